@@ -7,6 +7,7 @@ import numpy as np
 from leaderboard.rating.board_fit import Board
 from leaderboard.rating.bradley_terry import Flags, Floats, Indices
 from leaderboard.rating.rank_ranges.critical_distance import critical_distance
+from leaderboard.rating.rank_ranges.tiers import tiers
 from leaderboard.rating.rank_ranges.truths import covariance_root, plausible_truths, standard_normals
 
 # Of 5 % permitted errors, one is left for the estimate of the prior.
@@ -15,11 +16,15 @@ LEVEL = 0.96
 
 @dataclass(frozen=True)
 class Ranks:
-    """Ranks of shape (models,), separate in each group; best ≤ rank ≤ worst; 0: not listed."""
+    """Ranks of shape (models,), separate in each group; best ≤ rank ≤ worst; 0: not listed.
+
+    tier: of established models, otherwise 0.
+    """
 
     rank: Indices
     best: Indices
     worst: Indices
+    tier: Indices
 
 
 def rank_board(board: Board) -> Ranks:
@@ -33,13 +38,15 @@ def rank_board(board: Board) -> Ranks:
     compared = board.listed[:, None] & same_group & (board.established[:, None] | board.preliminary)
     above = board.low[:, None] > board.high
     rank = 1 + (compared & above).sum(axis=0)
+    tier = np.zeros_like(rank)
     for group in np.unique(board.group[board.established]):
         members = np.flatnonzero(board.established & (board.group == group))
         inside = np.ix_(members, members)
         above[inside] = significantly_above(board.score[members], board.covariance[inside])
+        tier[members] = tiers(board.score[members], difference_errors(board.covariance[inside]))
     best = np.minimum(1 + (compared & above).sum(axis=0), rank)
     worst = compared.sum(axis=0) - (compared & above.T).sum(axis=0)
-    return Ranks(*(np.where(board.listed, places, 0) for places in (rank, best, worst)))
+    return Ranks(*(np.where(board.listed, places, 0) for places in (rank, best, worst, tier)))
 
 
 def rank_established(score: Floats, low: Floats, high: Floats, covariance: Floats) -> Ranks:
@@ -48,7 +55,7 @@ def rank_established(score: Floats, low: Floats, high: Floats, covariance: Float
     above = significantly_above(score, covariance)
     best = np.minimum(1 + above.sum(axis=0), rank)
     worst = np.maximum(len(score) - above.sum(axis=1), rank)
-    return Ranks(rank, best, worst)
+    return Ranks(rank, best, worst, tiers(score, difference_errors(covariance)))
 
 
 def significantly_above(score: Floats, covariance: Floats) -> Flags:

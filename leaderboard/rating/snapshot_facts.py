@@ -88,9 +88,11 @@ class FitLine(StyleColumns):
     rank: int | None
     rank_best: int | None
     rank_worst: int | None
+    tier: int | None
     votes: int
     wins: int
     losses: int
     ties: int
     both_bad: int
+    both_bad_design_effect: float | None
     preliminary: bool

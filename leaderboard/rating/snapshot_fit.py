@@ -1,6 +1,6 @@
 """Fit of a snapshot from its votes and the method's parameters alone."""
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ from leaderboard.rating.snapshot_facts import (
     StyleFacts,
 )
 from leaderboard.rating.style_control import FEATURES, Scaling, StyleFit, fit_style, scaling_of
+from leaderboard.rating.ties.both_bad import both_bad_design_effects
 
 
 class StyleInput(NamedTuple):
@@ -38,9 +39,10 @@ class StyleInput(NamedTuple):
 class SnapshotFit:
     """Fit of a snapshot: a line for each of counts.names, and facts of the board, in points unless noted.
 
-    phi: dispersion of each group. side_bias: None where it has no estimate. flips_first, drops_first (only `with_flip`): see
-    votes_to_flip_first, votes_to_drop_first. largest_design_effect: of the established models. style: coefficients in logit per standard
-    deviation, scaling in the order of FEATURES; missing without `style` or established models.
+    phi: dispersion of each group. side_bias: None where it has no estimate. flips_first, drops_first: see
+    votes_to_flip_first, votes_to_drop_first; only `with_flip`. largest_design_effect: of the established models. style:
+    coefficients in logit per standard deviation, scaling in the order of FEATURES; missing without `style` or
+    established models.
     """
 
     lines: list[FitLine]
@@ -87,7 +89,7 @@ def fit_snapshot(
     if with_flip:
         facts["flips_first"] = _flip(tally, board, counts.names)
         facts["drops_first"] = _drop(tally, board, counts.names)
-    lines = _lines(counts, board)
+    lines = _lines(counts, board, voters)
     if style is not None and (style_result := _fit_style(style, board, parameters)):
         _add_style_columns(lines, style_result.fit)
         facts["style"] = style_result.facts
@@ -134,8 +136,9 @@ def _side_bias(fitted: SideBiasFit) -> SideBiasFacts | None:
     }
 
 
-def _lines(counts: Counts, board: Board) -> list[FitLine]:
+def _lines(counts: Counts, board: Board, voters: VoterVotes | None) -> list[FitLine]:
     ranks = rank_board(board)
+    both_bad_effects = both_bad_design_effects(voters, len(counts.names)).tolist() if voters else None
     won, ties, both_bad = counts.wins, counts.ties.sum(axis=1), counts.both_bad.sum(axis=1)
     wins, losses, votes = won.sum(axis=1), won.sum(axis=0), counts.votes_per_model
     return [
@@ -148,11 +151,13 @@ def _lines(counts: Counts, board: Board) -> list[FitLine]:
             "rank": int(ranks.rank[i]) or None,
             "rank_best": int(ranks.best[i]) or None,
             "rank_worst": int(ranks.worst[i]) or None,
+            "tier": int(ranks.tier[i]) or None,
             "votes": int(votes[i]),
             "wins": int(wins[i]),
             "losses": int(losses[i]),
             "ties": int(ties[i]),
             "both_bad": int(both_bad[i]),
+            "both_bad_design_effect": both_bad_effects[i] if both_bad_effects else None,
             "preliminary": bool(board.preliminary[i]),
         }
         for i in range(len(counts.names))
@@ -206,7 +211,8 @@ def _add_style_columns(lines: list[FitLine], fit: StyleFit) -> None:
     scored = np.flatnonzero(np.isfinite(fit.score))
     inside = np.ix_(scored, scored)
     ranks = rank_established(fit.score[scored], fit.low[scored], fit.high[scored], fit.covariance[inside])
-    rank, best, worst = (dict(zip(scored.tolist(), places.tolist(), strict=True)) for places in astuple(ranks))
+    places = (ranks.rank, ranks.best, ranks.worst)
+    rank, best, worst = (dict(zip(scored.tolist(), column.tolist(), strict=True)) for column in places)
     for i, line in enumerate(lines):
         line |= {
             "style_score": _finite(fit.score[i]),

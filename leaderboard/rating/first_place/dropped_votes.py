@@ -114,7 +114,7 @@ class _Fit:
         """Return the fit without some votes; None where they connect the models."""
         outcomes = self.outcomes
         outcomes.reshape(-1)[cells] -= votes
-        tally = Tally(*outcomes, bias=self.tally.bias)
+        tally = Tally(outcomes[0], outcomes[1], outcomes[2], self.tally.bias)
         if strong_components(tally.effective_wins).any():
             return None
         return _Fit.of(tally, fit_strengths(tally, start=self.theta))

@@ -72,8 +72,10 @@ class _NormalPosterior:
         bic = float((score**2 / total + np.log(total)).sum() + 2 * np.log(models))
         if prior == 0:
             return cls(bic, np.zeros(models), np.zeros((models, models)))
-        factor = cho_factor(covariance + prior * np.eye(models))
-        posterior = prior * cho_solve(factor, covariance)
+        # A common variance of all scores changes no difference and makes the posterior covariance regular.
+        regular = covariance + covariance.trace() / models**2
+        factor = cho_factor(regular + prior * np.eye(models))
+        posterior = prior * cho_solve(factor, regular)
         return cls(bic, prior * cho_solve(factor, score), covariance_root((posterior + posterior.T) / 2))
 
     def draws(self, normals: Floats) -> Floats:

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.random import Generator
 
 from leaderboard.rating.board_fit import fit_board
-from leaderboard.rating.bradley_terry import Flags, Floats
-from leaderboard.rating.ranks import significantly_above
+from leaderboard.rating.bradley_terry import Flags, Floats, Indices
+from leaderboard.rating.rank_ranges.tiers import tiers
+from leaderboard.rating.ranks import difference_errors, significantly_above
 from tests.leaderboard.rating.simulations import arena, random_pairs, strengths, uneven_pairs
 from tests.leaderboard.rating.step_down import plainly_above
 
@@ -70,12 +71,17 @@ HARD = [
 
 @dataclass
 class RankErrors:
-    """Per arena: whether all ranges hold, their mean width (worst − best), and both for the plain step-down."""
+    """Per arena: whether all ranges hold, their mean width (worst − best), and both for the plain step-down.
+
+    tiers_held: whether all orders of tiers are true; tiers: their number.
+    """
 
     held: list[bool] = field(default_factory=list)
     width: list[float] = field(default_factory=list)
     plain_held: list[bool] = field(default_factory=list)
     plain_width: list[float] = field(default_factory=list)
+    tiers_held: list[bool] = field(default_factory=list)
+    tiers: list[int] = field(default_factory=list)
 
     @property
     def width_ratio(self) -> float:
@@ -94,7 +100,14 @@ def rank_errors(design: RankDesign, *, repetitions: int, seed: int) -> RankError
             score, covariance = board.score[members], board.covariance[np.ix_(members, members)]
             _compare(significantly_above(score, covariance), theta[members], found.held, found.width)
             _compare(plainly_above(score, covariance), theta[members], found.plain_held, found.plain_width)
+            tier = tiers(score, difference_errors(covariance))
+            found.tiers.append(int(tier.max()))
+            found.tiers_held.append(_are_true(tier, theta[members]))
     return found
+
+
+def _are_true(tier: Indices, theta: Floats) -> bool:
+    return all(theta[tier == number].min() > theta[tier == number + 1].max() for number in range(1, tier.max()))
 
 
 def _compare(above: Flags, theta: Floats, held: list[bool], width: list[float]) -> None:

@@ -35,6 +35,7 @@ def rank_ranges(simulator: Simulator, report: Report) -> None:
         found = _joined(list(simulator.repeat(400, _ErrorsOf(design))))
         is_usual = design in USUAL
         report.share(f"{design.name}: held", found.held, low=0.95 if is_usual else 0.0)
+        report.share(f"{design.name}: tiers true ({np.mean(found.tiers):.1f} of them)", found.tiers_held, low=0.95)
         report.share(f"{design.name}: plain step-down held", found.plain_held, low=0.0)
         report.row(
             f"{design.name}: width, ratio", f"{found.width_ratio:.3f}", f"bar {MAX_WIDTH_RATIO}" if is_usual else "",
