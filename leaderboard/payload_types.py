@@ -43,11 +43,15 @@ class StyleScorePayload(TypedDict):
 
 
 class ResultPayload(TypedDict):
-    """One model's line on a board. One bound of the interval is null when it won, or lost, every vote."""
+    """One model's line on a board. One bound of the interval is null when it won, or lost, every vote.
+
+    All models of a tier are better than all of the next ones; null for preliminary models and with style control.
+    """
 
     rank: int | None
     rank_best: int | None
     rank_worst: int | None
+    tier: int | None
     model: ModelPayload
     score: float | None
     ci_low: float | None
@@ -58,6 +62,9 @@ class ResultPayload(TypedDict):
     losses: int
     ties: int
     both_bad: int
+    both_bad_rate: float
+    both_bad_low: float | None
+    both_bad_high: float | None
     win_rate: float
     preliminary: bool
     median_first_token_ms: int | None

@@ -3,13 +3,15 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html_join
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from accounts.admin.people import ReadOnlyAdmin
 from leaderboard import actions
+from leaderboard.boards.dropped_votes import dropped_votes
 from leaderboard.models import AggregationRun, EloRating, ImportedBoard, PairTally, Standing
 
 
@@ -34,6 +36,16 @@ class AggregationRunAdmin(ReadOnlyAdmin):
     list_filter = ("state", BoardFilter)
     search_fields = ("public_id", "slot", "tallies_checksum")
     change_list_template = "admin/leaderboard/aggregationrun/change_list.html"
+    readonly_fields = ("votes_of_first_place",)
+
+    @admin.display(description=gettext_lazy("votes without which another model would be first"))
+    def votes_of_first_place(self, run: AggregationRun) -> str:
+        votes = dropped_votes(run)
+        lines = (
+            (reverse("admin:battles_vote_change", args=[vote.pk]), vote.order, vote.left, vote.right, vote.choice)
+            for vote in votes
+        )
+        return format_html_join("\n", '<div><a href="{}">{}</a> {} – {}: {}</div>', lines) or "–"
 
     def get_urls(self) -> list[URLPattern]:
         aggregate = self.admin_site.admin_view(require_POST(self.aggregate_now))

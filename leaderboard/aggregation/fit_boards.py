@@ -49,6 +49,7 @@ _STYLE_COLUMNS = (
 
 class EarlierStanding(NamedTuple):
     design_effect: float
+    both_bad_design_effect: float | None
     style: StyleColumns
 
 
@@ -215,8 +216,13 @@ class FitInputs:
 
 
 def _read_earlier_standings(earlier: AggregationRun) -> EarlierStandings:
-    rows = earlier.standings.values("model_id", "design_effect", *_STYLE_COLUMNS)
-    return {row.pop("model_id"): EarlierStanding(row.pop("design_effect"), cast(StyleColumns, row)) for row in rows}
+    rows = earlier.standings.values("model_id", "design_effect", "both_bad_design_effect", *_STYLE_COLUMNS)
+    return {
+        row.pop("model_id"): EarlierStanding(
+            row.pop("design_effect"), row.pop("both_bad_design_effect"), cast(StyleColumns, row)
+        )
+        for row in rows
+    }
 
 
 def _earlier_design_effects(board: BoardVotes, earlier: AggregationRun, before: EarlierStandings) -> DesignEffects:
@@ -245,7 +251,8 @@ def _facts(run: AggregationRun, fit: SnapshotFit, earlier: AggregationRun | None
     }
     if not refit.voters and "effective_voters" in old:
         facts["effective_voters"] = old["effective_voters"]
-    for name, is_own in (("style", refit.style), ("flips_first", "flips_first" in fit.facts)):
+    own = {"style": refit.style, **{name: name in fit.facts for name in ("flips_first", "drops_first")}}
+    for name, is_own in own.items():
         if is_own and name in facts:
             facts[f"{name}_of"] = run.public_id
         elif not is_own and name in old:
@@ -269,6 +276,8 @@ def _standing(
 ) -> Standing:
     model = board.models[index]
     line = fit.lines[index]
+    if line["both_bad_design_effect"] is None and model.pk in before:
+        line = {**line, "both_bad_design_effect": before[model.pk].both_bad_design_effect}
     if run.facts.get("style_of", run.public_id) != run.public_id and model.pk in before:
         line = {**line, **before[model.pk].style}
     return Standing(

@@ -9,7 +9,8 @@ from leaderboard.payload_types import LeaderboardPayload
 COLUMNS = (
     "rank", "rank_best", "rank_worst", "model", "name", "organization", "license", "license_kind", "status",
     "score", "ci_low", "ci_high", "preliminary", "votes", "wins", "losses", "ties", "both_bad", "win_rate",
-    "elo", "price_input", "price_output", "median_first_token_ms", "judges",
+    "elo", "price_input", "price_output", "median_first_token_ms",
+    "tier", "both_bad_rate", "both_bad_low", "both_bad_high", "judges",
 )  # fmt: skip
 
 # First character of a formula, in ASCII or full width, also after invisible characters.

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy
 
 from common.payload_types import JsonObject
 from leaderboard.boards.table import format_integer
-from leaderboard.rating.snapshot_facts import FlipFacts, Interval, MisfitFacts, SideBiasFacts, StyleFacts
+from leaderboard.rating.snapshot_facts import DropFacts, FlipFacts, Interval, MisfitFacts, SideBiasFacts, StyleFacts
 
 STYLE_FEATURES = {
     "tokens": gettext_lazy("Longer answers"),
@@ -28,6 +28,7 @@ def describe_facts(facts: JsonObject, names: dict[str, str]) -> list[Fact]:
         *_dispersion(facts.get("phi")),
         *_misfit(facts.get("misfit")),
         *_first_place(facts.get("flips_first"), names),
+        *_dropped(facts.get("drops_first"), names),
         *_side_bias(facts.get("side_bias")),
         *_design_effect(facts.get("largest_design_effect")),
         *_voters(facts.get("effective_voters")),
@@ -69,6 +70,14 @@ def _first_place(flip: FlipFacts | None, names: dict[str, str]) -> list[Fact]:
     }
     hint = _("all for %(winner)s against %(loser)s; then %(first)s would be first") % values
     return [Fact(_("Votes that would change the first place"), format_integer(flip["votes"]), hint)]
+
+
+def _dropped(drop: DropFacts | None, names: dict[str, str]) -> list[Fact]:
+    if not drop:
+        return []
+    hint = _("without them %(first)s would be first; found by a search step by step, a smaller set is possible")
+    values = {"first": names.get(drop["first"], drop["first"])}
+    return [Fact(_("Votes that hold the first place"), format_integer(drop["votes"]), hint % values)]
 
 
 def _side_bias(bias: SideBiasFacts | None) -> list[Fact]:

@@ -6,13 +6,15 @@ from typing import NamedTuple, cast
 from leaderboard.models import AggregationRun, Contestant, EloRating, Standing
 from leaderboard.models.imported import SCOPE as IMPORTED
 from leaderboard.payload_types import ResultPayload, StyleScorePayload
+from leaderboard.rating.differences import observed_share
 from models_registry.models import Price
 from models_registry.payload_types import ModelPayload
 from models_registry.payloads import model_summary, prices_in_force
 
 ORDERS = ("asc", "desc")
 NUMBER_FIELDS = (
-    "rank", "score", "ci_low", "ci_high", "elo", "votes", "wins", "losses", "ties", "both_bad", "win_rate",
+    "rank", "score", "ci_low", "ci_high", "elo", "votes", "wins", "losses", "ties", "both_bad", "both_bad_rate",
+    "win_rate", "tier",
     "median_first_token_ms",
 )  # fmt: skip
 TEXT_FIELDS = ("name", "organization", "license")
@@ -69,11 +71,13 @@ def standing_payload(row: StandingRow, *, with_style_control: bool = False, elo:
     None.
     """
     standing, style = row.standing, _style(row.standing)
+    both_bad_low, both_bad_high = _both_bad_interval(standing)
     shown = (_Score(**style) if style else _Score()) if with_style_control else _score(standing)
     return {
         "rank": shown.rank,
         "rank_best": shown.rank_best,
         "rank_worst": shown.rank_worst,
+        "tier": None if with_style_control else standing.tier,
         "model": row.model,
         "score": shown.score,
         "ci_low": shown.ci_low,
@@ -84,6 +88,9 @@ def standing_payload(row: StandingRow, *, with_style_control: bool = False, elo:
         "losses": standing.losses,
         "ties": standing.ties,
         "both_bad": standing.both_bad,
+        "both_bad_rate": standing.both_bad / standing.votes,
+        "both_bad_low": both_bad_low,
+        "both_bad_high": both_bad_high,
         # A tie of either kind is half a win, as for the score.
         "win_rate": (standing.wins + (standing.ties + standing.both_bad) / 2) / standing.votes,
         "preliminary": standing.preliminary,
@@ -92,6 +99,15 @@ def standing_payload(row: StandingRow, *, with_style_control: bool = False, elo:
         "design_effect": standing.design_effect,
         "style": style,
     }
+
+
+def _both_bad_interval(standing: Standing) -> tuple[float, float] | tuple[None, None]:
+    """Return the 95 % interval of the share, from the number of votes divided by voters' design effect."""
+    effect = standing.both_bad_design_effect
+    if effect is None:
+        return None, None
+    found = observed_share(standing.both_bad / effect, standing.votes / effect)
+    return found.low, found.high
 
 
 class _Score(NamedTuple):

@@ -31,12 +31,15 @@ class Row(TypedDict):
     is_retired: bool
     rank: str
     range: str
+    tier: str
     score: str
     interval: str
     whisker: str
     point: str
     votes: str
     win_rate: str
+    both_bad: str
+    both_bad_interval: str
     elo: str
     price: str
     first_token: str
@@ -73,6 +76,7 @@ def tables(results: Sequence[ResultPayload], *, link: bool = True) -> list[Table
 
 def _absent(results: Sequence[ResultPayload]) -> str:
     known = {
+        "tier": any(line["tier"] is not None for line in results),
         "elo": any(line["elo"] is not None for line in results),
         "price": any(line["model"]["price_output"] is not None for line in results),
         "first-token": any(line["median_first_token_ms"] is not None for line in results),
@@ -93,12 +97,15 @@ def _row(line: ResultPayload, scale: "_Scale", url: str) -> Row:
         "is_retired": model["status"] == "retired",
         "rank": "–" if line["rank"] is None else str(line["rank"]),
         "range": f"{line['rank_best']}–{line['rank_worst']}" if has_range else "",
+        "tier": "–" if line["tier"] is None else str(line["tier"]),
         "score": score_text(line),
         "interval": interval_text(line),
         "whisker": "" if score is None else scale.whisker(line),
         "point": "" if score is None else f"M{scale.at(score):.1f} 1V11",
         "votes": format_integer(line["votes"]),
         "win_rate": format_percent(line["win_rate"]),
+        "both_bad": format_percent(line["both_bad_rate"]),
+        "both_bad_interval": _both_bad_interval(line),
         "elo": "–" if line["elo"] is None else f"{line['elo']:.0f}",
         "price": price_text(model),
         "first_token": "–" if first_token is None else f"{format_integer(first_token)} ms",
@@ -140,6 +147,11 @@ def score_text(line: ResultPayload) -> str:
 def interval_text(line: ResultPayload) -> str:
     low, high = line["ci_low"], line["ci_high"]
     return "" if low is None or high is None else f"{low:.0f}–{high:.0f}"
+
+
+def _both_bad_interval(line: ResultPayload) -> str:
+    low, high = line["both_bad_low"], line["both_bad_high"]
+    return "" if low is None or high is None else f"{100 * low:.0f}–{100 * high:.0f}"
 
 
 def price_text(model: ModelPayload) -> str:

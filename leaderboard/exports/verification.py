@@ -24,7 +24,7 @@ TOLERANCE = 1e-6
 
 _LINE = (
     "score", "ci_low", "ci_high", "rank", "rank_best", "rank_worst", "votes", "wins", "losses", "ties", "both_bad",
-    "preliminary", "group", "design_effect",
+    "preliminary", "group", "design_effect", "tier",
 )  # fmt: skip
 _LEFT_SHARE = {"left": 1.0, "right": 0.0, "tie": 0.5, "both_bad": 0.5}
 _STYLE = ("score", "ci_low", "ci_high", "rank", "rank_best", "rank_worst")

@@ -136,6 +136,8 @@ class Standing(models.Model):
     rank = models.PositiveIntegerField(null=True)
     rank_best = models.PositiveIntegerField(null=True)
     rank_worst = models.PositiveIntegerField(null=True)
+    # Every model of a tier is better than all of the next ones; null for preliminary models.
+    tier = models.PositiveIntegerField(null=True)
     # Style-controlled figures; null if not computed.
     style_score = models.FloatField(null=True)
     style_ci_low = models.FloatField(null=True)
@@ -150,6 +152,8 @@ class Standing(models.Model):
     losses = models.PositiveIntegerField()
     ties = models.PositiveIntegerField()
     both_bad = models.PositiveIntegerField()
+    # As design_effect, for the share of both_bad; null if not computed.
+    both_bad_design_effect = models.FloatField(null=True)
     preliminary = models.BooleanField()
     median_first_token_ms = models.PositiveIntegerField(null=True)
 

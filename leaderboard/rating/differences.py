@@ -44,7 +44,7 @@ def expected_share(difference: float, variance: float) -> Share:
     return Share(_win_probability(difference), low, high)
 
 
-def observed_share(wins: float, votes: int) -> Share:
+def observed_share(wins: float, votes: float) -> Share:
     """Return wins / votes with Wilson's score interval; ties count ½, which makes it slightly too wide."""
     share, squared = wins / votes, Z * Z
     centre = (share + squared / (2 * votes)) / (1 + squared / votes)

@@ -16,6 +16,21 @@ class FlipFacts(TypedDict):
     first: str
 
 
+class BallotKind(TypedDict):
+    """Votes for one outcome between two models; outcome: left, right, or tie for a tie of either kind."""
+
+    left: str
+    right: str
+    outcome: str
+    votes: int
+
+
+class DropFacts(TypedDict):
+    votes: int
+    first: str
+    ballots: list[BallotKind]
+
+
 class SideBiasFacts(TypedDict):
     points: float
     low: float
@@ -51,6 +66,7 @@ class FitFacts(TypedDict):
     largest_design_effect: float
     effective_voters: NotRequired[float]
     flips_first: NotRequired[FlipFacts | None]
+    drops_first: NotRequired[DropFacts | None]
     style: NotRequired[StyleFacts]
 
 
@@ -74,9 +90,11 @@ class FitLine(StyleColumns):
     rank: int | None
     rank_best: int | None
     rank_worst: int | None
+    tier: int | None
     votes: int
     wins: int
     losses: int
     ties: int
     both_bad: int
+    both_bad_design_effect: float | None
     preliminary: bool

@@ -1,6 +1,6 @@
 """Fit of a snapshot from its votes and the method's parameters alone."""
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,10 +12,20 @@ from leaderboard.rating.bradley_terry import Flags, NotConnected, Tally
 from leaderboard.rating.clustering import VoterVotes, effective_voters
 from leaderboard.rating.counts import Counts
 from leaderboard.rating.diagnostics import misfit, votes_to_flip_first
+from leaderboard.rating.first_place.dropped_votes import OUTCOMES, votes_to_drop_first
 from leaderboard.rating.intervals import Z
 from leaderboard.rating.ranks import rank_board, rank_established
-from leaderboard.rating.snapshot_facts import FitFacts, FitLine, FlipFacts, Interval, SideBiasFacts, StyleFacts
+from leaderboard.rating.snapshot_facts import (
+    DropFacts,
+    FitFacts,
+    FitLine,
+    FlipFacts,
+    Interval,
+    SideBiasFacts,
+    StyleFacts,
+)
 from leaderboard.rating.style_control import FEATURES, Scaling, StyleFit, fit_style, scaling_of
+from leaderboard.rating.ties.both_bad import both_bad_design_effects
 
 
 class StyleInput(NamedTuple):
@@ -29,9 +39,10 @@ class StyleInput(NamedTuple):
 class SnapshotFit:
     """Fit of a snapshot: a line for each of counts.names, and facts of the board, in points unless noted.
 
-    phi: dispersion of each group. side_bias: None where it has no estimate. flips_first (only `with_flip`): see
-    votes_to_flip_first. largest_design_effect: of the established models. style: coefficients in logit per standard
-    deviation, side in points, scaling in the order of FEATURES; missing without `style` or established models.
+    phi: dispersion of each group. side_bias: None where it has no estimate. flips_first, drops_first: see
+    votes_to_flip_first, votes_to_drop_first; only `with_flip`. largest_design_effect: of the established models. style:
+    coefficients in logit per standard deviation, side in points, scaling in the order of FEATURES; missing without
+    `style` or established models.
     """
 
     lines: list[FitLine]
@@ -79,7 +90,8 @@ def fit_snapshot(
         facts["effective_voters"] = effective_voters(voters, votes=counts.total)
     if with_flip:
         facts["flips_first"] = _flip(tally, board, counts.names)
-    lines = _lines(counts, board)
+        facts["drops_first"] = _drop(tally, board, counts.names)
+    lines = _lines(counts, board, voters)
     if style is not None and (style_result := _fit_style(style, fitted, parameters)):
         _add_style_columns(lines, style_result.fit)
         facts["style"] = style_result.facts
@@ -98,6 +110,20 @@ def _flip(tally: Tally, board: Board, names: list[str]) -> FlipFacts | None:
     }
 
 
+def _drop(tally: Tally, board: Board, names: list[str]) -> DropFacts | None:
+    found = votes_to_drop_first(tally, board)
+    if found is None:
+        return None
+    return {
+        "votes": found.votes,
+        "first": names[found.first],
+        "ballots": [
+            {"left": names[left], "right": names[right], "outcome": OUTCOMES[outcome], "votes": votes}
+            for left, right, outcome, votes in found.kinds.tolist()
+        ],
+    }
+
+
 def _side_bias(fitted: SideBiasFit) -> SideBiasFacts | None:
     found = fitted.side_bias
     if found is None:
@@ -112,8 +138,9 @@ def _side_bias(fitted: SideBiasFit) -> SideBiasFacts | None:
     }
 
 
-def _lines(counts: Counts, board: Board) -> list[FitLine]:
+def _lines(counts: Counts, board: Board, voters: VoterVotes | None) -> list[FitLine]:
     ranks = rank_board(board)
+    both_bad_effects = both_bad_design_effects(voters, len(counts.names)).tolist() if voters else None
     won, ties, both_bad = counts.wins, counts.ties.sum(axis=1), counts.both_bad.sum(axis=1)
     wins, losses, votes = won.sum(axis=1), won.sum(axis=0), counts.votes_per_model
     return [
@@ -126,11 +153,13 @@ def _lines(counts: Counts, board: Board) -> list[FitLine]:
             "rank": int(ranks.rank[i]) or None,
             "rank_best": int(ranks.best[i]) or None,
             "rank_worst": int(ranks.worst[i]) or None,
+            "tier": int(ranks.tier[i]) or None,
             "votes": int(votes[i]),
             "wins": int(wins[i]),
             "losses": int(losses[i]),
             "ties": int(ties[i]),
             "both_bad": int(both_bad[i]),
+            "both_bad_design_effect": both_bad_effects[i] if both_bad_effects else None,
             "preliminary": bool(board.preliminary[i]),
         }
         for i in range(len(counts.names))
@@ -188,7 +217,8 @@ def _add_style_columns(lines: list[FitLine], fit: StyleFit) -> None:
     scored = np.flatnonzero(np.isfinite(fit.score))
     inside = np.ix_(scored, scored)
     ranks = rank_established(fit.score[scored], fit.low[scored], fit.high[scored], fit.covariance[inside])
-    rank, best, worst = (dict(zip(scored.tolist(), places.tolist(), strict=True)) for places in astuple(ranks))
+    places = (ranks.rank, ranks.best, ranks.worst)
+    rank, best, worst = (dict(zip(scored.tolist(), column.tolist(), strict=True)) for column in places)
     for i, line in enumerate(lines):
         line |= {
             "style_score": _finite(fit.score[i]),

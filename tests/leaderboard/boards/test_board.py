@@ -58,12 +58,18 @@ def test_api_returns_newest_snapshot(client, published):
     assert slugs(board) == ["gold", "silver", "newcomer", "bronze"]
     gold = board["results"][0]
     assert list(gold) == [
-        "rank", "rank_best", "rank_worst", "model", "score", "ci_low", "ci_high", "elo", "votes", "wins", "losses",
-        "ties", "both_bad", "win_rate", "preliminary", "median_first_token_ms", "group", "design_effect", "style",
+        "rank", "rank_best", "rank_worst", "tier", "model", "score", "ci_low", "ci_high", "elo", "votes", "wins",
+        "losses", "ties", "both_bad", "both_bad_rate", "both_bad_low", "both_bad_high", "win_rate", "preliminary",
+        "median_first_token_ms", "group", "design_effect", "style",
     ]  # fmt: skip
     assert (gold["rank"], gold["rank_best"], gold["rank_worst"]) == (1, 1, 1)
     assert (gold["votes"], gold["wins"], gold["losses"], gold["ties"], gold["both_bad"]) == (44, 30, 12, 2, 0)
     assert gold["win_rate"] == 31 / 44
+    assert [(line["tier"], round(line["both_bad_rate"], 2)) for line in board["results"]] == [
+        (1, 0), (2, 0.04), (None, 0), (3, 0.06),
+    ]  # fmt: skip
+    bronze = board["results"][3]
+    assert 0 < bronze["both_bad_low"] < bronze["both_bad_rate"] < bronze["both_bad_high"] < 0.2
     assert gold["ci_low"] < gold["score"] < gold["ci_high"]
     assert [line["preliminary"] for line in board["results"]] == [False, False, True, False]
     assert board["results"][1]["model"]["status"] == "retired"

@@ -20,6 +20,7 @@ import numpy as np  # noqa: E402
 
 from tools.bench.ratings import calibration  # noqa: E402
 from tools.bench.ratings.other_libraries import compare_libraries  # noqa: E402
+from tools.bench.ratings.ranks import first_place, rank_ranges  # noqa: E402
 from tools.bench.ratings.report import Report  # noqa: E402
 from tools.bench.ratings.speed import speed  # noqa: E402
 from tools.bench.ratings.style import style  # noqa: E402
@@ -30,9 +31,10 @@ CALIBRATION = {
     "tiny": tiny,
     "style": style,
     "sampling": calibration.sampling,
+    "ranks": rank_ranges,
     "anomalies": calibration.anomalies,
 }
-COSTS = {"speed": speed, "rivals": compare_libraries}
+COSTS = {"speed": speed, "first-place": first_place, "rivals": compare_libraries}
 QUICK = 0.05
 
 

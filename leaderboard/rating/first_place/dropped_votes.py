@@ -1,0 +1,170 @@
+"""Votes without which another model would have the highest score."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from leaderboard.rating.board_fit import Board
+from leaderboard.rating.bradley_terry import (
+    CONVERGED,
+    POINTS,
+    Floats,
+    Indices,
+    Tally,
+    fit_strengths,
+    inverse_on_contrasts,
+    laplacian,
+    strong_components,
+)
+
+OUTCOMES = ("left", "right", "tie")  # a tie of either kind
+_LEFT_SHARES = (1.0, 0.0, 0.5)
+_MAX_CHALLENGERS = 5
+# Share of the votes still needed, as the first order expects, that are dropped before the influences are updated.
+_STEP = 0.7
+_MIN_REST = 0.05
+
+
+@dataclass(frozen=True)
+class Drop:
+    """Votes to drop, and the model that is first without them.
+
+    kinds: columns left, right, index in OUTCOMES and votes, shape (kinds, 4).
+    """
+
+    votes: int
+    first: int
+    kinds: Indices
+
+
+def votes_to_drop_first(tally: Tally, board: Board) -> Drop | None:
+    """Return few votes without which another established model of the main group has the highest score.
+
+    A greedy search: for each of the nearest challengers, the votes with the largest influence on its distance to the
+    leader are dropped in steps, and the board is fitted anew after each. Exact is that another model is first without
+    these votes, and that the leader stays if the last of them is kept. A smaller set is possible. None where no set
+    was found that leaves the models connected.
+    Source: Broderick, Giordano, Meager, “An automatic finite-sample robustness metric” (2020), for the influences.
+    """
+    members = np.flatnonzero(board.established & (board.group == 0))
+    if len(members) < 2:
+        return None
+    start = _Fit.of(tally.subset(members), board.score[members] / POINTS)
+    needed = {model: start.ranked_votes(model, start.leader).needed for model in start.nearest_challengers()}
+    best: Drop | None = None
+    for challenger in sorted(needed, key=needed.__getitem__):
+        found = None if best and needed[challenger] >= best.votes else _search(start, challenger)
+        if found and (best is None or found.votes < best.votes):
+            best = found
+    if best is None:
+        return None
+    kinds = np.column_stack([members[best.kinds[:, :2]], best.kinds[:, 2:]])
+    return Drop(best.votes, int(members[best.first]), kinds)
+
+
+@dataclass(frozen=True)
+class _RankedVotes:
+    """Kinds of votes by falling influence: cells of (outcome, left, right), votes, and the number of votes needed."""
+
+    cells: Indices
+    votes: Floats
+    needed: float
+
+    def first(self, number: int) -> Floats:
+        """Return how many votes of each kind are among the first `number`, shape (kinds,)."""
+        before = self.votes.cumsum() - self.votes
+        return np.clip(number - before, 0, self.votes)
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """Fitted tally. spread: inverse information; p: expected shares; shape (models, models)."""
+
+    tally: Tally
+    theta: Floats
+    spread: Floats
+    p: Floats
+
+    @classmethod
+    def of(cls, tally: Tally, theta: Floats) -> Self:
+        p = tally.win_probabilities(theta)
+        return cls(tally, theta, inverse_on_contrasts(laplacian(tally.information(p))), p)
+
+    @property
+    def leader(self) -> int:
+        return int(self.theta.argmax())
+
+    def leads(self, model: int) -> bool:
+        return bool(self.theta[model] >= self.theta.max() - CONVERGED)
+
+    def nearest_challengers(self) -> list[int]:
+        """Return the models with the smallest gaps to the leader, in units of the effect of a vote against it."""
+        deviation, leader = np.diag(self.spread), self.leader
+        effect = deviation + deviation[leader] - 2 * self.spread[leader]
+        distance = (self.theta[leader] - self.theta) / np.where(effect > 0, effect, 1)
+        distance[leader] = np.inf
+        return [int(model) for model in np.argsort(distance, kind="stable")[: min(_MAX_CHALLENGERS, len(distance) - 1)]]
+
+    @property
+    def outcomes(self) -> Floats:
+        return np.stack([self.tally.won, self.tally.lost, self.tally.tied])
+
+    def without(self, cells: Indices, votes: Floats) -> "_Fit | None":
+        """Return the fit without some votes; None where they connect the models."""
+        outcomes = self.outcomes
+        outcomes.reshape(-1)[cells] -= votes
+        tally = Tally(outcomes[0], outcomes[1], outcomes[2], self.tally.bias)
+        if strong_components(tally.effective_wins).any():
+            return None
+        return _Fit.of(tally, fit_strengths(tally, start=self.theta))
+
+    def ranked_votes(self, challenger: int, leader: int) -> _RankedVotes:
+        """Rank votes by how far the challenger moves towards the leader without one.
+
+        First order, with leverage h: −(z_i − z_j)(y − p) / (1 − h), z = H⁻¹(e_challenger − e_leader).
+        """
+        z, deviation = self.spread[challenger] - self.spread[leader], np.diag(self.spread)
+        leverage = self.p * (1 - self.p) * (deviation[:, None] + deviation - 2 * self.spread)
+        pull = (z - z[:, None]) / np.maximum(1 - leverage, _MIN_REST)
+        gain = np.stack([pull * (share - self.p) for share in _LEFT_SHARES]).reshape(-1)
+        votes = self.outcomes.reshape(-1)
+        cells = np.flatnonzero((votes > 0) & (gain > 0))
+        cells = cells[np.argsort(-gain[cells], kind="stable")]
+        gap, closed = self.theta[leader] - self.theta[challenger], (votes[cells] * gain[cells]).cumsum()
+        place = int(np.searchsorted(closed, gap, side="right"))
+        if place == len(cells):
+            return _RankedVotes(cells, votes[cells], np.inf)
+        rest = (gap - (closed[place - 1] if place else 0)) / gain[cells[place]]
+        return _RankedVotes(cells, votes[cells], float(votes[cells][:place].sum() + rest))
+
+
+def _search(start: _Fit, challenger: int) -> Drop | None:
+    """Drop votes until the leader is not first; None where the models would not be connected."""
+    fit, leader, outcomes = start, start.leader, start.outcomes
+    while fit.leads(leader):
+        ranked = fit.ranked_votes(challenger, leader)
+        available = ranked.votes.sum()
+        number = int(min(max(1, _STEP * ranked.needed), available))
+        if not number:
+            return None
+        following = _fit_without(fit, ranked, number)
+        while following and not following.leads(leader) and number > 1:
+            # The first order was wrong by much: fewer of these votes may be enough.
+            fewer = _fit_without(fit, ranked, number // 2)
+            if fewer and fewer.leads(leader):
+                following = fewer
+                break
+            following, number = fewer or following, number // 2
+        if following is None:
+            return None
+        fit = following
+    dropped = outcomes - fit.outcomes
+    outcome, left, right = np.nonzero(dropped)
+    number_of_each = dropped[outcome, left, right]
+    kinds = np.column_stack([left, right, outcome, number_of_each]).astype(np.int64)
+    return Drop(int(number_of_each.sum()), fit.leader, kinds)
+
+
+def _fit_without(fit: _Fit, ranked: _RankedVotes, number: int) -> _Fit | None:
+    return fit.without(ranked.cells, ranked.first(number))

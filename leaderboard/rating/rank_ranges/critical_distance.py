@@ -1,0 +1,67 @@
+"""Critical distance of scores for rank ranges that are all right together."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from leaderboard.rating.bradley_terry import Floats, Indices
+
+_Draws = NDArray[np.float32]
+_BATCH_CELLS = 1_000_000
+
+
+def critical_distance(truths: Floats, errors: Floats, scale: Floats, *, level: float) -> float:
+    """Return the distance, in standard errors, beyond which one model counts as above another.
+
+    truths, errors: draws, shape (models, draws); scale: standard errors of the differences, shape (models, models); a
+    difference without one never counts. A range is wrong only where more models count as above (or below) a model than
+    truly are, so a wrong difference is harmless while a right one is missing: for a model with a models above it, the
+    a + 1-th largest distance decides, in one direction. In `level` of the draws the largest of these over all models is
+    at most the returned distance, which is at least the quantile of a single difference.
+    """
+    found = _largest_deciding_distances(truths.T.astype(np.float32), errors.T.astype(np.float32), scale, level)
+    return max(float(np.quantile(found, level)), float(ndtri(level)))
+
+
+def _largest_deciding_distances(truths: _Draws, errors: _Draws, scale: Floats, level: float) -> Floats:
+    """Return the largest deciding distance of each draw, shape (draws,); exact from their quantile `level` upwards.
+
+    With Y the k-th highest estimate and X the estimate of the k-th best model, this model's deciding distance is from
+    |Y − X| / its largest to |Y − X| / its smallest standard error. Only models that can move the quantile are computed
+    exactly, those with large upper bounds first.
+    """
+    models = truths.shape[1]
+    order = np.argsort(-truths, axis=1, kind="stable")
+    estimates = truths + errors
+    gap = np.flip(np.sort(estimates, axis=1), axis=1) - np.take_along_axis(estimates, order, axis=1)
+    error = np.where((scale > 0) & ~np.eye(models, dtype=bool), scale, np.inf)
+    smallest = error.min(axis=1).astype(np.float32)
+    largest = np.where(np.eye(models, dtype=bool), 0, error).max(axis=1).astype(np.float32)
+    size = np.abs(gap)
+    found: Floats = (size / largest[order]).max(axis=1).astype(np.float64)
+    upper = size / smallest[order]
+    draw, place = np.nonzero(upper > np.quantile(found, level))
+    widest_first = np.argsort(-upper[draw, place], kind="stable")
+    draw, place = draw[widest_first], place[widest_first]
+    inverse = (1 / error).astype(np.float32)
+    batch = max(1, _BATCH_CELLS // models)
+    for begin in range(0, len(draw), batch):
+        d, k = draw[begin : begin + batch], place[begin : begin + batch]
+        is_needed = upper[d, k] > np.maximum(found[d], np.quantile(found, level))
+        d, k = d[is_needed], k[is_needed]
+        if len(d):
+            np.maximum.at(found, d, _deciding_distances(estimates[d], order[d, k], k, gap[d, k] > 0, inverse))
+    return found
+
+
+def _deciding_distances(
+    estimates: _Draws, model: Indices, place: Indices, is_upwards: NDArray[np.bool_], inverse: _Draws
+) -> _Draws:
+    """Return the deciding distance of the model with `place` better ones in each row of estimates, shape (rows,)."""
+    rows = np.arange(len(model))
+    distances = (estimates - estimates[rows, model][:, None]) * inverse[model]
+    # Sorted first or last, the model itself gives both directions the same index.
+    distances[rows, model] = np.where(is_upwards, -np.inf, np.inf)
+    distances.sort(axis=1)
+    deciding: _Draws = np.abs(distances[rows, distances.shape[1] - 1 - place])
+    return deciding

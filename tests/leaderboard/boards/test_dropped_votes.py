@@ -1,0 +1,51 @@
+import pytest
+from django.urls import reverse
+
+from battles.models import Vote
+from leaderboard.aggregation import job
+from leaderboard.boards.dropped_votes import dropped_votes
+from leaderboard.boards.facts import describe_facts
+from leaderboard.counting import schedule
+from leaderboard.models import AggregationRun
+from tests.leaderboard.vote_factory import cast_many, contestants
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run() -> AggregationRun:
+    ada, bob = contestants("ada", "bob")
+    cast_many(ada, bob, left=24, right=20)
+    run = job.aggregate(slot=schedule.new_slot())
+    assert run is not None
+    return run
+
+
+def test_snapshot_names_votes_that_hold_the_first_place(run, client):
+    drop = run.facts["drops_first"]
+    assert (drop["votes"], drop["first"], sum(kind["votes"] for kind in drop["ballots"])) == (5, "bob", 5)
+    [fact] = [fact for fact in describe_facts(run.facts, {"bob": "Bob"}) if fact.value == "5" and "Bob" in fact.hint]
+    assert fact.name in {"Votes that hold the first place", "Votes that would change the first place"}
+    assert "Without 5 certain votes, another model would be first." in client.get("/leaderboard/").content.decode()
+
+
+def test_dropped_votes_are_the_newest_of_their_kind(run):
+    votes = dropped_votes(run)
+    assert [vote.order for vote in votes] == sorted(vote.order for vote in votes)
+    assert len(votes) == 5
+    for vote in votes:
+        newer = Vote.objects.filter(
+            model_left__slug=vote.left, model_right__slug=vote.right, choice=vote.choice, order__gt=vote.order
+        )
+        assert set(newer.values_list("order", flat=True)) <= {other.order for other in votes}
+
+
+def test_admin_lists_dropped_votes_with_links(run, admin_client):
+    page = admin_client.get(reverse("admin:leaderboard_aggregationrun_change", args=[run.pk])).content.decode()
+    for vote in dropped_votes(run):
+        assert reverse("admin:battles_vote_change", args=[vote.pk]) in page
+
+
+def test_board_without_facts_lists_no_votes(run):
+    assert dropped_votes(AggregationRun(scope="overall", facts={})) == []
+    assert dropped_votes(AggregationRun(scope="imported:x", facts=run.facts)) == []

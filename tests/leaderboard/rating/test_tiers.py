@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+
+from leaderboard.rating.rank_ranges.tiers import tiers
+from tests.leaderboard.rating.rank_simulation import RankDesign, rank_errors, strengths_in_threes
+
+
+def independent(models, error):
+    return np.sqrt(2) * error * (1 - np.eye(models))
+
+
+def test_tiers_are_split_where_all_differences_are_large():
+    score = np.array([1500.0, 1800, 1510, 1790])
+    assert tiers(score, independent(4, 20)).tolist() == [2, 1, 2, 1]
+
+
+def test_one_close_pair_keeps_tiers_together():
+    score = np.array([1800.0, 1560, 1540, 1200])
+    assert tiers(score, independent(4, 20)).tolist() == [1, 2, 2, 3]
+
+
+def test_more_models_need_larger_gaps():
+    # 2.1 standard errors: beyond 1.96 of two cuts, below 2.39 of six.
+    score = np.arange(7) * -2.1 * np.sqrt(2) * 20
+    assert tiers(score[:3], independent(3, 20)).tolist() == [1, 2, 3]
+    assert tiers(score, independent(7, 20)).max() == 1
+
+
+def test_true_cuts_ease_the_others():
+    # The last difference exceeds the bound of one cut, 1.645, once the first two are made.
+    score = np.array([0.0, -1000, -2000, -2000 - 1.8 * np.sqrt(2) * 20])
+    assert tiers(score, independent(4, 20)).tolist() == [1, 2, 3, 4]
+
+
+def test_degenerate_boards_have_one_tier():
+    assert tiers(np.zeros(0), np.zeros((0, 0))).tolist() == []
+    assert tiers(np.zeros(1), np.zeros((1, 1))).tolist() == [1]
+    assert tiers(np.array([40.0, 0]), np.zeros((2, 2))).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("design", [RankDesign("threes", 12, 2000, strengths_in_threes), RankDesign("any", 8, 2000)])
+def test_orders_of_tiers_are_true(design):
+    found = rank_errors(design, repetitions=40, seed=6)
+    assert found.tiers_held.count(False) <= 5
+    assert np.mean(found.tiers) > 1

@@ -1,0 +1,74 @@
+"""Rank ranges and tiers beside their bars; the arenas are in tests/leaderboard/rating/rank_simulation.py."""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from leaderboard.rating.board_fit import fit_board
+from leaderboard.rating.bradley_terry import Tally
+from leaderboard.rating.diagnostics import votes_to_flip_first
+from leaderboard.rating.first_place.dropped_votes import votes_to_drop_first
+from tests.leaderboard.rating import simulations
+from tests.leaderboard.rating.rank_simulation import HARD, USUAL, RankDesign, RankErrors, rank_errors
+from tools.bench.ratings.calibration import Simulator
+from tools.bench.ratings.report import Report
+
+MAX_WIDTH_RATIO = 0.85
+MAX_FIRST_PLACE_S = 0.3
+
+
+@dataclass(frozen=True)
+class _ErrorsOf:
+    """Picklable call of `rank_errors` for a design."""
+
+    design: RankDesign
+
+    def __call__(self, repetitions: int, seed: int) -> RankErrors:
+        return rank_errors(self.design, repetitions=repetitions, seed=seed)
+
+
+def rank_ranges(simulator: Simulator, report: Report) -> None:
+    report.heading("Rank ranges: boards where all hold (arenas), and mean width beside the plain step-down")
+    together: list[RankErrors] = []
+    for design in (*USUAL, *HARD):
+        found = _joined(list(simulator.repeat(400, _ErrorsOf(design))))
+        is_usual = design in USUAL
+        report.share(f"{design.name}: held", found.held, low=0.95 if is_usual else 0.0)
+        report.share(f"{design.name}: tiers true ({np.mean(found.tiers):.1f} of them)", found.tiers_held, low=0.95)
+        report.share(f"{design.name}: plain step-down held", found.plain_held, low=0.0)
+        report.row(
+            f"{design.name}: width, ratio", f"{found.width_ratio:.3f}", f"bar {MAX_WIDTH_RATIO}" if is_usual else "",
+            held=not is_usual or found.width_ratio <= MAX_WIDTH_RATIO,
+        )  # fmt: skip
+        together += [found] if is_usual else []
+    every = _joined(together)
+    report.share("all usual arenas: held", every.held, low=0.95, high=0.99)
+    report.row("all usual arenas: width, ratio", f"{every.width_ratio:.3f}", f"bar {MAX_WIDTH_RATIO}",
+               held=every.width_ratio <= MAX_WIDTH_RATIO)  # fmt: skip
+
+
+def first_place(report: Report, seed: int) -> None:
+    report.heading("Votes to add and to drop until another model is first; CPU time of both, the median of five arenas")
+    for models, votes in ((129, 20_000), (129, 1_000_000), (300, 1_000_000)):
+        seconds, found = [], []
+        for arena in range(5):
+            rng = np.random.default_rng([seed, arena])
+            wins, ties = simulations.arena(rng, simulations.strengths(rng, models), votes).counts(models)
+            tally, board = Tally.from_wins(wins, ties), fit_board(wins, ties)
+            begun = time.process_time()
+            added, dropped = votes_to_flip_first(tally, board), votes_to_drop_first(tally, board)
+            seconds.append(time.process_time() - begun)
+            found.append(f"{added.votes if added else '–'}/{dropped.votes if dropped else '–'}")
+        took, has_bar = float(np.median(seconds)), models == 129
+        report.row(f"{models} models, {votes:,} votes", f"{took * 1000:.0f} ms", "bar 300 ms" if has_bar else "",
+                   held=not has_bar or took <= MAX_FIRST_PLACE_S)  # fmt: skip
+        report.row("… added / dropped", " ".join(found))
+
+
+def _joined(parts: list[RankErrors]) -> RankErrors:
+    joined = RankErrors()
+    for part in parts:
+        for name, values in vars(part).items():
+            getattr(joined, name).extend(values)
+    return joined
