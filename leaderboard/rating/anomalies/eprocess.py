@@ -1,8 +1,8 @@
 """Detection of anomalous voters: one e-process per voter, valid however often it is inspected.
 
-Null hypothesis: a voter's vote t on (i, j) falls left, right or tied with probabilities π_t, which are estimated from
-the other voters' votes (rating.anomalies.expected_votes) and so do not depend on this voter. A bet against it tilts
-each outcome o by its share s(o) = 0, ½ or 1 in the suspected direction:
+Null hypothesis: a voter's vote t on (i, j) falls left, right or tied with probabilities π_t, those of an honest person
+with tastes of their own, from votes before it (rating.anomalies.expected_votes). A bet against it tilts each outcome o
+by its share s(o) = 0, ½ or 1 in the suspected direction:
 
     L_t = exp(η s(o_t)) / Σ_o π_t(o) exp(η s(o))
 
@@ -11,9 +11,9 @@ is a nonnegative martingale that starts at 1, and so is a mean of such products 
 inequality, P(E ever reaches 1/α) ≤ α: a voter whose E crosses 1/α is flagged, at any time of inspection.
 
 Bets: for and against each model (½ of the weight; s is the model's share), for and against the favourite (¼; s is the
-share of the likelier winner), for ties (⅛; s = 1 for a tie of either kind; not against, because honest voters differ in
-their rate of ties), and random choice among the four buttons (⅛; L is the ratio of ¼, ¼ and ½ to π). Tilts η are ± 0.75
-and ± 1.5 with equal weights, and for models also ± 3: support of a model that mostly wins is otherwise detected late.
+share of the likelier winner), for ties (⅛; s = 1 for a tie of either kind, beyond the voter's own earlier rate), and
+random choice among the four buttons (⅛; L is the ratio of ¼, ¼ and ½ to π). Tilts η are ± 0.75 and ± 1.5 with equal
+weights, and for models also ± 3: support of a model that mostly wins is otherwise detected late.
 Of the weight for models, half is split evenly; of the other half, the k-th model that a voter meets gets
 1 / (k (k + 1)): a voter who seeks one model meets it early. A model's weight is unused until it is met, so the order
 may determine it.
@@ -27,7 +27,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from leaderboard.rating.anomalies.expected_votes import BUTTONS, LEFT, RIGHT
+from leaderboard.rating.anomalies.earlier_fits import LEFT, RIGHT
+from leaderboard.rating.anomalies.expected_votes import BUTTONS
 from leaderboard.rating.bradley_terry import Flags, Floats, Indices
 
 ALPHA = 1e-4
