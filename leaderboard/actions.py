@@ -63,11 +63,11 @@ def restore_votes(votes: VoteQuerySet, *, by: User | None, because: str = "") ->
 
 @transaction.atomic
 def decide_review(review: AnomalyReview, state: str, *, by: User, because: str) -> AnomalyReview:
-    """Count a reviewed voter's votes again (DISMISSED) or exclude them for good (EXCLUDED).
+    """Count the votes of a review again (DISMISSED) or exclude them for good (EXCLUDED).
 
     Raises ReviewIsDecided, and NeedsAdministrator as _refuse_protected_voters.
     """
-    _refuse_protected_voters(Vote.objects.filter(voter=review.voter) | review.votes, by)
+    _refuse_protected_voters(review.of_subject(Vote.objects.all()) | review.votes, by)
     decided = reviews.decide(review, state, by=by, because=because)
     audit.record(by, f"review.{state}", decided, because, voter=decided.voter, votes=len(decided.orders))
     return decided

@@ -79,6 +79,12 @@ ARENA_DAILY_VOTES = {
     "person": env.int("ARENA_DAILY_VOTES_PERSON", default=100),
     "network": env.int("ARENA_DAILY_VOTES_NETWORK", default=1000),
 }
+# Maximum share of Overall's votes that open anomaly reviews of voters, and of groups, hold. Votes of further reviews
+# count until a decision.
+ARENA_MAX_HELD_SHARE = {
+    "voters": env.float("ARENA_MAX_HELD_SHARE_VOTERS", default=0.05),
+    "groups": env.float("ARENA_MAX_HELD_SHARE_GROUPS", default=0.2),
+}
 # Battles that visitors of one network start in an hour before each further one requires a proof of work (0: never).
 ARENA_PROOF_OF_WORK_FROM = env.int("ARENA_PROOF_OF_WORK_FROM", default=0)
 # Bytes of all stored files of one person.

@@ -6,6 +6,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin import helpers
 from django.core.exceptions import PermissionDenied
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
@@ -21,11 +22,13 @@ from battles.admin.evidence import VoteAdmin
 from battles.models import Vote, VoteQuerySet
 from common.admin.estimated_count import EstimatedCountAdmin
 from leaderboard import actions
+from leaderboard.counting import reviews
 from leaderboard.errors import ReviewIsDecided
 from leaderboard.models import AnomalyReview, VoteChange
 
 # Permission to exclude votes and count them again, because each change adds to the history of votes.
 MAY_JUDGE = "leaderboard.add_votechange"
+MAX_VOTERS_SHOWN = 50
 
 
 class BecauseForm(forms.Form):
@@ -108,15 +111,16 @@ class VoteChangeAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
 
 @admin.register(AnomalyReview)
 class AnomalyReviewAdmin(ReadOnlyAdmin):
-    list_display = ["opened_at", "state", "voter", "evidence_text", "vote_count", "decided_by", "reason"]
+    list_display = ["opened_at", "state", "subject", "evidence_text", "vote_count", "over_cap", "decided_by", "reason"]
     list_select_related = ["decided_by"]
-    list_filter = ["state"]
-    search_fields = ["voter", "reason"]
+    list_filter = ["state", "group", "over_cap"]
+    search_fields = ["voter", "member_key", "reason"]
     ordering = ["decided_at", "-pk"]
     change_list_template = "admin/leaderboard/anomalyreview/change_list.html"
     change_form_template = "admin/leaderboard/anomalyreview/change_form.html"
     fields = [
-        "voter", "state", "evidence_text", "vote_count", "crossed", "opened_at", "decided_at", "decided_by", "reason",
+        "subject", "state", "evidence_text", "vote_count", "over_cap", "crossed", "opened_at", "decided_at",
+        "decided_by", "reason",
     ]  # fmt: skip
 
     def get_urls(self) -> list[URLPattern]:
@@ -126,6 +130,13 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
             path("<int:pk>/decide/", view(require_POST(self.decide_review)), name="leaderboard_decide_review"),
             *super().get_urls(),
         ]
+
+    @admin.display(description=gettext_lazy("voter or group"))
+    def subject(self, review: AnomalyReview) -> str:
+        if not review.group:
+            return review.voter
+        parts = [review.get_group_display(), str(review.first_day), review.member_key]
+        return " · ".join(filter(None, parts))
 
     @admin.display(description=gettext_lazy("what stands out"))
     def evidence_text(self, review: AnomalyReview) -> str:
@@ -137,19 +148,28 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
         }[review.evidence["kind"]]
         return str(sentence % review.evidence)
 
-    @admin.display(description=gettext_lazy("excluded votes"))
+    @admin.display(description=gettext_lazy("its votes"))
     def vote_count(self, review: AnomalyReview) -> int:
         return len(review.orders)
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
-        extra = {"decision": DecisionForm(), "may_judge": request.user.has_perm(MAY_JUDGE)}
+        extra: dict[str, object] = {"decision": DecisionForm(), "may_judge": request.user.has_perm(MAY_JUDGE)}
+        review = AnomalyReview.objects.filter(pk=object_id).first() if object_id.isdecimal() else None
+        if review and review.group:
+            voters = review.votes.values_list("voter").annotate(votes=Count("pk")).order_by("-votes", "voter")
+            extra |= {"voters": voters[:MAX_VOTERS_SHOWN], "voter_count": voters.count()}
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), **extra})
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         may_judge = request.user.has_perm(MAY_JUDGE)
-        return super().changelist_view(request, {**(extra_context or {}), "may_judge": may_judge})
+        extra = {
+            "may_judge": may_judge,
+            "held_percent": 100 * reviews.held_share(),
+            "waiting_over_cap": AnomalyReview.objects.filter(state=AnomalyReview.State.OPEN, over_cap=True).count(),
+        }
+        return super().changelist_view(request, {**(extra_context or {}), **extra})
 
     def look_for_anomalies(self, request: HttpRequest) -> HttpResponse:
         actions.request_anomaly_check(by=_require_judge(request))

@@ -1,23 +1,27 @@
 from collections.abc import Iterator
+from datetime import date, timedelta
 
 import numpy as np
-from django.db import connection
 
+from battles.models import Battle, Vote, VoteNetwork
 from common.payload_types import JsonObject
 from leaderboard.counting import method, reviews
-from leaderboard.counting.vote_arrays import BoardVotes, OrderedVotes, read_board, read_ordered_votes
+from leaderboard.counting.dated_votes import OverallVotes, read_overall_votes
+from leaderboard.counting.vote_arrays import BoardVotes, read_board
 from leaderboard.models import OVERALL, AnomalyReview
-from leaderboard.rating.anomalies.eprocess import KINDS, Anomaly, VoterLog, judge
-from leaderboard.rating.anomalies.expected_votes import LEFT, RIGHT, TIE, held_out_probabilities
-from leaderboard.rating.bradley_terry import POINTS, Flags, Floats
+from leaderboard.rating.anomalies.earlier_fits import LEFT, RIGHT, TIE
+from leaderboard.rating.anomalies.eprocess import KINDS, Anomaly
+from leaderboard.rating.anomalies.look import Findings, FoundRing, Group, look
+from leaderboard.rating.bradley_terry import Flags, Indices
 from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
 from leaderboard.rating.snapshot_fit import fit_snapshot
 
 MAX_MODELS_IN_EFFECT = 10
+EPOCH = date(1970, 1, 1)
 
 
 def find_anomalies() -> int:
-    """Test each voter of Overall against the others, update open reviews, and return the number of new ones.
+    """Test each voter of Overall, and groups of newcomers; update open reviews and return the number of new ones.
 
     Votes of dismissed reviews are not tested again. The computation does not hold the lock of the tallies.
     """
@@ -29,77 +33,95 @@ def find_anomalies() -> int:
 
 
 def _suspects(board: BoardVotes) -> Iterator[reviews.Suspect]:
-    votes = read_ordered_votes(board)
-    log = VoterLog(votes.voter, votes.left, votes.right, np.minimum(votes.outcome, TIE), _probabilities(board, votes))
-    fresh = _not_dismissed(votes)
-    log, orders, outcome = log.subset(fresh), votes.order[fresh], votes.outcome[fresh]
-    voters, voter = np.unique(log.voter, return_inverse=True)
-    verdicts = judge(VoterLog(voter, log.left, log.right, log.outcome, log.probabilities), models=len(board.models))
-    for index in np.flatnonzero(verdicts.crossed):
-        own = log.voter == voters[index]
-        kind, model = KINDS[verdicts.kind[index]], int(verdicts.model[index])
-        name = board.counts.names[model] if model >= 0 else None
-        ones = np.ones(own.sum(), dtype=int)
-        counts = count_votes(board.counts.names, log.left[own], log.right[own], outcome[own], ones)
-        yield reviews.Suspect(
-            last_order=int(orders[own].max()),
-            log_e=float(verdicts.log_e[index]),
-            crossed=int(verdicts.crossed[index]),
-            evidence={
-                "kind": kind,
-                "model": name,
-                "tilt": float(verdicts.tilt[index]),
-                **_observed_and_expected(log.subset(own), kind, model),
-            },
-            effect=_effect(board.counts, board.counts.minus(counts)),
-        )
+    """Yield voters, those with the strongest evidence first, then groups."""
+    read = read_overall_votes(board)
+    found = look(read.dated, models=len(board.models), kappa=method.VIRTUAL_TIES)
+    crossed = np.flatnonzero(found.verdicts.crossed)
+    for index in crossed[np.argsort(-found.verdicts.log_e[crossed], kind="stable")]:
+        yield _suspect_voter(board, read, found, int(index))
+    for ring in found.rings:
+        yield _suspect_group(board, read, ring)
 
 
-def _probabilities(board: BoardVotes, votes: OrderedVotes) -> Floats:
-    fit = fit_snapshot(board.counts, method.parameters()).board
-    return held_out_probabilities(
-        votes.voter,
-        votes.left,
-        votes.right,
-        np.minimum(votes.outcome, TIE),
-        theta=np.nan_to_num((fit.score - method.OFFSET) / POINTS),
-        placed=fit.established & (fit.group == 0),
-        kappa=method.VIRTUAL_TIES,
+def _suspect_voter(board: BoardVotes, read: OverallVotes, found: Findings, index: int) -> reviews.Suspect:
+    verdicts = found.verdicts
+    own = (read.dated.votes.voter == found.voter[index]) & ~read.dated.accepted
+    kind, model = KINDS[verdicts.kind[index]], int(verdicts.model[index])
+    return reviews.Suspect(
+        last_order=int(read.order[own].max()),
+        log_e=float(verdicts.log_e[index]),
+        crossed=int(verdicts.crossed[index]),
+        evidence={
+            "kind": kind,
+            "model": board.counts.names[model] if model >= 0 else None,
+            "tilt": float(verdicts.tilt[index]),
+            **_observed_and_expected(read, found, own, kind, model),
+        },
+        effect=_effect(board.counts, board.counts.minus(_counts(board, read, np.flatnonzero(own)))),
     )
 
 
-def _not_dismissed(votes: OrderedVotes) -> Flags:
-    """Return which votes are later than those of their voter's dismissed reviews."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT hashtextextended(voter, 0), max(last_order) FROM leaderboard_anomalyreview "
-            "WHERE state = 'dismissed' GROUP BY 1 ORDER BY 1"
-        )
-        dismissed = np.array(cursor.fetchall(), dtype=np.int64).reshape(-1, 2)
-    index = np.searchsorted(dismissed[:, 0], votes.key)
-    padded = np.vstack([dismissed, [[0, 0]]])[np.minimum(index, len(dismissed))]
-    fresh: Flags = (padded[:, 0] != votes.key) | (votes.order > padded[:, 1])
-    return fresh
+def _suspect_group(board: BoardVotes, read: OverallVotes, found: FoundRing) -> reviews.Suspect:
+    ring, votes = found.ring, read.dated.votes
+    orders = read.order[ring.votes]
+    return reviews.Suspect(
+        last_order=int(orders.max()),
+        log_e=ring.log_e,
+        crossed=ring.crossed,
+        evidence={
+            "kind": Anomaly.MODEL,
+            "model": board.counts.names[ring.model],
+            "tilt": ring.tilt,
+            "votes": len(orders),
+            "voters": len(np.unique(votes.voter[ring.votes])),
+            "observed": ring.observed,
+            "expected": ring.expected,
+        },
+        effect=_effect(board.counts, board.counts.minus(_counts(board, read, ring.votes))),
+        of_group=reviews.SuspectGroup(
+            group=found.group,
+            first_day=EPOCH + timedelta(days=found.first_day),
+            member_key=_member_key(read, found),
+            model_id=board.models[ring.model].pk,
+            orders=orders.tolist(),
+        ),
+    )
 
 
-def _observed_and_expected(log: VoterLog, kind: Anomaly, model: int) -> dict[str, float]:
+def _member_key(read: OverallVotes, found: FoundRing) -> str:
+    one = int(found.ring.votes[0])
+    match found.group:
+        case Group.NETWORK:
+            network = VoteNetwork.objects.filter(vote__order=int(read.order[one])).first()
+            return network.network if network else ""
+        case Group.INVITATION:
+            return str(read.dated.inviter[one])
+        case _:
+            return ""
+
+
+def _counts(board: BoardVotes, read: OverallVotes, own: Indices) -> Counts:
+    votes, ones = read.dated.votes, np.ones(len(own), dtype=np.int64)
+    return count_votes(board.counts.names, votes.left[own], votes.right[own], read.outcome[own], ones)
+
+
+def _observed_and_expected(
+    read: OverallVotes, found: Findings, own: Flags, kind: Anomaly, model: int
+) -> dict[str, float]:
     """Return {"votes", "observed", "expected"}: counts of the outcome that the bet was on."""
-    log = log.subset(~np.isnan(log.probabilities[:, 0]))
-    likelier_left = log.probabilities[:, LEFT] >= log.probabilities[:, RIGHT]
+    own = own & np.isfinite(found.average.logit)
+    if kind is Anomaly.MODEL:
+        own &= (read.dated.votes.left == model) | (read.dated.votes.right == model)
+    votes, probabilities = read.dated.votes.subset(own), found.average.subset(own).probabilities()
+    left, right, tie = probabilities[:, [LEFT, RIGHT, TIE]].T
     match kind:
         case Anomaly.MODEL:
-            log = log.subset((log.left == model) | (log.right == model))
-            is_left = log.left == model
+            is_left = votes.left == model
         case Anomaly.FAVOURITE:
-            is_left = likelier_left
+            is_left = left >= right
         case _:
-            return {
-                "votes": len(log.outcome),
-                "observed": int((log.outcome == TIE).sum()),
-                "expected": float(log.probabilities[:, TIE].sum()),
-            }
-    won = np.where(is_left, log.outcome == LEFT, log.outcome == RIGHT) + (log.outcome == TIE) / 2
-    left, right, tie = log.probabilities[:, [LEFT, RIGHT, TIE]].T
+            return {"votes": len(votes), "observed": int((votes.outcome == TIE).sum()), "expected": float(tie.sum())}
+    won = np.where(is_left, votes.outcome == LEFT, votes.outcome == RIGHT) + (votes.outcome == TIE) / 2
     expected = np.where(is_left, left, right) + tie / 2
     return {"votes": len(won), "observed": float(won.sum()), "expected": float(expected.sum())}
 
@@ -108,12 +130,15 @@ def _update_open_reviews(board: BoardVotes) -> None:
     index_by_name = {name: index for index, name in enumerate(board.counts.names)}
     for review in AnomalyReview.objects.filter(state=AnomalyReview.State.OPEN):
         votes = review.votes.filter(model_left__slug__in=index_by_name, model_right__slug__in=index_by_name)
+        if review.over_cap:
+            votes = votes.filter(processing=Vote.Processing.PROCESSED, mode=Battle.Mode.BLIND)
         rows = votes.values_list("model_left__slug", "model_right__slug", "choice")
         indices = [(index_by_name[left], index_by_name[right], OUTCOMES.index(choice)) for left, right, choice in rows]
         table = np.array(indices, dtype=np.int64).reshape(-1, 3)
         left, right, outcome = table.T
         own = count_votes(board.counts.names, left, right, outcome, np.ones(len(table), dtype=np.int64))
-        review.effect = _effect(board.counts.plus(own), board.counts)
+        counts = board.counts
+        review.effect = _effect(counts, counts.minus(own)) if review.over_cap else _effect(counts.plus(own), counts)
         review.save(update_fields=["effect"])
 
 

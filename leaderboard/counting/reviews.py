@@ -1,12 +1,16 @@
-"""Reviews of anomalous voters: exclude a voter's votes until a moderator decides.
+"""Reviews of anomalous voters and groups: exclude their votes until a moderator decides.
 
-While a review is open, the voter sees the votes as counted and they still move live Elo, so that the detection cannot
-be probed. A decision against the voter excludes later votes, too, until a newer review is dismissed.
+While a review is open, voters see the votes as counted and they still move live Elo, so that the detection cannot be
+probed. A decision against them excludes later votes, too, until a newer review is dismissed. Where open reviews would
+hold more than a cap of Overall's votes, a further review waits in the queue and its votes count meanwhile.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date
 
+from django.conf import settings
 from django.db import transaction
+from django.db.models import Sum
 from django.db.models.functions import Now
 
 from accounts.models import User
@@ -15,47 +19,108 @@ from common.payload_types import JsonObject
 from leaderboard.counting import tallies
 from leaderboard.counting.vote_changes import exclude_votes, include_votes
 from leaderboard.errors import ReviewIsDecided
-from leaderboard.models import AnomalyReview
+from leaderboard.models import OVERALL, AnomalyReview, AnomalyReviewQuerySet, PairTally
 
 State = AnomalyReview.State
-_AUDIT_REASON = "a voter whose votes do not look like anyone's"
+_AUDIT_REASON = "votes that do not look like anyone's"
+
+
+@dataclass(frozen=True)
+class SuspectGroup:
+    group: str
+    first_day: date
+    member_key: str
+    model_id: int
+    orders: list[int] = field(repr=False)
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """Voter to review. last_order: number of the last judged vote, which identifies the voter."""
+    """Voter or group to review. last_order: number of the last judged vote, which identifies a voter."""
 
     last_order: int
     log_e: float
     crossed: int
     evidence: JsonObject
     effect: list[JsonObject]
+    of_group: SuspectGroup | None = None
 
 
 @transaction.atomic
 def open_review(suspect: Suspect) -> bool:
-    """Exclude the voter's votes until a decision; return False if a review does so already."""
+    """Exclude the suspect's votes until a decision, unless the cap is reached; return False for an open review."""
     tallies.lock()
-    voter = Vote.objects.get(order=suspect.last_order).voter
-    if AnomalyReview.objects.holding_new_votes().filter(voter=voter).exists():
+    subject = _subject(suspect)
+    if not suspect.of_group and AnomalyReview.objects.holding_new_votes().filter(**subject).exists():
         return False
-    review = AnomalyReview.objects.create(
-        voter=voter,
-        last_order=suspect.last_order,
-        log_e=suspect.log_e,
-        crossed=suspect.crossed,
-        evidence=suspect.evidence,
-        effect=suspect.effect,
-    )
-    dismissed = AnomalyReview.objects.filter(voter=voter, state=State.DISMISSED).order_by("-last_order").first()
-    _add_votes(review, Vote.objects.filter(voter=voter, order__gt=dismissed.last_order if dismissed else 0))
-    return True
+    review = AnomalyReview.objects.filter(**subject, state=State.OPEN).first()
+    is_new = review is None
+    review = review or AnomalyReview(**subject)
+    was_holding = not is_new and not review.over_cap
+    review.log_e, review.crossed = suspect.log_e, suspect.crossed
+    review.evidence, review.effect = suspect.evidence, suspect.effect
+    review.last_order = max(review.last_order or 0, suspect.last_order)
+    votes = _votes_to_hold(review, suspect).filter(excluded_reason="")
+    review.over_cap = not was_holding and not _fits_under_cap(review, votes.count())
+    if review.over_cap:
+        review.orders = sorted(filter(None, votes.values_list("order", flat=True)))
+    elif not was_holding:
+        review.orders = []
+    review.save()
+    if not review.over_cap:
+        _add_votes(review, votes)
+    return is_new
+
+
+def _subject(suspect: Suspect) -> JsonObject:
+    if group := suspect.of_group:
+        return {
+            "voter": "",
+            "group": group.group,
+            "first_day": group.first_day,
+            "member_key": group.member_key,
+            "model_id": group.model_id,
+        }
+    return {"voter": Vote.objects.get(order=suspect.last_order).voter, "group": ""}
+
+
+def _votes_to_hold(review: AnomalyReview, suspect: Suspect) -> VoteQuerySet:
+    if suspect.of_group:
+        return Vote.objects.filter(order__in=suspect.of_group.orders)
+    dismissed = AnomalyReview.objects.filter(voter=review.voter, group="", state=State.DISMISSED)
+    newest = dismissed.order_by("-last_order").first()
+    return Vote.objects.filter(voter=review.voter, order__gt=newest.last_order if newest else 0)
+
+
+def held_share() -> float:
+    """Return the share of Overall's votes that open reviews hold."""
+    held = _held().held_votes()
+    return held / max(held + _counted_votes(), 1)
+
+
+def _fits_under_cap(review: AnomalyReview, votes: int) -> bool:
+    # One voter alone may be held up to the cap on groups, so that a young board is protected, too.
+    held, held_of_voters = (reviews.held_votes() for reviews in (_held(), _held().filter(group="")))
+    caps, every_vote = settings.ARENA_MAX_HELD_SHARE, held + _counted_votes()
+    if not review.group and held_of_voters and held_of_voters + votes > caps["voters"] * every_vote:
+        return False
+    held_of_alike = held - held_of_voters if review.group else held_of_voters
+    return bool(held_of_alike + votes <= caps["groups"] * every_vote)
+
+
+def _held() -> AnomalyReviewQuerySet:
+    return AnomalyReview.objects.all()
+
+
+def _counted_votes() -> int:
+    counted: int = PairTally.objects.filter(scope=OVERALL).aggregate(votes=Sum("n", default=0))["votes"]
+    return counted
 
 
 def exclude_pending(pending: VoteQuerySet) -> None:
-    """Exclude pending votes of voters under review. The caller holds the lock of the tallies."""
+    """Exclude pending votes of voters and groups under review. The caller holds the lock of the tallies."""
     for review in AnomalyReview.objects.holding_new_votes():
-        _add_votes(review, pending.filter(voter=review.voter))
+        _add_votes(review, review.of_subject(pending))
 
 
 def _add_votes(review: AnomalyReview, votes: VoteQuerySet) -> None:
@@ -76,14 +141,12 @@ def decide(review: AnomalyReview, state: str, *, by: User | None, because: str) 
     review = AnomalyReview.objects.select_for_update().get(pk=review.pk)
     if review.state == state:
         raise ReviewIsDecided
-    votes = review.votes.filter(excluded_reason=review.reason_of_votes)
-    was_dismissed, review.state = review.state == State.DISMISSED, state
-    if was_dismissed:
-        votes = review.votes.filter(excluded_reason="")
+    votes = review.votes.filter(excluded_reason="" if review.counts_its_votes else review.reason_of_votes)
+    review.state, review.over_cap = state, False
     if state == State.DISMISSED:
         include_votes(votes, by=by, because=because)
     else:
         exclude_votes(votes, reason=review.reason_of_votes, by=by, because=because)
     review.decided_by, review.decided_at, review.reason = by, Now(), because
-    review.save(update_fields=["state", "decided_by", "decided_at", "reason"])
+    review.save(update_fields=["state", "over_cap", "decided_by", "decided_at", "reason"])
     return review

@@ -16,9 +16,9 @@ from leaderboard.rating.style_control import FEATURES, style_features
 from models_registry.models import LanguageModel
 
 _PAIR = {"left": Column("left_id"), "right": Column("right_id"), "outcome": outcome_column("outcome"), "n": Column("n")}
-_VOTE = {"left": Column("model_left_id"), "right": Column("model_right_id"), "outcome": outcome_column("choice")}
+VOTE_COLUMNS = {"left": Column("model_left_id"), "right": Column("model_right_id"), "outcome": outcome_column("choice")}
 # 64 bits: among a million voters, two share a hash on one of 37 million boards.
-_VOTER = {"voter": Column("hashtextextended(voter, 0)", 8)}
+VOTER_COLUMN = {"voter": Column("hashtextextended(voter, 0)", 8)}
 _ORDER = {"order": Column('"order"', 8)}
 _SIDES = ("left", "right")
 # Columns for read_columns, of rows with a `style`.
@@ -81,9 +81,9 @@ def read_voters(board: BoardVotes) -> VoterVotes:
     """Read votes by voter, in a fixed order: the last bit of floating-point sums depends on it."""
     if board.scope == OVERALL:
         source = "FROM leaderboard_voterpairtally WHERE scope = %(scope)s AND n > 0"
-        rows = read_columns({**_VOTER, **_PAIR}, source, {"scope": OVERALL}, numbered_by="id")
+        rows = read_columns({**VOTER_COLUMN, **_PAIR}, source, {"scope": OVERALL}, numbered_by="id")
     else:
-        rows = _read_log(board, {**_VOTER, **_VOTE})
+        rows = _read_log(board, {**VOTER_COLUMN, **VOTE_COLUMNS})
         rows["n"] = np.ones(len(rows["voter"]), dtype=np.int64)
     left, right = (indices_of(rows[side], board.models) for side in ("left", "right"))
     voter = np.unique(rows["voter"], return_inverse=True)[1]
@@ -94,7 +94,7 @@ def read_voters(board: BoardVotes) -> VoterVotes:
 
 def read_ballots(board: BoardVotes) -> Ballots:
     """Read single votes in the order of their numbers, with voter and style."""
-    rows = _read_log(board, {**_VOTER, **_VOTE, **STYLE_COLUMNS, **_ORDER})
+    rows = _read_log(board, {**VOTER_COLUMN, **VOTE_COLUMNS, **STYLE_COLUMNS, **_ORDER})
     order = np.argsort(rows["order"], kind="stable")
     rows = {name: column[order] for name, column in rows.items()}
     left, right = (indices_of(rows[side], board.models) for side in ("left", "right"))
@@ -106,35 +106,6 @@ def read_ballots(board: BoardVotes) -> Ballots:
         n=np.ones(len(left), dtype=np.int64),
         voter=np.unique(rows["voter"], return_inverse=True)[1],
         features=style_features_of(rows),
-    )
-
-
-@dataclass(frozen=True)
-class OrderedVotes:
-    """A board's votes sorted by voter and number; arrays of shape (votes,).
-
-    voter: 0, 0, …, 1, …; key: hashtextextended of the voter's name; order: the votes' numbers.
-    """
-
-    voter: Indices
-    key: Integers
-    order: Integers
-    left: Indices
-    right: Indices
-    outcome: Indices
-
-
-def read_ordered_votes(board: BoardVotes) -> OrderedVotes:
-    rows = _read_log(board, {**_VOTER, **_VOTE, **_ORDER})
-    order = np.lexsort((rows["order"], rows["voter"]))
-    rows = {name: column[order] for name, column in rows.items()}
-    return OrderedVotes(
-        voter=np.unique(rows["voter"], return_inverse=True)[1],
-        key=rows["voter"],
-        order=rows["order"],
-        left=indices_of(rows["left"], board.models),
-        right=indices_of(rows["right"], board.models),
-        outcome=rows["outcome"].astype(np.int64),
     )
 
 

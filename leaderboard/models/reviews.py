@@ -6,6 +6,10 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from battles.models import Vote, VoteQuerySet
+from models_registry.models import LanguageModel
+
+# What identifies the voter or the group of a review.
+SUBJECT = ["voter", "group", "first_day", "member_key", "model_id"]
 
 
 class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
@@ -21,26 +25,50 @@ class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
         moved.update(voter=voter)
 
     def holding_new_votes(self) -> "AnomalyReviewQuerySet":
-        """Filter to the newest review of each voter, if it is open or excluded their votes."""
-        newest = self.order_by("voter", "-pk").distinct("voter")
-        return self.filter(pk__in=newest.values("pk")).exclude(state=AnomalyReview.State.DISMISSED)
+        """Filter to the newest review of each voter and group, if it holds or excluded votes."""
+        newest = self.order_by(*SUBJECT, "-pk").distinct(*SUBJECT)
+        return self.filter(pk__in=newest.values("pk"), over_cap=False).exclude(state=AnomalyReview.State.DISMISSED)
+
+    def held_votes(self) -> int:
+        """Return how many votes the open reviews hold."""
+        held = self.filter(state=AnomalyReview.State.OPEN, over_cap=False)
+        votes: int = held.aggregate(votes=models.Sum("orders__len", default=0))["votes"]
+        return votes
 
 
 class AnomalyReview(models.Model):
-    """Suspicion about one voter, whose votes do not count while it is open."""
+    """Suspicion about one voter, or about a group's votes with one model; they do not count while it is open."""
 
     class State(models.TextChoices):
         OPEN = "open", _("open")
         DISMISSED = "dismissed", _("they are fine")
         EXCLUDED = "excluded", _("votes excluded")
 
+    class Group(models.TextChoices):
+        # As leaderboard.rating.anomalies.look.Group.
+        NETWORK = "network", _("new voters of one network")
+        INVITATION = "invitation", _("new voters invited by one person")
+        DAY = "day", _("new voters of one day")
+        WEEK = "week", _("new voters of one week")
+        MONTH = "month", _("new voters of four weeks")
+
+    # Empty for a group, whose voters are those of its votes.
     voter = models.CharField(max_length=40)
+    group = models.CharField(max_length=10, choices=Group, blank=True, default="", db_default="")
+    # The first day of the period in which the group's voters came.
+    first_day = models.DateField(null=True)
+    # The network's hash, or the id of the inviting user.
+    member_key = models.CharField(max_length=40, blank=True, default="", db_default="")
+    # The model that a group favours or disfavours.
+    model = models.ForeignKey(LanguageModel, models.PROTECT, null=True, related_name="+")
     state = models.CharField(max_length=9, choices=State, default=State.OPEN)
-    # Numbers of the votes that it excluded.
+    # Whether its votes count until a decision, because open reviews hold too many already.
+    over_cap = models.BooleanField(default=False, db_default=False)
+    # Numbers of the votes that it excluded; with over_cap, of those that it would exclude.
     orders = ArrayField(models.PositiveBigIntegerField(), default=list)
     # Number of the last judged vote; a later review judges the votes after it.
     last_order = models.PositiveBigIntegerField()
-    # ln E, and the position of the vote at which E first reached 1/α (leaderboard.rating.anomalies.eprocess).
+    # ln E, and the position of the vote at which E first reached its threshold (leaderboard.rating.anomalies).
     log_e = models.FloatField()
     crossed = models.PositiveIntegerField()
     # The bet that crossed the threshold, with the keys of leaderboard.aggregation.anomalies.
@@ -58,7 +86,17 @@ class AnomalyReview(models.Model):
         ordering = ["-pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=["voter"], condition=Q(state="open"), name="a_voter_is_reviewed_once_at_a_time"
+                fields=["voter"], condition=Q(state="open", group=""), name="a_voter_has_one_open_review"
+            ),
+            models.UniqueConstraint(
+                fields=["group", "first_day", "member_key", "model"],
+                condition=Q(state="open") & ~Q(group=""),
+                name="a_group_has_one_open_review_per_model",
+            ),
+            models.CheckConstraint(
+                condition=Q(group="", first_day=None, model=None)
+                | (~Q(group="") & Q(voter="", first_day__isnull=False, model__isnull=False)),
+                name="a_review_is_of_a_voter_or_of_a_group_and_a_model",
             ),
         ]
         # For AnomalyReviewQuerySet.holding_new_votes.
@@ -75,3 +113,13 @@ class AnomalyReview(models.Model):
     def reason_of_votes(self) -> str:
         """Reason for excluding its votes; voters see votes with reason ANOMALY as counted."""
         return Vote.ExcludedReason.ANOMALY if self.state == self.State.OPEN else Vote.ExcludedReason.MODERATION
+
+    @property
+    def counts_its_votes(self) -> bool:
+        return self.state == self.State.DISMISSED or self.over_cap
+
+    def of_subject(self, votes: VoteQuerySet) -> VoteQuerySet:
+        if not self.group:
+            return votes.filter(voter=self.voter)
+        with_model = Q(model_left=self.model_id) | Q(model_right=self.model_id)
+        return votes.filter(with_model, voter__in=self.votes.values("voter"))

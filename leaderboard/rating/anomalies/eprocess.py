@@ -1,8 +1,8 @@
 """Detection of anomalous voters: one e-process per voter, valid however often it is inspected.
 
-Null hypothesis: a voter's vote t on (i, j) falls left, right or tied with probabilities π_t, which are estimated from
-the other voters' votes (rating.anomalies.expected_votes) and so do not depend on this voter. A bet against it tilts
-each outcome o by its share s(o) = 0, ½ or 1 in the suspected direction:
+Null hypothesis: a voter's vote t on (i, j) falls left, right or tied with probabilities π_t, those of an honest person
+with tastes of their own, from votes before it (rating.anomalies.expected_votes). A bet against it tilts each outcome o
+by its share s(o) = 0, ½ or 1 in the suspected direction:
 
     L_t = exp(η s(o_t)) / Σ_o π_t(o) exp(η s(o))
 
@@ -10,13 +10,6 @@ Under the null, E[L_t | earlier votes] = 1 for any η and s fixed beforehand. So
 is a nonnegative martingale that starts at 1, and so is a mean of such products with fixed weights: E. By Ville's
 inequality, P(E ever reaches 1/α) ≤ α: a voter whose E crosses 1/α is flagged, at any time of inspection.
 
-Bets: for and against each model (½ of the weight; s is the model's share), for and against the favourite (¼; s is the
-share of the likelier winner), for ties (⅛; s = 1 for a tie of either kind; not against, because honest voters differ in
-their rate of ties), and random choice among the four buttons (⅛; L is the ratio of ¼, ¼ and ½ to π). Tilts η are ± 0.75
-and ± 1.5 with equal weights, and for models also ± 3: support of a model that mostly wins is otherwise detected late.
-Of the weight for models, half is split evenly; of the other half, the k-th model that a voter meets gets
-1 / (k (k + 1)): a voter who seeks one model meets it early. A model's weight is unused until it is met, so the order
-may determine it.
 Sources: Ville (1939); Ramdas, Grünwald, Vovk, Shafer, "Game-theoretic statistics and safe anytime-valid inference",
 Statistical Science 38 (2023).
 """
@@ -27,10 +20,12 @@ from enum import StrEnum
 
 import numpy as np
 
-from leaderboard.rating.anomalies.expected_votes import BUTTONS, LEFT, RIGHT
+from leaderboard.rating.anomalies.earlier_fits import LEFT, RIGHT
+from leaderboard.rating.anomalies.expected_votes import BUTTONS
 from leaderboard.rating.bradley_terry import Flags, Floats, Indices
 
 ALPHA = 1e-4
+# Equal weights. For models also ± 3: support of a model that mostly wins is otherwise detected late.
 TILTS = (-1.5, -0.75, 0.75, 1.5)
 MODEL_TILTS = (-3.0, *TILTS, 3.0)
 BLOCK_VOTES = 1 << 17  # votes processed at a time
@@ -44,6 +39,9 @@ class Anomaly(StrEnum):
 
 
 KINDS = list(Anomaly)
+# Bets for and against each model (s is the model's share), for and against the favourite (s is the share of the
+# likelier winner), for ties (s = 1 for a tie of either kind, beyond the voter's own earlier rate), and on random
+# choice among the four buttons (L is the ratio of ¼, ¼ and ½ to π).
 WEIGHTS = {Anomaly.MODEL: 1 / 2, Anomaly.FAVOURITE: 1 / 4, Anomaly.TIES: 1 / 8, Anomaly.CHANCE: 1 / 8}
 
 
@@ -176,10 +174,9 @@ def _all_bets(log: VoterLog, models: int) -> Iterator[_Bets]:
 
 
 def _model_weights(voter: Indices, moment: Indices, begin: Indices, models: int) -> Floats:
-    """Return each bet's share of the weight for models: (1 / models + 1 / (k (k + 1))) / 2.
-
-    Arrays are sorted by bet, and by moment within each.
-    """
+    """Return each bet's share of the weight for models; arrays are sorted by bet, and by moment within each."""
+    # Half is split evenly; of the other half, the k-th model that a voter meets gets 1 / (k (k + 1)): a voter who seeks
+    # one model meets it early. A model's weight is unused until it is met, so the order may determine it.
     first_votes = np.unique(begin)
     in_order_of_meeting = first_votes[np.lexsort((moment[first_votes], voter[first_votes]))]
     k = np.zeros(len(begin))

@@ -1,65 +1,190 @@
-"""Outcome probabilities of each vote, from other voters' votes."""
+"""Outcome probabilities of each vote by an honest person, from votes before it."""
+
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
 from scipy.special import expit
 
+from leaderboard.rating.anomalies.earlier_fits import TIE, Forecast, Votes
 from leaderboard.rating.bradley_terry import Flags, Floats, Indices
-from leaderboard.rating.sampling import inverse_information
 
-LEFT, RIGHT, TIE = 0, 1, 2
+# An honest person's logit is θ_left − θ_right + u_left − u_right with tastes u ~ N(0, τ²), and their tie rate is ν ·
+# 4pq with ν of their own. Both are learned from the voter's earlier votes: u by one Gaussian update per vote
+# (Glickman 1999, "Parameter estimation in large dynamic paired comparison experiments"), ν by a Beta prior at the
+# crowd's rate. τ and the prior's weight are those of a grid that predicted all voters' votes best before the block of
+# the vote (Dawid 1984, "Statistical theory: the prequential approach").
+
 # A random choice among the four buttons, of which two are a tie.
 BUTTONS = np.array([0.25, 0.25, 0.5])
 # Share of votes assumed to be random: it limits the evidence of a single unlikely vote.
 SLIP_RATE = 0.01
 MAX_TIES = 0.9  # of the tie rate at which the weaker side would never win
-VOTER_BATCH = 4096
+# Sd of people's tastes, and of their discrimination: a factor on θ_left − θ_right with mean 1.
+TASTES = (
+    (0.0, 0.0), (0.2, 0.0), (0.35, 0.0), (0.5, 0.0), (0.7, 0.0), (0.35, 0.35), (0.5, 0.35), (0.7, 0.35), (1.0, 0.35)
+)  # fmt: skip
+# Votes that the crowd's tie rate weighs, and how many of the voter's last votes show their own.
+ALWAYS = 1 << 40
+TIE_WEIGHTS = (
+    (256, ALWAYS), (64, ALWAYS), (16, ALWAYS), (8, ALWAYS), (4, ALWAYS), (2, ALWAYS), (8, 50), (4, 50), (8, 20), (4, 20)
+)  # fmt: skip
+# Choices until the crowd's votes decide. Those before them, with people more alike, must predict better by PROOF.
+DEFAULT_TASTE, DEFAULT_TIE_WEIGHT = 2, 2
+PROOF = np.log(1e4)
+# A voter adds at most so much to or against a choice, so that a few do not decide for all.
+MAX_VOICE = 1.0
+STATE_SIZE = 1 << 21  # tastes in memory at a time
 
 
-def held_out_probabilities(
-    voter: Indices, left: Indices, right: Indices, outcome: Indices, *, theta: Floats, placed: Flags, kappa: float = 0.5
-) -> Floats:
-    """Return P(LEFT, RIGHT, TIE) of each vote, shape (votes, 3); NaN where a model is not placed.
+@dataclass(frozen=True)
+class Expectation:
+    """Expected votes of their voters; arrays of shape (votes,), NaN where a model is not established."""
 
-    voter, left, right, outcome: shape (votes,), numbered from 0 and grouped by voter. theta: shape (models,), fitted to
-    these votes; placed: shape (models,), True where θ is reliable.
+    # Of the left side, flattened for its uncertainty.
+    logit: Floats
+    # ν of the voter's tie rate ν · 4pq.
+    ties: Floats
 
-    One Newton step removes a voter's votes from the fit: θ_others = θ − H⁻¹ Σ (y − p) x. Ties follow t = ν · 4pq, as in
-    real arenas, with ν from the other voters.
-    """
-    share = np.array([1.0, 0.0, 0.5])[outcome]
-    p = expit(theta[left] - theta[right])
-    p = expit(theta[left] - theta[right] - _own_influence(voter, left, right, share - p, theta=theta, kappa=kappa))
-    even = 4 * p * (1 - p)
-    ties = np.minimum(_tie_rate_of_others(voter, outcome == TIE, even) * even, MAX_TIES * 2 * np.minimum(p, 1 - p))
-    probabilities = np.column_stack([p - ties / 2, 1 - p - ties / 2, ties])
-    probabilities += SLIP_RATE * (BUTTONS - probabilities)
-    probabilities[~(placed[left] & placed[right])] = np.nan
-    return probabilities
+    def subset(self, which: Flags | Indices) -> "Expectation":
+        return Expectation(self.logit[which], self.ties[which])
 
-
-def _own_influence(
-    voter: Indices, left: Indices, right: Indices, residual: Floats, *, theta: Floats, kappa: float
-) -> Floats:
-    """Return the effect of all votes of a vote's voter on its logit, shape (votes,)."""
-    models, voters = len(theta), int(voter.max(initial=-1)) + 1
-    cells = np.bincount(left * models + right, minlength=models**2).reshape(models, models)
-    spread = inverse_information(theta, (cells + cells.T).astype(np.float64), kappa=kappa)
-    scores = csr_array(
-        (np.append(residual, -residual), (np.append(voter, voter), np.append(left, right))), shape=(voters, models)
-    )
-    influence = np.zeros(len(voter))
-    for first in range(0, voters, VOTER_BATCH):
-        rows = slice(*np.searchsorted(voter, [first, first + VOTER_BATCH]))
-        theta_shift: Floats = scores[first : first + VOTER_BATCH].toarray() @ spread
-        own = voter[rows] - first
-        influence[rows] = theta_shift[own, left[rows]] - theta_shift[own, right[rows]]
-    return influence
+    def probabilities(self, shift: float = 0.0) -> Floats:
+        """Return P(LEFT, RIGHT, TIE), shape (votes, 3)."""
+        p = expit(self.logit + shift)
+        ties = np.minimum(self.ties * 4 * p * (1 - p), MAX_TIES * 2 * np.minimum(p, 1 - p))
+        probabilities: Floats = np.column_stack([p - ties / 2, 1 - p - ties / 2, ties])
+        probabilities += SLIP_RATE * (BUTTONS - probabilities)
+        return probabilities
 
 
-def _tie_rate_of_others(voter: Indices, tied: Flags, even: Floats) -> Floats:
-    """Return ν = Σ ties / Σ 4pq over the other voters' votes, shape (votes,)."""
-    own_ties, own_even = np.bincount(voter, tied), np.bincount(voter, even)
-    others = (tied.sum() - own_ties) / np.maximum(even.sum() - own_even, 1e-9)
-    scale: Floats = np.clip(others, 0, 1)[voter]
-    return scale
+@dataclass(frozen=True)
+class Crowd:
+    """How much honest people differ: indices in TASTES and TIE_WEIGHTS."""
+
+    taste: int = DEFAULT_TASTE
+    tie_weight: int = DEFAULT_TIE_WEIGHT
+
+
+@dataclass(frozen=True)
+class Crowds:
+    """The crowd as known before each vote; arrays of shape (votes,)."""
+
+    taste: Indices
+    tie_weight: Indices
+
+    def before(self, vote: int) -> Crowd:
+        return Crowd(int(self.taste[vote]), int(self.tie_weight[vote]))
+
+
+def average_of(forecast: Forecast) -> Expectation:
+    return Expectation(forecast.logit, forecast.ties)
+
+
+def expect(votes: Votes, forecast: Forecast, *, models: int) -> tuple[Expectation, Crowds]:
+    logits = np.stack([_logits_with_taste(votes, forecast, taste, models=models) for taste in TASTES])
+    share, known = votes.share, np.isfinite(forecast.logit)
+    p = np.clip(expit(np.where(known, logits, 0)), 1e-6, 1 - 1e-6)
+    gained = known * (share * np.log(p) + (1 - share) * np.log(1 - p))
+    taste = _best_before(votes.voter, gained, forecast.block, DEFAULT_TASTE)
+    logit = np.take_along_axis(logits, taste[None], axis=0)[0]
+    rates = np.stack([_own_ties(votes, forecast, logit, weight) for weight in TIE_WEIGHTS])
+    even = 4 * expit(logit) * expit(-logit)
+    tied = np.clip(np.where(known, rates * even, 0.5), 1e-6, 1 - 1e-6)
+    gained = known * np.where(votes.outcome == TIE, np.log(tied), np.log(1 - tied))
+    weight = _best_before(votes.voter, gained, forecast.block, DEFAULT_TIE_WEIGHT)
+    return Expectation(logit, np.take_along_axis(rates, weight[None], axis=0)[0]), Crowds(taste, weight)
+
+
+def expect_of(votes: Votes, forecast: Forecast, crowd: Crowd, *, models: int) -> Expectation:
+    logit = _logits_with_taste(votes, forecast, TASTES[crowd.taste], models=models)
+    return Expectation(logit, _own_ties(votes, forecast, logit, TIE_WEIGHTS[crowd.tie_weight]))
+
+
+def _best_before(voter: Indices, gained: Floats, block: Indices, default: int) -> Indices:
+    """Return the row with the largest sum of `gained` over earlier blocks, for each vote."""
+    order = np.argsort(voter, kind="stable")
+    begin = np.flatnonzero(np.diff(voter[order], prepend=-1))
+    lengths = np.diff(np.append(begin, len(voter)))
+    blocks, sums = int(block.max(initial=-1)) + 1, []
+    for row in gained - gained[default]:
+        total = np.cumsum(row[order])
+        voice = np.clip(total - np.repeat((total - row[order])[begin], lengths), -MAX_VOICE, MAX_VOICE)
+        change = np.diff(voice, prepend=0.0)
+        change[begin] = voice[begin]
+        sums.append(np.append(0.0, np.bincount(block[order], change, minlength=blocks).cumsum()))
+    table = np.stack(sums)
+    table[:default] -= PROOF
+    best: Indices = np.where(table.max(axis=0) <= 0, default, table.argmax(axis=0))[block]
+    return best
+
+
+def _logits_with_taste(votes: Votes, forecast: Forecast, taste: tuple[float, float], *, models: int) -> Floats:
+    """Return logits with the voter's taste as earlier votes show it."""
+    voter = np.unique(votes.voter, return_inverse=True)[1]
+    order = np.argsort(voter, kind="stable")
+    order = order[np.isfinite(forecast.logit[order])]
+    number = np.bincount(voter[order], minlength=int(voter.max(initial=-1)) + 1)
+    begin = np.cumsum(number) - number
+    by_size = np.argsort(-number, kind="stable")
+    by_size = by_size[number[by_size] > 0]
+    logits = np.full(len(votes), np.nan)
+    batch = max(1, STATE_SIZE // max(models, 1))
+    for first in range(0, len(by_size), batch):
+        voters = by_size[first : first + batch]
+        _filter_tastes(votes, forecast, taste, order, begin[voters], number[voters], models, logits)
+    return logits
+
+
+def _filter_tastes(
+    votes: Votes, forecast: Forecast, taste: tuple[float, float], order: Indices, begin: Indices, number: Indices,
+    models: int, logits: Floats,
+) -> None:  # fmt: skip
+    """Write the logits of voters sorted by number of votes; a step is the t-th votes of all."""
+    mean, variance = np.zeros(len(begin) * models), np.full(len(begin) * models, taste[0] ** 2)
+    slope, slope_variance = np.ones(len(begin)), np.full(len(begin), taste[1] ** 2)
+    row = np.arange(len(begin)) * models
+    active, share = len(begin), votes.share
+    for t in range(int(number[0])):
+        while number[active - 1] <= t:
+            active -= 1
+        vote = order[begin[:active] + t]
+        i, j = row[:active] + votes.left[vote], row[:active] + votes.right[vote]
+        own_i, own_j, own_slope = variance[i], variance[j], slope_variance[:active]
+        difference = forecast.logit[vote]
+        centre = slope[:active] * difference + mean[i] - mean[j]
+        spread = own_i + own_j + own_slope * difference**2 + forecast.variance[vote]
+        # E σ(N(m, v)) ≈ σ(m / √(1 + πv/8)), MacKay (1992).
+        flattened = centre / np.sqrt(1 + np.pi / 8 * spread)
+        logits[vote] = flattened
+        p = expit(flattened)
+        information = p * (1 - p)
+        gain = 1 / (1 + spread * information)
+        step = gain * (share[vote] - p)
+        mean[i] += own_i * step
+        mean[j] -= own_j * step
+        slope[:active] += own_slope * difference * step
+        variance[i] -= own_i**2 * information * gain
+        variance[j] -= own_j**2 * information * gain
+        slope_variance[:active] -= (own_slope * difference) ** 2 * information * gain
+
+
+def _own_ties(votes: Votes, forecast: Forecast, logit: Floats, weight: tuple[int, int]) -> Floats:
+    """Return each vote's ν."""
+    even = np.nan_to_num(4 * expit(logit) * expit(-logit))
+    known = np.isfinite(forecast.logit)
+    order = np.argsort(votes.voter, kind="stable")
+    tied_before = _sums_before(votes.voter[order], ((votes.outcome == TIE) & known)[order], weight[1])
+    even_before = _sums_before(votes.voter[order], even[order], weight[1])
+    ties = np.empty(len(votes))
+    ties[order] = (weight[0] * forecast.ties[order] + tied_before) / (weight[0] + even_before)
+    return np.minimum(ties, 1.0)
+
+
+def _sums_before(voter: Indices, values: Floats, last: int) -> Floats:
+    """Return the sum of a voter's `last` values before each one; `voter` is sorted."""
+    total = np.append(0.0, np.cumsum(values))
+    begin = np.flatnonzero(np.diff(voter, prepend=np.nan) != 0)
+    start = np.repeat(begin, np.diff(np.append(begin, len(voter))))
+    here = np.arange(len(voter))
+    sums: Floats = total[here] - total[np.maximum(start, here - last)]
+    return sums

@@ -2,9 +2,7 @@ import numpy as np
 import pytest
 
 from leaderboard.rating.anomalies.eprocess import KINDS, Anomaly, VoterLog, judge
-from leaderboard.rating.anomalies.expected_votes import BUTTONS, held_out_probabilities
-from leaderboard.rating.board_fit import fit_board
-from leaderboard.rating.bradley_terry import POINTS
+from leaderboard.rating.anomalies.expected_votes import BUTTONS
 from tests.leaderboard.rating import simulations
 from tests.leaderboard.rating.simulations import LEFT, RIGHT, TIE, Ballots
 from tests.leaderboard.rating.voter_verdicts import verdicts
@@ -120,7 +118,7 @@ def test_verdicts_do_not_depend_on_batches(monkeypatch):
     _, ballots = crowd(rng, voters=30)
     together = verdicts(ballots, models=MODELS)
     monkeypatch.setattr("leaderboard.rating.anomalies.eprocess.BLOCK_VOTES", 130)
-    monkeypatch.setattr("leaderboard.rating.anomalies.expected_votes.VOTER_BATCH", 7)
+    monkeypatch.setattr("leaderboard.rating.anomalies.expected_votes.STATE_SIZE", 140)
     apart = verdicts(ballots, models=MODELS)
     assert np.allclose(together.log_e, apart.log_e, atol=1e-9)
     assert (together.crossed == apart.crossed).all()
@@ -140,20 +138,3 @@ def test_votes_on_unplaced_models_are_no_evidence():
 def test_empty_log_has_no_verdicts():
     none = np.zeros(0, dtype=int)
     assert len(judge(VoterLog(none, none, none, none, np.zeros((0, 3))), models=3).log_e) == 0
-    assert held_out_probabilities(none, none, none, none, theta=np.zeros(3), placed=np.ones(3, bool)).shape == (0, 3)
-
-
-def test_held_out_probabilities_match_refit_without_voter():
-    rng = np.random.default_rng(8)
-    _, ballots = crowd(rng, voters=40, each=50)
-    board = fit_board(*ballots.counts(MODELS))
-    arrays = ballots.voter, ballots.left, ballots.right, ballots.outcome
-    theta = (board.score - 1500) / POINTS
-    without = held_out_probabilities(*arrays, theta=theta, placed=board.established)
-    mine = ballots.voter == 3
-    others = Ballots(*(array[~mine] for array in (ballots.left, ballots.right, ballots.outcome, ballots.voter)))
-    refit = (fit_board(*others.counts(MODELS)).score - 1500) / POINTS
-    expected = 1 / (1 + np.exp(refit[ballots.right[mine]] - refit[ballots.left[mine]]))
-    plain = 1 / (1 + np.exp(theta[ballots.right[mine]] - theta[ballots.left[mine]]))
-    share = (without[mine, LEFT] + without[mine, TIE] / 2 - 0.005) / 0.99
-    assert np.abs(share - expected).max() < 0.1 * np.abs(plain - expected).max()

@@ -22,6 +22,7 @@ from tools.bench.ratings import calibration  # noqa: E402
 from tools.bench.ratings.other_libraries import compare_libraries  # noqa: E402
 from tools.bench.ratings.ranks import first_place, rank_ranges  # noqa: E402
 from tools.bench.ratings.report import Report  # noqa: E402
+from tools.bench.ratings.rings import rings  # noqa: E402
 from tools.bench.ratings.speed import speed  # noqa: E402
 from tools.bench.ratings.style import style  # noqa: E402
 from tools.bench.ratings.tiny import tiny  # noqa: E402
@@ -33,6 +34,7 @@ CALIBRATION = {
     "sampling": calibration.sampling,
     "ranks": rank_ranges,
     "anomalies": calibration.anomalies,
+    "rings": rings,
 }
 COSTS = {"speed": speed, "first-place": first_place, "rivals": compare_libraries}
 QUICK = 0.05

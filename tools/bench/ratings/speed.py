@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from leaderboard.rating.anomalies.earlier_fits import Votes, sequential_forecast
 from leaderboard.rating.anomalies.eprocess import VoterLog, judge
-from leaderboard.rating.anomalies.expected_votes import held_out_probabilities
+from leaderboard.rating.anomalies.expected_votes import expect
 from leaderboard.rating.board_fit import fit_side_counts
 from leaderboard.rating.bradley_terry import POINTS, Floats
 from leaderboard.rating.clustering import VoterVotes
@@ -62,12 +63,10 @@ def _votes_of_voters(report: Report, rng: np.random.Generator) -> None:
     voters = VoterVotes(voter, left, right, outcome, np.ones(MILLION, dtype=np.int64))
     [clustered] = _in_turn([lambda: fit_side_counts(counts, voters=voters)], rounds=3)
     report.row("a fit that allows for voters' tastes", _ms(clustered), "bar 1000 ms", held=clustered <= 1)
-    board = fit_side_counts(counts).board
     begun = time.process_time()
-    probabilities = held_out_probabilities(
-        voter, left, right, outcome, theta=(board.score - 1500) / POINTS, placed=board.established
-    )
-    judge(VoterLog(voter, left, right, outcome, probabilities), models=300)
+    cast = Votes(ballots.voter, ballots.left, ballots.right, ballots.outcome)
+    expectation, _ = expect(cast, sequential_forecast(cast, models=300), models=300)
+    judge(VoterLog(voter, left, right, outcome, expectation.probabilities()[order]), models=300)
     report.row("e-processes of all voters", f"{time.process_time() - begun:.1f} s")
 
 

@@ -1,0 +1,127 @@
+"""Look for anomalous voters, and for rings among groups of newcomers."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+from leaderboard.rating.anomalies.earlier_fits import EarlierFit, Votes, sequential_forecast
+from leaderboard.rating.anomalies.eprocess import ALPHA, Verdicts, VoterLog, judge
+from leaderboard.rating.anomalies.expected_votes import Crowds, Expectation, average_of, expect, expect_of
+from leaderboard.rating.anomalies.rings import Ring, find_rings
+from leaderboard.rating.bradley_terry import Flags, Indices
+
+# A group's votes are judged for so many days from the beginning of its period.
+HORIZON_DAYS = 35
+
+
+class Group(StrEnum):
+    """Newcomers of a period: of one network, of one inviter, or all."""
+
+    NETWORK = "network"
+    INVITATION = "invitation"
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+
+
+# Small groups first: their votes are held, and the larger ones are judged without them.
+PERIOD_DAYS = {Group.NETWORK: 7, Group.INVITATION: 28, Group.DAY: 1, Group.WEEK: 7, Group.MONTH: 28}
+
+
+@dataclass(frozen=True)
+class DatedVotes:
+    """Votes in order of casting, with the groups of their voters; arrays of shape (votes,)."""
+
+    votes: Votes
+    day: Indices
+    # Of the voter's first vote.
+    first_day: Indices
+    # Numbers, −1 where unknown.
+    network: Indices
+    inviter: Indices
+    # Whether a person accepted the voter, or a group with this vote.
+    accepted: Flags
+    accepted_of_group: Flags
+
+
+@dataclass(frozen=True)
+class FoundRing:
+    """Flagged ring among voters of the period that begins on day `first_day`."""
+
+    group: Group
+    first_day: int
+    ring: Ring
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Results of a look; verdicts are of the voters in `voter`."""
+
+    voter: Indices
+    verdicts: Verdicts
+    # Of votes by average people.
+    average: Expectation
+    rings: list[FoundRing]
+
+    @property
+    def flagged_voters(self) -> Indices:
+        flagged: Indices = self.voter[self.verdicts.crossed > 0]
+        return flagged
+
+
+def look(dated: DatedVotes, *, models: int, kappa: float = 0.5, alpha: float = ALPHA) -> Findings:
+    votes = dated.votes
+    forecast = sequential_forecast(votes, models=models, kappa=kappa)
+    # Accepted votes do not show the taste by which later ones are judged.
+    anew = replace(votes, voter=2 * votes.voter + dated.accepted)
+    expectation, crowds = expect(anew, forecast, models=models)
+    judged = np.flatnonzero(~dated.accepted)
+    judged = judged[np.argsort(votes.voter[judged], kind="stable")]
+    voters, number = np.unique(votes.voter[judged], return_inverse=True)
+    probabilities = expectation.probabilities()[judged]
+    log = VoterLog(number, votes.left[judged], votes.right[judged], votes.outcome[judged], probabilities)
+    verdicts = judge(log, models=models, alpha=alpha)
+    held = np.isin(votes.voter, voters[verdicts.crossed > 0])
+    rings = list(_rings(dated, held, crowds, models=models, kappa=kappa, alpha=alpha))
+    return Findings(voters, verdicts, average_of(forecast), rings)
+
+
+def _rings(
+    dated: DatedVotes, held: Flags, crowds: Crowds, *, models: int, kappa: float, alpha: float
+) -> Iterator[FoundRing]:
+    judged = ~(dated.accepted_of_group | held)
+    last_day = int(dated.day.max(initial=0))
+    earlier_fits: dict[int, EarlierFit] = {}
+    for group, days in PERIOD_DAYS.items():
+        for start in range(last_day - last_day % days, last_day - HORIZON_DAYS, -days):
+            own = np.flatnonzero(
+                (dated.first_day >= start) & (dated.first_day < start + days) & (dated.day < start + HORIZON_DAYS)
+            )
+            members = _members(dated, group, own)
+            begin = int(np.searchsorted(dated.day, start))
+            if begin == 0 or not (members >= 0).any():
+                continue
+            if start not in earlier_fits:
+                earlier_fits[start] = EarlierFit.of(dated.votes.subset(slice(begin)), models=models, kappa=kappa)
+            votes = dated.votes.subset(own)
+            forecast = earlier_fits[start].forecast(votes)
+            expectation = expect_of(votes, forecast, crowds.before(begin), models=models)
+            average = average_of(forecast)
+            # Votes for one model are votes against others: they are judged again without the strongest ring's votes.
+            while rings := find_rings(
+                votes, members, expectation, average, models=models, judged=judged[own], alpha=alpha
+            ):
+                judged[own[rings[0].votes]] = False
+                yield FoundRing(group, start, rings[0].numbered_by(own))
+
+
+def _members(dated: DatedVotes, group: Group, own: Indices) -> Indices:
+    match group:
+        case Group.NETWORK:
+            return dated.network[own]
+        case Group.INVITATION:
+            return dated.inviter[own]
+        case _:
+            return np.zeros(len(own), dtype=np.int64)

@@ -1,0 +1,83 @@
+"""Scenarios of rings, riggers and honest people, with their bars; edit and add scenarios here."""
+
+from dataclasses import dataclass
+
+MAX_POINTS_LEFT = 10
+
+
+@dataclass(frozen=True)
+class People:
+    """Honest people. taste: sd per model; readiness: sd of the log of the tie rate; per_day: votes of a day."""
+
+    models: int = 30
+    days: int = 40
+    per_day: int = 200
+    taste: float = 0.35
+    readiness: float = 0.3
+    votes_each: float = 12.0
+
+
+@dataclass(frozen=True)
+class Ring:
+    """Accounts that serve one model for `days`.
+
+    each: votes of an account on a day; stays: the same accounts every day, or new ones; recognition: share of battles
+    with the target in which they recognise it, the others are judged honestly; honest: share of votes that are honest
+    on any models; rank: of the target, 0 is the best model.
+    """
+
+    accounts: int
+    each: int
+    stays: bool
+    days: int = 3
+    recognition: float = 0.8
+    honest: float = 0.0
+    promotes: bool = True
+    rank: float = 0.5
+
+
+@dataclass(frozen=True)
+class RingScenario:
+    """looks: nightly looks within which the ring must be found; found: share of arenas in which it must be."""
+
+    name: str
+    ring: Ring
+    people: People = People()
+    looks: int = 2
+    found: float = 0.95
+    points_left: float = MAX_POINTS_LEFT
+
+
+RINGS = [
+    RingScenario("20 accounts × 20 a day", Ring(20, 20, stays=True)),
+    RingScenario("40 accounts × 5 a day", Ring(40, 5, stays=True)),
+    RingScenario("100 new accounts × 1 a day", Ring(100, 1, stays=False)),
+    RingScenario("20 × 20, demoting the best", Ring(20, 20, stays=True, promotes=False, rank=0.0)),
+    RingScenario("40 × 5, promoting the weakest", Ring(40, 5, stays=True, rank=1.0)),
+    RingScenario("20 × 20, half honest", Ring(20, 20, stays=True, honest=0.5, days=10), looks=10, found=0.9),
+    RingScenario("40 × 5, half honest", Ring(40, 5, stays=True, honest=0.5, days=10), looks=10, found=0.9),
+    RingScenario("5 × 10, half honest", Ring(5, 10, stays=True, honest=0.5, days=10), looks=10, found=0.9),
+]
+
+
+@dataclass(frozen=True)
+class HonestScenario:
+    """Bars: shares of voters and votes held; found rings over all model-days."""
+
+    name: str
+    people: People
+    voters_held: float = 0.01
+    votes_held: float = 0.02
+    rings: int = 1
+
+
+HONEST = [
+    HonestScenario("taste .35, readiness .3", People(days=60, taste=0.35, readiness=0.3)),
+    HonestScenario("taste .35, readiness .6", People(days=60, taste=0.35, readiness=0.6)),
+    HonestScenario("taste .5, readiness .6", People(days=60, taste=0.5, readiness=0.6)),
+    HonestScenario("taste .35, readiness .6, 60 votes each", People(days=60, readiness=0.6, votes_each=60)),
+]
+# Model-days of honest people without a ring found: at most one false alarm in so many.
+MODEL_DAYS = 6000
+LLMFAO_ORDERS = 10
+LLMFAO_HELD = 0.05
