@@ -7,8 +7,9 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from leaderboard.export_rows import STYLE_COUNTS
+from leaderboard.imports.columns import NeedsRows, TableColumns
 from leaderboard.imports.tables import BadLine, TableVote, read_table, refusing_without_fit
-from leaderboard.rating.ballots import Ballots, BallotsBuilder
+from leaderboard.rating.ballots import Ballots, BallotsBuilder, ballots_of
 from leaderboard.rating.bradley_terry import Floats
 from leaderboard.rating.elo import START, after_vote
 from leaderboard.rating.intervals import Z
@@ -24,14 +25,10 @@ def fit_table(path: Path) -> dict[str, Any]:
     `ours` is None when some model has no finite score; `elo_k32_1500`, in the order of lines, without single votes;
     `style` without style counts. Raises the first BadLine as ValueError, NotATable and OSError.
     """
-    builder, has_style = BallotsBuilder(), False
-    for line in read_table(path):
-        if isinstance(line, BadLine):
-            raise ValueError(f"{path.name}:{line.line}: {line.sentence}")
-        for vote in line:
-            has_style = has_style or vote.style is not None
-            builder.add(vote.left, vote.right, vote.outcome, n=vote.n, style=_style_counts(vote))
-    ballots = builder.build()
+    try:
+        ballots, has_style = _read_columns(path)
+    except NeedsRows:
+        ballots, has_style = _read_rows(path)
     wins, ties = ballots.counts.wins, ballots.counts.ties + ballots.counts.both_bad
     weak, strong = (
         int(connected_components(wins + ties / 2 > 0, directed=True, connection=kind)[0]) for kind in ("weak", "strong")
@@ -48,6 +45,30 @@ def fit_table(path: Path) -> dict[str, Any]:
             "elo_k32_1500": _replay_elo(ballots) if (ballots.n == 1).all() else None,
             "style": _fit_style(ballots) if has_style and strong == 1 else None,
         }
+
+
+def _read_columns(path: Path) -> tuple[Ballots, bool]:
+    """Return the votes, and whether any has a style. Raises NeedsRows, NotATable and OSError."""
+    table = TableColumns(path)
+    batches = list(table.batches())
+    left, right, outcome, n, style = (
+        np.concatenate([getattr(votes, column) for votes in batches])
+        for column in ("left", "right", "outcome", "n", "style")
+    )
+    no_voter = np.full(len(n), -1)
+    ballots = ballots_of(table.names.words, left, right, outcome, n=n, voter=no_voter, styles=style)
+    return ballots, any(votes.has_style.any() for votes in batches)
+
+
+def _read_rows(path: Path) -> tuple[Ballots, bool]:
+    builder, has_style = BallotsBuilder(), False
+    for line in read_table(path):
+        if isinstance(line, BadLine):
+            raise ValueError(f"{path.name}:{line.line}: {line.sentence}")
+        for vote in line:
+            has_style = has_style or vote.style is not None
+            builder.add(vote.left, vote.right, vote.outcome, n=vote.n, style=_style_counts(vote))
+    return builder.build(), has_style
 
 
 def _style_counts(vote: TableVote) -> list[int] | None:

@@ -62,8 +62,8 @@ class NotATable(ValueError):
     """Raised when the file as a whole cannot be read as votes."""
 
 
-class _InvalidLine(ValueError):
-    pass
+class InvalidLine(ValueError):
+    """Raised with the reason why a line cannot be imported."""
 
 
 @contextmanager
@@ -84,7 +84,7 @@ def read_table(path: Path) -> Iterator[list[TableVote] | BadLine]:
     total = 0
     for line, cells in rows(path):
         try:
-            if isinstance(cells, _InvalidLine):
+            if isinstance(cells, InvalidLine):
                 raise cells
             read = read or line_reader(cells)
             votes = read(cells)
@@ -93,7 +93,7 @@ def read_table(path: Path) -> Iterator[list[TableVote] | BadLine]:
                 yield BadLine(line, f"with this line the table has {total:,} votes; {MAX_COUNT:,} is the most.")
                 return
             yield votes
-        except _InvalidLine as refusal:
+        except InvalidLine as refusal:
             yield BadLine(line, str(refusal))
     if read is None:
         raise NotATable(f"{path.name} has no votes.")
@@ -124,7 +124,7 @@ def read_heading(path: Path) -> Heading:
     return Heading(columns, separator, number)
 
 
-def _csv_rows(path: Path) -> Iterator[tuple[int, Cells | _InvalidLine]]:
+def _csv_rows(path: Path) -> Iterator[tuple[int, Cells | InvalidLine]]:
     line = 0
     try:
         heading = read_heading(path)
@@ -136,14 +136,14 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, Cells | _InvalidLine]]:
                 if not row or line <= heading.line:
                     continue
                 if len(row) > width:
-                    yield line, _InvalidLine(f"{len(row)} cells under a heading of {width}.")
+                    yield line, InvalidLine(f"{len(row)} cells under a heading of {width}.")
                 else:
                     yield line, dict(zip(heading.columns, row, strict=False))
     except (UnicodeDecodeError, csv.Error) as error:
         raise NotATable(f"{path.name} cannot be read as CSV after line {line}: {error}.") from error
 
 
-def _json_rows(path: Path) -> Iterator[tuple[int, Cells | _InvalidLine]]:
+def _json_rows(path: Path) -> Iterator[tuple[int, Cells | InvalidLine]]:
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             if line.isspace():
@@ -151,9 +151,9 @@ def _json_rows(path: Path) -> Iterator[tuple[int, Cells | _InvalidLine]]:
             try:
                 cells = json.loads(line)
             except (ValueError, RecursionError) as error:
-                yield number, _InvalidLine(f"not JSON: {error}.")
+                yield number, InvalidLine(f"not JSON: {error}.")
                 continue
-            yield number, cells if isinstance(cells, dict) else _InvalidLine("not an object.")
+            yield number, cells if isinstance(cells, dict) else InvalidLine("not an object.")
 
 
 def line_reader(cells: Cells) -> Callable[[Cells], list[TableVote]]:
@@ -163,63 +163,72 @@ def line_reader(cells: Cells) -> Callable[[Cells], list[TableVote]]:
     if "winner" in cells:
         return _single_vote
     if {"wins_a", "wins_b"} <= cells.keys():
-        return _counts
+        return read_counts
     raise NotATable("A table of votes has the column winner, or counts in wins_a, wins_b, ties and both_bad.")
 
 
 def _single_vote(cells: Cells) -> list[TableVote]:
     left, right = _names(cells)
+    moment, style = time(cells.get("tstamp")), _style(cells)
+    return [TableVote(left, right, outcome(cells), 1, word(cells, "judge"), moment, category(cells), style)]
+
+
+def outcome(cells: Cells) -> str:
     winner = cells.get("winner")
-    outcome = OUTCOMES.get(winner) if isinstance(winner, str) else None
-    if outcome is None:
-        raise _InvalidLine(f"winner is one of {', '.join(OUTCOMES)}; not {winner!r}.")
-    voter, category = _word(cells, "judge"), _word(cells, "category")
-    if ";" in category:
-        raise _InvalidLine("a category has no semicolon.")
-    return [TableVote(left, right, outcome, 1, voter, _time(cells.get("tstamp")), category, _style(cells))]
+    found = OUTCOMES.get(winner) if isinstance(winner, str) else None
+    if found is None:
+        raise InvalidLine(f"winner is one of {', '.join(OUTCOMES)}; not {winner!r}.")
+    return found
 
 
-def _counts(cells: Cells) -> list[TableVote]:
+def category(cells: Cells) -> str:
+    name = word(cells, "category")
+    if ";" in name:
+        raise InvalidLine("a category has no semicolon.")
+    return name
+
+
+def read_counts(cells: Cells) -> list[TableVote]:
     left, right = _names(cells)
-    counts = {outcome: _number(cells.get(column), column) for column, outcome in COUNTS.items()}
+    counts = {outcome: number(cells.get(column), column) for column, outcome in COUNTS.items()}
     if not any(counts.values()):
-        raise _InvalidLine("all counts are 0.")
+        raise InvalidLine("all counts are 0.")
     return [TableVote(left, right, outcome, n, "", None, "", None) for outcome, n in counts.items() if n]
 
 
 def _names(cells: Cells) -> tuple[str, str]:
-    left, right = (_word(cells, column, MAX_NAME_LENGTH) for column in ("model_a", "model_b"))
+    left, right = (word(cells, column, MAX_NAME_LENGTH) for column in ("model_a", "model_b"))
     if not left or not right:
-        raise _InvalidLine("model_a and model_b need a name.")
+        raise InvalidLine("model_a and model_b need a name.")
     if left == right:
-        raise _InvalidLine(f"{left} against itself.")
+        raise InvalidLine(f"{left} against itself.")
     return left, right
 
 
-def _word(cells: Cells, column: str, max_length: int = MAX_WORD_LENGTH) -> str:
+def word(cells: Cells, column: str, max_length: int = MAX_WORD_LENGTH) -> str:
     value = cells.get(column)
-    word = "" if value is None else str(value).strip()
-    if len(word) > max_length:
-        raise _InvalidLine(f"{column} has {len(word)} characters; {max_length} is the most.")
-    if not word.isprintable():
-        raise _InvalidLine(f"{column} has characters that cannot be shown.")
-    return word
+    text = "" if value is None else str(value).strip()
+    if len(text) > max_length:
+        raise InvalidLine(f"{column} has {len(text)} characters; {max_length} is the most.")
+    if not text.isprintable():
+        raise InvalidLine(f"{column} has characters that cannot be shown.")
+    return text
 
 
-def _number(value: Any, column: str) -> int:
+def number(value: Any, column: str) -> int:
     """Return a count; an empty value is 0."""
     if value is None or value == "":
         return 0
     try:
-        number = int(value) if isinstance(value, str) and value.isdecimal() else float(value)
-        if number != int(number) or not 0 <= number <= MAX_COUNT:
+        count = int(value) if isinstance(value, str) and value.isdecimal() else float(value)
+        if count != int(count) or not 0 <= count <= MAX_COUNT:
             raise ValueError
     except (TypeError, ValueError, OverflowError):
-        raise _InvalidLine(f"{column} is a count; not {value!r}.") from None
-    return int(number)
+        raise InvalidLine(f"{column} is a count; not {value!r}.") from None
+    return int(count)
 
 
-def _time(value: Any) -> datetime | None:
+def time(value: Any) -> datetime | None:
     """Parse ISO 8601 or seconds since 1970; UTC without a zone."""
     if value is None or value == "":
         return None
@@ -229,7 +238,7 @@ def _time(value: Any) -> datetime | None:
         try:
             moment = datetime.fromtimestamp(float(value), UTC)
         except (TypeError, ValueError, OverflowError, OSError):
-            raise _InvalidLine(f"tstamp is a date, a time or seconds since 1970; not {value!r}.") from None
+            raise InvalidLine(f"tstamp is a date, a time or seconds since 1970; not {value!r}.") from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
@@ -241,4 +250,4 @@ def _style(cells: Cells) -> Style | None:
     }
     if all(value in (None, "") for counts in sides.values() for value in counts.values()):
         return None
-    return {side: {count: _number(value, count) for count, value in counts.items()} for side, counts in sides.items()}
+    return {side: {count: number(value, count) for count, value in counts.items()} for side, counts in sides.items()}

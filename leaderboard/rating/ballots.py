@@ -69,14 +69,45 @@ class BallotsBuilder:
         self._styles.extend(_NO_STYLE if style is None else style)
 
     def build(self) -> Ballots:
-        names = sorted(self._names)
-        index = np.empty(len(names), dtype=np.int64)
-        index[[self._names[name] for name in names]] = np.arange(len(names))
-        votes = _table(self._votes, 5)
-        left, right, outcome, n, voter = index[votes[:, 0]], index[votes[:, 1]], *votes[:, 2:].T
+        left, right, outcome, n, voter = _table(self._votes, 5).T
         styles = _table(self._styles, len(_NO_STYLE))
+        return ballots_of(list(self._names), left, right, outcome, n=n, voter=voter, styles=styles)
+
+
+def ballots_of(
+    names: list[str],
+    left: Indices,
+    right: Indices,
+    outcome: Indices,
+    *,
+    n: Indices | None = None,
+    voter: Indices | None = None,
+    styles: Indices | None = None,
+) -> Ballots:
+    """Return ballots from columns; left, right: indices in `names`, which may be in any order.
+
+    n: 1 by default; voter: unknown by default. styles: the left side's counts of FEATURES, then the right side's, shape
+    (rows, 2 · features).
+    """
+    ordered = sorted(names)
+    position = {name: index for index, name in enumerate(ordered)}
+    index = np.array([position[name] for name in names], dtype=np.int64)
+    left, right = index[left], index[right]
+    n = np.ones(len(left), dtype=np.int64) if n is None else n
+    voter = np.full(len(left), -1) if voter is None else voter
+    features = np.zeros((len(left), len(FEATURES)))
+    if styles is not None:
         features = style_features(styles[:, : len(FEATURES)], styles[:, len(FEATURES) :])
-        return Ballots(count_votes(names, left, right, outcome, n), left, right, outcome, n, voter, features)
+    return Ballots(count_votes(ordered, left, right, outcome, n), left, right, outcome, n, voter, features)
+
+
+def ballots_of_names(left: Sequence[str], right: Sequence[str], outcome: Sequence[str]) -> Ballots:
+    """Return single votes; outcome: values of OUTCOMES; sequences of equal length."""
+    names = {name: index for index, name in enumerate(sorted({*left, *right}))}
+    size = len(left)
+    first, second = (np.fromiter(map(names.__getitem__, side), np.int64, size) for side in (left, right))
+    outcomes = np.fromiter(map(_OUTCOME_INDEX.__getitem__, outcome), np.int64, size)
+    return ballots_of(list(names), first, second, outcomes)
 
 
 def _table(numbers: "array[int]", columns: int) -> NDArray[np.int64]:

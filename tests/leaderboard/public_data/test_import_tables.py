@@ -6,9 +6,11 @@ import pytest
 from django.core.management import CommandError, call_command
 from numpy.linalg import LinAlgError
 
-from leaderboard.imports import reference
+from leaderboard.export_rows import STYLE_COUNTS
+from leaderboard.imports import columns, reference
 from leaderboard.imports.reference import fit_table
 from leaderboard.imports.tables import BadLine, NotATable, TableVote, read_table
+from leaderboard.rating.counts import OUTCOMES
 from tests.leaderboard import reference_votes
 from tests.leaderboard.public_data.tables import COUNTS, SINGLE, table
 
@@ -155,3 +157,58 @@ def test_reference_fit_reports_bad_line(tmp_path):
     path = table(tmp_path / "votes.csv", SINGLE, ("Ada", "Bob", "tie"), ("Ada", "Bob", "Cy"))
     with pytest.raises(CommandError, match=r"votes\.csv:3: winner is one of"):
         call_command("import_votes", str(path), "--reference")
+
+
+def by_rows(path):
+    return [vote for lines in read_table(path) for vote in lines]
+
+
+def by_columns(path):
+    read = columns.TableColumns(path)
+    votes = []
+    for batch in read.batches():
+        for i in range(len(batch.n)):
+            sides = dict(zip(("left", "right"), batch.style[i].reshape(2, 4).tolist(), strict=True))
+            style = {side: dict(zip(STYLE_COUNTS, counts, strict=True)) for side, counts in sides.items()}
+            moment = batch.created_at[i].item()
+            votes.append(
+                TableVote(
+                    read.names.words[batch.left[i]],
+                    read.names.words[batch.right[i]],
+                    OUTCOMES[batch.outcome[i]],
+                    int(batch.n[i]),
+                    read.voters.words[batch.voter[i]],
+                    moment and moment.replace(tzinfo=UTC),
+                    read.categories.words[batch.category[i]],
+                    style if batch.has_style[i] else None,
+                )
+            )
+    return votes
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_columns_equal_rows_of_reference_tables(name, monkeypatch):
+    monkeypatch.setattr(columns, "BATCH", 1000)
+    path = reference_votes.table_path(name)
+    assert by_columns(path) == by_rows(path)
+
+
+def test_columns_equal_rows_of_unusual_cells(tmp_path):
+    path = tmp_path / "votes.tsv"
+    path.write_text(
+        "\ufeff\n model_a \tmodel_b\twinner\tunused\tjudge\ttstamp\ttokens_b\n"
+        'Ada\t"Bob ""B"""\ttie\t\tw\t1723593600.0000015\t7\n\n'
+        "Ada\tCy\\\tmodel_a\tx\t\t2024-08-14T02:00+02:00\t\n"
+        ' "Bob \tAda\tmodel_b\t\tw\t\t 3\n',
+        encoding="utf-8",
+    )
+    assert by_columns(path) == by_rows(path)
+
+
+@pytest.mark.parametrize("line", ["Ada,Bob", "Ada,Ada,tie", "Ada,,tie", "Ada,Bob,Cy", "Ada,Bob,tie,x", '"Ada'])
+def test_columns_leave_bad_lines_to_rows(tmp_path, line):
+    path = tmp_path / "votes.csv"
+    path.write_text(f"model_a,model_b,winner\nAda,Bob,tie\n{line}\n")
+    with pytest.raises(columns.NeedsRows):
+        by_columns(path)
+    assert isinstance(read(path)[1], BadLine)

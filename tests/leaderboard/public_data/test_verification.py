@@ -14,6 +14,7 @@ from battles.models import Vote
 from battles.signals import labels_change, relabelling_begins
 from leaderboard import actions
 from leaderboard.aggregation import job
+from leaderboard.counting.vote_log import PendingVotes
 from leaderboard.export_rows import VoteRow
 from leaderboard.exports.readers import read_rows
 from leaderboard.exports.writers import as_jsonl
@@ -120,9 +121,9 @@ def test_claimed_votes_do_not_fail_recomputation(votes, capsys):
 def test_snapshot_elo_ignores_votes_cast_meanwhile(votes, monkeypatch):
     count_excluded = job._votes_excluded
 
-    def vote_and_count_excluded() -> dict:
+    def vote_and_count_excluded(pending: PendingVotes) -> dict:
         cast(votes[1].model_left, votes[1].model_right, "left")
-        return count_excluded()
+        return count_excluded(pending)
 
     monkeypatch.setattr(job, "_votes_excluded", vote_and_count_excluded)
     snapshot = publish()

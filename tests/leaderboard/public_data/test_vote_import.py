@@ -1,6 +1,7 @@
 import json
 from io import StringIO
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from accounts.models import AuditEntry
 from leaderboard.counting import method
 from leaderboard.exports.readers import read_rows
 from leaderboard.imports import store
+from leaderboard.imports.columns import NeedsRows, TableColumns
 from leaderboard.models import AggregationRun, Contestant, ImportedBoard, ImportedVote
 from models_registry.models import LanguageModel
 from tests import make
@@ -87,6 +89,24 @@ def test_table_with_bad_lines_imports_nothing(tmp_path, monkeypatch):
     assert [line.partition(": ")[0] for line in message[:2]] == [f"{path}:7", f"{path}:8"]
     assert message[-1] == "Nothing was imported."
     assert [model.objects.count() for model in (ImportedBoard, Contestant, ImportedVote, AggregationRun)] == [0] * 4
+
+
+def test_columns_and_rows_store_the_same_votes(tmp_path, monkeypatch):
+    path = table(
+        tmp_path / "votes.csv",
+        (*SINGLE, "judge", "tstamp", "category", "tokens_a", "lists_b"),
+        ("Ada\\", "Bob", "tie", "w\\1", "1723593600.5", "a\\", 3, ""),
+        ("Bob", "Cy, too", "model_a", "", "2024-08-14T02:00+02:00", "", "", 0),
+        ("Cy, too", "Bob", "both_bad", "w", "", "maths", "", ""),
+    )
+    fields = ("order", "left__name", "right__name", "outcome", "n", "voter", "created_at", "category", "style")
+    stored = ImportedVote.objects.order_by("edition", "order").values_list(*fields)
+    import_votes(path)
+    by_columns = list(stored)
+    monkeypatch.setattr(TableColumns, "batches", Mock(side_effect=NeedsRows))
+    import_votes(path, "--replace")
+    assert by_columns == list(stored.all())[3:]
+    assert len(by_columns) == 3
 
 
 def test_mapping_links_names_to_registry_models(small_table, tmp_path, client):

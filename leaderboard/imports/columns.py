@@ -1,0 +1,212 @@
+"""CSV tables read by columns: each distinct cell of a batch is parsed once.
+
+Only for tables without an error: at anything unusual the caller reads the rows, which name each line.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+from arro3.core import Array, DataType, Field, RecordBatch, Schema, dictionary_dictionary, dictionary_indices
+from arro3.io import read_csv
+from numpy.typing import NDArray
+
+from leaderboard.imports import tables
+from leaderboard.rating.counts import OUTCOMES
+
+BATCH = 100_000
+_WORDS = DataType.dictionary(DataType.int32(), DataType.string())
+_STYLE = [f"{column}_{side}" for side in "ab" for column in tables.STYLE_COLUMNS.values()]
+_OUTCOME_INDEX = {outcome: index for index, outcome in enumerate(OUTCOMES)}
+
+# Seconds since 1970 between 2001 and 2286; never a date in ISO 8601, as an hour has two digits.
+_SECONDS = re.compile(r"(?:\d{10}(?:\.\d+)? )*+")
+
+Indices = NDArray[np.int64]
+Moments = NDArray[np.datetime64]
+
+
+class NeedsRows(Exception):
+    """Raised for a table that only the row path reads or refuses."""
+
+
+@dataclass
+class WordList:
+    """Distinct words in the order of their first occurrence."""
+
+    words: list[str] = field(default_factory=list)
+    _index: dict[str, int] = field(default_factory=dict)
+    _index_by_cell: dict[str | None, int] = field(default_factory=dict)
+
+    def indices(self, cells: list[str | None], parse: Callable[[str | None], str]) -> Indices:
+        known = self._index_by_cell
+        for cell in cells:
+            if cell not in known:
+                word = parse(cell)
+                known[cell] = self._index.setdefault(word, len(self._index))
+                if known[cell] == len(self.words):
+                    self.words.append(word)
+        return np.array([known[cell] for cell in cells], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class VoteColumns:
+    """Votes of a batch in the table's order; arrays of shape (rows,), indices in the word lists of TableColumns.
+
+    outcome: in OUTCOMES; n: equal votes; created_at: in UTC, NaT if missing. style: the left side's STYLE_COUNTS, then
+    the right side's, shape (rows, 8); has_style: False where all are missing.
+    """
+
+    left: Indices
+    right: Indices
+    outcome: Indices
+    n: Indices
+    voter: Indices
+    category: Indices
+    created_at: Moments
+    style: Indices
+    has_style: NDArray[np.bool_]
+
+
+class TableColumns:
+    """A table's batches, and the words that occurred so far."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.names, self.voters, self.categories = WordList(), WordList(), WordList()
+        self.total = 0
+
+    def batches(self) -> Iterator[VoteColumns]:
+        """Yield the votes in batches of about BATCH lines. Raises NeedsRows, NotATable and OSError."""
+        if self.path.suffix.lower() not in tables.SEPARATORS:
+            raise NeedsRows
+        heading = tables.read_heading(self.path)
+        read = tables.line_reader(dict.fromkeys(heading.columns))
+        schema = Schema([Field(f"{index}", _WORDS) for index in range(len(heading.columns))])
+        try:
+            for batch in read_csv(self.path, schema, has_header=True, delimiter=heading.separator, batch_size=BATCH):
+                cells = _Cells(heading.columns, batch)
+                yield self._counts(cells) if read is tables.read_counts else self._single_votes(cells)
+        except tables.InvalidLine as error:
+            raise NeedsRows from error
+        except NeedsRows:
+            raise
+        except Exception as error:  # this library raises nothing more exact
+            raise NeedsRows from error
+        if not self.total:
+            raise NeedsRows
+
+    def _single_votes(self, cells: "_Cells") -> VoteColumns:
+        left, right = self._sides(cells)
+        outcome = cells.parsed("winner", lambda word: _OUTCOME_INDEX[tables.outcome({"winner": word})])
+        times, time = cells.distinct("tstamp")
+        style = np.zeros((len(left), len(_STYLE)), dtype=np.int64)
+        has_style = np.zeros(len(left), dtype=bool)
+        for position, column in enumerate(_STYLE):
+            if column in cells:
+                style[:, position] = cells.parsed(column, partial(_number, column))
+                has_style |= cells.parsed(column, lambda word: int(word is not None)).astype(bool)
+        return VoteColumns(
+            left,
+            right,
+            outcome,
+            self._count(np.ones(len(left), dtype=np.int64)),
+            cells.indices("judge", self.voters, lambda word: tables.word({"judge": word}, "judge")),
+            cells.indices("category", self.categories, lambda word: tables.category({"category": word})),
+            _moments(times)[time],
+            style,
+            has_style,
+        )
+
+    def _counts(self, cells: "_Cells") -> VoteColumns:
+        left, right = self._sides(cells)
+        counts = np.zeros((len(left), len(OUTCOMES)), dtype=np.int64)
+        for column, outcome in tables.COUNTS.items():
+            counts[:, _OUTCOME_INDEX[outcome]] = cells.parsed(column, partial(_number, column))
+        if not counts.any(axis=1).all():
+            raise NeedsRows
+        # Equal votes of a line follow each other in the order of COUNTS, as on the row path.
+        order = [_OUTCOME_INDEX[outcome] for outcome in tables.COUNTS.values()]
+        row, position = np.nonzero(counts[:, order])
+        outcomes = np.array(order)[position]
+        nothing = np.zeros(len(row), dtype=np.int64)
+        for words in (self.voters, self.categories):
+            words.indices([None], lambda _: "")
+        return VoteColumns(
+            left[row],
+            right[row],
+            outcomes,
+            self._count(counts[row, outcomes]),
+            voter=nothing,
+            category=nothing,
+            created_at=_moments([None])[nothing],
+            style=np.zeros((len(row), len(_STYLE)), dtype=np.int64),
+            has_style=nothing.astype(bool),
+        )
+
+    def _sides(self, cells: "_Cells") -> tuple[Indices, Indices]:
+        def name(column: str, word: str | None) -> str:
+            return tables.word({column: word}, column, tables.MAX_NAME_LENGTH)
+
+        left = cells.indices("model_a", self.names, lambda word: name("model_a", word))
+        right = cells.indices("model_b", self.names, lambda word: name("model_b", word))
+        if "" in self.names.words or (left == right).any():
+            raise NeedsRows
+        return left, right
+
+    def _count(self, n: Indices) -> Indices:
+        self.total += int(n.sum())
+        if self.total > tables.MAX_COUNT:
+            raise NeedsRows
+        return n
+
+
+def _number(column: str, word: str | None) -> int:
+    return tables.number(word, column)
+
+
+def _moments(words: list[str | None]) -> Moments:
+    """Return tables.time of each word, in microseconds."""
+    if None not in words and _SECONDS.fullmatch(" ".join(cast(list[str], words)) + " "):
+        fraction, seconds = np.modf(np.array(words, dtype=np.float64))
+        # datetime.fromtimestamp rounds in the same way.
+        return (seconds.astype(np.int64) * 1_000_000 + np.rint(fraction * 1e6).astype(np.int64)).astype("M8[us]")
+    moments = [tables.time(word) for word in words]
+    return np.array([moment and moment.astimezone(UTC).replace(tzinfo=None) for moment in moments], dtype="M8[us]")
+
+
+class _Cells:
+    """Cells of one batch by column; a missing column has empty cells."""
+
+    def __init__(self, columns: list[str], batch: RecordBatch) -> None:
+        self._rows = batch.num_rows
+        self._arrays: dict[str, Array] = dict(zip(columns, batch.columns, strict=True))
+
+    def __contains__(self, column: str) -> bool:
+        return column in self._arrays
+
+    def distinct(self, column: str) -> tuple[list[str | None], Indices]:
+        """Return the distinct cells, None for an empty one, and each row's index among them."""
+        array = self._arrays.get(column)
+        if array is None:
+            return [None], np.zeros(self._rows, dtype=np.int64)
+        index, words = dictionary_indices(array), cast(list[str | None], dictionary_dictionary(array).to_pylist())
+        if not array.null_count:
+            return words, np.array(index.to_numpy(), dtype=np.int64)
+        empty = len(words)
+        return [*words, None], np.array([empty if i is None else i for i in index.to_pylist()], dtype=np.int64)
+
+    def parsed(self, column: str, parse: Callable[[str | None], int]) -> Indices:
+        words, index = self.distinct(column)
+        numbers: Indices = np.array([parse(word) for word in words], dtype=np.int64)[index]
+        return numbers
+
+    def indices(self, column: str, words: WordList, parse: Callable[[str | None], str]) -> Indices:
+        found, index = self.distinct(column)
+        indices: Indices = words.indices(found, parse)[index]
+        return indices
