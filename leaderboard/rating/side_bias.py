@@ -26,6 +26,8 @@ from leaderboard.rating.intervals import Z, dispersion
 MIN_Z = 3.0
 # Natural-log units: beyond this the estimate diverges.
 _MAX_BIAS = 20.0
+# Share of the information on β that must be left beside θ.
+_MIN_OWN_INFORMATION = 1e-9
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def estimate_side_bias(tally: Tally, voters: VoterVotes | None = None, *, deff: 
         return None
     # Newton's method for all θ and β takes as long as a fit: where it can, a few cheap steps follow a fit of θ alone.
     fit = (None if component.any() else _fit_after_strengths(inside)) or _joint_fit(inside, is_same)
-    if fit is None:
+    if fit is None or _is_unidentified(1 / fit.variance, cells, fit.p):
         return None
     # The change of β per unit of a vote's residual.
     influence = fit.towards[:, None] - fit.towards + fit.variance
@@ -126,7 +128,7 @@ def _fit_after_strengths(tally: Tally) -> _JointFit | None:
     response = spread @ cross
     own = weight.sum() - cross @ response
     size = np.inf
-    while own > 0:
+    while not _is_unidentified(own, cells, p):
         residuals = left_share - cells * p
         gradient = _left_minus_right(residuals)
         change = float(residuals.sum() - response @ gradient) / own
@@ -137,7 +139,7 @@ def _fit_after_strengths(tally: Tally) -> _JointFit | None:
             weight = cells * p * (1 - p)
             cross = _left_minus_right(weight)
             response = _solve_information(weight, cross, spread)
-            own = weight.sum() - cross @ response
+            own = max(weight.sum() - cross @ response, np.finfo(float).tiny)
             return _JointFit(theta, bias, p, spread, -response / own, float(1 / own), without_bias)
         if size > min(0.5, before / 10):
             break
@@ -155,6 +157,11 @@ def _solve_information(weight: Floats, right_side: Floats, spread: Floats) -> Fl
         if np.abs(step).max() <= STEP_TOLERANCE * np.abs(solution).max():
             break
     return solution
+
+
+def _is_unidentified(own: float, cells: Floats, p: Floats) -> bool:
+    """Return whether the models alone tell the sides. own: information on β beside θ."""
+    return own <= _MIN_OWN_INFORMATION * float(np.vdot(cells, p * (1 - p)))
 
 
 def _joint_fit(tally: Tally, same: Flags) -> _JointFit | None:
