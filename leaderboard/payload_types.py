@@ -82,8 +82,7 @@ class CollectingPayload(TypedDict):
 
 class LeaderboardPayload(BoardHeadPayload):
     """The newest snapshot of a board. `style_control` is null if the board has no style-controlled scores; `facts` are
-    results of the fit beside the scores. `judges` is 1 or 2 if nearly all votes are of so many people: the intervals
-    are about them, not about others; else null."""
+    results of the fit beside the scores. `judges` is 1 or 2 if nearly all votes, and so the intervals, are theirs."""
 
     description: str
     method: MethodPayload
@@ -236,8 +235,7 @@ class HistoryPayload(TypedDict):
 
 
 class SharePayload(TypedDict):
-    """Share of the votes that `a` wins, with its 95 % interval. Intervals of observed shares take votes as independent:
-    they do not allow for one person's votes being alike; those of expected shares do."""
+    """Share of the votes that `a` wins, with its 95 % interval; if observed, as if every vote had its own voter."""
 
     share_a: float
     ci_low: float
@@ -245,8 +243,7 @@ class SharePayload(TypedDict):
 
 
 class SeparationPayload(TypedDict):
-    """Significance of the difference of two scores, and how many more votes it would take: if the difference stays
-    as it is, and the quartiles over the differences that its error leaves possible."""
+    """Significance of the difference of two scores, and how many more votes it would take, with quartiles."""
 
     apart: bool
     difference: float

@@ -3,7 +3,7 @@ from datetime import date, timedelta
 
 import numpy as np
 
-from battles.models import Battle, Vote, VoteNetwork
+from battles.models import Battle, VoteNetwork
 from common.payload_types import JsonObject
 from leaderboard.counting import method, reviews
 from leaderboard.counting.dated_votes import OverallVotes, read_overall_votes
@@ -131,7 +131,7 @@ def _update_open_reviews(board: BoardVotes) -> None:
     for review in AnomalyReview.objects.filter(state=AnomalyReview.State.OPEN):
         votes = review.votes.filter(model_left__slug__in=index_by_name, model_right__slug__in=index_by_name)
         if review.over_cap:
-            votes = votes.filter(processing=Vote.Processing.PROCESSED, mode=Battle.Mode.BLIND)
+            votes = votes.filter(excluded_reason="", order__lte=board.last_order, mode=Battle.Mode.BLIND)
         rows = votes.values_list("model_left__slug", "model_right__slug", "choice")
         indices = [(index_by_name[left], index_by_name[right], OUTCOMES.index(choice)) for left, right, choice in rows]
         table = np.array(indices, dtype=np.int64).reshape(-1, 3)

@@ -26,7 +26,6 @@ def csv_response(board: LeaderboardPayload) -> HttpResponse:
 
 
 def results_as_csv(board: LeaderboardPayload) -> str:
-    """Return a line per result; each ends with the board's `judges`."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore")
     writer.writeheader()

@@ -37,9 +37,7 @@ def dropped_votes(run: AggregationRun) -> list[DroppedVote]:
     sides = Q()
     for left, right, _ in missing:
         sides |= Q(model_left__slug=left, model_right__slug=right)
-    counted = Vote.objects.filter(
-        sides, _on_board(run.scope), processing=Vote.Processing.PROCESSED, order__lte=run.last_order
-    )
+    counted = Vote.objects.filter(sides, _on_board(run.scope), excluded_reason="", order__lte=run.last_order)
     columns = ("pk", "order", "model_left__slug", "model_right__slug", "choice")
     found = []
     for row in counted.order_by("-order").values_list(*columns).iterator():

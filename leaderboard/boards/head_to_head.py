@@ -28,8 +28,7 @@ def read_head_to_head(first: LanguageModel, second: LanguageModel) -> HeadToHead
     """Return results on Overall and by board, with the expected share and the separation of the scores.
 
     separation: whether the 95 % interval of the difference excludes 0, and how many more votes on Overall that would
-    take, with the middle half of what the uncertain difference leaves possible; None without two-sided intervals.
-    Observed shares have intervals of independent votes; expected shares allow for voters.
+    take; None without two-sided intervals.
     """
     boards = list(AggregationRun.objects.newest_of_each_board().values_list("scope", flat=True))
     met = meetings_by_board([OVERALL, *boards], first.pk, second.pk)

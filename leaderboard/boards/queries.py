@@ -133,7 +133,6 @@ def _has_style(run: AggregationRun) -> bool:
 
 
 def _judges(facts: JsonObject) -> int | None:
-    """Return 1 or 2 if nearly all votes are of so many people, otherwise None."""
     voters = round(facts.get("effective_voters") or 0)
     return voters if voters in (1, 2) else None
 

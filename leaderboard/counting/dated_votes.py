@@ -31,8 +31,8 @@ def read_overall_votes(board: BoardVotes) -> OverallVotes:
         "order": Column('"order"', 8),
         "day": Column(_DAY.format("created_at")),
     }
-    source = "FROM battles_vote WHERE processing = 'processed' AND mode = 'blind'"
-    rows = read_columns(columns, source, {}, numbered_by='"order"')
+    source = """FROM battles_vote WHERE excluded_reason = '' AND "order" <= %(last)s AND mode = 'blind'"""
+    rows = read_columns(columns, source, {"last": board.last_order}, numbered_by='"order"')
     by_number = np.argsort(rows["order"], kind="stable")
     rows = {name: column[by_number] for name, column in rows.items()}
     left, right = (indices_of(rows[side], board.models) for side in ("left", "right"))

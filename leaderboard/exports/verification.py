@@ -187,7 +187,6 @@ def _unscored(names: list[str], fit: SnapshotFit) -> dict[str, int]:
 
 
 def _style_values(style: object) -> object:
-    """Return the coefficients without their intervals, which follow from voters."""
     if not isinstance(style, Mapping):
         return style
     return {feature: interval["value"] for feature, interval in style["coefficients"].items()}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from leaderboard.rating.bradley_terry import POINTS, Flags, Floats, Indices, Tally, reachable
+from leaderboard.rating.bradley_terry import POINTS, Flags, Floats, Indices, Start, Tally, reachable
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.group_fit import fit_group
 from leaderboard.rating.intervals import Z
@@ -110,7 +110,7 @@ def fit_side_counts(
         offset=offset,
         bias_variance=side_bias.variance if side_bias and corrected else 0,
         deff=design_effects.scores if design_effects else None,
-        start=side_bias.strengths if side_bias else None,
+        start=side_bias.start if side_bias else None,
     )
     return SideBiasFit(board, side_bias, corrected, tally)
 
@@ -125,13 +125,13 @@ def fit_tally(
     offset: float = 1500,
     bias_variance: float = 0,
     deff: Floats | None = None,
-    start: Floats | None = None,
+    start: Start | None = None,
 ) -> Board:
     """Fit established models by maximum likelihood, then the others, which move no established score.
 
     kappa: virtual ties with an average opponent that keep preliminary scores finite. offset: mean score of a group's
     established models, or of all where none is established. voters: give the design effects; without them `deff` does,
-    shape (models,). bias_variance, start: variance of tally.bias and initial strengths, natural-log units.
+    shape (models,). bias_variance: of tally.bias, natural-log units.
     """
     counts = tally.votes.sum(axis=1)
     group = group_numbers(tally)
@@ -148,7 +148,7 @@ def fit_tally(
             kappa=kappa,
             bias_variance=bias_variance,
             deff=np.ones(len(members)) if deff is None else deff[members],
-            start=None if start is None else start[members],
+            start=start if start is None or is_only_group else Start(start.theta[members]),
         )
         theta[members], at_least[members], at_most[members] = fit.theta, fit.at_least, fit.at_most
         covariance[np.ix_(members, members)], effects[members] = fit.covariance, fit.design_effects

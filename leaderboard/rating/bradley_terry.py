@@ -6,7 +6,7 @@ p[i, j] = σ(θ[i] − θ[j] + β) the expected share of the row, q = 1 − p, n
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,14 @@ MAX_STEPS = 200
 
 class NotConnected(ValueError):
     """Raised when the win graph is not strongly connected: the likelihood has no finite maximum."""
+
+
+class Start(NamedTuple):
+    """Strengths to start a fit from, or with the rest, its result without a bias."""
+
+    theta: Floats
+    p: Floats | None = None
+    spread: Floats | None = None  # inverse information on contrasts
 
 
 @dataclass(frozen=True)

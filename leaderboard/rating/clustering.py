@@ -63,7 +63,7 @@ class VoterVotes:
 
 
 def sorted_by_voter(voter: NDArray[np.integer]) -> NDArray[np.integer]:
-    """Return a stable order of votes by voter, in linear time for voters numbered from −1."""
+    """Return a stable order; in linear time for voters numbered from −1."""
     positions, voters = np.arange(len(voter), dtype=np.int32), int(voter.max(initial=-1)) + 2
     if voters > 4 * len(voter):
         return np.argsort(voter, kind="stable")
@@ -71,10 +71,7 @@ def sorted_by_voter(voter: NDArray[np.integer]) -> NDArray[np.integer]:
 
 
 def effective_voters(voters: VoterVotes, *, votes: int) -> float:
-    """Return 1 / Σ share² over voters; those of `votes` without a known voter count as one voter each.
-
-    It is the number of voters who cast equally many votes, and less where a few cast most.
-    """
+    """Return 1 / Σ share² over voters; of `votes`, those without a known voter have one each."""
     if not len(voters.n):
         return float(votes)
     own = np.bincount(np.unique(voters.voter, return_inverse=True)[1], weights=voters.n)

@@ -61,16 +61,14 @@ def growth_until_significant(difference: float, variance: float) -> float:
 
 
 def middle_half_of_growth(difference: float, variance: float) -> tuple[float, float]:
-    """Return the quartiles of the growth until significant, over true differences N(difference, variance).
-
-    A 95 % interval would reach from no growth beyond any number, as one of such differences contains 0.
-    """
+    """Return the quartiles of the growth until significant, over true differences N(difference, variance)."""
+    # A 95 % interval would reach from no growth to thousands: that of the difference contains 0.
     largest, smallest = (_size_quantile(difference, variance, level) for level in (0.75, 0.25))
     return growth_until_significant(largest, variance), growth_until_significant(smallest, variance)
 
 
 def _size_quantile(mean: float, variance: float, level: float) -> float:
-    """Return the quantile of |x| for x from N(mean, variance), by bisection."""
+    """Return the quantile of |x|, x from N(mean, variance)."""
     distribution = NormalDist(mean, sqrt(variance))
     low, high = 0.0, abs(mean) + 6 * distribution.stdev
     for _ in range(60):

@@ -10,6 +10,7 @@ from scipy.special import expit, log_expit
 from leaderboard.rating.bradley_terry import (
     Flags,
     Floats,
+    Start,
     Tally,
     fit_strengths,
     inverse_on_contrasts,
@@ -49,7 +50,7 @@ def fit_group(
     kappa: float,
     bias_variance: float,
     deff: Floats,
-    start: Floats | None,
+    start: Start | None,
 ) -> GroupFit:
     """Fit a group in which every model has a vote. deff: design effects without `voters`."""
     size = len(tally.won)
@@ -59,9 +60,12 @@ def fit_group(
     deff, phi = deff.copy(), 1.0
     if established.any():
         inner = tally if established.all() else tally.subset(established)
-        theta[established] = fit_strengths(inner, start=None if start is None else start[established])
-        p = inner.win_probabilities(theta[established])
-        spread = inverse_on_contrasts(laplacian(inner.information(p)))
+        if start and start.p is not None and start.spread is not None and established.all() and not tally.bias:
+            theta, p, spread = start.theta, start.p, start.spread
+        else:
+            theta[established] = fit_strengths(inner, start=start.theta[established] if start else None)
+            p = inner.win_probabilities(theta[established])
+            spread = inverse_on_contrasts(laplacian(inner.information(p)))
         if voters:
             votes = voters.among_models(np.flatnonzero(established), size=size)
             deff[established] = design_effects(votes, p, spread, free=np.ones(len(p), dtype=bool))

@@ -1,6 +1,7 @@
 """Estimate of the side bias: the advantage of the left answer."""
 
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -11,30 +12,35 @@ from leaderboard.rating.bradley_terry import (
     STEP_TOLERANCE,
     Flags,
     Floats,
+    Start,
     Tally,
+    fit_strengths,
+    inverse_on_contrasts,
     laplacian,
     strong_components,
     symmetrized,
 )
 from leaderboard.rating.clustering import VoterVotes, scalar_design_effect
-from leaderboard.rating.intervals import Z
+from leaderboard.rating.intervals import Z, dispersion
 
 MIN_Z = 3.0
 # Natural-log units: beyond this the estimate diverges.
 _MAX_BIAS = 20.0
+# Share of the information on β that must be left beside θ.
+_MIN_OWN_INFORMATION = 1e-9
 
 
 @dataclass(frozen=True)
 class SideBias:
     """Side bias β and its standard error, which contains design_effect (DEFF), in points.
 
-    strengths: θ fitted together with β, shape (models,), natural-log units: a start for the fit of the scores.
+    start: for the fit of the scores.
     """
 
     points: float
     se: float
     design_effect: float
-    strengths: Floats = field(repr=False, compare=False)
+    start: Start = field(repr=False, compare=False)
 
     @property
     def low(self) -> float:
@@ -76,30 +82,95 @@ def estimate_side_bias(tally: Tally, voters: VoterVotes | None = None, *, deff: 
     cells = inside.cells
     if not cells.any():
         return None
-    fit = _joint_fit(inside, is_same)
-    if fit is None:
+    # Newton's method for all θ and β takes as long as a fit: where it can, a few cheap steps follow a fit of θ alone.
+    fit = (None if component.any() else _fit_after_strengths(inside)) or _joint_fit(inside, is_same)
+    if fit is None or _is_unidentified(1 / fit.variance, cells, fit.p):
         return None
-    theta, bias, p, spread = fit
-    among, towards, own = spread[:-1, :-1], spread[:-1, -1], spread[-1, -1]
     # The change of β per unit of a vote's residual.
-    influence = towards[:, None] - towards + own
-    leverage = np.add.outer(np.diag(among), np.diag(among)) - 2 * among + 2 * influence - own
-    squares, weight = inside.squared_residuals(p), p * (1 - p)
-    hc3 = (squares * influence**2 / np.maximum(1 - weight * leverage, 1e-6) ** 2).sum()
-    phi = min(1.0, (squares.sum() + 0.25) / ((cells * weight).sum() + 0.25))
+    influence = fit.towards[:, None] - fit.towards + fit.variance
+    deviation = np.diag(fit.spread)
+    leverage = influence**2
+    leverage /= fit.variance
+    leverage += deviation[:, None] + deviation
+    leverage -= 2 * fit.spread
+    squares, weight = inside.squared_residuals(fit.p), fit.p * (1 - fit.p)
+    leverage *= weight
+    hc3 = (squares * (influence / np.maximum(1 - leverage, 1e-6)) ** 2).sum()
+    phi = dispersion(squares.sum(), float(np.vdot(cells, weight)))
     if voters:
-        deff = scalar_design_effect(voters.where(is_same[voters.left, voters.right]), p, influence)
-    error = np.sqrt(deff * max(hc3, phi * own))
-    return SideBias(float(POINTS * bias), float(POINTS * error), float(deff), theta)
+        deff = scalar_design_effect(voters.where(is_same[voters.left, voters.right]), fit.p, influence)
+    error = np.sqrt(deff * max(hc3, phi * fit.variance))
+    side_bias = SideBias(float(POINTS * fit.bias), float(POINTS * error), float(deff), Start(fit.theta))
+    return side_bias if side_bias.applies or not fit.without_bias else replace(side_bias, start=fit.without_bias)
 
 
-def _joint_fit(tally: Tally, same: Flags) -> tuple[Floats, float, Floats, Floats] | None:
-    """Return (θ, β, p, inverse information of all θ and, last, β), or None where β has no finite maximum."""
+class _JointFit(NamedTuple):
+    """Maximum (θ, β) and parts of its inverse information."""
+
+    theta: Floats
+    bias: float
+    p: Floats
+    spread: Floats  # of θ alone
+    towards: Floats  # of θ with β
+    variance: float  # of β
+    without_bias: Start | None = None
+
+
+def _fit_after_strengths(tally: Tally) -> _JointFit | None:
+    """Fit θ, then β and θ with the information of that fit; None where the steps shrink slowly."""
+    # As sides are drawn, an advantage of one side hardly changes the information about θ.
+    theta, bias, cells = fit_strengths(tally), 0.0, tally.cells
+    p = tally.win_probabilities(theta)
+    weight, left_share = cells * p * (1 - p), tally.won + tally.tied / 2
+    spread = inverse_on_contrasts(laplacian(symmetrized(weight)))
+    without_bias = Start(theta, p, spread)
+    cross = _left_minus_right(weight)
+    response = spread @ cross
+    own = weight.sum() - cross @ response
+    size = np.inf
+    while not _is_unidentified(own, cells, p):
+        residuals = left_share - cells * p
+        gradient = _left_minus_right(residuals)
+        change = float(residuals.sum() - response @ gradient) / own
+        step = spread @ gradient - response * change
+        theta, bias = theta + step, bias + change
+        size, before = max(abs(change), float(np.abs(step).max())), size
+        if size <= STEP_TOLERANCE:
+            weight = cells * p * (1 - p)
+            cross = _left_minus_right(weight)
+            response = _solve_information(weight, cross, spread)
+            own = max(weight.sum() - cross @ response, np.finfo(float).tiny)
+            return _JointFit(theta, bias, p, spread, -response / own, float(1 / own), without_bias)
+        if size > min(0.5, before / 10):
+            break
+        p = replace(tally, bias=bias).win_probabilities(theta)
+    return None
+
+
+def _solve_information(weight: Floats, right_side: Floats, spread: Floats) -> Floats:
+    """Return H⁻¹ · right_side. spread: the inverse of a similar H."""
+    degrees, solution = weight.sum(axis=0) + weight.sum(axis=1), spread @ right_side
+    for _ in range(MAX_STEPS):
+        product = degrees * solution - weight @ solution - solution @ weight
+        step = spread @ (right_side - product)
+        solution = solution + step
+        if np.abs(step).max() <= STEP_TOLERANCE * np.abs(solution).max():
+            break
+    return solution
+
+
+def _is_unidentified(own: float, cells: Floats, p: Floats) -> bool:
+    """Return whether the models alone tell the sides. own: information on β beside θ."""
+    return own <= _MIN_OWN_INFORMATION * float(np.vdot(cells, p * (1 - p)))
+
+
+def _joint_fit(tally: Tally, same: Flags) -> _JointFit | None:
+    """Return the maximum by Newton's method, or None where β has no finite one."""
     theta, bias, cells = np.zeros(len(same)), 0.0, tally.cells
     for _ in range(MAX_STEPS):
         p = replace(tally, bias=bias).win_probabilities(theta)
         residuals = tally.won + tally.tied / 2 - cells * p
-        gradient = np.append(residuals.sum(axis=1) - residuals.sum(axis=0), residuals.sum())
+        gradient = np.append(_left_minus_right(residuals), residuals.sum())
         try:
             factor = cho_factor(_information(cells * p * (1 - p), same), overwrite_a=True)
         except np.linalg.LinAlgError:  # for example when every winner was on the left
@@ -110,8 +181,17 @@ def _joint_fit(tally: Tally, same: Flags) -> tuple[Floats, float, Floats, Floats
         if abs(bias) > _MAX_BIAS:
             return None
         if np.abs(step).max() <= STEP_TOLERANCE:
-            return theta, bias, p, cho_solve(factor, np.eye(len(gradient)))
+            inverse = cho_solve(factor, np.eye(len(gradient)))
+            towards, variance = inverse[:-1, -1], float(inverse[-1, -1])
+            return _JointFit(
+                theta, bias, p, inverse[:-1, :-1] - np.outer(towards, towards) / variance, towards, variance
+            )
     raise ArithmeticError("no convergence of the side bias")
+
+
+def _left_minus_right(cells: Floats) -> Floats:
+    difference: Floats = cells.sum(axis=1) - cells.sum(axis=0)
+    return difference
 
 
 def _information(weight: Floats, same: Flags) -> Floats:
@@ -120,6 +200,6 @@ def _information(weight: Floats, same: Flags) -> Floats:
     information = np.empty((size + 1, size + 1))
     level = weight.sum() / size**2
     information[:-1, :-1] = laplacian(symmetrized(weight)) + level * same
-    information[:-1, -1] = information[-1, :-1] = weight.sum(axis=1) - weight.sum(axis=0)
+    information[:-1, -1] = information[-1, :-1] = _left_minus_right(weight)
     information[-1, -1] = weight.sum()
     return information

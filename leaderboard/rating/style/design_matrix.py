@@ -18,19 +18,18 @@ BLOCK = 1 << 16
 class StyledVotes:
     """Votes among `models` models with covariates; x has shape (k, votes), the others (votes,).
 
-    pair: left · models + right, as one lookup by pair is quicker than two by model; times: how often each vote counts;
-    voter: ascending, −1 if unknown.
+    times: how often each vote counts; voter: ascending, −1 if unknown.
     """
 
     models: int
-    pair: Indices
+    pair: Indices  # left · models + right: one lookup by pair is quicker than two by model
     share: Floats
     times: Floats
     x: Floats
     voter: Ints
 
     def blocks(self) -> Iterator["StyledVotes"]:
-        """Yield blocks of votes: first those of unknown voters, then all of one or more voters at a time."""
+        """Yield those of unknown voters, then whole voters."""
         start, known = 0, int(np.searchsorted(self.voter, 0))
         while start < len(self.pair):
             end = min(start + BLOCK, len(self.pair))
@@ -75,7 +74,6 @@ class VectorSum:
 
     @property
     def total(self) -> Floats:
-        """The sum, shape (models + k,)."""
         return np.append(_by_model(self._pairs), self._x)
 
 
@@ -93,17 +91,14 @@ class MatrixSum:
 
     @property
     def total(self) -> Floats:
-        """The sum, shape (models + k, models + k)."""
         among, across = self._pairs[0], _by_model(self._pairs[1:])
         return np.block([[laplacian(among + among.T), across.T], [across, self._x]])
 
 
 def sum_by_index(indices: Ints, weight: Floats, size: int) -> Floats:
-    """Return Σ weight by index, shape (size,)."""
     return np.bincount(indices, weight, size).astype(np.float64, copy=False)
 
 
 def _by_model(pairs: Floats) -> Floats:
-    """Return the sums of each model as left minus those as right, shape (…, models)."""
     difference: Floats = pairs.sum(axis=-1) - pairs.sum(axis=-2)
     return difference

@@ -14,25 +14,21 @@ from leaderboard.rating.style.design_matrix import MatrixSum, StyledVotes, Vecto
 
 @dataclass(frozen=True)
 class Estimate:
-    """Maximum (θ, β) and its variances, shape (models + k,), θ with mean 0; natural-log units.
-
-    covariance: of θ, shape (models, models), with these variances; design_effects: shape (models + k,).
-    """
+    """Maximum (θ, β) with variances and DEFFs, shape (models + k,), natural-log units."""
 
     solution: Floats
     variance: Floats
-    covariance: Floats
+    covariance: Floats  # of θ, shape (models, models)
     design_effects: Floats
 
 
 def estimate(votes: StyledVotes, solution: Floats, information: Floats, *, leverages: bool) -> Estimate:
-    """Return the maximum after one more Newton step, with variances DEFF · max(HC3, φ · H⁻¹).
+    """Return the maximum, one Newton step from `solution`, with variances DEFF · max(HC3, φ · H⁻¹).
 
-    solution: near the maximum; information: H there, for leverages only. With z = (e_i − e_j, x) and r = y − p, HC3 is
-    the diagonal of H⁻¹ (Σ n (r / (1 − h))² z zᵀ) H⁻¹ with h = p q zᵀ H⁻¹ z. DEFF is as in rating.clustering, for every
-    component: a voter's sum of n r z is divided by one minus the voter's share of Σ n p q z², and the variance that
-    follows from these sums by HC3. Without `leverages`: HC0.
+    information: H near it. Without `leverages`, variances are HC0.
     """
+    # With r = y − p, HC3 is the diagonal of H⁻¹ (Σ n (r / (1 − h))² z zᵀ) H⁻¹ where h = p q zᵀ H⁻¹ z. DEFF is the same
+    # with the sum of n r z of each voter, divided by one minus the voter's share of Σ n p q z², over HC3.
     models, size = votes.models, len(solution)
     moments, unknown_voters = MatrixSum(models, size - models), MatrixSum(models, size - models)
     hessian, gradient = MatrixSum(models, size - models), VectorSum(models, size - models)
@@ -71,14 +67,13 @@ def estimate(votes: StyledVotes, solution: Floats, information: Floats, *, lever
 
 
 def inverse_information(information: Floats, models: int) -> Floats:
-    """Return H⁻¹ for strengths with mean zero."""
     spread = cho_solve(cho_factor(with_fixed_mean(information, models)), np.eye(len(information)))
     spread[:models, :models] -= 1 / (_mean_information(information, models) * models**2)
     return spread
 
 
 def with_fixed_mean(information: Floats, models: int) -> Floats:
-    """Return the information plus a term that fixes the mean of θ at 0 and so makes it invertible."""
+    """Return the information plus a term that makes it invertible."""
     result = information.copy()
     result[:models, :models] += _mean_information(information, models)
     return result
@@ -89,9 +84,10 @@ def _mean_information(information: Floats, models: int) -> float:
 
 
 class _QuadraticForm:
-    """zᵀ H⁻¹ z of votes, a sum of three parts: pair with pair, pair with covariates, covariates with each other."""
+    """zᵀ H⁻¹ z of votes."""
 
     def __init__(self, spread: Floats, models: int) -> None:
+        # A sum of three parts: pair with pair, pair with covariates, covariates with each other.
         variance = np.diag(spread)[:models]
         self._pairs = (variance[:, None] + variance - 2 * spread[:models, :models]).ravel()
         self._across = 2 * (spread[models:, :models, None] - spread[models:, None, :models]).reshape(-1, models**2)
@@ -107,7 +103,7 @@ class _QuadraticForm:
 
 
 class _Clusters:
-    """Sums over voters; information: shape (models + k,), the diagonal of H from votes with a known voter."""
+    """Sums over voters; information: diagonal of H."""
 
     def __init__(self, models: int, information: Floats) -> None:
         self._models = models
@@ -117,7 +113,7 @@ class _Clusters:
         self._concentration, self._vote_concentration = np.zeros((2, len(information)))
 
     def add(self, votes: StyledVotes, score: Floats, weight: Floats) -> None:
-        """Add the votes of whole voters. score: n r; weight: n p q; shape (votes,)."""
+        """Add the votes of whole voters. score: n r; weight: n p q."""
         starts = np.flatnonzero(np.diff(votes.voter, prepend=-1))
         strengths, shares = self._sums_by_model(votes, score, weight, starts)
         own = np.add.reduceat(votes.x * score, starts, axis=1)
@@ -135,7 +131,7 @@ class _Clusters:
     def _sums_by_model(
         self, votes: StyledVotes, score: Floats, weight: Floats, starts: Indices
     ) -> tuple[csr_array, Floats]:
-        """Return corrected scores, shape (voters, models), and Σ share², shape (models,)."""
+        """Return corrected scores by voter and Σ share²."""
         # A voter's scores and information are summed together, as parts of complex numbers.
         values = np.empty((len(votes.pair), 2), dtype=np.complex128)
         values.real, values.imag = score[:, None] * (1, -1), weight[:, None]
@@ -153,7 +149,7 @@ class _Clusters:
 
 
 def _at_least(covariance: Floats, least: Floats) -> Floats:
-    """Return a covariance of which every linear combination varies as much as of both given ones."""
+    """Return a covariance not below either in any direction."""
     excess, directions = eigh(covariance - least)
     return least + (directions * np.maximum(excess, 0)) @ directions.T
 

@@ -50,7 +50,7 @@ def test_api_returns_newest_snapshot(client, published):
     board = client.get(API).json()
     assert list(board) == [
         "board", "category", "snapshot", "computed_at", "next_due_at", "votes_counted", "votes_excluded", "models",
-        "method", "results", "collecting", "title", "description", "style_control", "facts",
+        "method", "results", "collecting", "title", "description", "style_control", "judges", "facts",
     ]  # fmt: skip
     assert (board["board"], board["category"], board["snapshot"]) == ("overall", None, published.public_id)
     assert (board["votes_counted"], board["votes_excluded"], board["models"]) == (93, {}, 4)

@@ -164,7 +164,7 @@ def style_counts(rng: Generator, models: Ints, *, verbosity: Floats) -> Ints:
 
 @dataclass(frozen=True)
 class StyledArena:
-    """Votes with styles. expected: the share of the left over all voters' tastes, shape (votes,)."""
+    """Votes with styles. expected: the left's share over all voters."""
 
     theta: Floats
     ballots: Ballots
@@ -175,7 +175,6 @@ class StyledArena:
         return self._fit(self.ballots.share, **{"voter": self.ballots.voter, **options})
 
     def limit(self, **options: Any) -> StyleFit:
-        """Return what infinitely many voters with these models and styles would give."""
         return self._fit(self.expected, **options)
 
     def logits(self, fit: StyleFit) -> Floats:
@@ -191,19 +190,15 @@ class StyledArena:
 
 @dataclass(frozen=True)
 class StyleTastes:
-    """Arena of voters with a taste N(0, taste²) for length, in logit per standard deviation.
-
-    spread: sd of the log of a voter's share of the votes; side: advantage of the left in logit; on_the_left: how often
-    a model of the first half is on the left when it meets one of the second.
-    """
+    """Arena of voters with a taste N(0, taste²) for length, in logit."""
 
     models: int
     votes: int
     voters: int
     taste: float
-    spread: float = 0.0
-    side: float = 0.0
-    on_the_left: float = 0.5
+    spread: float = 0.0  # sd of the log of a voter's share of the votes
+    side: float = 0.0  # advantage of the left
+    on_the_left: float = 0.5  # how often a model of the first half is, against one of the second
     effects: tuple[float, ...] = (0.25, -0.1, 0.05, 0.0)
 
     def sample(self, rng: Generator) -> StyledArena:

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from leaderboard.rating import side_bias
 from leaderboard.rating.board_fit import fit_side_counts
 from leaderboard.rating.bradley_terry import POINTS, Tally
 from leaderboard.rating.clustering import VoterVotes
@@ -65,8 +66,10 @@ def test_bias_uncertainty_widens_model_always_on_left():
         np.zeros((4, 3, 3)),
         [[[0, 9], [0, 0]], [[0, 0], [0, 0]], np.zeros((2, 2)), np.zeros((2, 2))],
         [[[0, 9], [9, 0]], np.zeros((2, 2)), np.zeros((2, 2)), np.zeros((2, 2))],
+        [[[0, 9], [0, 0]], [[0, 7], [0, 0]], np.zeros((2, 2)), np.zeros((2, 2))],
+        [np.triu(np.ones((3, 3)), 1) * [0, 9, 0]] * 2 + [np.zeros((3, 3))] * 2,
     ],
-    ids=["no models", "no votes", "one side always won", "left always won"],
+    ids=["no models", "no votes", "one side always won", "left always won", "fixed sides", "fixed sides, group of two"],
 )
 def test_bias_without_finite_estimate_is_none(counts):
     assert estimate_side_bias(Tally.from_side_counts(np.array(counts, dtype=float))) is None
@@ -93,3 +96,14 @@ def test_clustered_voters_widen_bias_error():
     assert together.points == alone.points
     assert together.se > 2 * alone.se
     assert together.design_effect == pytest.approx((together.se / alone.se) ** 2)
+
+
+@pytest.mark.parametrize("bias", [0.0, 0.05, 0.1])
+def test_bias_after_strengths_equals_joint_fit(bias):
+    rng = np.random.default_rng(8)
+    tally = Tally.from_side_counts(counts_by_side(rng, strengths(rng, 12), 4000, bias=bias, left_probability=0.6))
+    quick, joint = side_bias._fit_after_strengths(tally), side_bias._joint_fit(tally, np.ones((12, 12), dtype=bool))
+    assert quick.bias == pytest.approx(joint.bias, abs=1e-6)
+    assert quick.variance == pytest.approx(joint.variance, rel=1e-5)
+    assert np.abs(quick.theta - joint.theta + joint.theta.mean()).max() < 1e-6
+    assert np.abs(quick.towards - joint.towards + joint.towards.mean()).max() < 1e-6

@@ -17,10 +17,12 @@ STYLE_KINDS = ("none", "constant", "separating", "any")
 
 def random_ballots(rng: np.random.Generator) -> Ballots:
     models, voters = int(rng.integers(2, 7)), int(rng.integers(1, 6))
-    vote_kind, style_kind = rng.choice(VOTE_KINDS), rng.choice(STYLE_KINDS)
+    vote_kind, style_kind, has_fixed_sides = rng.choice(VOTE_KINDS), rng.choice(STYLE_KINDS), rng.random() < 0.25
     builder = BallotsBuilder()
     for _ in range(int(rng.integers(1, 130))):
         left, right = rng.choice(models, 2, replace=False)
+        if has_fixed_sides:
+            left, right = min(left, right), max(left, right)
         outcome = _outcome(rng, vote_kind, left_is_better=left < right)
         style = _style(rng, style_kind, outcome)
         builder.add(f"m{left}", f"m{right}", outcome, voter=f"v{rng.integers(voters)}", style=style)

@@ -9,11 +9,12 @@ import numpy as np
 from leaderboard.rating.anomalies.earlier_fits import Votes, sequential_forecast
 from leaderboard.rating.anomalies.eprocess import VoterLog, judge
 from leaderboard.rating.anomalies.expected_votes import expect
-from leaderboard.rating.board_fit import fit_side_counts
-from leaderboard.rating.bradley_terry import POINTS, Floats
+from leaderboard.rating.board_fit import fit_side_counts, fit_tally
+from leaderboard.rating.bradley_terry import POINTS, Floats, Tally
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.ranks import rank_board
 from leaderboard.rating.sampling import pair_gains
+from leaderboard.rating.style.design_matrix import Ints
 from leaderboard.rating.style_control import StyleFit, fit_style, scaling_of
 from tests.leaderboard.rating import simulations
 from tests.leaderboard.rating.simulations import Ballots
@@ -45,6 +46,9 @@ def _fits(report: Report, rng: np.random.Generator) -> None:
 
 
 def _beside_a_fit(report: Report, models: int, counts: Floats) -> None:
+    whole, plain = _in_turn([lambda: fit_side_counts(counts), lambda: fit_tally(Tally.from_side_counts(counts))])
+    ratio = whole / plain
+    report.row(f"{models} models, with side bias by without", f"{ratio:.2f}", "bar 1.2", held=ratio <= 1.2)
     board, n = fit_side_counts(counts).board, counts.sum(axis=0)
     theta, votes = (board.score - 1500) / POINTS, n + n.T
     ranks, gains = _in_turn([lambda: rank_board(board), lambda: pair_gains(theta, votes)])
@@ -75,14 +79,17 @@ def _style(report: Report, rng: np.random.Generator, models: int) -> None:
         rng, models=models, votes=MILLION, effects=np.array([0.25, -0.1, 0.05, 0.0])
     )
     left, right, share, scaling = ballots.left, ballots.right, ballots.share, scaling_of(features)
+    voter = simulations.heavy_tailed_voters(rng, voters=30_000, votes=MILLION)
     del ballots
 
-    def fit() -> StyleFit:
-        return fit_style(left, right, share, features, established=np.ones(models, dtype=bool), scaling=scaling)
+    def fit(by: Ints | None = voter) -> StyleFit:
+        established = np.ones(models, dtype=bool)
+        return fit_style(left, right, share, features, established=established, scaling=scaling, voter=by)
 
-    [took] = _in_turn([fit], rounds=5)
+    clustered, alone = _in_turn([fit, lambda: fit(None)], rounds=5)
     peak = _peak_mb(fit)
-    report.row(f"{models} models", _ms(took), "bar 500 ms", held=took <= 0.5)
+    report.row(f"{models} models, 30,000 voters", _ms(clustered), "bar 500 ms", held=clustered <= 0.5)
+    report.row(f"{models} models, voters unknown", _ms(alone), "bar 500 ms", held=alone <= 0.5)
     report.row(f"{models} models, largest size of the whole process", f"{peak:.0f} MB", "bar 400 MB", held=peak <= 400)
 
 

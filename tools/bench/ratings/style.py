@@ -1,4 +1,4 @@
-"""Style control on simulated votes: coverage with and without voters' own tastes, and the left side's advantage."""
+"""Style control on simulated votes."""
 
 from dataclasses import dataclass
 from itertools import chain
@@ -67,12 +67,12 @@ class _StyleHeld:
 
 
 class _Held(NamedTuple):
-    """Whether each interval holds the limit of many voters; `alone`: errors of independent votes."""
+    """Whether intervals hold the limit of many voters."""
 
     length: list[bool]
     others: list[bool]
     scores: list[bool]
-    alone: list[bool]
+    alone: list[bool]  # with errors of independent votes
 
 
 def _tastes(simulator: Simulator, report: Report, design: StyleTastes, repetitions: int) -> None:
@@ -110,7 +110,7 @@ class _SideErrors(NamedTuple):
 
 
 def _side_errors(repetitions: int, seed: int) -> list[_SideErrors]:
-    """Return errors in points, in arenas where half of the models stand left three times as often as right."""
+    # Half of the models stand left three times as often as right.
     rng, errors = np.random.default_rng(seed), []
     design = StyleTastes(models=12, votes=200_000, voters=20_000, taste=0.0, side=SIDE, on_the_left=0.75)
     for _ in range(repetitions):

@@ -1,5 +1,6 @@
 """Fits of ten thousand random boards of one to five voters."""
 
+import warnings
 from itertools import chain
 
 import numpy as np
@@ -24,6 +25,7 @@ def _faults_of_tiny_boards(boards: int, seed: int) -> list[str]:
     for number in range(boards):
         ballots = random_ballots(np.random.default_rng([seed, number]))
         try:
+            warnings.simplefilter("error")
             widths = [high - low for low, high in finite_intervals(fit_tiny_board(ballots))]
         except Exception as error:  # any error is a finding
             faults.append(f"seed [{seed}, {number}]: {type(error).__name__}: {error}")
