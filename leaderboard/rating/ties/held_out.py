@@ -1,12 +1,10 @@
-"""Log-loss of forecasts on votes that were not used to fit them."""
-
 from dataclasses import replace
 
 import numpy as np
 
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.board_fit import Board
-from leaderboard.rating.bradley_terry import Floats, Tally, fit_strengths, strong_components
+from leaderboard.rating.bradley_terry import Flags, Floats, Tally, fit_strengths, strong_components
 from leaderboard.rating.counts import count_votes
 from leaderboard.rating.side_bias import estimate_side_bias
 from leaderboard.rating.snapshot_facts import ForecastFacts
@@ -17,11 +15,11 @@ HELD_OUT_EVERY = 10
 
 
 def forecast_facts(ballots: Ballots, tally: Tally, board: Board) -> ForecastFacts | None:
-    """Return tie factors from all votes, and log-losses of forecasts from nine tenths on every tenth.
+    """Return tie factors of all votes, and log-losses of fits of the others on every tenth vote.
 
-    Uses votes between established models of the main group. None for a table of counts, which has no order, and where
-    the votes do not connect the models. tally: of all votes, with the side bias that the scores are corrected for.
+    None where the votes do not connect the models. tally: of all votes.
     """
+    # Between established models of the main group; a table of counts has no order.
     members = np.flatnonzero(board.established & (board.group == 0))
     if len(members) < 2 or (ballots.n != 1).any():
         return None
@@ -52,15 +50,12 @@ def forecast_facts(ballots: Ballots, tally: Tally, board: Board) -> ForecastFact
     }
 
 
-def _tally(ballots: Ballots, rows: np.ndarray) -> Tally:
-    columns = (ballots.left, ballots.right, ballots.outcome, ballots.n)
-    return Tally.from_side_counts(
-        count_votes(ballots.counts.names, *(column[rows] for column in columns)).n.astype(float)
-    )
+def _tally(ballots: Ballots, rows: Flags) -> Tally:
+    left, right, outcome, n = (getattr(ballots, name)[rows] for name in ("left", "right", "outcome", "n"))
+    return Tally.from_side_counts(count_votes(ballots.counts.names, left, right, outcome, n).n.astype(np.float64))
 
 
 def _expected_shares(tally: Tally, *, with_bias: bool) -> Floats | None:
-    """Return expected shares of the left, shape (models, models); None where the votes do not connect the models."""
     if strong_components(tally.effective_wins).any():
         return None
     bias = estimate_side_bias(tally) if with_bias else None
@@ -69,13 +64,12 @@ def _expected_shares(tally: Tally, *, with_bias: bool) -> Floats | None:
 
 
 def _share_loss(tally: Tally, p: Floats) -> float:
-    """Return the mean cross-entropy of the left's share (a tie is ½) and p."""
+    # Cross-entropy of the left's share, in which a tie is ½.
     losses = tally.won * np.log(p) + tally.lost * np.log1p(-p) + tally.tied * (np.log(p) + np.log1p(-p)) / 2
     return float(-losses.sum() / tally.cells.sum())
 
 
 def _outcome_loss(tally: Tally, expected: Forecast) -> float:
-    """Return the mean of −log(probability of the outcome)."""
     outcomes = (tally.won, tally.lost, tally.tied)
     log_likelihood = sum((votes * np.log(p)).sum() for votes, p in zip(outcomes, expected, strict=True))
     return float(-log_likelihood / tally.cells.sum())

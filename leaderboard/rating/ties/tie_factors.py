@@ -1,7 +1,6 @@
-"""Forecast of ties: the Rao–Kupper model around given expected shares, with a tie factor exp(η) per model.
+"""Rao–Kupper model of ties (1967) around given expected shares, with a tie factor exp(η) per model.
 
 Notation: p expected share of the left, q = 1 − p; u half the probability of a tie, so the left wins with p − u.
-Source: Rao, Kupper, “Ties in paired-comparison experiments”, Journal of the American Statistical Association 62 (1967).
 """
 
 from typing import NamedTuple
@@ -28,21 +27,16 @@ class Forecast(NamedTuple):
 
 
 def forecast(p: Floats, eta: Floats) -> Forecast:
-    """Return the probabilities whose expected shares are p, shape (models, models); eta: log tie factors.
-
-    Rao–Kupper's model says logit(p − u) + logit(q − u) = −2 (η_i + η_j), a quadratic equation in u.
-    Probabilities are at least 1e-12.
-    """
+    """Return probabilities, at least 1e-12, with expected shares p; eta: log tie factors, shape (models,)."""
+    # Rao–Kupper's model says logit(p − u) + logit(q − u) = −2 (η_i + η_j), a quadratic equation in u.
     slope = np.tanh(eta[:, None] + eta)
     tie = (1 - np.sqrt(1 - 4 * slope**2 * p * (1 - p))) / slope
     return Forecast(*(np.maximum(share, 1e-12) for share in (p - tie / 2, 1 - p - tie / 2, tie)))
 
 
 def fit_tie_factors(tally: Tally, p: Floats, *, common: bool = False) -> Floats:
-    """Return η, shape (models,), by maximum a posteriori given the expected shares p; common: one for all models.
-
-    log η has a normal prior around the common value, so models with few votes keep it. Fisher scoring.
-    """
+    """Return η, shape (models,), given the expected shares p; common: one value for all models."""
+    # The prior of log η holds models with few votes near the common value.
     models = len(p)
     everyone = np.ones((models, 1))
     level = _maximize(tally, p, np.full(models, -1.0), basis=everyone, center=None)
@@ -52,7 +46,7 @@ def fit_tie_factors(tally: Tally, p: Floats, *, common: bool = False) -> Floats:
 
 
 def _maximize(tally: Tally, p: Floats, log_eta: Floats, *, basis: Floats, center: Floats | None) -> Floats:
-    """Return log η after Fisher scoring in the space that `basis` spans, shape (models, parameters)."""
+    """Return log η by Fisher scoring in the space of `basis`, shape (models, parameters)."""
     precision = 0.0 if center is None else _PRIOR_SD**-2
     for _ in range(_MAX_STEPS):
         gradient, information = _score(tally, p, log_eta)

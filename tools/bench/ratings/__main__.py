@@ -23,6 +23,7 @@ from tools.bench.ratings.other_libraries import compare_libraries  # noqa: E402
 from tools.bench.ratings.ranks import first_place, rank_ranges  # noqa: E402
 from tools.bench.ratings.report import Report  # noqa: E402
 from tools.bench.ratings.speed import speed  # noqa: E402
+from tools.bench.ratings.ties import ties  # noqa: E402
 
 CALIBRATION = {
     "intervals": calibration.intervals,
@@ -32,7 +33,7 @@ CALIBRATION = {
     "ranks": rank_ranges,
     "anomalies": calibration.anomalies,
 }
-COSTS = {"speed": speed, "first-place": first_place, "rivals": compare_libraries}
+COSTS = {"speed": speed, "first-place": first_place, "ties": ties, "rivals": compare_libraries}
 QUICK = 0.05
 
 
