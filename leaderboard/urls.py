@@ -12,5 +12,6 @@ urlpatterns = [
     path("leaderboard/compare/<str:a>/<str:b>/", views.compare, name="compare"),
     path("leaderboard/snapshots/", views.snapshot_list, name="snapshots"),
     path("leaderboard/snapshots/<str:public_id>/", views.snapshot, name="snapshot"),
+    path("leaderboard/snapshots/<str:public_id>/changes/", views.snapshot_changes, name="snapshot_changes"),
     path("leaderboard/method/", views.method, name="method"),
 ]

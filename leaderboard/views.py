@@ -18,7 +18,7 @@ from common.caching import public
 from common.text import markdown
 from common.valkey import stream_slots
 from leaderboard import live_updates
-from leaderboard.boards import queries, snapshots
+from leaderboard.boards import changes, queries, snapshots
 from leaderboard.boards.charts import read_charts
 from leaderboard.boards.csv_file import csv_response
 from leaderboard.boards.facts import describe_facts, sampling_shares_by_name
@@ -140,6 +140,13 @@ def snapshot(request: HttpRequest, public_id: str) -> HttpResponse:
         "tables": tables(payload["results"], link=not payload["board"].startswith(IMPORTED)),
     }
     return render(request, "leaderboard/snapshot.html", context)
+
+
+@public
+@require_safe
+def snapshot_changes(request: HttpRequest, public_id: str) -> HttpResponse:
+    since = request.GET.get("since", "").replace("\x00", "")
+    return render(request, "leaderboard/changes.html", {"changes": changes.read_changes(public_id, since=since)})
 
 
 @public

@@ -22,7 +22,7 @@ from common.payload_types import JsonObject
 from leaderboard.aggregation import sampling_plan
 from leaderboard.aggregation.pair_weights import Plan
 from leaderboard.counting import method, stars
-from leaderboard.counting.board_keys import is_blind
+from leaderboard.counting.board_keys import counts_votes, is_blind
 from leaderboard.counting.vote_arrays import BoardVotes, read_ballots, read_voters
 from leaderboard.models import COMPARE, OVERALL, AggregationRun, Standing
 from leaderboard.rating.ballots import Ballots
@@ -197,6 +197,8 @@ class FitInputs:
             voters=self.voters,
             design_effects=None if self.voters or not earlier else _earlier_design_effects(board, earlier, self.before),
             style=StyleInput(self.ballots, _frozen_scaling(earlier)) if self.ballots else None,
+            # Comparisons of stars share numbers, so their order is not fixed.
+            ballots=self.ballots if counts_votes(board.scope) else None,
             with_flip=self.pending.refit.style or board.scope == OVERALL,
         )
 
@@ -251,7 +253,11 @@ def _facts(run: AggregationRun, fit: SnapshotFit, earlier: AggregationRun | None
     }
     if not refit.voters and "effective_voters" in old:
         facts["effective_voters"] = old["effective_voters"]
-    own = {"style": refit.style, **{name: name in fit.facts for name in ("flips_first", "drops_first")}}
+    own = {
+        "style": refit.style,
+        "forecast": refit.style,
+        **{name: name in fit.facts for name in ("flips_first", "drops_first")},
+    }
     for name, is_own in own.items():
         if is_own and name in facts:
             facts[f"{name}_of"] = run.public_id

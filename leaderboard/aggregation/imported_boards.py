@@ -75,7 +75,9 @@ def publish(board: ImportedBoard) -> AggregationRun:
     table = _read_votes(board)
     counts, parameters = table.ballots.counts, method.parameters()
     style = StyleInput(table.ballots, _frozen_scaling(board)) if table.has_style else None
-    fit = fit_snapshot(counts, parameters, voters=table.ballots.voter_votes, style=style, with_flip=True)
+    fit = fit_snapshot(
+        counts, parameters, voters=table.ballots.voter_votes, style=style, ballots=table.ballots, with_flip=True
+    )
     public_id = new_public_id()
     run = new_run(
         f"imported: {public_id}",
@@ -108,6 +110,8 @@ def _read_votes(board: ImportedBoard) -> _BoardVotes:
         {"board": board.pk, "edition": board.edition},
         numbered_by='"order"',
     )
+    by_number = np.argsort(rows["order"], kind="stable")
+    rows = {name: column[by_number] for name, column in rows.items()}
     contestants = sorted(Contestant.objects.filter(pk__in=contestant_ids(rows)), key=lambda contestant: contestant.name)
     names = [contestant.name for contestant in contestants]
     left, right = (indices_of(rows[side], contestants) for side in ("left", "right"))
@@ -135,6 +139,7 @@ def _thorough_facts(public_id: str, fit: SnapshotFit) -> dict[str, Any]:
         "design_effects_of": public_id,
         "thorough": True,
         **({"style_of": public_id} if "style" in fit.facts else {}),
+        **({"forecast_of": public_id} if "forecast" in fit.facts else {}),
     }
 
 

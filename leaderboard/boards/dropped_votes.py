@@ -27,9 +27,9 @@ class DroppedVote(NamedTuple):
 def dropped_votes(run: AggregationRun) -> list[DroppedVote]:
     """Return the votes without which another model would be first, oldest first; see votes_to_drop_first.
 
-    Votes for the same outcome between the same sides have the same effect: of these, the newest are listed. Votes that
-    a moderator has excluded since are left out. Empty for boards of stars and imported votes.
+    Without those excluded since. Empty for boards of stars and imported votes.
     """
+    # Votes for the same outcome between the same sides have the same effect: the newest are listed.
     drop = run.facts.get("drops_first")
     if not drop or not counts_votes(run.scope):
         return []

@@ -6,7 +6,15 @@ from django.utils.translation import gettext_lazy
 
 from common.payload_types import JsonObject
 from leaderboard.boards.table import format_integer
-from leaderboard.rating.snapshot_facts import DropFacts, FlipFacts, Interval, MisfitFacts, SideBiasFacts, StyleFacts
+from leaderboard.rating.snapshot_facts import (
+    DropFacts,
+    FlipFacts,
+    ForecastFacts,
+    Interval,
+    MisfitFacts,
+    SideBiasFacts,
+    StyleFacts,
+)
 
 STYLE_FEATURES = {
     "tokens": gettext_lazy("Longer answers"),
@@ -32,6 +40,7 @@ def describe_facts(facts: JsonObject, names: dict[str, str]) -> list[Fact]:
         *_side_bias(facts.get("side_bias")),
         *_design_effect(facts.get("largest_design_effect")),
         *_voters(facts.get("effective_voters")),
+        *_forecast(facts.get("forecast")),
         *_style(facts.get("style")),
     ]
 
@@ -100,6 +109,27 @@ def _voters(effective: float | None) -> list[Fact]:
         return []
     hint = _("as many people, each with equally many votes, would weigh as much; less where a few cast most votes")
     return [Fact(_("Effective number of voters"), _number(effective, places=1), hint)]
+
+
+def _forecast(found: ForecastFacts | None) -> list[Fact]:
+    if not found:
+        return []
+    share, outcome = found["share_loss"], found["outcome_loss"]
+    shares = _("mean loss per vote in nats, on every tenth vote (%(votes)s) after a fit of the others")
+    hint = shares % {"votes": format_integer(found["held_out"])}
+    dropped = [(_("Held-out log-loss of the share, ties left out of the fit"), share["ties_dropped"])]
+    losses = [
+        (_("Held-out log-loss of the share, ties as halves"), share["ties_half"]),
+        *((name, loss) for name, loss in dropped if loss is not None),
+        (_("Held-out log-loss of win, tie or loss, one tie factor"), outcome["one_factor"]),
+        (_("Held-out log-loss of win, tie or loss, a tie factor per model"), outcome["tie_factors"]),
+    ]
+    factors = found["tie_factors"].values()
+    span = _("%(low)s to %(high)s") % {"low": _number(min(factors)), "high": _number(max(factors))}
+    return [
+        *(Fact(name, _number(loss, places=4), hint) for name, loss in losses),
+        Fact(_("Tie factors"), span, _("1: never a tie; all of them are in the snapshot's JSON")),
+    ]
 
 
 def _style(style: StyleFacts | None) -> list[Fact]:

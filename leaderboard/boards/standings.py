@@ -102,7 +102,7 @@ def standing_payload(row: StandingRow, *, with_style_control: bool = False, elo:
 
 
 def _both_bad_interval(standing: Standing) -> tuple[float, float] | tuple[None, None]:
-    """Return the 95 % interval of the share, from the number of votes divided by voters' design effect."""
+    # The design effect divides the number of votes.
     effect = standing.both_bad_design_effect
     if effect is None:
         return None, None

@@ -166,6 +166,7 @@ def _fit(published: PublishedSnapshot, ballots: Ballots, lines: Mapping[str, Jso
         voters=ballots.voter_votes if has_voters else None,
         design_effects=None if has_voters else _published_design_effects(published, ballots.counts.names, lines),
         style=StyleInput(ballots, scaling) if style else None,
+        ballots=ballots if published.facts.get("forecast_of") == published.id else None,
     )
 
 

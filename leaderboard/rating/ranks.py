@@ -61,9 +61,9 @@ def rank_established(score: Floats, low: Floats, high: Floats, covariance: Float
 def significantly_above(score: Floats, covariance: Floats) -> Flags:
     """Return above[i, j]: i counts as better than j, shape (models, models); all ranges are right with 95 %.
 
-    The distance beyond which a difference counts comes from draws of plausible truths and of errors N(0, covariance),
-    with models in order of scores, so that the order of models does not matter.
+    The critical distance comes from draws of plausible truths and of errors N(0, covariance).
     """
+    # In order of scores, so that the order of models does not matter.
     order = np.argsort(-score, kind="stable")
     score, covariance = score[order], covariance[np.ix_(order, order)]
     scale = difference_errors(covariance)

@@ -59,6 +59,26 @@ class StyleFacts(TypedDict):
     side: NotRequired[Interval]
 
 
+class ShareLossFacts(TypedDict):
+    ties_half: float
+    ties_dropped: float | None
+    tie_factors: float
+
+
+class OutcomeLossFacts(TypedDict):
+    one_factor: float
+    tie_factors: float
+
+
+class ForecastFacts(TypedDict):
+    """Mean log-losses on held-out votes in nats, and the factor of each model."""
+
+    held_out: int
+    share_loss: ShareLossFacts
+    outcome_loss: OutcomeLossFacts
+    tie_factors: dict[str, float]
+
+
 class FitFacts(TypedDict):
     phi: list[float]
     misfit: MisfitFacts
@@ -68,6 +88,7 @@ class FitFacts(TypedDict):
     flips_first: NotRequired[FlipFacts | None]
     drops_first: NotRequired[DropFacts | None]
     style: NotRequired[StyleFacts]
+    forecast: NotRequired[ForecastFacts]
 
 
 class StyleColumns(TypedDict, total=False):

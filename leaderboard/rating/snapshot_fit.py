@@ -26,6 +26,7 @@ from leaderboard.rating.snapshot_facts import (
 )
 from leaderboard.rating.style_control import FEATURES, Scaling, StyleFit, fit_style, scaling_of
 from leaderboard.rating.ties.both_bad import both_bad_design_effects
+from leaderboard.rating.ties.held_out import forecast_facts
 
 
 class StyleInput(NamedTuple):
@@ -62,12 +63,13 @@ def fit_snapshot(
     voters: VoterVotes | None = None,
     design_effects: DesignEffects | None = None,
     style: StyleInput | None = None,
+    ballots: Ballots | None = None,
     with_flip: bool = False,
 ) -> SnapshotFit:
     """Fit the standings of one snapshot.
 
     parameters: of the method, see leaderboard.counting.method.
-    voters: give the design effects; without them `design_effects` are used.
+    voters: give the design effects; without them `design_effects` are used. ballots: single votes, for the forecast.
     """
     fitted = fit_side_counts(
         counts.n.astype(np.float64),
@@ -91,6 +93,8 @@ def fit_snapshot(
     if with_flip:
         facts["flips_first"] = _flip(tally, board, counts.names)
         facts["drops_first"] = _drop(tally, board, counts.names)
+    if ballots is not None and (found := forecast_facts(ballots, tally, board)):
+        facts["forecast"] = found
     lines = _lines(counts, board, voters)
     if style is not None and (style_result := _fit_style(style, fitted, parameters)):
         _add_style_columns(lines, style_result.fit)

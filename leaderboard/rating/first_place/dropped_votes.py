@@ -1,5 +1,3 @@
-"""Votes without which another model would have the highest score."""
-
 from dataclasses import dataclass
 from typing import Self
 
@@ -41,12 +39,12 @@ class Drop:
 def votes_to_drop_first(tally: Tally, board: Board) -> Drop | None:
     """Return few votes without which another established model of the main group has the highest score.
 
-    A greedy search: for each of the nearest challengers, the votes with the largest influence on its distance to the
-    leader are dropped in steps, and the board is fitted anew after each. Exact is that another model is first without
-    these votes, and that the leader stays if the last of them is kept. A smaller set is possible. None where no set
-    was found that leaves the models connected.
+    A greedy search: exact is that another model is first without these votes; a smaller set is possible. None where no
+    set was found that leaves the models connected.
     Source: Broderick, Giordano, Meager, “An automatic finite-sample robustness metric” (2020), for the influences.
     """
+    # For each of the nearest challengers, the votes with the largest influence on its distance to the leader are
+    # dropped in steps, and the board is fitted anew after each.
     members = np.flatnonzero(board.established & (board.group == 0))
     if len(members) < 2:
         return None
@@ -65,14 +63,14 @@ def votes_to_drop_first(tally: Tally, board: Board) -> Drop | None:
 
 @dataclass(frozen=True)
 class _RankedVotes:
-    """Kinds of votes by falling influence: cells of (outcome, left, right), votes, and the number of votes needed."""
+    """Kinds of votes, cells of (outcome, left, right), by falling influence; needed: votes, by the first order."""
 
     cells: Indices
     votes: Floats
     needed: float
 
     def first(self, number: int) -> Floats:
-        """Return how many votes of each kind are among the first `number`, shape (kinds,)."""
+        # Votes of each kind among the first `number`.
         before = self.votes.cumsum() - self.votes
         return np.clip(number - before, 0, self.votes)
 
@@ -99,7 +97,7 @@ class _Fit:
         return bool(self.theta[model] >= self.theta.max() - CONVERGED)
 
     def nearest_challengers(self) -> list[int]:
-        """Return the models with the smallest gaps to the leader, in units of the effect of a vote against it."""
+        """Return models by their gap to the leader in units of a vote's effect, smallest first."""
         deviation, leader = np.diag(self.spread), self.leader
         effect = deviation + deviation[leader] - 2 * self.spread[leader]
         distance = (self.theta[leader] - self.theta) / np.where(effect > 0, effect, 1)
@@ -140,7 +138,6 @@ class _Fit:
 
 
 def _search(start: _Fit, challenger: int) -> Drop | None:
-    """Drop votes until the leader is not first; None where the models would not be connected."""
     fit, leader, outcomes = start, start.leader, start.outcomes
     while fit.leads(leader):
         ranked = fit.ranked_votes(challenger, leader)

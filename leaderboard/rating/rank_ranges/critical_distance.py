@@ -1,5 +1,3 @@
-"""Critical distance of scores for rank ranges that are all right together."""
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
@@ -13,23 +11,20 @@ _BATCH_CELLS = 1_000_000
 def critical_distance(truths: Floats, errors: Floats, scale: Floats, *, level: float) -> float:
     """Return the distance, in standard errors, beyond which one model counts as above another.
 
-    truths, errors: draws, shape (models, draws); scale: standard errors of the differences, shape (models, models); a
-    difference without one never counts. A range is wrong only where more models count as above (or below) a model than
-    truly are, so a wrong difference is harmless while a right one is missing: for a model with a models above it, the
-    a + 1-th largest distance decides, in one direction. In `level` of the draws the largest of these over all models is
-    at most the returned distance, which is at least the quantile of a single difference.
+    truths, errors: draws, shape (models, draws); scale: standard errors of the differences, shape (models, models).
+    With it all ranges hold in `level` of the draws; it is at least the quantile of a single difference.
     """
+    # A range is wrong only where more models count as above (or below) a model than truly are: a wrong difference is
+    # harmless while a right one is missing. For a model with a models above it, the a + 1-th largest distance decides.
     found = _largest_deciding_distances(truths.T.astype(np.float32), errors.T.astype(np.float32), scale, level)
     return max(float(np.quantile(found, level)), float(ndtri(level)))
 
 
 def _largest_deciding_distances(truths: _Draws, errors: _Draws, scale: Floats, level: float) -> Floats:
-    """Return the largest deciding distance of each draw, shape (draws,); exact from their quantile `level` upwards.
-
-    With Y the k-th highest estimate and X the estimate of the k-th best model, this model's deciding distance is from
-    |Y − X| / its largest to |Y − X| / its smallest standard error. Only models that can move the quantile are computed
-    exactly, those with large upper bounds first.
-    """
+    """Return the largest deciding distance of each draw, shape (draws,); exact from their quantile `level` upwards."""
+    # With Y the k-th highest estimate and X the estimate of the k-th best model, this model's deciding distance is from
+    # |Y − X| / its largest to |Y − X| / its smallest standard error. Only models that can move the quantile are
+    # computed exactly, those with large upper bounds first.
     models = truths.shape[1]
     order = np.argsort(-truths, axis=1, kind="stable")
     estimates = truths + errors
@@ -57,7 +52,7 @@ def _largest_deciding_distances(truths: _Draws, errors: _Draws, scale: Floats, l
 def _deciding_distances(
     estimates: _Draws, model: Indices, place: Indices, is_upwards: NDArray[np.bool_], inverse: _Draws
 ) -> _Draws:
-    """Return the deciding distance of the model with `place` better ones in each row of estimates, shape (rows,)."""
+    """Return the deciding distance of a model with `place` better ones, shape (rows,)."""
     rows = np.arange(len(model))
     distances = (estimates - estimates[rows, model][:, None]) * inverse[model]
     # Sorted first or last, the model itself gives both directions the same index.

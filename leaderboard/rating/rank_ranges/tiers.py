@@ -1,5 +1,3 @@
-"""Tiers: consecutive groups of models whose order is surely true."""
-
 import numpy as np
 from scipy.special import ndtri
 
@@ -9,15 +7,13 @@ ERROR_RATE = 0.05
 
 
 def tiers(score: Floats, scale: Floats) -> Indices:
-    """Return the tier of each model, from 1; every model of a tier is better than all of the next ones.
+    """Return the tier of each model, from 1; all orders of tiers are true with 1 − ERROR_RATE.
 
-    scale: standard errors of the differences, shape (models, models). All orders together are wrong with a probability
-    of at most ERROR_RATE. A cut of the ranking needs all differences across it to exceed a critical distance. If a cut
-    is wrong, then in the true order there are two neighbours of which the worse one is above and the better one below
-    it, so one of models − 1 differences has a one-sided error above that distance, which Bonferroni's inequality
-    bounds; true cuts take their neighbours away (Holm).
-    Sources: Berger, “Multiparameter hypothesis testing and acceptance sampling” (1982); Holm (1979).
+    scale: standard errors of the differences, shape (models, models). Sources: Berger (1982); Holm (1979).
     """
+    # If a cut is wrong, then in the true order there are two neighbours of which the worse one is above and the better
+    # one below it. So one of models − 1 differences has a one-sided error beyond the bound: Bonferroni's inequality.
+    # True cuts take their neighbours away (Holm).
     order = np.argsort(-score, kind="stable")
     strength = _cut_strengths(score[order], scale[np.ix_(order, order)])
     is_cut = np.zeros(len(strength), dtype=bool)

@@ -1,5 +1,3 @@
-"""Draws of true scores that are plausible given the estimated ones."""
-
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,10 +18,10 @@ _EM_STEPS = 30
 def plausible_truths(score: Floats, covariance: Floats) -> Floats:
     """Return draws of true scores given score ~ N(truth, covariance), up to a constant, shape (models, DRAWS).
 
-    The prior is estimated from the scores (empirical Bayes): a normal distribution, or 1 to MAX_LEVELS levels of equal
-    models. The draws are shared among these priors in proportion to exp(−BIC / 2), their approximate probabilities.
-    Sources: Efron, Morris, “Stein's estimation rule and its competitors” (1973); Kass, Raftery, “Bayes factors” (1995).
+    Sources: Efron, Morris (1973), empirical Bayes; Kass, Raftery (1995), BIC.
     """
+    # The prior is estimated from the scores: a normal distribution, or 1 to MAX_LEVELS levels of equal models. Draws
+    # are shared among these in proportion to exp(−BIC / 2), their approximate probabilities.
     centred = score - score.mean()
     variance = np.maximum(np.diag(covariance), MIN_VARIANCE)
     most = max(1, min(MAX_LEVELS, len(score) // 2))
@@ -93,10 +91,8 @@ class _LevelsPosterior:
 
     @classmethod
     def fit_numbers_of_levels(cls, score: Floats, variance: Floats, *, most: int) -> "list[_LevelsPosterior]":
-        """Fit 1 to `most` levels and their shares by the EM algorithm, with errors taken as independent.
-
-        All numbers of levels are fitted at once, in arrays of shape (most, models, most); unused levels have share 0.
-        """
+        """Fit 1 to `most` levels and their shares by the EM algorithm, with errors taken as independent."""
+        # At once, in arrays of shape (most, models, most); unused levels have share 0.
         levels = np.arange(1, most + 1)[:, None]
         share = (np.arange(most) < levels) / levels
         level = np.quantile(score, np.minimum((np.arange(most) + 0.5) / levels, 1))
@@ -115,7 +111,6 @@ class _LevelsPosterior:
         return [cls(float(bic[k]), level[k, : k + 1], probability[k, :, : k + 1]) for k in range(most)]
 
     def draws(self, normals: Floats) -> Floats:
-        """Return draws; a normal number's quantile decides the level."""
         bounds = ndtri(np.minimum(self.probability.cumsum(axis=1), 1))
         chosen = np.zeros(normals.shape, dtype=np.int64)
         for bound in bounds.T[:-1]:

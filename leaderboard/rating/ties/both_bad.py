@@ -1,5 +1,3 @@
-"""Uncertainty of the shares of votes that found both answers bad."""
-
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import stdtrit
@@ -15,11 +13,9 @@ _MIN_DEGREES_OF_FREEDOM = 3
 
 
 def both_bad_design_effects(voters: VoterVotes, models: int) -> Floats:
-    """Return by how much voters' own readiness widens the variance of each model's share, at least 1, shape (models,).
-
-    Clustered by voter as in clustering.design_effects: each voter's sum of residuals is divided by 1 − the voter's
-    share of the model's votes, and squared; times t² with 1 / Σ share² − 1 degrees of freedom.
-    """
+    """Return DEFF of each model's share, shape (models,); as clustering.design_effects, for voters' own readiness."""
+    # Each voter's residuals are summed, divided by 1 − the voter's share of the model's votes, and squared; times t²
+    # with 1 / Σ share² − 1 degrees of freedom.
     rows = voters.renumbered()
     if not len(rows.n):
         return np.ones(models)

@@ -42,6 +42,16 @@ def published():
     return publish()
 
 
+def test_filters_and_sorting_move_no_tier(client, published):
+    of_all = {line["model"]["id"]: line["tier"] for line in client.get(API).json()["results"]}
+    narrowed = client.get(API, {"organization": "Forge"}).json()["results"]
+    assert [(line["model"]["id"], line["tier"]) for line in narrowed] == [("silver", of_all["silver"])]
+    by_tier = client.get(API, {"sort_by": "tier", "order": "desc"}).json()["results"]
+    assert [(line["model"]["id"], line["tier"]) for line in by_tier] == [
+        ("bronze", 3), ("silver", 2), ("gold", 1), ("newcomer", None),
+    ]  # fmt: skip
+
+
 def slugs(board) -> list[str]:
     return [line["model"]["id"] for line in board["results"]]
 

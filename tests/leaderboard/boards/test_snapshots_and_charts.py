@@ -76,6 +76,13 @@ def test_facts_use_names_and_omit_unknown_values():
     facts = {
         "phi": [0.5], "side_bias": None, "misfit": {"chi2": 12.0, "df": 10, "ratio": 1.2},
         "flips_first": {"votes": 1234, "winner": "b", "loser": "a", "first": "b"},
+        "drops_first": {"votes": 1240, "first": "b", "ballots": []},
+        "forecast": {
+            "held_out": 1500,
+            "share_loss": {"ties_half": 0.61234, "ties_dropped": None, "tie_factors": 0.61234},
+            "outcome_loss": {"one_factor": 0.95, "tie_factors": 0.94},
+            "tie_factors": {"a": 1.2, "b": 1.5},
+        },
         "style": {
             "dropped": ["lists", "headings"],
             "separating": ["headings"],
@@ -91,6 +98,10 @@ def test_facts_use_names_and_omit_unknown_values():
         "1,234",
         "all for Bob against Ada; then Bob would be first",
     )
+    assert texts["Votes that hold the first place"][0] == "1,240"
+    assert texts["Held-out log-loss of the share, ties as halves"][0] == "0.6123"
+    assert "Held-out log-loss of the share, ties left out of the fit" not in texts
+    assert texts["Tie factors"][0] == "1.20 to 1.50"
     assert texts["Longer answers"][0] == "−0.250 (−0.500 to 0.126)"
     assert "More lists" not in texts
     assert texts["More headings"][0] == "left out"

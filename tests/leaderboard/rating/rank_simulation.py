@@ -1,5 +1,3 @@
-"""Errors and widths of rank ranges and tiers in simulated arenas."""
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

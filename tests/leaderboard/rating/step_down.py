@@ -1,5 +1,3 @@
-"""Plain step-down max-t over all pairs, with which the rank ranges are compared."""
-
 import numpy as np
 
 from leaderboard.rating.bradley_terry import Flags, Floats

@@ -25,6 +25,7 @@ from tools.bench.ratings.report import Report  # noqa: E402
 from tools.bench.ratings.rings import rings  # noqa: E402
 from tools.bench.ratings.speed import speed  # noqa: E402
 from tools.bench.ratings.style import style  # noqa: E402
+from tools.bench.ratings.ties import ties  # noqa: E402
 from tools.bench.ratings.tiny import tiny  # noqa: E402
 
 CALIBRATION = {
@@ -36,7 +37,7 @@ CALIBRATION = {
     "anomalies": calibration.anomalies,
     "rings": rings,
 }
-COSTS = {"speed": speed, "first-place": first_place, "rivals": compare_libraries}
+COSTS = {"speed": speed, "first-place": first_place, "ties": ties, "rivals": compare_libraries}
 QUICK = 0.05
 
 

@@ -1,5 +1,3 @@
-"""Rank ranges and tiers beside their bars; the arenas are in tests/leaderboard/rating/rank_simulation.py."""
-
 import time
 from dataclasses import dataclass
 
@@ -20,8 +18,6 @@ MAX_FIRST_PLACE_S = 0.3
 
 @dataclass(frozen=True)
 class _ErrorsOf:
-    """Picklable call of `rank_errors` for a design."""
-
     design: RankDesign
 
     def __call__(self, repetitions: int, seed: int) -> RankErrors:
