@@ -1,6 +1,8 @@
 from django import template
 
+from leaderboard.boards.queries import BoardHead
 from leaderboard.boards.table import format_percent
+from leaderboard.payload_types import SnapshotHeadPayload
 
 register = template.Library()
 
@@ -13,3 +15,10 @@ def points(value: float | None) -> str:
 @register.filter
 def per_cent(share: float | None) -> str:
     return "–" if share is None else format_percent(share)
+
+
+@register.filter
+def held_percent(head: BoardHead | SnapshotHeadPayload) -> float:
+    """Return the share of a board's votes that open anomaly reviews hold, in percent of counted and held votes."""
+    held = head["votes_excluded"].get("anomaly", 0)
+    return 100 * held / (held + head["votes_counted"]) if held else 0.0
