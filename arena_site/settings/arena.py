@@ -79,8 +79,8 @@ ARENA_DAILY_VOTES = {
     "person": env.int("ARENA_DAILY_VOTES_PERSON", default=100),
     "network": env.int("ARENA_DAILY_VOTES_NETWORK", default=1000),
 }
-# Maximum share of Overall's votes that open anomaly reviews hold: those of voters, and those of groups. Votes of further
-# reviews count until a decision.
+# Maximum share of Overall's votes that open anomaly reviews of voters, and of groups, hold. Votes of further reviews
+# count until a decision.
 ARENA_MAX_HELD_SHARE = {
     "voters": env.float("ARENA_MAX_HELD_SHARE_VOTERS", default=0.05),
     "groups": env.float("ARENA_MAX_HELD_SHARE_GROUPS", default=0.2),

@@ -17,7 +17,7 @@ _DAY = "floor(extract(epoch from {}) / 86400)"
 
 @dataclass(frozen=True)
 class OverallVotes:
-    """Votes in the order of their numbers, shape (votes,). order: the numbers; outcome: index in OUTCOMES."""
+    """Votes in the order of their numbers; outcome is an index in OUTCOMES."""
 
     dated: DatedVotes
     order: Integers
@@ -63,7 +63,7 @@ def read_overall_votes(board: BoardVotes) -> OverallVotes:
         network=_look_up(rows["order"], networks["order"], networks["network"]),
         inviter=_look_up(rows["voter"], invited["voter"], invited["inviter"]),
         accepted=_accepted(rows["voter"], rows["order"]),
-        accepted_models=_accepted_models(rows["order"], rows["left"], rows["right"]),
+        accepted_of_group=_accepted_of_group(rows["order"]),
     )
     return OverallVotes(dated, rows["order"], outcome)
 
@@ -90,12 +90,10 @@ def _accepted(voter: Integers, order: Integers) -> Flags:
     return accepted
 
 
-def _accepted_models(order: Integers, left: Integers, right: Integers) -> Flags:
-    """Return which votes were in dismissed reviews of groups, by the model of the review, shape (votes, 2)."""
-    accepted = np.zeros((len(order), 2), dtype=bool)
+def _accepted_of_group(order: Integers) -> Flags:
+    """Return which votes were in dismissed reviews of groups."""
+    accepted = np.zeros(len(order), dtype=bool)
     dismissed = AnomalyReview.objects.filter(state=AnomalyReview.State.DISMISSED).exclude(group="")
-    for model, orders in dismissed.values_list("model", "orders"):
-        inside = np.isin(order, np.array(orders, dtype=np.int64))
-        accepted[:, 0] |= inside & (left == model)
-        accepted[:, 1] |= inside & (right == model)
+    for orders in dismissed.values_list("orders", flat=True):
+        accepted |= np.isin(order, np.array(orders, dtype=np.int64))
     return accepted

@@ -27,8 +27,6 @@ _AUDIT_REASON = "votes that do not look like anyone's"
 
 @dataclass(frozen=True)
 class SuspectGroup:
-    """Group of newcomers with a model; fields as in AnomalyReview. orders: numbers of its votes with the model."""
-
     group: str
     first_day: date
     member_key: str
@@ -65,7 +63,7 @@ def open_review(suspect: Suspect) -> bool:
     votes = _votes_to_hold(review, suspect).filter(excluded_reason="")
     review.over_cap = not was_holding and not _fits_under_cap(review, votes.count())
     if review.over_cap:
-        review.orders = sorted(votes.exclude(order=None).values_list("order", flat=True))
+        review.orders = sorted(filter(None, votes.values_list("order", flat=True)))
     elif not was_holding:
         review.orders = []
     review.save()
@@ -101,10 +99,7 @@ def held_share() -> float:
 
 
 def _fits_under_cap(review: AnomalyReview, votes: int) -> bool:
-    """Return whether the caps leave room for more held votes.
-
-    One voter alone may be held up to the cap on groups, so that a young board is protected, too.
-    """
+    # One voter alone may be held up to the cap on groups, so that a young board is protected, too.
     held, held_of_voters = (reviews.held_votes() for reviews in (_held(), _held().filter(group="")))
     caps, every_vote = settings.ARENA_MAX_HELD_SHARE, held + _counted_votes()
     if not review.group and held_of_voters and held_of_voters + votes > caps["voters"] * every_vote:

@@ -32,7 +32,8 @@ class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
     def held_votes(self) -> int:
         """Return how many votes the open reviews hold."""
         held = self.filter(state=AnomalyReview.State.OPEN, over_cap=False)
-        return held.aggregate(votes=models.Sum("orders__len", default=0))["votes"]
+        votes: int = held.aggregate(votes=models.Sum("orders__len", default=0))["votes"]
+        return votes
 
 
 class AnomalyReview(models.Model):
@@ -44,8 +45,7 @@ class AnomalyReview(models.Model):
         EXCLUDED = "excluded", _("votes excluded")
 
     class Group(models.TextChoices):
-        """Groups of newcomers, as leaderboard.rating.anomalies.look.Group."""
-
+        # As leaderboard.rating.anomalies.look.Group.
         NETWORK = "network", _("new voters of one network")
         INVITATION = "invitation", _("new voters invited by one person")
         DAY = "day", _("new voters of one day")
@@ -119,7 +119,6 @@ class AnomalyReview(models.Model):
         return self.state == self.State.DISMISSED or self.over_cap
 
     def of_subject(self, votes: VoteQuerySet) -> VoteQuerySet:
-        """Filter to votes of its voter, or to those of its group's voters with the model."""
         if not self.group:
             return votes.filter(voter=self.voter)
         with_model = Q(model_left=self.model_id) | Q(model_right=self.model_id)

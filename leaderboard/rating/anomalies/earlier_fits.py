@@ -1,5 +1,3 @@
-"""Expected votes from a fit of earlier votes, before the voter's own taste and readiness for ties are considered."""
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Self
@@ -41,21 +39,20 @@ class Votes:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Expected votes of average people; arrays of shape (votes,).
+    """Expected votes of average people; arrays of shape (votes,)."""
 
-    logit: θ_left − θ_right, NaN where a model is not established; variance: of that difference; ties: ν of the tie
-    rate ν · 4pq; block: number of the fit.
-    """
-
+    # θ_left − θ_right, NaN where a model is not established, and its variance.
     logit: Floats
     variance: Floats
+    # ν of the tie rate ν · 4pq.
     ties: Floats
+    # Number of the fit.
     block: Indices
 
 
 @dataclass(frozen=True)
 class EarlierFit:
-    """Fit of earlier votes. theta: shape (models,), NaN unless established; covariance: (models, models); ties: ν."""
+    """Fit of earlier votes. theta: NaN unless established."""
 
     theta: Floats
     covariance: Floats
@@ -95,10 +92,8 @@ def sequential_forecast(votes: Votes, *, models: int, kappa: float = 0.5) -> For
 
 
 def _own_influence(fit: EarlierFit, earlier: Votes, block: Votes, *, kappa: float) -> Floats:
-    """Return how far the earlier votes of a vote's own voter moved its logit, shape (block's votes,).
-
-    One Newton step removes a voter's votes from a fit: θ_others = θ − H⁻¹ Σ (y − p) x. Voters with few votes stay in.
-    """
+    """Return how far the earlier votes of each vote's voter moved its logit."""
+    # One Newton step removes a voter's votes from a fit: θ_others = θ − H⁻¹ Σ (y − p) x.
     voters, number = np.unique(earlier.voter, return_counts=True)
     heavy = voters[number >= HEAVY * max(len(earlier), 1)]
     placed = np.isfinite(fit.theta)

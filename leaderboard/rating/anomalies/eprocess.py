@@ -10,13 +10,6 @@ Under the null, E[L_t | earlier votes] = 1 for any η and s fixed beforehand. So
 is a nonnegative martingale that starts at 1, and so is a mean of such products with fixed weights: E. By Ville's
 inequality, P(E ever reaches 1/α) ≤ α: a voter whose E crosses 1/α is flagged, at any time of inspection.
 
-Bets: for and against each model (½ of the weight; s is the model's share), for and against the favourite (¼; s is the
-share of the likelier winner), for ties (⅛; s = 1 for a tie of either kind, beyond the voter's own earlier rate), and
-random choice among the four buttons (⅛; L is the ratio of ¼, ¼ and ½ to π). Tilts η are ± 0.75 and ± 1.5 with equal
-weights, and for models also ± 3: support of a model that mostly wins is otherwise detected late.
-Of the weight for models, half is split evenly; of the other half, the k-th model that a voter meets gets
-1 / (k (k + 1)): a voter who seeks one model meets it early. A model's weight is unused until it is met, so the order
-may determine it.
 Sources: Ville (1939); Ramdas, Grünwald, Vovk, Shafer, "Game-theoretic statistics and safe anytime-valid inference",
 Statistical Science 38 (2023).
 """
@@ -32,6 +25,7 @@ from leaderboard.rating.anomalies.expected_votes import BUTTONS
 from leaderboard.rating.bradley_terry import Flags, Floats, Indices
 
 ALPHA = 1e-4
+# Equal weights. For models also ± 3: support of a model that mostly wins is otherwise detected late.
 TILTS = (-1.5, -0.75, 0.75, 1.5)
 MODEL_TILTS = (-3.0, *TILTS, 3.0)
 BLOCK_VOTES = 1 << 17  # votes processed at a time
@@ -45,6 +39,9 @@ class Anomaly(StrEnum):
 
 
 KINDS = list(Anomaly)
+# Bets for and against each model (s is the model's share), for and against the favourite (s is the share of the
+# likelier winner), for ties (s = 1 for a tie of either kind, beyond the voter's own earlier rate), and on random
+# choice among the four buttons (L is the ratio of ¼, ¼ and ½ to π).
 WEIGHTS = {Anomaly.MODEL: 1 / 2, Anomaly.FAVOURITE: 1 / 4, Anomaly.TIES: 1 / 8, Anomaly.CHANCE: 1 / 8}
 
 
@@ -177,10 +174,9 @@ def _all_bets(log: VoterLog, models: int) -> Iterator[_Bets]:
 
 
 def _model_weights(voter: Indices, moment: Indices, begin: Indices, models: int) -> Floats:
-    """Return each bet's share of the weight for models: (1 / models + 1 / (k (k + 1))) / 2.
-
-    Arrays are sorted by bet, and by moment within each.
-    """
+    """Return each bet's share of the weight for models; arrays are sorted by bet, and by moment within each."""
+    # Half is split evenly; of the other half, the k-th model that a voter meets gets 1 / (k (k + 1)): a voter who seeks
+    # one model meets it early. A model's weight is unused until it is met, so the order may determine it.
     first_votes = np.unique(begin)
     in_order_of_meeting = first_votes[np.lexsort((moment[first_votes], voter[first_votes]))]
     k = np.zeros(len(begin))

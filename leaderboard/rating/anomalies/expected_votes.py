@@ -1,12 +1,4 @@
-"""Outcome probabilities of each vote by an honest person, from votes before it.
-
-An honest person's logit is θ_left − θ_right + u_left − u_right with tastes u ~ N(0, τ²), and their tie rate is ν · 4pq
-with ν of their own. Both are learned from the voter's earlier votes: u by one Gaussian update per vote (assumed density
-filtering), ν by a Beta prior of weight s at the crowd's rate. τ and s are those of a grid that predicted all voters'
-votes best before the block of the vote. So each probability depends on earlier votes only.
-Sources: Glickman (1999), "Parameter estimation in large dynamic paired comparison experiments", for the update;
-Dawid (1984), "Statistical theory: the prequential approach", for the choice of τ and s.
-"""
+"""Outcome probabilities of each vote by an honest person, from votes before it."""
 
 from dataclasses import dataclass
 
@@ -15,6 +7,12 @@ from scipy.special import expit
 
 from leaderboard.rating.anomalies.earlier_fits import TIE, Forecast, Votes
 from leaderboard.rating.bradley_terry import Flags, Floats, Indices
+
+# An honest person's logit is θ_left − θ_right + u_left − u_right with tastes u ~ N(0, τ²), and their tie rate is ν ·
+# 4pq with ν of their own. Both are learned from the voter's earlier votes: u by one Gaussian update per vote
+# (Glickman 1999, "Parameter estimation in large dynamic paired comparison experiments"), ν by a Beta prior at the
+# crowd's rate. τ and the prior's weight are those of a grid that predicted all voters' votes best before the block of
+# the vote (Dawid 1984, "Statistical theory: the prequential approach").
 
 # A random choice among the four buttons, of which two are a tie.
 BUTTONS = np.array([0.25, 0.25, 0.5])
@@ -33,25 +31,25 @@ TIE_WEIGHTS = (
 # Choices until the crowd's votes decide. Those before them, with people more alike, must predict better by PROOF.
 DEFAULT_TASTE, DEFAULT_TIE_WEIGHT = 2, 2
 PROOF = np.log(1e4)
+# A voter adds at most so much to or against a choice, so that a few do not decide for all.
 MAX_VOICE = 1.0
 STATE_SIZE = 1 << 21  # tastes in memory at a time
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """Expected votes of their voters; arrays of shape (votes,), NaN where a model is not established.
+    """Expected votes of their voters; arrays of shape (votes,), NaN where a model is not established."""
 
-    logit: of the left side, flattened for its uncertainty; ties: ν of the voter's tie rate ν · 4pq.
-    """
-
+    # Of the left side, flattened for its uncertainty.
     logit: Floats
+    # ν of the voter's tie rate ν · 4pq.
     ties: Floats
 
     def subset(self, which: Flags | Indices) -> "Expectation":
         return Expectation(self.logit[which], self.ties[which])
 
     def probabilities(self, shift: float = 0.0) -> Floats:
-        """Return P(LEFT, RIGHT, TIE), shape (votes, 3). shift: added to the logits."""
+        """Return P(LEFT, RIGHT, TIE), shape (votes, 3)."""
         p = expit(self.logit + shift)
         ties = np.minimum(self.ties * 4 * p * (1 - p), MAX_TIES * 2 * np.minimum(p, 1 - p))
         probabilities: Floats = np.column_stack([p - ties / 2, 1 - p - ties / 2, ties])
@@ -79,12 +77,10 @@ class Crowds:
 
 
 def average_of(forecast: Forecast) -> Expectation:
-    """Return the expectation of votes by average people."""
     return Expectation(forecast.logit, forecast.ties)
 
 
 def expect(votes: Votes, forecast: Forecast, *, models: int) -> tuple[Expectation, Crowds]:
-    """Return the expectation of each vote, and the crowds that earlier votes show."""
     logits = np.stack([_logits_with_taste(votes, forecast, taste, models=models) for taste in TASTES])
     share, known = votes.share, np.isfinite(forecast.logit)
     p = np.clip(expit(np.where(known, logits, 0)), 1e-6, 1 - 1e-6)
@@ -100,16 +96,12 @@ def expect(votes: Votes, forecast: Forecast, *, models: int) -> tuple[Expectatio
 
 
 def expect_of(votes: Votes, forecast: Forecast, crowd: Crowd, *, models: int) -> Expectation:
-    """Return the expectation of each vote by people of a known crowd."""
     logit = _logits_with_taste(votes, forecast, TASTES[crowd.taste], models=models)
     return Expectation(logit, _own_ties(votes, forecast, logit, TIE_WEIGHTS[crowd.tie_weight]))
 
 
 def _best_before(voter: Indices, gained: Floats, block: Indices, default: int) -> Indices:
-    """Return the row with the largest sum of `gained` over earlier blocks, for each vote.
-
-    A voter adds at most MAX_VOICE more or less than by the default row, so that a few do not decide for all.
-    """
+    """Return the row with the largest sum of `gained` over earlier blocks, for each vote."""
     order = np.argsort(voter, kind="stable")
     begin = np.flatnonzero(np.diff(voter[order], prepend=-1))
     lengths = np.diff(np.append(begin, len(voter)))
@@ -127,7 +119,7 @@ def _best_before(voter: Indices, gained: Floats, block: Indices, default: int) -
 
 
 def _logits_with_taste(votes: Votes, forecast: Forecast, taste: tuple[float, float], *, models: int) -> Floats:
-    """Return logits that contain the voter's taste as far as earlier votes show it, shape (votes,)."""
+    """Return logits with the voter's taste as earlier votes show it."""
     voter = np.unique(votes.voter, return_inverse=True)[1]
     order = np.argsort(voter, kind="stable")
     order = order[np.isfinite(forecast.logit[order])]
@@ -147,7 +139,7 @@ def _filter_tastes(
     votes: Votes, forecast: Forecast, taste: tuple[float, float], order: Indices, begin: Indices, number: Indices,
     models: int, logits: Floats,
 ) -> None:  # fmt: skip
-    """Write the logits of voters sorted by number of votes, the most first; one step for the t-th votes of all."""
+    """Write the logits of voters sorted by number of votes; a step is the t-th votes of all."""
     mean, variance = np.zeros(len(begin) * models), np.full(len(begin) * models, taste[0] ** 2)
     slope, slope_variance = np.ones(len(begin)), np.full(len(begin), taste[1] ** 2)
     row = np.arange(len(begin)) * models
@@ -177,7 +169,7 @@ def _filter_tastes(
 
 
 def _own_ties(votes: Votes, forecast: Forecast, logit: Floats, weight: tuple[int, int]) -> Floats:
-    """Return ν of each vote's voter from their earlier votes, shape (votes,)."""
+    """Return each vote's ν."""
     even = np.nan_to_num(4 * expit(logit) * expit(-logit))
     known = np.isfinite(forecast.logit)
     order = np.argsort(votes.voter, kind="stable")

@@ -17,7 +17,7 @@ HORIZON_DAYS = 35
 
 
 class Group(StrEnum):
-    """Newcomers in common: by network or inviter, or all with their first vote on a day, in a week, in four weeks."""
+    """Newcomers of a period: of one network, of one inviter, or all."""
 
     NETWORK = "network"
     INVITATION = "invitation"
@@ -32,25 +32,23 @@ PERIOD_DAYS = {Group.NETWORK: 7, Group.INVITATION: 28, Group.DAY: 1, Group.WEEK:
 
 @dataclass(frozen=True)
 class DatedVotes:
-    """Votes in order of casting, with what groups voters; arrays of shape (votes,).
-
-    day, first_day: of the vote, and of its voter's first vote; network, inviter: numbers, −1 where unknown.
-    accepted: votes of voters that a person accepted; accepted_models: shape (votes, 2), the same for a group's votes
-    with the left and the right model.
-    """
+    """Votes in order of casting, with the groups of their voters; arrays of shape (votes,)."""
 
     votes: Votes
     day: Indices
+    # Of the voter's first vote.
     first_day: Indices
+    # Numbers, −1 where unknown.
     network: Indices
     inviter: Indices
+    # Whether a person accepted the voter, or a group with this vote.
     accepted: Flags
-    accepted_models: Flags
+    accepted_of_group: Flags
 
 
 @dataclass(frozen=True)
 class FoundRing:
-    """Flagged ring among voters with their first vote from day `first_day` of a period of PERIOD_DAYS[group]."""
+    """Flagged ring among voters of the period that begins on day `first_day`."""
 
     group: Group
     first_day: int
@@ -59,10 +57,11 @@ class FoundRing:
 
 @dataclass(frozen=True)
 class Findings:
-    """Results of a look. voter, verdicts: by voter with votes to judge; average: votes of average people."""
+    """Results of a look; verdicts are of the voters in `voter`."""
 
     voter: Indices
     verdicts: Verdicts
+    # Of votes by average people.
     average: Expectation
     rings: list[FoundRing]
 
@@ -92,8 +91,7 @@ def look(dated: DatedVotes, *, models: int, kappa: float = 0.5, alpha: float = A
 def _rings(
     dated: DatedVotes, held: Flags, crowds: Crowds, *, models: int, kappa: float, alpha: float
 ) -> Iterator[FoundRing]:
-    """Yield rings; votes that are held already, and those of a ring, are not judged again."""
-    judged = ~(dated.accepted_models | held[:, None])
+    judged = ~(dated.accepted_of_group | held)
     last_day = int(dated.day.max(initial=0))
     earlier_fits: dict[int, EarlierFit] = {}
     for group, days in PERIOD_DAYS.items():
@@ -110,13 +108,13 @@ def _rings(
             votes = dated.votes.subset(own)
             forecast = earlier_fits[start].forecast(votes)
             expectation = expect_of(votes, forecast, crowds.before(begin), models=models)
-            for ring in find_rings(
-                votes, members, expectation, average_of(forecast), models=models, judged=judged[own], alpha=alpha
+            average = average_of(forecast)
+            # Votes for one model are votes against others: they are judged again without the strongest ring's votes.
+            while rings := find_rings(
+                votes, members, expectation, average, models=models, judged=judged[own], alpha=alpha
             ):
-                ring = ring.numbered_by(own)
-                on_left = dated.votes.left[ring.votes] == ring.model
-                judged[ring.votes, np.where(on_left, 0, 1)] = False
-                yield FoundRing(group, start, ring)
+                judged[own[rings[0].votes]] = False
+                yield FoundRing(group, start, rings[0].numbered_by(own))
 
 
 def _members(dated: DatedVotes, group: Group, own: Indices) -> Indices:

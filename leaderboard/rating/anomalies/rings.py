@@ -1,13 +1,8 @@
 """Detection of rings: one e-process per group of voters and model, valid however often it is inspected.
 
-A group's votes with a model are tested against what honest people would vote by a fit of votes cast before the group
-began (rating.anomalies.expected_votes). As in rating.anomalies.eprocess, a bet tilts each outcome o by η s(o), s the
-model's share; but every honest group may like the model better than older voters do, by up to TOLERANCE:
-
-    L_t = exp(η s(o_t)) / Σ_o π_t(o; shifted by TOLERANCE in the direction of η) exp(η s(o))
-
-E[L_t | earlier votes] ≤ 1 for every such group. E is the mean of the products of L over TILTS; a group is flagged with
-a model when E first reaches models/α, so that P(a group is ever flagged) ≤ α.
+As in rating.anomalies.eprocess, a bet tilts each outcome o by η s(o), s the model's share, with π from a fit of votes
+cast before the group began: L_t = exp(η s(o_t)) / Σ_o π_t(o; shifted) exp(η s(o)). E is the mean of the products of L
+over TILTS; P(a group is ever flagged) ≤ α because its pairs with models are flagged at E ≥ models/α.
 """
 
 from dataclasses import dataclass, replace
@@ -21,35 +16,36 @@ from leaderboard.rating.anomalies.expected_votes import Expectation
 from leaderboard.rating.bradley_terry import Flags, Floats, Indices
 
 TILTS = np.array([-3.0, -1.5, -0.75, -0.35, 0.35, 0.75, 1.5, 3.0])
-TOLERANCE = 0.1  # natural-log units, 17 points: prompts of one day differ from those of another
+# An honest group may like a model more, or less, than older voters do by so much, in natural-log units (17 points):
+# prompts of one day differ from those of another. π is shifted by it in the direction of the bet, so E[L_t | earlier
+# votes] ≤ 1.
+TOLERANCE = 0.1
 MIN_VOTERS = 2
 
 
 @dataclass(frozen=True)
 class Ring:
-    """Votes of a group with a model, flagged.
-
-    votes: indices of all of them; crossed: number, from 1, of the vote at which E first reached the threshold; tilt: of
-    the best bet then; log_e: ln E at the end; observed, expected: the model's share of the votes.
-    """
+    """Flagged votes of a group with a model: their indices."""
 
     group: int
     model: int
     votes: Indices
+    # Number, from 1, of the vote at which E first reached the threshold, and the tilt of the best bet then.
     crossed: int
     tilt: float
+    # ln E at the end.
     log_e: float
+    # The model's share of the votes.
     observed: float
     expected: float
 
     def numbered_by(self, numbers: Indices) -> Self:
-        """Return it with `numbers` of its votes instead of indices."""
         return replace(self, votes=numbers[self.votes])
 
 
 @dataclass(frozen=True)
 class _Entries:
-    """Votes by group and model: each vote twice, for its left model and for its right one, in order of time."""
+    """Votes by group and model, in order of time; each vote twice."""
 
     vote: Indices
     group: Indices
@@ -63,8 +59,8 @@ def find_rings(
 ) -> list[Ring]:  # fmt: skip
     """Return the flagged pairs of a group and a model, strongest first.
 
-    group: shape (votes,), −1: none. average: for Ring.expected. judged: shape (votes, 2), False where a vote is no
-    evidence on its left, right model.
+    group: shape (votes,), −1: none. average: for Ring.expected. judged: shape (votes,), False where a vote is no
+    evidence.
     """
     entries = _entries(votes, group, expectation, judged)
     if not len(entries.vote):
@@ -100,13 +96,14 @@ def find_rings(
 
 
 def _entries(votes: Votes, group: Indices, expectation: Expectation, judged: Flags | None) -> _Entries:
-    evidence = np.ones((len(votes), 2), dtype=bool) if judged is None else judged.copy()
-    evidence &= (np.isfinite(expectation.logit) & (group >= 0))[:, None]
+    evidence = np.isfinite(expectation.logit) & (group >= 0)
+    if judged is not None:
+        evidence &= judged
     on_right = np.tile([0, 1], len(votes))
     vote = np.repeat(np.arange(len(votes)), 2)
     model = np.column_stack([votes.left, votes.right]).ravel()
     order = np.lexsort((vote, model, group[vote]))
-    order = order[evidence.ravel()[order]]
+    order = order[evidence[vote[order]]]
     return _Entries(vote[order], group[vote[order]], model[order], on_right[order] == 0)
 
 

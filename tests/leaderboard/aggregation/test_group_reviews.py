@@ -1,0 +1,187 @@
+import random
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.contrib.auth.models import Permission
+
+from battles.models import Vote
+from leaderboard import actions
+from leaderboard.aggregation import anomalies, job
+from leaderboard.counting import reviews, schedule, tallies
+from leaderboard.models import AggregationRun, AnomalyReview, EloRating
+from tests import make
+from tests.leaderboard.vote_factory import ballot, cast_all, contestants
+
+State, Group = AnomalyReview.State, AnomalyReview.Group
+STRENGTH = {"gold": 1.5, "silver": 0.7, "bronze": 0.0, "tin": -1.0}
+DAY_OF_RING = datetime(2026, 3, 18, 12, tzinfo=UTC)
+REVIEWS = "/admin/leaderboard/anomalyreview/"
+
+
+def aggregate() -> AggregationRun:
+    return job.aggregate(slot=schedule.new_slot())
+
+
+@pytest.fixture
+def models():
+    return {model.slug: model for model in contestants(*STRENGTH)}
+
+
+@pytest.fixture
+def crowd(models):
+    """600 honest votes of 60 voters on the ten days before the ring."""
+    rng, ballots = random.Random(4), []
+    for number in range(600):
+        left, right = rng.sample(sorted(STRENGTH), 2)
+        wins = rng.random() < 1 / (1 + 2.718 ** (STRENGTH[right] - STRENGTH[left]))
+        at = DAY_OF_RING - timedelta(days=10 - number // 60)
+        ballots.append(
+            ballot(models[left], models[right], "left" if wins else "right", voter=f"user:{number % 60}", created_at=at)
+        )
+    cast_all(ballots)
+
+
+def ring_votes(models, *, number: int = 60, first: int = 0, at: datetime = DAY_OF_RING, choice: str = "left"):
+    """Cast a vote of each new visitor on bronze, which is on the left."""
+    others = [models[slug] for slug in ("gold", "silver", "tin")]
+    return cast_all(
+        [
+            ballot(models["bronze"], others[turn % 3], choice, voter=f"visitor:{1000 + first + turn}", created_at=at)
+            for turn in range(number)
+        ]
+    )
+
+
+@pytest.fixture
+def review(models, crowd):
+    ring_votes(models)
+    assert aggregate().votes_counted == 660
+    assert anomalies.find_anomalies() == 1
+    return AnomalyReview.objects.get()
+
+
+@pytest.mark.django_db
+def test_ring_is_reviewed_with_evidence(review, models):
+    assert (review.group, review.voter, review.model, review.first_day) == (
+        Group.DAY, "", models["bronze"], DAY_OF_RING.date(),
+    )  # fmt: skip
+    assert (review.state, len(review.orders), review.over_cap) == (State.OPEN, 60, False)
+    assert (review.evidence["kind"], review.evidence["voters"], review.evidence["observed"]) == ("model", 60, 60)
+    assert review.evidence["expected"] < 35
+    assert review.effect[0]["model"] == "bronze"
+    run = aggregate()
+    assert (run.votes_counted, run.votes_excluded) == (600, {"anomaly": 60})
+    assert reviews.held_share() == pytest.approx(60 / 660)
+    assert tallies.rebuild() == 0
+
+
+@pytest.mark.django_db
+def test_demoting_ring_is_reviewed(models, crowd):
+    others = [models[slug] for slug in ("silver", "bronze", "tin")]
+    cast_all(
+        [
+            ballot(models["gold"], others[turn % 3], "right", voter=f"visitor:{turn}", created_at=DAY_OF_RING)
+            for turn in range(60)
+        ]
+    )
+    aggregate()
+    assert anomalies.find_anomalies() == 1
+    review = AnomalyReview.objects.get()
+    assert (review.evidence["model"], review.evidence["tilt"] < 0) == ("gold", True)
+
+
+@pytest.mark.django_db
+def test_later_votes_of_group_with_the_model_are_held(review, models):
+    ring_votes(models, number=5, at=DAY_OF_RING + timedelta(days=1))
+    cast_all([ballot(models["gold"], models["tin"], "left", voter="visitor:1001") for _ in range(2)])
+    run = aggregate()
+    assert (run.votes_counted, run.votes_excluded) == (602, {"anomaly": 65})
+    review.refresh_from_db()
+    assert len(review.orders) == 65
+
+
+@pytest.mark.django_db
+def test_new_members_join_open_review(review, models):
+    ring_votes(models, first=500)
+    assert aggregate().votes_counted == 660
+    assert anomalies.find_anomalies() == 0
+    assert len(AnomalyReview.objects.get().orders) == 120
+
+
+@pytest.mark.django_db
+def test_dismissed_group_counts_again_and_stays_accepted(review):
+    before = set(EloRating.objects.values_list("pk", "rating", "votes"))
+    actions.decide_review(review, State.DISMISSED, by=make.user(), because="a class that tested bronze")
+    assert aggregate().votes_counted == 660
+    assert anomalies.find_anomalies() == 0
+    assert set(EloRating.objects.values_list("pk", "rating", "votes")) == before
+
+
+@pytest.mark.django_db
+def test_excluded_group_is_reversible(review):
+    staff = make.user()
+    actions.decide_review(review, State.EXCLUDED, by=staff, because="a ring")
+    assert aggregate().votes_excluded == {"moderation": 60}
+    actions.decide_review(review, State.DISMISSED, by=staff, because="no ring")
+    assert (aggregate().votes_counted, tallies.rebuild()) == (660, 0)
+
+
+@pytest.mark.django_db
+def test_votes_over_the_cap_count_until_decision(models, crowd, settings):
+    settings.ARENA_MAX_HELD_SHARE = {"voters": 0.05, "groups": 0.05}
+    ring_votes(models)
+    aggregate()
+    assert anomalies.find_anomalies() == 1
+    review = AnomalyReview.objects.get()
+    assert (review.over_cap, len(review.orders), review.state) == (True, 60, State.OPEN)
+    assert aggregate().votes_counted == 660
+    assert anomalies.find_anomalies() == 0
+    actions.decide_review(review, State.EXCLUDED, by=make.user(), because="a ring")
+    assert aggregate().votes_excluded == {"moderation": 60}
+
+
+@pytest.mark.django_db
+def test_waiting_review_holds_votes_once_there_is_room(models, crowd, settings):
+    settings.ARENA_MAX_HELD_SHARE = {"voters": 0.05, "groups": 0.05}
+    ring_votes(models)
+    aggregate()
+    anomalies.find_anomalies()
+    settings.ARENA_MAX_HELD_SHARE = {"voters": 0.05, "groups": 0.2}
+    assert anomalies.find_anomalies() == 0
+    assert not AnomalyReview.objects.get().over_cap
+    assert aggregate().votes_excluded == {"anomaly": 60}
+
+
+@pytest.mark.django_db
+def test_queue_and_board_show_held_share(client, review, settings):
+    moderator = make.user(is_staff=True)
+    names = ["view_vote", "add_votechange", "view_anomalyreview"]
+    moderator.user_permissions.set(Permission.objects.filter(codename__in=names))
+    client.force_login(moderator)
+    aggregate()
+    queue = client.get(REVIEWS).content.decode()
+    assert "9.1 % of Overall" in queue
+    assert "bronze took 60 of 60 votes" in queue
+    page = client.get(f"{REVIEWS}{review.pk}/change/").content.decode()
+    assert "60 voters" in page
+    assert "visitor:1000" in page
+    assert "9.1 % of the votes wait for a review" in client.get("/leaderboard/").content.decode()
+    AnomalyReview.objects.update(over_cap=True)
+    assert "The votes of 1 open review count meanwhile" in client.get(REVIEWS).content.decode()
+    client.post(f"{REVIEWS}{review.pk}/decide/", {"state": "dismissed", "because": "a class"})
+    assert set(Vote.objects.values_list("processing", "excluded_reason")) >= {("processed", "")}
+
+
+@pytest.mark.django_db
+def test_network_of_ring_is_the_group(models, crowd):
+    from battles.models import VoteNetwork
+
+    # A week's newcomers of a network are judged by votes before that week.
+    monday = datetime(2026, 3, 19, 12, tzinfo=UTC)
+    votes = ring_votes(models, at=monday)
+    rows = [VoteNetwork(vote=vote, network="f" * 32, day=monday.date()) for vote in votes]
+    VoteNetwork.objects.bulk_create(rows)
+    aggregate()
+    assert anomalies.find_anomalies() == 1
+    review = AnomalyReview.objects.get()
+    assert (review.group, review.member_key) == (Group.NETWORK, "f" * 32)
