@@ -21,6 +21,7 @@ import numpy as np  # noqa: E402
 from tools.bench.ratings import calibration  # noqa: E402
 from tools.bench.ratings.other_libraries import compare_libraries  # noqa: E402
 from tools.bench.ratings.report import Report  # noqa: E402
+from tools.bench.ratings.rings import rings  # noqa: E402
 from tools.bench.ratings.speed import speed  # noqa: E402
 
 CALIBRATION = {
@@ -29,6 +30,7 @@ CALIBRATION = {
     "style": calibration.style,
     "sampling": calibration.sampling,
     "anomalies": calibration.anomalies,
+    "rings": rings,
 }
 COSTS = {"speed": speed, "rivals": compare_libraries}
 QUICK = 0.05

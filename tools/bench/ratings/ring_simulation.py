@@ -144,5 +144,5 @@ def dated_votes(votes: Votes, day: Ints) -> DatedVotes:
     voters, position = np.unique(votes.voter, return_index=True)
     first[voters] = day[position]
     none = np.full(len(day), -1)
-    no = np.zeros((len(day), 2), bool)
-    return DatedVotes(votes, day, first[votes.voter], none, none, no[:, 0], no)
+    no = np.zeros(len(day), bool)
+    return DatedVotes(votes, day, first[votes.voter], none, none, no, no)

@@ -1,0 +1,127 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from leaderboard.rating.anomalies.earlier_fits import EarlierFit, Votes, sequential_forecast
+from leaderboard.rating.anomalies.expected_votes import Crowd, average_of, expect, expect_of
+from leaderboard.rating.anomalies.look import Group, look
+from leaderboard.rating.anomalies.rings import TILTS, TOLERANCE, find_rings
+from tools.bench.ratings.ring_scenarios import HONEST, RINGS, People
+from tools.bench.ratings.ring_simulation import START_DAY, Arena, arena, dated_votes, outcome_of
+from tools.bench.ratings.rings import honest_held
+
+SMALL = People(models=12, days=20, per_day=150)
+
+
+@pytest.fixture(scope="module")
+def rigged() -> Arena:
+    ring = replace(RINGS[0].ring, days=1)
+    return arena(np.random.default_rng(1), SMALL, ring)
+
+
+@pytest.mark.parametrize("scenario", RINGS[:4], ids=lambda scenario: scenario.name)
+def test_ring_is_found_and_leaves_few_points(scenario):
+    found = outcome_of(np.random.default_rng(5), scenario.people, scenario.ring)
+    assert 0 < found.looks <= scenario.looks
+    assert abs(found.points_gained) > 50
+    assert abs(found.points_left) <= scenario.points_left
+    assert found.honest_held <= 0.01
+
+
+def test_half_honest_ring_is_found():
+    scenario = RINGS[-1]
+    ring = replace(scenario.ring, days=6)
+    assert 0 < outcome_of(np.random.default_rng(6), scenario.people, ring).looks <= 6
+
+
+@pytest.mark.parametrize("scenario", HONEST, ids=lambda scenario: scenario.name)
+def test_honest_people_are_left_alone(scenario):
+    held = honest_held(np.random.default_rng(7), scenario.people)
+    assert held.voters <= scenario.voters_held
+    assert held.votes <= scenario.votes_held
+    assert held.rings == 0
+
+
+def test_ring_has_direction_and_group(rigged):
+    [found] = look(dated_votes(rigged.votes, rigged.day), models=rigged.models).rings
+    assert (found.group, found.first_day, found.ring.model) == (Group.DAY, START_DAY + SMALL.days, rigged.target)
+    assert found.ring.tilt > 0
+    assert found.ring.observed > 1.5 * found.ring.expected
+    assert rigged.rigged[found.ring.votes].mean() > 0.9
+
+
+@pytest.mark.parametrize("group", [Group.NETWORK, Group.INVITATION])
+def test_ring_in_common_group_holds_only_its_votes(rigged, group):
+    number = np.where(rigged.rigged, 7, -1)
+    dated = dated_votes(rigged.votes, rigged.day)
+    dated = replace(dated, network=number) if group is Group.NETWORK else replace(dated, inviter=number)
+    # The whole period of the group comes after the earlier votes.
+    dated = replace(dated, day=np.where(rigged.rigged, 20_048, dated.day), first_day=np.where(rigged.rigged, 20_048, 0))
+    [found] = look(dated, models=rigged.models).rings
+    assert found.group == group
+    assert rigged.rigged[found.ring.votes].all()
+
+
+def test_accepted_votes_of_group_are_not_judged_again(rigged):
+    dated = dated_votes(rigged.votes, rigged.day)
+    [found] = look(dated, models=rigged.models).rings
+    accepted = dated.accepted_of_group.copy()
+    accepted[found.ring.votes] = True
+    assert look(replace(dated, accepted_of_group=accepted), models=rigged.models).rings == []
+
+
+def test_probabilities_come_from_earlier_votes_only(rigged):
+    votes, half = rigged.votes, 1500
+    changed = replace(votes, outcome=np.where(np.arange(len(votes)) < half, votes.outcome, 1))
+    before, after = (
+        expect(one, sequential_forecast(one, models=rigged.models), models=rigged.models)[0].probabilities()[: half + 1]
+        for one in (votes, changed)
+    )
+    assert np.isfinite(before[half]).all()
+    assert np.allclose(before, after, rtol=0, atol=1e-9, equal_nan=True)
+
+
+def test_tie_rate_is_learned_per_voter():
+    rng, voters = np.random.default_rng(2), 60
+    voter = np.arange(12_000) % voters
+    left = rng.integers(6, size=12_000)
+    right = (left + rng.integers(1, 6, size=12_000)) % 6
+    outcome = np.where(rng.random(12_000) < np.where(voter < 30, 0.1, 0.7), 2, rng.integers(2, size=12_000))
+    votes = Votes(voter, left, right, outcome)
+    expectation, _ = expect(votes, sequential_forecast(votes, models=6), models=6)
+    late = np.arange(12_000) > 9000
+    assert expectation.probabilities()[late & (voter < 30), 2].mean() == pytest.approx(0.1, abs=0.03)
+    assert expectation.probabilities()[late & (voter >= 30), 2].mean() == pytest.approx(0.7, abs=0.05)
+
+
+def test_ring_evidence_is_product_of_ratios(rigged):
+    before = rigged.day < START_DAY + SMALL.days
+    fit = EarlierFit.of(rigged.votes.subset(before), models=rigged.models)
+    votes = rigged.votes.subset(np.flatnonzero(rigged.rigged)[:60])
+    expectation = expect_of(votes, fit.forecast(votes), Crowd(), models=rigged.models)
+    rings = find_rings(
+        votes, np.zeros(60, dtype=int), expectation, average_of(fit.forecast(votes)), models=rigged.models, alpha=0.5
+    )
+    [ring] = [ring for ring in rings if ring.model == rigged.target]
+    wealth = np.ones(len(TILTS))
+    for tilt_number, tilt in enumerate(TILTS):
+        for t in range(60):
+            on_left = votes.left[t] == rigged.target
+            shares = np.array([1, 0, 0.5]) if on_left else np.array([0, 1, 0.5])
+            shift = np.sign(tilt) * TOLERANCE * (1 if on_left else -1)
+            pi = expectation.probabilities(shift)[t]
+            wealth[tilt_number] *= np.exp(tilt * shares[votes.outcome[t]]) / (pi @ np.exp(tilt * shares))
+    assert ring.log_e == pytest.approx(np.log(wealth.mean()))
+
+
+def test_arena_of_one_day_has_no_rings():
+    one = arena(np.random.default_rng(3), People(models=6, days=1, per_day=300))
+    assert look(dated_votes(one.votes, one.day), models=6).rings == []
+
+
+def test_arena_without_votes_is_looked_at():
+    none = np.zeros(0, dtype=int)
+    empty = Votes(none, none, none, none)
+    forecast = sequential_forecast(empty, models=3)
+    assert expect(empty, forecast, models=3)[0].probabilities().shape == (0, 3)
