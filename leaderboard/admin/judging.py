@@ -119,8 +119,8 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
     change_list_template = "admin/leaderboard/anomalyreview/change_list.html"
     change_form_template = "admin/leaderboard/anomalyreview/change_form.html"
     fields = [
-        "subject", "state", "evidence_text", "vote_count", "over_cap", "crossed", "opened_at", "decided_at",
-        "decided_by", "reason",
+        "voter", "group", "first_day", "member_key", "model", "state", "evidence_text", "vote_count", "over_cap",
+        "crossed", "opened_at", "decided_at", "decided_by", "reason",
     ]  # fmt: skip
 
     def get_urls(self) -> list[URLPattern]:

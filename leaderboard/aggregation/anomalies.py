@@ -11,7 +11,7 @@ from leaderboard.counting.vote_arrays import BoardVotes, read_board
 from leaderboard.models import OVERALL, AnomalyReview
 from leaderboard.rating.anomalies.earlier_fits import LEFT, RIGHT, TIE
 from leaderboard.rating.anomalies.eprocess import KINDS, Anomaly
-from leaderboard.rating.anomalies.look import Findings, FoundRing, Group, look
+from leaderboard.rating.anomalies.look import PERIOD_DAYS, Findings, FoundRing, Group, look
 from leaderboard.rating.bradley_terry import Flags, Indices
 from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
 from leaderboard.rating.snapshot_fit import fit_snapshot
@@ -28,13 +28,42 @@ def find_anomalies() -> int:
     board = read_board(OVERALL)
     if not board.models:
         return 0
-    _update_open_reviews(board)
-    return sum(map(reviews.open_review, list(_suspects(board))))
-
-
-def _suspects(board: BoardVotes) -> Iterator[reviews.Suspect]:
-    """Yield voters, those with the strongest evidence first, then groups."""
     read = read_overall_votes(board)
+    if _extend_group_reviews(board, read):
+        return find_anomalies()
+    _update_open_reviews(board)
+    return sum(map(reviews.open_review, list(_suspects(board, read))))
+
+
+def _extend_group_reviews(board: BoardVotes, read: OverallVotes) -> bool:
+    """Hold the votes of groups' members who had none with the model before; return whether there are any."""
+    index_by_id = {model.pk: index for index, model in enumerate(board.models)}
+    votes, extended = read.dated.votes, False
+    for review in AnomalyReview.objects.holding_new_votes().exclude(group="").exclude(first_day=None):
+        model = index_by_id.get(review.model_id or 0, -1)
+        start = (review.first_day - EPOCH).days if review.first_day else 0
+        own = ~read.dated.accepted_of_group & read.dated.came_in(start, PERIOD_DAYS[Group(review.group)])
+        own &= (votes.left == model) | (votes.right == model)
+        own &= _has_member_key(read, review)
+        if own.any():
+            extended |= reviews.extend(review, read.order[own].tolist())
+    return extended
+
+
+def _has_member_key(read: OverallVotes, review: AnomalyReview) -> Flags:
+    match review.group:
+        case Group.NETWORK:
+            rows = VoteNetwork.objects.filter(network=review.member_key).values_list("vote__order", flat=True)
+            return np.isin(read.order, [order for order in rows if order])
+        case Group.INVITATION:
+            of_inviter: Flags = read.dated.inviter == int(review.member_key)
+            return of_inviter
+        case _:
+            return np.ones(len(read.order), dtype=bool)
+
+
+def _suspects(board: BoardVotes, read: OverallVotes) -> Iterator[reviews.Suspect]:
+    """Yield voters, those with the strongest evidence first, then groups."""
     found = look(read.dated, models=len(board.models), kappa=method.VIRTUAL_TIES)
     crossed = np.flatnonzero(found.verdicts.crossed)
     for index in crossed[np.argsort(-found.verdicts.log_e[crossed], kind="stable")]:

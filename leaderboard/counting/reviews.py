@@ -117,18 +117,29 @@ def _counted_votes() -> int:
     return counted
 
 
+@transaction.atomic
+def extend(review: AnomalyReview, orders: list[int]) -> bool:
+    """Exclude further votes for a review that still holds votes; return whether there are any."""
+    tallies.lock()
+    review = AnomalyReview.objects.select_for_update().get(pk=review.pk)
+    if review.counts_its_votes:
+        return False
+    return _add_votes(review, Vote.objects.filter(order__in=orders))
+
+
 def exclude_pending(pending: VoteQuerySet) -> None:
     """Exclude pending votes of voters and groups under review. The caller holds the lock of the tallies."""
     for review in AnomalyReview.objects.holding_new_votes():
         _add_votes(review, review.of_subject(pending))
 
 
-def _add_votes(review: AnomalyReview, votes: VoteQuerySet) -> None:
+def _add_votes(review: AnomalyReview, votes: VoteQuerySet) -> bool:
     excluded = exclude_votes(votes.filter(excluded_reason=""), reason=review.reason_of_votes, because=_AUDIT_REASON)
     if excluded:
         review.orders = sorted({*review.orders, *filter(None, (vote.order for vote in excluded))})
         review.last_order = review.orders[-1]
         review.save(update_fields=["orders", "last_order"])
+    return bool(excluded)
 
 
 @transaction.atomic

@@ -69,6 +69,12 @@ class EarlierFit:
         rate = ties[np.ix_(placed, placed)].sum() / max(float(even), 1.0)
         return cls(theta, board.covariance / POINTS**2, min(float(rate), 1.0))
 
+    @property
+    def errors(self) -> Floats:
+        """Standard errors of θ, shape (models,)."""
+        errors: Floats = np.sqrt(np.diag(self.covariance))
+        return errors
+
     def forecast(self, votes: Votes, *, block: int = 0) -> Forecast:
         left, right, own = votes.left, votes.right, np.diag(self.covariance)
         variance = np.maximum(own[left] + own[right] - 2 * self.covariance[left, right], 0)

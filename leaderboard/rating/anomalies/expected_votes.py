@@ -48,7 +48,7 @@ class Expectation:
     def subset(self, which: Flags | Indices) -> "Expectation":
         return Expectation(self.logit[which], self.ties[which])
 
-    def probabilities(self, shift: float = 0.0) -> Floats:
+    def probabilities(self, shift: float | Floats = 0.0) -> Floats:
         """Return P(LEFT, RIGHT, TIE), shape (votes, 3)."""
         p = expit(self.logit + shift)
         ties = np.minimum(self.ties * 4 * p * (1 - p), MAX_TIES * 2 * np.minimum(p, 1 - p))

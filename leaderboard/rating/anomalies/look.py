@@ -45,6 +45,10 @@ class DatedVotes:
     accepted: Flags
     accepted_of_group: Flags
 
+    def came_in(self, start: int, days: int) -> Flags:
+        """Return which votes are by voters whose first vote was in a period."""
+        return (self.first_day >= start) & (self.first_day < start + days)
+
 
 @dataclass(frozen=True)
 class FoundRing:
@@ -96,9 +100,7 @@ def _rings(
     earlier_fits: dict[int, EarlierFit] = {}
     for group, days in PERIOD_DAYS.items():
         for start in range(last_day - last_day % days, last_day - HORIZON_DAYS, -days):
-            own = np.flatnonzero(
-                (dated.first_day >= start) & (dated.first_day < start + days) & (dated.day < start + HORIZON_DAYS)
-            )
+            own = np.flatnonzero(dated.came_in(start, days) & (dated.day < start + HORIZON_DAYS))
             members = _members(dated, group, own)
             begin = int(np.searchsorted(dated.day, start))
             if begin == 0 or not (members >= 0).any():
@@ -108,10 +110,10 @@ def _rings(
             votes = dated.votes.subset(own)
             forecast = earlier_fits[start].forecast(votes)
             expectation = expect_of(votes, forecast, crowds.before(begin), models=models)
-            average = average_of(forecast)
+            average, errors = average_of(forecast), earlier_fits[start].errors
             # Votes for one model are votes against others: they are judged again without the strongest ring's votes.
             while rings := find_rings(
-                votes, members, expectation, average, models=models, judged=judged[own], alpha=alpha
+                votes, members, expectation, average, errors=errors, models=models, judged=judged[own], alpha=alpha
             ):
                 judged[own[rings[0].votes]] = False
                 yield FoundRing(group, start, rings[0].numbered_by(own))

@@ -1,14 +1,20 @@
 """Detection of rings: one e-process per group of voters and model, valid however often it is inspected.
 
-As in rating.anomalies.eprocess, a bet tilts each outcome o by η s(o), s the model's share, with π from a fit of votes
-cast before the group began: L_t = exp(η s(o_t)) / Σ_o π_t(o; shifted) exp(η s(o)). E is the mean of the products of L
-over TILTS; P(a group is ever flagged) ≤ α because its pairs with models are flagged at E ≥ models/α.
+Null hypothesis: the votes of an honest group with a model have the probabilities π of honest people by a fit of votes
+cast before the group began, with the model's strength shifted by δ ~ N(0, se² + DRIFT²), the same for all its votes.
+E is the ratio of the votes' probability if bets tilt π by exp(η s(o)), s the model's share, to that under the null:
+
+    E = mean over η of Π π(o) exp(η s(o)) / Z(η)  /  ∫ Π π(o; δ) dN(δ)
+
+P(a group is ever flagged) ≤ α because its pairs with models are flagged at E ≥ models/α (Ville 1939).
 """
 
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+from numpy.polynomial.hermite_e import hermegauss
+from scipy.special import logsumexp
 
 from leaderboard.rating.anomalies.earlier_fits import LEFT, RIGHT, TIE, Votes
 from leaderboard.rating.anomalies.eprocess import ALPHA
@@ -16,10 +22,9 @@ from leaderboard.rating.anomalies.expected_votes import Expectation
 from leaderboard.rating.bradley_terry import Flags, Floats, Indices
 
 TILTS = np.array([-3.0, -1.5, -0.75, -0.35, 0.35, 0.75, 1.5, 3.0])
-# An honest group may like a model more, or less, than older voters do by so much, in natural-log units (17 points):
-# prompts of one day differ from those of another. π is shifted by it in the direction of the bet, so E[L_t | earlier
-# votes] ≤ 1.
-TOLERANCE = 0.1
+# Sd of an honest group's liking of a model, in natural-log units (17 points): prompts of one day differ from others.
+DRIFT = 0.1
+_NODES, _WEIGHTS = hermegauss(9)
 MIN_VOTERS = 2
 
 
@@ -54,13 +59,13 @@ class _Entries:
 
 
 def find_rings(
-    votes: Votes, group: Indices, expectation: Expectation, average: Expectation, *, models: int,
+    votes: Votes, group: Indices, expectation: Expectation, average: Expectation, *, errors: Floats, models: int,
     judged: Flags | None = None, alpha: float = ALPHA,
 ) -> list[Ring]:  # fmt: skip
     """Return the flagged pairs of a group and a model, strongest first.
 
-    group: shape (votes,), −1: none. average: for Ring.expected. judged: shape (votes,), False where a vote is no
-    evidence.
+    group: shape (votes,), −1: none. average: for Ring.expected. errors: of θ, shape (models,). judged: shape (votes,),
+    False where a vote is no evidence.
     """
     entries = _entries(votes, group, expectation, judged)
     if not len(entries.vote):
@@ -68,9 +73,8 @@ def find_rings(
     key = entries.group * models + entries.model
     begin = np.flatnonzero(np.diff(key, prepend=-1))
     lengths = np.diff(np.append(begin, len(key)))
-    wealth = np.stack([_log_wealth(votes, entries, expectation, tilt, begin, lengths) for tilt in TILTS])
-    top = wealth.max(axis=0)
-    log_e = top + np.log(np.exp(wealth - top).mean(axis=0))
+    wealth = _log_wealth(votes, entries, expectation, np.sqrt(errors**2 + DRIFT**2), begin, lengths)
+    log_e = logsumexp(wealth, axis=0) - np.log(len(TILTS))
     flagged = np.flatnonzero(np.maximum.reduceat(log_e, begin) >= np.log(models / alpha))
     rings = []
     for pair in flagged:
@@ -108,15 +112,26 @@ def _entries(votes: Votes, group: Indices, expectation: Expectation, judged: Fla
 
 
 def _log_wealth(
-    votes: Votes, entries: _Entries, expectation: Expectation, tilt: float, begin: Indices, lengths: Indices
+    votes: Votes, entries: _Entries, expectation: Expectation, spread: Floats, begin: Indices, lengths: Indices
 ) -> Floats:
-    shift = np.copysign(TOLERANCE, tilt)
-    gets_left, gets_right = (tilt * np.array(shares) for shares in ([1, 0, 0.5], [0, 1, 0.5]))
-    on_left = gets_left[votes.outcome] - np.log(expectation.probabilities(shift) @ np.exp(gets_left))
-    on_right = gets_right[votes.outcome] - np.log(expectation.probabilities(-shift) @ np.exp(gets_right))
-    ratio = np.where(entries.on_left, on_left[entries.vote], on_right[entries.vote])
-    total = np.cumsum(ratio)
-    log_wealth: Floats = total - np.repeat((total - ratio)[begin], lengths)
+    """Return ln of the ratio for each tilt, shape (tilts, entries). spread: sd of δ, shape (models,)."""
+    vote, outcome = entries.vote, votes.outcome[entries.vote]
+    everyone = np.arange(len(vote))
+    own, sign = expectation.subset(vote), np.where(entries.on_left, 1.0, -1.0)
+
+    def running(log_ratio: Floats) -> Floats:
+        total = np.cumsum(log_ratio)
+        sums: Floats = total - np.repeat((total - log_ratio)[begin], lengths)
+        return sums
+
+    shifts = (node * spread[entries.model] * sign for node in _NODES)
+    shifted = [running(np.log(own.probabilities(shift)[everyone, outcome])) for shift in shifts]
+    null = logsumexp(np.stack(shifted), axis=0, b=(_WEIGHTS / _WEIGHTS.sum())[:, None])
+    pi = own.probabilities()
+    shares = np.where(entries.on_left[:, None], [1, 0, 0.5], [0, 1, 0.5])
+    tilted = [pi * np.exp(tilt * shares) for tilt in TILTS]
+    bets = [running(np.log(one[everyone, outcome] / one.sum(axis=1))) for one in tilted]
+    log_wealth: Floats = np.stack(bets) - null
     return log_wealth
 
 

@@ -101,6 +101,16 @@ def test_later_votes_of_group_with_the_model_are_held(review, models):
 
 
 @pytest.mark.django_db
+def test_member_without_earlier_vote_on_model_is_held_by_look(review, models):
+    cast_all([ballot(models["gold"], models["tin"], "left", voter="visitor:7", created_at=DAY_OF_RING)])
+    cast_all([ballot(models["bronze"], models["tin"], "left", voter="visitor:7")])
+    assert aggregate().votes_counted == 602
+    assert anomalies.find_anomalies() == 0
+    assert len(AnomalyReview.objects.get().orders) == 61
+    assert aggregate().votes_counted == 601
+
+
+@pytest.mark.django_db
 def test_new_members_join_open_review(review, models):
     ring_votes(models, first=500)
     assert aggregate().votes_counted == 660

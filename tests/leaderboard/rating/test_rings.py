@@ -6,7 +6,7 @@ import pytest
 from leaderboard.rating.anomalies.earlier_fits import EarlierFit, Votes, sequential_forecast
 from leaderboard.rating.anomalies.expected_votes import Crowd, average_of, expect, expect_of
 from leaderboard.rating.anomalies.look import Group, look
-from leaderboard.rating.anomalies.rings import TILTS, TOLERANCE, find_rings
+from leaderboard.rating.anomalies.rings import DRIFT, TILTS, find_rings
 from tools.bench.ratings.ring_scenarios import HONEST, RINGS, People
 from tools.bench.ratings.ring_simulation import START_DAY, Arena, arena, dated_votes, outcome_of
 from tools.bench.ratings.rings import honest_held
@@ -95,24 +95,29 @@ def test_tie_rate_is_learned_per_voter():
     assert expectation.probabilities()[late & (voter >= 30), 2].mean() == pytest.approx(0.7, abs=0.05)
 
 
-def test_ring_evidence_is_product_of_ratios(rigged):
+def test_ring_evidence_is_ratio_of_probabilities(rigged):
     before = rigged.day < START_DAY + SMALL.days
     fit = EarlierFit.of(rigged.votes.subset(before), models=rigged.models)
     votes = rigged.votes.subset(np.flatnonzero(rigged.rigged)[:60])
-    expectation = expect_of(votes, fit.forecast(votes), Crowd(), models=rigged.models)
+    forecast = fit.forecast(votes)
+    expectation = expect_of(votes, forecast, Crowd(), models=rigged.models)
     rings = find_rings(
-        votes, np.zeros(60, dtype=int), expectation, average_of(fit.forecast(votes)), models=rigged.models, alpha=0.5
-    )
+        votes, np.zeros(60, dtype=int), expectation, average_of(forecast), errors=fit.errors, models=rigged.models,
+        alpha=0.5,
+    )  # fmt: skip
     [ring] = [ring for ring in rings if ring.model == rigged.target]
-    wealth = np.ones(len(TILTS))
-    for tilt_number, tilt in enumerate(TILTS):
-        for t in range(60):
-            on_left = votes.left[t] == rigged.target
-            shares = np.array([1, 0, 0.5]) if on_left else np.array([0, 1, 0.5])
-            shift = np.sign(tilt) * TOLERANCE * (1 if on_left else -1)
-            pi = expectation.probabilities(shift)[t]
-            wealth[tilt_number] *= np.exp(tilt * shares[votes.outcome[t]]) / (pi @ np.exp(tilt * shares))
-    assert ring.log_e == pytest.approx(np.log(wealth.mean()))
+    sign, turn = np.where(votes.left == rigged.target, 1, -1), np.arange(60)
+    shares = np.where(sign[:, None] > 0, [1, 0, 0.5], [0, 1, 0.5])
+    sd = np.hypot(fit.errors[rigged.target], DRIFT)
+    deltas = np.linspace(-5, 5, 401) * sd
+    density = np.exp(-((deltas / sd) ** 2) / 2)
+    null = [expectation.probabilities(delta * sign)[turn, votes.outcome].prod() for delta in deltas]
+    bets = []
+    for tilt in TILTS:
+        tilted = expectation.probabilities() * np.exp(tilt * shares)
+        bets.append((tilted[turn, votes.outcome] / tilted.sum(axis=1)).prod())
+    expected = np.log(np.mean(bets)) - np.log(np.average(null, weights=density))
+    assert ring.log_e == pytest.approx(expected, abs=0.05)
 
 
 def test_arena_of_one_day_has_no_rings():

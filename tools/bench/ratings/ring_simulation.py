@@ -7,7 +7,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from leaderboard.rating.anomalies.earlier_fits import Votes
-from leaderboard.rating.anomalies.look import DatedVotes, look
+from leaderboard.rating.anomalies.look import PERIOD_DAYS, DatedVotes, look
 from leaderboard.rating.board_fit import fit_board
 from tests.leaderboard.rating import simulations
 from tools.bench.ratings.ring_scenarios import People, Ring
@@ -133,7 +133,7 @@ def hold(one: Arena, counted: NDArray[np.bool_]) -> NDArray[np.bool_]:
     findings = look(dated, models=one.models)
     held = np.isin(one.votes.voter, findings.flagged_voters)
     for found in findings.rings:
-        members = np.unique(dated.votes.voter[found.ring.votes])
+        members = dated.votes.voter[dated.came_in(found.first_day, PERIOD_DAYS[found.group])]
         with_model = (one.votes.left == found.ring.model) | (one.votes.right == found.ring.model)
         held |= np.isin(one.votes.voter, members) & with_model
     return held
