@@ -87,7 +87,8 @@ class TableColumns:
             raise NeedsRows
         heading = tables.read_heading(self.path)
         read = tables.line_reader(dict.fromkeys(heading.columns))
-        schema = Schema([Field(f"{index}", _WORDS) for index in range(len(heading.columns))])
+        types = (DataType.string() if column == "tstamp" else _WORDS for column in heading.columns)
+        schema = Schema([Field(f"{index}", kind) for index, kind in enumerate(types)])
         try:
             for batch in read_csv(self.path, schema, has_header=True, delimiter=heading.separator, batch_size=BATCH):
                 cells = _Cells(heading.columns, batch)
@@ -104,7 +105,6 @@ class TableColumns:
     def _single_votes(self, cells: "_Cells") -> VoteColumns:
         left, right = self._sides(cells)
         outcome = cells.parsed("winner", lambda word: _OUTCOME_INDEX[tables.outcome({"winner": word})])
-        times, time = cells.distinct("tstamp")
         style = np.zeros((len(left), len(_STYLE)), dtype=np.int64)
         has_style = np.zeros(len(left), dtype=bool)
         for position, column in enumerate(_STYLE):
@@ -118,7 +118,7 @@ class TableColumns:
             self._count(np.ones(len(left), dtype=np.int64)),
             cells.indices("judge", self.voters, lambda word: tables.word({"judge": word}, "judge")),
             cells.indices("category", self.categories, lambda word: tables.category({"category": word})),
-            _moments(times)[time],
+            _moments(cells.texts("tstamp")),
             style,
             has_style,
         )
@@ -172,6 +172,8 @@ def _number(column: str, word: str | None) -> int:
 
 def _moments(words: list[str | None]) -> Moments:
     """Return tables.time of each word, in microseconds."""
+    if words.count(None) == len(words):
+        return np.full(len(words), "NaT", dtype="M8[us]")
     if None not in words and _SECONDS.fullmatch(" ".join(cast(list[str], words)) + " "):
         fraction, seconds = np.modf(np.array(words, dtype=np.float64))
         # datetime.fromtimestamp rounds in the same way.
@@ -200,6 +202,11 @@ class _Cells:
             return words, np.array(index.to_numpy(), dtype=np.int64)
         empty = len(words)
         return [*words, None], np.array([empty if i is None else i for i in index.to_pylist()], dtype=np.int64)
+
+    def texts(self, column: str) -> list[str | None]:
+        """Return the cells of a column of text, most of which differ."""
+        array = self._arrays.get(column)
+        return [None] * self._rows if array is None else cast(list[str | None], array.to_pylist())
 
     def parsed(self, column: str, parse: Callable[[str | None], int]) -> Indices:
         words, index = self.distinct(column)

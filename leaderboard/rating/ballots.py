@@ -1,6 +1,7 @@
 """Single votes as the arrays that fits need."""
 
 from array import array
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -103,7 +104,8 @@ def ballots_of(
 
 def ballots_of_names(left: Sequence[str], right: Sequence[str], outcome: Sequence[str]) -> Ballots:
     """Return single votes; outcome: values of OUTCOMES; sequences of equal length."""
-    names = {name: index for index, name in enumerate(sorted({*left, *right}))}
+    names: defaultdict[str, int] = defaultdict()
+    names.default_factory = names.__len__  # a new name gets the next number: no pass of its own over the names
     size = len(left)
     first, second = (np.fromiter(map(names.__getitem__, side), np.int64, size) for side in (left, right))
     outcomes = np.fromiter(map(_OUTCOME_INDEX.__getitem__, outcome), np.int64, size)

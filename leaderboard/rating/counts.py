@@ -65,5 +65,6 @@ def count_votes(
     size = len(names)
     cells = (outcome.astype(np.int64) * size + left) * size + right
     # Sums of integers below 2^53 are exact in floating point, and bincount is ten times as fast as add.at.
-    counts = np.bincount(cells, weights=n, minlength=len(OUTCOMES) * size * size).astype(np.int64)
+    weights = None if (n == 1).all() else n
+    counts = np.bincount(cells, weights=weights, minlength=len(OUTCOMES) * size * size).astype(np.int64, copy=False)
     return Counts(names, counts.reshape(len(OUTCOMES), size, size))

@@ -53,7 +53,7 @@ def board(bench: Bench) -> None:
     for _ in range(3):
         _cast(bench, BATCH)
         seconds.append(_aggregate(bench))
-    print_row("aggregation of 10,000 more, voters on Overall", f"{median(seconds):.2f} s", "bar 3 s")
+    print_row("aggregation of 10,000 more, design effects copied", f"{median(seconds):.2f} s", "bar 1 s")
     _rebuild(bench, "rebuild of sound tallies")
     _shell(bench, FORGET)
     _rebuild(bench, "rebuild from nothing")

@@ -1,17 +1,24 @@
 """CPU time of one thread, which depends little on other load of the machine."""
 
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from leaderboard.imports import tables
+from leaderboard.imports.columns import TableColumns
 from leaderboard.rating.anomalies.earlier_fits import Votes, sequential_forecast
 from leaderboard.rating.anomalies.eprocess import VoterLog, judge
 from leaderboard.rating.anomalies.expected_votes import expect
+from leaderboard.rating.ballots import ballots_of_names
 from leaderboard.rating.board_fit import fit_side_counts, fit_tally
 from leaderboard.rating.bradley_terry import POINTS, Floats, Tally
 from leaderboard.rating.clustering import VoterVotes
+from leaderboard.rating.counts import OUTCOMES
 from leaderboard.rating.ranks import rank_board
 from leaderboard.rating.sampling import pair_gains
 from leaderboard.rating.style.design_matrix import Ints
@@ -32,6 +39,8 @@ def speed(report: Report, seed: int) -> None:
         _style(report, rng, models)
     _fits(report, rng)
     _votes_of_voters(report, rng)
+    _names(report, rng)
+    _tables(report, rng)
 
 
 def _fits(report: Report, rng: np.random.Generator) -> None:
@@ -43,6 +52,44 @@ def _fits(report: Report, rng: np.random.Generator) -> None:
         ratio = took_many / took_few
         report.row(f"{models} models, 10,000,000 votes, ratio", f"{ratio:.2f}", "bar 1.5", held=ratio <= 1.5)
         _beside_a_fit(report, models, many)
+
+
+def _names(report: Report, rng: np.random.Generator) -> None:
+    report.heading("1,000,000 votes as lists of names, 100 models")
+    models = 100
+    ballots = simulations.arena_with_tastes(rng, simulations.strengths(rng, models), MILLION, voters=30_000)
+    names = [f"organization/model-{index}" for index in range(models)]
+    left, right = ([names[index] for index in side.tolist()] for side in (ballots.left, ballots.right))
+    outcome = [OUTCOMES[index] for index in ballots.outcome.tolist()]
+
+    def fit() -> object:
+        return fit_side_counts(ballots_of_names(left, right, outcome).counts.n.astype(np.float64))
+
+    counted, fitted = _in_turn([lambda: ballots_of_names(left, right, outcome), fit], rounds=5)
+    report.row("names to counts", _ms(counted))
+    report.row("names to scores with intervals", _ms(fitted))
+
+
+def _tables(report: Report, rng: np.random.Generator) -> None:
+    report.heading("A table of 200,000 votes, read by rows and by columns")
+    winners, lines = list(tables.OUTCOMES), []
+    for number, (left, step, winner, voter) in enumerate(rng.integers((300, 299, 4, 30_000), size=(200_000, 4))):
+        names = f"model-{left},model-{(left + step + 1) % 300}"
+        lines.append(f"{names},{winners[winner]},voter-{voter},{1_700_000_000 + number}.5")
+    for columns in (["model_a", "model_b", "winner"], ["model_a", "model_b", "winner", "judge", "tstamp"]):
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "votes.csv"
+            rows = (",".join(line.split(",")[: len(columns)]) for line in lines)
+            path.write_text("\n".join([",".join(columns), *rows]))
+            readers = (tables.read_table, lambda path: TableColumns(path).batches())
+            by_rows, by_columns = _in_turn([partial(_exhaust, read, path) for read in readers], rounds=5)
+        ratio = by_rows / by_columns
+        report.row(", ".join(columns), f"{_ms(by_rows)}, {_ms(by_columns)}")
+        report.row("rows, times as long", f"{ratio:.1f}", "bar 10", held=ratio >= 10)
+
+
+def _exhaust(read: Callable[[Path], Iterator[object]], path: Path) -> None:
+    deque(read(path), maxlen=0)
 
 
 def _beside_a_fit(report: Report, models: int, counts: Floats) -> None:
