@@ -1,9 +1,8 @@
 """Fit boards from their counted votes, and reuse slow parts of an earlier snapshot.
 
 Slow are style control, intervals clustered by voter, and the votes that would change first place. A large arena
-computes them once a day; later snapshots copy them and name their source in the facts. Overall below
-CLUSTERED_BELOW_VOTES votes also reads its voters anew when its votes have changed by CLUSTERED_AFTER_CHANGE: design
-effects change slowly.
+computes them once a day, Overall's clusters also after a change of its votes by CLUSTERED_AFTER_CHANGE; later snapshots
+copy them and name their source in the facts.
 """
 
 import json

@@ -70,9 +70,9 @@ def try_lock() -> bool:
 
 
 def count_pending(pending: PendingVotes) -> int:
-    """Count pending votes on their boards; return how many there are, excluded ones included.
+    """Count pending votes on their boards; return their number, with excluded ones.
 
-    The caller stores a run with the last number, in the same transaction and under the lock.
+    The caller stores a run with the last number in the same transaction.
     """
     with connection.cursor() as cursor:
         cursor.execute(_COUNT_TAKEN, pending._asdict())

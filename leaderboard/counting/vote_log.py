@@ -1,8 +1,4 @@
-"""Counted and pending votes, separated by the number of the newest run.
-
-A run counts the votes up to its number. No vote can become visible below a number that is visible, since numbers are
-taken in the order of commits (docs/adr/0028).
-"""
+"""Counted and pending votes, separated by the newest run's number (docs/adr/0043)."""
 
 from typing import NamedTuple
 
@@ -31,8 +27,5 @@ class PendingVotes(NamedTuple):
 
 
 def last_counted() -> int:
-    """Return the number of the last vote that a run has counted or found excluded.
-
-    Under the lock of the tallies it does not change until the caller's transaction ends.
-    """
+    """Return the number of the newest run's last vote. It changes only under the lock of the tallies."""
     return AggregationRun.objects.last_counted_vote()

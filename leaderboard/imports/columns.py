@@ -1,7 +1,4 @@
-"""CSV tables read by columns: each distinct cell of a batch is parsed once.
-
-Only for tables without an error: at anything unusual the caller reads the rows, which name each line.
-"""
+"""CSV tables without errors, read by columns: distinct cells are parsed once."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -32,13 +29,11 @@ Moments = NDArray[np.datetime64]
 
 
 class NeedsRows(Exception):
-    """Raised for a table that only the row path reads or refuses."""
+    """Raised for a table that is to be read or refused by rows."""
 
 
 @dataclass
 class WordList:
-    """Distinct words in the order of their first occurrence."""
-
     words: list[str] = field(default_factory=list)
     _index: dict[str, int] = field(default_factory=dict)
     _index_by_cell: dict[str | None, int] = field(default_factory=dict)
@@ -74,8 +69,6 @@ class VoteColumns:
 
 
 class TableColumns:
-    """A table's batches, and the words that occurred so far."""
-
     def __init__(self, path: Path) -> None:
         self.path = path
         self.names, self.voters, self.categories = WordList(), WordList(), WordList()
@@ -183,7 +176,7 @@ def _moments(words: list[str | None]) -> Moments:
 
 
 class _Cells:
-    """Cells of one batch by column; a missing column has empty cells."""
+    """Cells of a batch; a missing column has empty ones."""
 
     def __init__(self, columns: list[str], batch: RecordBatch) -> None:
         self._rows = batch.num_rows
@@ -204,7 +197,6 @@ class _Cells:
         return [*words, None], np.array([empty if i is None else i for i in index.to_pylist()], dtype=np.int64)
 
     def texts(self, column: str) -> list[str | None]:
-        """Return the cells of a column of text, most of which differ."""
         array = self._arrays.get(column)
         return [None] * self._rows if array is None else cast(list[str | None], array.to_pylist())
 

@@ -1,4 +1,4 @@
-"""Foreign tables: one vote per line, or counts per pair; CSV with any usual separator, or JSON lines."""
+"""Foreign tables: one vote per line, or counts per pair; CSV, TSV or JSON lines."""
 
 import csv
 import json

@@ -85,10 +85,9 @@ def ballots_of(
     voter: Indices | None = None,
     styles: Indices | None = None,
 ) -> Ballots:
-    """Return ballots from columns; left, right: indices in `names`, which may be in any order.
+    """Return ballots; left, right: indices in `names`, in any order.
 
-    n: 1 by default; voter: unknown by default. styles: the left side's counts of FEATURES, then the right side's, shape
-    (rows, 2 · features).
+    styles: the left side's counts of FEATURES, then the right side's, shape (rows, 2 · features).
     """
     ordered = sorted(names)
     position = {name: index for index, name in enumerate(ordered)}
@@ -103,7 +102,7 @@ def ballots_of(
 
 
 def ballots_of_names(left: Sequence[str], right: Sequence[str], outcome: Sequence[str]) -> Ballots:
-    """Return single votes; outcome: values of OUTCOMES; sequences of equal length."""
+    """Return single votes; outcome: values of OUTCOMES."""
     names: defaultdict[str, int] = defaultdict()
     names.default_factory = names.__len__  # a new name gets the next number: no pass of its own over the names
     size = len(left)

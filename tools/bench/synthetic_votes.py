@@ -148,7 +148,6 @@ def _votes(
 
 
 def _votes_by_voter_and_day(since: datetime) -> Counter[tuple[str, date]]:
-    """Return the votes cast from this day (UTC) on; like the arena, `_votes` excludes those beyond the daily cap."""
     cast = Vote.objects.filter(created_at__date__gte=since.date()).values_list("voter", "created_at__date")
     return Counter(cast.iterator())
 
