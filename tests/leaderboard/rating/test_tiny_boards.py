@@ -43,3 +43,21 @@ def test_random_tiny_board_has_no_zero_width_interval(seed):
     ballots = random_ballots(np.random.default_rng(seed))
     for low, high in finite_intervals(fit_tiny_board(ballots)):
         assert low < high
+
+
+def test_style_has_side_where_board_is_corrected():
+    votes = [
+        ("left", (9, 1, 0, 2, 4, 0, 1, 0)),
+        ("left", (3, 0, 0, 1, 8, 1, 0, 0)),
+        ("right", (5, 0, 1, 0, 7, 0, 0, 1)),
+    ]
+    mirrored = BallotsBuilder()
+    for number in range(200):
+        outcome, style = votes[number % 3]
+        left, right = ("a", "b") if number % 2 else ("b", "a")
+        mirrored.add(left, right, outcome, voter=f"{number}", style=style[number % 5 :] + style[: number % 5])
+    facts = fit(mirrored.build()).facts
+    assert facts["side_bias"]["applied"]
+    side = facts["style"]["side"]
+    assert 0 < side["low"] < side["value"] < side["high"]
+    assert "side" not in fit(ballots_of(*votes, times=40)).facts["style"]
