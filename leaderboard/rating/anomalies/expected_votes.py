@@ -59,7 +59,7 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Crowd:
-    """How much honest people differ: indices in TASTES and TIE_WEIGHTS."""
+    """Differences of honest people: indices in TASTES and TIE_WEIGHTS."""
 
     taste: int = DEFAULT_TASTE
     tie_weight: int = DEFAULT_TIE_WEIGHT

@@ -67,7 +67,7 @@ class _StyleHeld:
 
 
 class _Held(NamedTuple):
-    """Whether intervals hold the limit of many voters."""
+    """Flags of intervals that hold the limit of many voters."""
 
     length: list[bool]
     others: list[bool]
