@@ -26,7 +26,7 @@ def test_snapshot_names_votes_that_hold_the_first_place(run, client):
     assert (drop["votes"], drop["first"], sum(kind["votes"] for kind in drop["ballots"])) == (5, "bob", 5)
     [fact] = [fact for fact in describe_facts(run.facts, {"bob": "Bob"}) if fact.value == "5" and "Bob" in fact.hint]
     assert fact.name in {"Votes that hold the first place", "Votes that would change the first place"}
-    assert "Without 5 certain votes, another model would be first." in client.get("/leaderboard/").content.decode()
+    assert "Without 5 particular votes, another model would be first." in client.get("/leaderboard/").content.decode()
 
 
 def test_dropped_votes_are_the_newest_of_their_kind(run):
