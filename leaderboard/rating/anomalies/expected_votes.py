@@ -1,8 +1,10 @@
 """Outcome probabilities of each vote by an honest person, from votes before it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from leaderboard.rating.anomalies.earlier_fits import TIE, Forecast, Votes
@@ -14,6 +16,7 @@ from leaderboard.rating.bradley_terry import Flags, Floats, Indices
 # crowd's rate. τ and the prior's weight are those of a grid that predicted all voters' votes best before the block of
 # the vote (Dawid 1984, "Statistical theory: the prequential approach").
 
+Singles = NDArray[np.float32]
 # A random choice among the four buttons, of which two are a tie.
 BUTTONS = np.array([0.25, 0.25, 0.5])
 # Share of votes assumed to be random: it limits the evidence of a single unlikely vote.
@@ -81,18 +84,31 @@ def average_of(forecast: Forecast) -> Expectation:
 
 
 def expect(votes: Votes, forecast: Forecast, *, models: int) -> tuple[Expectation, Crowds]:
-    logits = np.stack([_logits_with_taste(votes, forecast, taste, models=models) for taste in TASTES])
     share, known = votes.share, np.isfinite(forecast.logit)
-    p = np.clip(expit(np.where(known, logits, 0)), 1e-6, 1 - 1e-6)
-    gained = known * (share * np.log(p) + (1 - share) * np.log(1 - p))
-    taste = _best_before(votes.voter, gained, forecast.block, DEFAULT_TASTE)
-    logit = np.take_along_axis(logits, taste[None], axis=0)[0]
-    rates = np.stack([_own_ties(votes, forecast, logit, weight) for weight in TIE_WEIGHTS])
+    # Single precision, because there is a row for each of TASTES.
+    logits = [_logits_with_taste(votes, forecast, taste, models=models).astype(np.float32) for taste in TASTES]
+
+    def score(logit: Singles) -> Floats:
+        p = np.clip(expit(np.where(known, logit, 0).astype(np.float64)), 1e-6, 1 - 1e-6)
+        log_score: Floats = known * (share * np.log(p) + (1 - share) * np.log(1 - p))
+        return log_score
+
+    taste = _best_before(votes.voter, map(score, logits), score(logits[DEFAULT_TASTE]), forecast.block, DEFAULT_TASTE)
+    logit = np.choose(taste, logits).astype(np.float64)
     even = 4 * expit(logit) * expit(-logit)
-    tied = np.clip(np.where(known, rates * even, 0.5), 1e-6, 1 - 1e-6)
-    gained = known * np.where(votes.outcome == TIE, np.log(tied), np.log(1 - tied))
-    weight = _best_before(votes.voter, gained, forecast.block, DEFAULT_TIE_WEIGHT)
-    return Expectation(logit, np.take_along_axis(rates, weight[None], axis=0)[0]), Crowds(taste, weight)
+
+    def score_ties(weight: tuple[int, int]) -> Floats:
+        tied = np.clip(np.where(known, _own_ties(votes, forecast, logit, weight) * even, 0.5), 1e-6, 1 - 1e-6)
+        log_score: Floats = known * np.where(votes.outcome == TIE, np.log(tied), np.log(1 - tied))
+        return log_score
+
+    default = score_ties(TIE_WEIGHTS[DEFAULT_TIE_WEIGHT])
+    weight = _best_before(votes.voter, map(score_ties, TIE_WEIGHTS), default, forecast.block, DEFAULT_TIE_WEIGHT)
+    ties = np.empty(len(votes))
+    for number in np.unique(weight):
+        chosen = weight == number
+        ties[chosen] = _own_ties(votes, forecast, logit, TIE_WEIGHTS[number])[chosen]
+    return Expectation(logit, ties), Crowds(taste, weight)
 
 
 def expect_of(votes: Votes, forecast: Forecast, crowd: Crowd, *, models: int) -> Expectation:
@@ -100,15 +116,18 @@ def expect_of(votes: Votes, forecast: Forecast, crowd: Crowd, *, models: int) ->
     return Expectation(logit, _own_ties(votes, forecast, logit, TIE_WEIGHTS[crowd.tie_weight]))
 
 
-def _best_before(voter: Indices, gained: Floats, block: Indices, default: int) -> Indices:
-    """Return the row with the largest sum of `gained` over earlier blocks, for each vote."""
+def _best_before(
+    voter: Indices, scores: Iterable[Floats], default_scores: Floats, block: Indices, default: int
+) -> Indices:
+    """Return the row of `scores` with the largest sum over earlier blocks, for each vote."""
     order = np.argsort(voter, kind="stable")
     begin = np.flatnonzero(np.diff(voter[order], prepend=-1))
     lengths = np.diff(np.append(begin, len(voter)))
     blocks, sums = int(block.max(initial=-1)) + 1, []
-    for row in gained - gained[default]:
-        total = np.cumsum(row[order])
-        voice = np.clip(total - np.repeat((total - row[order])[begin], lengths), -MAX_VOICE, MAX_VOICE)
+    for row in scores:
+        gained = (row - default_scores)[order]
+        total = np.cumsum(gained)
+        voice = np.clip(total - np.repeat((total - gained)[begin], lengths), -MAX_VOICE, MAX_VOICE)
         change = np.diff(voice, prepend=0.0)
         change[begin] = voice[begin]
         sums.append(np.append(0.0, np.bincount(block[order], change, minlength=blocks).cumsum()))
