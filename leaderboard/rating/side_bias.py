@@ -26,8 +26,8 @@ from leaderboard.rating.intervals import Z, dispersion
 MIN_Z = 3.0
 # Natural-log units: beyond this the estimate diverges.
 _MAX_BIAS = 20.0
-# Share of the information on β that must be left beside θ.
-_MIN_OWN_INFORMATION = 1e-9
+# Factor by which θ may inflate the variance of β; without bound where the models tell the sides.
+_MAX_VARIANCE_INFLATION = 1e9
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,11 @@ def estimate_side_bias(tally: Tally, voters: VoterVotes | None = None, *, deff: 
         return None
     # Newton's method for all θ and β takes as long as a fit: where it can, a few cheap steps follow a fit of θ alone.
     fit = (None if component.any() else _fit_after_strengths(inside)) or _joint_fit(inside, is_same)
-    if fit is None or _is_unidentified(1 / fit.variance, cells, fit.p):
+    if fit is None:
+        return None
+    weight = fit.p * (1 - fit.p)
+    information = float(np.vdot(cells, weight))
+    if fit.variance * information > _MAX_VARIANCE_INFLATION:
         return None
     # The change of β per unit of a vote's residual.
     influence = fit.towards[:, None] - fit.towards + fit.variance
@@ -93,10 +97,10 @@ def estimate_side_bias(tally: Tally, voters: VoterVotes | None = None, *, deff: 
     leverage /= fit.variance
     leverage += deviation[:, None] + deviation
     leverage -= 2 * fit.spread
-    squares, weight = inside.squared_residuals(fit.p), fit.p * (1 - fit.p)
     leverage *= weight
+    squares = inside.squared_residuals(fit.p)
     hc3 = (squares * (influence / np.maximum(1 - leverage, 1e-6)) ** 2).sum()
-    phi = dispersion(squares.sum(), float(np.vdot(cells, weight)))
+    phi = dispersion(squares.sum(), information)
     if voters:
         deff = scalar_design_effect(voters.where(is_same[voters.left, voters.right]), fit.p, influence)
     error = np.sqrt(deff * max(hc3, phi * fit.variance))
@@ -128,7 +132,7 @@ def _fit_after_strengths(tally: Tally) -> _JointFit | None:
     response = spread @ cross
     own = weight.sum() - cross @ response
     size = np.inf
-    while not _is_unidentified(own, cells, p):
+    while own * _MAX_VARIANCE_INFLATION > weight.sum():
         residuals = left_share - cells * p
         gradient = _left_minus_right(residuals)
         change = float(residuals.sum() - response @ gradient) / own
@@ -157,11 +161,6 @@ def _solve_information(weight: Floats, right_side: Floats, spread: Floats) -> Fl
         if np.abs(step).max() <= STEP_TOLERANCE * np.abs(solution).max():
             break
     return solution
-
-
-def _is_unidentified(own: float, cells: Floats, p: Floats) -> bool:
-    """Return whether the models alone tell the sides. own: information on β beside θ."""
-    return own <= _MIN_OWN_INFORMATION * float(np.vdot(cells, p * (1 - p)))
 
 
 def _joint_fit(tally: Tally, same: Flags) -> _JointFit | None:
