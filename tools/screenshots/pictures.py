@@ -127,6 +127,7 @@ BOARDS = [
         "charts-500": "/leaderboard/charts/", "charts-compare": "/leaderboard/charts/?board=compare",
         "model-500": "/leaderboard/models/{model}/", "pair-500": "/leaderboard/compare/{model}/{other_model}/",
         "snapshots-500": "/leaderboard/snapshots/", "snapshot": "/leaderboard/snapshots/{snapshot}/",
+        "snapshot-changes": "/leaderboard/snapshots/{snapshot}/changes/",
     }),
 ]  # fmt: skip
 # Tables whose lists and forms differ from Django's.
