@@ -178,6 +178,7 @@ def test_queue_and_board_show_held_share(client, review, settings):
     assert "9.1 % of the votes wait for a review" in client.get("/leaderboard/").content.decode()
     AnomalyReview.objects.update(over_cap=True)
     assert "The votes of 1 open review count meanwhile" in client.get(REVIEWS).content.decode()
+    AnomalyReview.objects.update(over_cap=False)
     client.post(f"{REVIEWS}{review.pk}/decide/", {"state": "dismissed", "because": "a class"})
     assert set(Vote.objects.values_list("excluded_reason", flat=True)) == {""}
 
