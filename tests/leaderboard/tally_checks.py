@@ -49,7 +49,7 @@ def newest_standings() -> QuerySet[Standing]:
 
 
 def cast_random_votes(number: int) -> None:
-    """Cast votes of nine voters on four models, a quarter side by side and a tenth excluded."""
+    """Cast votes of nine voters without accounts on four models, a quarter side by side and a tenth excluded."""
     rng = random.Random(number)
     models = list(LanguageModel.objects.order_by("slug")) or contestants("a", "b", "c", "d")
     ballots = []
@@ -58,7 +58,7 @@ def cast_random_votes(number: int) -> None:
         reason = "identity_leak" if rng.random() < 0.1 else ""
         ballots.append(
             ballot(
-                left, right, rng.choice(OUTCOMES), voter=f"user:{rng.randrange(9)}", excluded=reason,
+                left, right, rng.choice(OUTCOMES), voter=f"user:{1_000_000 + rng.randrange(9)}", excluded=reason,
                 categories=rng.choice([[], ["coding"], ["coding", "maths"]]),
                 language=rng.choice(["en", "fr", "und"]),
                 mode=rng.choice(["blind", "blind", "blind", "side_by_side"]),
