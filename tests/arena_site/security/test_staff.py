@@ -35,6 +35,7 @@ HARMLESS = {
     "models_registry.LanguageModel": {"family", "version", "retired_at", "created_at"},
     "uploads.Upload": {"public_id", "lease_until"},
     "battles.Category": {"created_at"},
+    "battles.Vote": {"processing"},  # not used
     "battles.ModerationCase": {"battle", "user", "visitor"},
     "leaderboard.AnomalyReview": {"orders", "last_order", "log_e", "evidence", "effect"},
     "leaderboard.AggregationRun": {"public_id"},
