@@ -24,8 +24,7 @@ stop: $(BIN)/.arena ## Stop a running arena, or what a killed one left behind
 	@$(BIN)/python -m arena_site.supervisor stop
 
 test: lint local-model ## Lint, then run every test
-	@# Three workers on two cores, because a third of the time tests wait for browsers and servers.
-	@$(BIN)/python -m pytest -q -rs -n 3 --dist loadfile --no-loadscope-reorder --rerun-failed
+	@$(BIN)/python -m pytest -q -rs -n 2 --dist loadfile --no-loadscope-reorder --rerun-failed
 
 test-quick: $(BIN)/.dev ## Run the tests without a browser, programs of their own, and long waits
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not (browser or faults or processes or slow)"
