@@ -9,11 +9,10 @@ from tests.browser.helpers.administration import sign_in
 from tests.browser.helpers.arenas import publish
 from tests.browser.helpers.browser_inputs import new_context
 from tests.faults.running import Arena
-from tests.local_model import needs_local_model
 from tests.site import Reader
 from tests.waiting import wait_for
 
-pytestmark = [pytest.mark.browser, needs_local_model]
+pytestmark = pytest.mark.browser
 
 PAUSE_CELLAR_MODEL = """
 from models_registry.models import LanguageModel

@@ -5,10 +5,9 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.helpers.arenas import publish
 from tests.faults.running import Arena
-from tests.local_model import needs_local_model
 from tests.uploads import pdfs, pictures
 
-pytestmark = [pytest.mark.browser, needs_local_model]
+pytestmark = pytest.mark.browser
 
 
 def test_first_battle_from_prompt_to_board_by_keyboard(arena: Arena, page: Page):

@@ -13,10 +13,9 @@ from models_registry.models import LanguageModel, Provider
 from models_registry.providers import ChatRequest, Completion, FailureCode, ProviderError
 from models_registry.providers.openai_compatible import OpenAICompatible
 from tests.faults.running import free_port
-from tests.local_model import needs_local_model
 from tests.models_registry.providers.test_kinds import EVERYTHING
 
-pytestmark = [needs_local_model, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.processes, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")
