@@ -1,5 +1,3 @@
-import random
-
 import pytest
 
 from accounts.claims import visitor_claimed
@@ -12,10 +10,10 @@ from leaderboard.counting import schedule, tallies
 from leaderboard.errors import ReviewIsDecided
 from leaderboard.models import AggregationRun, AnomalyReview, EloRating
 from tests import make
-from tests.leaderboard.vote_factory import ballot, cast, cast_all, contestants
+from tests.leaderboard.aggregation.honest_votes import cast_honest_votes, make_models
+from tests.leaderboard.vote_factory import ballot, cast, cast_all
 
 State = AnomalyReview.State
-STRENGTH = {"gold": 1.5, "silver": 0.7, "bronze": 0.0, "tin": -1.0}
 
 
 def aggregate() -> AggregationRun:
@@ -28,17 +26,12 @@ def counted() -> int:
 
 @pytest.fixture
 def models():
-    return {model.slug: model for model in contestants(*STRENGTH)}
+    return make_models()
 
 
 @pytest.fixture
 def crowd(models):
-    rng, ballots = random.Random(4), []
-    for number in range(240):
-        left, right = rng.sample(sorted(STRENGTH), 2)
-        wins = rng.random() < 1 / (1 + 2.718 ** (STRENGTH[right] - STRENGTH[left]))
-        ballots.append(ballot(models[left], models[right], "left" if wins else "right", voter=f"user:{number % 24}"))
-    cast_all(ballots)
+    cast_honest_votes(models, 240, voters=24)
 
 
 def favour_bronze(models, number: int = 40, voter: str = "visitor:9") -> None:

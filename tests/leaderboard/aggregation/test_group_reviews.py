@@ -1,4 +1,3 @@
-import random
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,10 +9,10 @@ from leaderboard.aggregation import anomalies, job
 from leaderboard.counting import reviews, schedule, tallies
 from leaderboard.models import AggregationRun, AnomalyReview, EloRating
 from tests import make
-from tests.leaderboard.vote_factory import ballot, cast_all, contestants
+from tests.leaderboard.aggregation.honest_votes import cast_honest_votes, make_models
+from tests.leaderboard.vote_factory import ballot, cast_all
 
 State, Group = AnomalyReview.State, AnomalyReview.Group
-STRENGTH = {"gold": 1.5, "silver": 0.7, "bronze": 0.0, "tin": -1.0}
 DAY_OF_RING = datetime(2026, 3, 18, 12, tzinfo=UTC)
 REVIEWS = "/admin/leaderboard/anomalyreview/"
 
@@ -24,21 +23,13 @@ def aggregate() -> AggregationRun:
 
 @pytest.fixture
 def models():
-    return {model.slug: model for model in contestants(*STRENGTH)}
+    return make_models()
 
 
 @pytest.fixture
 def crowd(models):
     """600 honest votes of 60 voters on the ten days before the ring."""
-    rng, ballots = random.Random(4), []
-    for number in range(600):
-        left, right = rng.sample(sorted(STRENGTH), 2)
-        wins = rng.random() < 1 / (1 + 2.718 ** (STRENGTH[right] - STRENGTH[left]))
-        at = DAY_OF_RING - timedelta(days=10 - number // 60)
-        ballots.append(
-            ballot(models[left], models[right], "left" if wins else "right", voter=f"user:{number % 60}", created_at=at)
-        )
-    cast_all(ballots)
+    cast_honest_votes(models, 600, voters=60, at=lambda vote: DAY_OF_RING - timedelta(days=10 - vote // 60))
 
 
 def ring_votes(models, *, number: int = 60, first: int = 0, at: datetime = DAY_OF_RING, choice: str = "left"):
