@@ -9,6 +9,7 @@ from accounts.models import Visitor
 from battles.actions import delete_sessions
 from battles.models import Session, VoteNetwork
 from common.valkey.connections import UNREACHABLE, rewrite_append_only_file
+from leaderboard.models import AnomalyReview
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +33,7 @@ def purge() -> None:
     oldest_network = _before(min(days or MAX_NETWORK_DAYS, MAX_NETWORK_DAYS))
     Visitor.objects.filter(created_at__lt=oldest_network).exclude(network="").update(network="")
     VoteNetwork.objects.filter(day__lt=oldest_network.date()).delete()
+    AnomalyReview.objects.forget_networks(before=oldest_network.date())
     if days:
         owned = Session.objects.exclude(owner_user=None, owner_visitor=None)
         failures = delete_sessions(owned.filter(last_active_at__lt=_before(days)))

@@ -3,7 +3,7 @@ from datetime import date, timedelta
 
 import numpy as np
 
-from battles.models import Battle, VoteNetwork
+from battles.models import VoteNetwork
 from common.payload_types import JsonObject
 from leaderboard.counting import method, reviews
 from leaderboard.counting.dated_votes import OverallVotes, read_overall_votes
@@ -45,6 +45,7 @@ def _extend_group_reviews(board: BoardVotes, read: OverallVotes) -> bool:
         own = ~read.dated.accepted_of_group & read.dated.came_in(start, PERIOD_DAYS[Group(review.group)])
         own &= (votes.left == model) | (votes.right == model)
         own &= _has_member_key(read, review)
+        own &= ~np.isin(read.order, np.array(review.orders, dtype=np.int64))  # counted again by a moderator
         if own.any():
             extended |= reviews.extend(review, read.order[own].tolist())
     return extended
@@ -158,9 +159,12 @@ def _observed_and_expected(
 def _update_open_reviews(board: BoardVotes) -> None:
     index_by_name = {name: index for index, name in enumerate(board.counts.names)}
     for review in AnomalyReview.objects.filter(state=AnomalyReview.State.OPEN):
-        votes = review.votes.filter(model_left__slug__in=index_by_name, model_right__slug__in=index_by_name)
-        if review.over_cap:
-            votes = votes.filter(excluded_reason="", order__lte=board.last_order, mode=Battle.Mode.BLIND)
+        votes = review.votes.blind().filter(
+            model_left__slug__in=index_by_name,
+            model_right__slug__in=index_by_name,
+            order__lte=board.last_order,
+            excluded_reason="" if review.over_cap else review.reason_of_votes,
+        )
         rows = votes.values_list("model_left__slug", "model_right__slug", "choice")
         indices = [(index_by_name[left], index_by_name[right], OUTCOMES.index(choice)) for left, right, choice in rows]
         table = np.array(indices, dtype=np.int64).reshape(-1, 3)

@@ -87,9 +87,13 @@ def _subject(suspect: Suspect) -> JsonObject:
 def _votes_to_hold(review: AnomalyReview, suspect: Suspect) -> VoteQuerySet:
     if suspect.of_group:
         return Vote.objects.filter(order__in=suspect.of_group.orders)
-    dismissed = AnomalyReview.objects.filter(voter=review.voter, group="", state=State.DISMISSED)
+    return _votes_since_dismissal(review.voter)
+
+
+def _votes_since_dismissal(voter: str) -> VoteQuerySet:
+    dismissed = AnomalyReview.objects.filter(voter=voter, group="", state=State.DISMISSED)
     newest = dismissed.order_by("-last_order").first()
-    return Vote.objects.filter(voter=review.voter, order__gt=newest.last_order if newest else 0)
+    return Vote.objects.filter(voter=voter, order__gt=newest.last_order if newest else 0)
 
 
 def held_share() -> float:
@@ -153,6 +157,7 @@ def decide(review: AnomalyReview, state: str, *, by: User | None, because: str) 
     if review.state == state:
         raise ReviewIsDecided
     votes = review.votes.filter(excluded_reason="" if review.counts_its_votes else review.reason_of_votes)
+    was_over_cap = review.over_cap
     review.state, review.over_cap = state, False
     if state == State.DISMISSED:
         include_votes(votes, by=by, because=because)
@@ -160,4 +165,6 @@ def decide(review: AnomalyReview, state: str, *, by: User | None, because: str) 
         exclude_votes(votes, reason=review.reason_of_votes, by=by, because=because)
     review.decided_by, review.decided_at, review.reason = by, Now(), because
     review.save(update_fields=["state", "over_cap", "decided_by", "decided_at", "reason"])
+    if was_over_cap and state == State.EXCLUDED and not review.group:
+        _add_votes(review, _votes_since_dismissal(review.voter))  # votes that were counted since the last look
     return review

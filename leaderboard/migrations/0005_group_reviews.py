@@ -42,6 +42,11 @@ class Migration(migrations.Migration):
             name='over_cap',
             field=models.BooleanField(db_default=False, default=False),
         ),
+        # The last release has one open review per voter, and decides a group's review like any other.
+        migrations.RunSQL(
+            migrations.RunSQL.noop,
+            """UPDATE leaderboard_anomalyreview SET voter = 'group:' || id WHERE "group" <> ''""",
+        ),
         migrations.AddConstraint(
             model_name='anomalyreview',
             constraint=models.UniqueConstraint(condition=models.Q(('group', ''), ('state', 'open')), fields=('voter',), name='a_voter_has_one_open_review'),

@@ -1,7 +1,9 @@
+from datetime import date
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
-from django.db.models.functions import Now
+from django.db.models import Q, Value
+from django.db.models.functions import Cast, Concat, Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
@@ -35,6 +37,11 @@ class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
         votes: int = held.aggregate(votes=models.Sum("orders__len", default=0))["votes"]
         return votes
 
+    def forget_networks(self, *, before: date) -> None:
+        """Delete the network hashes of groups that came earlier; each review keeps a key of its own."""
+        old = self.filter(group=AnomalyReview.Group.NETWORK, first_day__lt=before).exclude(member_key__startswith="-")
+        old.update(member_key=Concat(Value("-"), Cast("pk", models.CharField())))
+
 
 class AnomalyReview(models.Model):
     """Suspicion about one voter, or about a group's votes with one model; they do not count while it is open."""
@@ -57,7 +64,7 @@ class AnomalyReview(models.Model):
     group = models.CharField(max_length=10, choices=Group, blank=True, default="", db_default="")
     # The first day of the period in which the group's voters came.
     first_day = models.DateField(null=True)
-    # The network's hash, or the id of the inviting user.
+    # The network's hash ("-" and the row's id once that is deleted), or the id of the inviting user.
     member_key = models.CharField(max_length=40, blank=True, default="", db_default="")
     # The model that a group favours or disfavours.
     model = models.ForeignKey(LanguageModel, models.PROTECT, null=True, related_name="+")
@@ -122,4 +129,4 @@ class AnomalyReview(models.Model):
         if not self.group:
             return votes.filter(voter=self.voter)
         with_model = Q(model_left=self.model_id) | Q(model_right=self.model_id)
-        return votes.filter(with_model, voter__in=self.votes.values("voter"))
+        return votes.blind().filter(with_model, voter__in=self.votes.values("voter"))

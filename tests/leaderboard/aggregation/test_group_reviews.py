@@ -84,7 +84,9 @@ def test_demoting_ring_is_reviewed(models, crowd):
 @pytest.mark.django_db
 def test_later_votes_of_group_with_the_model_are_held(review, models):
     ring_votes(models, number=5, at=DAY_OF_RING + timedelta(days=1))
-    cast_all([ballot(models["gold"], models["tin"], "left", voter="visitor:1001") for _ in range(2)])
+    cast_all(
+        [ballot(models["gold"], models["tin"], "left", voter="visitor:1001", created_at=DAY_OF_RING) for _ in range(2)]
+    )
     run = aggregate()
     assert (run.votes_counted, run.votes_excluded) == (602, {"anomaly": 65})
     review.refresh_from_db()
@@ -94,11 +96,41 @@ def test_later_votes_of_group_with_the_model_are_held(review, models):
 @pytest.mark.django_db
 def test_member_without_earlier_vote_on_model_is_held_by_look(review, models):
     cast_all([ballot(models["gold"], models["tin"], "left", voter="visitor:7", created_at=DAY_OF_RING)])
-    cast_all([ballot(models["bronze"], models["tin"], "left", voter="visitor:7")])
+    cast_all([ballot(models["bronze"], models["tin"], "left", voter="visitor:7", created_at=DAY_OF_RING)])
     assert aggregate().votes_counted == 602
     assert anomalies.find_anomalies() == 0
     assert len(AnomalyReview.objects.get().orders) == 61
     assert aggregate().votes_counted == 601
+
+
+@pytest.mark.django_db
+def test_look_leaves_restored_vote_counted(review):
+    actions.restore(review.votes[0], by=None, because="a known person")
+    assert aggregate().votes_counted == 601
+    assert anomalies.find_anomalies() == 0
+    assert aggregate().votes_counted == 601
+
+
+@pytest.mark.django_db
+def test_side_by_side_votes_of_group_count(review, models):
+    cast_all([ballot(models["bronze"], models["tin"], "left", voter="visitor:1001", mode="side_by_side")])
+    aggregate()
+    assert Vote.objects.get(mode="side_by_side").excluded_reason == ""
+
+
+@pytest.mark.django_db
+def test_voter_over_the_cap_is_excluded_with_newest_votes(models, crowd, settings):
+    settings.ARENA_MAX_HELD_SHARE = {"voters": 0.05, "groups": 0.001}
+    partisan = [ballot(models["bronze"], models["gold"], "left", voter="visitor:7") for _ in range(40)]
+    cast_all(partisan)
+    aggregate()
+    anomalies.find_anomalies()
+    review = AnomalyReview.objects.get(voter="visitor:7")
+    assert review.over_cap
+    cast_all([ballot(models["bronze"], models["gold"], "left", voter="visitor:7") for _ in range(3)])
+    assert aggregate().votes_excluded == {}
+    actions.decide_review(review, State.EXCLUDED, by=make.user(), because="a script")
+    assert aggregate().votes_excluded == {"moderation": 43}
 
 
 @pytest.mark.django_db
@@ -179,11 +211,16 @@ def test_network_of_ring_is_the_group(models, crowd):
     from battles.models import VoteNetwork
 
     # A week's newcomers of a network are judged by votes before that week.
-    monday = datetime(2026, 3, 19, 12, tzinfo=UTC)
-    votes = ring_votes(models, at=monday)
-    rows = [VoteNetwork(vote=vote, network="f" * 32, day=monday.date()) for vote in votes]
+    first_of_week = datetime(2026, 3, 19, 12, tzinfo=UTC)
+    votes = ring_votes(models, at=first_of_week)
+    rows = [VoteNetwork(vote=vote, network="f" * 32, day=first_of_week.date()) for vote in votes]
     VoteNetwork.objects.bulk_create(rows)
     aggregate()
     assert anomalies.find_anomalies() == 1
     review = AnomalyReview.objects.get()
     assert (review.group, review.member_key) == (Group.NETWORK, "f" * 32)
+    AnomalyReview.objects.forget_networks(before=review.first_day)
+    assert AnomalyReview.objects.get().member_key == "f" * 32
+    AnomalyReview.objects.forget_networks(before=review.first_day + timedelta(days=1))
+    assert AnomalyReview.objects.get().member_key == f"-{review.pk}"
+    assert anomalies.find_anomalies() == 0
