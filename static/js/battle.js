@@ -56,6 +56,7 @@ function takeSnapshot(battle, { quietly = false } = {}) {
     milestone: milestone(battle),
     revealed: battle.querySelector(".reveal") !== null,
     hadFocus: battle.contains(at) || (!quietly && at?.matches("[data-follow-up]")),
+    revealHadFocus: battle.contains(at) && at.matches(".reveal"),
     scrolled: [...panesIn(battle)].map((pane) => pane.scrollTop),
     swiped: [...battle.querySelectorAll(".panes")].map((panes) => panes.scrollLeft),
   });
@@ -91,6 +92,7 @@ function restore(before) {
       showNews(battle, before);
     }
   }
+  if (before.revealHadFocus) battle.querySelector(".reveal")?.focus({ preventScroll: true });
   if (before.hadFocus) focusLastPrompt(battle);
 }
 

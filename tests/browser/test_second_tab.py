@@ -94,6 +94,20 @@ def test_other_browser_catches_up_on_focus(arena: Arena, page: Page, other_brows
     assert looked.value.status == 204  # no changes
 
 
+def test_reveal_keeps_focus_when_its_battle_is_fetched_again(arena: Arena, page: Page):
+    ask(page, arena, "one two three")
+    page.get_by_role("button", name="Tie").click()
+    expect(page.locator(".reveal")).to_be_focused()
+    page.evaluate("""
+        document.querySelector(".reveal").id = "replaced";
+        document.querySelector(".battle").dataset.version = "an older one";
+        const session = document.querySelector("[data-catch-up]").getAttribute("hx-get");
+        new BroadcastChannel("sessions").postMessage(session);
+    """)
+    expect(page.locator("#replaced")).to_have_count(0)
+    expect(page.locator(".reveal")).to_be_focused()
+
+
 def test_simultaneous_clicks_are_handled_in_order(arena: Arena, page: Page):
     ask(page, arena, "one two three")
     page.locator("#prompt").fill("four five six")
