@@ -151,9 +151,9 @@ def old_arena(tmp_path: Path, fake_provider: FakeProvider) -> Iterator[OldArena]
         environment = PLENTY | {
             "PATH": os.environ["PATH"],
             "ARENA_ENV_FILE": os.devnull,
-            "DJANGO_SETTINGS_MODULE": "arena_site.settings.test",
+            "DJANGO_SETTINGS_MODULE": "tests.arena_settings",
             "DATABASE_URL": database,
-            "REDIS_URL": f"{os.environ['REDIS_URL']}?db=1",
+            "REDIS_URL": f"{os.environ['REDIS_URL']}?db=3",
             "ARENA_DATA_DIR": str(tmp_path),
             "ARENA_MODELS_FILE": str(models),
             "ARENA_ALLOW_PRIVATE_PROVIDERS": "true",
