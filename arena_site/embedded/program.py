@@ -22,4 +22,5 @@ class Program:
     is_ready: Callable[[], bool]
     stop_signal: signal.Signals = signal.SIGTERM
     before_start: Callable[[], None] = lambda: None
+    is_forked: bool = False  # a Python program of the site, run in a fork of the launcher
     inherits_stdout: bool = False  # print to the launcher's terminal; errors still go to the log

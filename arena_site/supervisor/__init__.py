@@ -1,1 +1,1 @@
-"""Start, watch and stop an arena's processes. Without Django, because there is no database yet."""
+"""Start, watch and stop an arena's processes. Django is imported once its services run."""

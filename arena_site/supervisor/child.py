@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from arena_site.embedded.program import CannotStart, Program
+from arena_site.supervisor.forking import ForkedProcess
 
 
 class Child:
@@ -25,16 +26,20 @@ class Child:
     def start(self) -> None:
         """Start or restart the program. Raises OSError."""
         self.started_at = time.monotonic()
+        self.process: ForkedProcess | subprocess.Popen[bytes]
         self.program.before_start()
         with self._open_log() as log:
-            self.process = subprocess.Popen(
-                self.program.command,
-                cwd=self.program.cwd,
-                stdin=subprocess.DEVNULL,
-                stdout=None if self.program.inherits_stdout else log,
-                stderr=log,
-                start_new_session=True,
-            )
+            self.process = ForkedProcess(self.program, log) if self.program.is_forked else self._run(log)
+
+    def _run(self, log: IO[bytes]) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            self.program.command,
+            cwd=self.program.cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=None if self.program.inherits_stdout else log,
+            stderr=log,
+            start_new_session=True,
+        )
 
     def _open_log(self) -> IO[bytes]:
         """Open the log file, or /dev/null when that fails: the disk may be full."""

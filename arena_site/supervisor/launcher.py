@@ -16,6 +16,7 @@ from arena_site.embedded.valkey import Valkey
 from arena_site.settings.env import BASE_DIR
 from arena_site.supervisor import leftovers
 from arena_site.supervisor.child import Child
+from arena_site.supervisor.forking import preload
 from arena_site.supervisor.process_manager import ProcessManager, Stage
 from arena_site.supervisor.service_file import ServiceFile
 from arena_site.supervisor.site import Site
@@ -79,6 +80,7 @@ class Launcher:
         services.make_secrets()
         self._start_services(services)
         self._start_local_model(services)
+        preload()
         self._prepare()
         for program in self.site.background_programs():
             self.processes.start(program, Stage.BACKGROUND)

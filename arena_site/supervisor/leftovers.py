@@ -63,6 +63,7 @@ def acquire_lock(data_dir: Path) -> IO[str]:
             f"An arena is already running on {data_dir} (process {lock.read().strip()}): "
             "stop it with `make stop`, or set another ARENA_DATA_DIR and ARENA_PORT."
         ) from error
+    os.register_at_fork(after_in_child=lock.close)  # a program that outlives this process must not keep it locked
     # The id is padded to a fixed length, so that overwriting it needs no space on a full disk. If it still fails, only
     # `make stop` is affected: it does not find the launcher.
     with suppress(OSError):

@@ -80,4 +80,4 @@ class Site:
 
 def _python(name: str, label: str, *arguments: str) -> Program:
     """Return a Python program, which is ready at once: /readyz checks all of them together."""
-    return Program(name, label, [sys.executable, *arguments], cwd=BASE_DIR, is_ready=lambda: True)
+    return Program(name, label, [sys.executable, *arguments], cwd=BASE_DIR, is_ready=lambda: True, is_forked=True)

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from functools import cache
 
 from common.valkey.connections import UNREACHABLE, connection
 
@@ -23,7 +24,6 @@ Labels = tuple[str, ...]
 _lock = threading.Lock()
 _pending: Counter[str] = Counter()
 _gauges: Counter[str] = Counter()
-_process = secrets.token_hex(6)
 
 
 def add(name: str, *labels: str, by: int = 1) -> None:
@@ -48,6 +48,12 @@ def start() -> None:
     threading.Thread(target=_flush_for_ever, name="counters", daemon=True).start()
 
 
+@cache
+def _process_id() -> str:
+    """Made at the first flush, which is after a fork."""
+    return secrets.token_hex(6)
+
+
 def flush() -> None:
     """Add the pending counts to Valkey. Raises one of UNREACHABLE, keeping the counts."""
     with _lock:
@@ -59,7 +65,7 @@ def flush() -> None:
             for field, number in counts.items():
                 pipeline.hincrby(COUNTS_KEY, field, number)
             for name, value in gauges.items():
-                pipeline.hset(GAUGES_KEY, f"{name}{_SEPARATOR}{_process}", f"{value} {now:.0f}")
+                pipeline.hset(GAUGES_KEY, f"{name}{_SEPARATOR}{_process_id()}", f"{value} {now:.0f}")
             pipeline.execute()
     except UNREACHABLE:
         with _lock:

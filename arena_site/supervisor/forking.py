@@ -1,0 +1,108 @@
+"""Forks of the launcher run the site's programs: its modules are imported once, and their memory is shared."""
+
+import gc
+import multiprocessing
+import os
+import runpy
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from typing import IO
+
+from setproctitle import setproctitle
+
+from arena_site.embedded.program import Program
+
+# What Celery's commands, a web process and the engine of the answer worker import.
+MODULES = (
+    "celery.bin.celery",
+    "celery.apps.worker",
+    "celery.apps.beat",
+    "celery.worker.consumer",
+    "celery.concurrency.thread",
+    "kombu.transport.redis",
+    "arena_site.urls",
+    "arena_site.site_handler",
+    "arena_site.embedded.connections",
+    "uvicorn",
+    "uvloop",
+    "battles.worker.runner",
+)
+SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}  # handled by the launcher
+_forks = multiprocessing.get_context("fork")
+
+
+def preload() -> None:
+    """Import the site. A faulty setting is left to the first program, whose log tells of it."""
+    with suppress(Exception):
+        import django
+
+        from arena_site.celery import app
+
+        django.setup()
+        app.loader.import_default_modules()
+        for name in MODULES:
+            import_module(name)
+    gc.collect()
+    gc.freeze()  # a collection in a fork would write to, and so copy, the shared memory
+
+
+class ForkedProcess:
+    """Fork that runs a Python program in a session of its own, with the methods of Popen that Child needs."""
+
+    def __init__(self, program: Program, log: IO[bytes]) -> None:
+        self._process = _forks.Process(target=_run, args=(program, log.fileno()))
+        with _blocked_signals():
+            self._process.start()
+        self.pid: int = self._process.pid or 0
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.exitcode
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Raises TimeoutExpired."""
+        self._process.join(timeout)
+        if self._process.exitcode is None:
+            raise subprocess.TimeoutExpired(str(self.pid), timeout or 0)
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+
+@contextmanager
+def _blocked_signals() -> Iterator[None]:
+    """Hold back signals until a fork has handlers of its own: the launcher's would only set its event."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+
+
+def _run(program: Program, log: int) -> None:
+    """Run in the fork what `python <arguments>` would run."""
+    os.setsid()
+    os.chdir(program.cwd)
+    os.dup2(log, 2)
+    if not program.inherits_stdout:
+        os.dup2(log, 1)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in SIGNALS - {signal.SIGINT}:
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+    setproctitle(" ".join(program.command))
+    _python, *arguments = program.command
+    if arguments[0] == "-m":
+        sys.argv = arguments[1:]
+        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+    else:
+        sys.argv = arguments
+        runpy.run_path(arguments[0], run_name="__main__")
