@@ -18,6 +18,8 @@ from common.valkey import heartbeat
 from models_registry.health.reachability import probe_keyless_providers
 from models_registry.models import LanguageModel, Provider
 
+HOW_TO_RUN_PYTHON = {"compose": "docker compose exec web python", "kubernetes": "kubectl exec -it deploy/web -- python"}
+
 
 class Command(BaseCommand):
     help = (
@@ -26,23 +28,24 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--compose",
-            action="store_true",
+            "--in",
+            dest="container",
+            choices=HOW_TO_RUN_PYTHON,
             help="collect no static files, which an image has, and say what to do next",
         )
 
-    def handle(self, *args: object, compose: bool, **options: object) -> None:
+    def handle(self, *args: object, container: str | None, **options: object) -> None:
         for warning in check_removed_settings():
             self.stdout.write(str(warning.msg))  # `make up` shows standard output only
         heartbeat.clear()
         self._migrate()
         grant_rights()
-        if not compose:
+        if not container:
             self._collect_static()
         self._import_models()
         self._warn_about_refused_providers(probe_keyless_providers())
-        self._create_first_administrator("docker compose exec web python" if compose else ".venv/bin/python")
-        if compose:
+        self._create_first_administrator(HOW_TO_RUN_PYTHON[container] if container else ".venv/bin/python")
+        if container:
             self._report_drawable_models()
 
     def _migrate(self) -> None:
@@ -81,8 +84,8 @@ class Command(BaseCommand):
             self.stdout.write(f"{count} models can be drawn for battles.")
         else:
             self.stdout.write(
-                "Fewer than two models can be drawn, so no battle can start: set a provider's key in .env or add "
-                "models to config/models.yaml, then repeat docker compose up --detach; or add them at /admin/."
+                "Fewer than two models can be drawn, so no battle can start: set a provider's key or add models to the "
+                "models file, then run this again; or add models at /admin/."
             )
 
     def _create_first_administrator(self, python: str) -> None:

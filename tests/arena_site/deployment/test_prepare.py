@@ -14,10 +14,10 @@ pytestmark = pytest.mark.django_db
 ENTRY = '- {{id: {0}, name: {0}, provider: Server, model: honest, base_url: "{1}", needs_key: false}}\n'
 
 
-def prepare(settings, *models: tuple[str, str]) -> str:
+def prepare(settings, *models: tuple[str, str], container: str = "compose") -> str:
     settings.ARENA_MODELS_FILE.write_text("".join(ENTRY.format(*model) for model in models))
     output = StringIO()
-    call_command("prepare", compose=True, stdout=output)
+    call_command("prepare", container=container, stdout=output)
     return output.getvalue()
 
 
@@ -50,11 +50,15 @@ def test_allowed_provider_is_not_warned_of(fake_provider: FakeProvider, settings
 def test_compose_start_without_models_says_what_to_do(settings):
     output = prepare(settings)
     assert "Fewer than two models can be drawn" in output
-    assert "config/models.yaml" in output
+    assert "add models to the models file" in output
 
 
-def test_compose_hint_names_a_command_of_a_container(settings):
-    assert "docker compose exec web python manage.py createsuperuser" in prepare(settings)
+@pytest.mark.parametrize(
+    ("container", "python"),
+    [("compose", "docker compose exec web python"), ("kubernetes", "kubectl exec -it deploy/web -- python")],
+)
+def test_hint_names_a_command_of_a_container(settings, container: str, python: str):
+    assert f"{python} manage.py createsuperuser" in prepare(settings, container=container)
 
 
 def test_start_with_an_administrator_says_nothing_of_one(settings):
