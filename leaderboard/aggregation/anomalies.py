@@ -39,7 +39,8 @@ def _extend_group_reviews(board: BoardVotes, read: OverallVotes) -> bool:
     """Hold the votes of groups' members who had none with the model before; return whether there are any."""
     index_by_id = {model.pk: index for index, model in enumerate(board.models)}
     votes, extended = read.dated.votes, False
-    for review in AnomalyReview.objects.holding_new_votes().exclude(group="").exclude(first_day=None):
+    of_groups = AnomalyReview.objects.holding_new_votes().with_known_members().exclude(group="")
+    for review in of_groups.exclude(first_day=None):
         model = index_by_id.get(review.model_id or 0, -1)
         start = (review.first_day - EPOCH).days if review.first_day else 0
         own = ~read.dated.accepted_of_group & read.dated.came_in(start, PERIOD_DAYS[Group(review.group)])

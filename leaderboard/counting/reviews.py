@@ -12,8 +12,10 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Sum
 from django.db.models.functions import Now
+from django.dispatch import receiver
 
 from accounts.models import User
+from accounts.personal_data import account_deleting
 from battles.models import Vote, VoteQuerySet
 from common.payload_types import JsonObject
 from leaderboard.counting import tallies
@@ -144,6 +146,11 @@ def _add_votes(review: AnomalyReview, votes: VoteQuerySet) -> bool:
         review.last_order = review.orders[-1]
         review.save(update_fields=["orders", "last_order"])
     return bool(excluded)
+
+
+@receiver(account_deleting)
+def forget_deleted_inviter(user: User, **_: object) -> None:
+    AnomalyReview.objects.forget_inviter(user)
 
 
 @transaction.atomic

@@ -12,6 +12,8 @@ from models_registry.models import LanguageModel
 
 # What identifies the voter or the group of a review.
 SUBJECT = ["voter", "group", "first_day", "member_key", "model_id"]
+# Start of a member_key whose network or inviter is deleted; the row's id follows.
+FORGOTTEN = "-"
 
 
 class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
@@ -38,9 +40,18 @@ class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
         return votes
 
     def forget_networks(self, *, before: date) -> None:
-        """Delete the network hashes of groups that came earlier; each review keeps a key of its own."""
-        old = self.filter(group=AnomalyReview.Group.NETWORK, first_day__lt=before).exclude(member_key__startswith="-")
-        old.update(member_key=Concat(Value("-"), Cast("pk", models.CharField())))
+        """Delete the network hashes of groups that came earlier."""
+        self.filter(group=AnomalyReview.Group.NETWORK, first_day__lt=before)._forget_member_keys()
+
+    def forget_inviter(self, inviter: User) -> None:
+        self.filter(group=AnomalyReview.Group.INVITATION, member_key=inviter.pk)._forget_member_keys()
+
+    def with_known_members(self) -> "AnomalyReviewQuerySet":
+        return self.exclude(member_key__startswith=FORGOTTEN)
+
+    def _forget_member_keys(self) -> None:
+        # Each review keeps a key of its own.
+        self.with_known_members().update(member_key=Concat(Value(FORGOTTEN), Cast("pk", models.CharField())))
 
 
 class AnomalyReview(models.Model):
@@ -64,7 +75,7 @@ class AnomalyReview(models.Model):
     group = models.CharField(max_length=10, choices=Group, blank=True, default="", db_default="")
     # The first day of the period in which the group's voters came.
     first_day = models.DateField(null=True)
-    # The network's hash ("-" and the row's id once that is deleted), or the id of the inviting user.
+    # The network's hash, or the id of the inviting user; see FORGOTTEN.
     member_key = models.CharField(max_length=40, blank=True, default="", db_default="")
     # The model that a group favours or disfavours.
     model = models.ForeignKey(LanguageModel, models.PROTECT, null=True, related_name="+")

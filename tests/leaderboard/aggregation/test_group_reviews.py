@@ -3,11 +3,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.contrib.auth.models import Permission
 
+from accounts.actions import delete_account
 from battles.models import Vote
 from leaderboard import actions
 from leaderboard.aggregation import anomalies, job
 from leaderboard.counting import reviews, schedule, tallies
 from leaderboard.models import AggregationRun, AnomalyReview, EloRating
+from models_registry.models import LanguageModel
 from tests import make
 from tests.leaderboard.aggregation.honest_votes import cast_honest_votes, make_models
 from tests.leaderboard.vote_factory import ballot, cast_all
@@ -224,3 +226,17 @@ def test_network_of_ring_is_the_group(models, crowd):
     AnomalyReview.objects.forget_networks(before=review.first_day + timedelta(days=1))
     assert AnomalyReview.objects.get().member_key == f"-{review.pk}"
     assert anomalies.find_anomalies() == 0
+
+
+@pytest.mark.django_db
+def test_inviter_is_forgotten_with_their_account(review):
+    inviter = make.user()
+    AnomalyReview.objects.update(group=Group.INVITATION, member_key=str(inviter.pk))
+    # The look names voters without an inviter −1, as this review's key would be if it were read as a number.
+    AnomalyReview.objects.update(id=1)
+    delete_account(inviter)
+    assert AnomalyReview.objects.get().member_key == "-1"
+    cast_all([ballot(review.model, LanguageModel.objects.get(slug="tin"), "left", created_at=DAY_OF_RING)])
+    aggregate()
+    assert anomalies.find_anomalies() == 0
+    assert len(AnomalyReview.objects.get().orders) == 60
