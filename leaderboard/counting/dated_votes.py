@@ -6,7 +6,7 @@ import numpy as np
 from django.db import connection
 
 from leaderboard.counting.columns import Column, Integers, read_columns
-from leaderboard.counting.vote_arrays import VOTE_COLUMNS, VOTER_COLUMN, BoardVotes, indices_of
+from leaderboard.counting.vote_arrays import VOTE_COLUMNS, VOTER_COLUMN, BoardVotes, indices_of, read_log
 from leaderboard.models import AnomalyReview
 from leaderboard.rating.anomalies.earlier_fits import TIE, Votes
 from leaderboard.rating.anomalies.look import DatedVotes
@@ -31,8 +31,7 @@ def read_overall_votes(board: BoardVotes) -> OverallVotes:
         "order": Column('"order"', 8),
         "day": Column(_DAY.format("created_at")),
     }
-    source = """FROM battles_vote WHERE excluded_reason = '' AND "order" <= %(last)s AND mode = 'blind'"""
-    rows = read_columns(columns, source, {"last": board.last_order}, numbered_by='"order"')
+    rows = read_log(board, columns)
     by_number = np.argsort(rows["order"], kind="stable")
     rows = {name: column[by_number] for name, column in rows.items()}
     left, right = (indices_of(rows[side], board.models) for side in ("left", "right"))
