@@ -35,7 +35,20 @@ class NextStarOrder(models.Func):
 VOTE_FACTS = ["battle", "mode", "choice", "model_left", "model_right", "created_at", "style", "turn_count"]
 
 
+class _IsIn(models.Func):
+    """Whether a number is in an array."""
+
+    template = "(%(expressions)s))"
+    arg_joiner = " = ANY("
+    output_field = models.BooleanField()
+
+
 class VoteQuerySet(models.QuerySet["Vote"]):
+    def numbered(self, orders: list[int]) -> "VoteQuerySet":
+        """Filter by numbers, which may be many: they are one parameter."""
+        numbers = models.Value(orders, output_field=ArrayField(models.PositiveBigIntegerField()))
+        return self.filter(_IsIn(F("order"), numbers))
+
     def blind(self) -> "VoteQuerySet":
         return self.filter(mode=Battle.Mode.BLIND)
 

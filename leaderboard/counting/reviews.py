@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Sum
 from django.db.models.functions import Now
 from django.dispatch import receiver
@@ -20,8 +20,10 @@ from battles.models import Vote, VoteQuerySet
 from common.payload_types import JsonObject
 from leaderboard.counting import tallies
 from leaderboard.counting.vote_changes import exclude_votes, include_votes
+from leaderboard.counting.vote_log import PendingVotes
 from leaderboard.errors import ReviewIsDecided
 from leaderboard.models import OVERALL, AnomalyReview, AnomalyReviewQuerySet, PairTally
+from leaderboard.sql import read_sql
 
 State = AnomalyReview.State
 _AUDIT_REASON = "votes that do not look like anyone's"
@@ -88,7 +90,7 @@ def _subject(suspect: Suspect) -> JsonObject:
 
 def _votes_to_hold(review: AnomalyReview, suspect: Suspect) -> VoteQuerySet:
     if suspect.of_group:
-        return Vote.objects.filter(order__in=suspect.of_group.orders)
+        return Vote.objects.numbered(suspect.of_group.orders)
     return _votes_since_dismissal(review.voter)
 
 
@@ -130,13 +132,19 @@ def extend(review: AnomalyReview, orders: list[int]) -> bool:
     review = AnomalyReview.objects.select_for_update().get(pk=review.pk)
     if review.counts_its_votes:
         return False
-    return _add_votes(review, Vote.objects.filter(order__in=orders))
+    return _add_votes(review, Vote.objects.numbered(orders))
 
 
-def exclude_pending(pending: VoteQuerySet) -> None:
+def exclude_pending(pending: PendingVotes) -> None:
     """Exclude pending votes of voters and groups under review. The caller holds the lock of the tallies."""
-    for review in AnomalyReview.objects.holding_new_votes():
-        _add_votes(review, review.of_subject(pending))
+    if pending.after == pending.until:
+        return
+    holding = list(AnomalyReview.objects.holding_new_votes().values_list("pk", flat=True))
+    with connection.cursor() as cursor:
+        cursor.execute(read_sql("pending_under_review.sql"), {**pending._asdict(), "reviews": holding})
+        found: dict[int, list[int]] = dict(cursor.fetchall())
+    for review in AnomalyReview.objects.filter(pk__in=found):
+        _add_votes(review, Vote.objects.numbered(found[review.pk]))
 
 
 def _add_votes(review: AnomalyReview, votes: VoteQuerySet) -> bool:

@@ -27,6 +27,8 @@ Kind = VoteChange.Kind
 def exclude_votes(votes: VoteQuerySet, *, reason: str, by: User | None = None, because: str = "") -> list[Vote]:
     """Exclude votes, pending ones at the next run; return those whose reason changed. Raises TalliesDisagree."""
     changed = _lock_votes(votes.exclude(excluded_reason=reason))
+    if not changed:
+        return []
     tallies.move(removed=[_counted_vote(vote) for vote in _up_to_newest_run(changed) if not vote.excluded_reason])
     _set_exclusion(changed, kind=Kind.EXCLUDED, excluded_reason=reason, because=because, by=by)
     return changed
@@ -36,6 +38,8 @@ def exclude_votes(votes: VoteQuerySet, *, reason: str, by: User | None = None, b
 def include_votes(votes: VoteQuerySet, *, by: User | None = None, because: str = "") -> list[Vote]:
     """Count excluded votes again; return the changed votes."""
     changed = _lock_votes(votes.exclude(excluded_reason=""))
+    if not changed:
+        return []
     tallies.move(added=map(_counted_vote, _up_to_newest_run(changed)))
     _set_exclusion(changed, kind=Kind.RESTORED, excluded_reason="", because=because, by=by)
     return changed

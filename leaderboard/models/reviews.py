@@ -125,7 +125,7 @@ class AnomalyReview(models.Model):
 
     @property
     def votes(self) -> VoteQuerySet:
-        return Vote.objects.filter(order__in=self.orders)
+        return Vote.objects.numbered(self.orders)
 
     @property
     def reason_of_votes(self) -> str:
@@ -135,9 +135,3 @@ class AnomalyReview(models.Model):
     @property
     def counts_its_votes(self) -> bool:
         return self.state == self.State.DISMISSED or self.over_cap
-
-    def of_subject(self, votes: VoteQuerySet) -> VoteQuerySet:
-        if not self.group:
-            return votes.filter(voter=self.voter)
-        with_model = Q(model_left=self.model_id) | Q(model_right=self.model_id)
-        return votes.blind().filter(with_model, voter__in=self.votes.values("voter"))

@@ -8,6 +8,7 @@ from battles.models import Vote
 from leaderboard import actions
 from leaderboard.aggregation import anomalies, job
 from leaderboard.counting import reviews, schedule, tallies
+from leaderboard.counting.vote_log import PendingVotes
 from leaderboard.models import AggregationRun, AnomalyReview, EloRating
 from models_registry.models import LanguageModel
 from tests import make
@@ -93,6 +94,18 @@ def test_later_votes_of_group_with_the_model_are_held(review, models):
     assert (run.votes_counted, run.votes_excluded) == (602, {"anomaly": 65})
     review.refresh_from_db()
     assert len(review.orders) == 65
+
+
+@pytest.mark.django_db
+def test_pending_votes_are_matched_with_all_reviews_at_once(review, models, django_assert_num_queries):
+    for voter in range(3):
+        AnomalyReview.objects.create(voter=f"user:{voter}", state=State.EXCLUDED, last_order=1, log_e=9, crossed=1)
+    aggregate()
+    for votes, queries in (([], 0), ([ballot(models["bronze"], models["tin"], "left")], 2)):
+        cast_all(votes)
+        pending = PendingVotes.read()
+        with django_assert_num_queries(queries):
+            reviews.exclude_pending(pending)
 
 
 @pytest.mark.django_db
