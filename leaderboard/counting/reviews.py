@@ -22,7 +22,7 @@ from leaderboard.counting import tallies
 from leaderboard.counting.vote_changes import exclude_votes, include_votes
 from leaderboard.counting.vote_log import PendingVotes
 from leaderboard.errors import ReviewIsDecided
-from leaderboard.models import OVERALL, AnomalyReview, AnomalyReviewQuerySet, PairTally
+from leaderboard.models import OVERALL, AnomalyReview, PairTally
 from leaderboard.sql import read_sql
 
 State = AnomalyReview.State
@@ -100,24 +100,24 @@ def _votes_since_dismissal(voter: str) -> VoteQuerySet:
     return Vote.objects.filter(voter=voter, order__gt=newest.last_order if newest else 0)
 
 
-def held_share() -> float:
-    """Return the share of Overall's votes that open reviews hold."""
-    held = _held().held_votes()
-    return held / max(held + _counted_votes(), 1)
+def held_percent(held: int, *, counted: int) -> float:
+    """Return the percentage of held votes among a board's held and counted ones."""
+    return 100 * held / max(held + counted, 1)
+
+
+def held_percent_of_overall() -> float:
+    return held_percent(AnomalyReview.objects.held_votes(), counted=_counted_votes())
 
 
 def _fits_under_cap(review: AnomalyReview, votes: int) -> bool:
     # One voter alone may be held up to the cap on groups, so that a young board is protected, too.
-    held, held_of_voters = (reviews.held_votes() for reviews in (_held(), _held().filter(group="")))
+    held = AnomalyReview.objects.held_votes()
+    held_of_voters = AnomalyReview.objects.filter(group="").held_votes()
     caps, every_vote = settings.ARENA_MAX_HELD_SHARE, held + _counted_votes()
     if not review.group and held_of_voters and held_of_voters + votes > caps["voters"] * every_vote:
         return False
     held_of_alike = held - held_of_voters if review.group else held_of_voters
     return bool(held_of_alike + votes <= caps["groups"] * every_vote)
-
-
-def _held() -> AnomalyReviewQuerySet:
-    return AnomalyReview.objects.all()
 
 
 def _counted_votes() -> int:

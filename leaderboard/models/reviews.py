@@ -34,10 +34,10 @@ class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
         return self.filter(pk__in=newest.values("pk"), over_cap=False).exclude(state=AnomalyReview.State.DISMISSED)
 
     def held_votes(self) -> int:
-        """Return how many votes the open reviews hold."""
-        held = self.filter(state=AnomalyReview.State.OPEN, over_cap=False)
-        votes: int = held.aggregate(votes=models.Sum("orders__len", default=0))["votes"]
-        return votes
+        """Return how many of Overall's votes the open reviews hold."""
+        holding = self.filter(state=AnomalyReview.State.OPEN, over_cap=False)
+        orders = holding.values(number=models.Func("orders", function="unnest"))
+        return Vote.objects.blind().filter(order__in=orders, excluded_reason=Vote.ExcludedReason.ANOMALY).count()
 
     def forget_networks(self, *, before: date) -> None:
         """Delete the network hashes of groups that came earlier."""
