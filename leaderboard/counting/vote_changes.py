@@ -136,8 +136,8 @@ def refile_relabelled_votes(changes: list[LabelChange], **_: object) -> None:
 def rename_voter(votes: VoteQuerySet, voter: str, **_: object) -> None:
     """Move counted votes to the new voter's tallies, so that they can be excluded later. Raises TalliesDisagree."""
     tallies.lock()
-    processed = _up_to_newest_run(votes)
-    counted = [_counted_vote(vote) for vote in processed if not vote.excluded_reason]
+    not_pending = _up_to_newest_run(votes)
+    counted = [_counted_vote(vote) for vote in not_pending if not vote.excluded_reason]
     tallies.move(removed=counted, added=[vote._replace(voter=voter) for vote in counted])
-    _record_changes(processed, Kind.RENAMED, _vote_state)
+    _record_changes(not_pending, Kind.RENAMED, _vote_state)
     AnomalyReview.objects.move_to_voter(votes, voter)
