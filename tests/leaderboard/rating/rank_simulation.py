@@ -85,6 +85,14 @@ class RankErrors:
     def width_ratio(self) -> float:
         return sum(self.width) / sum(self.plain_width)
 
+    def add(self, theta: Floats, score: Floats, covariance: Floats) -> None:
+        """Add a board of established models."""
+        _compare(significantly_above(score, covariance), theta, self.held, self.width)
+        _compare(plainly_above(score, covariance), theta, self.plain_held, self.plain_width)
+        tier = tiers(score, difference_errors(covariance))
+        self.tiers.append(int(tier.max()))
+        self.tiers_held.append(_are_true(tier, theta))
+
 
 def rank_errors(design: RankDesign, *, repetitions: int, seed: int) -> RankErrors:
     """Simulate arenas and compare the ranges of their established models with the true ranks."""
@@ -95,12 +103,7 @@ def rank_errors(design: RankDesign, *, repetitions: int, seed: int) -> RankError
         board = fit_board(*ballots.counts(design.models))
         members = np.flatnonzero(board.established)
         if len(members) > 1:
-            score, covariance = board.score[members], board.covariance[np.ix_(members, members)]
-            _compare(significantly_above(score, covariance), theta[members], found.held, found.width)
-            _compare(plainly_above(score, covariance), theta[members], found.plain_held, found.plain_width)
-            tier = tiers(score, difference_errors(covariance))
-            found.tiers.append(int(tier.max()))
-            found.tiers_held.append(_are_true(tier, theta[members]))
+            found.add(theta[members], board.score[members], board.covariance[np.ix_(members, members)])
     return found
 
 
