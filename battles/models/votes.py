@@ -36,7 +36,7 @@ VOTE_FACTS = ["battle", "mode", "choice", "model_left", "model_right", "created_
 
 
 class _IsIn(models.Func):
-    """Whether a number is in an array."""
+    """Condition that a number is in an array."""
 
     template = "(%(expressions)s))"
     arg_joiner = " = ANY("

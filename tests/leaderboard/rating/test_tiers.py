@@ -45,7 +45,7 @@ def test_uncertain_model_keeps_tiers_together():
 
 
 def test_orders_of_tiers_are_wrong_on_one_of_twenty_boards():
-    """In pairs of all but equal models, the first of which is worse, Bonferroni's bound is nearly reached."""
+    # Pairs of all but equal models, the first of which is worse, nearly reach Bonferroni's bound.
     rng, pairs, boards = np.random.default_rng(6), 4, 4000
     scores = np.repeat(np.arange(pairs) * 1000.0, 2) + rng.normal(0, 20, (boards, 2 * pairs))
     found = np.array([tiers(score, independent(2 * pairs, 20)) for score in scores])
