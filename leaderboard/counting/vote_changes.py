@@ -58,7 +58,7 @@ def _up_to_newest_run(votes: Iterable[Vote]) -> list[Vote]:
 
 def _set_exclusion(votes: list[Vote], *, kind: str, excluded_reason: str, because: str, by: User | None) -> None:
     _record_changes(votes, kind, lambda vote: {**_vote_state(vote), "excluded_reason": excluded_reason}, because, by)
-    stored = Vote.objects.filter(pk__in=[vote.pk for vote in votes])
+    stored = Vote.objects.with_ids([vote.pk for vote in votes])
     stored.update(excluded_reason=excluded_reason)
     counts = Vote(excluded_reason=excluded_reason).counts
     if any(vote.counts != counts for vote in votes):
