@@ -81,17 +81,17 @@ class RankErrors:
     tiers_held: list[bool] = field(default_factory=list)
     tiers: list[int] = field(default_factory=list)
 
+    def add(self, score: Floats, covariance: Floats, truth: Floats) -> None:
+        """Compare the ranges of an arena's established models with the true ranks."""
+        _compare(significantly_above(score, covariance), truth, self.held, self.width)
+        _compare(plainly_above(score, covariance), truth, self.plain_held, self.plain_width)
+        tier = tiers(score, difference_errors(covariance))
+        self.tiers.append(int(tier.max()))
+        self.tiers_held.append(_are_true(tier, truth))
+
     @property
     def width_ratio(self) -> float:
         return sum(self.width) / sum(self.plain_width)
-
-    def add(self, theta: Floats, score: Floats, covariance: Floats) -> None:
-        """Add a board of established models."""
-        _compare(significantly_above(score, covariance), theta, self.held, self.width)
-        _compare(plainly_above(score, covariance), theta, self.plain_held, self.plain_width)
-        tier = tiers(score, difference_errors(covariance))
-        self.tiers.append(int(tier.max()))
-        self.tiers_held.append(_are_true(tier, theta))
 
 
 def rank_errors(design: RankDesign, *, repetitions: int, seed: int) -> RankErrors:
@@ -103,7 +103,7 @@ def rank_errors(design: RankDesign, *, repetitions: int, seed: int) -> RankError
         board = fit_board(*ballots.counts(design.models))
         members = np.flatnonzero(board.established)
         if len(members) > 1:
-            found.add(theta[members], board.score[members], board.covariance[np.ix_(members, members)])
+            found.add(board.score[members], board.covariance[np.ix_(members, members)], theta[members])
     return found
 
 

@@ -54,6 +54,6 @@ def test_rank_ranges_are_narrow_and_hold():
     rng, found, error, boards = np.random.default_rng(4), RankErrors(), 0.2, 400
     for _ in range(boards):
         theta = strengths(rng, 10)
-        found.add(theta, theta + rng.normal(0, error, 10), np.eye(10) * error**2)
+        found.add(theta + rng.normal(0, error, 10), np.eye(10) * error**2, theta)
     assert 0.005 <= found.held.count(False) / boards <= 0.05
     assert found.width_ratio <= 0.85
