@@ -67,7 +67,7 @@ def decide_review(review: AnomalyReview, state: str, *, by: User, because: str) 
 
     Raises ReviewIsDecided, and NeedsAdministrator as _refuse_protected_voters.
     """
-    _refuse_protected_voters(review.of_subject(Vote.objects.all()) | review.votes, by)
+    _refuse_protected_voters(Vote.objects.filter(voter=review.voter) | review.votes, by)
     decided = reviews.decide(review, state, by=by, because=because)
     audit.record(by, f"review.{state}", decided, because, voter=decided.voter, votes=len(decided.orders))
     return decided

@@ -5,4 +5,4 @@ class LeaderboardConfig(AppConfig):
     name = "leaderboard"
 
     def ready(self) -> None:
-        from leaderboard.counting import vote_changes  # noqa: F401 (it connects receivers)
+        from leaderboard.counting import reviews, vote_changes  # noqa: F401 (they connect receivers)

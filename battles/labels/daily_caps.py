@@ -91,7 +91,7 @@ def votes_over_cap(*, after: int, until: int) -> VoteQuerySet:
         return Vote.objects.none()
     with connection.cursor() as cursor:
         cursor.execute(_PENDING_OVER_CAP, {**caps, "after": after, "until": until})
-        return Vote.objects.filter(pk__in=[pk for (pk,) in cursor.fetchall()])
+        return Vote.objects.with_ids([pk for (pk,) in cursor.fetchall()])
 
 
 def _caps() -> dict[str, int]:

@@ -47,7 +47,7 @@ def excess_duplicates() -> VoteQuerySet:
     rank = Window(RowNumber(), partition_by="prompt_digest", order_by="order")
     votes = Vote.objects.blind().filter(prompt_digest__in=overused, excluded_reason__in=_RELEVANT_REASONS)
     excess = votes.annotate(rank=rank).filter(rank__gt=MAX_COUNTED_VOTES, excluded_reason="")
-    return Vote.objects.filter(pk__in=list(excess.values_list("pk", flat=True)))
+    return Vote.objects.with_ids(list(excess.values_list("pk", flat=True)))
 
 
 def has_overused_prompt() -> Exists:

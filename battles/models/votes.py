@@ -35,7 +35,27 @@ class NextStarOrder(models.Func):
 VOTE_FACTS = ["battle", "mode", "choice", "model_left", "model_right", "created_at", "style", "turn_count"]
 
 
+class _IsIn(models.Func):
+    """Condition that a column's value is among numbers, which are one parameter: a statement has at most 65,535."""
+
+    template = "(%(expressions)s))"
+    arg_joiner = " = ANY("
+    output_field = models.BooleanField()
+
+    def __init__(self, column: str, numbers: list[int]) -> None:
+        array = ArrayField(models.PositiveBigIntegerField())
+        super().__init__(F(column), models.Value(numbers, output_field=array))
+
+
 class VoteQuerySet(models.QuerySet["Vote"]):
+    def numbered(self, orders: list[int]) -> "VoteQuerySet":
+        """Filter by any number of `order`s."""
+        return self.filter(_IsIn("order", orders))
+
+    def with_ids(self, ids: list[int]) -> "VoteQuerySet":
+        """Filter by any number of ids."""
+        return self.filter(_IsIn("pk", ids))
+
     def blind(self) -> "VoteQuerySet":
         return self.filter(mode=Battle.Mode.BLIND)
 

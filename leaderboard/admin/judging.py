@@ -166,7 +166,7 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
         may_judge = request.user.has_perm(MAY_JUDGE)
         extra = {
             "may_judge": may_judge,
-            "held_percent": 100 * reviews.held_share(),
+            "held_percent": reviews.held_percent_of_overall(),
             "waiting_over_cap": AnomalyReview.objects.filter(state=AnomalyReview.State.OPEN, over_cap=True).count(),
         }
         return super().changelist_view(request, {**(extra_context or {}), **extra})

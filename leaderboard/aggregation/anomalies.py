@@ -1,5 +1,7 @@
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import cached_property
 
 import numpy as np
 
@@ -14,10 +16,45 @@ from leaderboard.rating.anomalies.eprocess import KINDS, Anomaly
 from leaderboard.rating.anomalies.look import PERIOD_DAYS, Findings, FoundRing, Group, look
 from leaderboard.rating.bradley_terry import Flags, Indices
 from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
+from leaderboard.rating.snapshot_facts import FitLine
 from leaderboard.rating.snapshot_fit import fit_snapshot
 
 MAX_MODELS_IN_EFFECT = 10
 EPOCH = date(1970, 1, 1)
+
+
+@dataclass(frozen=True)
+class Effects:
+    """Effects of votes on the board with these counts, which is fitted once.
+
+    Each is a list of the models whose scores change most: [{"model", "score": [with, without], "rank": [with,
+    without]}].
+    """
+
+    counts: Counts
+
+    @cached_property
+    def _lines(self) -> list[FitLine]:
+        return _fit(self.counts)
+
+    def of_counted(self, own: Counts) -> list[JsonObject]:
+        return self._moved(self._lines, _fit(self.counts.minus(own)))
+
+    def of_held(self, own: Counts) -> list[JsonObject]:
+        return self._moved(_fit(self.counts.plus(own)), self._lines)
+
+    def _moved(self, with_votes: list[FitLine], without_votes: list[FitLine]) -> list[JsonObject]:
+        moved: list[JsonObject] = [
+            {"model": name, "score": [one["score"], other["score"]], "rank": [one["rank"], other["rank"]]}
+            for name, one, other in zip(self.counts.names, with_votes, without_votes, strict=True)
+            if one["score"] != other["score"]
+        ]
+        moved.sort(key=lambda line: -abs((line["score"][0] or np.inf) - (line["score"][1] or 0)))
+        return moved[:MAX_MODELS_IN_EFFECT]
+
+
+def _fit(counts: Counts) -> list[FitLine]:
+    return fit_snapshot(counts, method.parameters()).lines
 
 
 def find_anomalies() -> int:
@@ -31,15 +68,17 @@ def find_anomalies() -> int:
     read = read_overall_votes(board)
     if _extend_group_reviews(board, read):
         return find_anomalies()
-    _update_open_reviews(board)
-    return sum(map(reviews.open_review, list(_suspects(board, read))))
+    effects = Effects(board.counts)
+    _update_open_reviews(board, effects)
+    return sum(map(reviews.open_review, list(_suspects(board, read, effects))))
 
 
 def _extend_group_reviews(board: BoardVotes, read: OverallVotes) -> bool:
     """Hold the votes of groups' members who had none with the model before; return whether there are any."""
     index_by_id = {model.pk: index for index, model in enumerate(board.models)}
     votes, extended = read.dated.votes, False
-    for review in AnomalyReview.objects.holding_new_votes().exclude(group="").exclude(first_day=None):
+    of_groups = AnomalyReview.objects.holding_new_votes().with_known_members().exclude(group="")
+    for review in of_groups.exclude(first_day=None):
         model = index_by_id.get(review.model_id or 0, -1)
         start = (review.first_day - EPOCH).days if review.first_day else 0
         own = ~read.dated.accepted_of_group & read.dated.came_in(start, PERIOD_DAYS[Group(review.group)])
@@ -63,17 +102,19 @@ def _has_member_key(read: OverallVotes, review: AnomalyReview) -> Flags:
             return np.ones(len(read.order), dtype=bool)
 
 
-def _suspects(board: BoardVotes, read: OverallVotes) -> Iterator[reviews.Suspect]:
+def _suspects(board: BoardVotes, read: OverallVotes, effects: Effects) -> Iterator[reviews.Suspect]:
     """Yield voters, those with the strongest evidence first, then groups."""
     found = look(read.dated, models=len(board.models), kappa=method.VIRTUAL_TIES)
     crossed = np.flatnonzero(found.verdicts.crossed)
     for index in crossed[np.argsort(-found.verdicts.log_e[crossed], kind="stable")]:
-        yield _suspect_voter(board, read, found, int(index))
+        yield _suspect_voter(board, read, found, int(index), effects)
     for ring in found.rings:
-        yield _suspect_group(board, read, ring)
+        yield _suspect_group(board, read, ring, effects)
 
 
-def _suspect_voter(board: BoardVotes, read: OverallVotes, found: Findings, index: int) -> reviews.Suspect:
+def _suspect_voter(
+    board: BoardVotes, read: OverallVotes, found: Findings, index: int, effects: Effects
+) -> reviews.Suspect:
     verdicts = found.verdicts
     own = (read.dated.votes.voter == found.voter[index]) & ~read.dated.accepted
     kind, model = KINDS[verdicts.kind[index]], int(verdicts.model[index])
@@ -87,11 +128,11 @@ def _suspect_voter(board: BoardVotes, read: OverallVotes, found: Findings, index
             "tilt": float(verdicts.tilt[index]),
             **_observed_and_expected(read, found, own, kind, model),
         },
-        effect=_effect(board.counts, board.counts.minus(_counts(board, read, np.flatnonzero(own)))),
+        effect=effects.of_counted(_counts(board, read, np.flatnonzero(own))),
     )
 
 
-def _suspect_group(board: BoardVotes, read: OverallVotes, found: FoundRing) -> reviews.Suspect:
+def _suspect_group(board: BoardVotes, read: OverallVotes, found: FoundRing, effects: Effects) -> reviews.Suspect:
     ring, votes = found.ring, read.dated.votes
     orders = read.order[ring.votes]
     return reviews.Suspect(
@@ -107,7 +148,7 @@ def _suspect_group(board: BoardVotes, read: OverallVotes, found: FoundRing) -> r
             "observed": ring.observed,
             "expected": ring.expected,
         },
-        effect=_effect(board.counts, board.counts.minus(_counts(board, read, ring.votes))),
+        effect=effects.of_counted(_counts(board, read, ring.votes)),
         of_group=reviews.SuspectGroup(
             group=found.group,
             first_day=EPOCH + timedelta(days=found.first_day),
@@ -156,7 +197,7 @@ def _observed_and_expected(
     return {"votes": len(won), "observed": float(won.sum()), "expected": float(expected.sum())}
 
 
-def _update_open_reviews(board: BoardVotes) -> None:
+def _update_open_reviews(board: BoardVotes, effects: Effects) -> None:
     index_by_name = {name: index for index, name in enumerate(board.counts.names)}
     for review in AnomalyReview.objects.filter(state=AnomalyReview.State.OPEN):
         votes = review.votes.blind().filter(
@@ -170,18 +211,5 @@ def _update_open_reviews(board: BoardVotes) -> None:
         table = np.array(indices, dtype=np.int64).reshape(-1, 3)
         left, right, outcome = table.T
         own = count_votes(board.counts.names, left, right, outcome, np.ones(len(table), dtype=np.int64))
-        counts = board.counts
-        review.effect = _effect(counts, counts.minus(own)) if review.over_cap else _effect(counts.plus(own), counts)
+        review.effect = effects.of_counted(own) if review.over_cap else effects.of_held(own)
         review.save(update_fields=["effect"])
-
-
-def _effect(with_votes: Counts, without_votes: Counts) -> list[JsonObject]:
-    """Return the models whose scores change most: [{"model", "score": [with, without], "rank": [with, without]}]."""
-    lines = [fit_snapshot(counts, method.parameters()).lines for counts in (with_votes, without_votes)]
-    moved = [
-        {"model": name, **{figure: [one[figure], other[figure]] for figure in ("score", "rank")}}
-        for name, one, other in zip(with_votes.names, *lines, strict=True)
-        if one["score"] != other["score"]
-    ]
-    moved.sort(key=lambda line: -abs((line["score"][0] or np.inf) - (line["score"][1] or 0)))
-    return moved[:MAX_MODELS_IN_EFFECT]

@@ -41,9 +41,7 @@ THOROUGH_BELOW_VOTES = 100_000
 CLUSTERED_BELOW_VOTES = 2_000_000
 # Share of Overall's votes.
 CLUSTERED_AFTER_CHANGE = 0.02
-_STYLE_COLUMNS = (
-    "style_score", "style_ci_low", "style_ci_high", "style_rank", "style_rank_best", "style_rank_worst",
-)  # fmt: skip
+_STYLE_COLUMNS = tuple(StyleColumns.__annotations__)
 
 
 class EarlierStanding(NamedTuple):

@@ -136,7 +136,7 @@ def _update_labels_and_exclusions(pending: PendingVotes, earlier: AggregationRun
     relabel_pending(pending.votes)
     over_cap = daily_caps.votes_over_cap(**pending._asdict())
     exclude_votes(_unless_restored(over_cap, OVER_CAP), reason=OVER_CAP, because="beyond the daily cap")
-    reviews.exclude_pending(pending.votes)
+    reviews.exclude_pending(pending)
     if is_thorough_fit_due(earlier, now=now, overall_votes=earlier.votes_counted if earlier else 0):
         exclude_votes(
             _unless_restored(excess_duplicates(), REPEATED), reason=REPEATED, because="its prompt was sent too often"

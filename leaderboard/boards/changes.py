@@ -5,7 +5,7 @@ from leaderboard.boards.queries import board_payload
 from leaderboard.boards.table import format_integer, score_text
 from leaderboard.errors import NoSuchSnapshot
 from leaderboard.models import AggregationRun
-from leaderboard.payload_types import LeaderboardPayload, ResultPayload
+from leaderboard.payload_types import LeaderboardPayload, MethodPayload, ResultPayload
 
 
 class ModelChange(NamedTuple):
@@ -20,14 +20,17 @@ class ModelChange(NamedTuple):
 
 
 class SnapshotChanges(NamedTuple):
-    """Two snapshots of a board; before: None for its first one; excluded: {reason: more excluded votes}."""
+    """Two snapshots of a board; before: None for its first one; excluded: {reason: more excluded votes}.
+
+    method: texts of what differs in it.
+    """
 
     before: AggregationRun | None
     after: AggregationRun
     title: str
     new_votes: int
     excluded: dict[str, int]
-    same_method: bool
+    method: list[str]
     models: list[ModelChange]
 
 
@@ -53,9 +56,20 @@ def read_changes(public_id: str, *, since: str = "") -> SnapshotChanges:
         new["title"],
         new["votes_counted"] - old["votes_counted"],
         {reason: number for reason, number in excluded.items() if number},
-        before is None or old["method"] == new["method"],
+        _method_changes(old["method"], new["method"]) if before else [],
         _model_changes(old, new),
     )
+
+
+def _method_changes(old: MethodPayload, new: MethodPayload) -> list[str]:
+    """Return the names, if they differ, and each parameter that does."""
+    names = [] if old["name"] == new["name"] else [_pair(old["name"], new["name"])]
+    before, after = old["parameters"], new["parameters"]
+    return names + [
+        f"{name} {_pair(*(str(parameters.get(name, '–')) for parameters in (before, after)))}"
+        for name in sorted(before.keys() | after.keys())
+        if before.get(name) != after.get(name)
+    ]
 
 
 def _model_changes(old: LeaderboardPayload, new: LeaderboardPayload) -> list[ModelChange]:
@@ -68,7 +82,7 @@ def _model_changes(old: LeaderboardPayload, new: LeaderboardPayload) -> list[Mod
     changes = []
     for model in lines[0].keys() | lines[1].keys():
         before, after = lines[0].get(model), lines[1].get(model)
-        moved = _score(after) - _score(before) if before and after else None
+        moved = _moved_by(before, after)
         new_votes = votes[1].get(model, 0) - votes[0].get(model, 0)
         if moved or new_votes or moved is None:
             changes.append((-abs(moved) if moved is not None else 1.0, model, _texts(before, after, moved, new_votes)))
@@ -88,8 +102,10 @@ def _texts(before: ResultPayload | None, after: ResultPayload | None, moved: flo
     )
 
 
-def _score(line: ResultPayload) -> float:
-    return line["score"] or 0.0
+def _moved_by(before: ResultPayload | None, after: ResultPayload | None) -> float | None:
+    """Return the change of the score; None without one in a snapshot."""
+    old, new = (line["score"] if line else None for line in (before, after))
+    return None if old is None or new is None else new - old
 
 
 def _pair(before: str, after: str) -> str:

@@ -117,17 +117,16 @@ def _forecast(found: ForecastFacts | None) -> list[Fact]:
     share, outcome = found["share_loss"], found["outcome_loss"]
     shares = _("mean loss per vote in nats, on every tenth vote (%(votes)s) after a fit of the others")
     hint = shares % {"votes": format_integer(found["held_out"])}
-    dropped = [(_("Held-out log-loss of the share, ties left out of the fit"), share["ties_dropped"])]
     losses = [
         (_("Held-out log-loss of the share, ties as halves"), share["ties_half"]),
-        *((name, loss) for name, loss in dropped if loss is not None),
+        (_("Held-out log-loss of the share, ties left out of the fit"), share["ties_dropped"]),
         (_("Held-out log-loss of win, tie or loss, one tie factor"), outcome["one_factor"]),
         (_("Held-out log-loss of win, tie or loss, a tie factor per model"), outcome["tie_factors"]),
     ]
     factors = found["tie_factors"].values()
     span = _("%(low)s to %(high)s") % {"low": _number(min(factors)), "high": _number(max(factors))}
     return [
-        *(Fact(name, _number(loss, places=4), hint) for name, loss in losses),
+        *(Fact(name, _number(loss, places=4), hint) for name, loss in losses if loss is not None),
         Fact(_("Tie factors"), span, _("1: never a tie; all of them are in the snapshot's JSON")),
     ]
 

@@ -102,11 +102,10 @@ def standing_payload(row: StandingRow, *, with_style_control: bool = False, elo:
 
 
 def _both_bad_interval(standing: Standing) -> tuple[float, float] | tuple[None, None]:
-    # The design effect divides the number of votes.
     effect = standing.both_bad_design_effect
     if effect is None:
         return None, None
-    found = observed_share(standing.both_bad / effect, standing.votes / effect)
+    found = observed_share(standing.both_bad, standing.votes, design_effect=effect)
     return found.low, found.high
 
 

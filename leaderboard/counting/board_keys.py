@@ -18,6 +18,20 @@ LATERAL (
 ) AS board
 """
 
+# The same in SQL for one board: condition on rows of battles_vote, by kind of board. Parameter: votes_on.
+_VOTES_ON = {
+    OVERALL: "mode = 'blind'",
+    "language": "mode = 'blind' AND language = %(name)s",
+    "category": "mode = 'blind' AND categories @> ARRAY[%(name)s]::varchar[]",
+    SIDE_BY_SIDE: "mode = 'side_by_side'",
+}
+
+
+def votes_on(scope: str) -> tuple[str, dict[str, str]]:
+    """Return an SQL condition on rows of battles_vote, and its named parameters."""
+    kind, _, name = scope.partition(":")
+    return _VOTES_ON[kind], {"name": name}
+
 
 def board_keys(mode: str, categories: Iterable[str], language: str) -> list[str]:
     if mode == Battle.Mode.SIDE_BY_SIDE:

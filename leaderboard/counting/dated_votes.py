@@ -6,8 +6,7 @@ import numpy as np
 from django.db import connection
 
 from leaderboard.counting.columns import Column, Integers, read_columns
-from leaderboard.counting.vote_arrays import VOTE_COLUMNS, VOTER_COLUMN, BoardVotes, indices_of
-from leaderboard.models import AnomalyReview
+from leaderboard.counting.vote_arrays import VOTE_COLUMNS, VOTER_COLUMN, BoardVotes, indices_of, read_log
 from leaderboard.rating.anomalies.earlier_fits import TIE, Votes
 from leaderboard.rating.anomalies.look import DatedVotes
 from leaderboard.rating.bradley_terry import Flags, Indices
@@ -31,8 +30,7 @@ def read_overall_votes(board: BoardVotes) -> OverallVotes:
         "order": Column('"order"', 8),
         "day": Column(_DAY.format("created_at")),
     }
-    source = """FROM battles_vote WHERE excluded_reason = '' AND "order" <= %(last)s AND mode = 'blind'"""
-    rows = read_columns(columns, source, {"last": board.last_order}, numbered_by='"order"')
+    rows = read_log(board, columns)
     by_number = np.argsort(rows["order"], kind="stable")
     rows = {name: column[by_number] for name, column in rows.items()}
     left, right = (indices_of(rows[side], board.models) for side in ("left", "right"))
@@ -92,8 +90,10 @@ def _accepted(voter: Integers, order: Integers) -> Flags:
 
 def _accepted_of_group(order: Integers) -> Flags:
     """Return which votes were in dismissed reviews of groups."""
-    accepted = np.zeros(len(order), dtype=bool)
-    dismissed = AnomalyReview.objects.filter(state=AnomalyReview.State.DISMISSED).exclude(group="")
-    for orders in dismissed.values_list("orders", flat=True):
-        accepted |= np.isin(order, np.array(orders, dtype=np.int64))
-    return accepted
+    dismissed = read_columns(
+        {"order": Column("number", 8)},
+        "FROM leaderboard_anomalyreview CROSS JOIN unnest(orders) AS number "
+        "WHERE state = 'dismissed' AND \"group\" <> ''",
+        {},
+    )
+    return np.isin(order, dismissed["order"])

@@ -9,17 +9,21 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Sum
 from django.db.models.functions import Now
+from django.dispatch import receiver
 
 from accounts.models import User
+from accounts.personal_data import account_deleting
 from battles.models import Vote, VoteQuerySet
 from common.payload_types import JsonObject
 from leaderboard.counting import tallies
 from leaderboard.counting.vote_changes import exclude_votes, include_votes
+from leaderboard.counting.vote_log import PendingVotes
 from leaderboard.errors import ReviewIsDecided
-from leaderboard.models import OVERALL, AnomalyReview, AnomalyReviewQuerySet, PairTally
+from leaderboard.models import OVERALL, AnomalyReview, PairTally
+from leaderboard.sql import read_sql
 
 State = AnomalyReview.State
 _AUDIT_REASON = "votes that do not look like anyone's"
@@ -86,7 +90,7 @@ def _subject(suspect: Suspect) -> JsonObject:
 
 def _votes_to_hold(review: AnomalyReview, suspect: Suspect) -> VoteQuerySet:
     if suspect.of_group:
-        return Vote.objects.filter(order__in=suspect.of_group.orders)
+        return Vote.objects.numbered(suspect.of_group.orders)
     return _votes_since_dismissal(review.voter)
 
 
@@ -96,24 +100,24 @@ def _votes_since_dismissal(voter: str) -> VoteQuerySet:
     return Vote.objects.filter(voter=voter, order__gt=newest.last_order if newest else 0)
 
 
-def held_share() -> float:
-    """Return the share of Overall's votes that open reviews hold."""
-    held = _held().held_votes()
-    return held / max(held + _counted_votes(), 1)
+def held_percent(held: int, *, counted: int) -> float:
+    """Return the percentage of held votes among a board's held and counted ones."""
+    return 100 * held / max(held + counted, 1)
+
+
+def held_percent_of_overall() -> float:
+    return held_percent(AnomalyReview.objects.held_votes(), counted=_counted_votes())
 
 
 def _fits_under_cap(review: AnomalyReview, votes: int) -> bool:
     # One voter alone may be held up to the cap on groups, so that a young board is protected, too.
-    held, held_of_voters = (reviews.held_votes() for reviews in (_held(), _held().filter(group="")))
+    held = AnomalyReview.objects.held_votes()
+    held_of_voters = AnomalyReview.objects.filter(group="").held_votes()
     caps, every_vote = settings.ARENA_MAX_HELD_SHARE, held + _counted_votes()
     if not review.group and held_of_voters and held_of_voters + votes > caps["voters"] * every_vote:
         return False
     held_of_alike = held - held_of_voters if review.group else held_of_voters
     return bool(held_of_alike + votes <= caps["groups"] * every_vote)
-
-
-def _held() -> AnomalyReviewQuerySet:
-    return AnomalyReview.objects.all()
 
 
 def _counted_votes() -> int:
@@ -128,13 +132,19 @@ def extend(review: AnomalyReview, orders: list[int]) -> bool:
     review = AnomalyReview.objects.select_for_update().get(pk=review.pk)
     if review.counts_its_votes:
         return False
-    return _add_votes(review, Vote.objects.filter(order__in=orders))
+    return _add_votes(review, Vote.objects.numbered(orders))
 
 
-def exclude_pending(pending: VoteQuerySet) -> None:
+def exclude_pending(pending: PendingVotes) -> None:
     """Exclude pending votes of voters and groups under review. The caller holds the lock of the tallies."""
-    for review in AnomalyReview.objects.holding_new_votes():
-        _add_votes(review, review.of_subject(pending))
+    if pending.after == pending.until:
+        return
+    holding = list(AnomalyReview.objects.holding_new_votes().values_list("pk", flat=True))
+    with connection.cursor() as cursor:
+        cursor.execute(read_sql("pending_under_review.sql"), {**pending._asdict(), "reviews": holding})
+        found: dict[int, list[int]] = dict(cursor.fetchall())
+    for review in AnomalyReview.objects.filter(pk__in=found):
+        _add_votes(review, Vote.objects.numbered(found[review.pk]))
 
 
 def _add_votes(review: AnomalyReview, votes: VoteQuerySet) -> bool:
@@ -144,6 +154,11 @@ def _add_votes(review: AnomalyReview, votes: VoteQuerySet) -> bool:
         review.last_order = review.orders[-1]
         review.save(update_fields=["orders", "last_order"])
     return bool(excluded)
+
+
+@receiver(account_deleting)
+def forget_deleted_inviter(user: User, **_: object) -> None:
+    AnomalyReview.objects.forget_inviter(user)
 
 
 @transaction.atomic

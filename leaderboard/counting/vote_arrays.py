@@ -5,9 +5,10 @@ import numpy as np
 from django.db.models import Model
 
 from leaderboard.counting import stars
+from leaderboard.counting.board_keys import votes_on
 from leaderboard.counting.columns import Column, Integers, outcome_column, read_columns, read_columns_by
 from leaderboard.counting.vote_log import last_counted
-from leaderboard.models import COMPARE, OVERALL, SIDE_BY_SIDE
+from leaderboard.models import COMPARE, OVERALL
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.bradley_terry import Floats, Indices
 from leaderboard.rating.clustering import VoterVotes
@@ -83,7 +84,7 @@ def read_voters(board: BoardVotes) -> VoterVotes:
         source = "FROM leaderboard_voterpairtally WHERE scope = %(scope)s AND n > 0"
         rows = read_columns({**VOTER_COLUMN, **_PAIR}, source, {"scope": OVERALL}, numbered_by="id")
     else:
-        rows = _read_log(board, {**VOTER_COLUMN, **VOTE_COLUMNS})
+        rows = read_log(board, {**VOTER_COLUMN, **VOTE_COLUMNS})
         rows["n"] = np.ones(len(rows["voter"]), dtype=np.int64)
     left, right = (indices_of(rows[side], board.models) for side in ("left", "right"))
     voter = np.unique(rows["voter"], return_inverse=True)[1]
@@ -94,7 +95,7 @@ def read_voters(board: BoardVotes) -> VoterVotes:
 
 def read_ballots(board: BoardVotes) -> Ballots:
     """Read single votes in the order of their numbers, with voter and style."""
-    rows = _read_log(board, {**VOTER_COLUMN, **VOTE_COLUMNS, **STYLE_COLUMNS, **_ORDER})
+    rows = read_log(board, {**VOTER_COLUMN, **VOTE_COLUMNS, **STYLE_COLUMNS, **_ORDER})
     order = np.argsort(rows["order"], kind="stable")
     rows = {name: column[order] for name, column in rows.items()}
     left, right = (indices_of(rows[side], board.models) for side in ("left", "right"))
@@ -109,18 +110,13 @@ def read_ballots(board: BoardVotes) -> Ballots:
     )
 
 
-def _read_log(board: BoardVotes, columns: dict[str, Column]) -> dict[str, Integers]:
+def read_log(board: BoardVotes, columns: dict[str, Column]) -> dict[str, Integers]:
+    """Return {name: column} of the board's counted votes, in no particular order."""
     if board.scope == COMPARE:
         return read_columns(columns, f"FROM ({stars.COMPARISONS}) AS vote", {"last_star": board.last_star})
-    kind, _, name = board.scope.partition(":")
-    conditions = {
-        "category": "mode = 'blind' AND categories @> ARRAY[%(name)s]::varchar[]",
-        "language": "mode = 'blind' AND language = %(name)s",
-        OVERALL: "mode = 'blind'",
-        SIDE_BY_SIDE: "mode = 'side_by_side'",
-    }
-    source = f"""FROM battles_vote WHERE excluded_reason = '' AND "order" <= %(last)s AND {conditions[kind]}"""
-    return read_columns(columns, source, {"name": name, "last": board.last_order}, numbered_by='"order"')
+    is_on_board, parameters = votes_on(board.scope)
+    source = f"""FROM battles_vote WHERE excluded_reason = '' AND "order" <= %(last)s AND {is_on_board}"""
+    return read_columns(columns, source, {**parameters, "last": board.last_order}, numbered_by='"order"')
 
 
 def style_features_of(rows: Mapping[str, Integers]) -> Floats:

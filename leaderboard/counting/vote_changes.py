@@ -27,6 +27,8 @@ Kind = VoteChange.Kind
 def exclude_votes(votes: VoteQuerySet, *, reason: str, by: User | None = None, because: str = "") -> list[Vote]:
     """Exclude votes, pending ones at the next run; return those whose reason changed. Raises TalliesDisagree."""
     changed = _lock_votes(votes.exclude(excluded_reason=reason))
+    if not changed:
+        return []
     tallies.move(removed=[_counted_vote(vote) for vote in _up_to_newest_run(changed) if not vote.excluded_reason])
     _set_exclusion(changed, kind=Kind.EXCLUDED, excluded_reason=reason, because=because, by=by)
     return changed
@@ -36,6 +38,8 @@ def exclude_votes(votes: VoteQuerySet, *, reason: str, by: User | None = None, b
 def include_votes(votes: VoteQuerySet, *, by: User | None = None, because: str = "") -> list[Vote]:
     """Count excluded votes again; return the changed votes."""
     changed = _lock_votes(votes.exclude(excluded_reason=""))
+    if not changed:
+        return []
     tallies.move(added=map(_counted_vote, _up_to_newest_run(changed)))
     _set_exclusion(changed, kind=Kind.RESTORED, excluded_reason="", because=because, by=by)
     return changed
@@ -54,7 +58,7 @@ def _up_to_newest_run(votes: Iterable[Vote]) -> list[Vote]:
 
 def _set_exclusion(votes: list[Vote], *, kind: str, excluded_reason: str, because: str, by: User | None) -> None:
     _record_changes(votes, kind, lambda vote: {**_vote_state(vote), "excluded_reason": excluded_reason}, because, by)
-    stored = Vote.objects.filter(pk__in=[vote.pk for vote in votes])
+    stored = Vote.objects.with_ids([vote.pk for vote in votes])
     stored.update(excluded_reason=excluded_reason)
     counts = Vote(excluded_reason=excluded_reason).counts
     if any(vote.counts != counts for vote in votes):
@@ -132,8 +136,8 @@ def refile_relabelled_votes(changes: list[LabelChange], **_: object) -> None:
 def rename_voter(votes: VoteQuerySet, voter: str, **_: object) -> None:
     """Move counted votes to the new voter's tallies, so that they can be excluded later. Raises TalliesDisagree."""
     tallies.lock()
-    processed = _up_to_newest_run(votes)
-    counted = [_counted_vote(vote) for vote in processed if not vote.excluded_reason]
+    not_pending = _up_to_newest_run(votes)
+    counted = [_counted_vote(vote) for vote in not_pending if not vote.excluded_reason]
     tallies.move(removed=counted, added=[vote._replace(voter=voter) for vote in counted])
-    _record_changes(processed, Kind.RENAMED, _vote_state)
+    _record_changes(not_pending, Kind.RENAMED, _vote_state)
     AnomalyReview.objects.move_to_voter(votes, voter)

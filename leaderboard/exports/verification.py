@@ -15,6 +15,7 @@ from leaderboard.export_rows import STYLE_COUNTS, VoteRow
 from leaderboard.models.imported import SCOPE as IMPORTED
 from leaderboard.rating.ballots import Ballots, BallotsBuilder
 from leaderboard.rating.board_fit import DesignEffects
+from leaderboard.rating.differences import Share, implied_design_effect, observed_share
 from leaderboard.rating.elo import START, after_vote
 from leaderboard.rating.snapshot_facts import FitLine
 from leaderboard.rating.snapshot_fit import SnapshotFit, StyleInput, fit_snapshot
@@ -94,7 +95,8 @@ def recompute(published: PublishedSnapshot, rows: Iterable[VoteRow]) -> list[str
 
     Scores and bounds are compared with a tolerance of a millionth of a point. Style and design effects that the
     snapshot took from an earlier one (see its facts) are used without comparison; design effects and the style's
-    intervals and ranks also where votes have changed voters since. Raises CannotRecompute for another version's method.
+    intervals and ranks also where votes have changed voters since. A both-bad rate's design effect is then the one that
+    its published bounds imply. Raises CannotRecompute for another version's method.
     """
     if published.method.name not in (method.NAME, method.WITH_SIDES):
         raise CannotRecompute(
@@ -202,12 +204,29 @@ def _compare_line(
         return
     for column in _LINE:
         yield from _differences(name, column, published.get(column), computed.get(column))
+    for column, value in _both_bad_columns(published, computed).items():
+        yield from _differences(name, column, published.get(column), value)
     if style_columns:
         style = published.get("style") or dict.fromkeys(_STYLE)
         # Snapshots of earlier versions have a rank without a range.
         has_rank_only = style["rank"] is not None and style.get("rank_best") is None
         for column in style_columns[:4] if has_rank_only else style_columns:
             yield from _differences(name, f"style {column}", style[column], computed.get(f"style_{column}"))
+
+
+def _both_bad_columns(published: JsonObject, computed: FitLine) -> dict[str, float | None]:
+    """Return rate and interval; without the votes' voters, with the design effect that the published bounds imply."""
+    both_bad, votes, effect = computed["both_bad"], computed["votes"], computed["both_bad_design_effect"]
+    low, high = published.get("both_bad_low"), published.get("both_bad_high")
+    if effect is None and _is_number(low) and _is_number(high):
+        effect = implied_design_effect(Share(both_bad / votes, low, high), votes)
+    share = observed_share(both_bad, votes, design_effect=effect or 1.0)
+    is_known = effect is not None
+    return {
+        "both_bad_rate": share.share,
+        "both_bad_low": share.low if is_known else None,
+        "both_bad_high": share.high if is_known else None,
+    }
 
 
 def _differences(subject: str, fact: str, published: object, computed: object) -> Iterator[str]:

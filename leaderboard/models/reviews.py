@@ -12,6 +12,8 @@ from models_registry.models import LanguageModel
 
 # What identifies the voter or the group of a review.
 SUBJECT = ["voter", "group", "first_day", "member_key", "model_id"]
+# Start of a member_key whose network or inviter is deleted; the row's id follows.
+FORGOTTEN = "-"
 
 
 class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
@@ -32,15 +34,24 @@ class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
         return self.filter(pk__in=newest.values("pk"), over_cap=False).exclude(state=AnomalyReview.State.DISMISSED)
 
     def held_votes(self) -> int:
-        """Return how many votes the open reviews hold."""
-        held = self.filter(state=AnomalyReview.State.OPEN, over_cap=False)
-        votes: int = held.aggregate(votes=models.Sum("orders__len", default=0))["votes"]
-        return votes
+        """Return how many of Overall's votes the open reviews hold."""
+        holding = self.filter(state=AnomalyReview.State.OPEN, over_cap=False)
+        orders = holding.values(number=models.Func("orders", function="unnest"))
+        return Vote.objects.blind().filter(order__in=orders, excluded_reason=Vote.ExcludedReason.ANOMALY).count()
 
     def forget_networks(self, *, before: date) -> None:
-        """Delete the network hashes of groups that came earlier; each review keeps a key of its own."""
-        old = self.filter(group=AnomalyReview.Group.NETWORK, first_day__lt=before).exclude(member_key__startswith="-")
-        old.update(member_key=Concat(Value("-"), Cast("pk", models.CharField())))
+        """Delete the network hashes of groups that came earlier."""
+        self.filter(group=AnomalyReview.Group.NETWORK, first_day__lt=before)._forget_member_keys()
+
+    def forget_inviter(self, inviter: User) -> None:
+        self.filter(group=AnomalyReview.Group.INVITATION, member_key=inviter.pk)._forget_member_keys()
+
+    def with_known_members(self) -> "AnomalyReviewQuerySet":
+        return self.exclude(member_key__startswith=FORGOTTEN)
+
+    def _forget_member_keys(self) -> None:
+        # Each review keeps a key of its own.
+        self.with_known_members().update(member_key=Concat(Value(FORGOTTEN), Cast("pk", models.CharField())))
 
 
 class AnomalyReview(models.Model):
@@ -64,7 +75,7 @@ class AnomalyReview(models.Model):
     group = models.CharField(max_length=10, choices=Group, blank=True, default="", db_default="")
     # The first day of the period in which the group's voters came.
     first_day = models.DateField(null=True)
-    # The network's hash ("-" and the row's id once that is deleted), or the id of the inviting user.
+    # The network's hash, or the id of the inviting user; see FORGOTTEN.
     member_key = models.CharField(max_length=40, blank=True, default="", db_default="")
     # The model that a group favours or disfavours.
     model = models.ForeignKey(LanguageModel, models.PROTECT, null=True, related_name="+")
@@ -106,7 +117,7 @@ class AnomalyReview(models.Model):
                 name="a_review_is_of_a_voter_or_of_a_group_and_a_model",
             ),
         ]
-        # For AnomalyReviewQuerySet.holding_new_votes.
+        # For the reviews of one voter.
         indexes = [models.Index(fields=["voter", "-id"], name="newest_review_of_a_voter")]
 
     def __str__(self) -> str:
@@ -114,7 +125,7 @@ class AnomalyReview(models.Model):
 
     @property
     def votes(self) -> VoteQuerySet:
-        return Vote.objects.filter(order__in=self.orders)
+        return Vote.objects.numbered(self.orders)
 
     @property
     def reason_of_votes(self) -> str:
@@ -124,9 +135,3 @@ class AnomalyReview(models.Model):
     @property
     def counts_its_votes(self) -> bool:
         return self.state == self.State.DISMISSED or self.over_cap
-
-    def of_subject(self, votes: VoteQuerySet) -> VoteQuerySet:
-        if not self.group:
-            return votes.filter(voter=self.voter)
-        with_model = Q(model_left=self.model_id) | Q(model_right=self.model_id)
-        return votes.blind().filter(with_model, voter__in=self.votes.values("voter"))

@@ -92,8 +92,8 @@ def design_effects(voters: VoterVotes, p: Floats, spread: Floats, *, free: Flags
         return np.ones(len(p))
     residuals, weight = rows.residuals(p), rows.information(p)
     score: Floats = rows.n * residuals
-    scores = _sum_by_voter_and_model(rows, score, -score, len(p))
-    share = _sum_by_voter_and_model(rows, weight, weight, len(p))
+    scores = sum_by_voter_and_model(rows, score, -score, len(p))
+    share = sum_by_voter_and_model(rows, weight, weight, len(p))
     information: Floats = np.asarray(share.sum(axis=0), dtype=np.float64)
     information[information == 0] = 1  # models without votes: avoids a division by 0
     share.data /= information[share.indices]
@@ -148,7 +148,7 @@ def _sandwich_diagonal(spread: Floats, meat: Floats) -> Floats:
     return variances
 
 
-def _sum_by_voter_and_model(rows: VoterVotes, left: Floats, right: Floats, models: int) -> csr_array:
+def sum_by_voter_and_model(rows: VoterVotes, left: Floats, right: Floats, models: int) -> csr_array:
     """Return Σ `left` by voter and left model plus Σ `right` by voter and right model, shape (voters, models)."""
     indices = np.tile(rows.voter, 2), np.concatenate([rows.left, rows.right])
     return csr_array((np.concatenate([left, right]), indices), shape=(int(rows.voter.max()) + 1, models))

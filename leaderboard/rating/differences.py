@@ -44,12 +44,23 @@ def expected_share(difference: float, variance: float) -> Share:
     return Share(_win_probability(difference), low, high)
 
 
-def observed_share(wins: float, votes: float) -> Share:
-    """Return wins / votes with Wilson's score interval; ties count ½, which makes it slightly too wide."""
+def observed_share(wins: float, votes: float, *, design_effect: float = 1.0) -> Share:
+    """Return wins / votes with Wilson's score interval, as if of votes / design_effect independent votes.
+
+    Ties count ½, which makes it slightly too wide.
+    """
     share, squared = wins / votes, Z * Z
+    votes /= design_effect
     centre = (share + squared / (2 * votes)) / (1 + squared / votes)
     half = Z / (1 + squared / votes) * sqrt(share * (1 - share) / votes + squared / (4 * votes**2))
     return Share(share, max(0.0, centre - half), min(1.0, centre + half))
+
+
+def implied_design_effect(observed: Share, votes: float) -> float:
+    """Return the design effect with which observed_share has the bound that is nearer to ½; at least 1."""
+    bound = min(observed.low, observed.high, key=lambda bound: abs(bound - 0.5))
+    variance = bound * (1 - bound)
+    return max(1.0, votes * (observed.share - bound) ** 2 / (Z * Z * variance)) if variance > 0 else 1.0
 
 
 def growth_until_significant(difference: float, variance: float) -> float:

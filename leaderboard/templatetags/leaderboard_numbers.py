@@ -2,6 +2,7 @@ from django import template
 
 from leaderboard.boards.queries import BoardHead
 from leaderboard.boards.table import format_percent
+from leaderboard.counting import reviews
 from leaderboard.payload_types import SnapshotHeadPayload
 
 register = template.Library()
@@ -19,6 +20,4 @@ def per_cent(share: float | None) -> str:
 
 @register.filter
 def held_percent(head: BoardHead | SnapshotHeadPayload) -> float:
-    """Return the share of a board's votes that open anomaly reviews hold, in percent of counted and held votes."""
-    held = head["votes_excluded"].get("anomaly", 0)
-    return 100 * held / (held + head["votes_counted"]) if held else 0.0
+    return reviews.held_percent(head["votes_excluded"].get("anomaly", 0), counted=head["votes_counted"])

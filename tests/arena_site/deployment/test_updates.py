@@ -49,7 +49,7 @@ from models_registry.health.reachability import probe_keyless_providers
 call_command("import_models")
 probe_keyless_providers()
 """
-# What a later migration may do, because none follows the released ones yet.
+# What a later migration may do: tested also while none follows the released ones.
 EXPANSION = [
     'ALTER TABLE battles_vote ADD COLUMN "later" integer',
     'CREATE INDEX CONCURRENTLY later_votes ON battles_vote ("later")',

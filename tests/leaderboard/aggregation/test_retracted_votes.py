@@ -124,3 +124,10 @@ def test_concurrent_retractions_subtract_vote_once():
 
     assert sum(run_concurrently(retract, range(20))) == 1
     assert read_board("overall").counts.total == 4
+
+
+@pytest.mark.django_db
+def test_more_votes_than_parameters_of_a_statement_are_found():
+    [vote] = cast_many(*contestants("a", "b"), left=1)
+    assert Vote.objects.with_ids([*range(vote.pk, vote.pk + 65_536)]).get() == vote
+    assert Vote.objects.numbered([*range(vote.order, vote.order + 65_536)]).get() == vote

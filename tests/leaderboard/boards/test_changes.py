@@ -2,7 +2,7 @@ import pytest
 
 from leaderboard.aggregation import job
 from leaderboard.boards.changes import read_changes
-from leaderboard.counting import schedule
+from leaderboard.counting import method, schedule
 from leaderboard.errors import NoSuchSnapshot
 from leaderboard.models import AggregationRun
 from tests.leaderboard.vote_factory import cast_many, contestants
@@ -29,7 +29,7 @@ def runs() -> list[AggregationRun]:
 def test_changes_name_models_that_moved_or_joined(runs):
     found = read_changes(runs[1].public_id)
     assert (found.before, found.new_votes, found.excluded) == (runs[0], 58, {})
-    assert found.same_method is (runs[0].method == runs[1].method)
+    assert found.method == ["bradley-terry-3 → bradley-terry-3-sides"]
     by_name = {change.name: change for change in found.models}
     assert by_name.keys() == {"Ada", "Bob", "Cyd"}
     assert by_name["Ada"].change.startswith("−")
@@ -49,6 +49,12 @@ def test_changes_page_compares_chosen_snapshots(runs, client):
     assert (page.status_code, "−58" in page.content.decode()) == (200, True)
     snapshot = client.get(f"/leaderboard/snapshots/{runs[1].public_id}/").content.decode()
     assert f"/leaderboard/snapshots/{runs[1].public_id}/changes/" in snapshot
+
+
+def test_changes_page_names_changed_parameters(runs, client, monkeypatch):
+    monkeypatch.setattr(method, "VIRTUAL_TIES", 0.25)
+    page = client.get(f"/leaderboard/snapshots/{publish().public_id}/changes/").content.decode()
+    assert "changes do not come from votes alone: virtual_ties 0.5 → 0.25." in page
 
 
 def test_changes_between_boards_are_not_found(runs, client):

@@ -2,11 +2,12 @@ import pytest
 from django.urls import reverse
 
 from battles.models import Vote
-from leaderboard.aggregation import job
+from leaderboard.aggregation import fit_boards, job
 from leaderboard.boards.dropped_votes import dropped_votes
 from leaderboard.boards.facts import describe_facts
 from leaderboard.counting import schedule
 from leaderboard.models import AggregationRun
+from models_registry.models import LanguageModel
 from tests.leaderboard.vote_factory import cast_many, contestants
 
 pytestmark = pytest.mark.django_db
@@ -24,8 +25,9 @@ def run() -> AggregationRun:
 def test_snapshot_names_votes_that_hold_the_first_place(run, client):
     drop = run.facts["drops_first"]
     assert (drop["votes"], drop["first"], sum(kind["votes"] for kind in drop["ballots"])) == (5, "bob", 5)
-    [fact] = [fact for fact in describe_facts(run.facts, {"bob": "Bob"}) if fact.value == "5" and "Bob" in fact.hint]
-    assert fact.name in {"Votes that hold the first place", "Votes that would change the first place"}
+    facts = {fact.name: fact for fact in describe_facts(run.facts, {"bob": "Bob"})}
+    fact = facts["Votes that hold the first place"]
+    assert (fact.value, "without them Bob would be first" in fact.hint) == ("5", True)
     assert "Without 5 particular votes, another model would be first." in client.get("/leaderboard/").content.decode()
 
 
@@ -38,6 +40,16 @@ def test_dropped_votes_are_the_newest_of_their_kind(run):
             model_left__slug=vote.left, model_right__slug=vote.right, choice=vote.choice, order__gt=vote.order
         )
         assert set(newer.values_list("order", flat=True)) <= {other.order for other in votes}
+
+
+def test_copied_fact_lists_votes_of_the_snapshot_it_is_from(run, monkeypatch):
+    first = AggregationRun.objects.snapshots("language:und").get()
+    monkeypatch.setattr(fit_boards, "THOROUGH_BELOW_VOTES", 0)
+    cast_many(*LanguageModel.objects.order_by("slug"), left=10)
+    job.aggregate(slot=schedule.new_slot())
+    second = AggregationRun.objects.snapshots("language:und").first()
+    assert (second.votes_counted, second.facts["drops_first_of"]) == (54, first.public_id)
+    assert dropped_votes(second) == dropped_votes(first) == dropped_votes(run)
 
 
 def test_admin_lists_dropped_votes_with_links(run, admin_client):

@@ -191,24 +191,23 @@ def test_large_arena_is_fitted_thoroughly_once_a_day(crowd, monkeypatch):
 
 @pytest.mark.django_db
 def test_voters_are_read_anew_after_a_change_of_two_percent(pair, monkeypatch):
-    monkeypatch.setattr(fit_boards, "THOROUGH_BELOW_VOTES", 40)
+    monkeypatch.setattr(fit_boards, "THOROUGH_BELOW_VOTES", 90)
     set_time(monkeypatch, day=1, hour=9)
-    votes = cast_all([ballot(*pair, choice, voter=f"user:{n}") for n in range(25) for choice in ("left", "right")])
+    votes = cast_all([ballot(*pair, choice, voter=f"user:{n}") for n in range(50) for choice in ("left", "right")])
     first = aggregate()
-    assert (first.facts["design_effects_of"], first.facts["design_effects_votes"]) == (first.public_id, 50)
-    monkeypatch.setattr(fit_boards, "CLUSTERED_AFTER_CHANGE", 0.04)
+    assert (first.facts["design_effects_of"], first.facts["design_effects_votes"]) == (first.public_id, 100)
     cast(*pair, "left", voter="user:1")
     second = aggregate()
-    assert (second.facts["design_effects_of"], second.facts["design_effects_votes"]) == (first.public_id, 50)
+    assert (second.facts["design_effects_of"], second.facts["design_effects_votes"]) == (first.public_id, 100)
     cast(*pair, "left", voter="user:2")
     third = aggregate()
-    assert (third.facts["design_effects_of"], third.facts["design_effects_votes"]) == (third.public_id, 52)
+    assert (third.facts["design_effects_of"], third.facts["design_effects_votes"]) == (third.public_id, 102)
     for vote in votes[:3]:
         actions.retract(vote, reason=Vote.ExcludedReason.OPERATOR, by=None)
-    assert aggregate().facts["design_effects_votes"] == 49
+    assert aggregate().facts["design_effects_votes"] == 99
     cast(*pair, "left", voter="user:3")
     set_time(monkeypatch, day=2, hour=1)
-    assert aggregate().facts["design_effects_votes"] == 50
+    assert aggregate().facts["design_effects_votes"] == 100
 
 
 @pytest.mark.django_db

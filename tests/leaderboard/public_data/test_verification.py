@@ -13,7 +13,7 @@ from battles.labels import LabelChange, Labels
 from battles.models import Vote
 from battles.signals import labels_change, relabelling_begins
 from leaderboard import actions
-from leaderboard.aggregation import job
+from leaderboard.aggregation import fit_boards, job
 from leaderboard.counting.vote_log import PendingVotes
 from leaderboard.export_rows import VoteRow
 from leaderboard.exports.readers import read_rows
@@ -200,7 +200,17 @@ def test_changed_numbers_are_detected(votes, tmp_path, client, capsys):
     snapshot = publish().public_id
     payload = published_payload(client, snapshot)
     file = export(tmp_path, "--snapshot", snapshot)
-    for name, change in [("score", 2e-6), ("ci_low", -1.0), ("rank", 1), ("votes", 1), ("elo", 0.5), ("rank_worst", 1)]:
+    for name, change in [
+        ("score", 2e-6),
+        ("ci_low", -1.0),
+        ("rank", 1),
+        ("votes", 1),
+        ("elo", 0.5),
+        ("rank_worst", 1),
+        ("both_bad_rate", 0.1),
+        ("both_bad_low", -1e-5),
+        ("both_bad_high", 1e-5),
+    ]:
         forged = json.loads(json.dumps(payload))
         forged["results"][0][name] += change
         (tmp_path / "forged.json").write_text(json.dumps(forged))
@@ -209,6 +219,20 @@ def test_changed_numbers_are_detected(votes, tmp_path, client, capsys):
     forged = {**payload, "results": payload["results"][1:]}
     (tmp_path / "forged.json").write_text(json.dumps(forged))
     with pytest.raises(CommandError, match="gold"):
+        recompute("--standings", str(tmp_path / "forged.json"), "--export", str(file))
+
+
+def test_copied_both_bad_interval_is_checked_for_consistency(votes, tmp_path, client, monkeypatch):
+    publish()
+    monkeypatch.setattr(fit_boards, "THOROUGH_BELOW_VOTES", 0)
+    cast(votes[1].model_left, votes[1].model_right, "left")
+    payload = published_payload(client, publish().public_id)
+    assert payload["facts"]["design_effects_of"] != payload["id"]
+    recompute(payload["id"])
+    payload["results"][0]["both_bad_high"] += 1e-5
+    (tmp_path / "forged.json").write_text(json.dumps(payload))
+    file = export(tmp_path, "--snapshot", payload["id"])
+    with pytest.raises(CommandError, match="gold: both_bad_"):
         recompute("--standings", str(tmp_path / "forged.json"), "--export", str(file))
 
 

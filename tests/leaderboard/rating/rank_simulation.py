@@ -81,6 +81,14 @@ class RankErrors:
     tiers_held: list[bool] = field(default_factory=list)
     tiers: list[int] = field(default_factory=list)
 
+    def add(self, score: Floats, covariance: Floats, truth: Floats) -> None:
+        """Compare the ranges of an arena's established models with the true ranks."""
+        _compare(significantly_above(score, covariance), truth, self.held, self.width)
+        _compare(plainly_above(score, covariance), truth, self.plain_held, self.plain_width)
+        tier = tiers(score, difference_errors(covariance))
+        self.tiers.append(int(tier.max()))
+        self.tiers_held.append(_are_true(tier, truth))
+
     @property
     def width_ratio(self) -> float:
         return sum(self.width) / sum(self.plain_width)
@@ -95,12 +103,7 @@ def rank_errors(design: RankDesign, *, repetitions: int, seed: int) -> RankError
         board = fit_board(*ballots.counts(design.models))
         members = np.flatnonzero(board.established)
         if len(members) > 1:
-            score, covariance = board.score[members], board.covariance[np.ix_(members, members)]
-            _compare(significantly_above(score, covariance), theta[members], found.held, found.width)
-            _compare(plainly_above(score, covariance), theta[members], found.plain_held, found.plain_width)
-            tier = tiers(score, difference_errors(covariance))
-            found.tiers.append(int(tier.max()))
-            found.tiers_held.append(_are_true(tier, theta[members]))
+            found.add(board.score[members], board.covariance[np.ix_(members, members)], theta[members])
     return found
 
 

@@ -25,7 +25,7 @@ def test_voters_with_own_readiness_widen_the_interval():
         voter = np.repeat(np.arange(60), 40)
         both_bad = rng.random(len(voter)) < readiness[voter]
         effect = both_bad_design_effects(votes_of(voter, both_bad), 2)[0]
-        wide = observed_share(both_bad.sum() / effect, len(voter) / effect)
+        wide = observed_share(both_bad.sum(), len(voter), design_effect=effect)
         plain = observed_share(both_bad.sum(), len(voter))
         missed += not wide.low <= 0.2 <= wide.high
         plainly_missed += not plain.low <= 0.2 <= plain.high

@@ -1,0 +1,21 @@
+-- Numbers of pending votes by review: all votes of a voter, and a group's votes with its model. A vote that several
+-- reviews hold is the newest one's.
+WITH pending AS MATERIALIZED (
+    SELECT "order", voter, mode, model_left_id, model_right_id FROM battles_vote
+    WHERE "order" > %(after)s AND "order" <= %(until)s AND excluded_reason = ''
+), subject AS (
+    SELECT id, voter, NULL AS model_id FROM leaderboard_anomalyreview
+    WHERE id = ANY(%(reviews)s) AND "group" = ''
+    UNION
+    SELECT review.id, held.voter, review.model_id
+    FROM leaderboard_anomalyreview AS review CROSS JOIN unnest(review.orders) AS number
+    JOIN battles_vote AS held ON held."order" = number
+    WHERE review.id = ANY(%(reviews)s) AND review."group" <> '' AND held.voter IN (SELECT voter FROM pending)
+), matched AS (
+    SELECT DISTINCT ON (pending."order") pending."order", subject.id
+    FROM pending JOIN subject USING (voter)
+    WHERE subject.model_id IS NULL
+        OR (pending.mode = 'blind' AND subject.model_id IN (pending.model_left_id, pending.model_right_id))
+    ORDER BY pending."order", subject.id DESC
+)
+SELECT id, array_agg("order") FROM matched GROUP BY id
