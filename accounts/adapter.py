@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.forms import Form
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
 from accounts import actions
@@ -16,6 +16,8 @@ from accounts.actor import ActorRequest
 from accounts.bans import refuse_banned
 from accounts.models import Invitation, User
 from accounts.sign_in import rate_limit
+from accounts.single_sign_on import linking, passwords
+from accounts.single_sign_on.sign_in import before_sign_in
 from common.client_ip import network_hash
 
 
@@ -34,6 +36,8 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def pre_authenticate(self, request: HttpRequest, **credentials: str) -> None:
         """Count the attempt instead of allauth, whose refusal has no waiting time. Raises TooManyRequests."""
+        if not request.user.is_authenticated:  # then it is a reauthentication
+            passwords.refuse_address(request, credentials.get("email", ""))
         self._sign_in_keys = rate_limit.attempt_keys(request, credentials.get("email", ""))
         rate_limit.count(self._sign_in_keys)
 
@@ -42,6 +46,17 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         if user is not None:
             rate_limit.uncount(self._sign_in_keys)
         return user
+
+    def pre_login(
+        self, request: HttpRequest, user: User, *, signal_kwargs: dict[str, object] | None, **of_login: object
+    ) -> HttpResponse | None:
+        refusal = super().pre_login(request, user, signal_kwargs=signal_kwargs, **of_login)
+        return refusal or before_sign_in(request, user, (signal_kwargs or {}).get("sociallogin"))
+
+    def post_login(self, request: HttpRequest, user: User, **of_login: object) -> HttpResponse:
+        linking.finish(request, user)
+        response: HttpResponse = super().post_login(request, user, **of_login)
+        return response
 
     def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: str) -> None:
         """Reset the limit; allauth calls this after a password reset."""

@@ -1,7 +1,13 @@
 from datetime import datetime, timedelta
 from typing import Any, TypedDict, cast
 
-from allauth.account.forms import SignupForm
+from allauth.account.forms import (
+    AddEmailForm,
+    ChangePasswordForm,
+    ResetPasswordForm,
+    SetPasswordForm,
+    SignupForm,
+)
 from allauth.core import context
 from django import forms
 from django.contrib.auth.hashers import make_password
@@ -11,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import network_limit_keys
 from accounts.models import Scope, User
+from accounts.single_sign_on import passwords
 from common.valkey import limits
 
 NOT_COUNTED = _("Signing up is temporarily unavailable. Please try again.")
@@ -24,7 +31,15 @@ SCOPE_HINTS = {
 }
 
 
-class SignUpForm(SignupForm):  # type: ignore[misc]
+class _NoAddressOfIssuer:
+    """Mixin: refuse addresses that sign in with an issuer."""
+
+    def clean_email(self) -> str:
+        passwords.refuse_address(context.request, self.cleaned_data["email"])  # type: ignore[attr-defined]
+        return str(super().clean_email())  # type: ignore[misc]
+
+
+class SignUpForm(_NoAddressOfIssuer, SignupForm):  # type: ignore[misc]
     invitation = forms.CharField(required=False, max_length=100, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -45,6 +60,32 @@ class SignUpForm(SignupForm):  # type: ignore[misc]
         if self.account_already_exists:
             make_password(self.cleaned_data["password1"])
         return cast(tuple[User | None, HttpResponse | None], super().try_save(request))
+
+
+class NewAddressForm(_NoAddressOfIssuer, AddEmailForm):  # type: ignore[misc]
+    pass
+
+
+class ResetForm(_NoAddressOfIssuer, ResetPasswordForm):  # type: ignore[misc]
+    pass
+
+
+class _NoPasswordBesideIssuer:
+    """Mixin: refuse a password for accounts that sign in with an issuer."""
+
+    def clean(self) -> dict[str, object] | None:
+        issuer = passwords.issuer_instead_of_password(self.user)  # type: ignore[attr-defined]
+        if issuer is not None:
+            raise forms.ValidationError(passwords.refusal(issuer))
+        return cast("dict[str, object] | None", super().clean())  # type: ignore[misc]
+
+
+class PasswordForm(_NoPasswordBesideIssuer, ChangePasswordForm):  # type: ignore[misc]
+    pass
+
+
+class FirstPasswordForm(_NoPasswordBesideIssuer, SetPasswordForm):  # type: ignore[misc]
+    pass
 
 
 class TokenArguments(TypedDict):

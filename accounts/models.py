@@ -64,6 +64,9 @@ class SignIn(models.Model):
     system = models.CharField(max_length=30, blank=True)
     signed_in_at = models.DateTimeField(db_default=Now())
     last_seen_at = models.DateTimeField()
+    # URL of the issuer that signed the person in, and its session's id, by which it can sign the browser out.
+    issuer = models.CharField(max_length=200, blank=True, db_default="", editable=False)
+    issuer_session = models.CharField(max_length=255, blank=True, db_default="", editable=False)
 
     objects = SignInQuerySet.as_manager()
 

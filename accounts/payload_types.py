@@ -52,6 +52,7 @@ class EverythingPayload(TypedDict):
     account: JsonObject
     tokens: list[TokenSummaryPayload]
     browsers: list[JsonObject]
+    connections: list[JsonObject]
     bans: list[JsonObject]
     sessions: list[JsonObject]
     uploads: list[JsonObject]

@@ -1,6 +1,7 @@
 import json
 from typing import cast
 
+from allauth.socialaccount.models import SocialAccount
 from django.core.serializers.json import DjangoJSONEncoder
 from django.dispatch import Signal
 from django.http import HttpResponse
@@ -42,6 +43,11 @@ def collect_personal_data(user: User) -> JsonObject:
             }
             for row in active_sign_ins(user)
         ],
+        "connections": list(
+            SocialAccount.objects.filter(user=user)
+            .order_by("pk")
+            .values("provider", "uid", "extra_data", "date_joined", "last_login")
+        ),
         "bans": list(user.bans.order_by("pk").values("reason", "created_at", "expires_at", "lifted_at")),
     }
     for _receiver, data in personal_data_requested.send(sender=User, user=user):

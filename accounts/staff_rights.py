@@ -10,6 +10,8 @@ from accounts.actor import actor_keys
 from accounts.errors import NeedsAdministrator
 from accounts.models import Ban, User
 
+MODERATORS = "Moderators"  # the group, whose permissions are in arena_site.moderators
+
 
 def is_administrator(by: User | None) -> bool:
     return by is None or by.is_superuser

@@ -1,6 +1,7 @@
 from allauth.account.admin import EmailAddressAdmin
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin
 from django.contrib.auth.models import Group
@@ -13,7 +14,7 @@ from arena_site import moderation_queue  # noqa: F401 (registers its page)
 from common.admin.secret_fields import SecretFieldsAdmin
 
 admin.site.site_header = admin.site.site_title = _("Arena administration")
-admin.site.unregister([Authenticator, EmailAddress, Group])
+admin.site.unregister([Authenticator, EmailAddress, Group, SocialAccount, SocialApp, SocialToken])
 
 
 @admin.register(Group)
@@ -57,4 +58,25 @@ class SecondFactorAdmin(SecretFieldsAdmin, AuditDeletionsMixin):
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Authenticator | None = None) -> bool:
+        return False
+
+
+@admin.register(SocialAccount)
+class ConnectionAdmin(SecretFieldsAdmin, AuditDeletionsMixin):
+    """Connections with issuers of single sign-on. Issuers are settings."""
+
+    secret_fields = frozenset({"extra_data"})
+    list_display = ["user", "provider", "uid", "date_joined", "last_login"]
+    list_select_related = ["user"]
+    list_filter = ["provider"]
+    search_fields = ["user__email", "uid"]
+    fields = ["user", "provider", "uid", "date_joined", "last_login"]
+
+    def subject_of(self, row: SocialAccount) -> str:
+        return f"user {row.user_id}: {row.provider}"
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: SocialAccount | None = None) -> bool:
         return False

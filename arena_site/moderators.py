@@ -2,7 +2,8 @@
 
 from django.contrib.auth.models import Group, Permission
 
-MODERATORS = "Moderators"
+from accounts.staff_rights import MODERATORS as MODERATORS
+
 MAY_SEE = [
     "accounts.user", "accounts.visitor", "accounts.ban", "battles.session", "battles.battle", "battles.answer",
     "battles.vote", "battles.moderationcase", "uploads.upload", "leaderboard.votechange", "leaderboard.anomalyreview",

@@ -7,8 +7,9 @@ from django.core.validators import MaxLengthValidator
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
+from common.network_zones import zone_of_url
 from models_registry.models import LOCAL_MODEL_ENDPOINT, LanguageModel, Provider
-from models_registry.providers.addresses import is_allowed, zone_of_url
+from models_registry.providers.addresses import is_allowed
 from models_registry.validators import validate_provider_key
 
 

@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
+from common.network_zones import Zone, zone_of_url
 from common.text.storable import has_unstorable
-from models_registry.providers.addresses import Zone, zone_of_url
 
 # Parameters that requests may have; others are refused, so that a typing error is noticed.
 KNOWN_PARAMETERS: dict[str, tuple[type, ...]] = {

@@ -21,6 +21,7 @@ ACTIONS = {
     "export": _("downloads of votes and of one’s own data"),
     "signin": _("wrong passwords"),
     "signup": _("new accounts"),
+    "signon": _("sign-ins begun with an organization"),
     "token": _("wrong API tokens"),
 }
 WHO = {

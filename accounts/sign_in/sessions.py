@@ -12,6 +12,7 @@ from accounts.models import SignIn, User
 from accounts.sign_in.user_agents import browser_and_system
 
 RECORD_INTERVAL_S = 3600
+ISSUER_KEY = "issuer"  # in the session: [URL of the issuer that signed the person in, its session's id]
 RECORDED_KEY = "sign_in_noted"  # in the session: [start of the session key, timestamp]
 
 
@@ -48,6 +49,8 @@ def _record(request: HttpRequest, user: User) -> None:
         session.save()
     key = str(session.session_key)
     browser, system = browser_and_system(request.headers.get("User-Agent", ""))
+    issuer, issuer_session = session.get(ISSUER_KEY, ("", ""))
     seen = {"user": user, "browser": browser, "system": system, "last_seen_at": Now()}
+    seen |= {"issuer": issuer, "issuer_session": issuer_session}
     SignIn.objects.update_or_create(session_id=key, defaults=seen)
     session[RECORDED_KEY] = (key[:8], timezone.now().timestamp())  # a change of password changes the session key

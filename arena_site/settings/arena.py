@@ -55,19 +55,22 @@ ARENA_LIMITS = {
     ("export", "network"): "30/hour",
     ("export", "network48"): "50/hour",
     # Wrong passwords: "person" is an e-mail address from one network (or from a browser in which it signed in before),
-    # "address" an e-mail address from anywhere. "signup" counts new accounts, "token" wrong API tokens.
+    # "address" an e-mail address from anywhere. "signup" counts new accounts, "signon" sign-ins
+    # begun with an issuer, "token" wrong API tokens.
     ("signin", "person"): "5/15 minutes",
     ("signin", "address"): "50/15 minutes",
     ("signin", "network"): "100/15 minutes",
     ("signin", "network48"): "200/15 minutes",
     ("signup", "network"): "100/hour",
     ("signup", "network48"): "200/hour",
+    ("signon", "network"): "600/hour",
+    ("signon", "network48"): "1000/hour",
     ("token", "network"): "60/minute",
     ("token", "network48"): "200/minute",
 }
 if not env.bool("ARENA_RATE_LIMITS", default=True):
     ARENA_LIMITS = {
-        key: rate if key[0] in ("signin", "signup", "token") else "off" for key, rate in ARENA_LIMITS.items()
+        key: rate if key[0] in ("signin", "signup", "signon", "token") else "off" for key, rate in ARENA_LIMITS.items()
     }
 # Maximum of open event streams (live answers, updates of boards) per person, network and web process.
 ARENA_STREAMS = {"person": 8, "network": env.int("ARENA_STREAMS_NETWORK", default=200), "process": 1000}

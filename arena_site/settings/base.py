@@ -2,6 +2,7 @@
 
 import os
 from importlib.util import find_spec
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from arena_site.settings.api import *  # noqa: F403
 from arena_site.settings.arena import *  # noqa: F403
 from arena_site.settings.env import BASE_DIR as BASE_DIR
 from arena_site.settings.env import data_dir, load_env, redis_url_for
+from arena_site.settings.single_sign_on import *  # noqa: F403
 
 env = load_env()
 ARENA_DATA_DIR = data_dir(env)
@@ -33,6 +35,8 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "corsheaders",
     "csp",
     "django_htmx",
@@ -266,7 +270,16 @@ ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 # so that others behind the same address are not locked out. A school class may sign up within a minute.
 ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": "5/15m/key", "signup": "60/m/ip"}
 ACCOUNT_ADAPTER = "accounts.adapter.ArenaAccountAdapter"
-ACCOUNT_FORMS = {"signup": "accounts.forms.SignUpForm"}
+ACCOUNT_FORMS = {
+    "signup": "accounts.forms.SignUpForm",
+    "add_email": "accounts.forms.NewAddressForm",
+    "reset_password": "accounts.forms.ResetForm",
+    "change_password": "accounts.forms.PasswordForm",
+    "set_password": "accounts.forms.FirstPasswordForm",
+}
+SOCIALACCOUNT_ADAPTER = "accounts.single_sign_on.adapter.ArenaSocialAccountAdapter"
+SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"provider_class": "accounts.single_sign_on.provider.Provider"}}
+SOCIALACCOUNT_SOCIALACCOUNT_STR = attrgetter("provider")  # the name of a row; allauth's shows an e-mail address
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Arena"

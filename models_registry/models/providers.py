@@ -9,9 +9,10 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
+from common.network_zones import zone_of_url
 from common.text import redaction
 from models_registry import encryption
-from models_registry.providers.addresses import is_allowed, zone_of_url
+from models_registry.providers.addresses import is_allowed
 from models_registry.providers.kinds import DIALECTS, Dialect, ProviderKind, guess_kind
 from models_registry.validators import validate_endpoint, validate_environment_variable
 

@@ -79,6 +79,7 @@ def test_sign_in_row_holds_no_address_or_user_agent(member: User):
     assert [word for word in ("203.0.113", "127.0.0.1", "Mozilla", "145.0") if word in str(stored)] == []
     assert {field.name for field in SignIn._meta.fields} == {
         "id", "public_id", "user", "session", "browser", "system", "signed_in_at", "last_seen_at",
+        "issuer", "issuer_session",
     }  # fmt: skip
 
 

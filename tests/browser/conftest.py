@@ -11,6 +11,7 @@ from tests.browser.helpers.administration import ADMINISTRATOR
 from tests.browser.helpers.arenas import PATIENT
 from tests.browser.helpers.axe import WIDE
 from tests.browser.helpers.browser_inputs import HANDS, PATIENCE_MS, Hand, fresh, new_context
+from tests.fake_issuer import FakeIssuer
 from tests.fake_provider import FakeProvider
 from tests.faults.running import Arena, arena_with
 
@@ -77,12 +78,19 @@ def hand(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Hand]:
 
 
 @pytest.fixture(scope="package")
-def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
+def issuer() -> Iterator[FakeIssuer]:
+    running = FakeIssuer()
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="package")
+def arena(_fake_provider: FakeProvider, issuer: FakeIssuer) -> Iterator[Arena]:
     """Arena shared by files without special needs; its two models repeat the prompt and pause at ⏸.
 
     Tests create their own data and leave other data alone.
     """
-    with arena_with(_fake_provider, **PATIENT, **ADMINISTRATOR) as arena:
+    with arena_with(_fake_provider, **PATIENT, **ADMINISTRATOR, **issuer.variables) as arena:
         arena.choose_limit("upload", "visitor", "off")
         yield arena
 

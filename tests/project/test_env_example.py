@@ -12,15 +12,19 @@ SOURCES = ("arena_site/settings", "arena_site/supervisor", "arena_site/managemen
 
 
 def variables_read() -> set[str]:
-    """Return the names in `env.str("NAME")` and `os.environ.get("NAME")`."""
+    """Return the names in `env.str("NAME")`, `env.str(prefix + "NAME")` and `os.environ.get("NAME")`."""
     names = set()
     for folder in SOURCES:
         for file in (settings.BASE_DIR / folder).rglob("*.py"):
             for node in ast.walk(ast.parse(file.read_text())):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
                     reader, name = ast.unparse(node.func), node.args[0]
-                    if re.fullmatch(r"env\.\w+|os\.environ\.get", reader) and isinstance(name, ast.Constant):
+                    if not re.fullmatch(r"env\.\w+|os\.environ\.get", reader):
+                        continue
+                    if isinstance(name, ast.Constant):
                         names.add(name.value)
+                    elif isinstance(name, ast.BinOp) and isinstance(name.right, ast.Constant):
+                        names.add(f"ARENA_SSO_COMPANY_{name.right.value}")  # with the key of the example
     return names - {"DJANGO_SETTINGS_MODULE"}
 
 

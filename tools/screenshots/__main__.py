@@ -37,6 +37,10 @@ NO_LIMITS = {
         "SIGNIN_ADDRESS", "SIGNIN_NETWORK",
     )
 }  # fmt: skip
+ISSUER = {
+    "ARENA_SSO": "company", "ARENA_SSO_COMPANY_NAME": "Example company",
+    "ARENA_SSO_COMPANY_URL": "https://login.example.net", "ARENA_SSO_COMPANY_CLIENT_ID": "arena",
+}  # fmt: skip
 STRICT = {"ARENA_PUBLISH_PROMPTS": "true", "ARENA_LIMIT_BATTLE_VISITOR": "1/hour"}
 # Beside the arena's data: worlds that were prepared, so that each is prepared once.
 STATE_FILE = "arranged.json"
@@ -49,7 +53,7 @@ class Studio:
 
     def __init__(self, directory: Path) -> None:
         self.arena = Arena(directory / "data")
-        self.arena.environment |= {"ARENA_LOCAL_MODEL": "1"} | NO_LIMITS
+        self.arena.environment |= {"ARENA_LOCAL_MODEL": "1"} | NO_LIMITS | ISSUER
         self.file = directory / STATE_FILE
         self.state: dict[str, Any] = json.loads(self.file.read_text()) if self.file.exists() else {"done": []}
 

@@ -92,6 +92,7 @@ PEOPLE = [
     *_all(Who.MEMBER, World.NEW, {
         "start-signed-in": "/", "files-of-a-member": "/uploads/", "email": "/accounts/email/",
         "password-change": "/accounts/password/change/", "browsers": "/accounts/browsers/",
+        "connections": "/accounts/connections/",
         "tokens": "/accounts/tokens/", "my-data": "/accounts/data/", "account-delete": "/accounts/delete/",
         "second-factors-none": "/accounts/2fa/", "totp-activate": "/accounts/2fa/totp/activate/",
         "passkey-add": "/accounts/2fa/webauthn/add/", "sign-out": "/accounts/logout/",
@@ -190,6 +191,7 @@ LEFT_OUT = {
         "/s/{public_id}/rename/", "/s/{public_id}/archive/", "/s/{public_id}/discard/", "/s/{public_id}/restore/",
         "/sessions/consent/withdraw/",
         "/accounts/browsers/{public_id}/sign-out/", "/accounts/browsers/others/sign-out/",
+        "/accounts/connections/{key}/?*/", "/accounts/sso/{key}/", "/accounts/sso/{key}/sign-out/",
         "/accounts/tokens/{public_id}/revoke/", "/admin/logout/", "/admin/battles/*/try/",
         "/admin/leaderboard/aggregationrun/aggregate/", "/admin/leaderboard/anomalyreview/look/",
         "/admin/leaderboard/anomalyreview/{pk}/decide/", "/admin/models_registry/languagemodel/{object_id}/activate/",
@@ -204,6 +206,7 @@ LEFT_OUT = {
         "/admin/accounts/visitor/", "/admin/auth/group/", "/admin/battles/answer/", "/admin/battles/call/",
         "/admin/battles/moderationendpoint/", "/admin/leaderboard/elorating/", "/admin/leaderboard/importedboard/",
         "/admin/leaderboard/pairtally/", "/admin/leaderboard/standing/", "/admin/leaderboard/votechange/",
+        "/admin/socialaccount/socialaccount/",
         "/admin/mfa/authenticator/", "/admin/models_registry/cataloguechange/", "/admin/password_change/done/",
         "/admin/accounts/user/{id}/password/",
     ],

@@ -18,7 +18,8 @@ NO_PAGE = {
         "/admin/autocomplete/", "/admin/jsi18n/", "/accounts/2fa/webauthn/login/",
     ],
     "leads on to another page": [
-        "/language/", "/accounts/password/set/", "/accounts/login/code/confirm/", "/admin/login/", "/admin/r/*",
+        "/language/", "/accounts/sso/", "/accounts/sso/{key}/callback/", "/accounts/password/set/",
+        "/accounts/login/code/confirm/", "/admin/login/", "/admin/r/*",
         "/admin/*/{object_id}/", "/admin/{url}",
     ],
 }  # fmt: skip

@@ -9,10 +9,10 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.test import Client
 
+from common.network_zones import zone_of, zone_of_url
 from models_registry.health.reachability import probe_keyless_providers
 from models_registry.models import LanguageModel, Provider
 from models_registry.providers import ChatRequest, ProviderError
-from models_registry.providers.addresses import zone_of, zone_of_url
 from models_registry.providers.openai_compatible import OpenAICompatible
 from models_registry.validators import validate_endpoint
 from tests import make

@@ -1,0 +1,87 @@
+"""The claims of an issuer that the arena reads, within limits. All others are ignored and never stored."""
+
+from dataclasses import dataclass
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+
+from accounts.single_sign_on import connections, discovery
+from accounts.single_sign_on.errors import (
+    AddressNotVerified,
+    AddressOfAnotherDomain,
+    ClaimInvalid,
+    ClaimTooLong,
+    NoAddress,
+)
+from accounts.single_sign_on.issuers import Issuer, issuer_of_address
+from common.payload_types import JsonObject
+from common.text.storable import storable
+
+MAX_SUBJECT_LENGTH = 191  # of allauth's column; OpenID Connect allows 255
+MAX_EMAIL_LENGTH, MAX_SESSION_LENGTH, MAX_GROUP_LENGTH, MAX_GROUPS = 254, 255, 500, 2000
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Person as an issuer describes them. `session`: the issuer's id of its session, for a sign-out; "" without."""
+
+    issuer: Issuer
+    subject: str
+    email: str = ""
+    is_verified: bool = False
+    session: str = ""
+    groups: frozenset[str] = frozenset()
+
+    def check_address(self) -> None:
+        """Refuse an address that the issuer may not speak for. Raises SignOnRefused."""
+        if not self.email:
+            raise NoAddress(self.issuer)
+        if not self.is_verified:
+            raise AddressNotVerified(self.issuer)
+        domain = self.email.rpartition("@")[2]
+        owner = issuer_of_address(self.email)
+        if (self.issuer.domains and domain not in self.issuer.domains) or owner not in (None, self.issuer):
+            raise AddressOfAnotherDomain(self.issuer, domain)
+
+
+def read_identity(issuer: Issuer, claims: JsonObject, access_token: object) -> Identity:
+    """Return the identity, with what only the userinfo endpoint knows. Raises ClaimInvalid, ClaimTooLong."""
+    wanted = {"email"} | ({issuer.groups_claim} if issuer.maps_groups else set())
+    userinfo = discovery.endpoints(issuer).userinfo
+    if not wanted <= claims.keys() and userinfo and isinstance(access_token, str) and access_token.isascii():
+        more = connections.fetch(issuer, userinfo, headers={"Authorization": f"Bearer {access_token.strip()}"})
+        if more.status == 200 and more.body.get("sub") == claims["sub"]:
+            claims = {**more.body, **claims}
+    email = _text(issuer, claims, "email", MAX_EMAIL_LENGTH).strip().lower()
+    try:
+        validate_email(email or "a@example.org")
+    except ValidationError:
+        raise ClaimInvalid(issuer, "email") from None
+    return Identity(
+        issuer=issuer,
+        subject=_text(issuer, claims, "sub", MAX_SUBJECT_LENGTH),
+        email=email,
+        # Some issuers send the text "true"; Entra's xms_edov may be 1.
+        is_verified=str(claims.get(issuer.verified_claim, "")).lower() in ("true", "1"),
+        session=_text(issuer, claims, "sid", MAX_SESSION_LENGTH),
+        groups=_groups(issuer, claims) if issuer.maps_groups else frozenset(),
+    )
+
+
+def _text(issuer: Issuer, claims: JsonObject, name: str, maximum: int) -> str:
+    text = claims.get(name) or ""
+    if not isinstance(text, str) or storable(text) != text or (name == "sub" and not text):
+        raise ClaimInvalid(issuer, name)
+    if len(text) > maximum:
+        raise ClaimTooLong(issuer, name)
+    return text
+
+
+def _groups(issuer: Issuer, claims: JsonObject) -> frozenset[str]:
+    listed = claims.get(issuer.groups_claim) or []
+    names = [listed] if isinstance(listed, str) else listed
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ClaimInvalid(issuer, issuer.groups_claim)
+    if len(names) > MAX_GROUPS or any(len(name) > MAX_GROUP_LENGTH for name in names):
+        raise ClaimTooLong(issuer, issuer.groups_claim)
+    return frozenset(names)

@@ -1,0 +1,161 @@
+"""allauth's OpenID Connect, with tokens that are always verified, a nonce, and guarded requests.
+
+allauth (65.21) has no nonce, does not verify the signature of a token that it fetched itself, believes the name that
+the issuer's document gives itself, and lets requests add parameters and scopes.
+"""
+
+import logging
+from base64 import b64encode
+from typing import cast
+from urllib.parse import quote_plus
+
+from allauth.account.models import EmailAddress
+from allauth.socialaccount.models import SocialApp, SocialLogin, SocialToken
+from allauth.socialaccount.providers.oauth2.client import OAuth2Client
+from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
+from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
+from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
+from allauth.utils import build_absolute_uri
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.crypto import get_random_string
+
+from accounts.single_sign_on import connections, discovery, tokens
+from accounts.single_sign_on.errors import CodeRefused, StateInvalid
+from accounts.single_sign_on.identity import Identity, read_identity
+from accounts.single_sign_on.issuers import Issuer, issuer_by
+from common.payload_types import JsonObject
+from common.text.redaction import mask_secret
+
+logger = logging.getLogger(__name__)
+
+MAX_CODE_LENGTH = 4000
+
+
+def app_of(issuer: Issuer) -> SocialApp:
+    """Return the issuer as allauth wants it. Accounts are stored under its URL: a key may get another issuer."""
+    return SocialApp(
+        provider="openid_connect", provider_id=issuer.url, name=issuer.name, client_id=issuer.client_id,
+        secret=issuer.client_secret, settings={"oauth_pkce_enabled": True, "scope": issuer.scope.split()},
+    )  # fmt: skip
+
+
+class Client(OAuth2Client):  # type: ignore[misc]
+    issuer: Issuer
+
+    def get_redirect_url(self, authorization_url: str, scope: list[str], extra_params: JsonObject) -> str:
+        """Keep the query that some endpoints have, which allauth would repeat the question mark of."""
+        address, _, query = authorization_url.partition("?")
+        url: str = super().get_redirect_url(address, scope, extra_params)
+        return f"{url}&{query}" if query else url
+
+    def get_access_token(self, code: str, pkce_code_verifier: str = "", extra_data: object = None) -> JsonObject:
+        """Exchange the code. Raises CodeRefused, and as connections.fetch."""
+        form = {"grant_type": "authorization_code", "code": code, "redirect_uri": self.callback_url}
+        form["code_verifier"] = pkce_code_verifier
+        headers = {}
+        if self.basic_auth and self.consumer_secret:
+            headers["Authorization"] = _basic(self.consumer_key, self.consumer_secret)
+        else:
+            form["client_id"] = self.consumer_key
+            form |= {"client_secret": self.consumer_secret} if self.consumer_secret else {}
+        answer = connections.fetch(self.issuer, self.access_token_url, form=form, headers=headers)
+        if answer.status != 200 or "access_token" not in answer.body:
+            problem = {name: answer.body.get(name) for name in ("error", "error_description")}
+            text = mask_secret(self.consumer_secret, f"{problem}".encode()).decode()
+            logger.warning("issuer %s refuses a code: HTTP %d, %.300s", self.issuer.key, answer.status, text)
+            raise CodeRefused(self.issuer)
+        return answer.body
+
+
+class Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
+    client_class = Client
+    nonce = ""
+
+    def __init__(self, request: HttpRequest, provider_id: str) -> None:
+        super().__init__(request, provider_id)
+        self.issuer = cast(Issuer, issuer_by(url=provider_id))
+
+    @property
+    def openid_config(self) -> JsonObject:
+        raise NotImplementedError("endpoints come from accounts.single_sign_on.discovery")
+
+    @property
+    def basic_auth(self) -> bool:
+        return discovery.endpoints(self.issuer).secret_in_header
+
+    @property
+    def access_token_url(self) -> str:
+        return discovery.endpoints(self.issuer).token
+
+    @property
+    def authorize_url(self) -> str:
+        return discovery.endpoints(self.issuer).authorization
+
+    def get_callback_url(self, request: HttpRequest, app: SocialApp) -> str:
+        return str(build_absolute_uri(request, reverse("openid_connect_callback", args=[self.issuer.key])))
+
+    def get_client(self, request: HttpRequest, app: SocialApp) -> Client:
+        client: Client = super().get_client(request, app)
+        client.issuer = self.issuer
+        return client
+
+    def parse_token(self, data: JsonObject) -> SocialToken:
+        return SocialToken()  # access tokens are neither used later nor stored
+
+    def complete_login(
+        self, request: HttpRequest, app: SocialApp, token: SocialToken, *, response: JsonObject
+    ) -> SocialLogin:
+        claims = tokens.id_token_claims(self.issuer, response.get("id_token"), nonce=self.nonce)
+        identity = read_identity(self.issuer, claims, response["access_token"])
+        login = self.get_provider().sociallogin_from_response(request, identity)
+        login.identity = identity
+        return login
+
+
+class Callback(OAuth2CallbackView):  # type: ignore[misc]
+    def _get_state(self, request: HttpRequest, provider: "Provider") -> tuple[JsonObject, None]:
+        """Use the state up. Raises StateInvalid."""
+        issuer = self.adapter.issuer
+        if len(request.GET.get("code", "")) > MAX_CODE_LENGTH:
+            raise StateInvalid(issuer)
+        state, _refusal = super()._get_state(request, provider)
+        named = request.GET.get("iss")
+        if named not in (None, issuer.url) or (named is None and discovery.endpoints(issuer).names_issuer):
+            raise StateInvalid(issuer)  # the browser comes from another issuer (RFC 9207)
+        self.adapter.nonce = state.get("nonce", "")
+        return state, None
+
+
+class Provider(OpenIDConnectProvider):  # type: ignore[misc]
+    oauth2_adapter_class = Adapter
+
+    def leave_for_issuer(self, request: HttpRequest, *, process: str, next_url: str | None) -> str:
+        """Store a new state in the session; return the issuer's address for the browser."""
+        nonce = get_random_string(32)
+        response: HttpResponse = self.redirect(
+            request, process, next_url, auth_params={"nonce": nonce}, nonce=nonce
+        )  # fmt: skip
+        return response["Location"]
+
+    def serialize(self) -> dict[str, str]:
+        return {"id": self.app.provider_id}  # two issuers may have given the arena the same client id
+
+    def extract_uid(self, identity: Identity) -> str:
+        return identity.subject
+
+    def extract_extra_data(self, identity: Identity) -> JsonObject:
+        return {"email": identity.email}
+
+    def extract_common_fields(self, identity: Identity) -> JsonObject:
+        return {"email": identity.email}
+
+    def extract_email_addresses(self, identity: Identity) -> list[EmailAddress]:
+        found = EmailAddress(email=identity.email, verified=identity.is_verified, primary=True)
+        return [found] if identity.email else []
+
+
+def _basic(client_id: str, secret: str) -> str:
+    """Return the header of RFC 6749: both parts are form-encoded first."""
+    pair = f"{quote_plus(client_id)}:{quote_plus(secret)}"
+    return f"Basic {b64encode(pair.encode()).decode()}"

@@ -1,0 +1,27 @@
+"""Steps of every sign-in that depend on issuers; accounts.adapter calls them."""
+
+from allauth.socialaccount.models import SocialLogin
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from accounts.models import User
+from accounts.sign_in.sessions import ISSUER_KEY
+from accounts.single_sign_on import linking, passwords, rights
+
+
+def before_sign_in(request: HttpRequest, user: User, login: SocialLogin | None) -> HttpResponse | None:
+    """Return a refusal where the account signs in with an issuer only; also for passkeys and links in e-mails."""
+    if login is not None:
+        request.session[ISSUER_KEY] = [login.identity.issuer.url, login.identity.session]
+        rights.apply_groups(user, login.identity)
+        return None
+    issuer = passwords.issuer_instead_of_password(user)
+    connecting = linking.pending_session(request, user)
+    if issuer is not None and connecting is None:
+        messages.error(request, passwords.refusal(issuer))
+        return redirect("account_login")
+    request.session.pop(ISSUER_KEY, None)
+    if connecting is not None:
+        request.session[ISSUER_KEY] = connecting
+    return None

@@ -1,0 +1,82 @@
+"""Verification of an issuer's tokens: signature, issuer, audience and times are checked here."""
+
+import logging
+
+import jwt
+from django.utils.crypto import constant_time_compare
+
+from accounts.single_sign_on import discovery
+from accounts.single_sign_on.errors import TokenInvalid
+from accounts.single_sign_on.issuers import Issuer
+from common.payload_types import JsonObject
+
+logger = logging.getLogger(__name__)
+
+# Without symmetric algorithms, whose key would be the client's secret, and without "none".
+ALGORITHMS = {
+    "RS256": "RSA", "RS384": "RSA", "RS512": "RSA", "PS256": "RSA", "PS384": "RSA", "PS512": "RSA",
+    "ES256": "EC", "ES384": "EC", "ES512": "EC", "EdDSA": "OKP",
+}  # fmt: skip
+MAX_CHARACTERS = 64_000
+LEEWAY_S = 60
+REASONS: list[tuple[type[Exception], str]] = [
+    (jwt.ExpiredSignatureError, "expired"),
+    (jwt.ImmatureSignatureError, "not_yet_valid"),
+    (jwt.InvalidIssuerError, "issuer"),
+    (jwt.InvalidAudienceError, "audience"),
+    (jwt.MissingRequiredClaimError, "incomplete"),
+    (jwt.InvalidSignatureError, "signature"),
+]
+# Values of a token that no library refuses by name: deep nesting, infinite numbers, wrong types.
+UNREADABLE = (jwt.PyJWTError, RecursionError, ValueError, TypeError, OverflowError, AttributeError)
+
+
+def id_token_claims(issuer: Issuer, token: object, *, nonce: str) -> JsonObject:
+    """Return the claims of the ID token of a sign-in that sent this nonce. Raises TokenInvalid."""
+    claims = verified_claims(issuer, token, required=["exp", "iat", "iss", "aud", "sub"])
+    if not nonce or not constant_time_compare(str(claims.get("nonce", "")), nonce):
+        raise refused(issuer, "nonce")
+    return claims
+
+
+def verified_claims(issuer: Issuer, token: object, *, required: list[str]) -> JsonObject:
+    """Raises TokenInvalid, and as discovery.endpoints."""
+    if not isinstance(token, str) or not token:
+        raise refused(issuer, "missing")
+    if len(token) > MAX_CHARACTERS:
+        raise refused(issuer, "too_long")
+    try:
+        header = jwt.get_unverified_header(token)
+        algorithm, key_id = header.get("alg"), header.get("kid", "")
+        if algorithm not in ALGORITHMS or not isinstance(key_id, str):
+            raise refused(issuer, "algorithm")
+        claims: JsonObject = jwt.decode(
+            token, _key(issuer, algorithm, key_id), algorithms=[algorithm], issuer=issuer.url,
+            audience=issuer.client_id, leeway=LEEWAY_S, options={"require": required},
+        )  # fmt: skip
+    except UNREADABLE as error:
+        reason = next((reason for kind, reason in REASONS if isinstance(error, kind)), "unreadable")
+        raise refused(issuer, reason) from error
+    party = claims.get("azp", issuer.client_id if isinstance(claims["aud"], str) or len(claims["aud"]) == 1 else "")
+    if party != issuer.client_id:  # made for another client, which may pass it on
+        raise refused(issuer, "audience")
+    return claims
+
+
+def refused(issuer: Issuer, reason: str) -> TokenInvalid:
+    logger.warning("a token of issuer %s is refused: %s", issuer.key, reason)
+    return TokenInvalid(issuer, reason)
+
+
+def _key(issuer: Issuer, algorithm: str, key_id: str) -> jwt.PyJWK:
+    """Return the one key that may have signed the token. Raises TokenInvalid."""
+    usable = [
+        key
+        for key in discovery.signing_keys(issuer, key_id)
+        if key.get("kty") == ALGORITHMS[algorithm]
+        and key.get("use", "sig") == "sig"
+        and key.get("alg", algorithm) == algorithm
+    ]
+    if len(usable) != 1:
+        raise refused(issuer, "key")
+    return jwt.PyJWK(usable[0], algorithm)
