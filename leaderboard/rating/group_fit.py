@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import brentq
 from scipy.special import expit, log_expit
 
@@ -13,6 +12,7 @@ from leaderboard.rating.bradley_terry import (
     Start,
     Tally,
     fit_strengths,
+    inverse,
     inverse_on_contrasts,
     laplacian,
     maximize,
@@ -130,7 +130,7 @@ def _inverse_information(information: Floats, theta: Floats, *, free: Flags, kap
     virtual = expit(theta[free])
     within = laplacian(information)[own] + np.diag(kappa * virtual * (1 - virtual))
     spread = np.zeros_like(information)
-    spread[own] = cho_solve(cho_factor(within), np.eye(len(within)))
+    spread[own] = inverse(within)
     return spread
 
 
