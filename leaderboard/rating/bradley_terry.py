@@ -183,7 +183,8 @@ def expected_shares(theta: Floats, opponents: Floats, *, bias: float = 0.0) -> F
     middle = theta.mean()
     odds, others = np.exp(theta - middle + bias)[:, None], np.exp(opponents - middle)
     ratio: Floats = odds + others
-    return np.divide(odds, ratio, out=ratio)
+    np.divide(odds, ratio, out=ratio)
+    return ratio
 
 
 def symmetrized(cells: Floats) -> Floats:
