@@ -62,9 +62,10 @@ class Tally:
         return cls(won=wins, lost=np.zeros_like(wins), tied=np.triu(ties))
 
     @classmethod
-    def from_side_counts(cls, counts: Floats, *, bias: float = 0.0) -> Self:
+    def from_side_counts(cls, counts: Floats | Indices, *, bias: float = 0.0) -> Self:
         """Build from counts[outcome, left, right]; outcomes: left won, right won, tie, both bad."""
-        return cls(won=counts[0], lost=counts[1], tied=counts[2] + counts[3], bias=bias)
+        won, lost = (side.astype(np.float64, copy=False) for side in counts[:2])
+        return cls(won, lost, tied=(counts[2] + counts[3]).astype(np.float64, copy=False), bias=bias)
 
     @cached_property
     def cells(self) -> Floats:
@@ -77,7 +78,10 @@ class Tally:
     @cached_property
     def effective_wins(self) -> Floats:
         """S[i, j]: wins of i over j, a tie counts ½."""
-        share: Floats = self.won + self.lost.T + symmetrized(self.tied) / 2
+        share: Floats = self.tied / 2
+        share = symmetrized(share)
+        share += self.won
+        share += self.lost.T
         return share
 
     def subset(self, models: Flags | Indices) -> Self:
@@ -92,11 +96,17 @@ class Tally:
 
     def information(self, p: Floats) -> Floats:
         """n·p·q of each pair, symmetric."""
-        return symmetrized(self.cells * p * (1 - p))
+        weight = 1 - p
+        weight *= p
+        return symmetrized(np.multiply(weight, self.cells, out=weight))
 
     def squared_residuals(self, p: Floats) -> Floats:
         """Σ (y − p)² over each cell's votes, exact."""
-        squares: Floats = self.won * (1 - p) ** 2 + self.lost * p**2 + self.tied * (0.5 - p) ** 2
+        squares = np.zeros_like(p)
+        for n, share in ((self.won, 1.0), (self.lost, 0.0), (self.tied, 0.5)):
+            residual = share - p
+            residual *= residual
+            squares += np.multiply(residual, n, out=residual)
         return squares
 
 
@@ -154,7 +164,7 @@ def maximize(tally: Tally, *, free: Flags, start: Floats, kappa: float) -> Float
             information[np.diag_indices(size)] += diagonal
             if kappa == 0 and size == len(theta):
                 information += information.trace() / size**2
-            factor, moved = cho_factor(information, overwrite_a=True, check_finite=False), 0.0
+            factor, moved = cho_factor(information.T, overwrite_a=True, check_finite=False), 0.0
         step = cho_solve(factor, gradient, check_finite=False)
         # A step that changes no difference by more than 1 always ascends (Bach 2010, self-concordant analysis).
         step /= max(1.0, np.ptp(np.append(step, 0.0)))
@@ -214,23 +224,25 @@ def strong_components(wins: Floats) -> Indices:
 
 def laplacian(weight: Floats) -> Floats:
     """Return Σ over pairs of weight · (e_i − e_j)(e_i − e_j)ᵀ; weight: symmetric with zero diagonal."""
-    return np.diag(weight.sum(axis=1)) - weight
+    matrix = -weight
+    matrix[np.diag_indices(len(weight))] += weight.sum(axis=1)
+    return matrix
 
 
 def inverse_on_contrasts(information: Floats) -> Floats:
     """Return the pseudo-inverse of a connected Laplacian: the covariance of θ − mean(θ)."""
     size = len(information)
     level = information.trace() / size**2 or 1.0
-    spread = inverse(information + level)
+    spread = inverse(information + level, overwrite=True)
     spread -= 1 / (level * size**2)
     return spread
 
 
-def inverse(matrix: Floats) -> Floats:
+def inverse(matrix: Floats, *, overwrite: bool = False) -> Floats:
     """Return the inverse of a positive definite matrix. Raises LinAlgError."""
-    factor, _ = cho_factor(matrix, lower=True)
+    factor, _ = cho_factor(matrix.T, lower=True, overwrite_a=overwrite)  # transposed, it is not copied
     # Takes a third of the time of solving for the identity. Only the lower triangle is valid.
     lower: Floats = dpotri(factor, lower=1, overwrite_c=True)[0]
     for column in range(len(lower) - 1):
         lower[column, column + 1 :] = lower[column + 1 :, column]
-    return lower
+    return lower.T

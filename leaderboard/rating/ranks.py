@@ -79,5 +79,7 @@ def significantly_above(score: Floats, covariance: Floats) -> Flags:
 def difference_errors(covariance: Floats) -> Floats:
     """Return standard errors of the differences of scores, shape (models, models)."""
     deviation = np.diag(covariance)
-    errors: Floats = np.sqrt(np.maximum(deviation[:, None] + deviation - 2 * covariance, 0))
-    return errors
+    errors: Floats = deviation[:, None] + deviation
+    for _ in range(2):
+        errors -= covariance
+    return np.sqrt(np.maximum(errors, 0, out=errors), out=errors)
