@@ -96,9 +96,14 @@ class Tally:
 
     def information(self, p: Floats) -> Floats:
         """n·p·q of each pair, symmetric."""
-        weight = 1 - p
+        return symmetrized(self.expected_squares(p))
+
+    def expected_squares(self, p: Floats) -> Floats:
+        """n·p·q of each cell."""
+        weight: Floats = 1 - p
         weight *= p
-        return symmetrized(np.multiply(weight, self.cells, out=weight))
+        weight *= self.cells
+        return weight
 
     def squared_residuals(self, p: Floats) -> Floats:
         """Σ (y − p)² over each cell's votes, exact."""
