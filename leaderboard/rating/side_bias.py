@@ -104,7 +104,7 @@ def estimate_side_bias(tally: Tally, voters: VoterVotes | None = None, *, deff: 
     rest += 1  # 1 − leverage
     squares = inside.squared_residuals(fit.p)
     corrected = np.divide(influence, np.maximum(rest, 1e-6, out=rest), out=rest)
-    hc3 = np.vdot(squares, np.square(corrected, out=corrected))
+    hc3 = float(np.vdot(squares, np.square(corrected, out=corrected)))
     phi = dispersion(squares.sum(), information)
     if voters:
         deff = scalar_design_effect(voters.where(is_same[voters.left, voters.right]), fit.p, influence)
@@ -136,7 +136,7 @@ def _fit_after_strengths(tally: Tally) -> _JointFit | None:
     without_bias = Start(theta, p, spread)
     cross = _left_minus_right(weight)
     response, information = spread @ cross, float(weight.sum())
-    own = information - cross @ response
+    own = information - float(cross @ response)
     size = np.inf
     while own * _MAX_VARIANCE_INFLATION > information:
         expected = np.multiply(cells, p, out=weight)
@@ -144,14 +144,15 @@ def _fit_after_strengths(tally: Tally) -> _JointFit | None:
         change = float(left_wins - expected.sum() - response @ gradient) / own
         step = spread @ gradient - response * change
         theta, bias = theta + step, bias + change
-        size, before = max(abs(change), float(np.abs(step).max())), size
+        before = min(size, 1.0)
+        size = max(abs(change), float(np.abs(step).max()))
         # The next step would be shorter by the same factor.
-        if size <= STEP_TOLERANCE or size**2 <= CONVERGED * min(before, 1):
+        if size <= STEP_TOLERANCE or size**2 <= CONVERGED * before:
             weight = tally.expected_squares(p)
             cross = _left_minus_right(weight)
             response = _solve_information(weight, cross, spread)
-            own = max(weight.sum() - cross @ response, np.finfo(float).tiny)
-            return _JointFit(theta, bias, p, spread, -response / own, float(1 / own), without_bias)
+            own = max(float(weight.sum() - cross @ response), float(np.finfo(float).tiny))
+            return _JointFit(theta, bias, p, spread, -response / own, 1 / own, without_bias)
         if size > min(0.5, before / 10):
             break
         p = expected_shares(theta, theta, bias=bias)
