@@ -8,7 +8,7 @@ copy them and name their source in the facts.
 import json
 import logging
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -36,6 +36,8 @@ from leaderboard.rating.style_control import Scaling
 logger = logging.getLogger(__name__)
 
 MAX_PARALLEL_FITS = 2
+# Pairs of models of boards that are fitted or wait for it.
+MAX_CELLS_AHEAD = 5_000_000
 # Votes on Overall below which every snapshot computes the slow parts, and from which only the nightly one reads voters.
 THOROUGH_BELOW_VOTES = 100_000
 CLUSTERED_BELOW_VOTES = 2_000_000
@@ -133,20 +135,28 @@ def new_run(slot: str, scope: str, state: str, started_at: datetime, **facts: Un
     )
 
 
-def fit_boards(pending: Iterable[PendingBoard], live: "LiveFigures") -> Iterator[FittedBoard]:
-    """Yield the boards fitted, in the same order.
+def fit_boards(
+    pending: Iterable[PendingBoard], live: "LiveFigures", *, meanwhile: Callable[[], None] = lambda: None
+) -> Iterator[FittedBoard]:
+    """Yield the boards fitted, in the same order. meanwhile: called once while they are fitted.
 
-    Reads ahead by one board only, which bounds the votes in memory. A board that raises gets a failed run and keeps its
-    newest snapshot; its queries are in savepoints.
+    Reads ahead by one board with single votes, or by MAX_CELLS_AHEAD, which bounds the memory. A board that raises gets
+    a failed run and keeps its newest snapshot; its queries are in savepoints.
     """
     with ThreadPoolExecutor(MAX_PARALLEL_FITS) as threads:
         submitted: deque[tuple[FitInputs, Future[SnapshotFit]]] = deque()
         for board in pending:
             submitted.append(_read_and_submit(board, threads))
-            if len(submitted) > MAX_PARALLEL_FITS:
+            while len(submitted) > MAX_PARALLEL_FITS and _are_large([inputs for inputs, _ in submitted]):
                 yield _fitted_or_failed(*submitted.popleft(), live)
-        for inputs, future in submitted:
-            yield _fitted_or_failed(inputs, future, live)
+        meanwhile()
+        while submitted:
+            yield _fitted_or_failed(*submitted.popleft(), live)
+
+
+def _are_large(ahead: list["FitInputs"]) -> bool:
+    has_votes = any(inputs.voters or inputs.ballots for inputs in ahead)
+    return has_votes or sum(len(inputs.pending.board.models) ** 2 for inputs in ahead) > MAX_CELLS_AHEAD
 
 
 def _read_and_submit(board: PendingBoard, threads: ThreadPoolExecutor) -> tuple["FitInputs", "Future[SnapshotFit]"]:

@@ -32,7 +32,8 @@ from leaderboard.counting import method, reviews, schedule, stars, tallies
 from leaderboard.counting.board_keys import BOARDS_OF_VOTE, counts_votes, is_own_board
 from leaderboard.counting.live_elo import elo_ratings_after
 from leaderboard.counting.revealed_calls import RevealCutoff, median_first_token_ms
-from leaderboard.counting.vote_arrays import empty_board, read_boards
+from leaderboard.counting.tally_copies import read_copied_boards, renew_copies
+from leaderboard.counting.vote_arrays import BoardVotes, empty_board, read_boards, read_star_board
 from leaderboard.counting.vote_changes import exclude_votes
 from leaderboard.counting.vote_log import PendingVotes
 from leaderboard.models import COMPARE, OVERALL, AggregationRun, Standing, VoteChange
@@ -90,13 +91,14 @@ def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> Aggre
     newest = {run.scope: run for run in AggregationRun.objects.newest_of_each_board() if is_own_board(run.scope)}
     pending_votes = PendingVotes.read()
     _update_labels_and_exclusions(pending_votes, newest.get(OVERALL), now=started_at)
-    votes_taken = tallies.count_pending(pending_votes)
+    counting = _Counting(pending_votes)
     position = _log_position(pending_votes)
     last_star = _count_stars(newest.get(COMPARE))
     excluded = _votes_excluded(pending_votes)
     # A board whose last vote was excluded is in `newest` only.
     boards = {scope: empty_board(scope) for scope in (OVERALL, *newest)}
-    boards |= read_boards(last_order=pending_votes.until, last_star=last_star)
+    boards |= counting.boards(last_star=last_star)
+    votes_taken = pending_votes.votes.count()
     revealed = RevealCutoff(position["last_order"], started_at)
     models = [model.pk for model in boards[OVERALL].models]
     live = LiveFigures(elo_ratings_after(revealed.last_order), median_first_token_ms(models, revealed))
@@ -119,10 +121,33 @@ def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> Aggre
             pending.append(PendingBoard(board, run, earlier, refit))
         elif scope == OVERALL:
             unchanged.append(FittedBoard(new_run(slot, scope, State.UNCHANGED, started_at, **facts)))
-    fitted = unchanged + list(fit_boards(pending, live))
+    if any(board.board.scope == OVERALL and board.refit.voters for board in pending):
+        counting.finish()  # reads the tallies by voter
+    fitted = unchanged + list(fit_boards(pending, live, meanwhile=counting.finish))
     _store(fitted)
+    renew_copies(boards.values(), last_order=position["last_order"], last_change=position["last_change"])
     publish_outdated(slot=slot)
     return next(board.run for board in fitted if board.run.scope == OVERALL)
+
+
+class _Counting:
+    """Pending votes, which are counted while boards are fitted if copies of the tallies allow it."""
+
+    def __init__(self, pending: PendingVotes) -> None:
+        self._pending = pending
+        self._is_finished = False
+
+    def boards(self, *, last_star: int) -> dict[str, BoardVotes]:
+        copied = read_copied_boards(until=self._pending.until)
+        if copied is None:
+            self.finish()
+            return read_boards(last_order=self._pending.until, last_star=last_star)
+        return copied | read_star_board(last_star=last_star)
+
+    def finish(self) -> None:
+        if not self._is_finished:
+            self._is_finished = True
+            tallies.count_pending(self._pending)
 
 
 def _count_stars(earlier: AggregationRun | None) -> int:

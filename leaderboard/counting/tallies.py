@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from leaderboard.counting.board_keys import BOARDS_OF_VOTE, board_keys
 from leaderboard.counting.vote_log import PendingVotes, last_counted
 from leaderboard.errors import TalliesDisagree
-from leaderboard.models import OVERALL
+from leaderboard.models import OVERALL, TallyCopy
 from leaderboard.sql import read_sql
 
 _TALLIES = "leaderboard_pairtally"
@@ -130,6 +130,7 @@ def rebuild() -> int:
 
 
 def _rebuild(table: str, key: str, counted: str) -> int:
+    TallyCopy.objects.all().delete()
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL work_mem = '256MB'")
         cursor.execute(f"CREATE TEMPORARY TABLE log ON COMMIT DROP AS {counted}")

@@ -49,7 +49,16 @@ def read_boards(*, last_order: int, last_star: int = 0) -> dict[str, BoardVotes]
 
     last_order: number of the last vote in the tallies.
     """
-    pairs = read_columns_by("scope", _PAIR, "FROM leaderboard_pairtally WHERE n > 0", {})
+    return _read_boards("FROM leaderboard_pairtally WHERE n > 0", last_order, last_star)
+
+
+def read_star_board(*, last_star: int) -> dict[str, BoardVotes]:
+    """Return {scope: board} as read_boards does."""
+    return _read_boards(f"FROM leaderboard_pairtally WHERE n > 0 AND scope = '{COMPARE}'", 0, last_star)
+
+
+def _read_boards(source: str, last_order: int, last_star: int) -> dict[str, BoardVotes]:
+    pairs = read_columns_by("scope", _PAIR, source, {})
     ids = {scope: contestant_ids(rows) for scope, rows in pairs.items()}
     models = LanguageModel.objects.in_bulk({model for board in ids.values() for model in board})
     boards = {

@@ -24,6 +24,7 @@ _OUTCOME_INDEX = {outcome: index for index, outcome in enumerate(OUTCOMES)}
 # Seconds since 1970 between 2001 and 2286; never a date in ISO 8601, as an hour has two digits.
 _SECONDS = re.compile(r"(?:\d{10}(?:\.\d+)? )*+")
 
+_ParseAll = Callable[[list[str | None]], list[str]]
 Indices = NDArray[np.int64]
 Moments = NDArray[np.datetime64]
 
@@ -38,15 +39,14 @@ class WordList:
     _index: dict[str, int] = field(default_factory=dict)
     _index_by_cell: dict[str | None, int] = field(default_factory=dict)
 
-    def indices(self, cells: list[str | None], parse: Callable[[str | None], str]) -> Indices:
-        known = self._index_by_cell
-        for cell in cells:
-            if cell not in known:
-                word = parse(cell)
-                known[cell] = self._index.setdefault(word, len(self._index))
-                if known[cell] == len(self.words):
-                    self.words.append(word)
-        return np.array([known[cell] for cell in cells], dtype=np.int64)
+    def indices(self, cells: list[str | None], parse: _ParseAll) -> Indices:
+        known, index = self._index_by_cell, self._index
+        new = [cell for cell in cells if cell not in known]
+        for cell, word in zip(new, parse(new), strict=True):
+            known[cell] = index.setdefault(word, len(index))
+            if known[cell] == len(self.words):
+                self.words.append(word)
+        return np.fromiter(map(known.__getitem__, cells), np.int64, len(cells))
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,8 @@ class TableColumns:
             right,
             outcome,
             self._count(np.ones(len(left), dtype=np.int64)),
-            cells.indices("judge", self.voters, lambda word: tables.word({"judge": word}, "judge")),
-            cells.indices("category", self.categories, lambda word: tables.category({"category": word})),
+            cells.indices("judge", self.voters, partial(tables.words, "judge")),
+            cells.indices("category", self.categories, _categories),
             _moments(cells.texts("tstamp")),
             style,
             has_style,
@@ -129,7 +129,7 @@ class TableColumns:
         outcomes = np.array(order)[position]
         nothing = np.zeros(len(row), dtype=np.int64)
         for words in (self.voters, self.categories):
-            words.indices([None], lambda _: "")
+            words.indices([None], lambda new: [""] * len(new))
         return VoteColumns(
             left[row],
             right[row],
@@ -143,11 +143,10 @@ class TableColumns:
         )
 
     def _sides(self, cells: "_Cells") -> tuple[Indices, Indices]:
-        def name(column: str, word: str | None) -> str:
-            return tables.word({column: word}, column, tables.MAX_NAME_LENGTH)
-
-        left = cells.indices("model_a", self.names, lambda word: name("model_a", word))
-        right = cells.indices("model_b", self.names, lambda word: name("model_b", word))
+        left, right = (
+            cells.indices(column, self.names, partial(tables.words, column, max_length=tables.MAX_NAME_LENGTH))
+            for column in ("model_a", "model_b")
+        )
         if "" in self.names.words or (left == right).any():
             raise NeedsRows
         return left, right
@@ -157,6 +156,10 @@ class TableColumns:
         if self.total > tables.MAX_COUNT:
             raise NeedsRows
         return n
+
+
+def _categories(words: list[str | None]) -> list[str]:
+    return [tables.category({"category": word}) for word in words]
 
 
 def _number(column: str, word: str | None) -> int:
@@ -205,7 +208,7 @@ class _Cells:
         numbers: Indices = np.array([parse(word) for word in words], dtype=np.int64)[index]
         return numbers
 
-    def indices(self, column: str, words: WordList, parse: Callable[[str | None], str]) -> Indices:
+    def indices(self, column: str, words: WordList, parse: _ParseAll) -> Indices:
         found, index = self.distinct(column)
         indices: Indices = words.indices(found, parse)[index]
         return indices

@@ -215,6 +215,14 @@ def word(cells: Cells, column: str, max_length: int = MAX_WORD_LENGTH) -> str:
     return text
 
 
+def words(column: str, cells: list[str | None], max_length: int = MAX_WORD_LENGTH) -> list[str]:
+    """Return `word` of each cell, all checked at once where they can be."""
+    texts = [cell or "" for cell in cells]
+    if "".join(texts).isprintable() and max(map(len, texts), default=0) <= max_length:
+        return [text.strip() for text in texts]
+    return [word({column: cell}, column, max_length) for cell in cells]
+
+
 def number(value: Any, column: str) -> int:
     """Return a count; an empty value is 0."""
     if value is None or value == "":

@@ -1,4 +1,4 @@
-from leaderboard.models.counting import EloRating, PairTally, VoterPairTally
+from leaderboard.models.counting import EloRating, PairTally, TallyCopy, VoterPairTally
 from leaderboard.models.history import VoteChange
 from leaderboard.models.imported import Contestant, ImportedBoard, ImportedVote
 from leaderboard.models.reviews import AnomalyReview, AnomalyReviewQuerySet
@@ -27,6 +27,7 @@ __all__ = [
     "PairTally",
     "SamplingPlan",
     "Standing",
+    "TallyCopy",
     "VoteChange",
     "VoterPairTally",
 ]

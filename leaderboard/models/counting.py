@@ -1,3 +1,4 @@
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -64,3 +65,23 @@ class VoterPairTally(models.Model):
 
     def __str__(self) -> str:
         return f"{self.scope} {self.voter} {self.left_id}:{self.right_id} {self.outcome} {self.n}"
+
+
+class TallyCopy(models.Model):
+    """All PairTally rows of a board in one value, as of a number in the log; may be missing or outdated.
+
+    last_order, last_change: numbers of the last vote and VoteChange in it. contestants: ids of models. cells: indices
+    in (outcome, left, right) of all counts above 0, then these counts; little-endian int32.
+    """
+
+    scope = models.CharField(max_length=80, primary_key=True)
+    last_order = models.PositiveBigIntegerField()
+    last_change = models.PositiveBigIntegerField()
+    contestants = ArrayField(models.BigIntegerField())
+    cells = models.BinaryField()
+
+    class Meta:
+        verbose_name_plural = _("tally copies")
+
+    def __str__(self) -> str:
+        return f"{self.scope} {self.last_order}"

@@ -83,7 +83,7 @@ class SideBiasFit:
 
 
 def fit_side_counts(
-    counts: Floats,
+    counts: Floats | Indices,
     *,
     voters: VoterVotes | None = None,
     design_effects: DesignEffects | None = None,
@@ -166,7 +166,7 @@ def fit_tally(
         listed=listed,
         established=established,
         group=group,
-        covariance=POINTS**2 * covariance,
+        covariance=np.multiply(covariance, POINTS**2, out=covariance),
         design_effects=effects,
         phi=phi,
     )

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import brentq
 from scipy.special import expit, log_expit
 
@@ -13,6 +12,7 @@ from leaderboard.rating.bradley_terry import (
     Start,
     Tally,
     fit_strengths,
+    inverse,
     inverse_on_contrasts,
     laplacian,
     maximize,
@@ -72,7 +72,8 @@ def fit_group(
         inner_uncertainty = uncertainty(inner, p, spread, deff=deff[established])
         covariance[np.ix_(established, established)] = inner_uncertainty.covariance
         phi = inner_uncertainty.phi
-        bias_response[established] = -spread @ _bias_cross_information(inner, p)
+        if bias_variance:
+            bias_response[established] = -spread @ _bias_cross_information(inner, p)
     if free.any():
         theta = maximize(tally, free=free, start=theta, kappa=kappa)
         p = tally.win_probabilities(theta)
@@ -91,7 +92,8 @@ def fit_group(
         moved = response @ covariance
         covariance += own.covariance + moved + moved.T + moved @ response.T
         bias_response += response @ bias_response - spread @ _bias_cross_information(tally, p)
-    covariance += bias_variance * np.outer(bias_response, bias_response)
+    if bias_variance:
+        covariance += bias_variance * np.outer(bias_response, bias_response)
     anchor = established if established.any() else _largest_component(tally)
     at_least, at_most = one_sided_bounds(tally.effective_wins, theta, anchor=anchor, free=free)
     return GroupFit(theta, covariance, established, at_least, at_most, phi, deff)
@@ -130,13 +132,13 @@ def _inverse_information(information: Floats, theta: Floats, *, free: Flags, kap
     virtual = expit(theta[free])
     within = laplacian(information)[own] + np.diag(kappa * virtual * (1 - virtual))
     spread = np.zeros_like(information)
-    spread[own] = cho_solve(cho_factor(within), np.eye(len(within)))
+    spread[own] = inverse(within)
     return spread
 
 
 def _bias_cross_information(tally: Tally, p: Floats) -> Floats:
     """Return the cross information of the strengths and β, shape (models,)."""
-    weight = tally.cells * p * (1 - p)
+    weight = tally.expected_squares(p)
     cross: Floats = weight.sum(axis=1) - weight.sum(axis=0)
     return cross
 

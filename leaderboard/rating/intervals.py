@@ -25,16 +25,26 @@ def uncertainty(tally: Tally, p: Floats, spread: Floats, *, deff: Floats) -> Unc
     h = p·q·xᵀH⁻¹x (MacKinnon, White 1985). The covariance is φ · H⁻¹ scaled to these variances: unlike an element-wise
     maximum, it is positive semidefinite.
     """
-    residuals, information = tally.squared_residuals(p), tally.information(p)
-    deviation = np.diag(spread)
-    leverage = p * (1 - p) * (deviation[:, None] + deviation - 2 * spread)
+    # Works in place: with thousands of models, each array takes some 100 MB.
+    deviation, residuals, weight = np.diag(spread), tally.squared_residuals(p), p * (1 - p)
+    phi = dispersion(residuals.sum(), float(np.vdot(tally.cells, weight)))
+    rest = deviation[:, None] + deviation
+    for _ in range(2):
+        rest -= spread
+    rest *= weight
+    del weight
     # A vote that alone determines a score has h = 1 and residual 0: 0 / tiny is 0.
-    robust = laplacian(symmetrized(residuals / np.maximum(1 - leverage, 1e-6) ** 2))
-    hc3 = np.sum((spread @ robust) * spread, axis=1)
-    phi = dispersion(residuals.sum(), information.sum() / 2)
+    np.maximum(np.subtract(1, rest, out=rest), 1e-6, out=rest)
+    residuals /= np.square(rest, out=rest)
+    del rest
+    robust = laplacian(symmetrized(residuals))
+    del residuals
+    hc3 = np.vecdot(spread @ robust, spread)
     variance = deff * np.maximum(hc3, phi * deviation)
     scale = np.sqrt(np.divide(variance, phi * deviation, out=np.zeros_like(variance), where=deviation > 0))
-    return Uncertainty(variance, scale[:, None] * (phi * spread) * scale, phi)
+    covariance = scale[:, None] * spread
+    covariance *= phi * scale
+    return Uncertainty(variance, covariance, phi)
 
 
 def dispersion(squared_residuals: float, expected: float) -> float:

@@ -8,7 +8,7 @@ from leaderboard.rating.board_fit import Board
 from leaderboard.rating.bradley_terry import Flags, Floats, Indices
 from leaderboard.rating.rank_ranges.critical_distance import critical_distance
 from leaderboard.rating.rank_ranges.tiers import tiers
-from leaderboard.rating.rank_ranges.truths import covariance_root, plausible_truths, standard_normals
+from leaderboard.rating.rank_ranges.truths import correlated, plausible_truths, standard_normals
 
 # Of 5 % permitted errors, one is left for the estimate of the prior.
 LEVEL = 0.96
@@ -70,7 +70,7 @@ def significantly_above(score: Floats, covariance: Floats) -> Flags:
     above = np.zeros(scale.shape, dtype=bool)
     if len(score) > 1:
         # A common variance of all scores changes no difference and makes the covariance regular.
-        errors = covariance_root(covariance + covariance.trace() / len(score) ** 2) @ standard_normals(len(score))
+        errors = correlated(covariance + covariance.trace() / len(score) ** 2, standard_normals(len(score)))
         bound = critical_distance(plausible_truths(score, covariance), errors, scale, level=LEVEL)
         above[np.ix_(order, order)] = np.triu((score[:, None] - score > bound * scale) & (scale > 0), 1)
     return above
@@ -79,5 +79,7 @@ def significantly_above(score: Floats, covariance: Floats) -> Flags:
 def difference_errors(covariance: Floats) -> Floats:
     """Return standard errors of the differences of scores, shape (models, models)."""
     deviation = np.diag(covariance)
-    errors: Floats = np.sqrt(np.maximum(deviation[:, None] + deviation - 2 * covariance, 0))
-    return errors
+    errors: Floats = deviation[:, None] + deviation
+    for _ in range(2):
+        errors -= covariance
+    return np.sqrt(np.maximum(errors, 0, out=errors), out=errors)

@@ -5,10 +5,8 @@ Source: sequential A-optimal design (Fedorov, "Theory of Optimal Experiments", 1
 """
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
-from scipy.special import expit
 
-from leaderboard.rating.bradley_terry import Floats, laplacian
+from leaderboard.rating.bradley_terry import Floats, expected_shares, inverse, laplacian
 
 
 def pair_gains(theta: Floats, votes: Floats, *, dispersion: float = 1.0, kappa: float = 0.5) -> Floats:
@@ -28,11 +26,11 @@ def pair_gains(theta: Floats, votes: Floats, *, dispersion: float = 1.0, kappa: 
 
 def inverse_information(theta: Floats, votes: Floats, *, kappa: float = 0.5) -> Floats:
     information = laplacian(votes * _outcome_variances(theta)) + kappa / 4 * np.eye(len(theta))
-    return cho_solve(cho_factor(information), np.eye(len(theta)))
+    return inverse(information)
 
 
 def _outcome_variances(theta: Floats) -> Floats:
-    p = expit(theta[:, None] - theta)
+    p = expected_shares(theta, theta)
     even: Floats = p * (1 - p)
     return even
 

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from leaderboard.rating.bradley_terry import (
+    CONVERGED,
     MAX_STEPS,
     POINTS,
     STEP_TOLERANCE,
@@ -14,6 +15,7 @@ from leaderboard.rating.bradley_terry import (
     Floats,
     Start,
     Tally,
+    expected_shares,
     fit_strengths,
     inverse_on_contrasts,
     laplacian,
@@ -91,15 +93,18 @@ def estimate_side_bias(tally: Tally, voters: VoterVotes | None = None, *, deff: 
     if fit.variance * information > _MAX_VARIANCE_INFLATION:
         return None
     # The change of β per unit of a vote's residual.
-    influence = fit.towards[:, None] - fit.towards + fit.variance
+    influence = (fit.towards + fit.variance)[:, None] - fit.towards
     deviation = np.diag(fit.spread)
-    leverage = influence**2
-    leverage /= fit.variance
-    leverage += deviation[:, None] + deviation
-    leverage -= 2 * fit.spread
-    leverage *= weight
+    rest = influence / -fit.variance
+    rest *= influence
+    rest -= deviation[:, None] + deviation
+    for _ in range(2):
+        rest += fit.spread
+    rest *= weight
+    rest += 1  # 1 − leverage
     squares = inside.squared_residuals(fit.p)
-    hc3 = (squares * (influence / np.maximum(1 - leverage, 1e-6)) ** 2).sum()
+    corrected = np.divide(influence, np.maximum(rest, 1e-6, out=rest), out=rest)
+    hc3 = float(np.vdot(squares, np.square(corrected, out=corrected)))
     phi = dispersion(squares.sum(), information)
     if voters:
         deff = scalar_design_effect(voters.where(is_same[voters.left, voters.right]), fit.p, influence)
@@ -125,29 +130,32 @@ def _fit_after_strengths(tally: Tally) -> _JointFit | None:
     # As sides are drawn, an advantage of one side hardly changes the information about θ.
     theta, bias, cells = fit_strengths(tally), 0.0, tally.cells
     p = tally.win_probabilities(theta)
-    weight, left_share = cells * p * (1 - p), tally.won + tally.tied / 2
+    weight, left_share = tally.expected_squares(p), tally.won + tally.tied / 2
+    left_wins, left_minus_right = float(left_share.sum()), _left_minus_right(left_share)
     spread = inverse_on_contrasts(laplacian(symmetrized(weight)))
     without_bias = Start(theta, p, spread)
     cross = _left_minus_right(weight)
-    response = spread @ cross
-    own = weight.sum() - cross @ response
+    response, information = spread @ cross, float(weight.sum())
+    own = information - float(cross @ response)
     size = np.inf
-    while own * _MAX_VARIANCE_INFLATION > weight.sum():
-        residuals = left_share - cells * p
-        gradient = _left_minus_right(residuals)
-        change = float(residuals.sum() - response @ gradient) / own
+    while own * _MAX_VARIANCE_INFLATION > information:
+        expected = np.multiply(cells, p, out=weight)
+        gradient = left_minus_right - _left_minus_right(expected)
+        change = float(left_wins - expected.sum() - response @ gradient) / own
         step = spread @ gradient - response * change
         theta, bias = theta + step, bias + change
-        size, before = max(abs(change), float(np.abs(step).max())), size
-        if size <= STEP_TOLERANCE:
-            weight = cells * p * (1 - p)
+        before = min(size, 1.0)
+        size = max(abs(change), float(np.abs(step).max()))
+        # The next step would be shorter by the same factor.
+        if size <= STEP_TOLERANCE or size**2 <= CONVERGED * before:
+            weight = tally.expected_squares(p)
             cross = _left_minus_right(weight)
             response = _solve_information(weight, cross, spread)
-            own = max(weight.sum() - cross @ response, np.finfo(float).tiny)
-            return _JointFit(theta, bias, p, spread, -response / own, float(1 / own), without_bias)
+            own = max(float(weight.sum() - cross @ response), float(np.finfo(float).tiny))
+            return _JointFit(theta, bias, p, spread, -response / own, 1 / own, without_bias)
         if size > min(0.5, before / 10):
             break
-        p = replace(tally, bias=bias).win_probabilities(theta)
+        p = expected_shares(theta, theta, bias=bias)
     return None
 
 

@@ -73,7 +73,7 @@ def fit_snapshot(
     voters: give the design effects; without them `design_effects` are used. ballots: single votes, for the forecast.
     """
     fitted = fit_side_counts(
-        counts.n.astype(np.float64),
+        counts.n,
         voters=voters,
         design_effects=design_effects,
         listed_from=parameters["listed_from_votes"],

@@ -7,7 +7,8 @@ from battles.models import Vote
 from leaderboard.aggregation import job
 from leaderboard.counting import schedule, tallies
 from leaderboard.counting.board_keys import board_keys
-from leaderboard.counting.vote_arrays import read_boards
+from leaderboard.counting.tally_copies import read_copied_boards
+from leaderboard.counting.vote_arrays import BoardVotes, read_boards
 from leaderboard.counting.vote_log import last_counted
 from leaderboard.models import AggregationRun, EloRating, PairTally, Standing, VoterPairTally
 from leaderboard.rating.counts import OUTCOMES
@@ -37,11 +38,18 @@ def assert_tallies_match_votes() -> None:
     last = last_counted()
     counted = Vote.objects.filter(excluded_reason="", order__lte=last)
     filed = Counter(scope for vote in counted for scope in board_keys(vote.mode, vote.categories, vote.language))
-    assert {scope: board.counts.total for scope, board in read_boards(last_order=last).items()} == filed
+    boards = read_boards(last_order=last)
+    assert {scope: board.counts.total for scope, board in boards.items()} == filed
+    copied = read_copied_boards(until=last)
+    assert copied is None or checksums(copied) == checksums(boards)
     assert sum(VoterPairTally.objects.values_list("n", flat=True)) == filed["overall"]
     assert filed["overall"] + filed["side-by-side"] == counted.count()
     assert sum(n for scope, n in filed.items() if scope.startswith("language:")) == filed["overall"]
     assert tallies.rebuild() == 0
+
+
+def checksums(boards: dict[str, BoardVotes]) -> dict[str, str]:
+    return {scope: board.counts.checksum for scope, board in boards.items()}
 
 
 def newest_standings() -> QuerySet[Standing]:

@@ -22,6 +22,8 @@ _MAX_CHALLENGERS = 5
 # Share of the votes still needed, as the first order expects, that are dropped before the influences are updated.
 _STEP = 0.7
 _MIN_REST = 0.05
+# Kinds of votes that nearly always suffice.
+_MANY_KINDS = 4096
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,10 @@ def votes_to_drop_first(tally: Tally, board: Board) -> Drop | None:
 
 @dataclass(frozen=True)
 class _RankedVotes:
-    """Kinds of votes, cells of (outcome, left, right), by falling influence; needed: votes, by the first order."""
+    """Kinds of votes, cells of (outcome, left, right), by falling influence; needed: votes, by the first order.
+
+    Contains more votes than `needed`, or all that have an influence.
+    """
 
     cells: Indices
     votes: Floats
@@ -128,13 +133,23 @@ class _Fit:
         gain = np.stack([pull * (share - self.p) for share in _LEFT_SHARES]).reshape(-1)
         votes = self.outcomes.reshape(-1)
         cells = np.flatnonzero((votes > 0) & (gain > 0))
-        cells = cells[np.argsort(-gain[cells], kind="stable")]
-        gap, closed = self.theta[leader] - self.theta[challenger], (votes[cells] * gain[cells]).cumsum()
-        place = int(np.searchsorted(closed, gap, side="right"))
-        if place == len(cells):
-            return _RankedVotes(cells, votes[cells], np.inf)
-        rest = (gap - (closed[place - 1] if place else 0)) / gain[cells[place]]
-        return _RankedVotes(cells, votes[cells], float(votes[cells][:place].sum() + rest))
+        gap = self.theta[leader] - self.theta[challenger]
+        for number in (_MANY_KINDS, len(cells)):
+            first = _largest(gain, cells, number)
+            closed = (votes[first] * gain[first]).cumsum()
+            place = int(np.searchsorted(closed, gap, side="right"))
+            if place < len(first):
+                rest = (gap - (closed[place - 1] if place else 0)) / gain[first[place]]
+                return _RankedVotes(first, votes[first], float(votes[first[:place]].sum() + rest))
+        return _RankedVotes(first, votes[first], np.inf)
+
+
+def _largest(gain: Floats, cells: Indices, number: int) -> Indices:
+    """Return the cells with the largest gains, `number` or more if some are equal, in stable order."""
+    if number < len(cells):
+        cells = cells[gain[cells] >= np.partition(gain[cells], -number)[-number]]
+    order: Indices = cells[np.argsort(-gain[cells], kind="stable")]
+    return order
 
 
 def _search(start: _Fit, challenger: int) -> Drop | None:

@@ -30,7 +30,10 @@ def tiers(score: Floats, scale: Floats) -> Indices:
 
 def _cut_strengths(score: Floats, scale: Floats) -> Floats:
     """Return the smallest distance, in standard errors, across the cut after each model but the last."""
-    distance = np.divide(score[:, None] - score, scale, out=np.zeros_like(scale), where=scale > 0)
-    to_lower = np.minimum.accumulate(distance[:, ::-1], axis=1)[:, ::-1]
-    smallest: Floats = np.minimum.accumulate(to_lower, axis=0).diagonal(1)
+    distance = score[:, None] - score
+    distance[scale == 0] = 0
+    np.divide(distance, scale, out=distance, where=scale > 0)
+    for along in (distance[:, ::-1].T, distance):
+        np.minimum.accumulate(along, axis=0, out=along)
+    smallest: Floats = distance.diagonal(1)
     return smallest

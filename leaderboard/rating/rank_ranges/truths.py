@@ -1,11 +1,14 @@
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Self
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, eigh
+from scipy.linalg import eigh
+from scipy.linalg.blas import dtrmm
+from scipy.linalg.lapack import dpotrf
 from scipy.special import logsumexp, ndtri
 
-from leaderboard.rating.bradley_terry import Floats
+from leaderboard.rating.bradley_terry import Floats, inverse
 
 DRAWS = 1000
 SEED = 20240601
@@ -38,46 +41,55 @@ def plausible_truths(score: Floats, covariance: Floats) -> Floats:
     return np.concatenate(parts, axis=1)
 
 
-def covariance_root(covariance: Floats) -> Floats:
-    """Return R with R Rᵀ = covariance, also where that is singular, up to rounding."""
-    try:
-        return cholesky(covariance, lower=True)
-    except LinAlgError:
-        variances, directions = eigh(covariance)
-        return directions * np.sqrt(np.maximum(variances, 0))
+def correlated(covariance: Floats, normals: Floats) -> Floats:
+    """Return draws from N(0, covariance), up to rounding, given standard normals of shape (models, draws)."""
+    factor, info = dpotrf(covariance, lower=1)
+    if info == 0:
+        drawn: Floats = dtrmm(1.0, factor, normals, lower=1)
+        return drawn
+    variances, directions = eigh(covariance)  # singular
+    return (directions * np.sqrt(np.maximum(variances, 0))) @ normals
 
 
 @lru_cache(maxsize=2)  # most boards of an arena have the same number of models
 def standard_normals(models: int, *, stream: int = 0) -> Floats:
     """Return fixed standard normals, shape (models, DRAWS): NumPy guarantees the stream of RandomState."""
-    return np.random.RandomState(SEED + stream).standard_normal((models, DRAWS))
+    return np.asfortranarray(np.random.RandomState(SEED + stream).standard_normal((models, DRAWS)))
 
 
 @dataclass(frozen=True)
 class _NormalPosterior:
-    """Posterior under a normal prior; root: of the covariance, shape (models, models)."""
+    """Posterior under a normal prior with mean 0; prior: its variance, points²."""
 
     bic: float
-    mean: Floats
-    root: Floats
+    score: Floats
+    covariance: Floats
+    prior: float
 
     @classmethod
-    def fit(cls, score: Floats, covariance: Floats) -> "_NormalPosterior":
+    def fit(cls, score: Floats, covariance: Floats) -> Self:
         models = len(score)
         noise = covariance.trace() - covariance.sum() / models
-        prior = max(0.0, (score @ score - noise) / max(models - 1, 1))
+        prior = max(0.0, float(score @ score - noise) / max(models - 1, 1))
         total = np.maximum(np.diag(covariance), MIN_VARIANCE) + prior
         bic = float((score**2 / total + np.log(total)).sum() + 2 * np.log(models))
-        if prior == 0:
-            return cls(bic, np.zeros(models), np.zeros((models, models)))
-        # A common variance of all scores changes no difference and makes the posterior covariance regular.
-        regular = covariance + covariance.trace() / models**2
-        factor = cho_factor(regular + prior * np.eye(models))
-        posterior = prior * cho_solve(factor, regular)
-        return cls(bic, prior * cho_solve(factor, score), covariance_root((posterior + posterior.T) / 2))
+        return cls(bic, score, covariance, prior)
 
     def draws(self, normals: Floats) -> Floats:
-        drawn: Floats = self.mean[:, None] + self.root @ normals
+        if not self.prior:
+            return np.zeros(normals.shape)
+        # With K = (C + prior)⁻¹, the mean is prior · K score and the covariance prior · K C = prior − prior² K. A
+        # common variance of all scores changes no difference and makes it regular.
+        models = len(self.score)
+        gain = self.covariance + self.covariance.trace() / models**2
+        gain[np.diag_indices(models)] += self.prior
+        gain = inverse(gain)
+        gain *= self.prior
+        mean = gain @ self.score
+        gain *= -self.prior
+        gain[np.diag_indices(models)] += self.prior
+        drawn = correlated(gain, normals)
+        drawn += mean[:, None]
         return drawn
 
 
@@ -90,30 +102,36 @@ class _LevelsPosterior:
     probability: Floats
 
     @classmethod
-    def fit_numbers_of_levels(cls, score: Floats, variance: Floats, *, most: int) -> "list[_LevelsPosterior]":
+    def fit_numbers_of_levels(cls, score: Floats, variance: Floats, *, most: int) -> list[Self]:
         """Fit 1 to `most` levels and their shares by the EM algorithm, with errors taken as independent."""
-        # At once, in arrays of shape (most, models, most); unused levels have share 0.
-        levels = np.arange(1, most + 1)[:, None]
-        share = (np.arange(most) < levels) / levels
-        level = np.quantile(score, np.minimum((np.arange(most) + 0.5) / levels, 1))
-        score, precision = score[:, None], 1 / variance[:, None]
+        # At once: each row is a level of one number of levels. Unused levels have share 0.
+        levels = np.arange(1, most + 1)
+        begins, number = levels.cumsum() - levels, np.repeat(levels - 1, levels)
+        share = 1 / levels[number]
+        level = np.quantile(score, (np.arange(len(number)) - begins[number] + 0.5) * share)
+        precision = 1 / variance
+        sums = np.column_stack([np.ones_like(score), precision, precision * score])
         for _ in range(_EM_STEPS):
-            squares = (score - level[:, None]) ** 2 * precision
-            nearest = squares.min(axis=2, where=share[:, None] > 0, initial=np.inf, keepdims=True)
-            joint = share[:, None] * np.exp(np.minimum(nearest - squares, 0) / 2)
-            likelihood = joint.sum(axis=2, keepdims=True)
-            probability = joint / likelihood
-            share = probability.mean(axis=1)
-            information = probability * precision
-            level = (information * score).sum(axis=1) / np.maximum(information.sum(axis=1), np.finfo(float).tiny)
-        deviance = (nearest - 2 * np.log(likelihood)).sum(axis=(1, 2)) + np.log(variance).sum()
-        bic = deviance + (2 * levels[:, 0] - 1) * np.log(len(score))
-        return [cls(float(bic[k]), level[k, : k + 1], probability[k, :, : k + 1]) for k in range(most)]
+            squares = (score - level[:, None]) ** 2
+            squares *= precision
+            squares[share == 0] = np.inf
+            nearest = np.minimum.reduceat(squares, begins)
+            probability = np.exp(np.subtract(nearest[number], squares, out=squares) / 2)
+            probability *= share[:, None]
+            likelihood = np.add.reduceat(probability, begins)
+            probability /= likelihood[number]
+            total, information, weighted = (probability @ sums).T
+            share = total / len(score)
+            level = weighted / np.maximum(information, np.finfo(float).tiny)
+        deviance = (nearest - 2 * np.log(likelihood)).sum(axis=1) + np.log(variance).sum()
+        bic = deviance + (2 * levels - 1) * np.log(len(score))
+        rows = [slice(end - number, end) for number, end in zip(levels, levels.cumsum(), strict=True)]
+        return [cls(float(bic[k]), level[own], probability[own].T) for k, own in enumerate(rows)]
 
     def draws(self, normals: Floats) -> Floats:
         bounds = ndtri(np.minimum(self.probability.cumsum(axis=1), 1))
-        chosen = np.zeros(normals.shape, dtype=np.int64)
+        chosen = np.zeros(normals.shape, dtype=np.int8)
         for bound in bounds.T[:-1]:
             chosen += normals > bound[:, None]
-        drawn: Floats = self.level[chosen]
+        drawn: Floats = self.level.take(chosen)
         return drawn

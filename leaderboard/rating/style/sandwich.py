@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
-from leaderboard.rating.bradley_terry import Floats, Indices
+from leaderboard.rating.bradley_terry import Floats, Indices, inverse
 from leaderboard.rating.clustering import gram_matrix, one_minus_leverage, variance_ratio
 from leaderboard.rating.intervals import dispersion
 from leaderboard.rating.style.design_matrix import MatrixSum, StyledVotes, VectorSum, sum_by_index
@@ -67,7 +67,7 @@ def estimate(votes: StyledVotes, solution: Floats, information: Floats, *, lever
 
 
 def inverse_information(information: Floats, models: int) -> Floats:
-    spread = cho_solve(cho_factor(with_fixed_mean(information, models)), np.eye(len(information)))
+    spread = inverse(with_fixed_mean(information, models))
     spread[:models, :models] -= 1 / (_mean_information(information, models) * models**2)
     return spread
 

@@ -1,7 +1,7 @@
 import numpy as np
 
 from leaderboard.rating.bradley_terry import Flags, Floats
-from leaderboard.rating.rank_ranges.truths import covariance_root, standard_normals
+from leaderboard.rating.rank_ranges.truths import correlated, standard_normals
 from leaderboard.rating.ranks import difference_errors
 
 LEVEL = 0.95
@@ -14,7 +14,7 @@ def plainly_above(score: Floats, covariance: Floats) -> Flags:
     """
     first, second = np.triu_indices(len(score), 1)
     scale = difference_errors(covariance)[first, second]
-    errors = covariance_root(covariance + covariance.trace() / len(score) ** 2) @ standard_normals(len(score))
+    errors = correlated(covariance + covariance.trace() / len(score) ** 2, standard_normals(len(score)))
     distance = np.abs(score[first] - score[second]) / scale
     drawn = np.abs(errors[first] - errors[second]) / scale[:, None]
     undecided = np.ones(len(scale), dtype=bool)

@@ -1,7 +1,7 @@
-"""Comparison with arena-rank and evalica on the same votes: times as ratios to ours, and agreement.
+"""Comparison with arena-rank, evalica and leaderbot on the same votes: times as ratios to ours, and agreement.
 
 They are installed in a separate environment, and ARENA_BENCH_PYTHON is its Python:
-python -m venv /tmp/rivals && /tmp/rivals/bin/pip install arena-rank evalica
+python -m venv /tmp/rivals && /tmp/rivals/bin/pip install arena-rank evalica leaderbot
 """
 
 import json
@@ -14,8 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from leaderboard.rating.board_fit import fit_board
+from leaderboard.rating.ballots import ballots_of_names
+from leaderboard.rating.board_fit import fit_board, fit_side_counts
 from leaderboard.rating.bradley_terry import maximum_likelihood
+from leaderboard.rating.counts import OUTCOMES
 from leaderboard.rating.ranks import rank_board
 from leaderboard.rating.reference import fit_reference
 from leaderboard.rating.style_control import fit_style, scaling_of
@@ -42,16 +44,28 @@ def compare_libraries(report: Report, seed: int) -> None:
     fit_reference(wins, ties)
     report.row("ours, from votes: counts, scores, intervals, rank ranges", f"{ours * 1000:.0f} ms")
     report.row("ours, from tallies: scores and intervals", f"{(time.perf_counter() - begun) * 1000:.1f} ms")
+    from_names = _seconds_from_names(ballots)
+    report.row("ours, from lists of names: scores and intervals", f"{from_names * 1000:.0f} ms")
     ours_style = _style_seconds(ballots, features)
     report.row("ours, from votes: style control", f"{ours_style * 1000:.0f} ms")
     exact = 1000 + 400 / np.log(10) * maximum_likelihood(wins, ties)
     for name, run in _other_runs(python, ballots, features).items():
-        base = ours_style if "style" in name else ours
+        base = ours_style if "style" in name else from_names if "names" in name else ours
         cold, warm = run["cold"] / base, run["warm"] / base
-        report.row(f"{name}: times as long, cold and warm", f"{cold:.1f} × {warm:.1f} ×")
-        if "style" not in name:
+        bar = ("bar 10", min(cold, warm) >= 10) if "names" in name else ("", True)
+        report.row(f"{name}: times as long, cold and warm", f"{cold:.1f} × {warm:.1f} ×", bar[0], held=bar[1])
+        if run["ratings"]:
             largest_difference = np.abs(np.array(run["ratings"]) - exact).max()
             report.row(f"{name}: furthest from the exact maximum, points", f"{largest_difference:.2g}")
+
+
+def _seconds_from_names(ballots: simulations.Ballots) -> float:
+    names = [f"organization/model-{index}" for index in range(MODELS)]
+    left, right = ([names[index] for index in side.tolist()] for side in (ballots.left, ballots.right))
+    outcome = [OUTCOMES[index] for index in ballots.outcome.tolist()]
+    begun = time.perf_counter()
+    fit_side_counts(ballots_of_names(left, right, outcome).counts.n)
+    return time.perf_counter() - begun
 
 
 def _style_seconds(ballots: simulations.Ballots, features: np.ndarray) -> float:

@@ -1,7 +1,7 @@
 """Timings of the other libraries on the votes of one file; runs in their Python, without the arena.
 
 other_library_runs.py votes.npz: left, right, outcome (0 left, 1 right, 2 tie) and style features. Prints JSON:
-{library and task: {"cold": seconds, "warm": seconds, "ratings": [points or null]}}.
+{library and task: {"cold": seconds, "warm": seconds, "ratings": [points or null] or null}}.
 """
 
 import json
@@ -61,13 +61,32 @@ def evalica(votes):
         theta = np.log(scores.reindex(all_models).to_numpy())
         return (1000 + 400 / np.log(10) * (theta - theta.mean())).tolist()
 
+    names = [f"organization/model-{index}" for index in all_models]
+    named = [names[index] for index in left], [names[index] for index in right], winners
+
     yield "evalica", points
+    yield "evalica, from names, point fit", lambda: bradley_terry(*named) and None
     yield "evalica, tight", lambda: points(tolerance=1e-12, limit=10_000)
+
+
+def leaderbot(votes):
+    from leaderbot.models import BradleyTerry
+
+    def points():
+        outcome, left, right = votes["outcome"], votes["left"], votes["right"]
+        models = int(max(left.max(), right.max())) + 1
+        counts = np.bincount((left * models + right) * 3 + outcome, minlength=3 * models**2).reshape(models, models, 3)
+        counts = counts + counts.transpose(1, 0, 2)[:, :, [1, 0, 2]]
+        pairs = np.argwhere(np.triu(counts.sum(axis=2), 1))
+        model = BradleyTerry({"X": pairs, "Y": counts[tuple(pairs.T)], "models": [f"{i}" for i in range(models)]}, None)
+        model.train()
+
+    yield "leaderbot, scores without intervals", points
 
 
 def main():
     votes = np.load(sys.argv[1])
-    libraries = {"arena_rank": arena_rank, "evalica": evalica}
+    libraries = {"arena_rank": arena_rank, "evalica": evalica, "leaderbot": leaderbot}
     found = {library: runs for library, runs in libraries.items() if find_spec(library)}
     print(json.dumps({name: timed(task) for runs in found.values() for name, task in runs(votes)}))
 

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from leaderboard.counting import method
 from leaderboard.imports import tables
 from leaderboard.imports.columns import TableColumns
 from leaderboard.rating.anomalies.earlier_fits import Votes, sequential_forecast
@@ -18,9 +19,10 @@ from leaderboard.rating.ballots import ballots_of_names
 from leaderboard.rating.board_fit import fit_side_counts, fit_tally
 from leaderboard.rating.bradley_terry import POINTS, Floats, Tally
 from leaderboard.rating.clustering import VoterVotes
-from leaderboard.rating.counts import OUTCOMES
+from leaderboard.rating.counts import OUTCOMES, Counts
 from leaderboard.rating.ranks import rank_board
 from leaderboard.rating.sampling import pair_gains
+from leaderboard.rating.snapshot_fit import fit_snapshot
 from leaderboard.rating.style.design_matrix import Ints
 from leaderboard.rating.style_control import StyleFit, fit_style, scaling_of
 from tests.leaderboard.rating import simulations
@@ -37,6 +39,7 @@ def speed(report: Report, seed: int) -> None:
     report.heading("Style control, 1,000,000 votes")
     for models in FIT_BARS_MS:
         _style(report, rng, models)
+    _thousands_of_models(report, rng)
     _fits(report, rng)
     _votes_of_voters(report, rng)
     _names(report, rng)
@@ -52,6 +55,18 @@ def _fits(report: Report, rng: np.random.Generator) -> None:
         ratio = took_many / took_few
         report.row(f"{models} models, 10,000,000 votes, ratio", f"{ratio:.2f}", "bar 1.5", held=ratio <= 1.5)
         _beside_a_fit(report, models, many)
+
+
+def _thousands_of_models(report: Report, rng: np.random.Generator) -> None:
+    models = 3000
+    report.heading(f"{models:,} models, 1,000,000 votes: scores, intervals, rank ranges, facts of a snapshot")
+    n = _tallies(rng, models, MILLION).astype(np.int64)
+    counts = Counts([f"model-{index:04d}" for index in range(models)], n)
+    seconds: list[float] = []
+    peak = _peak_mb(lambda: seconds.extend(_in_turn([lambda: fit_snapshot(counts, method.parameters())], rounds=1)))
+    report.row("time", f"{seconds[0]:.1f} s", "bar 10 s", held=seconds[0] <= 10)
+    report.row("largest size of the whole process", f"{peak:.0f} MB", "bar 500 MB", held=peak <= 500)
+    report.row("of it the counts as dense integers", f"{n.nbytes / 2**20:.0f} MB")
 
 
 def _names(report: Report, rng: np.random.Generator) -> None:
