@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from django.utils.formats import get_format
@@ -6,7 +7,9 @@ from django.utils.translation import gettext_lazy
 
 from common.payload_types import JsonObject
 from leaderboard.boards.table import format_integer
+from leaderboard.payload_types import ResultPayload
 from leaderboard.rating.snapshot_facts import (
+    AgreementFacts,
     DropFacts,
     FlipFacts,
     ForecastFacts,
@@ -41,7 +44,26 @@ def describe_facts(facts: JsonObject, names: dict[str, str]) -> list[Fact]:
         *_design_effect(facts.get("largest_design_effect")),
         *_voters(facts.get("effective_voters")),
         *_forecast(facts.get("forecast")),
+        *_agreement(facts.get("agreement")),
         *_style(facts.get("style")),
+    ]
+
+
+class AgreementRow(NamedTuple):
+    name: str
+    score: str
+    weighted: str
+    difference: str
+
+
+def agreement_rows(results: Sequence[ResultPayload]) -> list[AgreementRow]:
+    """Return the models with a score by agreement, in the order of `results`."""
+    return [
+        AgreementRow(
+            line["model"]["name"], _number(score, places=0), _number(weighted, places=0), _signed(weighted - score)
+        )
+        for line in results
+        if (score := line["score"]) is not None and (weighted := line["agreement_score"]) is not None
     ]
 
 
@@ -132,6 +154,15 @@ def _forecast(found: ForecastFacts | None) -> list[Fact]:
     ]
 
 
+def _agreement(found: AgreementFacts | None) -> list[Fact]:
+    if not found:
+        return []
+    hint = _("of %(voters)s voters' weights: 1 agrees as most do, 0 votes at random") % {
+        "voters": format_integer(found["voters"])
+    }
+    return [Fact(_("Standard deviation of agreement"), _number(found["spread"]), hint)]
+
+
 def _style(style: StyleFacts | None) -> list[Fact]:
     if not style:
         return []
@@ -153,6 +184,11 @@ def _value_with_interval(interval: Interval, *, places: int) -> str:
     numbers = {"value": interval["value"], "low": interval["low"], "high": interval["high"]}
     values = {name: _number(number, places=places) for name, number in numbers.items()}
     return _("%(value)s (%(low)s to %(high)s)") % values
+
+
+def _signed(points: float) -> str:
+    text = _number(points, places=0)
+    return f"+{text}" if points >= 0.5 else text.replace("−0", "0") if points > -0.5 else text
 
 
 def _number(value: float, *, places: int = 2) -> str:

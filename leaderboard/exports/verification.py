@@ -167,6 +167,7 @@ def _fit(published: PublishedSnapshot, ballots: Ballots, lines: Mapping[str, Jso
         design_effects=None if has_voters else _published_design_effects(published, ballots.counts.names, lines),
         style=StyleInput(ballots, scaling) if style else None,
         ballots=ballots if published.facts.get("forecast_of") == published.id else None,
+        with_agreement=published.facts.get("agreement_of") == published.id,
     )
 
 

@@ -79,6 +79,14 @@ class ForecastFacts(TypedDict):
     tie_factors: dict[str, float]
 
 
+class AgreementFacts(TypedDict):
+    """Scores with voters weighted by how well they agree; spread: standard deviation of the weights."""
+
+    scores: dict[str, float]
+    voters: int
+    spread: float
+
+
 class FitFacts(TypedDict):
     phi: list[float]
     misfit: MisfitFacts
@@ -89,6 +97,7 @@ class FitFacts(TypedDict):
     drops_first: NotRequired[DropFacts | None]
     style: NotRequired[StyleFacts]
     forecast: NotRequired[ForecastFacts]
+    agreement: NotRequired[AgreementFacts]
 
 
 class StyleColumns(TypedDict, total=False):

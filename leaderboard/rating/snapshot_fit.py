@@ -15,6 +15,7 @@ from leaderboard.rating.diagnostics import misfit, votes_to_flip_first
 from leaderboard.rating.first_place.dropped_votes import OUTCOMES, votes_to_drop_first
 from leaderboard.rating.intervals import Z
 from leaderboard.rating.ranks import rank_board, rank_established
+from leaderboard.rating.sensitivity.agreement import agreement_facts
 from leaderboard.rating.snapshot_facts import (
     DropFacts,
     FitFacts,
@@ -65,12 +66,14 @@ def fit_snapshot(
     style: StyleInput | None = None,
     ballots: Ballots | None = None,
     with_flip: bool = False,
+    with_agreement: bool = False,
 ) -> SnapshotFit:
     """Fit the standings of one snapshot.
 
     parameters: of the method, see leaderboard.counting.method.
     voters: give the design effects; without them `design_effects` are used. ballots: single votes, for the forecast.
     """
+    offset: float = parameters["offset"]
     fitted = fit_side_counts(
         counts.n.astype(np.float64),
         voters=voters,
@@ -78,7 +81,7 @@ def fit_snapshot(
         listed_from=parameters["listed_from_votes"],
         established_from=parameters["established_from_votes"],
         kappa=parameters["virtual_ties"],
-        offset=parameters["offset"],
+        offset=offset,
     )
     board, tally = fitted.board, fitted.tally
     fit = misfit(tally, board)
@@ -95,6 +98,8 @@ def fit_snapshot(
         facts["drops_first"] = _drop(tally, board, counts.names)
     if ballots is not None and (found := forecast_facts(ballots, tally, board)):
         facts["forecast"] = found
+    if voters and with_agreement and (weighted := agreement_facts(voters, fitted, counts.names, offset=offset)):
+        facts["agreement"] = weighted
     lines = _lines(counts, board, voters)
     if style is not None and (style_result := _fit_style(style, fitted, parameters)):
         _add_style_columns(lines, style_result.fit)

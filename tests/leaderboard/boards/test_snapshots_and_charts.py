@@ -45,7 +45,8 @@ def test_snapshot_page_shows_inputs_and_verification(client, snapshot):
     for shown in (
         snapshot.tallies_checksum, snapshot.parameters_hash, snapshot.method, "established_from_votes", "moderation 1",
         f"recompute_snapshot {snapshot.public_id}", f"/api/v1/exports/votes.jsonl?snapshot={snapshot.public_id}",
-        "Dispersion φ", "Points for sitting left", "Gold",
+        "Dispersion φ", "Points for sitting left", "Gold", "Standard deviation of agreement",
+        "Voters weighted by how well they agree",
     ):  # fmt: skip
         assert shown in page
     assert client.get("/leaderboard/snapshots/unknown/").status_code == 404

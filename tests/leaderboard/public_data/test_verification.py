@@ -206,6 +206,10 @@ def test_changed_numbers_are_detected(votes, tmp_path, client, capsys):
         (tmp_path / "forged.json").write_text(json.dumps(forged))
         with pytest.raises(CommandError, match=rf"gold: {name} "):
             recompute("--standings", str(tmp_path / "forged.json"), "--export", str(file))
+    payload["facts"]["agreement"]["scores"]["gold"] += 2e-6
+    (tmp_path / "forged.json").write_text(json.dumps(payload))
+    with pytest.raises(CommandError, match="agreement scores gold"):
+        recompute("--standings", str(tmp_path / "forged.json"), "--export", str(file))
     forged = {**payload, "results": payload["results"][1:]}
     (tmp_path / "forged.json").write_text(json.dumps(forged))
     with pytest.raises(CommandError, match="gold"):

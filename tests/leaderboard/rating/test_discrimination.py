@@ -1,8 +1,11 @@
 import numpy as np
 
+from leaderboard.counting import method
 from leaderboard.rating.bradley_terry import maximum_likelihood
 from leaderboard.rating.clustering import VoterVotes
+from leaderboard.rating.counts import count_votes
 from leaderboard.rating.sensitivity.discrimination import discriminations
+from leaderboard.rating.snapshot_fit import SnapshotFit, fit_snapshot
 from tests.leaderboard.rating.simulations import Ballots, cast, random_pairs, strengths
 
 MODELS, VOTERS = 8, 120
@@ -48,3 +51,26 @@ def test_swapped_sides_and_renamed_voters_change_nothing():
     first, second = fitted(votes), fitted(swapped)
     np.testing.assert_allclose(first[1], second[1], atol=1e-6)
     np.testing.assert_allclose(first[2], second[2][::-1], atol=1e-6)
+
+
+def test_facts_keep_published_scores_and_need_all_voters():
+    theta = strengths(np.random.default_rng(10), MODELS)
+    votes = votes_with(np.linspace(0.2, 2, VOTERS), theta, seed=11, votes=2_000)
+    logit = theta[votes.left] - theta[votes.right] + 0.6
+    tilted = cast(np.random.default_rng(12), votes.left, votes.right, logit, voter=votes.voter)
+    names = [f"model-{number}" for number in range(MODELS)]
+    counts = count_votes(names, tilted.left, tilted.right, tilted.outcome, np.ones(2_000, dtype=np.int64))
+    rows = VoterVotes(tilted.voter, tilted.left, tilted.right, tilted.outcome, np.ones(2_000, dtype=np.int64))
+
+    def fit(voters: VoterVotes, **options: bool) -> SnapshotFit:
+        return fit_snapshot(counts, method.parameters(), voters=voters, **options)
+
+    plain, found = fit(rows), fit(rows, with_agreement=True)
+    assert found.lines == plain.lines
+    assert found.corrects_side_bias
+    agreement = found.facts["agreement"]
+    assert (agreement["voters"], list(agreement["scores"])) == (VOTERS, names)
+    scores = np.array([line["score"] for line in plain.lines])
+    weighted = np.array(list(agreement["scores"].values()))
+    assert 0 < np.abs(weighted - scores).max() < 40
+    assert "agreement" not in fit(rows.where(rows.voter > 0), with_agreement=True).facts
