@@ -255,6 +255,7 @@ def _facts(run: AggregationRun, fit: SnapshotFit, earlier: AggregationRun | None
         facts["effective_voters"] = old["effective_voters"]
     own = {
         "style": refit.style,
+        "context": refit.style,
         "forecast": refit.style,
         "agreement": refit.style,
         **{name: name in fit.facts for name in ("flips_first", "drops_first")},

@@ -10,6 +10,7 @@ from leaderboard.boards.table import format_integer
 from leaderboard.payload_types import ResultPayload
 from leaderboard.rating.snapshot_facts import (
     AgreementFacts,
+    ContextFacts,
     DropFacts,
     FlipFacts,
     ForecastFacts,
@@ -24,6 +25,20 @@ STYLE_FEATURES = {
     "headings": gettext_lazy("More headings"),
     "bold": gettext_lazy("More bold text"),
     "lists": gettext_lazy("More lists"),
+}
+
+# Name and unit.
+CONTEXT_COVARIATES = {
+    "met_before": (
+        gettext_lazy("Model met before in the session"),
+        gettext_lazy("log-odds for a model already revealed in the session"),
+    ),
+    "files": (gettext_lazy("Files attached"), gettext_lazy("log-odds for the left answer in votes with files")),
+    "reasoning": (gettext_lazy("Reasoning shown"), gettext_lazy("log-odds for an answer with its reasoning shown")),
+    "first_token": (
+        gettext_lazy("Longer wait for the first token"),
+        gettext_lazy("log-odds for an answer that took twice as long, with 1 s added to both waits"),
+    ),
 }
 
 
@@ -46,6 +61,7 @@ def describe_facts(facts: JsonObject, names: dict[str, str]) -> list[Fact]:
         *_forecast(facts.get("forecast")),
         *_agreement(facts.get("agreement")),
         *_style(facts.get("style")),
+        *_context(facts.get("context")),
     ]
 
 
@@ -178,6 +194,29 @@ def _style(style: StyleFacts | None) -> list[Fact]:
         for feature, name in STYLE_FEATURES.items()
         if feature in separating or (feature in style["coefficients"] and feature not in style["dropped"])
     ]
+
+
+def _context(context: ContextFacts | None) -> list[Fact]:
+    if not context:
+        return []
+    unidentified = (
+        _("not estimated"),
+        _("the same in all votes, determined by the two models, or without a finite effect; not in the fit"),
+    )
+    facts = []
+    for covariate, (name, unit) in CONTEXT_COVARIATES.items():
+        effect = context["coefficients"].get(covariate)
+        if effect is None:
+            facts.append(Fact(str(name), *unidentified))
+            continue
+        value = _value_with_interval(effect, places=3)
+        hint = (
+            _("%(unit)s; in the fit of style-controlled scores")
+            if effect["applied"]
+            else _("%(unit)s; within 3 standard errors, so not in the fit")
+        )
+        facts.append(Fact(str(name), value, hint % {"unit": unit}))
+    return facts
 
 
 def _value_with_interval(interval: Interval, *, places: int) -> str:

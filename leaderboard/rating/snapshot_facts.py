@@ -59,6 +59,17 @@ class StyleFacts(TypedDict):
     side: NotRequired[Interval]
 
 
+class Effect(Interval):
+    """Logit per unit of a covariate; applied: whether style-controlled scores have it in their fit."""
+
+    applied: bool
+
+
+class ContextFacts(TypedDict):
+    coefficients: dict[str, Effect]
+    unidentified: list[str]
+
+
 class ShareLossFacts(TypedDict):
     ties_half: float
     ties_dropped: float | None
@@ -96,6 +107,7 @@ class FitFacts(TypedDict):
     flips_first: NotRequired[FlipFacts | None]
     drops_first: NotRequired[DropFacts | None]
     style: NotRequired[StyleFacts]
+    context: NotRequired[ContextFacts]
     forecast: NotRequired[ForecastFacts]
     agreement: NotRequired[AgreementFacts]
 

@@ -10,6 +10,7 @@ from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.board_fit import Board, DesignEffects, SideBiasFit, fit_side_counts
 from leaderboard.rating.bradley_terry import Flags, NotConnected, Tally
 from leaderboard.rating.clustering import VoterVotes, effective_voters
+from leaderboard.rating.context.fit import fit_style_and_context
 from leaderboard.rating.counts import Counts
 from leaderboard.rating.diagnostics import misfit, votes_to_flip_first
 from leaderboard.rating.first_place.dropped_votes import OUTCOMES, votes_to_drop_first
@@ -17,6 +18,7 @@ from leaderboard.rating.intervals import Z
 from leaderboard.rating.ranks import rank_board, rank_established
 from leaderboard.rating.sensitivity.agreement import agreement_facts
 from leaderboard.rating.snapshot_facts import (
+    ContextFacts,
     DropFacts,
     FitFacts,
     FitLine,
@@ -25,16 +27,20 @@ from leaderboard.rating.snapshot_facts import (
     SideBiasFacts,
     StyleFacts,
 )
-from leaderboard.rating.style_control import FEATURES, Scaling, StyleFit, fit_style, scaling_of
+from leaderboard.rating.style_control import FEATURES, Scaling, StyleFit, scaling_of
 from leaderboard.rating.ties.both_bad import both_bad_design_effects
 from leaderboard.rating.ties.held_out import forecast_facts
 
 
 class StyleInput(NamedTuple):
-    """Votes with styles, and the board's frozen scaling; None computes it from the votes."""
+    """Votes with styles, and the board's frozen scaling; None computes it from the votes.
+
+    context: covariates to be in the fit; None selects the significant ones.
+    """
 
     votes: Ballots
     scaling: Scaling | None
+    context: list[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -104,6 +110,8 @@ def fit_snapshot(
     if style is not None and (style_result := _fit_style(style, fitted, parameters)):
         _add_style_columns(lines, style_result.fit)
         facts["style"] = style_result.facts
+        if style_result.context:
+            facts["context"] = style_result.context
     return SnapshotFit(lines, facts, board)
 
 
@@ -178,6 +186,7 @@ def _lines(counts: Counts, board: Board, voters: VoterVotes | None) -> list[FitL
 class _StyleResult(NamedTuple):
     fit: StyleFit
     facts: StyleFacts
+    context: ContextFacts | None
 
 
 def _fit_style(style: StyleInput, fitted: SideBiasFit, parameters: JsonObject) -> _StyleResult | None:
@@ -185,17 +194,13 @@ def _fit_style(style: StyleInput, fitted: SideBiasFit, parameters: JsonObject) -
     votes, board = style.votes, fitted.board
     scaling = style.scaling or scaling_of(votes.features, times=votes.n.astype(np.float64))
     try:
-        fit = fit_style(
-            votes.left,
-            votes.right,
-            votes.share,
-            votes.features,
+        fit, context = fit_style_and_context(
+            votes,
             established=board.established & (board.group == 0),
             scaling=scaling,
-            times=votes.n.astype(np.float64),
-            voter=votes.voter,
             side=fitted.corrected,
             offset=parameters["offset"],
+            in_fit=style.context,
         )
     except NotConnected:
         return None
@@ -214,7 +219,7 @@ def _fit_style(style: StyleInput, fitted: SideBiasFit, parameters: JsonObject) -
     if fit.side:
         points, error = fit.side
         facts["side"] = {"value": points, "low": points - Z * error, "high": points + Z * error}
-    return _StyleResult(fit, facts)
+    return _StyleResult(fit, facts, context)
 
 
 def _feature_names(features: Flags) -> list[str]:

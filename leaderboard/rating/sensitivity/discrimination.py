@@ -33,43 +33,38 @@ def discriminations(voters: VoterVotes, theta: Floats, *, bias: float = 0.0) -> 
     plain = theta = theta - theta.mean()
     share, agreement = voters.won_shares, np.ones(int(voter.max(initial=-1)) + 1)
     for _ in range(MAX_ROUNDS):
-        agreement = _maximize_agreement(voter, voters, share, theta, agreement, bias)
-        before, theta = theta, _maximize_strengths(voters, share, agreement[voter], theta, bias)
-        if np.abs(theta - before).max(initial=0) <= STEP_TOLERANCE:
+        difference = theta[voters.left] - theta[voters.right]
+        agreement = _step_agreement(voters, voter, share, difference, agreement, bias)
+        step = _strengths_step(voters, share, difference, agreement[voter], bias, len(theta))
+        theta = theta + step
+        if np.abs(step).max(initial=0) <= STEP_TOLERANCE:
             break
     unit = (plain @ plain) / (theta @ plain) if theta @ plain > 0 else 1.0
     return theta * unit, agreement / unit
 
 
-def _maximize_agreement(
-    voter: Indices, voters: VoterVotes, share: Floats, theta: Floats, start: Floats, bias: float
+def _step_agreement(
+    voters: VoterVotes, voter: Indices, share: Floats, difference: Floats, agreement: Floats, bias: float
 ) -> Floats:
-    """Return the a that maximizes likelihood and prior at θ; Newton's method, each voter by itself."""
-    agreement, difference = start, theta[voters.left] - theta[voters.right]
-    for _ in range(MAX_ROUNDS):
-        p = expit(agreement[voter] * difference + bias)
-        gradient = np.bincount(voter, voters.n * (share - p) * difference) + (1 - agreement) / PRIOR_SD**2
-        information = np.bincount(voter, voters.n * p * (1 - p) * difference**2) + 1 / PRIOR_SD**2
-        step = np.clip(gradient / information, -0.5, 0.5)
-        before, agreement = agreement, np.maximum(agreement + step, MIN_DISCRIMINATION)
-        if np.abs(agreement - before).max(initial=0) <= STEP_TOLERANCE:
-            break
-    return agreement
+    """Return a after a step of Newton's method towards the maximum of likelihood and prior at θ."""
+    p = expit(agreement[voter] * difference + bias)
+    weighted = voters.n * difference
+    gradient = np.bincount(voter, weighted * (share - p)) + (1 - agreement) / PRIOR_SD**2
+    information = np.bincount(voter, weighted * difference * p * (1 - p)) + 1 / PRIOR_SD**2
+    stepped: Floats = np.maximum(agreement + np.clip(gradient / information, -0.5, 0.5), MIN_DISCRIMINATION)
+    return stepped
 
 
-def _maximize_strengths(voters: VoterVotes, share: Floats, agreement: Floats, start: Floats, bias: float) -> Floats:
-    """Return the θ that maximizes the likelihood at a, mean 0."""
-    theta = start
-    for _ in range(MAX_ROUNDS):
-        p = expit(agreement * (theta[voters.left] - theta[voters.right]) + bias)
-        residual = voters.n * agreement * (share - p)
-        cells = voters.cells(residual, len(theta))
-        information = laplacian(symmetrized(voters.cells(voters.n * agreement**2 * p * (1 - p), len(theta))))
-        information += information.trace() / len(theta) ** 2
-        step = cho_solve(cho_factor(information), cells.sum(axis=1) - cells.sum(axis=0))
-        step /= max(1.0, np.ptp(step))
-        theta = theta + step
-        if np.abs(step).max() <= STEP_TOLERANCE:
-            break
-    centred: Floats = theta - theta.mean()
+def _strengths_step(
+    voters: VoterVotes, share: Floats, difference: Floats, agreement: Floats, bias: float, models: int
+) -> Floats:
+    """Return the step of Newton's method for θ at a, mean 0."""
+    p = expit(agreement * difference + bias)
+    weighted = voters.n * agreement
+    cells = voters.cells(weighted * (share - p), models)
+    information = laplacian(symmetrized(voters.cells(weighted * agreement * p * (1 - p), models)))
+    information += information.trace() / models**2
+    step = cho_solve(cho_factor(information), cells.sum(axis=1) - cells.sum(axis=0))
+    step = step / max(1.0, np.ptp(step))
+    centred: Floats = step - step.mean()
     return centred
