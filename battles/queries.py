@@ -8,7 +8,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from django.db.models import Model, QuerySet
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import Model, OuterRef, Q, QuerySet
 
 from accounts.actor import Actor
 from battles.labels.duplicates import has_overused_prompt
@@ -39,6 +40,13 @@ def _related_queries(battles_in: str) -> list[Callable[[Any], QuerySet[Any]]]:
     ]
 
 
+def _met_models() -> ArraySubquery:
+    """Return an annotation for battles: ids of the models that earlier battles of the session have revealed."""
+    is_revealed = Q(battle__vote__isnull=False) | ~Q(battle__mode=Battle.Mode.BLIND)
+    earlier = Side.objects.filter(is_revealed, battle__session=OuterRef("session"), battle__lt=OuterRef("pk"))
+    return ArraySubquery(earlier.order_by().values("model"))
+
+
 _related_by_battle = [PreparedQuery(build, int) for build in _related_queries("battle")]
 _related_by_session = [PreparedQuery(build, int) for build in _related_queries("battle__session")]
 _prices = _related_by_battle[1]
@@ -51,7 +59,10 @@ _by_user = PreparedQuery(lambda id, user: _joined().owned_by_user(user).filter(p
 _by_visitor = PreparedQuery(lambda id, visitor: _joined().owned_by_visitor(visitor).filter(public_id=id), str, int)
 _by_pk_locked = PreparedQuery(
     lambda pk: (
-        _joined().annotate(has_overused_prompt=has_overused_prompt()).select_for_update(of=("self",)).filter(pk=pk)
+        _joined()
+        .annotate(has_overused_prompt=has_overused_prompt(), met_models=_met_models())
+        .select_for_update(of=("self",))
+        .filter(pk=pk)
     ),
     int,
 )
@@ -79,7 +90,7 @@ def get_battle(pk: int) -> Battle:
 
 
 def lock_battle_for_vote(pk: int) -> Battle:
-    """Lock the battle's row until COMMIT; return it with related rows and `has_overused_prompt`.
+    """Lock the battle's row until COMMIT; return it with related rows, `has_overused_prompt` and `met_models`.
 
     Needs no snapshot: the transaction that ends a turn also updates the row of a battle that becomes void.
     """

@@ -22,6 +22,22 @@ class Style(msgspec.Struct, frozen=True):
     right: StyleCounts
 
 
+class SideContext(msgspec.Struct, frozen=True):
+    """met: whether the model was known from an earlier battle of the session; first_token_ms: mean over its answers."""
+
+    met: bool
+    reasoning: bool
+    first_token_ms: int | None
+
+
+class Context(msgspec.Struct, frozen=True):
+    """Circumstances of a vote; files: number attached to its prompts."""
+
+    files: int
+    left: SideContext
+    right: SideContext
+
+
 class VoteRow(msgspec.Struct, frozen=True, kw_only=True):
     """A vote in an export. voter: pseudonym for this export; n: number of equal votes in a table of counts."""
 
@@ -39,6 +55,7 @@ class VoteRow(msgspec.Struct, frozen=True, kw_only=True):
     excluded_reason: str | None
     excluded_at: datetime | None
     n: int = 1
+    context: Context | None = None
 
     @property
     def counts(self) -> bool:

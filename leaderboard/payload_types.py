@@ -46,6 +46,7 @@ class ResultPayload(TypedDict):
     """One model's line on a board. One bound of the interval is null when it won, or lost, every vote.
 
     All models of a tier are better than all of the next ones; null for preliminary models and with style control.
+    agreement_score: with voters weighted by how well they agree; null for preliminary models.
     """
 
     rank: int | None
@@ -70,6 +71,7 @@ class ResultPayload(TypedDict):
     median_first_token_ms: int | None
     group: int
     design_effect: float
+    agreement_score: float | None
     style: StyleScorePayload | None
 
 

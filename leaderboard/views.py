@@ -21,7 +21,7 @@ from leaderboard import live_updates
 from leaderboard.boards import changes, queries, snapshots
 from leaderboard.boards.charts import read_charts
 from leaderboard.boards.csv_file import csv_response
-from leaderboard.boards.facts import describe_facts, sampling_shares_by_name
+from leaderboard.boards.facts import agreement_rows, describe_facts, sampling_shares_by_name
 from leaderboard.boards.head_to_head import read_head_to_head
 from leaderboard.boards.history import read_history
 from leaderboard.boards.model_page import get_public_model, read_model_page
@@ -137,6 +137,7 @@ def snapshot(request: HttpRequest, public_id: str) -> HttpResponse:
         "snapshot": payload,
         "facts": describe_facts(payload["facts"], names),
         "shares": sampling_shares_by_name(payload["facts"], names),
+        "agreement": agreement_rows(payload["results"]),
         "tables": tables(payload["results"], link=not payload["board"].startswith(IMPORTED)),
     }
     return render(request, "leaderboard/snapshot.html", context)

@@ -4,6 +4,7 @@ from django.db import IntegrityError, transaction
 
 from accounts.actor import Actor
 from battles.actions.turns import refuse_unless_open
+from battles.actions.vote_context import VoteContext, answers_of, vote_context
 from battles.errors import AlreadyVoted, NotVotedYet, StillAnswering, TakesNoStars, TakesNoVote
 from battles.labels import daily_caps
 from battles.labels.labelling import LabelColumns, label
@@ -50,8 +51,7 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
     vote = Vote.objects.create(
         battle=battle, mode=battle.mode, choice=choice, model_left_id=left.model_id, model_right_id=right.model_id,
         turn_count=len(judged),
-        style={position: _side_style(side, judged) for position, side in sides.items()}, voter=actor.key,
-        excluded_reason=reason, **_labels(battle, judged),
+        style=_style(battle, judged), voter=actor.key, excluded_reason=reason, **_labels(battle, judged),
     )  # fmt: skip
     daily_caps.record_network(vote, actor)
     return vote
@@ -80,8 +80,13 @@ def _labels(battle: Battle, judged: list[Turn]) -> LabelColumns:
     return label([turn.prompt for turn in judged], files=[file for turn in judged for file in turn.attached])
 
 
+def _style(battle: Battle, judged: list[Turn]) -> dict[str, StyleCounts | VoteContext]:
+    sides = {side.position: _side_style(side, judged) for side in battle.sides.all()}
+    return {**sides, "context": vote_context(battle, judged)}
+
+
 def _side_style(side: Side, turns: list[Turn]) -> StyleCounts:
-    answers = [answer for turn in turns for answer in turn.answers.all() if answer.side_id == side.pk]
+    answers = answers_of(side, turns)
     tokens = sum(answer.call.answer_tokens for answer in answers if answer.call)
     return style_counts("\n\n".join(answer.text for answer in answers), tokens)
 

@@ -106,7 +106,8 @@ class Vote(models.Model):
     # Assigned by a trigger at COMMIT, so that the counter is locked briefly. NULL only inside the vote's transaction.
     order = models.PositiveBigIntegerField(unique=True, null=True, editable=False)
     turn_count = models.PositiveSmallIntegerField()
-    # Per side: tokens, headings, bold runs and list items of the judged answers.
+    # Per side: tokens, headings, bold runs and list items of the judged answers. As `context`: VoteContext, in votes
+    # cast since it was introduced; not a column of its own, because the released schema has none.
     style = models.JSONField(default=dict)
     created_at = models.DateTimeField(db_default=Now())
 

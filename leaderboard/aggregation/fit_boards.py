@@ -207,6 +207,7 @@ class FitInputs:
             # Comparisons of stars share numbers, so their order is not fixed.
             ballots=self.ballots if counts_votes(board.scope) else None,
             with_flip=self.pending.refit.style or board.scope == OVERALL,
+            with_agreement=self.pending.refit.style,
         )
 
     def fitted_board(self, fit: SnapshotFit, live: "LiveFigures") -> FittedBoard:
@@ -262,7 +263,9 @@ def _facts(run: AggregationRun, fit: SnapshotFit, earlier: AggregationRun | None
         facts["effective_voters"] = old["effective_voters"]
     own = {
         "style": refit.style,
+        "context": refit.style,
         "forecast": refit.style,
+        "agreement": refit.style,
         **{name: name in fit.facts for name in ("flips_first", "drops_first")},
     }
     for name, is_own in own.items():

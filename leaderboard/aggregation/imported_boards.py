@@ -76,7 +76,13 @@ def publish(board: ImportedBoard) -> AggregationRun:
     counts, parameters = table.ballots.counts, method.parameters()
     style = StyleInput(table.ballots, _frozen_scaling(board)) if table.has_style else None
     fit = fit_snapshot(
-        counts, parameters, voters=table.ballots.voter_votes, style=style, ballots=table.ballots, with_flip=True
+        counts,
+        parameters,
+        voters=table.ballots.voter_votes,
+        style=style,
+        ballots=table.ballots,
+        with_flip=True,
+        with_agreement=True,
     )
     public_id = new_public_id()
     run = new_run(
@@ -138,8 +144,7 @@ def _thorough_facts(public_id: str, fit: SnapshotFit) -> dict[str, Any]:
     return {
         "design_effects_of": public_id,
         "thorough": True,
-        **({"style_of": public_id} if "style" in fit.facts else {}),
-        **({"forecast_of": public_id} if "forecast" in fit.facts else {}),
+        **{f"{name}_of": public_id for name in ("style", "forecast", "agreement") if name in fit.facts},
     }
 
 

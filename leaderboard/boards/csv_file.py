@@ -10,7 +10,7 @@ COLUMNS = (
     "rank", "rank_best", "rank_worst", "model", "name", "organization", "license", "license_kind", "status",
     "score", "ci_low", "ci_high", "preliminary", "votes", "wins", "losses", "ties", "both_bad", "win_rate",
     "elo", "price_input", "price_output", "median_first_token_ms",
-    "tier", "both_bad_rate", "both_bad_low", "both_bad_high", "judges",
+    "tier", "both_bad_rate", "both_bad_low", "both_bad_high", "judges", "agreement_score",
 )  # fmt: skip
 
 # First character of a formula, in ASCII or full width, also after invisible characters.

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from django.utils.formats import get_format
@@ -6,7 +7,10 @@ from django.utils.translation import gettext_lazy
 
 from common.payload_types import JsonObject
 from leaderboard.boards.table import format_integer
+from leaderboard.payload_types import ResultPayload
 from leaderboard.rating.snapshot_facts import (
+    AgreementFacts,
+    ContextFacts,
     DropFacts,
     FlipFacts,
     ForecastFacts,
@@ -21,6 +25,20 @@ STYLE_FEATURES = {
     "headings": gettext_lazy("More headings"),
     "bold": gettext_lazy("More bold text"),
     "lists": gettext_lazy("More lists"),
+}
+
+# Name and unit.
+CONTEXT_COVARIATES = {
+    "met_before": (
+        gettext_lazy("Model met before in the session"),
+        gettext_lazy("log-odds for a model already revealed in the session"),
+    ),
+    "files": (gettext_lazy("Files attached"), gettext_lazy("log-odds for the left answer in votes with files")),
+    "reasoning": (gettext_lazy("Reasoning shown"), gettext_lazy("log-odds for an answer with its reasoning shown")),
+    "first_token": (
+        gettext_lazy("Longer wait for the first token"),
+        gettext_lazy("log-odds for an answer that took twice as long, with 1 s added to both waits"),
+    ),
 }
 
 
@@ -41,7 +59,27 @@ def describe_facts(facts: JsonObject, names: dict[str, str]) -> list[Fact]:
         *_design_effect(facts.get("largest_design_effect")),
         *_voters(facts.get("effective_voters")),
         *_forecast(facts.get("forecast")),
+        *_agreement(facts.get("agreement")),
         *_style(facts.get("style")),
+        *_context(facts.get("context")),
+    ]
+
+
+class AgreementRow(NamedTuple):
+    name: str
+    score: str
+    weighted: str
+    difference: str
+
+
+def agreement_rows(results: Sequence[ResultPayload]) -> list[AgreementRow]:
+    """Return the models with a score by agreement, in the order of `results`."""
+    return [
+        AgreementRow(
+            line["model"]["name"], _number(score, places=0), _number(weighted, places=0), _signed(weighted - score)
+        )
+        for line in results
+        if (score := line["score"]) is not None and (weighted := line["agreement_score"]) is not None
     ]
 
 
@@ -131,6 +169,15 @@ def _forecast(found: ForecastFacts | None) -> list[Fact]:
     ]
 
 
+def _agreement(found: AgreementFacts | None) -> list[Fact]:
+    if not found:
+        return []
+    hint = _("of %(voters)s voters' weights: 1 agrees as most do, 0 votes at random") % {
+        "voters": format_integer(found["voters"])
+    }
+    return [Fact(_("Standard deviation of agreement"), _number(found["spread"]), hint)]
+
+
 def _style(style: StyleFacts | None) -> list[Fact]:
     if not style:
         return []
@@ -148,10 +195,38 @@ def _style(style: StyleFacts | None) -> list[Fact]:
     ]
 
 
+def _context(context: ContextFacts | None) -> list[Fact]:
+    if not context:
+        return []
+    unidentified = (
+        _("not estimated"),
+        _("the same in all votes, determined by the two models, or without a finite effect; not in the fit"),
+    )
+    facts = []
+    for covariate, (name, unit) in CONTEXT_COVARIATES.items():
+        effect = context["coefficients"].get(covariate)
+        if effect is None:
+            facts.append(Fact(str(name), *unidentified))
+            continue
+        value = _value_with_interval(effect, places=3)
+        hint = (
+            _("%(unit)s; in the fit of style-controlled scores")
+            if effect["applied"]
+            else _("%(unit)s; within 3 standard errors, so not in the fit")
+        )
+        facts.append(Fact(str(name), value, hint % {"unit": unit}))
+    return facts
+
+
 def _value_with_interval(interval: Interval, *, places: int) -> str:
     numbers = {"value": interval["value"], "low": interval["low"], "high": interval["high"]}
     values = {name: _number(number, places=places) for name, number in numbers.items()}
     return _("%(value)s (%(low)s to %(high)s)") % values
+
+
+def _signed(points: float) -> str:
+    text = _number(points, places=0)
+    return f"+{text}" if points >= 0.5 else text.replace("−0", "0") if points > -0.5 else text
 
 
 def _number(value: float, *, places: int = 2) -> str:

@@ -7,6 +7,7 @@ from leaderboard.models import AggregationRun, Contestant, EloRating, Standing
 from leaderboard.models.imported import SCOPE as IMPORTED
 from leaderboard.payload_types import ResultPayload, StyleScorePayload
 from leaderboard.rating.differences import observed_share
+from leaderboard.rating.snapshot_facts import AgreementFacts
 from models_registry.models import Price
 from models_registry.payload_types import ModelPayload
 from models_registry.payloads import model_summary, prices_in_force
@@ -97,8 +98,14 @@ def standing_payload(row: StandingRow, *, with_style_control: bool = False, elo:
         "median_first_token_ms": standing.median_first_token_ms,
         "group": standing.group,
         "design_effect": standing.design_effect,
+        "agreement_score": _agreement_score(row),
         "style": style,
     }
+
+
+def _agreement_score(row: StandingRow) -> float | None:
+    agreement: AgreementFacts | None = row.standing.run.facts.get("agreement")
+    return agreement["scores"].get(row.model["id"]) if agreement else None
 
 
 def _both_bad_interval(standing: Standing) -> tuple[float, float] | tuple[None, None]:

@@ -12,6 +12,7 @@ from leaderboard.models import COMPARE, OVERALL
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.bradley_terry import Floats, Indices
 from leaderboard.rating.clustering import VoterVotes
+from leaderboard.rating.context.covariates import CONTEXT, context_covariates
 from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
 from leaderboard.rating.style_control import FEATURES, style_features
 from models_registry.models import LanguageModel
@@ -27,6 +28,21 @@ STYLE_COLUMNS = {
     f"{side} {feature}": Column(f"COALESCE((style->'{side}'->>'{feature}')::int8, 0)", 8)
     for side in _SIDES
     for feature in FEATURES
+}
+
+
+def _left_minus_right(fact: str) -> Column:
+    left, right = (f"(style->'context'->'{side}'->>'{fact}')::bool::int" for side in _SIDES)
+    return Column(f"COALESCE({left} - {right}, 0)")
+
+
+# Columns of CONTEXT, of rows of votes.
+CONTEXT_COLUMNS = {
+    "files": Column("COALESCE((style->'context'->>'files')::int, -1)"),
+    "met": _left_minus_right("met"),
+    "reasoning": _left_minus_right("reasoning"),
+    "first_token_left": Column("COALESCE((style->'context'->'left'->>'first_token_ms')::int, -1)"),
+    "first_token_right": Column("COALESCE((style->'context'->'right'->>'first_token_ms')::int, -1)"),
 }
 
 
@@ -103,8 +119,9 @@ def read_voters(board: BoardVotes) -> VoterVotes:
 
 
 def read_ballots(board: BoardVotes) -> Ballots:
-    """Read single votes in the order of their numbers, with voter and style."""
-    rows = read_log(board, {**VOTER_COLUMN, **VOTE_COLUMNS, **STYLE_COLUMNS, **_ORDER})
+    """Read single votes in the order of their numbers, with voter, style and context."""
+    context = {} if board.scope == COMPARE else CONTEXT_COLUMNS
+    rows = read_log(board, {**VOTER_COLUMN, **VOTE_COLUMNS, **STYLE_COLUMNS, **context, **_ORDER})
     order = np.argsort(rows["order"], kind="stable")
     rows = {name: column[order] for name, column in rows.items()}
     left, right = (indices_of(rows[side], board.models) for side in ("left", "right"))
@@ -116,6 +133,7 @@ def read_ballots(board: BoardVotes) -> Ballots:
         n=np.ones(len(left), dtype=np.int64),
         voter=np.unique(rows["voter"], return_inverse=True)[1],
         features=style_features_of(rows),
+        context=context_covariates(*(rows[name] for name in CONTEXT)) if context else None,
     )
 
 

@@ -1,17 +1,20 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import msgspec
 
-from leaderboard.export_rows import STYLE_COUNTS, VoteRow
+from leaderboard.export_rows import STYLE_COUNTS, SideContext, VoteRow
 from leaderboard.exports.conversations import VoteWithPrompts
 from leaderboard.exports.stars import StarRow
 
-_FIELDS = tuple(field for field in VoteRow.__struct_fields__ if field != "style")
+_FIELDS = tuple(field for field in VoteRow.__struct_fields__ if field not in ("style", "context"))
 SIDES = ("left", "right")
 STYLE = tuple(f"style_{side}_{count}" for side in SIDES for count in STYLE_COUNTS)
-COLUMNS = (*_FIELDS, *STYLE)
+_SIDE_CONTEXT = SideContext.__struct_fields__
+CONTEXT = ("context_files", *(f"context_{side}_{name}" for side in SIDES for name in _SIDE_CONTEXT))
+COLUMNS = (*_FIELDS, *STYLE, *CONTEXT)
 
 
 @dataclass(frozen=True)
@@ -23,11 +26,15 @@ class Table:
 
 
 def flat(row: VoteRow) -> tuple[object, ...]:
-    """Return the row's cells in the order of COLUMNS; None where the style is unknown."""
-    fields = tuple([getattr(row, name) for name in _FIELDS])
-    if row.style is None:
-        return (*fields, *[None] * len(STYLE))
-    return (*fields, *msgspec.structs.astuple(row.style.left), *msgspec.structs.astuple(row.style.right))
+    """Return the row's cells in the order of COLUMNS; None where the style or the context is unknown."""
+    style: tuple[object, ...] = (None,) * len(STYLE)
+    if row.style is not None:
+        style = (*msgspec.structs.astuple(row.style.left), *msgspec.structs.astuple(row.style.right))
+    context: tuple[object, ...] = (None,) * len(CONTEXT)
+    if row.context is not None:
+        sides = (msgspec.structs.astuple(side) for side in (row.context.left, row.context.right))
+        context = (row.context.files, *chain.from_iterable(sides))
+    return (*[getattr(row, name) for name in _FIELDS], *style, *context)
 
 
 def flat_with_prompts(row: VoteWithPrompts) -> tuple[object, ...]:
@@ -41,7 +48,12 @@ def nested(cells: Mapping[str, object]) -> dict[str, object]:
     row = {name: cells[name] for name in _FIELDS if name in cells}
     sides = {side: {count: cells.get(f"style_{side}_{count}") for count in STYLE_COUNTS} for side in SIDES}
     has_style = all(count is not None for counts in sides.values() for count in counts.values())
-    return {**row, "style": sides if has_style else None}
+    context = {
+        "files": cells.get("context_files"),
+        **{side: {name: cells.get(f"context_{side}_{name}") for name in _SIDE_CONTEXT} for side in SIDES},
+    }
+    has_context = context["files"] is not None
+    return {**row, "style": sides if has_style else None, "context": context if has_context else None}
 
 
 VOTES = Table(COLUMNS, flat)

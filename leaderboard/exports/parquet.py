@@ -7,7 +7,7 @@ from typing import Any
 from arro3.core import Array, DataType, Field, RecordBatch, Schema, list_array
 from arro3.io import read_parquet
 
-from leaderboard.exports.columns import STYLE, Table
+from leaderboard.exports.columns import CONTEXT, STYLE, Table
 
 _TEXT_LIST = DataType.list(Field("item", DataType.string(), nullable=False))
 _TIME = DataType.timestamp("us", tz="UTC")
@@ -21,6 +21,7 @@ _TYPES = {
     "stars": DataType.int32(),
     "latest": DataType.bool(),
     **dict.fromkeys(STYLE, DataType.int32()),
+    **{name: DataType.bool() if name.endswith(("_met", "_reasoning")) else DataType.int32() for name in CONTEXT},
 }
 _MAGIC = b"PAR1"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

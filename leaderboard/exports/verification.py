@@ -119,7 +119,7 @@ def recompute(published: PublishedSnapshot, rows: Iterable[VoteRow]) -> list[str
     same_voters = published.has_unchanged_voters
     for fact, found in fit.facts.items():
         stated = published.facts.get(fact)
-        if fact == "style" and not same_voters:
+        if fact in ("style", "context") and not same_voters:
             stated, found = _style_values(stated), _style_values(found)
         differences += _differences("the board", fact, stated, found)
     style_columns = (_STYLE if same_voters else _STYLE[:1]) if published.has_own_style_fit else ()
@@ -142,7 +142,9 @@ def _collect_votes(published: PublishedSnapshot, rows: Iterable[VoteRow], row_er
             row_errors.append(f"vote {row.order}: is not on the board {published.board}.")
         left, right = row.model_left, row.model_right
         if row.counts:
-            builder.add(left, right, row.choice, n=row.n, voter=row.voter, style=_style_of(row))
+            builder.add(
+                left, right, row.choice, n=row.n, voter=row.voter, style=_style_of(row), context=_context_of(row)
+            )
         else:
             excluded[row.excluded_reason or ""] += row.n
         if row.excluded_reason in (None, "anomaly"):  # votes under review count for Elo
@@ -158,6 +160,14 @@ def _style_of(row: VoteRow) -> list[int] | None:
     return [getattr(side, count) for side in (row.style.left, row.style.right) for count in STYLE_COUNTS]
 
 
+def _context_of(row: VoteRow) -> list[int] | None:
+    if row.context is None:
+        return None
+    left, right = row.context.left, row.context.right
+    waits = [-1 if side.first_token_ms is None else side.first_token_ms for side in (left, right)]
+    return [row.context.files, left.met - right.met, left.reasoning - right.reasoning, *waits]
+
+
 def _fit(published: PublishedSnapshot, ballots: Ballots, lines: Mapping[str, JsonObject]) -> SnapshotFit:
     style = published.facts.get("style") if published.has_own_style_fit else None
     scaling = style and Scaling(np.array(style["scaling"]["mean"]), np.array(style["scaling"]["sd"]))
@@ -167,8 +177,9 @@ def _fit(published: PublishedSnapshot, ballots: Ballots, lines: Mapping[str, Jso
         published.method.parameters,
         voters=ballots.voter_votes if has_voters else None,
         design_effects=None if has_voters else _published_design_effects(published, ballots.counts.names, lines),
-        style=StyleInput(ballots, scaling) if style else None,
+        style=StyleInput(ballots, scaling, None if has_voters else _applied_context(published)) if style else None,
         ballots=ballots if published.facts.get("forecast_of") == published.id else None,
+        with_agreement=published.facts.get("agreement_of") == published.id,
     )
 
 
@@ -179,6 +190,11 @@ def _published_design_effects(
     effects = [lines[name]["design_effect"] if name in lines else 1.0 for name in names]
     side_bias = (published.facts.get("side_bias") or {}).get("design_effect", 1.0)
     return DesignEffects(np.array(effects, dtype=np.float64), side_bias)
+
+
+def _applied_context(published: PublishedSnapshot) -> list[str]:
+    effects = published.facts.get("context", {}).get("coefficients", {})
+    return [name for name, effect in effects.items() if effect["applied"]]
 
 
 def _collecting(published: PublishedSnapshot) -> dict[str, int]:

@@ -10,7 +10,7 @@ import msgspec
 from django.db.models import Max
 
 from battles.models import Battle, Vote
-from leaderboard.export_rows import Style, VoteRow
+from leaderboard.export_rows import Context, Style, VoteRow
 from leaderboard.models import OVERALL, SIDE_BY_SIDE, AggregationRun, VoteChange
 
 BATCH = 5_000
@@ -101,4 +101,5 @@ def _row(facts: tuple[Any, ...], changes: list[VoteChange], moment: Moment, pseu
         excluded_reason=state["excluded_reason"] or None,
         # Without a change the vote was excluded when it was cast, or before it was first counted.
         excluded_at=([created_at, *exclusions][-1]) if is_excluded else None,
+        context=msgspec.convert(style["context"], Context) if "context" in style else None,
     )

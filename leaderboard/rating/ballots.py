@@ -3,13 +3,14 @@
 from array import array
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.rating.bradley_terry import Floats, Indices
 from leaderboard.rating.clustering import LEFT_SHARES, VoterVotes
+from leaderboard.rating.context.covariates import CONTEXT, UNKNOWN, context_covariates
 from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
 from leaderboard.rating.style_control import FEATURES, style_features
 
@@ -22,7 +23,7 @@ class Ballots:
     """Votes in order of arrival; arrays of shape (rows,).
 
     left, right: indices in counts.names; outcome: index in OUTCOMES; n: equal votes of a row; voter: −1 if unknown;
-    features: shape (rows, k), see style_features, 0 where the style is unknown.
+    features: shape (rows, k), see style_features, 0 where the style is unknown; context: see context_covariates.
     """
 
     counts: Counts
@@ -32,6 +33,7 @@ class Ballots:
     n: Indices
     voter: Indices
     features: Floats
+    context: Floats | None = None
 
     @property
     def share(self) -> Floats:
@@ -51,12 +53,20 @@ class BallotsBuilder:
         self._names: dict[str, int] = {}
         self._voters: dict[str, int] = {"": -1}
         self._votes = array("q")  # left, right, outcome, n and voter of each vote
-        self._styles = array("q")
+        self._styles, self._contexts = array("q"), array("q")
 
     def add(
-        self, left: str, right: str, outcome: str, *, n: int = 1, voter: str = "", style: Sequence[int] | None = None
+        self,
+        left: str,
+        right: str,
+        outcome: str,
+        *,
+        n: int = 1,
+        voter: str = "",
+        style: Sequence[int] | None = None,
+        context: Sequence[int] | None = None,
     ) -> None:
-        """Add `n` equal votes. style: the left side's counts of FEATURES, then the right side's."""
+        """Add `n` equal votes. style: the left side's counts of FEATURES, then the right side's; context: CONTEXT."""
         names, voters = self._names, self._voters
         self._votes.extend(
             (
@@ -68,11 +78,13 @@ class BallotsBuilder:
             )
         )
         self._styles.extend(_NO_STYLE if style is None else style)
+        self._contexts.extend(UNKNOWN if context is None else context)
 
     def build(self) -> Ballots:
         left, right, outcome, n, voter = _table(self._votes, 5).T
         styles = _table(self._styles, len(_NO_STYLE))
-        return ballots_of(list(self._names), left, right, outcome, n=n, voter=voter, styles=styles)
+        ballots = ballots_of(list(self._names), left, right, outcome, n=n, voter=voter, styles=styles)
+        return replace(ballots, context=context_covariates(*_table(self._contexts, len(CONTEXT)).T))
 
 
 def ballots_of(

@@ -48,8 +48,14 @@ class VoterVotes:
         kept = self.where((index[self.left] >= 0) & (index[self.right] >= 0))
         return type(self)(kept.voter, index[kept.left], index[kept.right], kept.outcome, kept.n)
 
+    @property
+    def won_shares(self) -> Floats:
+        """Share of the left: 1, 0 or ½."""
+        shares: Floats = LEFT_SHARES[self.outcome]
+        return shares
+
     def residuals(self, p: Floats) -> Floats:
-        residuals: Floats = LEFT_SHARES[self.outcome] - p[self.left, self.right]
+        residuals: Floats = self.won_shares - p[self.left, self.right]
         return residuals
 
     def information(self, p: Floats) -> Floats:

@@ -59,6 +59,17 @@ class StyleFacts(TypedDict):
     side: NotRequired[Interval]
 
 
+class Effect(Interval):
+    """Logit per unit of a covariate; applied: whether style-controlled scores have it in their fit."""
+
+    applied: bool
+
+
+class ContextFacts(TypedDict):
+    coefficients: dict[str, Effect]
+    unidentified: list[str]
+
+
 class ShareLossFacts(TypedDict):
     ties_half: float
     ties_dropped: float | None
@@ -79,6 +90,14 @@ class ForecastFacts(TypedDict):
     tie_factors: dict[str, float]
 
 
+class AgreementFacts(TypedDict):
+    """Scores with voters weighted by how well they agree; spread: standard deviation of the weights."""
+
+    scores: dict[str, float]
+    voters: int
+    spread: float
+
+
 class FitFacts(TypedDict):
     phi: list[float]
     misfit: MisfitFacts
@@ -88,7 +107,9 @@ class FitFacts(TypedDict):
     flips_first: NotRequired[FlipFacts | None]
     drops_first: NotRequired[DropFacts | None]
     style: NotRequired[StyleFacts]
+    context: NotRequired[ContextFacts]
     forecast: NotRequired[ForecastFacts]
+    agreement: NotRequired[AgreementFacts]
 
 
 class StyleColumns(TypedDict, total=False):

@@ -10,12 +10,15 @@ from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.board_fit import Board, DesignEffects, SideBiasFit, fit_side_counts
 from leaderboard.rating.bradley_terry import Flags, NotConnected, Tally
 from leaderboard.rating.clustering import VoterVotes, effective_voters
+from leaderboard.rating.context.fit import fit_style_and_context
 from leaderboard.rating.counts import Counts
 from leaderboard.rating.diagnostics import misfit, votes_to_flip_first
 from leaderboard.rating.first_place.dropped_votes import OUTCOMES, votes_to_drop_first
 from leaderboard.rating.intervals import Z
 from leaderboard.rating.ranks import rank_board, rank_established
+from leaderboard.rating.sensitivity.agreement import agreement_facts
 from leaderboard.rating.snapshot_facts import (
+    ContextFacts,
     DropFacts,
     FitFacts,
     FitLine,
@@ -24,16 +27,20 @@ from leaderboard.rating.snapshot_facts import (
     SideBiasFacts,
     StyleFacts,
 )
-from leaderboard.rating.style_control import FEATURES, Scaling, StyleFit, fit_style, scaling_of
+from leaderboard.rating.style_control import FEATURES, Scaling, StyleFit, scaling_of
 from leaderboard.rating.ties.both_bad import both_bad_design_effects
 from leaderboard.rating.ties.held_out import forecast_facts
 
 
 class StyleInput(NamedTuple):
-    """Votes with styles, and the board's frozen scaling; None computes it from the votes."""
+    """Votes with styles, and the board's frozen scaling; None computes it from the votes.
+
+    context: covariates to be in the fit; None selects the significant ones.
+    """
 
     votes: Ballots
     scaling: Scaling | None
+    context: list[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -66,12 +73,14 @@ def fit_snapshot(
     style: StyleInput | None = None,
     ballots: Ballots | None = None,
     with_flip: bool = False,
+    with_agreement: bool = False,
 ) -> SnapshotFit:
     """Fit the standings of one snapshot.
 
     parameters: of the method, see leaderboard.counting.method.
     voters: give the design effects; without them `design_effects` are used. ballots: single votes, for the forecast.
     """
+    offset: float = parameters["offset"]
     fitted = fit_side_counts(
         counts.n,
         voters=voters,
@@ -79,7 +88,7 @@ def fit_snapshot(
         listed_from=parameters["listed_from_votes"],
         established_from=parameters["established_from_votes"],
         kappa=parameters["virtual_ties"],
-        offset=parameters["offset"],
+        offset=offset,
     )
     board, tally = fitted.board, fitted.tally
     fit = misfit(tally, board)
@@ -96,10 +105,14 @@ def fit_snapshot(
         facts["drops_first"] = _drop(tally, board, counts.names)
     if ballots is not None and (found := forecast_facts(ballots, tally, board)):
         facts["forecast"] = found
+    if voters and with_agreement and (weighted := agreement_facts(voters, fitted, counts.names, offset=offset)):
+        facts["agreement"] = weighted
     lines = _lines(counts, board, voters)
     if style is not None and (style_result := _fit_style(style, fitted, parameters)):
         _add_style_columns(lines, style_result.fit)
         facts["style"] = style_result.facts
+        if style_result.context:
+            facts["context"] = style_result.context
     return SnapshotFit(lines, facts, board)
 
 
@@ -174,6 +187,7 @@ def _lines(counts: Counts, board: Board, voters: VoterVotes | None) -> list[FitL
 class _StyleResult(NamedTuple):
     fit: StyleFit
     facts: StyleFacts
+    context: ContextFacts | None
 
 
 def _fit_style(style: StyleInput, fitted: SideBiasFit, parameters: JsonObject) -> _StyleResult | None:
@@ -181,17 +195,13 @@ def _fit_style(style: StyleInput, fitted: SideBiasFit, parameters: JsonObject) -
     votes, board = style.votes, fitted.board
     scaling = style.scaling or scaling_of(votes.features, times=votes.n.astype(np.float64))
     try:
-        fit = fit_style(
-            votes.left,
-            votes.right,
-            votes.share,
-            votes.features,
+        fit, context = fit_style_and_context(
+            votes,
             established=board.established & (board.group == 0),
             scaling=scaling,
-            times=votes.n.astype(np.float64),
-            voter=votes.voter,
             side=fitted.corrected,
             offset=parameters["offset"],
+            in_fit=style.context,
         )
     except NotConnected:
         return None
@@ -210,7 +220,7 @@ def _fit_style(style: StyleInput, fitted: SideBiasFit, parameters: JsonObject) -
     if fit.side:
         points, error = fit.side
         facts["side"] = {"value": points, "low": points - Z * error, "high": points + Z * error}
-    return _StyleResult(fit, facts)
+    return _StyleResult(fit, facts, context)
 
 
 def _feature_names(features: Flags) -> list[str]:

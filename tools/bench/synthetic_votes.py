@@ -126,6 +126,8 @@ def _votes(
         language = rng.choice(list(LANGUAGES), number, p=language_shares)
         has_category = rng.random((number, len(CATEGORIES))) < np.array(list(CATEGORIES.values()))
         leaked = rng.random(number) < 0.01
+        circumstances = (rng.random((number, 3)) < (0.1, 0.2, 0.2)).tolist()
+        waits = rng.lognormal(6.2, 0.7, (number, 2)).astype(int).tolist()
         for i in range(number):
             categories = ",".join(
                 name for name, is_in in zip(sorted(CATEGORIES), has_category[i], strict=True) if is_in
@@ -134,6 +136,12 @@ def _votes(
                 side: dict(zip(("tokens", "headings", "bold", "lists"), counts[i].tolist(), strict=True))
                 for side, counts in zip(("left", "right"), styles, strict=True)
             }
+            has_files, *met = circumstances[i]
+            sides = [
+                {"met": known, "reasoning": False, "first_token_ms": wait}
+                for known, wait in zip(met, waits[i], strict=True)
+            ]
+            facts = style | {"context": {"files": int(has_files), "left": sides[0], "right": sides[1]}}
             battle, time = battles[start + i]
             day = (f"visitor:{voter[i]}", time.date())
             votes_of_day[day] += 1
@@ -142,7 +150,7 @@ def _votes(
                 reason = Vote.ExcludedReason.OVER_DAILY_CAP
             yield (
                 battle, outcome[i], models[left[i]], models[right[i]], first_order + start + i, 1,
-                json.dumps(style), day[0], f"{{{categories}}}", language[i], VERSION, token_hex(16),
+                json.dumps(facts), day[0], f"{{{categories}}}", language[i], VERSION, token_hex(16),
                 Vote.Processing.PENDING, reason, "{}", "", time,
             )  # fmt: skip
 

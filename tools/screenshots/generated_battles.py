@@ -153,10 +153,16 @@ def _vote(battle: Battle, left: Answer, right: Answer, visitor: Visitor, moment:
         }
         for side, answer in (("left", left), ("right", right))
     }
+    seen = {
+        side: {"met": chance.random() < 0.2, "reasoning": False, "first_token_ms": answer.call.first_token_ms}
+        for side, answer in (("left", left), ("right", right))
+    }
+    context = {"files": int(chance.random() < 0.1), **seen}
     tags = {choice: chance.sample(["accurate", "clear", "complete", "creative"], 2)} if choice in style else {}
     Vote.objects.create(
         battle=battle, mode=battle.mode, choice=choice, model_left=left.side.model, model_right=right.side.model,
-        turn_count=1, style=style, created_at=moment + timedelta(seconds=40), voter=Actor(visitor=visitor).key,
+        turn_count=1, style={**style, "context": context}, created_at=moment + timedelta(seconds=40),
+        voter=Actor(visitor=visitor).key,
         categories=battle.categories, language=battle.language, labelled_by="generated",
         tags=tags if chance.random() < 0.3 else {},
     )  # fmt: skip

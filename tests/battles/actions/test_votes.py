@@ -7,8 +7,9 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 from accounts.actor import Actor
 from battles import actions
 from battles.errors import AlreadyVoted, BattleIsVoid, StillAnswering
-from battles.models import Answer, Battle, Turn, Vote, VoteCounter
+from battles.models import Answer, Attachment, Battle, Call, Turn, Vote, VoteCounter
 from tests import make
+from uploads.actions import keep_upload
 
 
 @pytest.fixture
@@ -108,6 +109,41 @@ def test_vote_after_failed_follow_up_covers_earlier_turns(battle: Battle):
     vote = actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.LEFT)
     assert vote.turn_count == 1
     assert vote.style["right"]["headings"] == 0
+
+
+def add_reasoning_and_wait(battle: Battle) -> None:
+    Answer.objects.filter(turn__battle=battle).update(reasoning="Let me think.")
+    for answer, wait in zip(
+        Answer.objects.filter(turn__battle=battle).order_by("side__position"), (250, None), strict=True
+    ):
+        answer.call = Call.objects.create(
+            answer=answer, model=answer.side.model, attempt=1, fence=1, first_token_ms=wait
+        )
+        answer.save()
+
+
+def test_vote_stores_its_context(battle: Battle):
+    add_reasoning_and_wait(battle)
+    first = actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.LEFT)
+    assert first.style["context"] == {
+        "files": 0,
+        "left": {"met": False, "reasoning": False, "first_token_ms": 250},
+        "right": {"met": False, "reasoning": False, "first_token_ms": None},
+    }
+    known, unseen = battle.sides.get(position="right").model, make.model()
+    hidden = make.answered_battle(unseen, known)
+    Battle.objects.filter(pk=hidden.pk).update(session=battle.session)
+    again = make.answered_battle(known, unseen)
+    Battle.objects.filter(pk=again.pk).update(session=battle.session, mode=Battle.Mode.SIDE_BY_SIDE)
+    add_reasoning_and_wait(again)
+    file = keep_upload(actor=owner(battle), content=b"the text of a file", name="notes.txt")
+    Attachment.objects.create(turn=again.turns.get(), upload=file, position=0)
+    second = actions.cast_vote(actor=owner(battle), battle=Battle.objects.get(pk=again.pk), choice=Vote.Choice.LEFT)
+    assert second.style["context"] == {
+        "files": 1,
+        "left": {"met": True, "reasoning": True, "first_token_ms": 250},
+        "right": {"met": False, "reasoning": True, "first_token_ms": None},
+    }
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_api_returns_newest_snapshot(client, published):
     assert list(gold) == [
         "rank", "rank_best", "rank_worst", "tier", "model", "score", "ci_low", "ci_high", "elo", "votes", "wins",
         "losses", "ties", "both_bad", "both_bad_rate", "both_bad_low", "both_bad_high", "win_rate", "preliminary",
-        "median_first_token_ms", "group", "design_effect", "style",
+        "median_first_token_ms", "group", "design_effect", "agreement_score", "style",
     ]  # fmt: skip
     assert (gold["rank"], gold["rank_best"], gold["rank_worst"]) == (1, 1, 1)
     assert (gold["votes"], gold["wins"], gold["losses"], gold["ties"], gold["both_bad"]) == (44, 30, 12, 2, 0)
@@ -82,6 +82,7 @@ def test_api_returns_newest_snapshot(client, published):
     assert 0 < bronze["both_bad_low"] < bronze["both_bad_rate"] < bronze["both_bad_high"] < 0.2
     assert gold["ci_low"] < gold["score"] < gold["ci_high"]
     assert [line["preliminary"] for line in board["results"]] == [False, False, True, False]
+    assert [line["agreement_score"] is None for line in board["results"]] == [False, False, True, False]
     assert board["results"][1]["model"]["status"] == "retired"
     assert [(line["model"]["id"], line["votes"]) for line in board["collecting"]] == [("guest", 2)]
 
@@ -207,6 +208,7 @@ def test_page_url_returns_json_and_csv(client, published):
     [line] = csv.DictReader(response.content.decode().splitlines())
     assert (line["model"], line["name"], line["rank"], line["votes"]) == ("gold", "Gold", "1", "44")
     assert (line["organization"], line["price_output"]) == ("Mint", "10")
+    assert float(line["agreement_score"]) == published.facts["agreement"]["scores"]["gold"]
 
 
 FORMULAS = [

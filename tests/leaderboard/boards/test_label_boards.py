@@ -174,7 +174,7 @@ def test_large_arena_is_fitted_thoroughly_once_a_day(crowd, monkeypatch):
     cast(*LanguageModel.objects.order_by("slug")[:2], "left", language="en", categories=["coding"])
     aggregate()
     second = newest("category:coding")
-    for fact in ("design_effects_of", "style_of", "flips_first_of"):
+    for fact in ("design_effects_of", "style_of", "flips_first_of", "agreement_of"):
         assert second.facts[fact] == first.public_id
     columns = ("model", "style_score", "style_ci_low", "style_rank", "design_effect")
     assert set(second.standings.values_list(*columns)) == set(first.standings.values_list(*columns))

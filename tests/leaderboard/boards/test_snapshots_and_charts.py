@@ -45,7 +45,8 @@ def test_snapshot_page_shows_inputs_and_verification(client, snapshot):
     for shown in (
         snapshot.tallies_checksum, snapshot.parameters_hash, snapshot.method, "established_from_votes", "moderation 1",
         f"recompute_snapshot {snapshot.public_id}", f"/api/v1/exports/votes.jsonl?snapshot={snapshot.public_id}",
-        "Dispersion φ", "Points for sitting left", "Gold",
+        "Dispersion φ", "Points for sitting left", "Gold", "Standard deviation of agreement",
+        "Voters weighted by how well they agree",
     ):  # fmt: skip
         assert shown in page
     assert client.get("/leaderboard/snapshots/unknown/").status_code == 404
@@ -91,6 +92,13 @@ def test_facts_use_names_and_omit_unknown_values():
                 "tokens": {"value": -0.25, "low": -0.5, "high": 0.126},
             },
         },
+        "context": {
+            "unidentified": ["files", "reasoning"],
+            "coefficients": {
+                "met_before": {"value": 0.5, "low": 0.2, "high": 0.8, "applied": True},
+                "first_token": {"value": -0.1, "low": -0.3, "high": 0.1, "applied": False},
+            },
+        },
     }  # fmt: skip
     texts = {fact.name: (fact.value, fact.hint) for fact in describe_facts(facts, {"a": "Ada", "b": "Bob"})}
     assert texts["Misfit χ²/df"][0] == "1.20"
@@ -105,6 +113,10 @@ def test_facts_use_names_and_omit_unknown_values():
     assert texts["Longer answers"][0] == "−0.250 (−0.500 to 0.126)"
     assert "More lists" not in texts
     assert texts["More headings"][0] == "left out"
+    assert texts["Model met before in the session"][0] == "0.500 (0.200 to 0.800)"
+    assert texts["Model met before in the session"][1].endswith("in the fit of style-controlled scores")
+    assert texts["Longer wait for the first token"][1].endswith("within 3 standard errors, so not in the fit")
+    assert texts["Files attached"][0] == "not estimated"
     assert describe_facts({}, {}) == []
 
 

@@ -54,6 +54,16 @@ def cast_random_votes(*, only_winners_have_headings: bool = False) -> list[Vote]
         choice = chance.choices(Vote.Choice.values, [6, 3, 1, 1])[0]
         if only_winners_have_headings:
             style = {side: {**counts, "headings": int(choice == side)} for side, counts in style.items()}
+        style["context"] = {
+            "files": number % 3,
+            "left": {
+                "met": choice == "left" or number % 7 == 0, "reasoning": False,
+                "first_token_ms": 200 + 37 * number % 900,
+            },
+            "right": {
+                "met": choice == "right", "reasoning": False, "first_token_ms": None if number % 11 == 0 else 700,
+            },
+        }  # fmt: skip
         ballots.append(
             ballot(
                 left, right, choice,
@@ -108,7 +118,10 @@ def test_every_snapshot_is_recomputed_after_changes(votes, capsys):
 
 def test_claimed_votes_do_not_fail_recomputation(votes, capsys):
     """The former voters of claimed votes are not stored, so design effects are not compared; all else is."""
-    snapshot = publish().public_id
+    published = publish()
+    snapshot, effects = published.public_id, published.facts["context"]["coefficients"]
+    assert [name for name, effect in effects.items() if effect["applied"]] == ["met_before"]
+    assert published.facts["context"]["unidentified"] == ["reasoning"]
     with transaction.atomic():
         reassign_votes(Vote.objects.filter(voter__in=["visitor:1", "visitor:2", "visitor:3"]), voter="user:1")
     recompute(snapshot)
@@ -189,6 +202,7 @@ def test_changed_votes_are_detected(votes, tmp_path, capsys):
         "a vote more": [*rows, rows[index]],
         "another voter": changed(voter=rows[other].voter),
         "another style": changed(style=rows[other].style),
+        "another wait": changed(context=replace(row.context, left=replace(row.context.left, first_token_ms=9_000))),
         "another order": [*rows[:index], rows[index + 1], row, *rows[index + 2 :]],
         "another board's": changed(board="side-by-side"),
     }
@@ -216,6 +230,10 @@ def test_changed_numbers_are_detected(votes, tmp_path, client, capsys):
         (tmp_path / "forged.json").write_text(json.dumps(forged))
         with pytest.raises(CommandError, match=rf"gold: {name} "):
             recompute("--standings", str(tmp_path / "forged.json"), "--export", str(file))
+    payload["facts"]["agreement"]["scores"]["gold"] += 2e-6
+    (tmp_path / "forged.json").write_text(json.dumps(payload))
+    with pytest.raises(CommandError, match="agreement scores gold"):
+        recompute("--standings", str(tmp_path / "forged.json"), "--export", str(file))
     forged = {**payload, "results": payload["results"][1:]}
     (tmp_path / "forged.json").write_text(json.dumps(forged))
     with pytest.raises(CommandError, match="gold"):

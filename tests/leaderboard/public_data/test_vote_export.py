@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from battles.models import Vote
 from leaderboard import actions
-from leaderboard.export_rows import Style, StyleCounts
+from leaderboard.export_rows import Context, SideContext, Style, StyleCounts
 from leaderboard.exports import selection, votes
 from leaderboard.exports.readers import NotAnExport, read_rows
 from leaderboard.exports.writers import WRITERS
@@ -42,6 +42,7 @@ def test_row_has_exactly_the_documented_fields(tmp_path):
         "excluded_reason": None,
         "excluded_at": None,
         "n": 1,
+        "context": None,
     }
 
 
@@ -82,14 +83,26 @@ def test_vote_formats_are_equal(tmp_path, monkeypatch):
         "left": {"tokens": 10, "headings": 1, "bold": 0, "lists": 2},
         "right": {"tokens": 3, "headings": 3, "bold": 3, "lists": 3},
     }
+    context = {
+        "files": 2,
+        "left": {"met": True, "reasoning": False, "first_token_ms": None},
+        "right": {"met": False, "reasoning": True, "first_token_ms": 310},
+    }
     for number, choice in enumerate(Vote.Choice.values * 2):
-        vote = cast(gold, silver, choice, style=style if number % 2 else {})
+        vote = cast(
+            gold,
+            silver,
+            choice,
+            style=(style | ({} if number % 3 == 0 else {"context": context})) if number % 2 else {},
+        )
         Vote.objects.filter(pk=vote.pk).update(categories=["coding", "maths"] if number % 3 else [], language="fr")
     actions.retract(vote, reason=Reason.OPERATOR, by=None)
     jsonl, csv, parquet = (rows(tmp_path, ending=ending) for ending in WRITERS)
     assert len(jsonl) == 8
     assert jsonl[1].style == Style(StyleCounts(10, 1, 0, 2), StyleCounts(3, 3, 3, 3))
     assert jsonl[7].excluded_at is not None
+    assert jsonl[1].context == Context(2, SideContext(True, False, None), SideContext(False, True, 310))
+    assert (jsonl[0].context, jsonl[3].context) == (None, None)
     assert csv == jsonl
     assert parquet == jsonl
 

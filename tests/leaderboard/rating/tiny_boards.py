@@ -25,7 +25,8 @@ def random_ballots(rng: np.random.Generator) -> Ballots:
             left, right = min(left, right), max(left, right)
         outcome = _outcome(rng, vote_kind, left_is_better=left < right)
         style = _style(rng, style_kind, outcome)
-        builder.add(f"m{left}", f"m{right}", outcome, voter=f"v{rng.integers(voters)}", style=style)
+        context = _context(rng, style_kind, outcome)
+        builder.add(f"m{left}", f"m{right}", outcome, voter=f"v{rng.integers(voters)}", style=style, context=context)
     return builder.build()
 
 
@@ -52,6 +53,19 @@ def _style(rng: np.random.Generator, kind: str, outcome: str) -> tuple[int, ...]
     return tuple(int(n) for n in rng.integers(0, 60, 8))
 
 
+def _context(rng: np.random.Generator, kind: str, outcome: str) -> tuple[int, ...] | None:
+    match kind:
+        case "none":
+            return None
+        case "constant":
+            return (1, 1, 0, 400, 400)
+        case "separating":
+            sign = {"left": 1, "right": -1}.get(outcome, 0)
+            return (sign + 1, sign, sign, 1000 * (2 + sign), 2000)
+    met, reasoning = (int(n) for n in rng.integers(-1, 2, 2))
+    return (int(rng.integers(-1, 3)), met, reasoning, *(int(n) for n in rng.integers(-1, 4000, 2)))
+
+
 def fit_tiny_board(ballots: Ballots) -> SnapshotFit:
     """Fit like an aggregation, but with models established from ten votes."""
     return fit_snapshot(
@@ -60,11 +74,15 @@ def fit_tiny_board(ballots: Ballots) -> SnapshotFit:
         voters=ballots.voter_votes,
         style=StyleInput(ballots, None),
         with_flip=True,
+        with_agreement=True,
     )
 
 
 def finite_intervals(fitted: SnapshotFit) -> Iterator[tuple[float, float]]:
-    """Yield the (low, high) of every score, plain and styled, that has both bounds."""
+    """Yield the (low, high) of every score, plain and styled, that has both bounds, and of the context's effects."""
+    if "context" in fitted.facts:
+        for effect in fitted.facts["context"]["coefficients"].values():
+            yield effect["low"], effect["high"]
     for line in fitted.lines:
         for score, low, high in (("score", "ci_low", "ci_high"), ("style_score", "style_ci_low", "style_ci_high")):
             if line.get(score) is not None and line[low] is not None and line[high] is not None:

@@ -19,6 +19,7 @@ from concurrent.futures import ProcessPoolExecutor  # noqa: E402
 import numpy as np  # noqa: E402
 
 from tools.bench.ratings import calibration  # noqa: E402
+from tools.bench.ratings.context import context  # noqa: E402
 from tools.bench.ratings.other_libraries import compare_libraries  # noqa: E402
 from tools.bench.ratings.ranks import first_place, rank_ranges  # noqa: E402
 from tools.bench.ratings.report import Report  # noqa: E402
@@ -32,6 +33,7 @@ CALIBRATION = {
     "intervals": calibration.intervals,
     "tiny": tiny,
     "style": style,
+    "context": context,
     "sampling": calibration.sampling,
     "ranks": rank_ranges,
     "anomalies": calibration.anomalies,
