@@ -20,6 +20,7 @@ from leaderboard.counting import tallies
 from leaderboard.counting.vote_changes import exclude_votes, include_votes
 from leaderboard.errors import ReviewIsDecided
 from leaderboard.models import OVERALL, AnomalyReview, AnomalyReviewQuerySet, PairTally
+from leaderboard.rating.anomalies.held_share import HeldVotes
 
 State = AnomalyReview.State
 _AUDIT_REASON = "votes that do not look like anyone's"
@@ -103,13 +104,9 @@ def held_share() -> float:
 
 
 def _fits_under_cap(review: AnomalyReview, votes: int) -> bool:
-    # One voter alone may be held up to the cap on groups, so that a young board is protected, too.
-    held, held_of_voters = (reviews.held_votes() for reviews in (_held(), _held().filter(group="")))
-    caps, every_vote = settings.ARENA_MAX_HELD_SHARE, held + _counted_votes()
-    if not review.group and held_of_voters and held_of_voters + votes > caps["voters"] * every_vote:
-        return False
-    held_of_alike = held - held_of_voters if review.group else held_of_voters
-    return bool(held_of_alike + votes <= caps["groups"] * every_vote)
+    every, of_voters = (reviews.held_votes() for reviews in (_held(), _held().filter(group="")))
+    held = HeldVotes(of_voters, every - of_voters, every + _counted_votes())
+    return held.leaves_room(votes, is_group=bool(review.group), caps=settings.ARENA_MAX_HELD_SHARE)
 
 
 def _held() -> AnomalyReviewQuerySet:
