@@ -12,10 +12,10 @@ from leaderboard.rating.anomalies.earlier_fits import TIE, Votes, sequential_for
 from leaderboard.rating.anomalies.eprocess import VoterLog, judge
 from leaderboard.rating.anomalies.expected_votes import expect
 from leaderboard.rating.anomalies.look import look
-from tools.bench.ratings import ring_scenarios
+from tests.leaderboard.rating.anomalies import ring_scenarios
+from tests.leaderboard.rating.anomalies.ring_simulation import START_DAY, Outcome, arena, dated_votes, outcome_of
 from tools.bench.ratings.calibration import Simulator
 from tools.bench.ratings.report import Report
-from tools.bench.ratings.ring_simulation import START_DAY, Outcome, arena, dated_votes, outcome_of
 
 ARENAS = 20
 

@@ -7,8 +7,8 @@ from leaderboard.rating.anomalies.earlier_fits import EarlierFit, Votes, sequent
 from leaderboard.rating.anomalies.expected_votes import Crowd, average_of, expect, expect_of
 from leaderboard.rating.anomalies.look import Group, look
 from leaderboard.rating.anomalies.rings import DRIFT, TILTS, find_rings
-from tools.bench.ratings.ring_scenarios import HONEST, RINGS, People
-from tools.bench.ratings.ring_simulation import START_DAY, Arena, arena, dated_votes, outcome_of
+from tests.leaderboard.rating.anomalies.ring_scenarios import HONEST, RINGS, People
+from tests.leaderboard.rating.anomalies.ring_simulation import START_DAY, Arena, arena, dated_votes, outcome_of
 from tools.bench.ratings.rings import honest_held
 
 SMALL = People(models=12, days=20, per_day=150)

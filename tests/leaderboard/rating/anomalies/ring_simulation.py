@@ -10,7 +10,7 @@ from leaderboard.rating.anomalies.earlier_fits import Votes
 from leaderboard.rating.anomalies.look import PERIOD_DAYS, DatedVotes, look
 from leaderboard.rating.board_fit import fit_board
 from tests.leaderboard.rating import simulations
-from tools.bench.ratings.ring_scenarios import People, Ring
+from tests.leaderboard.rating.anomalies.ring_scenarios import People, Ring
 
 Ints = NDArray[np.int64]
 START_DAY = 20_000
