@@ -81,13 +81,24 @@ class RankErrors:
     tiers_held: list[bool] = field(default_factory=list)
     tiers: list[int] = field(default_factory=list)
 
+    def add(self, score: Floats, covariance: Floats, truth: Floats) -> None:
+        """Compare the ranges of an arena's established models with the true ranks."""
+        _compare(significantly_above(score, covariance), truth, self.held, self.width)
+        _compare(plainly_above(score, covariance), truth, self.plain_held, self.plain_width)
+        tier = tiers(score, difference_errors(covariance))
+        self.tiers.append(int(tier.max()))
+        self.tiers_held.append(_are_true(tier, truth))
+
+    def extend(self, other: "RankErrors") -> None:
+        for name, values in vars(other).items():
+            getattr(self, name).extend(values)
+
     @property
     def width_ratio(self) -> float:
         return sum(self.width) / sum(self.plain_width)
 
 
 def rank_errors(design: RankDesign, *, repetitions: int, seed: int) -> RankErrors:
-    """Simulate arenas and compare the ranges of their established models with the true ranks."""
     rng, found = np.random.default_rng(seed), RankErrors()
     for _ in range(repetitions):
         theta = design.strengths(rng, design.models)
@@ -95,12 +106,7 @@ def rank_errors(design: RankDesign, *, repetitions: int, seed: int) -> RankError
         board = fit_board(*ballots.counts(design.models))
         members = np.flatnonzero(board.established)
         if len(members) > 1:
-            score, covariance = board.score[members], board.covariance[np.ix_(members, members)]
-            _compare(significantly_above(score, covariance), theta[members], found.held, found.width)
-            _compare(plainly_above(score, covariance), theta[members], found.plain_held, found.plain_width)
-            tier = tiers(score, difference_errors(covariance))
-            found.tiers.append(int(tier.max()))
-            found.tiers_held.append(_are_true(tier, theta[members]))
+            found.add(board.score[members], board.covariance[np.ix_(members, members)], theta[members])
     return found
 
 
