@@ -2,23 +2,24 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth.models import Permission
+from django.db.models.functions import Now
+from django.utils import timezone
 
+from accounts import actions as accounts_actions
+from accounts.models import Invitation
 from battles.models import Vote
 from leaderboard import actions
-from leaderboard.aggregation import anomalies, job
-from leaderboard.counting import reviews, schedule, tallies
-from leaderboard.models import AggregationRun, AnomalyReview, EloRating
+from leaderboard.aggregation import anomalies
+from leaderboard.counting import reviews, tallies
+from leaderboard.models import AnomalyReview, EloRating
 from tests import make
 from tests.leaderboard.aggregation.honest_votes import cast_honest_votes, make_models
+from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.vote_factory import ballot, cast_all
 
 State, Group = AnomalyReview.State, AnomalyReview.Group
 DAY_OF_RING = datetime(2026, 3, 18, 12, tzinfo=UTC)
 REVIEWS = "/admin/leaderboard/anomalyreview/"
-
-
-def aggregate() -> AggregationRun:
-    return job.aggregate(slot=schedule.new_slot())
 
 
 @pytest.fixture
@@ -224,3 +225,31 @@ def test_network_of_ring_is_the_group(models, crowd):
     AnomalyReview.objects.forget_networks(before=review.first_day + timedelta(days=1))
     assert AnomalyReview.objects.get().member_key == f"-{review.pk}"
     assert anomalies.find_anomalies() == 0
+
+
+def invited_votes(models, inviter, *, voters: int, each: int):
+    """Cast votes of newly invited members on bronze, at the beginning of the inviter's four weeks."""
+    begin = datetime(2026, 4, 9, 12, tzinfo=UTC)
+    for _ in range(voters):
+        member = make.user()
+        invitation, _ = accounts_actions.invite(by=inviter, email=member.email, expires_at=timezone.now())
+        Invitation.objects.filter(pk=invitation.pk).update(used_by=member, used_at=Now())
+        voter = f"user:{member.pk}"
+        cast_all([ballot(models["bronze"], models["gold"], "left", voter=voter, created_at=begin) for _ in range(each)])
+
+
+@pytest.mark.django_db
+def test_members_invited_by_one_person_are_the_group(models, crowd):
+    inviter, other = make.user(), make.user()
+    invited_votes(models, inviter, voters=8, each=6)
+    invited_votes(models, other, voters=1, each=6)
+    aggregate()
+    assert anomalies.find_anomalies() == 1
+    review = AnomalyReview.objects.get()
+    assert (review.group, review.member_key, review.evidence["voters"]) == (Group.INVITATION, str(inviter.pk), 8)
+    assert aggregate().votes_excluded == {"anomaly": 48}
+    invited_votes(models, inviter, voters=1, each=1)
+    invited_votes(models, other, voters=1, each=1)
+    aggregate()
+    assert anomalies.find_anomalies() == 0
+    assert aggregate().votes_excluded == {"anomaly": 49}

@@ -1,29 +1,22 @@
 import pytest
 
-from leaderboard.aggregation import job
 from leaderboard.boards.changes import read_changes
-from leaderboard.counting import schedule
 from leaderboard.errors import NoSuchSnapshot
 from leaderboard.models import AggregationRun
+from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.vote_factory import cast_many, contestants
 
 pytestmark = pytest.mark.django_db
-
-
-def publish() -> AggregationRun:
-    run = job.aggregate(slot=schedule.new_slot())
-    assert run is not None
-    return run
 
 
 @pytest.fixture
 def runs() -> list[AggregationRun]:
     ada, bob, cyd = contestants("ada", "bob", "cyd")
     cast_many(ada, bob, left=30, right=10)
-    first = publish()
+    first = aggregate()
     cast_many(bob, ada, left=45, right=5)
     cast_many(cyd, ada, left=6, right=2)
-    return [first, publish()]
+    return [first, aggregate()]
 
 
 def test_changes_name_models_that_moved_or_joined(runs):

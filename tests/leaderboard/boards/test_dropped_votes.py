@@ -2,11 +2,10 @@ import pytest
 from django.urls import reverse
 
 from battles.models import Vote
-from leaderboard.aggregation import job
 from leaderboard.boards.dropped_votes import dropped_votes
 from leaderboard.boards.facts import describe_facts
-from leaderboard.counting import schedule
 from leaderboard.models import AggregationRun
+from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.vote_factory import cast_many, contestants
 
 pytestmark = pytest.mark.django_db
@@ -16,7 +15,7 @@ pytestmark = pytest.mark.django_db
 def run() -> AggregationRun:
     ada, bob = contestants("ada", "bob")
     cast_many(ada, bob, left=24, right=20)
-    run = job.aggregate(slot=schedule.new_slot())
+    run = aggregate()
     assert run is not None
     return run
 
