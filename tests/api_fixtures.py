@@ -9,12 +9,11 @@ from accounts.models import ApiToken, Scope
 from battles import actions
 from battles.models import Answer, Battle, Turn, Vote
 from battles.prompting.lineup import BattleRequest
-from leaderboard.aggregation import job
-from leaderboard.counting import schedule
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel
 from tests import make
 from tests.leaderboard import vote_factory
+from tests.leaderboard.tally_checks import aggregate
 from tests.uploads import pictures
 from uploads.actions import keep_upload
 from uploads.models import Upload
@@ -53,7 +52,7 @@ def publish() -> list[AggregationRun]:
     ada, bob, cyd = contestants()
     vote_factory.cast_many(ada, bob, left=6, right=3, tie=1)
     vote_factory.cast_many(bob, cyd, left=4, right=3, both_bad=1)
-    job.aggregate(slot=schedule.new_slot())
+    aggregate()
     return list(AggregationRun.objects.filter(state=AggregationRun.State.DONE))
 
 

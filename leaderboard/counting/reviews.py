@@ -23,6 +23,7 @@ from leaderboard.counting.vote_changes import exclude_votes, include_votes
 from leaderboard.counting.vote_log import PendingVotes
 from leaderboard.errors import ReviewIsDecided
 from leaderboard.models import OVERALL, AnomalyReview, PairTally
+from leaderboard.rating.anomalies.held_share import HeldVotes
 from leaderboard.sql import read_sql
 
 State = AnomalyReview.State
@@ -110,14 +111,10 @@ def held_percent_of_overall() -> float:
 
 
 def _fits_under_cap(review: AnomalyReview, votes: int) -> bool:
-    # One voter alone may be held up to the cap on groups, so that a young board is protected, too.
-    held = AnomalyReview.objects.held_votes()
-    held_of_voters = AnomalyReview.objects.filter(group="").held_votes()
-    caps, every_vote = settings.ARENA_MAX_HELD_SHARE, held + _counted_votes()
-    if not review.group and held_of_voters and held_of_voters + votes > caps["voters"] * every_vote:
-        return False
-    held_of_alike = held - held_of_voters if review.group else held_of_voters
-    return bool(held_of_alike + votes <= caps["groups"] * every_vote)
+    reviews = AnomalyReview.objects.all()
+    every, of_voters = reviews.held_votes(), reviews.filter(group="").held_votes()
+    held = HeldVotes(of_voters, every - of_voters, every + _counted_votes())
+    return held.leaves_room(votes, is_group=bool(review.group), caps=settings.ARENA_MAX_HELD_SHARE)
 
 
 def _counted_votes() -> int:

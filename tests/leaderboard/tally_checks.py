@@ -16,13 +16,15 @@ from models_registry.models import LanguageModel
 from tests.leaderboard.vote_factory import ballot, cast_all, contestants
 
 
-def aggregate() -> AggregationRun | None:
-    return job.aggregate(slot=schedule.new_slot())
+def aggregate() -> AggregationRun:
+    """Count the pending votes and publish; return Overall's run."""
+    run = job.aggregate(slot=schedule.new_slot())
+    assert run is not None
+    return run
 
 
 def aggregate_and_read_results() -> dict[str, object]:
-    run = aggregate()
-    assert run is not None
+    aggregate()
     columns = ("left__slug", "right__slug", "outcome", "n")
     figures = ("score", "ci_low", "ci_high", "rank", "votes", "style_score", "design_effect")
     return {

@@ -26,11 +26,12 @@ SCENARIOS = {
     "hostile": scenarios.hostile_answers,
     "streams": scenarios.open_streams,
     "votes": scenarios.votes,
+    "aggregation": boards.aggregation,
     "board": boards.board,
     "pages": pages.pages,
     "soak": scenarios.soak,
 }
-DEFAULT_SCENARIOS = [name for name in SCENARIOS if name != "soak"]
+DEFAULT_SCENARIOS = [name for name in SCENARIOS if name not in ("soak", "aggregation")]
 
 
 @contextmanager

@@ -15,12 +15,12 @@ from arena_site.site_role import grant_rights
 from battles import actions
 from battles.models import Vote
 from leaderboard.actions import restore_votes, retract_votes
-from leaderboard.aggregation import job
 from leaderboard.boards.queries import BoardQuery, read_board
-from leaderboard.counting import schedule, tallies
+from leaderboard.counting import tallies
 from models_registry.models import LanguageModel
 from tests import make
 from tests.arena_site.databases import url_of_site_role
+from tests.leaderboard.tally_checks import aggregate
 
 # Switches off all of pgtrigger's triggers by its session variable.
 IGNORE_TRIGGERS = (
@@ -111,14 +111,14 @@ def test_site_works_as_role_that_owns_nothing(as_site: psycopg.Connection, clien
     votes = [vote(choice) for choice in ("left", "right", "tie")]
     LanguageModel.objects.update(status="active")
     actions.give_feedback(battle=votes[0].battle, tags={"left": ["clear"]}, comment="Good.")
-    assert job.aggregate(slot=schedule.new_slot()).votes_counted == 3
+    assert aggregate().votes_counted == 3
     chosen = Vote.objects.filter(pk=votes[0].pk)
     assert len(retract_votes(chosen, reason=Vote.ExcludedReason.OPERATOR, by=administrator)) == 1
     assert len(restore_votes(chosen, by=administrator)) == 1
     assert tallies.rebuild() == 0
     delete_account(votes[1].battle.session.owner_user)
     purge()
-    assert job.aggregate(slot=schedule.new_slot()).votes_counted == 3
+    assert aggregate().votes_counted == 3
     assert read_board(BoardQuery())["votes_counted"] == 3
     client.force_login(administrator)
     for page in ("/", "/leaderboard/", "/admin/", "/admin/battles/vote/", "/admin/accounts/auditentry/"):

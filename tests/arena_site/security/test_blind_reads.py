@@ -26,8 +26,6 @@ from battles.worker import turn_store
 from battles.worker.call_store import CallResult
 from common.valkey import heartbeat
 from common.valkey.connections import connection
-from leaderboard.aggregation import job
-from leaderboard.counting import schedule
 from leaderboard.exports import api
 from leaderboard.models import OVERALL, AggregationRun
 from models_registry import breaker_rule
@@ -37,6 +35,7 @@ from models_registry.versions import set_price
 from tests import make
 from tests.arena_site.security.read_requests import Arena, paths
 from tests.leaderboard import vote_factory
+from tests.leaderboard.tally_checks import aggregate
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -157,7 +156,7 @@ def arena(owner: Actor, _frozen_clock: None) -> Arena:
         both_answered(voted)
         actions.cast_vote(actor=owner, battle=voted, choice=Vote.Choice.LEFT)
     share = actions.publish(battle=voted)
-    job.aggregate(slot=schedule.new_slot())
+    aggregate()
     for number, name in enumerate(NAMES):
         provider = known[name].provider
         provider.daily_budget = 2 * TOKENS * A_CENT * (number + 1)

@@ -130,15 +130,17 @@ def test_votes_of_staff_are_judged_by_administrator(
     assert "1 vote is changed" in judge(administrator_browser, action, vote)
 
 
+@pytest.mark.parametrize("is_group", [False, True])
 @pytest.mark.parametrize("state", ["dismissed", "excluded"])
 def test_own_review_is_decided_by_administrator(
-    at_work: Client, administrator_browser: Client, moderator: User, state: str
+    at_work: Client, administrator_browser: Client, moderator: User, state: str, is_group: bool
 ):
     vote = voted(Actor(user=moderator), reason="anomaly")
     vote.refresh_from_db()
+    group = {"voter": "", "group": "day", "first_day": "2026-03-18", "model": vote.model_left}
     review = AnomalyReview.objects.create(
-        voter=vote.voter, orders=[vote.order], last_order=vote.order, log_e=12.3, crossed=2,
-        evidence={"kind": "chance", "votes": 1},
+        **(group if is_group else {"voter": vote.voter}), orders=[vote.order], last_order=vote.order, log_e=12.3,
+        crossed=2, evidence={"kind": "chance", "votes": 1},
     )  # fmt: skip
     decision = {"state": state, "because": "I was in a hurry."}
     path = f"/admin/leaderboard/anomalyreview/{review.pk}/decide/"

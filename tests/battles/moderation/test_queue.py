@@ -9,9 +9,8 @@ from battles.models import Action, Battle, ModerationCase, ModerationRule, Sessi
 from battles.moderation.rule_timing import MAX_RULE_S, search_seconds
 from common.errors import ArenaError
 from common.text.markdown import render
-from leaderboard.aggregation import job
-from leaderboard.counting import schedule
 from tests import make
+from tests.leaderboard.tally_checks import aggregate
 
 pytestmark = pytest.mark.django_db
 QUEUE = "/admin/battles/moderationcase/"
@@ -151,11 +150,11 @@ def test_hiding_stops_running_turn(at_work: Client):
 def test_excluded_vote_leaves_board(at_work: Client, moderator: User):
     case, other = reported(make.visitor()), reported(make.visitor(), vote=False)
     reported(make.visitor())
-    assert job.aggregate(slot=schedule.new_slot()).votes_counted == 2
+    assert aggregate().votes_counted == 2
     assert "1 case is decided" in decide(at_work, "exclude_votes", case, other).text
     vote = Vote.objects.get(battle=case.battle)
     assert vote.excluded_reason == "moderation"
-    run = job.aggregate(slot=schedule.new_slot())
+    run = aggregate()
     assert (run.votes_counted, run.votes_excluded) == (1, {"moderation": 1})
     assert AuditEntry.objects.get(action="vote.retract").user == moderator
 

@@ -5,19 +5,16 @@ from accounts.models import AuditEntry
 from battles.actions import delete_session
 from battles.models import Vote
 from leaderboard import actions
-from leaderboard.aggregation import anomalies, job
-from leaderboard.counting import schedule, tallies
+from leaderboard.aggregation import anomalies
+from leaderboard.counting import tallies
 from leaderboard.errors import ReviewIsDecided
-from leaderboard.models import AggregationRun, AnomalyReview, EloRating
+from leaderboard.models import AnomalyReview, EloRating
 from tests import make
 from tests.leaderboard.aggregation.honest_votes import cast_honest_votes, make_models
+from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.vote_factory import ballot, cast, cast_all
 
 State = AnomalyReview.State
-
-
-def aggregate() -> AggregationRun:
-    return job.aggregate(slot=schedule.new_slot())
 
 
 def counted() -> int:

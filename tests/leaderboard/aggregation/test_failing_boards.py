@@ -5,13 +5,14 @@ import pytest
 
 from arena_site import health
 from arena_site.operations.dashboard import read_dashboard
-from leaderboard.aggregation import fit_boards, job
+from leaderboard.aggregation import fit_boards
 from leaderboard.aggregation import imported_boards as imported_publishing
-from leaderboard.counting import method, schedule
+from leaderboard.counting import method
 from leaderboard.models import AggregationRun
 from tests import make
 from tests.leaderboard.public_data.imports import import_votes
 from tests.leaderboard.public_data.tables import SINGLE, table
+from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.vote_factory import cast, cast_many, contestants
 
 pytestmark = pytest.mark.django_db
@@ -20,10 +21,6 @@ STYLE = {
     "left": {"tokens": 90, "headings": 1, "bold": 0, "lists": 2},
     "right": {"tokens": 40, "headings": 0, "bold": 1, "lists": 0},
 }
-
-
-def aggregate() -> AggregationRun:
-    return job.aggregate(slot=schedule.new_slot())
 
 
 def make_fit_fail(monkeypatch: pytest.MonkeyPatch, module: Any, *, votes: int) -> None:

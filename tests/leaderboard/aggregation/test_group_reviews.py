@@ -2,26 +2,26 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth.models import Permission
+from django.db.models.functions import Now
+from django.utils import timezone
 
-from accounts.actions import delete_account
+from accounts import actions as accounts_actions
+from accounts.models import Invitation
 from battles.models import Vote
 from leaderboard import actions
-from leaderboard.aggregation import anomalies, job
-from leaderboard.counting import reviews, schedule, tallies
+from leaderboard.aggregation import anomalies
+from leaderboard.counting import reviews, tallies
 from leaderboard.counting.vote_log import PendingVotes
-from leaderboard.models import AggregationRun, AnomalyReview, EloRating
+from leaderboard.models import AnomalyReview, EloRating
 from models_registry.models import LanguageModel
 from tests import make
 from tests.leaderboard.aggregation.honest_votes import cast_honest_votes, make_models
+from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.vote_factory import ballot, cast_all
 
 State, Group = AnomalyReview.State, AnomalyReview.Group
 DAY_OF_RING = datetime(2026, 3, 18, 12, tzinfo=UTC)
 REVIEWS = "/admin/leaderboard/anomalyreview/"
-
-
-def aggregate() -> AggregationRun:
-    return job.aggregate(slot=schedule.new_slot())
 
 
 @pytest.fixture
@@ -248,9 +248,37 @@ def test_inviter_is_forgotten_with_their_account(review):
     AnomalyReview.objects.update(group=Group.INVITATION, member_key=str(inviter.pk))
     # The look names voters without an inviter −1, as this review's key would be if it were read as a number.
     AnomalyReview.objects.update(id=1)
-    delete_account(inviter)
+    accounts_actions.delete_account(inviter)
     assert AnomalyReview.objects.get().member_key == "-1"
     cast_all([ballot(review.model, LanguageModel.objects.get(slug="tin"), "left", created_at=DAY_OF_RING)])
     aggregate()
     assert anomalies.find_anomalies() == 0
     assert len(AnomalyReview.objects.get().orders) == 60
+
+
+def invited_votes(models, inviter, *, voters: int, each: int):
+    """Cast votes of newly invited members on bronze, at the beginning of the inviter's four weeks."""
+    begin = datetime(2026, 4, 9, 12, tzinfo=UTC)
+    for _ in range(voters):
+        member = make.user()
+        invitation, _ = accounts_actions.invite(by=inviter, email=member.email, expires_at=timezone.now())
+        Invitation.objects.filter(pk=invitation.pk).update(used_by=member, used_at=Now())
+        voter = f"user:{member.pk}"
+        cast_all([ballot(models["bronze"], models["gold"], "left", voter=voter, created_at=begin) for _ in range(each)])
+
+
+@pytest.mark.django_db
+def test_members_invited_by_one_person_are_the_group(models, crowd):
+    inviter, other = make.user(), make.user()
+    invited_votes(models, inviter, voters=8, each=6)
+    invited_votes(models, other, voters=1, each=6)
+    aggregate()
+    assert anomalies.find_anomalies() == 1
+    review = AnomalyReview.objects.get()
+    assert (review.group, review.member_key, review.evidence["voters"]) == (Group.INVITATION, str(inviter.pk), 8)
+    assert aggregate().votes_excluded == {"anomaly": 48}
+    invited_votes(models, inviter, voters=1, each=1)
+    invited_votes(models, other, voters=1, each=1)
+    aggregate()
+    assert anomalies.find_anomalies() == 0
+    assert aggregate().votes_excluded == {"anomaly": 49}

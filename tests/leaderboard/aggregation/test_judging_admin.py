@@ -5,18 +5,14 @@ from kombu.exceptions import OperationalError
 from accounts.models import AuditEntry
 from battles.models import Vote
 from leaderboard import tasks
-from leaderboard.aggregation import job
-from leaderboard.counting import schedule, tallies
+from leaderboard.counting import tallies
 from leaderboard.models import AnomalyReview
 from tests import make
+from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.vote_factory import cast, cast_many, contestants
 
 VOTES = "/admin/battles/vote/"
 REVIEWS = "/admin/leaderboard/anomalyreview/"
-
-
-def aggregate():
-    return job.aggregate(slot=schedule.new_slot())
 
 
 @pytest.fixture

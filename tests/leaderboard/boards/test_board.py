@@ -7,24 +7,17 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from battles.models import Battle, Call
-from leaderboard.aggregation import job
 from leaderboard.boards.csv_file import escape_formula
 from leaderboard.boards.queries import BoardQuery, read_board
-from leaderboard.counting import method, schedule
-from leaderboard.models import AggregationRun
+from leaderboard.counting import method
 from models_registry.models import LanguageModel, Price
 from tests import make
+from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.vote_factory import cast_many, contestants
 
 pytestmark = pytest.mark.django_db
 
 API = "/api/v1/leaderboard/"
-
-
-def publish() -> AggregationRun:
-    run = job.aggregate(slot=schedule.new_slot())
-    assert run is not None
-    return run
 
 
 @pytest.fixture
@@ -39,7 +32,7 @@ def published():
     LanguageModel.objects.filter(pk=silver.pk).update(organization="Forge", status="retired")
     Price.objects.create(model=gold, input_per_million="0.5", output_per_million="10")
     Price.objects.create(model=silver, input_per_million="0.5", output_per_million="9")
-    return publish()
+    return aggregate()
 
 
 def test_filters_and_sorting_move_no_tier(client, published):
@@ -139,7 +132,7 @@ def test_invalid_queries_return_error_object(client):
 
 def test_boards_and_snapshots_are_listed(client, published):
     cast_many(*LanguageModel.objects.filter(slug__in=["gold", "silver"]), left=1)
-    newer = publish()
+    newer = aggregate()
     boards = client.get("/api/v1/boards/").json()
     assert [board["board"] for board in boards["results"]] == ["overall", "language:und"]
     assert boards["results"][0]["snapshot"] == newer.public_id
@@ -157,7 +150,7 @@ def test_board_has_fixed_query_count(client, published):
     newcomers = contestants(*[f"m{number}" for number in range(20)])
     for first, second in pairwise(newcomers):
         cast_many(first, second, left=3, right=3)
-    publish()
+    aggregate()
     with CaptureQueriesContext(connection) as large:
         board = client.get(API).json()
     assert len(board["results"]) == 24
@@ -184,7 +177,7 @@ def test_page_of_empty_arena_links_to_first_battle(client):
 def test_model_that_won_all_votes_has_no_upper_bound(client):
     winner, other = contestants("winner", "other")
     cast_many(winner, other, left=6)
-    publish()
+    aggregate()
     [line, _] = client.get(API).json()["results"]
     assert line["ci_low"] < line["score"]
     assert line["ci_high"] is None
@@ -220,7 +213,7 @@ def test_formula_in_name_is_escaped_in_csv(client):
     assert [escape_formula(formula) for formula in FORMULAS] == [f"'{formula}" for formula in FORMULAS]
     bad, other = contestants("bad", "other")
     cast_many(bad, other, left=6)
-    publish()
+    aggregate()
     for formula in FORMULAS:
         LanguageModel.objects.filter(pk=bad.pk).update(name=formula)
         text = client.get(reverse("leaderboard:board"), {"format": "csv"}).content.decode()
@@ -241,6 +234,6 @@ def test_first_token_time_is_median_of_finished_calls():
         answer = battle.turns.get().answers.get(side__model=fast)
         Call.objects.create(answer=answer, model=fast, attempt=1, fence=fence, state=state, first_token_ms=milliseconds)
     cast_many(fast, slow, left=6)
-    publish()
+    aggregate()
     times = {line["model"]["id"]: line["median_first_token_ms"] for line in read_board(BoardQuery())["results"]}
     assert times == {"fast": 200, "slow": None}

@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from battles.models import Vote
-from leaderboard.aggregation import job
 from leaderboard.counting import schedule
 from leaderboard.models import OVERALL, AggregationRun, Standing
 from models_registry.models import LanguageModel
+from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.vote_factory import cast, cast_many, contestants
 from tests.pages import compact
 
@@ -21,10 +21,6 @@ pytestmark = pytest.mark.django_db
 
 PAGE = "/leaderboard/"
 API = "/api/v1/leaderboard/"
-
-
-def publish() -> None:
-    job.aggregate(slot=schedule.new_slot())
 
 
 def visible_text(html: str) -> str:
@@ -46,7 +42,7 @@ def two_groups():
     a, b, c, d = contestants("ada", "bob", "cyd", "dan")
     cast_many(a, b, left=40, right=20)
     cast_many(c, d, left=20, right=15)
-    publish()
+    aggregate()
 
 
 def test_api_and_page_return_same_csv(client, two_groups):
@@ -71,7 +67,7 @@ def test_rank_is_shown_with_its_range(client):
     a, b, c = contestants("ada", "bob", "cyd")
     for first, second in ((a, b), (b, c), (a, c)):
         cast_many(first, second, left=21, right=20)
-    publish()
+    aggregate()
     first = client.get(API).json()["results"][0]
     assert (first["rank"], first["rank_best"], first["rank_worst"]) == (1, 1, 3)
     assert "1 (1–3)" in page(client)
@@ -81,7 +77,7 @@ def test_unbounded_scores_are_shown_as_at_least_or_at_most(client):
     winner, middle, loser = contestants("winner", "middle", "loser")
     cast_many(winner, middle, left=6)
     cast_many(middle, loser, left=6)
-    publish()
+    aggregate()
     lines = {line["model"]["id"]: line for line in client.get(API).json()["results"]}
     shown = page(client)
     assert f"at least {lines['winner']['ci_low']:.0f}" in shown
@@ -94,7 +90,7 @@ def test_page_shows_excluded_votes_and_next_run(client):
     cast_many(a, b, left=5, right=5)
     cast(a, b, "left", excluded=Vote.ExcludedReason.IDENTITY_LEAK)
     cast(a, b, "left", excluded=Vote.ExcludedReason.INCOMPLETE)
-    publish()
+    aggregate()
     shown = page(client)
     assert "Not counted:" in shown
     assert "a model named itself 1" in shown
@@ -105,7 +101,7 @@ def test_page_shows_excluded_votes_and_next_run(client):
 def test_single_vote_is_shown_in_singular(client):
     a, b = contestants("ada", "bob")
     cast(a, b, "left")
-    publish()
+    aggregate()
     assert "0 models · 1 counted vote " in page(client)
 
 
@@ -188,7 +184,7 @@ def test_categories_and_languages_have_boards(client):
     for vote in cast_many(a, b, left=6, right=4):
         Vote.objects.filter(pk=vote.pk).update(categories=["coding"], language="fr", labelled_by="test")
     cast_many(a, b, left=5)
-    publish()
+    aggregate()
     boards = client.get("/api/v1/boards/").json()["results"]
     assert [(board["board"], board["title"], board["votes_counted"]) for board in boards][:3] == [
         ("overall", "Overall", 15), ("category:coding", "Coding", 10), ("language:fr", "French", 10),
@@ -210,13 +206,13 @@ def test_page_and_table_have_fixed_query_counts(client, two_groups):
 
     [vote] = cast_many(*contestants("eve", "fay"), left=1)
     Vote.objects.filter(pk=vote.pk).update(categories=["coding"])  # the first category adds a query for its name
-    publish()
+    aggregate()
     small = count_queries(), count_queries(**{"HX-Request": "true"})
     newcomers = contestants(*[f"m{number}" for number in range(15)])
     for first, second in pairwise(newcomers):
         for vote in cast_many(first, second, left=3, right=3):
             Vote.objects.filter(pk=vote.pk).update(categories=["coding", "maths"], language="de")
-    publish()
+    aggregate()
     assert (count_queries(), count_queries(**{"HX-Request": "true"})) == small
     assert max(small) <= 10
 
@@ -260,7 +256,7 @@ def test_unplaceable_model_is_shown_with_reason(client):
     # `last` lost all votes, `first` won all, and `between` met only these two.
     for better, worse in ((one, last), (between, last), (first, one), (first, between)):
         cast_many(better, worse, left=6)
-    publish()
+    aggregate()
     assert "Between 12 votes, which do not place it yet" in page(client)
 
 
@@ -270,7 +266,7 @@ def test_board_names_one_or_two_judges(client, votes, judges):
     for voter, times in (votes or {f"v{number}": 3 for number in range(4)}).items():
         for number in range(times):
             cast(*pair, "left" if number % 3 else "right", voter=f"visitor:{voter}")
-    job.aggregate(slot=schedule.new_slot())
+    aggregate()
     board = client.get(API).json()
     assert board["judges"] == judges
     assert board["facts"]["effective_voters"] == pytest.approx({1: 1, 2: 2.05, None: 4}[judges], abs=0.01)

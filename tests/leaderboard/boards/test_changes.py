@@ -1,35 +1,29 @@
 import pytest
 
-from leaderboard.aggregation import job
 from leaderboard.boards.changes import read_changes
-from leaderboard.counting import method, schedule
+from leaderboard.counting import method
 from leaderboard.errors import NoSuchSnapshot
 from leaderboard.models import AggregationRun
+from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.vote_factory import cast_many, contestants
 
 pytestmark = pytest.mark.django_db
-
-
-def publish() -> AggregationRun:
-    run = job.aggregate(slot=schedule.new_slot())
-    assert run is not None
-    return run
 
 
 @pytest.fixture
 def runs() -> list[AggregationRun]:
     ada, bob, cyd = contestants("ada", "bob", "cyd")
     cast_many(ada, bob, left=30, right=10)
-    first = publish()
+    first = aggregate()
     cast_many(bob, ada, left=45, right=5)
     cast_many(cyd, ada, left=6, right=2)
-    return [first, publish()]
+    return [first, aggregate()]
 
 
 def test_changes_name_models_that_moved_or_joined(runs):
     found = read_changes(runs[1].public_id)
     assert (found.before, found.new_votes, found.excluded) == (runs[0], 58, {})
-    assert found.method == ["bradley-terry-3 → bradley-terry-3-sides"]
+    assert found.method == ["bradley-terry-4 → bradley-terry-4-sides"]
     by_name = {change.name: change for change in found.models}
     assert by_name.keys() == {"Ada", "Bob", "Cyd"}
     assert by_name["Ada"].change.startswith("−")
@@ -53,7 +47,7 @@ def test_changes_page_compares_chosen_snapshots(runs, client):
 
 def test_changes_page_names_changed_parameters(runs, client, monkeypatch):
     monkeypatch.setattr(method, "VIRTUAL_TIES", 0.25)
-    page = client.get(f"/leaderboard/snapshots/{publish().public_id}/changes/").content.decode()
+    page = client.get(f"/leaderboard/snapshots/{aggregate().public_id}/changes/").content.decode()
     assert "changes do not come from votes alone: virtual_ties 0.5 → 0.25." in page
 
 

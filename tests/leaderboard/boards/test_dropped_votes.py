@@ -2,12 +2,12 @@ import pytest
 from django.urls import reverse
 
 from battles.models import Vote
-from leaderboard.aggregation import fit_boards, job
+from leaderboard.aggregation import fit_boards
 from leaderboard.boards.dropped_votes import dropped_votes
 from leaderboard.boards.facts import describe_facts
-from leaderboard.counting import schedule
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel
+from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.vote_factory import cast_many, contestants
 
 pytestmark = pytest.mark.django_db
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 def run() -> AggregationRun:
     ada, bob = contestants("ada", "bob")
     cast_many(ada, bob, left=24, right=20)
-    run = job.aggregate(slot=schedule.new_slot())
+    run = aggregate()
     assert run is not None
     return run
 
@@ -46,7 +46,7 @@ def test_copied_fact_lists_votes_of_the_snapshot_it_is_from(run, monkeypatch):
     first = AggregationRun.objects.snapshots("language:und").get()
     monkeypatch.setattr(fit_boards, "THOROUGH_BELOW_VOTES", 0)
     cast_many(*LanguageModel.objects.order_by("slug"), left=10)
-    job.aggregate(slot=schedule.new_slot())
+    aggregate()
     second = AggregationRun.objects.snapshots("language:und").first()
     assert (second.votes_counted, second.facts["drops_first_of"]) == (54, first.public_id)
     assert dropped_votes(second) == dropped_votes(first) == dropped_votes(run)

@@ -13,13 +13,10 @@ from leaderboard.counting.vote_arrays import read_boards
 from leaderboard.models import AggregationRun, Standing, VoteChange
 from models_registry.models import LanguageModel
 from tests import make
+from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.vote_factory import ballot, cast, cast_all, cast_many, contestants
 
 State = AggregationRun.State
-
-
-def aggregate() -> AggregationRun:
-    return job.aggregate(slot=schedule.new_slot())
 
 
 def set_time(monkeypatch: pytest.MonkeyPatch, day: int, hour: int) -> None:

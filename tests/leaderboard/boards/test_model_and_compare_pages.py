@@ -4,8 +4,6 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from battles.models import Battle, Call, Vote
-from leaderboard.aggregation import job
-from leaderboard.counting import schedule
 from leaderboard.rating.differences import (
     expected_share,
     growth_until_significant,
@@ -15,13 +13,10 @@ from leaderboard.rating.differences import (
 )
 from models_registry.models import LanguageModel
 from tests import make
+from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.vote_factory import cast_many, contestants
 
 pytestmark = pytest.mark.django_db
-
-
-def publish() -> None:
-    job.aggregate(slot=schedule.new_slot())
 
 
 @pytest.fixture
@@ -31,7 +26,7 @@ def three():
         Vote.objects.filter(pk=vote.pk).update(categories=["coding"])
     cast_many(silver, gold, left=2, both_bad=3)
     cast_many(silver, bronze, left=30, right=20)
-    publish()
+    aggregate()
     return gold, silver, bronze
 
 
@@ -115,7 +110,7 @@ def test_head_to_head_adds_both_orders_of_sides(client, three):
 def test_inseparable_models_show_votes_needed(client, three):
     gold, _silver, bronze = three
     cast_many(bronze, gold, left=1)
-    publish()
+    aggregate()
     pair = client.get("/api/v1/leaderboard/head-to-head/", {"a": "silver", "b": "bronze"}).json()
     assert pair["separation"]["apart"] is False
     needed = [pair["separation"][name] for name in ("more_votes_low", "more_votes", "more_votes_high")]
@@ -162,12 +157,12 @@ def test_model_and_compare_pages_have_fixed_query_counts(client, url):
 
     first, second = contestants("m0", "m1")
     cast_many(first, second, left=6, right=6)
-    publish()
+    aggregate()
     small = count_queries()
     for other in contestants(*[f"n{number}" for number in range(8)]):
         for vote in cast_many(first, other, left=3, right=3):
             Vote.objects.filter(pk=vote.pk).update(categories=["coding", "maths"], language="de")
-    publish()
+    aggregate()
     assert count_queries() <= small + 1  # prices of further opponents
 
 

@@ -7,11 +7,10 @@ from battles import actions
 from battles.models import Answer, Battle, Vote
 from battles.queries import get_battle
 from battles.views.battles import page_battle
-from leaderboard.aggregation import job
 from leaderboard.boards.reveal import UNKNOWN_PLACE, battle_places
-from leaderboard.counting import schedule
 from leaderboard.rating import elo
 from tests import make
+from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.vote_factory import cast, cast_many, contestants
 from tests.pages import compact
 
@@ -89,7 +88,7 @@ def test_excluded_vote_has_no_elo_change():
 def test_battle_places_takes_three_queries(django_assert_num_queries):
     gold, silver, guest = contestants("gold", "silver", "guest")
     cast_many(gold, silver, left=30, right=10)
-    job.aggregate(slot=schedule.new_slot())
+    aggregate()
     battles = [shown(voted(gold, silver)), shown(voted(guest, gold)), shown(make.answered_battle(gold, silver))]
     with django_assert_num_queries(3):
         places = battle_places(battles)

@@ -3,13 +3,12 @@ from django.db.models.functions import Now
 
 from battles import actions
 from battles.models import Battle, Call, Vote
-from leaderboard.aggregation import job
 from leaderboard.boards.recent_calls import recent_calls
-from leaderboard.counting import schedule
 from leaderboard.models import OVERALL, AggregationRun
 from models_registry.models import LanguageModel
 from tests import make
 from tests.leaderboard import vote_factory
+from tests.leaderboard.tally_checks import aggregate
 
 pytestmark = pytest.mark.django_db(transaction=True)  # within one transaction, Now() would not advance
 
@@ -32,10 +31,6 @@ def called_battle(left: LanguageModel, right: LanguageModel, mode: str = Battle.
     return battle
 
 
-def publish() -> None:
-    job.aggregate(slot=schedule.new_slot())
-
-
 def figures(model: LanguageModel) -> tuple[int, int | None]:
     """Return the calls on the model's page and the board's median time to the first token."""
     calls = recent_calls(model.pk)
@@ -46,24 +41,24 @@ def figures(model: LanguageModel) -> tuple[int, int | None]:
 
 def test_calls_of_unvoted_blind_battle_are_not_counted(models: list[LanguageModel]):
     called_battle(*models)
-    publish()
+    aggregate()
     assert [figures(model) for model in models] == [(0, None), (0, None)]
 
 
 def test_calls_count_from_first_snapshot_after_the_vote(models: list[LanguageModel]):
-    publish()
+    aggregate()
     battle = called_battle(*models)
     actions.cast_vote(actor=make.visitor(), battle=battle, choice=Vote.Choice.LEFT)
     assert [figures(model) for model in models] == [(0, None), (0, None)]
-    publish()
+    aggregate()
     assert [figures(model) for model in models] == [(1, 100), (1, 100)]
 
 
 def test_calls_of_void_battle_count_from_next_snapshot(models: list[LanguageModel]):
-    publish()
+    aggregate()
     Battle.objects.filter(pk=called_battle(*models).pk).update(voided_at=Now())
     assert figures(models[0]) == (0, None)
-    publish()
+    aggregate()
     assert figures(models[0]) == (1, 100)
 
 

@@ -7,21 +7,14 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from battles.models import Vote
-from leaderboard.aggregation import job
 from leaderboard.boards.facts import describe_facts, sampling_shares_by_name
-from leaderboard.counting import schedule
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel, Price, Provider
+from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.vote_factory import cast, cast_many, contestants
 from tests.pages import compact
 
 pytestmark = pytest.mark.django_db
-
-
-def publish() -> AggregationRun:
-    run = job.aggregate(slot=schedule.new_slot())
-    assert run is not None
-    return run
 
 
 @pytest.fixture
@@ -33,7 +26,7 @@ def snapshot() -> AggregationRun:
     cast(gold, bronze, "left", excluded=Vote.ExcludedReason.MODERATION)
     for model, price in ((gold, "10"), (silver, "2"), (bronze, "5")):
         Price.objects.create(model=model, input_per_million="1", output_per_million=price)
-    return publish()
+    return aggregate()
 
 
 def data(page: str, name: str) -> list:
@@ -55,7 +48,7 @@ def test_snapshot_page_shows_inputs_and_verification(client, snapshot):
 def test_snapshot_page_does_not_change_later(client, snapshot):
     gold, silver, _ = LanguageModel.objects.order_by("pk")[:3]
     cast_many(silver, gold, left=40)
-    publish()
+    aggregate()
     page = compact(client.get(f"/leaderboard/snapshots/{snapshot.public_id}/").content.decode())
     assert page.index("<bdi>Gold") < page.index("<bdi>Silver")
     board = client.get("/leaderboard/").content.decode()
@@ -127,14 +120,14 @@ def test_snapshot_page_shows_sampling_shares(client):
     ada, bob = contestants("ada", "bob")
     Provider.objects.update(is_answering=True)
     cast_many(ada, bob, left=6)
-    run = publish()
+    run = aggregate()
     page = client.get(f"/leaderboard/snapshots/{run.public_id}/").content.decode()
     assert "How often each model is chosen" in page
     assert f"{run.public_id}/#drawn" in client.get("/leaderboard/").content.decode()
 
 
 def test_charts_page_has_data_and_tables(client, snapshot):
-    publish()
+    aggregate()
     page = client.get("/leaderboard/charts/").content.decode()
     assert [point["id"] for point in data(page, "intervals")] == ["gold", "silver", "bronze"]
     rows = data(page, "matrix")["rows"]
@@ -166,12 +159,12 @@ def test_charts_have_fixed_query_count(client, snapshot):
     hub = LanguageModel.objects.get(slug="gold")
     for other in contestants(*[f"n{number}" for number in range(12)]):
         cast_many(hub, other, left=3, right=3)
-    publish()
+    aggregate()
     assert count_queries() == small <= 14
 
 
 def test_api_returns_history_and_matrix(client, snapshot):
-    newer = publish()
+    newer = aggregate()
     history = client.get("/api/v1/leaderboard/history/", {"models": "gold,bronze"}).json()
     assert [series["model"] for series in history["series"]] == ["gold", "bronze"]
     assert [point["snapshot"] for point in history["series"][0]["points"]] == [snapshot.public_id, newer.public_id]

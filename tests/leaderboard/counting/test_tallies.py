@@ -7,7 +7,7 @@ from django.db.models import F
 
 from battles.models import Vote, VoteCounter
 from leaderboard.aggregation import job
-from leaderboard.counting import tallies
+from leaderboard.counting import schedule, tallies
 from leaderboard.counting.board_keys import board_keys
 from leaderboard.counting.vote_log import last_counted
 from leaderboard.models import AggregationRun, PairTally, VoterPairTally
@@ -69,7 +69,7 @@ def test_concurrent_runs_and_votes_count_each_vote_once():
         if number % 6:
             cast(models[number % 3], models[(number + 1) % 3], "left")
             return 0
-        run = aggregate()
+        run = job.aggregate(slot=schedule.new_slot())
         return run.votes_taken if run else 0
 
     taken = sum(run_concurrently(vote_or_work, range(72)))

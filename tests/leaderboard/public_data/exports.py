@@ -2,16 +2,15 @@ from pathlib import Path
 
 from django.core.management import call_command
 
-from leaderboard.aggregation import job
-from leaderboard.counting import schedule
 from leaderboard.export_rows import VoteRow
 from leaderboard.exports.readers import read_rows
 from leaderboard.models import AggregationRun
+from tests.leaderboard.tally_checks import aggregate
 
 
 def publish(scope: str = "overall") -> AggregationRun:
     """Count the pending votes and return the board's newest snapshot."""
-    assert job.aggregate(slot=schedule.new_slot()) is not None
+    aggregate()
     return AggregationRun.objects.snapshots(scope)[0]
 
 

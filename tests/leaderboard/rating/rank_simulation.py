@@ -89,13 +89,16 @@ class RankErrors:
         self.tiers.append(int(tier.max()))
         self.tiers_held.append(_are_true(tier, truth))
 
+    def extend(self, other: "RankErrors") -> None:
+        for name, values in vars(other).items():
+            getattr(self, name).extend(values)
+
     @property
     def width_ratio(self) -> float:
         return sum(self.width) / sum(self.plain_width)
 
 
 def rank_errors(design: RankDesign, *, repetitions: int, seed: int) -> RankErrors:
-    """Simulate arenas and compare the ranges of their established models with the true ranks."""
     rng, found = np.random.default_rng(seed), RankErrors()
     for _ in range(repetitions):
         theta = design.strengths(rng, design.models)

@@ -37,6 +37,9 @@ class Ballots:
         wins, ties = by_outcome[LEFT] + by_outcome[RIGHT].T, by_outcome[TIE]
         return wins.astype(float), (ties + ties.T).astype(float)
 
+    def subset(self, votes: Ints) -> "Ballots":
+        return Ballots(*(getattr(self, name)[votes] for name in self.__dataclass_fields__))
+
     def extended_by(self, other: "Ballots") -> "Ballots":
         return Ballots(
             *(np.concatenate([getattr(self, name), getattr(other, name)]) for name in self.__dataclass_fields__)
@@ -95,7 +98,7 @@ def cast(
     right: Ints,
     logit: Floats,
     *,
-    tie_share: float = TIE_SHARE,
+    tie_share: float | Floats = TIE_SHARE,
     voter: Ints | None = None,
 ) -> Ballots:
     """Return votes with E[share of the left] = σ(logit) and P(tie) = tie_share · 2 min(p, q).

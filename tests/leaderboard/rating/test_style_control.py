@@ -8,6 +8,7 @@ from leaderboard.rating.intervals import Z
 from leaderboard.rating.style_control import Scaling, fit_style, scaling_of, style_features
 from tests.leaderboard import reference_votes
 from tests.leaderboard.rating import simulations
+from tests.leaderboard.rating.rank_simulation import RankErrors
 
 EFFECTS = np.array([0.25, -0.1, 0.05, 0.0])
 
@@ -245,14 +246,27 @@ def test_sandwich_equals_sums_over_voters():
     assert ((errors > 0.999 * expected) & (errors < 1.04 * expected)).all()
 
 
-def test_tastes_for_length_widen_its_interval():
-    rng, held = np.random.default_rng(17), []
-    for _ in range(60):
-        arena = simulations.StyleTastes(models=8, votes=6000, voters=150, taste=0.3).sample(rng)
-        found = arena.fit()
-        held.append(np.abs(found.coefficients - arena.limit().coefficients) <= Z * found.errors)
+@pytest.fixture(scope="module")
+def fits_with_tastes():
+    """Return (fit, limit of many voters) of 150 arenas."""
+    rng, design = np.random.default_rng(17), simulations.StyleTastes(models=8, votes=6000, voters=150, taste=0.3)
+    arenas = (design.sample(rng) for _ in range(150))
+    return [(arena.fit(), arena.limit()) for arena in arenas]
+
+
+def test_tastes_for_length_widen_its_interval(fits_with_tastes):
+    held = [np.abs(fit.coefficients - limit.coefficients) <= Z * fit.errors for fit, limit in fits_with_tastes]
     assert np.mean(held) > 0.92
     assert np.mean(held, axis=0)[0] > 0.88
+
+
+def test_rank_ranges_hold_under_style_control(fits_with_tastes):
+    found = RankErrors()
+    for fit, limit in fits_with_tastes:
+        found.add(fit.score, fit.covariance, limit.score)
+    assert found.held.count(False) <= 12
+    assert found.tiers_held.count(False) <= 12
+    assert found.width_ratio < 1
 
 
 def test_advantage_of_left_side_is_fitted_with_styles():

@@ -5,26 +5,15 @@ from scipy.special import expit
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.board_fit import fit_board
 from leaderboard.rating.bradley_terry import Tally
-from leaderboard.rating.counts import count_votes
 from leaderboard.rating.ties.held_out import forecast_facts
 from leaderboard.rating.ties.tie_factors import fit_tie_factors, forecast
+from tests.leaderboard.rating.tie_simulation import rao_kupper_ballots
 
 MODELS, VOTES = 12, 24_000
 
 
-def ballots_with_tie_factors(seed=1, n=1, outcome=None) -> tuple[np.ndarray, Ballots]:
-    """Return (η, votes) of Rao and Kupper's model."""
-    rng = np.random.default_rng(seed)
-    theta, eta = rng.normal(0, 0.7, MODELS), np.exp(rng.normal(np.log(0.25), 0.5, MODELS))
-    left = rng.integers(MODELS, size=VOTES)
-    right = (left + rng.integers(1, MODELS, size=VOTES)) % MODELS
-    gap, tie = theta[left] - theta[right], eta[left] + eta[right]
-    won, lost, chance = expit(gap - tie), expit(-gap - tie), rng.random(VOTES)
-    drawn = np.where(chance < won, 0, np.where(chance < won + lost, 1, 2)) if outcome is None else outcome
-    outcomes, each = np.broadcast_to(drawn, VOTES).copy(), np.full(VOTES, n)
-    names = [f"m{number:02d}" for number in range(MODELS)]
-    counts = count_votes(names, left, right, outcomes, each)
-    return eta, Ballots(counts, left, right, outcomes, each, np.arange(VOTES), np.zeros((VOTES, 4)))
+def ballots_with_tie_factors(**options) -> tuple[np.ndarray, Ballots]:
+    return rao_kupper_ballots(np.random.default_rng(1), MODELS, VOTES, **options)
 
 
 def facts_of(ballots):

@@ -19,6 +19,7 @@ from concurrent.futures import ProcessPoolExecutor  # noqa: E402
 import numpy as np  # noqa: E402
 
 from tools.bench.ratings import calibration  # noqa: E402
+from tools.bench.ratings.aggregation import aggregation  # noqa: E402
 from tools.bench.ratings.context import context  # noqa: E402
 from tools.bench.ratings.other_libraries import compare_libraries  # noqa: E402
 from tools.bench.ratings.ranks import first_place, rank_ranges  # noqa: E402
@@ -39,28 +40,37 @@ CALIBRATION = {
     "anomalies": calibration.anomalies,
     "rings": rings,
 }
-COSTS = {"speed": speed, "first-place": first_place, "ties": ties, "rivals": compare_libraries}
+COSTS = {
+    "speed": speed,
+    "first-place": first_place,
+    "ties": ties,
+    "rivals": compare_libraries,
+    "aggregation": aggregation,
+}
+# Takes minutes.
+NOT_QUICK = {"aggregation"}
 QUICK = 0.05
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--only", nargs="+", choices=[*CALIBRATION, *COSTS], default=[*CALIBRATION, *COSTS])
+    parser.add_argument("--only", nargs="+", choices=[*CALIBRATION, *COSTS])
     parser.add_argument(
         "--quick", action="store_true", help="a minute instead of a quarter of an hour; wide of the bars"
     )
     parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000_000)
     args = parser.parse_args()
+    only = args.only or {*CALIBRATION, *COSTS} - (NOT_QUICK if args.quick else set())
     report = Report()
     print(f"Seed {args.seed}")
     # Costs are measured first, while no other process of the bench runs.
     for name in COSTS:
-        if name in args.only:
+        if name in only:
             COSTS[name](report, args.seed)
     with ProcessPoolExecutor() as pool:
         simulator = calibration.Simulator(pool, np.random.SeedSequence(args.seed), QUICK if args.quick else 1)
         for name in CALIBRATION:
-            if name in args.only:
+            if name in only:
                 CALIBRATION[name](simulator, report)
     report.end()
     sys.exit(bool(report.missed))

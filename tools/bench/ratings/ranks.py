@@ -65,6 +65,5 @@ def first_place(report: Report, seed: int) -> None:
 def _joined(parts: list[RankErrors]) -> RankErrors:
     joined = RankErrors()
     for part in parts:
-        for name, values in vars(part).items():
-            getattr(joined, name).extend(values)
+        joined.extend(part)
     return joined

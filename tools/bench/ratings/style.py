@@ -1,6 +1,6 @@
 """Style control on simulated votes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ from leaderboard.rating.bradley_terry import POINTS
 from leaderboard.rating.intervals import Z
 from leaderboard.rating.style_control import fit_style, scaling_of
 from tests.leaderboard.rating import simulations
+from tests.leaderboard.rating.rank_simulation import RankErrors
 from tests.leaderboard.rating.simulations import StyleTastes
 from tools.bench.ratings.calibration import Simulator
 from tools.bench.ratings.report import Report
@@ -66,24 +67,33 @@ class _StyleHeld:
         return scores, slopes, first
 
 
-class _Held(NamedTuple):
-    """Flags of intervals that hold the limit of many voters."""
+@dataclass
+class _Held:
+    """Flags of intervals, and of rank ranges, that hold the limit of many voters."""
 
-    length: list[bool]
-    others: list[bool]
-    scores: list[bool]
-    alone: list[bool]  # with errors of independent votes
+    length: list[bool] = field(default_factory=list)
+    others: list[bool] = field(default_factory=list)
+    scores: list[bool] = field(default_factory=list)
+    alone: list[bool] = field(default_factory=list)  # with errors of independent votes
+    ranks: RankErrors = field(default_factory=RankErrors)
+
+    def extend(self, other: "_Held") -> None:
+        for name, values in vars(other).items():
+            getattr(self, name).extend(values)
 
 
 def _tastes(simulator: Simulator, report: Report, design: StyleTastes, repetitions: int) -> None:
-    parts = list(simulator.repeat(repetitions, _TastesHeld(design)))
-    held = _Held(*(list(chain.from_iterable(part)) for part in zip(*parts, strict=True)))
+    held = _Held()
+    for part in simulator.repeat(repetitions, _TastesHeld(design)):
+        held.extend(part)
     kind = "alike" if design.spread == 0 else "unequal"
     name = f"{design.voters:,} voters, {kind}, sd {design.taste}"
     report.row(f"{name}: length, independent votes assumed", f"{np.mean(held.alone):.4f}")
     report.share(f"{name}: length", held.length, low=0.93, high=0.97)
     report.share(f"{name}: other coefficients", held.others, low=0.93, high=0.97)
     report.share(f"{name}: scores", held.scores, low=0.93, high=0.97)
+    report.share(f"{name}: rank ranges", held.ranks.held, low=0.95)
+    report.share(f"{name}: tiers true ({np.mean(held.ranks.tiers):.1f} of them)", held.ranks.tiers_held, low=0.95)
 
 
 @dataclass(frozen=True)
@@ -91,7 +101,7 @@ class _TastesHeld:
     design: StyleTastes
 
     def __call__(self, repetitions: int, seed: int) -> _Held:
-        rng, held = np.random.default_rng(seed), _Held([], [], [], [])
+        rng, held = np.random.default_rng(seed), _Held()
         for _ in range(repetitions):
             arena = self.design.sample(rng)
             found, limit, alone = arena.fit(), arena.limit(), arena.fit(voter=None)
@@ -101,6 +111,7 @@ class _TastesHeld:
             held.others.extend(within[1:])
             held.scores.extend((found.low <= limit.score) & (limit.score <= found.high))
             held.alone.append(missed[0] <= Z * alone.errors[0])
+            held.ranks.add(found.score, found.covariance, limit.score)
         return held
 
 

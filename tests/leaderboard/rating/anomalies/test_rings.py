@@ -5,11 +5,19 @@ import pytest
 
 from leaderboard.rating.anomalies.earlier_fits import EarlierFit, Votes, sequential_forecast
 from leaderboard.rating.anomalies.expected_votes import Crowd, average_of, expect, expect_of
+from leaderboard.rating.anomalies.held_share import HeldVotes
 from leaderboard.rating.anomalies.look import Group, look
 from leaderboard.rating.anomalies.rings import DRIFT, TILTS, find_rings
-from tools.bench.ratings.ring_scenarios import HONEST, RINGS, People
-from tools.bench.ratings.ring_simulation import START_DAY, Arena, arena, dated_votes, outcome_of
-from tools.bench.ratings.rings import honest_held
+from tests.leaderboard.rating.anomalies.paid_raters import MAX_HELD, held_shares, paid_raters
+from tests.leaderboard.rating.anomalies.ring_scenarios import HONEST, RINGS, People
+from tests.leaderboard.rating.anomalies.ring_simulation import (
+    START_DAY,
+    Arena,
+    arena,
+    dated_votes,
+    honest_held,
+    outcome_of,
+)
 
 SMALL = People(models=12, days=20, per_day=150)
 
@@ -41,6 +49,34 @@ def test_honest_people_are_left_alone(scenario):
     assert held.voters <= scenario.voters_held
     assert held.votes <= scenario.votes_held
     assert held.rings == 0
+
+
+def test_few_votes_of_paid_raters_are_held():
+    ballots, models = paid_raters()
+    rng = np.random.default_rng(8)
+    orders = (np.arange(len(ballots.voter)), rng.permutation(len(ballots.voter)))
+    shares = [held_shares(ballots.subset(order), models) for order in orders]
+    assert all(one.held <= MAX_HELD for one in shares)
+    # Few are flagged: the share is not kept low by the cap.
+    assert all(one.flagged <= 0.1 for one in shares)
+
+
+@pytest.mark.parametrize(
+    ("held", "is_group", "most"),
+    [
+        (HeldVotes(0, 0, 1000), False, 200),
+        (HeldVotes(0, 200, 1000), False, 200),
+        (HeldVotes(10, 0, 1000), False, 40),
+        (HeldVotes(0, 0, 1000), True, 200),
+        (HeldVotes(50, 150, 1000), True, 50),
+    ],
+    ids=["first voter", "first voter beside groups", "second voter", "first group", "second group"],
+)
+def test_room_for_held_votes_ends_at_cap(held, is_group, most):
+    room = [
+        held.leaves_room(votes, is_group=is_group, caps={"voters": 0.05, "groups": 0.2}) for votes in (most, most + 1)
+    ]
+    assert room == [True, False]
 
 
 def test_ring_has_direction_and_group(rigged):

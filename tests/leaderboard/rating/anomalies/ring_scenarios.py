@@ -80,4 +80,3 @@ HONEST = [
 # Model-days of honest people without a ring found: at most one false alarm in so many.
 MODEL_DAYS = 6000
 LLMFAO_ORDERS = 10
-LLMFAO_HELD = 0.05

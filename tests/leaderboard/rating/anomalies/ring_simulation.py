@@ -10,7 +10,7 @@ from leaderboard.rating.anomalies.earlier_fits import Votes
 from leaderboard.rating.anomalies.look import PERIOD_DAYS, DatedVotes, look
 from leaderboard.rating.board_fit import fit_board
 from tests.leaderboard.rating import simulations
-from tools.bench.ratings.ring_scenarios import People, Ring
+from tests.leaderboard.rating.anomalies.ring_scenarios import People, Ring
 
 Ints = NDArray[np.int64]
 START_DAY = 20_000
@@ -79,10 +79,8 @@ def _cast(rng: Generator, theta: np.ndarray, people: People, left: Ints, right: 
     taste = rng.normal(0, people.taste, (number.max() + 1, people.models))
     readiness = np.exp(rng.normal(0, people.readiness, number.max() + 1))[number]
     logit = theta[left] - theta[right] + taste[number, left] - taste[number, right]
-    p = 1 / (1 + np.exp(-logit))
-    tied = np.minimum(TIE_SHARE * readiness, 0.95) * 2 * np.minimum(p, 1 - p)
-    chance = rng.random(len(left))
-    outcome = np.where(chance < p - tied / 2, 0, np.where(chance < p + tied / 2, 2, 1))
+    tie_share = np.minimum(TIE_SHARE * readiness, 0.95)
+    outcome = simulations.cast(rng, left, right, logit, tie_share=tie_share).outcome
     return Votes(voter, left, right, outcome)
 
 
@@ -125,6 +123,29 @@ def outcome_of(rng: Generator, people: People, ring: Ring) -> Outcome:
         found_at, one.score(everything) - truth, one.score(~held) - truth,
         float(held[one.rigged].mean()), float(held[honest].mean()),
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class HonestHeld:
+    """Shares of voters and votes held in an arena; rings: found in model_days."""
+
+    voters: float
+    votes: float
+    rings: int
+    model_days: int
+
+
+def honest_held(rng: np.random.Generator, people: People) -> HonestHeld:
+    one = arena(rng, people)
+    found = look(dated_votes(one.votes, one.day), models=one.models)
+    held = np.isin(one.votes.voter, found.flagged_voters)
+    # Looks at the end of earlier months complete the days whose groups are judged.
+    rings, last = len(found.rings), one.day.max()
+    for day in range(last - 35, START_DAY, -35):
+        earlier = one.day <= day
+        rings += len(look(dated_votes(one.votes.subset(earlier), one.day[earlier]), models=one.models).rings)
+    voters = len(np.unique(one.votes.voter))
+    return HonestHeld(len(found.flagged_voters) / voters, float(held.mean()), rings, people.models * people.days)
 
 
 def hold(one: Arena, counted: NDArray[np.bool_]) -> NDArray[np.bool_]:
