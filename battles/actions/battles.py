@@ -74,7 +74,7 @@ def _check_request(actor: Actor, prompt: str, battle_request: BattleRequest, pro
     prompt = clean_prompt(prompt)
     uploads = attachments.get_attachable_uploads(actor, battle_request.attachments)
     plan = _plan_matchup(battle_request, attachments.get_model_requirements(prompt, uploads))
-    limits.count("battle", actor.limit_keys, fail_open=actor.user is not None)
+    actor.count("battle", fail_open=actor.user is not None)
     try:
         proof_of_work.require_proof(actor, proof)
     except ProofRequired:

@@ -31,7 +31,6 @@ from battles.streaming.cancel import publish_cancel
 from battles.streaming.control import publish_end
 from battles.tasks import wake_after_commit
 from battles.worker.turn_store import end_at_once
-from common.valkey import limits
 
 
 def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequence[str] = ()) -> Turn:
@@ -44,7 +43,7 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequenc
     prompt = clean_prompt(prompt)
     uploads = get_attachable_uploads(actor, attachments)
     # Count before moderation, so that each attempt counts; moderation may call an endpoint, so no row is locked yet.
-    limits.count("turn", actor.limit_keys, fail_open=actor.user is not None)
+    actor.count("turn", fail_open=actor.user is not None)
     findings = check_prompt(actor=actor, prompt=prompt, uploads=uploads, battle=battle)
     with transaction.atomic():
         battle = Battle.objects.select_for_update().get(pk=battle.pk)  # one follow-up at a time
@@ -121,7 +120,7 @@ def regenerate(*, actor: Actor, battle: Battle) -> Turn:
         raise AlreadyRegenerated
     if not turn.after_vote and Vote.objects.filter(battle=battle).exists():
         raise AlreadyVoted
-    limits.count("turn", actor.limit_keys, fail_open=actor.user is not None)
+    actor.count("turn", fail_open=actor.user is not None)
     failed = {answer.side_id: answer for answer in turn.answers.all() if answer.state == Answer.State.FAILED}
     sides = _sides_of(battle).filter(pk__in=failed)
     charges = budget.reserve_for_sides(_turns_of(battle), sides, person=actor.key)
