@@ -184,6 +184,21 @@ class VoteNetwork(models.Model):
         return f"network of vote {self.vote_id}"
 
 
+class NetworkCap(models.Model):
+    """Wider daily cap of a named network's votes; deleted with VoteNetwork."""
+
+    network = models.CharField(max_length=32)
+    day = models.DateField()
+    # Factor of the cap (accounts.limiting.groups).
+    times = models.PositiveSmallIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["network", "day"], name="a_network_has_one_wider_cap_a_day")]
+
+    def __str__(self) -> str:
+        return f"{self.times} times the cap of {self.day}"
+
+
 class StarRating(models.Model):
     """Stars for one answer of a comparison. Only an answer's latest rating counts; all are stored."""
 
