@@ -31,7 +31,7 @@ class Actor:
     network: str = "unknown"
     network48: str = ""
     address: str = field(default="", repr=False)
-    # States of the counters of the last counted action.
+    # States of this request's counters, for its response.
     usages: list[limits.Usage] = field(default_factory=list, repr=False, compare=False)
 
     @property
@@ -80,13 +80,13 @@ class Actor:
         not_counted: str | Promise = limits.NOT_COUNTED,
         beside: Iterable[limits.Counter] = (),
     ) -> None:
-        """Count an action as limits.count does, and remember the counters for the response's headers."""
+        """Count an action as limits.count does, and keep the states of its counters."""
         try:
-            self.usages[:] = limits.count(
-                action, self.limit_keys, fail_open=fail_open, not_counted=not_counted, beside=beside
+            self.usages.extend(
+                limits.count(action, self.limit_keys, fail_open=fail_open, not_counted=not_counted, beside=beside)
             )
         except limits.LimitReached as refusal:
-            self.usages[:] = refusal.usages
+            self.usages.extend(refusal.usages)
             raise
 
     def has_scope(self, scope: Scope) -> bool:
