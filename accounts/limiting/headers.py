@@ -6,7 +6,7 @@
 
 from collections.abc import Sequence
 
-from common.valkey.limits import NETWORKS, Usage
+from common.valkey.limits import NETWORKS, SHARED, Usage
 
 
 def rate_limit_headers(usages: Sequence[Usage]) -> dict[str, str]:
@@ -27,10 +27,11 @@ def rate_limit_headers(usages: Sequence[Usage]) -> dict[str, str]:
 
 
 def _shown(usages: Sequence[Usage]) -> list[Usage]:
-    """Leave out networks with something left: how much others have used is not the person's to know."""
-    persons = [usage for usage in usages if usage.counter.who not in NETWORKS]
-    full = [usage for usage in usages if usage.counter.who in NETWORKS and not usage.remaining]
-    return [*persons, *full] if persons else list(usages)
+    """Leave out shared limits with something left: how much others have used is not the person's to know."""
+    persons = [usage for usage in usages if usage.counter.who not in SHARED]
+    full = [usage for usage in usages if usage.counter.who in SHARED and not usage.remaining]
+    shown = [*persons, *full] if persons else usages
+    return list({_name(usage): usage for usage in shown}.values())
 
 
 def _name(usage: Usage) -> str:

@@ -58,6 +58,10 @@ end
 
 # "network" is an IPv4 address or an IPv6 /64, "network48" the /48 around it.
 NETWORKS = ("network", "network48")
+# Prompts of all people to one model.
+MODEL = "model"
+# Counted for several people together: the rest of these limits tells how much others have used.
+SHARED = (*NETWORKS, MODEL)
 
 
 class Key(NamedTuple):
@@ -95,13 +99,13 @@ def parse_rate(rate: str) -> list[RateLimitItem]:
 
 
 class Counter(NamedTuple):
-    """Counter in Valkey of one limit. who: the kind of limit. sentence: of its refusal, with amount and period."""
+    """Counter in Valkey of one limit. who: the kind of limit. subject: a name for its refusal."""
 
     who: str
     item: RateLimitItem
     action: str
     key: Key
-    sentence: str = ""
+    subject: str = ""
 
     @property
     def name(self) -> str:
@@ -178,9 +182,9 @@ def read(asked: list[Counter]) -> list[Usage]:
     return []
 
 
-def uncount(action: str, keys: Keys) -> None:
-    """Take back one count of `action`; no effect while Valkey is away."""
-    if names := [counter.name for counter in counters(action, keys)]:
+def uncount(action: str, keys: Keys, *, beside: Iterable[Counter] = ()) -> None:
+    """Take back one count of `action` and `beside`; no effect while Valkey is away."""
+    if names := [counter.name for counter in (*counters(action, keys), *beside)]:
         with suppress(*UNREACHABLE), fail_fast():
             _script(_UNCOUNT)(keys=names)
 
@@ -219,10 +223,17 @@ def _usages(asked: list[Counter], found: list[int]) -> list[Usage]:
 
 
 def _reached_message(counter: Counter) -> str:
-    item = counter.item
-    period = TIME_STRINGS.get(item.GRANULARITY.name, SECONDS) % {"num": item.multiples}
     if counter.who in NETWORKS:
         sentence = gettext("Your network has reached the limit of %(amount)d in %(period)s. Please wait.")
+    elif counter.who == MODEL:
+        sentence = gettext(
+            "%(subject)s has reached its limit of %(amount)d prompts in %(period)s. Choose another model, or wait."
+        )
     else:
         sentence = gettext("You have reached the limit of %(amount)d in %(period)s. Please wait.")
-    return (counter.sentence or sentence) % {"amount": counter.amount, "period": period}
+    return sentence % {"amount": counter.amount, "period": period_words(counter.item), "subject": counter.subject}
+
+
+def period_words(item: RateLimitItem) -> str:
+    """Return “1 hour”, “15 minutes”."""
+    return TIME_STRINGS.get(item.GRANULARITY.name, SECONDS) % {"num": item.multiples}
