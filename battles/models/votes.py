@@ -42,6 +42,10 @@ class VoteQuerySet(models.QuerySet["Vote"]):
     def owned_by(self, actor: Actor) -> "VoteQuerySet":
         return self.filter(battle__in=Battle.objects.owned_by(actor))
 
+    def cast_by(self, actor: Actor) -> "VoteQuerySet":
+        """Filter to the actor's votes in sessions that are not deleted; faster than owned_by."""
+        return self.filter(voter=actor.key, battle__session__discarded_at=None) if actor.is_known else self.none()
+
     def with_consent(self) -> "VoteQuerySet":
         """Votes that count, on battles with consent that are neither hidden nor deleted."""
         visible = Q(battle__hidden_at=None, battle__session__discarded_at=None)
