@@ -96,7 +96,7 @@ class Actor:
 @dataclass(frozen=True)
 class _CountedNetworks:
     network: str
-    wide: str  # "" for IPv4
+    wide: str  # "" for IPv4 and for a named /64
     times: int
 
     @classmethod
@@ -104,7 +104,7 @@ class _CountedNetworks:
         named = groups.find_network(client["address"])
         wide = client["network48"]
         if named is not None and wide and named.network.prefixlen > 48:  # its neighbours in the /48 have no part in it
-            wide = keyed_hash(str(named.network))
+            wide = keyed_hash(str(named.network)) if named.network.prefixlen < 64 else ""
         return cls(client["network"], wide, 1 if named is None else named.times)
 
     def keys(self, counted: str) -> dict[str, limits.Key]:

@@ -34,7 +34,7 @@ class ActorMiddleware:
 
 
 class RateLimitMiddleware:
-    """Sets the RateLimit headers of API responses, except of redirects and of responses that caches may share."""
+    """Sets the RateLimit headers of API responses, except of redirects and shared responses."""
 
     def __init__(self, get_response: Responder) -> None:
         self.get_response = get_response

@@ -33,7 +33,7 @@ in_force = TTLCached(_load, ttl_s=5, invalidated_by=(LimitGroup,))
 
 
 def find_network(address: str) -> NamedNetwork | None:
-    """Return the named network of a client's address; of several the one with the widest limits."""
+    """Return the named network of an address; of several the one with the widest limits."""
     networks = in_force().networks
     ip = parse_address(address) if networks else None
     if ip is None:
