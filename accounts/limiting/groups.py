@@ -34,11 +34,11 @@ in_force = TTLCached(_load, ttl_s=5, invalidated_by=(LimitGroup,))
 
 def find_network(address: str) -> NamedNetwork | None:
     """Return the named network of an address; of several the one with the widest limits."""
-    networks = in_force().networks
-    ip = parse_address(address) if networks else None
-    if ip is None:
+    ip = parse_address(address)
+    if ip is None:  # without a request
         return None
-    return max((named for named in networks if ip in named.network), key=lambda named: named.times, default=None)
+    containing = (named for named in in_force().networks if ip in named.network)
+    return max(containing, key=lambda named: named.times, default=None)
 
 
 def times_of_member(user: User) -> int:
