@@ -1,14 +1,18 @@
 """The person behind a request: a member, a visitor, or a token that acts for a member."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from django.conf import settings
 from django.core import signing
 from django.http import HttpRequest
+from django.utils.functional import Promise
 
+from accounts.limiting import groups
 from accounts.models import Scope, User, Visitor
-from common.client_ip import network_hashes
+from common.client_ip import ClientNetworks, client_networks, keyed_hash
 from common.prepared import PreparedQuery
 from common.valkey import limits
 
@@ -26,6 +30,9 @@ class Actor:
     scopes: frozenset[Scope] | None = None
     network: str = "unknown"
     network48: str = ""
+    address: str = field(default="", repr=False)
+    # States of this request's counters, for its response.
+    usages: list[limits.Usage] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def kind(self) -> Literal["member", "visitor"]:
@@ -43,25 +50,71 @@ class Actor:
         """False without member and visitor: `key` is the network's then."""
         return self.user is not None or self.visitor is not None
 
+    @cached_property
+    def _networks(self) -> "_CountedNetworks":
+        return _CountedNetworks.of({"address": self.address, "network": self.network, "network48": self.network48})
+
+    @property
+    def wide_network(self) -> str:
+        """Return the hash of the /48, or of a named network inside it; the network's for IPv4."""
+        return self._networks.wide or self.network
+
+    @property
+    def network_times(self) -> int:
+        """Return the factor of a named network's limits; 1 for others."""
+        return self._networks.times
+
     @property
     def limit_keys(self) -> limits.Keys:
         """Return the keys for limits.count: the person's, if known, and the networks'."""
+        times = 1 if self.user is None else groups.times_of_member(self.user)
+        person = {self.kind: limits.Key(self.key, times)} if self.is_known else {}
         # Visitors cost nothing to create, so they must not use up the limit of a network's members.
-        person = {self.kind: self.key} if self.is_known else {}
-        return person | _network_keys(f"{self.kind}s", network=self.network, network48=self.network48)
+        return person | self._networks.keys(f"{self.kind}s")
+
+    def count(
+        self,
+        action: str,
+        *,
+        fail_open: bool,
+        not_counted: str | Promise = limits.NOT_COUNTED,
+        beside: Iterable[limits.Counter] = (),
+    ) -> None:
+        """Count an action as limits.count does, and keep the states of its counters."""
+        try:
+            self.usages.extend(
+                limits.count(action, self.limit_keys, fail_open=fail_open, not_counted=not_counted, beside=beside)
+            )
+        except limits.LimitReached as refusal:
+            self.usages.extend(refusal.usages)
+            raise
 
     def has_scope(self, scope: Scope) -> bool:
         return self.scopes is None or scope in self.scopes
 
 
-def network_limit_keys(request: HttpRequest) -> dict[str, str]:
+@dataclass(frozen=True)
+class _CountedNetworks:
+    network: str
+    wide: str  # "" for IPv4 and for a named /64
+    times: int
+
+    @classmethod
+    def of(cls, client: ClientNetworks) -> "_CountedNetworks":
+        named = groups.find_network(client["address"])
+        wide = client["network48"]
+        if named is not None and wide and named.network.prefixlen > 48:  # its neighbours in the /48 have no part in it
+            wide = keyed_hash(str(named.network)) if named.network.prefixlen < 64 else ""
+        return cls(client["network"], wide, 1 if named is None else named.times)
+
+    def keys(self, counted: str) -> dict[str, limits.Key]:
+        keys = {"network": limits.Key(f"{counted}:{self.network}", self.times)}
+        return keys | ({"network48": limits.Key(f"{counted}:{self.wide}", self.times)} if self.wide else {})
+
+
+def network_limit_keys(request: HttpRequest) -> dict[str, limits.Key]:
     """Return the networks' keys for limits.count, before the person is known."""
-    return _network_keys("network", **network_hashes(request))
-
-
-def _network_keys(counted: str, *, network: str, network48: str) -> dict[str, str]:
-    keys = {"network": f"{counted}:{network}"}
-    return keys | ({"network48": f"{counted}:{network48}"} if network48 else {})
+    return _CountedNetworks.of(client_networks(request)).keys("network")
 
 
 def actor_keys(*owners: User | Visitor) -> list[str]:
@@ -79,7 +132,7 @@ class ActorRequest(HttpRequest):
 
 
 def browser_actor(request: HttpRequest) -> Actor:
-    networks = network_hashes(request)
+    networks = client_networks(request)
     if request.user.is_authenticated:
         return Actor(user=request.user, **networks)
     return Actor(visitor=visitor_from_cookie(request), **networks)
@@ -91,7 +144,7 @@ def ensure_known_actor(request: ActorRequest) -> Actor:
     if not actor.is_known:
         visitor = Visitor.objects.create(network=actor.network)
         request.new_visitor = visitor
-        actor = Actor(visitor=visitor, network=actor.network, network48=actor.network48)
+        actor = Actor(visitor=visitor, network=actor.network, network48=actor.network48, address=actor.address)
         request.actor = actor
     return actor
 

@@ -7,9 +7,10 @@ class AccountsConfig(AppConfig):
     verbose_name = _("People")
 
     def ready(self) -> None:
-        from accounts import chosen_limits, claims  # noqa: F401 (connects their receivers)
+        from accounts import claims  # noqa: F401 (connects their receivers)
+        from accounts.limiting import chosen
         from accounts.sign_in import sessions  # noqa: F401 (connects their receivers)
         from accounts.single_sign_on import audited, checks  # noqa: F401 (connects receivers, registers the check)
         from common.valkey import limits
 
-        limits.use_overrides(chosen_limits.in_force)
+        limits.use_overrides(chosen.in_force)

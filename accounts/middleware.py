@@ -6,7 +6,9 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.functional import SimpleLazyObject
 
 from accounts.actor import VISITOR_COOKIE, Actor, ActorRequest, browser_actor, visitor_cookie_value
+from accounts.limiting.headers import rate_limit_headers
 from accounts.sign_in import device_cookies, sessions
+from common.caching import is_cacheable
 
 YEAR_S = 365 * 24 * 3600
 Responder = Callable[[HttpRequest], HttpResponseBase]
@@ -28,6 +30,23 @@ class ActorMiddleware:
                 httponly=True, samesite="Lax", secure=settings.SESSION_COOKIE_SECURE,
             )  # fmt: skip
         device_cookies.set_cookie(request, response)
+        return response
+
+
+class RateLimitMiddleware:
+    """Sets the RateLimit headers of API responses, except of redirects and shared responses."""
+
+    def __init__(self, get_response: Responder) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        if not request.path_info.startswith("/api/") or 300 <= response.status_code < 400:
+            return response
+        actor = cast(ActorRequest, request).actor
+        if type(actor) is Actor and not is_cacheable(request, response):  # lazy until the API has authenticated it
+            for name, value in rate_limit_headers(actor.usages).items():
+                response.headers[name] = value
         return response
 
 

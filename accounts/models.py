@@ -4,9 +4,10 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 import pgtrigger
-from django.contrib.auth.models import AbstractUser, UserManager
+from django.contrib.auth.models import AbstractUser, Group, UserManager
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.sessions.models import Session as BrowserSession
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -281,6 +282,40 @@ class Limit(models.Model):
 
     def __str__(self) -> str:
         return f"{self.action} {self.who}"
+
+
+class LimitGroup(models.Model):
+    """Networks or members whose limits are wider: a class behind one address, a research group."""
+
+    TIMES = (2, 100)
+
+    name = models.CharField(_("name"), max_length=100, unique=True)
+    # Written by accounts.limiting.networks.parse_network.
+    networks = ArrayField(models.CharField(max_length=43), verbose_name=_("networks"), default=list, blank=True)
+    members = models.ForeignKey(
+        Group, models.CASCADE, null=True, blank=True, related_name="+", verbose_name=_("group of members")
+    )
+    times = models.PositiveSmallIntegerField(
+        _("times"), validators=[MinValueValidator(TIMES[0]), MaxValueValidator(TIMES[1])]
+    )
+    changed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        verbose_name = _("network or group with wider limits")
+        verbose_name_plural = _("networks and groups with wider limits")
+        constraints = [
+            models.CheckConstraint(
+                condition=~models.Q(networks=[]) | models.Q(members__isnull=False),
+                name="wider_limits_are_of_networks_or_members",
+                violation_error_message=_("Name a network, or a group of members."),
+            ),
+            models.CheckConstraint(
+                condition=models.Q(times__range=(2, 100)), name="wider_limits_are_2_to_100_times_as_wide"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class OutgoingEmailQuerySet(models.QuerySet["OutgoingEmail"]):

@@ -6,14 +6,41 @@ ScopeName = Literal["read", "battle", "vote", "benchmark", "export"]
 PersonKind = Literal["member", "visitor"]
 
 
+class LimitPayload(TypedDict):
+    """A limit of `limit` actions in `window_s` seconds. It starts anew in `reset_s` seconds. `who`: `person`, or
+    `network` for a limit that all people of your network have reached together."""
+
+    action: str
+    who: Literal["person", "network"]
+    limit: int
+    window_s: int
+    used: int
+    remaining: int
+    reset_s: int
+
+
+class TodayPayload(TypedDict):
+    """Today, until midnight UTC. `spent`: US dollars for answers you have seen, those of blind battles after the vote.
+    `budget` and `vote_cap` (votes that count) are null without a maximum."""
+
+    spent: str
+    budget: str | None
+    votes: int
+    vote_cap: int | None
+    resets_at: Moment
+
+
 class PersonPayload(TypedDict):
-    """The person behind the request. `scopes` are the token's; null in a browser, which has all the person's rights."""
+    """The person behind the request. `scopes` are the token's; null in a browser, which has all the person's rights.
+    `limits` is empty while they cannot be read."""
 
     kind: PersonKind
     email: str | None
     joined_at: Moment | None
     is_staff: bool
     scopes: list[ScopeName] | None
+    limits: list[LimitPayload]
+    today: TodayPayload
 
 
 class SignedInBrowserPayload(TypedDict):

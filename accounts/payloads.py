@@ -1,6 +1,7 @@
 from typing import cast
 
 from accounts.actor import Actor
+from accounts.limiting.usage import limit_payloads, today_payload
 from accounts.models import ApiToken, Scope, SignIn
 from accounts.payload_types import PersonPayload, ScopeName, SignedInBrowserPayload, TokenSummaryPayload
 
@@ -14,6 +15,8 @@ def person_payload(actor: Actor) -> PersonPayload:
         "joined_at": user.date_joined if user else None,
         "is_staff": user.is_staff if user else False,
         "scopes": cast("list[ScopeName] | None", scopes),
+        "limits": limit_payloads(actor.limit_keys, kind=actor.kind),
+        "today": today_payload(actor),
     }
 
 

@@ -59,7 +59,7 @@ def personal_data_response(actor: Actor) -> HttpResponse:
     """Return the member's data as a JSON download. Raises NotSignedIn and TooManyRequests."""
     if actor.user is None:
         raise NotSignedIn
-    limits.count("export", {"member": actor.key}, fail_open=True)
+    limits.count("export", {"member": limits.Key(actor.key)}, fail_open=True)
     text = json.dumps(collect_personal_data(actor.user), cls=DjangoJSONEncoder, ensure_ascii=False, indent=2) + "\n"
     return HttpResponse(
         text,

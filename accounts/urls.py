@@ -9,6 +9,7 @@ urlpatterns = [
     path("data/", views.my_data, name="account_data"),
     path("data/export/", views.export, name="account_export"),
     path("delete/", views.delete, name="account_delete"),
+    path("limits/", views.limits, name="account_limits"),
     path("tokens/", views.tokens, name="account_tokens"),
     path("tokens/<str:public_id>/revoke/", views.revoke_token, name="account_revoke_token"),
 ]

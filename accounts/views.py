@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts import actions
 from accounts.actor import ActorRequest
 from accounts.forms import DeleteForm, TokenForm
+from accounts.limiting.usage import limit_rows, today_payload
 from accounts.models import ApiToken, SignIn, User
 from accounts.personal_data import personal_data_response
 from accounts.sign_in.sessions import active_sign_ins
@@ -75,6 +76,14 @@ def sign_out_others(request: HttpRequest) -> HttpResponse:
     sentence = ngettext("%(n)d other browser is signed out.", "%(n)d other browsers are signed out.", ended)
     messages.success(request, sentence % {"n": ended})
     return redirect("account_browsers")
+
+
+@never_cache
+@require_safe
+def limits(request: HttpRequest) -> HttpResponse:
+    actor = cast(ActorRequest, request).actor
+    context = {"limits": limit_rows(actor.limit_keys, kind=actor.kind), "today": today_payload(actor)}
+    return render(request, "account/limits.html", context)
 
 
 @login_required

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts.models import Visitor
 from battles.actions import delete_sessions
-from battles.models import Session, VoteNetwork
+from battles.models import NetworkCap, Session, VoteNetwork
 from common.valkey.connections import UNREACHABLE, rewrite_append_only_file
 from leaderboard.models import AnomalyReview
 
@@ -32,7 +32,8 @@ def purge() -> None:
     days: int = settings.ARENA_KEEP_DAYS
     oldest_network = _before(min(days or MAX_NETWORK_DAYS, MAX_NETWORK_DAYS))
     Visitor.objects.filter(created_at__lt=oldest_network).exclude(network="").update(network="")
-    VoteNetwork.objects.filter(day__lt=oldest_network.date()).delete()
+    for model in (VoteNetwork, NetworkCap):
+        model.objects.filter(day__lt=oldest_network.date()).delete()
     AnomalyReview.objects.forget_networks(before=oldest_network.date())
     if days:
         owned = Session.objects.exclude(owner_user=None, owner_visitor=None)

@@ -61,15 +61,38 @@ class TurnPayload(TypedDict):
     answers: list[AnswerPayload]
 
 
-class VotePayload(TypedDict):
+class CountedPayload(TypedDict):
+    counted: bool
+    excluded_reason: str | None
+
+
+class VotePayload(CountedPayload):
     """Vote on a battle; `excluded_reason` is set if it is not counted."""
 
     choice: Choice
     tags: dict[str, list[str]]
     comment: str
     created_at: Moment
-    counted: bool
-    excluded_reason: str | None
+
+
+class VotedModelPayload(TypedDict):
+    """Model that a vote is about; `id` is its slug."""
+
+    id: str
+    name: str
+
+
+class OwnVotePayload(CountedPayload):
+    """One of your votes. `title` is its session's, empty if a moderator has hidden the battle."""
+
+    battle: str
+    session: str
+    title: str
+    mode: Mode
+    choice: Choice
+    left: VotedModelPayload
+    right: VotedModelPayload
+    created_at: Moment
 
 
 class SidePayload(TypedDict):

@@ -22,6 +22,7 @@ from battles.payload_types import (
     BattlePayload,
     BattleState,
     Choice,
+    CountedPayload,
     Mode,
     PublicPagePayload,
     SideName,
@@ -204,7 +205,10 @@ def _vote_payload(vote: Vote) -> VotePayload:
         "tags": vote.tags,
         "comment": vote.comment,
         "created_at": vote.created_at,
-        "counted": vote.counts,
-        # A vote under anomaly review reads as counted.
-        "excluded_reason": None if vote.counts else vote.excluded_reason,
+        **counted_payload(vote),
     }
+
+
+def counted_payload(vote: Vote) -> CountedPayload:
+    """Return a vote under anomaly review as counted."""
+    return {"counted": vote.counts, "excluded_reason": None if vote.counts else vote.excluded_reason}

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from battles.views import battles, reports, sessions, shares
+from battles.views import battles, reports, sessions, shares, votes
 
 app_name = "battles"
 
@@ -8,6 +8,7 @@ urlpatterns = [
     path("", battles.new, name="new"),
     path("sessions/", sessions.sessions, name="sessions"),
     path("sessions/consent/withdraw/", shares.withdraw_every_consent, name="withdraw_every_consent"),
+    path("votes/", votes.votes, name="votes"),
     path("s/<str:public_id>/", battles.session, name="session"),
     path("s/<str:public_id>/battles/", battles.new_battle, name="new_battle"),
     path("s/<str:public_id>/rename/", sessions.rename, name="rename_session"),

@@ -34,11 +34,11 @@ class CacheControlMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
         if "Cache-Control" not in response.headers:
-            response.headers["Cache-Control"] = PUBLIC if _is_cacheable(request, response) else PRIVATE
+            response.headers["Cache-Control"] = PUBLIC if is_cacheable(request, response) else PRIVATE
         return response
 
 
-def _is_cacheable(request: HttpRequest, response: HttpResponseBase) -> bool:
+def is_cacheable(request: HttpRequest, response: HttpResponseBase) -> bool:
     """Return False for known people, whose pages list their sessions, and for private sites."""
     if not getattr(response, "is_public", False) or response.status_code != 200 or settings.ARENA_ACCESS == "private":
         return False

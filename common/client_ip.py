@@ -12,12 +12,13 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 
-class NetworkHashes(TypedDict):
-    """Keyed hashes of a client's network and of its IPv6 /48, as one customer may have all its 65,536 /64s.
+class ClientNetworks(TypedDict):
+    """Client's address, which is not stored, and keyed hashes of its network and of its IPv6 /48.
 
-    network48: "" for IPv4.
+    One customer may have all 65,536 /64s of a /48. network48: "" for IPv4.
     """
 
+    address: str
     network: str
     network48: str
 
@@ -49,7 +50,7 @@ def is_in_networks(request: HttpRequest, networks: list[str]) -> bool:
 
 def network_of(address: str, *, prefix: int = 64) -> str:
     """Return an IPv4 address unchanged, an IPv6 address's /64 (or `prefix`), or "unknown"."""
-    ip = _parse(address)
+    ip = parse_address(address)
     if isinstance(ip, ipaddress.IPv6Address):
         return str(ipaddress.IPv6Network((int(ip), prefix), strict=False))
     return "unknown" if ip is None else str(ip)
@@ -57,15 +58,16 @@ def network_of(address: str, *, prefix: int = 64) -> str:
 
 def network_hash(request: HttpRequest, month: str = "") -> str:
     """Return a keyed hash of the client's network in `month` (default: now), 32 characters at most: 2026-11:5f0c…."""
-    return _keyed_hash(network_of(client_ip(request)), month)
+    return keyed_hash(network_of(client_ip(request)), month)
 
 
-def network_hashes(request: HttpRequest) -> NetworkHashes:
+def client_networks(request: HttpRequest) -> ClientNetworks:
     address = client_ip(request)
     wide = network_of(address, prefix=48)
     return {
-        "network": _keyed_hash(network_of(address)),
-        "network48": _keyed_hash(wide) if wide.endswith("/48") else "",
+        "address": address,
+        "network": keyed_hash(network_of(address)),
+        "network48": keyed_hash(wide) if wide.endswith("/48") else "",
     }
 
 
@@ -73,18 +75,19 @@ def hash_month(hashed: str) -> str:
     return hashed.partition(":")[0]
 
 
-def _keyed_hash(network: str, month: str = "") -> str:
+def keyed_hash(network: str, month: str = "") -> str:
+    """Return a hash of a network's text, of 32 characters."""
     month = month or f"{timezone.now():%Y-%m}"
     digest = salted_hmac(f"common.client_ip:{month}", network, algorithm="sha256").hexdigest()
     return f"{month}:{digest[:24]}"
 
 
 def _is_in(address: str, networks: list[ipaddress.IPv4Network | ipaddress.IPv6Network]) -> bool:
-    ip = _parse(address)
+    ip = parse_address(address)
     return ip is not None and any(ip in network for network in networks)
 
 
-def _parse(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def parse_address(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """Parse an address, None if invalid; ::ffff:192.0.2.1 of a dual-stack socket becomes IPv4."""
     try:
         ip = ipaddress.ip_address(address)

@@ -23,7 +23,8 @@ from django.test import Client, TransactionTestCase
 from django.utils import timezone, translation
 from pytest_django import DjangoDbBlocker
 
-from accounts import bans, chosen_limits
+from accounts import bans
+from accounts.limiting import chosen, groups
 from accounts.models import User
 from arena_site.moderators import MODERATORS
 from battles.labels import custom_categories
@@ -178,21 +179,22 @@ def _categories_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.fixture(autouse=True)
 def _bans_and_limits_are_looked_up_anew() -> None:
-    bans.in_force.invalidate()
-    chosen_limits.in_force.invalidate()
+    for cached in (bans.in_force, chosen.in_force, groups.in_force):
+        cached.invalidate()
 
 
 @pytest.fixture
 def nothing_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep bans, limits and rules cached while queries are counted."""
-    for cached in (bans.in_force, chosen_limits.in_force, policy.current):
+    for cached in (bans.in_force, chosen.in_force, groups.in_force, policy.current):
         monkeypatch.setattr(cached, "ttl_s", 3600)
 
 
 @pytest.fixture
 def limits_are_known(nothing_is_forgotten: None, db: None) -> None:
     """Cache limits first, so that threads under test open no database connection."""
-    chosen_limits.in_force()
+    chosen.in_force()
+    groups.in_force()
 
 
 @pytest.fixture

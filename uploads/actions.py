@@ -9,7 +9,6 @@ from django.utils.translation import gettext as _
 from accounts.actor import Actor
 from accounts.models import User, Visitor
 from common.db.execution import violates
-from common.valkey import limits
 from uploads import extraction, storage
 from uploads.errors import FileTooLarge, NoFile, QuotaReached, UnknownFileType
 from uploads.file_names import sanitize_name
@@ -32,7 +31,7 @@ def keep_upload(*, actor: Actor, content: bytes, name: str) -> Upload:
         raise NoFile(_("The file is empty."))
     if len(content) > MAX_BYTES:
         raise FileTooLarge
-    limits.count("upload", actor.limit_keys, fail_open=actor.user is not None)
+    actor.count("upload", fail_open=actor.user is not None)
     file_type = detect_type(content, name)
     if file_type is None:
         raise UnknownFileType

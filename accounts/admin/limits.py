@@ -1,49 +1,20 @@
-from typing import Any
+import re
+from typing import Any, NamedTuple
 
 from django import forms
 from django.conf import settings
 from django.contrib import admin
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.audited import AuditChangesMixin
-from accounts.models import Limit
-from common.valkey import limits
+from accounts.limiting.networks import parse_network
+from accounts.limiting.rates import HELP, validate_rate
+from accounts.limiting.words import ACTIONS, WHO
+from accounts.models import Limit, LimitGroup
 
-ACTIONS = {
-    "battle": _("new battles"),
-    "turn": _("follow-ups, and asking again"),
-    "vote": _("votes"),
-    "star": _("stars"),
-    "report": _("reports"),
-    "upload": _("files brought"),
-    "export": _("downloads of votes and of one’s own data"),
-    "signin": _("wrong passwords"),
-    "signup": _("new accounts"),
-    "signon": _("sign-ins begun with an organization"),
-    "token": _("wrong API tokens"),
-}
-WHO = {
-    "visitor": _("a visitor"),
-    "member": _("a member"),
-    "person": _("one e-mail address from one network, or from a browser in which it signed in before"),
-    "address": _("one e-mail address from anywhere"),
-    "network": _("one network (an IPv4 address or an IPv6 /64)"),
-    "network48": _("one IPv6 /48"),
-}
-MAX_PERIOD_S = 366 * 24 * 3600  # Valkey rejects an expiry that is too long, which would refuse every request
-
-
-def _validate_rate(rate: str) -> None:
-    """Refuse an amount of zero, too: on wrong passwords it would stop every sign-in."""
-    try:
-        is_valid = all(item.amount and item.get_expiry() <= MAX_PERIOD_S for item in limits.parse_rate(rate))
-    except ValueError:
-        is_valid = False
-    if not is_valid:
-        problem = _("“%(rate)s” is no limit. Write “30/hour”, “30/hour,150/day”, “5/15 minutes” or “off”.")
-        raise ValidationError(problem, params={"rate": rate})
+MAX_NETWORKS = 200
 
 
 def _label(action: str, who: str) -> str:
@@ -56,12 +27,28 @@ def _choices() -> list[tuple[str, str]]:
     ]
 
 
+class LimitInForce(NamedTuple):
+    """Cell of the overview. row: None for the default."""
+
+    key: str
+    rate: str
+    row: Limit | None
+
+
+def _limits_in_force() -> list[tuple[str, list[tuple[str, LimitInForce]]]]:
+    """Return (action, [(who, limit)]) in words."""
+    chosen = {(row.action, row.who): row for row in Limit.objects.all()}
+    rows: dict[str, list[tuple[str, LimitInForce]]] = {}
+    for (action, who), default in settings.ARENA_LIMITS.items():
+        row = chosen.get((action, who))
+        cell = LimitInForce(f"{action} {who}", default if row is None else row.rate, row)
+        rows.setdefault(str(ACTIONS[action]), []).append((str(WHO[who]), cell))
+    return list(rows.items())
+
+
 class LimitForm(forms.ModelForm):  # type: ignore[type-arg]
     limit = forms.ChoiceField(label=_("limit"), choices=_choices, help_text=_("With the default after the colon."))
-    rate = forms.CharField(
-        label=_("rate"), max_length=100, validators=[_validate_rate],
-        help_text=_("For example “30/hour,150/day”, or “off” for no limit. Takes effect within five seconds."),
-    )  # fmt: skip
+    rate = forms.CharField(label=_("rate"), max_length=100, validators=[validate_rate], help_text=HELP)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -77,7 +64,11 @@ class LimitAdmin(AuditChangesMixin):
     list_display = ("limit", "rate", "default", "changed_at")
     ordering = ("action", "who")
 
-    def state_of(self, row: Limit) -> dict[str, Any]:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
+        context = {"in_force": _limits_in_force(), "groups": LimitGroup.objects.select_related("members")}
+        return super().changelist_view(request, {**(extra_context or {}), **context})
+
+    def state_of(self, row: Limit) -> dict[str, object]:
         return {"rate": row.rate}
 
     def save_model(self, request: HttpRequest, obj: Limit, form: LimitForm, change: bool) -> None:
@@ -93,3 +84,57 @@ class LimitAdmin(AuditChangesMixin):
     @admin.display(description=_("default"))
     def default(self, row: Limit) -> str:
         return str(settings.ARENA_LIMITS.get((row.action, row.who), ""))
+
+
+class NetworksField(forms.CharField):
+    """Networks, one a line. Each refused one is named with its reason."""
+
+    widget = forms.Textarea
+
+    def prepare_value(self, value: object) -> object:
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def clean(self, value: str) -> list[str]:
+        networks, refusals = [], []
+        for text in re.split(r"[\s,;]+", super().clean(value)):
+            try:
+                networks += [str(parse_network(text))] if text else []
+            except ValidationError as refusal:
+                refusals.append(refusal)
+        if len(networks) > MAX_NETWORKS:
+            refusals.append(ValidationError(_("Write at most %(most)d networks."), params={"most": MAX_NETWORKS}))
+        if refusals:
+            raise ValidationError(refusals)
+        return list(dict.fromkeys(networks))
+
+
+class LimitGroupForm(forms.ModelForm):  # type: ignore[type-arg]
+    networks = NetworksField(
+        label=_("Networks"), required=False, max_length=10_000,
+        help_text=_("One a line: 192.0.2.7, 192.0.2.0/24, 2001:db8:1::/48. Each limit of a network holds for them "
+        "this many times, and so does the daily cap on counted votes."),
+    )  # fmt: skip
+
+    class Meta:
+        model = LimitGroup
+        fields = ["name", "networks", "members", "times"]
+        help_texts = {
+            "members": _("Each limit of a member holds for the group’s members this many times."),
+            "times": _("2 to 100. For a class of 120 behind one address, 4 is enough."),
+        }
+
+
+@admin.register(LimitGroup)
+class LimitGroupAdmin(AuditChangesMixin):
+    form = LimitGroupForm
+    list_display = ("name", "listed_networks", "members", "times", "changed_at")
+    list_select_related = ("members",)
+    search_fields = ("name",)
+    ordering = ("name",)
+
+    def state_of(self, row: LimitGroup) -> dict[str, object]:
+        return {"networks": row.networks, "members": str(row.members or ""), "times": row.times}
+
+    @admin.display(description=_("networks"))
+    def listed_networks(self, row: LimitGroup) -> str:
+        return ", ".join(row.networks)

@@ -16,7 +16,7 @@ from accounts import access
 from accounts.actor import Actor, ActorRequest, browser_actor, network_limit_keys
 from accounts.errors import NotInBrowser
 from accounts.models import ApiToken, Scope, User
-from common.client_ip import network_hashes
+from common.client_ip import client_networks
 from common.errors import NotAllowed, NotSignedIn
 from common.prepared import PreparedQuery
 from common.valkey import limits
@@ -58,7 +58,7 @@ class ActorAuthentication(BaseAuthentication):
         if row.last_used_at is None or timezone.now() - row.last_used_at > LAST_USED_INTERVAL:
             ApiToken.objects.filter(pk=row.pk).update(last_used_at=Now())
         scopes = frozenset(Scope(scope) for scope in row.scopes)
-        return Actor(user=row.user, scopes=scopes, **network_hashes(request._request))
+        return Actor(user=row.user, scopes=scopes, **client_networks(request._request))
 
     def _enforce_csrf(self, request: Request) -> None:
         check = CSRFCheck(lambda _: None)  # type: ignore[arg-type]

@@ -8,7 +8,8 @@ from common.errors import TooManyRequests
 OPERATIONS: Operations = {
     (Me, "get"): Operation(
         summary="Who you are",
-        description="A member or an anonymous visitor, and the scopes of the token.",
+        description="A member or an anonymous visitor, the scopes of the token, and what is left of your limits: "
+        "`action` is `battle`, `turn` (follow-ups), `vote`, `star`, `report`, `upload`, `read` or `export`.",
     ),
     (Me, "delete"): Operation(
         summary="Delete your account",

@@ -15,9 +15,10 @@ NOT_COUNTED = _("Signing in is temporarily unavailable. Please try again.")
 def attempt_keys(request: HttpRequest, email: str) -> limits.Keys:
     """Return the keys for limits.count: the browser's device cookie, or else the address and the networks."""
     if nonce := device_cookies.get_nonce(request, email):
-        return {"person": f"device:{nonce}"}
+        return {"person": limits.Key(f"device:{nonce}")}
     address = _address_key(email)
-    return {"person": f"{address}:{network_hash(request)}", "address": address, **network_limit_keys(request)}
+    person = limits.Key(f"{address}:{network_hash(request)}")
+    return {"person": person, "address": limits.Key(address), **network_limit_keys(request)}
 
 
 def count(keys: limits.Keys) -> None:
@@ -33,7 +34,7 @@ def uncount(keys: limits.Keys) -> None:
 
 
 def reset(email: str) -> None:
-    limits.reset("signin", {"address": _address_key(email)})
+    limits.reset("signin", {"address": limits.Key(_address_key(email))})
 
 
 def _address_key(email: str) -> str:

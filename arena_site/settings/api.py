@@ -1,6 +1,7 @@
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.api.authentication.ActorAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["accounts.api.authentication.HasScope"],
+    "DEFAULT_THROTTLE_CLASSES": ["accounts.api.reading.ReadLimit"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["common.api.parsers.Utf8JsonParser"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "common.api.negotiation.IgnoreAcceptHeader",
@@ -18,7 +19,8 @@ SPECTACULAR_SETTINGS = {
         "A program sends a token with every call, `Authorization: Bearer arena_…`; members make them under "
         "*Account → API tokens*. Try-it-out uses your session, or a token after *Authorize*. Each operation names the "
         "token scope that it requires. An error is always `{code, detail, fields?}`; an object that you may not see is "
-        "404. A `POST` with an `Idempotency-Key` can be repeated."
+        "404. A `POST` with an `Idempotency-Key` can be repeated. Counted calls have the headers `RateLimit-Policy`, "
+        "`RateLimit`, `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset`."
     ),
     "TAGS": [
         {"name": "sessions", "description": "Start battles; find, rename, export and delete sessions."},

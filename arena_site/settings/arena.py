@@ -50,6 +50,11 @@ ARENA_LIMITS = {
     ("upload", "member"): "40/hour",
     ("upload", "network"): "100/hour",
     ("upload", "network48"): "200/hour",
+    # Requests to the API that only read; the pages' requests are not counted.
+    ("read", "visitor"): "600/minute",
+    ("read", "member"): "1200/minute",
+    ("read", "network"): "12000/minute",
+    ("read", "network48"): "20000/minute",
     ("export", "visitor"): "6/hour",
     ("export", "member"): "30/hour",
     ("export", "network"): "30/hour",

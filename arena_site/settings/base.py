@@ -70,6 +70,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "accounts.middleware.ActorMiddleware",
+    "accounts.middleware.RateLimitMiddleware",
     "common.error_pages.ArenaErrorMiddleware",
     "accounts.access.AccessMiddleware",
     "accounts.middleware.LastSeenMiddleware",
@@ -222,7 +223,9 @@ CORS_URLS_REGEX = r"^/(api|stream)/.*$"
 CORS_ALLOW_HEADERS = [
     "accept", "authorization", "content-type", "idempotency-key", "last-event-id",
 ]  # fmt: skip
-CORS_EXPOSE_HEADERS = ["Retry-After"]
+CORS_EXPOSE_HEADERS = [
+    "Retry-After", "RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
+]  # fmt: skip
 
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

@@ -20,7 +20,7 @@ from battles.prompting.lineup import BattleRequest, MatchupPlan, ModelRequiremen
 from battles.prompting.prompt import clean_prompt, title_from_prompt
 from common.errors import InvalidInput
 from common.valkey import limits
-from models_registry import drawable_cache
+from models_registry import drawable_cache, model_limits
 from models_registry.models.ledger import seconds_until_tomorrow
 from models_registry.spending import OverBudget
 from uploads.models import Upload
@@ -74,11 +74,12 @@ def _check_request(actor: Actor, prompt: str, battle_request: BattleRequest, pro
     prompt = clean_prompt(prompt)
     uploads = attachments.get_attachable_uploads(actor, battle_request.attachments)
     plan = _plan_matchup(battle_request, attachments.get_model_requirements(prompt, uploads))
-    limits.count("battle", actor.limit_keys, fail_open=actor.user is not None)
+    of_models = model_limits.counters(plan.chosen)
+    actor.count("battle", fail_open=actor.user is not None, beside=of_models)
     try:
         proof_of_work.require_proof(actor, proof)
     except ProofRequired:
-        limits.uncount("battle", actor.limit_keys)  # the browser repeats the request with a proof
+        limits.uncount("battle", actor.limit_keys, beside=of_models)  # the browser repeats the request with a proof
         raise
     if not plan.chosen:
         budget.check_affordable(actor, plan.candidates, prompt, uploads)

@@ -7,7 +7,6 @@ from battles.models import Battle, ModerationCase, Report
 from battles.moderation.examination import open_case
 from common.errors import InvalidInput
 from common.text.storable import has_unstorable
-from common.valkey import limits
 
 MAX_CHARACTERS = Report._meta.get_field("reason").max_length or 0
 NOT_COUNTED = gettext_lazy("Reporting is temporarily unavailable. Please try again.")
@@ -23,7 +22,7 @@ def report(*, actor: Actor, battle: Battle, reason: str) -> tuple[Report, bool]:
     existing = Report.objects.filter(case__battle=battle, **reporter).first()
     if existing is not None:
         return existing, False
-    limits.count("report", actor.limit_keys, fail_open=actor.user is not None, not_counted=NOT_COUNTED)
+    actor.count("report", fail_open=actor.user is not None, not_counted=NOT_COUNTED)
     with transaction.atomic():
         case, _created = ModerationCase.objects.get_or_create(battle=battle)
         stored, is_new = Report.objects.get_or_create(case=case, **reporter, defaults={"reason": reason})

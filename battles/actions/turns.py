@@ -32,6 +32,7 @@ from battles.streaming.control import publish_end
 from battles.tasks import wake_after_commit
 from battles.worker.turn_store import end_at_once
 from common.valkey import limits
+from models_registry import model_limits
 
 
 def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequence[str] = ()) -> Turn:
@@ -44,7 +45,7 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequenc
     prompt = clean_prompt(prompt)
     uploads = get_attachable_uploads(actor, attachments)
     # Count before moderation, so that each attempt counts; moderation may call an endpoint, so no row is locked yet.
-    limits.count("turn", actor.limit_keys, fail_open=actor.user is not None)
+    actor.count("turn", fail_open=actor.user is not None, beside=_limits_of_chosen_models(battle))
     findings = check_prompt(actor=actor, prompt=prompt, uploads=uploads, battle=battle)
     with transaction.atomic():
         battle = Battle.objects.select_for_update().get(pk=battle.pk)  # one follow-up at a time
@@ -62,6 +63,12 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequenc
         create_answers(turn, _turns_of(battle), sides, person=actor.key)
         Session.objects.filter(pk=battle.session_id).update(last_active_at=Now())
     return turn
+
+
+def _limits_of_chosen_models(battle: Battle) -> list[limits.Counter]:
+    if not model_limits.in_force():
+        return []
+    return model_limits.counters(side.model for side in battle.sides.filter(chosen=True).select_related("model"))
 
 
 def refuse_unless_open(battle: Battle, last_turn: Turn) -> None:
@@ -121,7 +128,7 @@ def regenerate(*, actor: Actor, battle: Battle) -> Turn:
         raise AlreadyRegenerated
     if not turn.after_vote and Vote.objects.filter(battle=battle).exists():
         raise AlreadyVoted
-    limits.count("turn", actor.limit_keys, fail_open=actor.user is not None)
+    actor.count("turn", fail_open=actor.user is not None)
     failed = {answer.side_id: answer for answer in turn.answers.all() if answer.state == Answer.State.FAILED}
     sides = _sides_of(battle).filter(pk__in=failed)
     charges = budget.reserve_for_sides(_turns_of(battle), sides, person=actor.key)

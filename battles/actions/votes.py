@@ -12,7 +12,6 @@ from battles.models import Answer, Battle, Position, Side, StarRating, Turn, Vot
 from battles.queries import lock_battle_for_vote
 from battles.text.style import StyleCounts, style_counts
 from common.db.execution import violates
-from common.valkey import limits
 from models_registry.models import LanguageModel
 
 
@@ -37,7 +36,7 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
         raise TakesNoVote
     if battle.vote_or_none is not None:
         raise AlreadyVoted
-    limits.count("vote", actor.limit_keys, fail_open=True)
+    actor.count("vote", fail_open=True)
     turns = list(battle.turns.all())
     refuse_unless_open(battle, turns[-1])
     judged = [turn for turn in turns if turn.can_be_judged()]
@@ -110,7 +109,7 @@ def give_stars(*, actor: Actor, answer: Answer, stars: int) -> StarRating:
         raise StillAnswering
     if answer.state != Answer.State.DONE:
         raise TakesNoStars
-    limits.count("star", actor.limit_keys, fail_open=True)
+    actor.count("star", fail_open=True)
     LanguageModel.objects.filter(pk=answer.side.model_id, has_votes=False).update(has_votes=True)
     Answer.objects.filter(pk=answer.pk).update(stars=stars)
     # Last, because numbering the row blocks all other ratings until COMMIT.

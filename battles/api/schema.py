@@ -12,6 +12,8 @@ from battles.api.serializers import (
 )
 from battles.api.shares import ShareViewSet
 from battles.api.views import AnswerViewSet, BattleViewSet, SessionViewSet
+from battles.api.votes import OwnVotes
+from battles.models import Battle, Vote
 from battles.payload_types import ExportedSessionPayload
 from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_of
 from common.errors import TooManyRequests
@@ -41,6 +43,7 @@ _EVENTS = (
     "text with this HTML), `state {side, state}`, `reset {side}` (discard the side's text), `end {}` (the turn is "
     "stored: fetch the battle). After a lost connection `Last-Event-ID`, or `?after=` with that id, continues it."
 )
+_DAY = {"type": "string", "format": "date"}
 _AS = Parameter("as", "The file's format.", {**one_of("json", "markdown"), "default": "json"})
 
 OPERATIONS: Operations = {
@@ -218,5 +221,17 @@ OPERATIONS: Operations = {
         takes=StarsSerializer,
         example={"stars": 4},
         refuses=(errors.TakesNoStars, errors.StillAnswering, TooManyRequests),
+    ),
+    (OwnVotes, "get"): Operation(
+        summary="Your votes, the latest first",
+        description="`sessions/{id}/` has the battles they are about.",
+        parameters=(
+            Parameter("model", "The id of a model: votes on it.", TEXT),
+            Parameter("against", "The id of another model, in the same votes.", TEXT),
+            Parameter("choice", "Votes of one kind.", one_of(*Vote.Choice.values)),
+            Parameter("mode", "Votes in one mode.", one_of(*Battle.VOTED_MODES)),
+            Parameter("since", "The first day, in UTC.", _DAY),
+            Parameter("until", "The last day, in UTC.", _DAY),
+        ),
     ),
 }

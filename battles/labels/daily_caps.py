@@ -2,14 +2,17 @@
 
 The order in the log decides which votes are over, so every later count agrees. Votes are marked when they are cast:
 live Elo then does not move, and the page says why. Votes cast at the same moment may pass unmarked; `votes_over_cap`
-finds them before they are counted, under the lock of the tallies.
+finds them before they are counted, under the lock of the tallies. A named network's cap is as many times as wide as
+its limits (NetworkCap).
 """
+
+from datetime import date
 
 from django.conf import settings
 from django.db import connection
 
 from accounts.actor import Actor
-from battles.models import Vote, VoteNetwork, VoteQuerySet
+from battles.models import NetworkCap, Vote, VoteNetwork, VoteQuerySet
 
 UNLIMITED = 2**31 - 1
 
@@ -47,18 +50,21 @@ WITH pending AS (
     ) AS found) AS taken
     FROM (SELECT DISTINCT voter, day FROM pending) AS days
 ), networks AS (
-    SELECT network, day, (SELECT count(*) FROM (
+    SELECT network, day, cap, (SELECT count(*) FROM (
         SELECT 1 FROM battles_votenetwork AS origin JOIN battles_vote AS taken ON taken.id = origin.vote_id
         WHERE origin.network = days.network AND origin.day = days.day AND taken."order" <= %(after)s
-        LIMIT %(network)s
+        LIMIT cap
     ) AS found) AS taken
-    FROM (SELECT DISTINCT network, day FROM pending WHERE network IS NOT NULL) AS days
+    FROM (
+        SELECT DISTINCT network, day, %(network)s * coalesce(wider.times, 1)::bigint AS cap
+        FROM pending LEFT JOIN battles_networkcap AS wider USING (network, day) WHERE network IS NOT NULL
+    ) AS days
 )
 SELECT pending.id FROM pending
 JOIN voters USING (voter, day)
 LEFT JOIN networks ON networks.network = pending.network AND networks.day = pending.day
 WHERE pending.excluded_reason = ''
-    AND (of_voter + voters.taken > %(person)s OR of_network + networks.taken > %(network)s)
+    AND (of_voter + voters.taken > %(person)s OR of_network + networks.taken > networks.cap)
 """
 
 
@@ -72,16 +78,29 @@ def is_reached(actor: Actor) -> bool:
                 return True
         network = _network_hash(actor)
         if network and caps["network"] < UNLIMITED:
-            cursor.execute(_NETWORK_REACHED_CAP, {**caps, "network_hash": network})
+            cap = caps["network"] * actor.network_times
+            cursor.execute(_NETWORK_REACHED_CAP, {"network": cap, "network_hash": network})
             return bool(cursor.fetchone()[0])
     return False
 
 
 def record_network(vote: Vote, actor: Actor) -> None:
     """Store the network for later counts. Call in the vote's transaction."""
-    network = _network_hash(actor)
-    if network:
-        VoteNetwork.objects.create(vote=vote, network=network, day=vote.created_at.date())
+    network, day = _network_hash(actor), vote.created_at.date()
+    if not network:
+        return
+    VoteNetwork.objects.create(vote=vote, network=network, day=day)
+    if actor.network_times > 1:
+        _record_wider_cap(network, day, actor.network_times)
+
+
+def _record_wider_cap(network: str, day: date, times: int) -> None:
+    # Read first: an upsert would lock the row, and the network's votes would wait for each other.
+    if not NetworkCap.objects.filter(network=network, day=day, times=times).exists():
+        NetworkCap.objects.bulk_create(
+            [NetworkCap(network=network, day=day, times=times)],
+            update_conflicts=True, unique_fields=["network", "day"], update_fields=["times"],
+        )  # fmt: skip
 
 
 def votes_over_cap(*, after: int, until: int) -> VoteQuerySet:
@@ -100,4 +119,4 @@ def _caps() -> dict[str, int]:
 
 def _network_hash(actor: Actor) -> str:
     """Return the hash of the IPv4 address or IPv6 /48 (a person may have a whole one); "" without a request."""
-    return actor.network48 or ("" if actor.network == "unknown" else actor.network)
+    return "" if actor.network == "unknown" else actor.wide_network

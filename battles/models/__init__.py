@@ -13,7 +13,7 @@ from battles.models.moderation import (
 from battles.models.sessions import Session
 from battles.models.shares import Share
 from battles.models.turns import Answer, Attachment, Turn, TurnQuerySet
-from battles.models.votes import StarRating, Vote, VoteCounter, VoteNetwork, VoteQuerySet
+from battles.models.votes import NetworkCap, StarRating, Vote, VoteCounter, VoteNetwork, VoteQuerySet
 
 __all__ = [
     "NUMBERED_POSITIONS",
@@ -30,6 +30,7 @@ __all__ = [
     "ModerationEndpoint",
     "ModerationRule",
     "ModerationVerdict",
+    "NetworkCap",
     "Position",
     "Report",
     "Session",

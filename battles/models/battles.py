@@ -32,6 +32,10 @@ class BattleQuerySet(models.QuerySet["Battle"]):
     def owned_by_visitor(self, pk: int) -> "BattleQuerySet":
         return self.filter(session__owner_visitor=pk, session__discarded_at=None)
 
+    def revealed(self) -> "BattleQuerySet":
+        """Filter to battles whose owner knows the models."""
+        return self.filter(~Q(mode=Battle.Mode.BLIND) | Q(vote__isnull=False))
+
     def with_consent(self) -> "BattleQuerySet":
         return self.exclude(consent="").filter(consent_withdrawn_at=None)
 

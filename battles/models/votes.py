@@ -62,6 +62,10 @@ class VoteQuerySet(models.QuerySet["Vote"]):
     def owned_by(self, actor: Actor) -> "VoteQuerySet":
         return self.filter(battle__in=Battle.objects.owned_by(actor))
 
+    def cast_by(self, actor: Actor) -> "VoteQuerySet":
+        """Filter to the actor's votes in sessions that are not deleted; faster than owned_by."""
+        return self.filter(voter=actor.key, battle__session__discarded_at=None) if actor.is_known else self.none()
+
     def with_consent(self) -> "VoteQuerySet":
         """Votes that count, on battles with consent that are neither hidden nor deleted."""
         visible = Q(battle__hidden_at=None, battle__session__discarded_at=None)
@@ -203,6 +207,21 @@ class VoteNetwork(models.Model):
 
     def __str__(self) -> str:
         return f"network of vote {self.vote_id}"
+
+
+class NetworkCap(models.Model):
+    """Wider daily cap of a named network's votes; deleted with VoteNetwork."""
+
+    network = models.CharField(max_length=32)
+    day = models.DateField()
+    # Factor of the cap (accounts.limiting.groups).
+    times = models.PositiveSmallIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["network", "day"], name="a_network_has_one_wider_cap_a_day")]
+
+    def __str__(self) -> str:
+        return f"{self.times} times the cap of {self.day}"
 
 
 class StarRating(models.Model):

@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
-from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, ProgrammingError, connection, transaction
+from django.db.models import Model, QuerySet
+from psycopg.errors import UndefinedTable
 
 logger = logging.getLogger(__name__)
 
@@ -15,6 +17,7 @@ RETRY_PAUSE_S = 0.5
 
 P = ParamSpec("P")
 T = TypeVar("T")
+M = TypeVar("M", bound=Model)
 
 
 @contextmanager
@@ -34,6 +37,17 @@ def one_snapshot() -> Iterator[None]:
 def violates(error: IntegrityError, *constraints: str) -> bool:
     diagnostics = getattr(error.__cause__, "diag", None)
     return getattr(diagnostics, "constraint_name", None) in constraints
+
+
+def rows_if_migrated(rows: QuerySet[M]) -> list[M]:
+    """Return the rows; [] while their table does not exist, because new code serves before its migrations have run."""
+    try:
+        with transaction.atomic():  # a failed query would break the transaction around it
+            return list(rows)
+    except ProgrammingError as error:
+        if not isinstance(error.__cause__, UndefinedTable):
+            raise
+        return []
 
 
 async def run_in_db(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

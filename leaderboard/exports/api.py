@@ -14,7 +14,6 @@ from accounts.actor import ActorRequest
 from accounts.models import Scope
 from common.db.execution import run_in_db
 from common.errors import NotAllowed, NotFound
-from common.valkey import limits
 from leaderboard.exports import selection
 from leaderboard.exports.writers import CONTENT_TYPES, WRITERS
 
@@ -36,7 +35,7 @@ class _FileView(APIView, ABC):
             raise NotAllowed(
                 _("This arena does not publish its votes. A member's token with the scope “export” reads them.")
             )
-        limits.count("export", actor.limit_keys, fail_open=True)
+        actor.count("export", fail_open=True)
         export = self.open_export(request.query_params)
         return StreamingHttpResponse(
             _stream(WRITERS[ending](export.batches(), export.table)),

@@ -2,6 +2,7 @@ from models_registry.models.breakers import Breaker
 from models_registry.models.catalogues import Catalogue, CatalogueChange
 from models_registry.models.language_models import LanguageModel, LanguageModelQuerySet
 from models_registry.models.ledger import Charge, PaidCallsHalt, SpendingDay
+from models_registry.models.limits import ModelLimit
 from models_registry.models.prices import Price
 from models_registry.models.providers import LOCAL_MODEL_ENDPOINT, Provider
 
@@ -13,6 +14,7 @@ __all__ = [
     "Charge",
     "LanguageModel",
     "LanguageModelQuerySet",
+    "ModelLimit",
     "PaidCallsHalt",
     "Price",
     "Provider",

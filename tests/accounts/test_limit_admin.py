@@ -2,7 +2,7 @@ import pytest
 from django.conf import settings as site
 from django.test import Client
 
-from accounts import chosen_limits
+from accounts.limiting import chosen
 from accounts.models import AuditEntry, Limit, User
 from battles import actions
 from common.errors import TooManyRequests
@@ -53,7 +53,7 @@ def test_limit_holds_at_once_until_its_row_is_deleted(admin: Client):
     admin.post(f"{page}/change/", {"rate": "off"})
     assert start_battles(visitor, 4) == 4
     admin.post(f"{page}/delete/", {"post": "yes"})
-    assert not chosen_limits.in_force()
+    assert not chosen.in_force()
 
 
 def test_limit_list_shows_rate_and_default(admin: Client):
@@ -116,4 +116,4 @@ def test_moderator_cannot_change_limits(at_work: Client):
 def test_limits_are_read_once_within_their_ttl(django_assert_num_queries):
     with django_assert_num_queries(1):
         for _ in range(3):
-            chosen_limits.in_force()
+            chosen.in_force()

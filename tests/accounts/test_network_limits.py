@@ -72,4 +72,4 @@ def test_visitors_and_members_of_network_have_separate_limits(settings):
 
 
 def test_visitor_without_a_cookie_is_counted_as_the_network():
-    assert Actor(network="203.0.113.7").limit_keys == {"network": "visitors:203.0.113.7"}
+    assert Actor(network="203.0.113.7").limit_keys == {"network": limits.Key("visitors:203.0.113.7")}

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 import pytest
 from django.test import RequestFactory
 
-from common.client_ip import client_ip, hash_month, network_hash, network_hashes, network_of
+from common.client_ip import client_ip, client_networks, hash_month, network_hash, network_of
 
 
 def ip_of_request(remote: str, forwarded: str | None = None) -> str:
@@ -82,7 +82,7 @@ def test_network_hash_defaults_to_this_month(monkeypatch: pytest.MonkeyPatch):
 
 def test_network48_hash_is_equal_within_a_48():
     def hash48_of(remote: str) -> str:
-        return network_hashes(RequestFactory().get("/", REMOTE_ADDR=remote))["network48"]
+        return client_networks(RequestFactory().get("/", REMOTE_ADDR=remote))["network48"]
 
     assert hash48_of("2001:db8:1:2::7") == hash48_of("2001:db8:1:ffff::7") != hash48_of("2001:db8:2:2::7")
     assert hash48_of("2001:db8:1:2::7") not in (hash_of("2001:db8:1:2::7", ""), "")

@@ -7,6 +7,7 @@ import pytest
 from common.errors import ServiceAway, TooManyRequests
 from common.valkey import limits
 from common.valkey.connections import connection
+from common.valkey.limits import Key
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("limits_are_known")]
 
@@ -17,7 +18,7 @@ def seven_an_hour(settings) -> None:
 
 
 def count(person: str, network: str = "", *, fail_open: bool = False) -> bool:
-    keys = {"visitor": person, **({"network": network} if network else {})}
+    keys = {"visitor": Key(person)} | ({"network": Key(network)} if network else {})
     try:
         limits.count("vote", keys, fail_open=fail_open)
     except TooManyRequests:
@@ -44,7 +45,7 @@ def test_people_and_actions_have_counters_of_their_own(settings):
     settings.ARENA_LIMITS = {("vote", "visitor"): "1/hour", ("battle", "visitor"): "1/hour"}
     assert count("user:1")
     assert count("user:2")
-    limits.count("battle", {"visitor": "user:1"}, fail_open=False)
+    limits.count("battle", {"visitor": Key("user:1")}, fail_open=False)
     assert not count("user:1")
 
 
@@ -81,14 +82,14 @@ def test_longest_wait_is_reported(settings):
     settings.ARENA_LIMITS = {("vote", "visitor"): "1/minute", ("vote", "network"): "1/hour"}
     assert count("user:1", "10.0.0.1")
     with pytest.raises(TooManyRequests, match="Your network") as refusal:
-        limits.count("vote", {"visitor": "user:1", "network": "10.0.0.1"}, fail_open=False)
+        limits.count("vote", {"visitor": Key("user:1"), "network": Key("10.0.0.1")}, fail_open=False)
     assert int(refusal.value.headers["Retry-After"]) > 60
 
 
 def test_uncount_after_the_window_starts_no_debt(seven_an_hour):
     count("user:1")
     connection().flushdb()  # the window is over
-    limits.uncount("vote", {"visitor": "user:1"})
+    limits.uncount("vote", {"visitor": Key("user:1")})
     assert [count("user:1") for _ in range(8)] == [True] * 7 + [False]
 
 
@@ -101,7 +102,7 @@ def test_refusal_has_retry_after(seven_an_hour):
     for _ in range(7):
         count("user:1")
     with pytest.raises(TooManyRequests) as refusal:
-        limits.count("vote", {"visitor": "user:1"}, fail_open=False)
+        limits.count("vote", {"visitor": Key("user:1")}, fail_open=False)
     assert 3500 < int(refusal.value.headers["Retry-After"]) <= 3600
     assert refusal.value.http_status == 429
 

@@ -159,6 +159,7 @@ def test_responses_match_schema_without_extra_fields(client: Client, settings):
     ask("delete", "uploads/{public_id}/", public_id=world.picture.public_id)
 
     ask("get", "me/")
+    assert ask("get", "me/votes/")["results"]
     made = ask("post", "me/tokens/", {"name": "t", "scopes": ["read"], "expires_at": "2100-01-01T00:00:00Z"})
     ask("get", "me/tokens/")
     other = make.browser(member)

@@ -26,11 +26,14 @@ PUBLISHED = [
 OWN = [
     "/sessions/",
     "/sessions/consent/withdraw/",
+    "/votes/",
+    "/accounts/limits/",
     "/uploads/",
     "/api/v1/sessions/",
     "/api/v1/sessions/consent/",
     "/api/v1/uploads/",
     "/api/v1/me/",
+    "/api/v1/me/votes/",
 ]
 # Votes under pseudonyms (access: tests/leaderboard/public_data).
 EXPORTS = ["/api/v1/exports/votes.{ending}", "/api/v1/exports/stars.{ending}"]

@@ -9,6 +9,7 @@ from django.core.management import call_command
 from django.db import connection, connections
 
 from accounts.actor import Actor
+from accounts.models import LimitGroup
 from battles import actions
 from battles.models import Vote, VoteNetwork
 from leaderboard.aggregation.job import aggregate
@@ -57,6 +58,22 @@ def test_votes_over_network_cap_are_marked(models: tuple[Any, Any]):
 def test_networks_of_one_ipv6_48_share_a_cap(models: tuple[Any, Any]):
     actors = [replace(visitor(f"2026-11:{n}"), network48="2026-11:wide") for n in range(6)]
     assert [cast(actor, models).excluded_reason for actor in actors] == [""] * 5 + [OVER]
+
+
+def test_named_network_has_a_wider_cap_in_every_count(models: tuple[Any, Any], settings: Any):
+    settings.ARENA_DAILY_VOTES = {"person": 0, "network": 2}
+    in_class = [replace(visitor(), address="203.0.113.7") for _ in range(9)]
+    assert [cast(actor, models).excluded_reason for actor in in_class[:3]] == ["", "", OVER]
+    group = LimitGroup.objects.create(name="class", networks=["203.0.113.0/24"], times=2)
+    assert [cast(actor, models).excluded_reason for actor in map(replace, in_class[3:5])] == ["", OVER]
+    group.times = 3
+    group.save()
+    assert cast(replace(in_class[5]), models).excluded_reason == ""
+    settings.ARENA_DAILY_VOTES = {"person": 0, "network": 0}
+    cast(replace(in_class[6]), models)
+    settings.ARENA_DAILY_VOTES = {"person": 0, "network": 2}
+    aggregate(slot="one")
+    assert reasons() == ["", "", OVER, "", OVER, "", OVER]
 
 
 def test_votes_of_yesterday_do_not_count_today(models: tuple[Any, Any]):

@@ -1,0 +1,111 @@
+"""A person's votes: the list, its filters and payload."""
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import cast
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db.models import Q
+from django.http import QueryDict
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from accounts.actor import Actor
+from battles.models import Battle, Vote, VoteQuerySet
+from battles.payload_types import Choice, Mode, OwnVotePayload
+from battles.payloads import counted_payload
+from common.text.storable import storable
+from models_registry.models import LanguageModel
+
+FIRST_DAY, LAST_DAY = date(2000, 1, 1), date(2199, 12, 31)
+NOT_A_DAY = _("Write a day as 2026-11-23.")
+
+
+def _day_field() -> forms.DateField:
+    """Return a field for a day in UTC."""
+    return forms.DateField(
+        required=False, input_formats=["%Y-%m-%d"], widget=forms.DateInput({"type": "date"}, "%Y-%m-%d"),
+        validators=[MinValueValidator(FIRST_DAY, NOT_A_DAY), MaxValueValidator(LAST_DAY, NOT_A_DAY)],
+        error_messages={"invalid": NOT_A_DAY},
+    )  # fmt: skip
+
+
+class VoteFilterForm(forms.Form):
+    """Filters of a person's votes. Only models of these votes are known to it."""
+
+    model = forms.CharField(label=_("Model"), required=False, widget=forms.Select)
+    against = forms.CharField(label=_("Against"), required=False, widget=forms.Select)
+    choice = forms.ChoiceField(
+        label=_("Your vote"), required=False, choices=[("", _("Every vote")), *Vote.Choice.choices]
+    )
+    mode = forms.ChoiceField(
+        label=_("Mode"), required=False,
+        choices=[("", _("Every mode")), *((mode.value, mode.label) for mode in Battle.VOTED_MODES)],
+    )  # fmt: skip
+    since, until = _day_field(), _day_field()
+
+    def __init__(self, query: QueryDict, *, actor: Actor) -> None:
+        super().__init__(query, label_suffix="")
+        self.fields["since"].label, self.fields["until"].label = _("Since"), _("Until")
+        self._votes = Vote.objects.cast_by(actor)
+        self._models = {model.slug: model for model in _models_of(self._votes)}
+        for name, every in (("model", _("Every model")), ("against", _("Every model"))):
+            choices = [("", every), *((slug, model.name) for slug, model in self._models.items())]
+            cast(forms.Select, self.fields[name].widget).choices = choices
+
+    def clean_model(self) -> LanguageModel | None:
+        return self._clean_model("model")
+
+    def clean_against(self) -> LanguageModel | None:
+        return self._clean_model("against")
+
+    def clean(self) -> None:
+        first, last = self.cleaned_data.get("since"), self.cleaned_data.get("until")
+        if first and last and first > last:
+            self.add_error("until", gettext("This day is before the first one."))
+
+    @property
+    def is_narrowed(self) -> bool:
+        return any(self.cleaned_data.values())
+
+    def votes(self) -> VoteQuerySet:
+        """Return the filtered votes, the latest first, with their battles and models."""
+        data, found = self.cleaned_data, self._votes
+        for model in filter(None, (data["model"], data["against"])):
+            found = found.filter(Q(model_left=model) | Q(model_right=model))
+        exact = {name: data[name] for name in ("choice", "mode") if data[name]}
+        if data["since"]:
+            exact["created_at__gte"] = datetime.combine(data["since"], time(), UTC)
+        if data["until"]:
+            exact["created_at__lt"] = datetime.combine(data["until"] + timedelta(days=1), time(), UTC)
+        related = found.filter(**exact).select_related("battle__session", "model_left", "model_right")
+        return related.order_by("-created_at", "-pk")
+
+    def _clean_model(self, name: str) -> LanguageModel | None:
+        slug = self.cleaned_data[name]
+        if slug and slug not in self._models:
+            sentence = gettext("You have no vote on “%(model)s”.")
+            raise ValidationError(sentence, params={"model": storable(slug[:120])}, code="no_vote_on_it")
+        return self._models.get(slug)
+
+
+def _models_of(votes: VoteQuerySet) -> list[LanguageModel]:
+    seen = votes.values_list("model_left").union(votes.values_list("model_right"))
+    return list(LanguageModel.objects.filter(pk__in=[pk for (pk,) in seen]).order_by("name", "pk"))
+
+
+def own_vote_payload(vote: Vote) -> OwnVotePayload:
+    """vote: from VoteFilterForm.votes."""
+    battle = vote.battle
+    return {
+        "battle": battle.public_id,
+        "session": battle.session.public_id,
+        "title": "" if battle.is_hidden else battle.session.title,
+        "mode": cast(Mode, vote.mode),
+        "choice": cast(Choice, vote.choice),
+        "left": {"id": vote.model_left.slug, "name": vote.model_left.name},
+        "right": {"id": vote.model_right.slug, "name": vote.model_right.name},
+        "created_at": vote.created_at,
+        **counted_payload(vote),
+    }
