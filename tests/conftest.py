@@ -37,6 +37,7 @@ from common.rendering.renderer import Renderer
 from common.valkey import connections as valkey
 from common.valkey import limits
 from common.valkey.connections import connection, pool
+from leaderboard.boards import live_figures
 from models_registry import drawable_cache
 from models_registry.providers import refusals
 from tests import database_reset, make
@@ -167,6 +168,13 @@ def _models_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not cache models: many tests change them without the ORM's signals."""
     monkeypatch.setattr(drawable_cache.cached_roster, "ttl_s", 0.0)
     drawable_cache.cached_roster.invalidate()
+
+
+@pytest.fixture(autouse=True)
+def _live_figures_are_read_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do not cache figures: tests cast votes faster than boards move."""
+    monkeypatch.setattr(live_figures.cached_figures, "ttl_s", 0.0)
+    live_figures.cached_figures.invalidate()
 
 
 @pytest.fixture(autouse=True)

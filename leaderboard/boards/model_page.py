@@ -1,12 +1,13 @@
 from django.db import connection
 
+from leaderboard.boards.live_figures import figures_beside
 from leaderboard.boards.queries import board_kind_order
 from leaderboard.boards.recent_calls import recent_calls
 from leaderboard.boards.standings import StandingRow, standing_payload
 from leaderboard.boards.titles import board_titles
 from leaderboard.counting.pairs import meetings_by_opponent
 from leaderboard.errors import NoSuchModel
-from leaderboard.models import OVERALL, AggregationRun, EloRating, Standing
+from leaderboard.models import OVERALL, AggregationRun, Standing
 from leaderboard.payload_types import ModelOnBoardPayload, ModelStandingsPayload, OpponentPayload, TagPayload
 from leaderboard.rating.differences import observed_share
 from models_registry.models import LanguageModel
@@ -37,11 +38,15 @@ def get_public_model(slug: str) -> LanguageModel:
 def read_model_page(slug: str) -> ModelStandingsPayload:
     """Return a model's standings on every board. Raises NoSuchModel."""
     model = get_public_model(slug)
+    standings = model_standings(model)
+    live = figures_beside(AggregationRun.objects.snapshots(OVERALL).first())
+    overall_votes = next((line["votes"] for line in standings if line["board"] == OVERALL), 0)
     return {
         "model": model_summary(model),
         "retired_at": model.retired_at,
-        "elo": EloRating.objects.filter(pk=model.pk).values_list("rating", flat=True).first(),
-        "standings": model_standings(model),
+        "elo": live.elo(OVERALL, model.pk),
+        "live_votes": overall_votes + live.new_votes(OVERALL, model.pk),
+        "standings": standings,
         "opponents": model_opponents(model),
         "calls": recent_calls(model.pk),
         "tags": _tags(model),

@@ -37,6 +37,7 @@ class Row(TypedDict):
     whisker: str
     point: str
     votes: str
+    new_votes: str
     win_rate: str
     both_bad: str
     both_bad_interval: str
@@ -103,6 +104,7 @@ def _row(line: ResultPayload, scale: "_Scale", url: str) -> Row:
         "whisker": "" if score is None else scale.whisker(line),
         "point": "" if score is None else f"M{scale.at(score):.1f} 1V11",
         "votes": format_integer(line["votes"]),
+        "new_votes": _new_votes(line),
         "win_rate": format_percent(line["win_rate"]),
         "both_bad": format_percent(line["both_bad_rate"]),
         "both_bad_interval": _both_bad_interval(line),
@@ -147,6 +149,11 @@ def score_text(line: ResultPayload) -> str:
 def interval_text(line: ResultPayload) -> str:
     low, high = line["ci_low"], line["ci_high"]
     return "" if low is None or high is None else f"{low:.0f}–{high:.0f}"
+
+
+def _new_votes(line: ResultPayload) -> str:
+    new = (line["live_votes"] or 0) - line["votes"]
+    return f"+{format_integer(new)}" if new > 0 else ""
 
 
 def _both_bad_interval(line: ResultPayload) -> str:
