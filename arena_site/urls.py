@@ -16,6 +16,7 @@ urlpatterns = [
     path("", include("battles.urls")),
     path("", include("uploads.urls")),
     path("", include("leaderboard.urls")),
+    path("models/", include("models_registry.urls")),
     path("accounts/", include("accounts.urls")),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),

@@ -4,7 +4,7 @@ from typing import TypedDict
 
 from battles.payload_types import SideName
 from common.payload_types import JsonObject, Moment
-from models_registry.payload_types import ModelPayload
+from models_registry.payload_types import ModelCardPayload, ModelPayload
 
 
 class MethodPayload(TypedDict):
@@ -198,6 +198,7 @@ class ModelStandingsPayload(TypedDict):
     """One model on every board."""
 
     model: ModelPayload
+    about: ModelCardPayload
     retired_at: Moment | None
     elo: float | None
     live_votes: int

@@ -7,6 +7,7 @@ from django.core.validators import MaxLengthValidator
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
+from models_registry.icons import read_icon, store_icon
 from models_registry.models import LOCAL_MODEL_ENDPOINT, LanguageModel, Provider
 from models_registry.providers.addresses import is_allowed, zone_of_url
 from models_registry.validators import validate_provider_key
@@ -82,12 +83,19 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
         widget=forms.CheckboxSelectMultiple,
     )
     make_version = forms.BooleanField(required=False)
+    icon_file = forms.FileField(
+        label=_("New icon"), required=False,
+        widget=forms.FileInput(attrs={"accept": "image/png,image/jpeg,image/webp,image/gif"}),
+        help_text=_("PNG, JPEG, WebP or GIF up to 500 kB; shown as a small square. Without one, initials are shown."),
+    )  # fmt: skip
+    remove_icon = forms.BooleanField(label=_("Remove the icon"), required=False)
 
     class Meta:
         model = LanguageModel
         fields = [
             "name", "slug", "status", "weight", "calls_at_once", "provider", "upstream_name", "system_prompt",
-            "parameters", "organization", "license", "license_kind", "size_b", "context_length", "abilities", "aliases",
+            "parameters", "hides_setup", "organization", "license", "license_kind", "size_b", "context_length",
+            "abilities", "aliases",
         ]  # fmt: skip
         help_texts = {
             "slug": _("The model's id in addresses and in the models file. It cannot be changed later."),
@@ -107,6 +115,10 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
             "The new version starts without votes. This version is retired and keeps its votes."
         )
 
+    def clean_icon_file(self) -> bytes | None:
+        file = self.cleaned_data["icon_file"]
+        return read_icon(file) if file else None
+
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if self.instance.has_votes and self._changes_behaviour(cleaned) and not cleaned.get("make_version"):
@@ -115,6 +127,13 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
                 _("This model has votes. Tick this to save the change as a new version, or undo the change."),
             )
         return cleaned
+
+    def store_icon(self) -> None:
+        """Store the icon of a valid form, and set it on the instance without saving."""
+        if icon := self.cleaned_data["icon_file"]:
+            self.instance.icon = store_icon(icon)
+        elif self.cleaned_data["remove_icon"]:
+            self.instance.icon = None
 
     def _changes_behaviour(self, cleaned: dict[str, Any]) -> bool:
         names = (name.removesuffix("_id") for name in LanguageModel.BEHAVIOUR)

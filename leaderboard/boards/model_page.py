@@ -11,7 +11,7 @@ from leaderboard.models import OVERALL, AggregationRun, Standing
 from leaderboard.payload_types import ModelOnBoardPayload, ModelStandingsPayload, OpponentPayload, TagPayload
 from leaderboard.rating.differences import observed_share
 from models_registry.models import LanguageModel
-from models_registry.payloads import model_summary, prices_in_force
+from models_registry.payloads import model_cards, model_summary, prices_in_force
 
 # Tags are words from a short list, given to a side after a vote. Uses the indexes tagged_votes_left and _right.
 _TAGS = """
@@ -43,6 +43,7 @@ def read_model_page(slug: str) -> ModelStandingsPayload:
     overall_votes = next((line["votes"] for line in standings if line["board"] == OVERALL), 0)
     return {
         "model": model_summary(model),
+        "about": model_cards([model])[0],
         "retired_at": model.retired_at,
         "elo": live.elo(OVERALL, model.pk),
         "live_votes": overall_votes + live.new_votes(OVERALL, model.pk),

@@ -61,6 +61,8 @@ def contestant_summary(contestant: Contestant, *, prices: Mapping[int, Price]) -
         "price_output": None,
         "version": None,
         "abilities": [],
+        "size_b": None,
+        "icon": None,
     }
 
 

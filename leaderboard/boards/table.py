@@ -10,12 +10,14 @@ from typing import NamedTuple, TypedDict
 
 from django.urls import reverse
 from django.utils.formats import get_format
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from common.text.money import dollars
 from leaderboard.payload_types import ResultPayload
 from models_registry.payload_types import ModelPayload
 from models_registry.payloads import licence_label
+from models_registry.templatetags.model_cards import model_icon
 
 WIDTH = 110.0  # width of the drawn scale, in SVG units
 MARGIN = 10.0  # beyond the outermost bounds, in points
@@ -26,6 +28,7 @@ _PLACEHOLDER = "a"
 class Row(TypedDict):
     line: ResultPayload
     name: str
+    icon: SafeString
     url: str
     is_preliminary: bool
     is_retired: bool
@@ -93,6 +96,7 @@ def _row(line: ResultPayload, scale: "_Scale", url: str) -> Row:
     return {
         "line": line,
         "name": model["name"],
+        "icon": model_icon(model["name"], model["icon"]),
         "url": url,
         "is_preliminary": line["preliminary"],
         "is_retired": model["status"] == "retired",

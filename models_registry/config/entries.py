@@ -36,6 +36,7 @@ class ModelKeys(msgspec.Struct):
     parameters: dict[str, Any] = {}
     system_prompt: Text = ""
     calls_at_once: int | None = None
+    hides_setup: bool | None = field(name="hide_setup", default=None)
 
 
 class ProviderKeys(msgspec.Struct):
@@ -167,6 +168,8 @@ def _did_you_mean(word: str, known: list[str]) -> str:
 def _entry(line: int, values: dict[str, Any]) -> ModelEntry:
     keys = msgspec.convert(values, OtherKeys)
     fields = msgspec.structs.asdict(msgspec.convert(values, ModelKeys))
+    if fields["hides_setup"] is None:
+        del fields["hides_setup"]  # an existing model keeps its switch
     # A licence's name instead of its kind means an open one.
     is_named = keys.license not in (OPEN, PROPRIETARY)
     kinds = LanguageModel.LicenseKind

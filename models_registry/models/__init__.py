@@ -1,5 +1,6 @@
 from models_registry.models.breakers import Breaker
 from models_registry.models.catalogues import Catalogue, CatalogueChange
+from models_registry.models.icons import ModelIcon
 from models_registry.models.language_models import LanguageModel, LanguageModelQuerySet
 from models_registry.models.ledger import Charge, PaidCallsHalt, SpendingDay
 from models_registry.models.prices import Price
@@ -13,6 +14,7 @@ __all__ = [
     "Charge",
     "LanguageModel",
     "LanguageModelQuerySet",
+    "ModelIcon",
     "PaidCallsHalt",
     "Price",
     "Provider",

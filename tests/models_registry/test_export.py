@@ -17,7 +17,7 @@ KEY = "sk-live-4f9c-do-not-show-7Q2z"
 NOT_EXPORTED_OF_PROVIDERS = {
     "id", "key_encrypted", "key_last_four", "key_fingerprint", "is_answering", "probed_at", "created_at",
 }  # fmt: skip
-NOT_EXPORTED_OF_MODELS = {"id", "provider", "family", "version", "retired_at", "has_votes", "created_at"}
+NOT_EXPORTED_OF_MODELS = {"id", "provider", "family", "version", "retired_at", "has_votes", "created_at", "icon"}
 
 
 def make_everything() -> LanguageModel:
@@ -33,7 +33,7 @@ def make_everything() -> LanguageModel:
         provider=provider, upstream_name="company/large", slug="company-large", name="Größe L", organization="Company",
         license="Apache-2.0", license_kind="open", size_b=Decimal("70.5"), context_length=32768,
         abilities=["images", "tools"], system_prompt="Be brief.\nBe kind.", weight=0.5, aliases=["company", "large"],
-        parameters={"temperature": 0.5, "stop": ["END"]}, calls_at_once=3, status="paused",
+        parameters={"temperature": 0.5, "stop": ["END"]}, calls_at_once=3, status="paused", hides_setup=True,
     )  # fmt: skip
     versions.set_price(model, Decimal("0.15"), Decimal("2"))
     return model

@@ -51,7 +51,7 @@ RANDOM_HEADERS = {"X-Request-ID", "Content-Security-Policy", "Set-Cookie", "Cont
 RANDOM_WORDS = [
     (r'(csrfmiddlewaretoken" value|nonce)="[^"]+"', r"\1"),
     (r'(X-CSRFToken[^:]*:\s*)[^}]+}', r"\1"),
-    (r"(Computed|Next:) [^<]*", r"\1"),
+    (r"(Computed|Next run:) [^<]*", r"\1"),
     (r'("voter":\s*)"[^"]+"', r"\1"),
 ]  # fmt: skip
 

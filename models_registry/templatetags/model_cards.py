@@ -1,0 +1,43 @@
+"""Parts of a model's description: `{% model_icon name icon %}`, labels of abilities and of changed fields."""
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from models_registry.models import LanguageModel
+from models_registry.payloads import icon_url
+
+register = template.Library()
+
+
+@register.simple_tag
+def model_icon(name: str, icon: str | None) -> SafeString:
+    """icon: the picture's address, as in ModelPayload."""
+    if icon:
+        return format_html('<img class="model-icon" src="{}" width="24" height="24" alt="" loading="lazy">', icon)
+    return format_html('<span class="model-icon" aria-hidden="true">{}</span>', initials(name))
+
+
+@register.simple_tag
+def icon_of(model: LanguageModel) -> SafeString:
+    return model_icon(model.name, icon_url(model.icon_id) if model.icon_id else None)
+
+
+@register.filter
+def ability_label(ability: str) -> str:
+    return str(dict(LanguageModel.Ability.choices).get(LanguageModel.Ability(ability), ability))
+
+
+@register.filter
+def change_label(change: str) -> str:
+    """Return the label of a name in ModelVersionPayload's changes; parameters keep their names."""
+    labels = {"provider": _("provider"), "model": _("upstream model"), "system_prompt": _("system prompt")}
+    return labels.get(change, change.removeprefix("parameters."))
+
+
+def initials(name: str) -> str:
+    """Return the first letters or digits of the first two words, or of the only one."""
+    words = ["".join(letter for letter in word if letter.isalnum()) for word in name.replace("-", " ").split()]
+    words = [word for word in words if word]
+    return ("".join(word[0] for word in words[:2]) if len(words) > 1 else "".join(words)[:2]).upper() or "?"
