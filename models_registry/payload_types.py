@@ -55,7 +55,8 @@ class ModelVersionPayload(TypedDict):
 
 
 class ModelCardPayload(ModelPayload):
-    """Everything public about a language model, newest price and version first. `setup` is null if it is hidden."""
+    """Everything public about a language model, newest price and version first; `prices` has those of earlier versions,
+    too. `setup` is null if it is hidden."""
 
     provider: str
     retired_at: Moment | None

@@ -58,7 +58,6 @@ def model_cards(models: Iterable[LanguageModel]) -> list[ModelCardPayload]:
 
 
 def _card(model: LanguageModel, versions: list[LanguageModel]) -> ModelCardPayload:
-    prices = sorted(model.prices.all(), key=lambda price: (price.valid_from, price.pk), reverse=True)
     return {
         **model_summary(model),
         "provider": model.provider.name,
@@ -69,11 +68,21 @@ def _card(model: LanguageModel, versions: list[LanguageModel]) -> ModelCardPaylo
                 "output": plain_decimal(price.output_per_million),
                 "valid_from": price.valid_from,
             }
-            for price in prices
+            for price in _price_history(model, versions)
         ],
         "setup": None if model.hides_setup else _setup(model),
         "versions": [_version(now, before) for before, now in pairwise([None, *versions])][::-1],
     }
+
+
+def _price_history(model: LanguageModel, versions: list[LanguageModel]) -> list[Price]:
+    """Return the prices of the model and its earlier versions, newest first, without repetitions."""
+    history: list[Price] = []
+    earlier = [price for version in versions if version.version <= model.version for price in version.prices.all()]
+    for price in sorted(earlier, key=lambda price: (price.valid_from, price.pk)):
+        if not history or str(history[-1]) != str(price):
+            history.append(price)
+    return history[::-1]
 
 
 def _setup(model: LanguageModel) -> SetupPayload:

@@ -1,10 +1,14 @@
 """Parts of a model's description: `{% model_icon name icon %}`, labels of abilities and of changed fields."""
 
+import json
+
 from django import template
+from django.utils.formats import number_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from common.payload_types import Json
 from models_registry.models import LanguageModel
 from models_registry.payloads import icon_url
 
@@ -27,6 +31,17 @@ def icon_of(model: LanguageModel) -> SafeString:
 @register.filter
 def ability_label(ability: str) -> str:
     return str(dict(LanguageModel.Ability.choices).get(LanguageModel.Ability(ability), ability))
+
+
+@register.filter
+def short_number(number: float) -> str:
+    """Return the number in the reader's language without trailing zeros: 7, 70.5."""
+    return number_format(int(number) if number == int(number) else number)
+
+
+@register.filter
+def parameter(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 @register.filter

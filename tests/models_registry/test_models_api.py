@@ -58,6 +58,8 @@ def described_time(moment: datetime) -> str:
 
 def test_versions_say_what_changed_unless_hidden(client: Client):
     first = make.model(slug="gpt", has_votes=True, parameters={"temperature": 0.5, "seed": 1})
+    set_price(first, Decimal(1), Decimal(2))
+    set_price(first, Decimal(3), Decimal(4))
     second = versions.revise(first.pk, {"system_prompt": "Be brief.", "parameters": {"temperature": 1, "seed": 1}})
     LanguageModel.objects.filter(pk=second.pk).update(has_votes=True)
     third = versions.revise(second.pk, {"upstream_name": "secret-model"})
@@ -66,6 +68,7 @@ def test_versions_say_what_changed_unless_hidden(client: Client):
     changes = ["system_prompt", "parameters.temperature"]
     for slug, prompt in (("gpt", ""), ("gpt-v2", "Be brief."), ("gpt-v3", None)):
         card = client.get(f"/api/v1/models/{slug}/").json()
+        assert [price["input"] for price in card["prices"]] == ["3", "1"]
         listed = [(version["id"], version["changes"]) for version in card["versions"]]
         assert listed == [("gpt-v3", None), ("gpt-v2", changes), ("gpt", [])]
         assert (card["setup"] and card["setup"]["system_prompt"]) == prompt
