@@ -46,7 +46,7 @@ def paginated(
 def paginated_together(
     rows: "QuerySet[M, Row] | Sequence[Row]", request: Request, payloads: Callable[[list[Row]], list[Payload]]
 ) -> PayloadResponse[Page[Payload]]:
-    """Return a page whose payloads are made from all of its rows, to share queries."""
+    """Return a page whose rows share queries."""
     paginator = ArenaPagination()
     found = paginator.paginate_queryset(rows, request) or []
     return PayloadResponse(

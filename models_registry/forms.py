@@ -129,7 +129,6 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
         return cleaned
 
     def store_icon(self) -> None:
-        """Store the icon of a valid form, and set it on the instance without saving."""
         if icon := self.cleaned_data["icon_file"]:
             self.instance.icon = store_icon(icon)
         elif self.cleaned_data["remove_icon"]:

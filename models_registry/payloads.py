@@ -49,7 +49,7 @@ def icon_url(digest: str) -> str:
 
 
 def model_cards(models: Iterable[LanguageModel]) -> list[ModelCardPayload]:
-    """Return models with their providers, prices and versions; one query if provider and prices are fetched."""
+    """Return full descriptions; two queries if provider and prices are fetched."""
     models = list(models)
     families: dict[str, list[LanguageModel]] = {}
     for version in LanguageModel.objects.public().filter(family__in={model.family for model in models}):
@@ -76,7 +76,7 @@ def _card(model: LanguageModel, versions: list[LanguageModel]) -> ModelCardPaylo
 
 
 def _price_history(model: LanguageModel, versions: list[LanguageModel]) -> list[Price]:
-    """Return the prices of the model and its earlier versions, newest first, without repetitions."""
+    """Return prices, newest first, also of earlier versions."""
     history: list[Price] = []
     earlier = [price for version in versions if version.version <= model.version for price in version.prices.all()]
     for price in sorted(earlier, key=lambda price: (price.valid_from, price.pk)):
@@ -103,7 +103,6 @@ def _version(model: LanguageModel | None, before: LanguageModel | None) -> Model
 
 
 def _changes(model: LanguageModel, before: LanguageModel) -> list[str] | None:
-    """Return names of what differs, parameters as "parameters.temperature"; None if one of the two is hidden."""
     if model.hides_setup or before.hides_setup:
         return None
     names = {"provider": "provider_id", "model": "upstream_name", "system_prompt": "system_prompt"}

@@ -17,7 +17,6 @@ YEAR_S = 365 * 24 * 3600
 @public
 @require_safe
 def model_list(request: HttpRequest) -> HttpResponse:
-    """List the newest public version of each model."""
     search = storable(request.GET.get("search", "")).strip()
     page = Paginator(_newest_versions(search), MODELS_PER_PAGE).get_page(request.GET.get("page"))
     context = {"page_obj": page, "cards": model_cards(page.object_list), "search": search}

@@ -172,7 +172,6 @@ def _models_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _live_figures_are_read_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Do not cache figures: tests cast votes faster than boards move."""
     monkeypatch.setattr(live_figures.cached_figures, "ttl_s", 0.0)
     live_figures.cached_figures.invalidate()
 

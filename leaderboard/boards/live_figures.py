@@ -29,7 +29,6 @@ class LiveFigures(NamedTuple):
     models: dict[int, LiveModel]
 
     def elo(self, board: str, model: int | None) -> float | None:
-        """Return a model's live Elo; None on boards whose votes are not blind."""
         return self.models[model].elo if model in self.models and is_blind(board) else None
 
     def new_votes(self, board: str, model: int | None) -> int:

@@ -1,4 +1,4 @@
-"""Votes that no run has counted yet: boards show them between snapshots, and young boards get early runs for them."""
+"""Votes that no run has counted yet."""
 
 from typing import NamedTuple
 
@@ -42,7 +42,6 @@ class NewVotes(NamedTuple):
 
     @property
     def last(self) -> int:
-        """Return the number of the newest vote that counts."""
         return max((new.last for models in self.boards.values() for new in models.values()), default=self.after)
 
     def on(self, board: str) -> dict[int, NewOfModel]:
@@ -53,7 +52,7 @@ class NewVotes(NamedTuple):
 
 
 def early_slot() -> str:
-    """Return a slot for an early run if a young board has enough new votes or stars for one, else ""."""
+    """Return a slot for an early run if a young board is due, else ""."""
     new, last_star = NewVotes.read(), stars.last_star()
     newest = {run.scope: run for run in AggregationRun.objects.newest_of_each_board()}
     counted = {scope: run.votes_counted for scope, run in newest.items()}

@@ -1,4 +1,4 @@
-"""Parts of a model's description: `{% model_icon name icon %}`, labels of abilities and of changed fields."""
+"""Parts of a model's description."""
 
 import json
 
@@ -17,7 +17,6 @@ register = template.Library()
 
 @register.simple_tag
 def model_icon(name: str, icon: str | None) -> SafeString:
-    """icon: the picture's address, as in ModelPayload."""
     if icon:
         return format_html('<img class="model-icon" src="{}" width="24" height="24" alt="" loading="lazy">', icon)
     return format_html('<span class="model-icon" aria-hidden="true">{}</span>', initials(name))
@@ -35,7 +34,7 @@ def ability_label(ability: str) -> str:
 
 @register.filter
 def short_number(number: float) -> str:
-    """Return the number in the reader's language without trailing zeros: 7, 70.5."""
+    """Format without trailing zeros: 7, 70.5."""
     return number_format(int(number) if number == int(number) else number)
 
 
@@ -46,13 +45,11 @@ def parameter(value: Json) -> str:
 
 @register.filter
 def change_label(change: str) -> str:
-    """Return the label of a name in ModelVersionPayload's changes; parameters keep their names."""
     labels = {"provider": _("provider"), "model": _("upstream model"), "system_prompt": _("system prompt")}
     return labels.get(change, change.removeprefix("parameters."))
 
 
 def initials(name: str) -> str:
-    """Return the first letters or digits of the first two words, or of the only one."""
     words = ["".join(letter for letter in word if letter.isalnum()) for word in name.replace("-", " ").split()]
     words = [word for word in words if word]
     return ("".join(word[0] for word in words[:2]) if len(words) > 1 else "".join(words)[:2]).upper() or "?"

@@ -243,7 +243,6 @@ def test_strangers_read_the_same_before_and_after_answers(arena: Arena, owner: A
 
 
 def test_strangers_vote_moves_boards_alike_for_any_open_pair(arena: Arena, owner: Actor):
-    """Live Elo and new votes are those of the vote alone; the open battles add nothing to pages, calls and events."""
     stranger, read, moved = Client(REMOTE_ADDR=ELSEWHERE), [], []
     for pair in PAIRS:
         with battles_of(arena, owner, pair):

@@ -1,5 +1,3 @@
-"""The first hour of a fresh arena: an open board moves with the first vote, and is computed within a minute."""
-
 import pytest
 from playwright.sync_api import Page, expect
 

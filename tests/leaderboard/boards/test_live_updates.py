@@ -69,9 +69,8 @@ class BoardReader:
         return self.received.get(timeout=TIMEOUT_S)
 
     def last_move(self, *, third: int) -> dict[str, list[float]]:
-        """Return the figures with so many votes for the third model; votes may come between two queries."""
         while (moved := self.moved.get(timeout=TIMEOUT_S)).get("third", [0])[0] < third:
-            pass
+            pass  # votes may come between two queries
         return moved
 
 
@@ -128,7 +127,6 @@ def test_readers_hold_no_database_connection(address, settings):
 
 
 def test_votes_move_open_boards_with_few_queries(address, monkeypatch):
-    """Twenty votes while twenty people read three boards: a query for all, and at most one event per two seconds."""
     loads = []
     load = live_figures.cached_figures._load
     monkeypatch.setattr(live_figures.cached_figures, "_load", lambda: loads.append(time.monotonic()) or load())
