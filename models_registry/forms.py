@@ -9,6 +9,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from models_registry.icons import read_icon, store_icon
 from models_registry.models import LOCAL_MODEL_ENDPOINT, LanguageModel, Provider
+from models_registry.profiles import Profile, change_profile, profile_of
 from models_registry.providers.addresses import is_allowed, zone_of_url
 from models_registry.validators import validate_provider_key
 
@@ -75,6 +76,10 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
         return provider
 
 
+# Fields of LanguageModelForm that are no columns of the model.
+OWN_FIELDS = {"make_version", "hides_setup", "icon_file", "remove_icon"}
+
+
 class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
     abilities = forms.MultipleChoiceField(
         label=_("Abilities"),
@@ -83,6 +88,10 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
         widget=forms.CheckboxSelectMultiple,
     )
     make_version = forms.BooleanField(required=False)
+    hides_setup = forms.BooleanField(
+        label=_("Hide what it is sent"), required=False,
+        help_text=_("The upstream name, system prompt and parameters of this version are not published."),
+    )  # fmt: skip
     icon_file = forms.FileField(
         label=_("New icon"), required=False,
         widget=forms.FileInput(attrs={"accept": "image/png,image/jpeg,image/webp,image/gif"}),
@@ -94,8 +103,7 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
         model = LanguageModel
         fields = [
             "name", "slug", "status", "weight", "calls_at_once", "provider", "upstream_name", "system_prompt",
-            "parameters", "hides_setup", "organization", "license", "license_kind", "size_b", "context_length",
-            "abilities", "aliases",
+            "parameters", "organization", "license", "license_kind", "size_b", "context_length", "abilities", "aliases",
         ]  # fmt: skip
         help_texts = {
             "slug": _("The model's id in addresses and in the models file. It cannot be changed later."),
@@ -106,6 +114,8 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.profile = profile_of(self.instance.pk) if self.instance.pk else Profile()
+        self.initial["hides_setup"] = self.profile.hides_setup
         if "slug" in self.fields:  # a slug is also the family's name, and versions append “-v2”
             max_length = LanguageModel._meta.get_field("family").max_length
             self.fields["slug"].validators.append(MaxLengthValidator(max_length))
@@ -128,11 +138,11 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
             )
         return cleaned
 
-    def store_icon(self) -> None:
-        if icon := self.cleaned_data["icon_file"]:
-            self.instance.icon = store_icon(icon)
-        elif self.cleaned_data["remove_icon"]:
-            self.instance.icon = None
+    def save_profile(self, model: LanguageModel) -> None:
+        icon = None if self.cleaned_data["remove_icon"] else self.profile.icon
+        if content := self.cleaned_data["icon_file"]:
+            icon = store_icon(content).pk
+        change_profile(model.pk, Profile(self.cleaned_data["hides_setup"], icon))
 
     def _changes_behaviour(self, cleaned: dict[str, Any]) -> bool:
         names = (name.removesuffix("_id") for name in LanguageModel.BEHAVIOUR)

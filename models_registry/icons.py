@@ -6,7 +6,7 @@ from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
-from models_registry.models import LanguageModel, ModelIcon
+from models_registry.models import ModelIcon
 from uploads.reading import guard
 from uploads.reading.findings import Picture, Reason, Unreadable
 from uploads.reading.sniffing import detect_type
@@ -38,8 +38,3 @@ def read_icon(file: "UploadedFile[bytes]") -> bytes:
 def store_icon(content: bytes) -> ModelIcon:
     digest = hashlib.sha256(content).hexdigest()[:32]
     return ModelIcon.objects.get_or_create(digest=digest, defaults={"content": content})[0]
-
-
-def delete_unused_icon(digest: str | None) -> None:
-    if digest and not LanguageModel.objects.filter(icon=digest).exists():
-        ModelIcon.objects.filter(pk=digest).delete()

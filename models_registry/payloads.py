@@ -16,6 +16,7 @@ from models_registry.payload_types import (
     SetupPayload,
     Status,
 )
+from models_registry.profiles import profile_of
 
 LICENCE_KIND_LABELS = dict(LanguageModel.LicenseKind.choices)
 
@@ -39,8 +40,13 @@ def model_summary(model: LanguageModel, *, prices: Mapping[int, Price] | None = 
         "price_output": None if price is None else plain_decimal(price.output_per_million),
         "version": model.version,
         "size_b": None if model.size_b is None else float(model.size_b),
-        "icon": icon_url(model.icon_id) if model.icon_id else None,
+        "icon": model_icon_url(model.pk),
     }
+
+
+def model_icon_url(model_id: int) -> str | None:
+    icon = profile_of(model_id).icon
+    return icon_url(icon) if icon else None
 
 
 @lru_cache(maxsize=2048)
@@ -70,7 +76,7 @@ def _card(model: LanguageModel, versions: list[LanguageModel]) -> ModelCardPaylo
             }
             for price in _price_history(model, versions)
         ],
-        "setup": None if model.hides_setup else _setup(model),
+        "setup": None if profile_of(model.pk).hides_setup else _setup(model),
         "versions": [_version(now, before) for before, now in pairwise([None, *versions])][::-1],
     }
 
@@ -103,7 +109,7 @@ def _version(model: LanguageModel | None, before: LanguageModel | None) -> Model
 
 
 def _changes(model: LanguageModel, before: LanguageModel) -> list[str] | None:
-    if model.hides_setup or before.hides_setup:
+    if profile_of(model.pk).hides_setup or profile_of(before.pk).hides_setup:
         return None
     names = {"provider": "provider_id", "model": "upstream_name", "system_prompt": "system_prompt"}
     changed = [name for name, field in names.items() if getattr(model, field) != getattr(before, field)]

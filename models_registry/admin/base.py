@@ -56,7 +56,7 @@ class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         elif "remove_key" in form.changed_data:
             changed["key"] = ["", "removed"]
         if "icon_file" in form.changed_data or "remove_icon" in form.changed_data:
-            changed["icon"] = ["", row.icon_id or "removed"]
+            changed["icon"] = ["", "entered" if form.cleaned_data["icon_file"] else "removed"]
         audit.record(request.user, action, row, changed=changed)  # type: ignore[arg-type]
 
 

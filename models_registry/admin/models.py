@@ -14,10 +14,10 @@ from models_registry import versions
 from models_registry.admin.base import RegistryAdmin
 from models_registry.admin.health import HealthAdmin, set_status
 from models_registry.admin.spending import ChargeAdmin
-from models_registry.forms import LanguageModelForm
-from models_registry.icons import delete_unused_icon
+from models_registry.forms import OWN_FIELDS, LanguageModelForm
 from models_registry.models import CatalogueChange, Charge, LanguageModel, Price
-from models_registry.payloads import icon_url
+from models_registry.payloads import model_icon_url
+from models_registry.profiles import profile_of
 
 admin.site.register(Charge, ChargeAdmin)
 
@@ -72,7 +72,7 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
         is_fixed = obj is not None and obj.has_votes and obj.version == obj.newest_version
         new_version = ["make_version"] if is_fixed else []
         not_sent = ["unsent_parameters"] if obj is not None and obj.unsent_parameters else []
-        icon, remove_icon = (["icon_now"], ["remove_icon"]) if obj is not None and obj.icon_id else ([], [])
+        icon, remove_icon = (["icon_now"], ["remove_icon"]) if obj is not None and profile_of(obj.pk).icon else ([], [])
         return [
             (None, {"fields": ["name", "slug", "status", "weight", "calls_at_once", *state]}),
             (
@@ -109,21 +109,18 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
         return not has_votes and super().has_delete_permission(request, obj)
 
     def save_model(self, request: HttpRequest, obj: LanguageModel, form: LanguageModelForm, change: bool) -> None:
-        form.store_icon()
         if change:
-            columns = {"provider": "provider_id", "icon_file": "icon_id", "remove_icon": "icon_id"}
-            fields = {columns.get(name, name) for name in set(form.changed_data) - {"make_version"}}
-            earlier_icon = LanguageModel.objects.values_list("icon", flat=True).get(pk=obj.pk)
+            names = set(form.changed_data) - OWN_FIELDS
+            fields = {"provider_id" if name == "provider" else name for name in names}
             saved = versions.revise(obj.pk, {name: getattr(obj, name) for name in fields})
             if saved.pk != obj.pk:
                 sentence = gettext("The model has votes, so this is a new version: “%(model)s”.")
                 messages.warning(request, sentence % {"model": saved})
             obj.pk = saved.pk  # inline prices, history and messages refer to the saved row
             obj.refresh_from_db()
-            if earlier_icon != obj.icon_id:
-                delete_unused_icon(earlier_icon)
         else:
             super().save_model(request, obj, form, change)
+        form.save_profile(obj)
         self.record_change(request, form, obj, change=change)
 
     def save_formset(
@@ -148,7 +145,7 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
 
     @admin.display(description=_("icon"))
     def icon_now(self, model: LanguageModel) -> str:
-        return format_html('<img src="{}" width="48" height="48" alt="">', icon_url(model.icon_id or ""))
+        return format_html('<img src="{}" width="48" height="48" alt="">', model_icon_url(model.pk))
 
     @admin.display(description=_("version"), ordering="version")
     def version_label(self, model: Any) -> str:

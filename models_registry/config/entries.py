@@ -36,7 +36,6 @@ class ModelKeys(msgspec.Struct):
     parameters: dict[str, Any] = {}
     system_prompt: Text = ""
     calls_at_once: int | None = None
-    hides_setup: bool | None = field(name="hide_setup", default=None)
 
 
 class ProviderKeys(msgspec.Struct):
@@ -73,6 +72,7 @@ class OtherKeys(msgspec.Struct):
     license_name: Text = ""
     deadlines: DeadlineKeys = field(default_factory=DeadlineKeys)
     price: PriceKeys | None = None
+    hide_setup: bool | None = None  # None: a model keeps its switch
 
 
 def fields_by_key(struct: type[msgspec.Struct]) -> dict[str, str]:
@@ -108,6 +108,7 @@ class ModelEntry:
     provider: dict[str, Any]
     fields: dict[str, Any]
     price: Price | None
+    hides_setup: bool | None
 
 
 def check_file(text: str) -> list[ModelEntry]:
@@ -168,8 +169,6 @@ def _did_you_mean(word: str, known: list[str]) -> str:
 def _entry(line: int, values: dict[str, Any]) -> ModelEntry:
     keys = msgspec.convert(values, OtherKeys)
     fields = msgspec.structs.asdict(msgspec.convert(values, ModelKeys))
-    if fields["hides_setup"] is None:
-        del fields["hides_setup"]  # an existing model keeps its switch
     # A licence's name instead of its kind means an open one.
     is_named = keys.license not in (OPEN, PROPRIETARY)
     kinds = LanguageModel.LicenseKind
@@ -187,6 +186,7 @@ def _entry(line: int, values: dict[str, Any]) -> ModelEntry:
         provider={name: value for name, value in provider.items() if value is not None},
         fields=fields,
         price=Price(**{name: Decimal(str(amount)) for name, amount in prices.items()}) if prices else None,
+        hides_setup=keys.hide_setup,
     )
 
 

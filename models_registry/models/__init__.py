@@ -1,9 +1,9 @@
 from models_registry.models.breakers import Breaker
 from models_registry.models.catalogues import Catalogue, CatalogueChange
-from models_registry.models.icons import ModelIcon
 from models_registry.models.language_models import LanguageModel, LanguageModelQuerySet
 from models_registry.models.ledger import Charge, PaidCallsHalt, SpendingDay
 from models_registry.models.prices import Price
+from models_registry.models.profiles import ModelIcon, ModelProfile
 from models_registry.models.providers import LOCAL_MODEL_ENDPOINT, Provider
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "LanguageModel",
     "LanguageModelQuerySet",
     "ModelIcon",
+    "ModelProfile",
     "PaidCallsHalt",
     "Price",
     "Provider",

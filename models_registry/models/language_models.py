@@ -96,14 +96,6 @@ class LanguageModel(models.Model):
     status = models.CharField(_("status"), max_length=8, choices=Status, default=Status.DRAFT)
     retired_at = models.DateTimeField(null=True, blank=True)
     has_votes = models.BooleanField(default=False, editable=False)
-    # In the database True: prompts written before they could be public stay hidden.
-    hides_setup = models.BooleanField(
-        _("hide what it is sent"), default=False, db_default=True,
-        help_text=_("The upstream name, system prompt and parameters of this version are not published."),
-    )  # fmt: skip
-    icon = models.ForeignKey(
-        "models_registry.ModelIcon", models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
-    )
     created_at = models.DateTimeField(db_default=Now())
 
     objects = LanguageModelQuerySet.as_manager()

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from common.payload_types import Json
 from models_registry.models import LanguageModel
-from models_registry.payloads import icon_url
+from models_registry.payloads import model_icon_url
 
 register = template.Library()
 
@@ -24,7 +24,7 @@ def model_icon(name: str, icon: str | None) -> SafeString:
 
 @register.simple_tag
 def icon_of(model: LanguageModel) -> SafeString:
-    return model_icon(model.name, icon_url(model.icon_id) if model.icon_id else None)
+    return model_icon(model.name, model_icon_url(model.pk))
 
 
 @register.filter

@@ -6,6 +6,7 @@ from django.test import Client
 
 from accounts.models import AuditEntry
 from models_registry.models import LanguageModel, ModelIcon
+from models_registry.profiles import profile_of
 from tests import make
 from tests.models_registry.test_model_admin import model_form, page_of
 from tests.uploads import pictures
@@ -41,7 +42,7 @@ def test_bad_icon_is_refused_with_code(admin: Client, code: str):
     assert sentence in response.content.decode()
     assert "Kept" in response.content.decode()
     model.refresh_from_db()
-    assert (model.icon, model.organization, ModelIcon.objects.count()) == (None, "", 0)
+    assert (profile_of(model.pk).icon, model.organization, ModelIcon.objects.count()) == (None, "", 0)
 
 
 def test_icon_is_reencoded_served_and_shared_by_versions(admin: Client):
@@ -58,9 +59,9 @@ def test_icon_is_reencoded_served_and_shared_by_versions(admin: Client):
     assert (icon.size, icon.mode, icon.getpixel((0, 48)), icon.getpixel((48, 48))) == (
         (96, 96), "RGB", (255, 255, 255), (254, 0, 0),
     )  # fmt: skip
-    assert AuditEntry.objects.get(action="change language model").details["changed"]["icon"] == ["", stored.digest]
+    assert AuditEntry.objects.get(action="change language model").details["changed"]["icon"] == ["", "entered"]
     admin.post(page_of(model), model_form(model, upstream_name="newer", make_version="on"))
-    assert LanguageModel.objects.get(slug="gpt-v2").icon == stored
+    assert profile_of(LanguageModel.objects.get(slug="gpt-v2").pk).icon == stored.pk
     for page in ("/models/", "/leaderboard/", "/leaderboard/models/gpt-v2/", "/?mode=compare"):
         assert f'<img class="model-icon" src="{described["icon"]}"' in Client().get(page).content.decode()
     for slug, left in (("gpt", 1), ("gpt-v2", 0)):

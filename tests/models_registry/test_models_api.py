@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from models_registry import versions
 from models_registry.models import Breaker, LanguageModel
+from models_registry.profiles import Profile, change_profile
 from models_registry.spending import halt_paid_calls
 from models_registry.versions import set_price
 from tests import make
@@ -63,7 +64,7 @@ def test_versions_say_what_changed_unless_hidden(client: Client):
     second = versions.revise(first.pk, {"system_prompt": "Be brief.", "parameters": {"temperature": 1, "seed": 1}})
     LanguageModel.objects.filter(pk=second.pk).update(has_votes=True)
     third = versions.revise(second.pk, {"upstream_name": "secret-model"})
-    LanguageModel.objects.filter(pk=third.pk).update(hides_setup=True)
+    change_profile(third.pk, Profile(hides_setup=True))
     make.model(slug="gpt-draft", family="gpt", version=4, status="draft")
     changes = ["system_prompt", "parameters.temperature"]
     for slug, prompt in (("gpt", ""), ("gpt-v2", "Be brief."), ("gpt-v3", None)):
