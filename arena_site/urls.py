@@ -16,6 +16,7 @@ urlpatterns = [
     path("", include("battles.urls")),
     path("", include("uploads.urls")),
     path("", include("leaderboard.urls")),
+    path("models/", include("models_registry.urls")),
     path("accounts/", include("accounts.urls")),
     path("accounts/", include("accounts.single_sign_on.urls")),
     path("accounts/", include("allauth.account.urls")),

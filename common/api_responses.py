@@ -40,6 +40,13 @@ class NoContent(Response):
 def paginated(
     rows: "QuerySet[M, Row] | Sequence[Row]", request: Request, payload: Callable[[Row], Payload]
 ) -> PayloadResponse[Page[Payload]]:
+    return paginated_together(rows, request, lambda found: [payload(row) for row in found])
+
+
+def paginated_together(
+    rows: "QuerySet[M, Row] | Sequence[Row]", request: Request, payloads: Callable[[list[Row]], list[Payload]]
+) -> PayloadResponse[Page[Payload]]:
+    """Return a page whose rows share queries."""
     paginator = ArenaPagination()
     found = paginator.paginate_queryset(rows, request) or []
     return PayloadResponse(
@@ -47,6 +54,6 @@ def paginated(
             "count": paginator.count,
             "next": paginator.get_next_link(),
             "previous": paginator.get_previous_link(),
-            "results": [payload(row) for row in found],
+            "results": payloads(found),
         }
     )

@@ -4,7 +4,7 @@ from typing import TypedDict
 
 from battles.payload_types import SideName
 from common.payload_types import JsonObject, Moment
-from models_registry.payload_types import ModelPayload
+from models_registry.payload_types import ModelCardPayload, ModelPayload
 
 
 class MethodPayload(TypedDict):
@@ -59,6 +59,8 @@ class ResultPayload(TypedDict):
     ci_high: float | None
     elo: float | None
     votes: int
+    # With the votes since the last run; null in a snapshot and on boards without votes.
+    live_votes: int | None
     wins: int
     losses: int
     ties: int
@@ -76,15 +78,31 @@ class ResultPayload(TypedDict):
 
 
 class CollectingPayload(TypedDict):
-    """A model that has too few votes for a score."""
+    """A model that has too few votes for a score. `live_votes` has those since the last run, too."""
 
     model: ModelPayload
     votes: int
+    live_votes: int | None
+    elo: float | None
+
+
+class LivePayload(TypedDict):
+    """Votes that no run has counted: those after number `counted_until`, up to `last_vote`.
+
+    A young board is computed again once it has `next_run_votes`; `is_run_due`: it will be within a minute.
+    """
+
+    counted_until: int
+    last_vote: int
+    new_votes: int
+    next_run_votes: int | None
+    is_run_due: bool
 
 
 class LeaderboardPayload(BoardHeadPayload):
     """The newest snapshot of a board. `style_control` is null if the board has no style-controlled scores; `facts` are
-    results of the fit beside the scores. `judges` is 1 or 2 if nearly all votes, and so the intervals, are theirs."""
+    results of the fit beside the scores. `judges` is 1 or 2 if nearly all votes, and so the intervals, are theirs.
+    `live` is null in a snapshot by itself, and on boards without votes."""
 
     description: str
     method: MethodPayload
@@ -93,6 +111,7 @@ class LeaderboardPayload(BoardHeadPayload):
     style_control: bool | None
     judges: int | None
     facts: JsonObject
+    live: LivePayload | None
 
 
 class SnapshotHeadPayload(TypedDict):
@@ -181,8 +200,10 @@ class ModelStandingsPayload(TypedDict):
     """One model on every board."""
 
     model: ModelPayload
+    about: ModelCardPayload
     retired_at: Moment | None
     elo: float | None
+    live_votes: int
     standings: list[ModelOnBoardPayload]
     opponents: list[OpponentPayload]
     calls: CallsPayload | None

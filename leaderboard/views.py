@@ -1,3 +1,4 @@
+import re
 from functools import cache
 from itertools import groupby
 
@@ -78,10 +79,11 @@ def charts(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def stream(request: HttpRequest) -> StreamingHttpResponse:
-    """Stream events for new snapshots of a board without a query per reader."""
+    """Stream events for new snapshots and votes of a board without a query per reader."""
     key = request.GET.get("board", OVERALL).replace("\x00", "")
-    shown = request.headers.get("Last-Event-ID") or request.GET.get("shown", "")
-    events = live_updates.board_events(key, shown)
+    shown, seen = request.headers.get("Last-Event-ID") or request.GET.get("shown", ""), request.GET.get("seen", "")
+    last_vote = int(seen) if re.fullmatch("[0-9]{1,18}", seen) else 0
+    events = live_updates.board_events(key, shown=shown, seen=last_vote)
     return sse.EventStreamResponse(request, events, person=stream_slots.person_of_request(request))
 
 

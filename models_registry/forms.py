@@ -8,7 +8,9 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
 from common.network_zones import zone_of_url
+from models_registry.icons import read_icon, store_icon
 from models_registry.models import LOCAL_MODEL_ENDPOINT, LanguageModel, Provider
+from models_registry.profiles import Profile, change_profile, profile_of
 from models_registry.providers.addresses import is_allowed
 from models_registry.validators import validate_provider_key
 
@@ -75,6 +77,10 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
         return provider
 
 
+# Fields of LanguageModelForm that are no columns of the model.
+OWN_FIELDS = {"make_version", "hides_setup", "icon_file", "remove_icon"}
+
+
 class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
     abilities = forms.MultipleChoiceField(
         label=_("Abilities"),
@@ -83,6 +89,16 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
         widget=forms.CheckboxSelectMultiple,
     )
     make_version = forms.BooleanField(required=False)
+    hides_setup = forms.BooleanField(
+        label=_("Hide what it is sent"), required=False,
+        help_text=_("The upstream name, system prompt and parameters of this version are not published."),
+    )  # fmt: skip
+    icon_file = forms.FileField(
+        label=_("New icon"), required=False,
+        widget=forms.FileInput(attrs={"accept": "image/png,image/jpeg,image/webp,image/gif"}),
+        help_text=_("PNG, JPEG, WebP or GIF up to 500 kB; shown as a small square. Without one, initials are shown."),
+    )  # fmt: skip
+    remove_icon = forms.BooleanField(label=_("Remove the icon"), required=False)
 
     class Meta:
         model = LanguageModel
@@ -99,6 +115,8 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.profile = profile_of(self.instance.pk) if self.instance.pk else Profile()
+        self.initial["hides_setup"] = self.profile.hides_setup
         if "slug" in self.fields:  # a slug is also the family's name, and versions append “-v2”
             max_length = LanguageModel._meta.get_field("family").max_length
             self.fields["slug"].validators.append(MaxLengthValidator(max_length))
@@ -108,6 +126,10 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
             "The new version starts without votes. This version is retired and keeps its votes."
         )
 
+    def clean_icon_file(self) -> bytes | None:
+        file = self.cleaned_data["icon_file"]
+        return read_icon(file) if file else None
+
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if self.instance.has_votes and self._changes_behaviour(cleaned) and not cleaned.get("make_version"):
@@ -116,6 +138,12 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
                 _("This model has votes. Tick this to save the change as a new version, or undo the change."),
             )
         return cleaned
+
+    def save_profile(self, model: LanguageModel) -> None:
+        icon = None if self.cleaned_data["remove_icon"] else self.profile.icon
+        if content := self.cleaned_data["icon_file"]:
+            icon = store_icon(content).pk
+        change_profile(model.pk, Profile(self.cleaned_data["hides_setup"], icon))
 
     def _changes_behaviour(self, cleaned: dict[str, Any]) -> bool:
         names = (name.removesuffix("_id") for name in LanguageModel.BEHAVIOUR)

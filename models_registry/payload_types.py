@@ -1,11 +1,14 @@
 from typing import Literal, TypedDict
 
+from common.payload_types import JsonObject, Moment
+
 LicenseKind = Literal["", "open", "proprietary"]
 Status = Literal["", "active", "paused", "retired"]
 
 
 class ModelPayload(TypedDict):
-    """A language model. `id` is its slug; prices are US dollars per million tokens, null while unknown."""
+    """A language model. `id` is its slug; prices are US dollars per million tokens, null while unknown; `icon` is the
+    address of a square PNG."""
 
     id: str
     name: str
@@ -19,3 +22,44 @@ class ModelPayload(TypedDict):
     price_input: str | None
     price_output: str | None
     version: int | None
+    size_b: float | None
+    icon: str | None
+
+
+class PricePayload(TypedDict):
+    """US dollars per million tokens since a time."""
+
+    input: str
+    output: str
+    valid_from: Moment
+
+
+class SetupPayload(TypedDict):
+    """What a version is: the provider's name of the model, and what is sent with each request."""
+
+    model: str
+    system_prompt: str
+    parameters: JsonObject
+
+
+class ModelVersionPayload(TypedDict):
+    """A version of a model. `changes` names what differs from the version before, null if the operator hides it."""
+
+    id: str
+    name: str
+    version: int
+    status: Status
+    created_at: Moment
+    retired_at: Moment | None
+    changes: list[str] | None
+
+
+class ModelCardPayload(ModelPayload):
+    """Everything public about a language model, newest price and version first; `prices` has those of earlier versions,
+    too. `setup` is null if it is hidden."""
+
+    provider: str
+    retired_at: Moment | None
+    prices: list[PricePayload]
+    setup: SetupPayload | None
+    versions: list[ModelVersionPayload]

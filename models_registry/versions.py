@@ -6,6 +6,7 @@ from decimal import Decimal
 from django.db import transaction
 
 from models_registry.models import LanguageModel, Price
+from models_registry.profiles import copy_profile
 
 # Fields that a new version does not inherit.
 _NOT_INHERITED = {"id", "slug", "version", "retired_at", "has_votes", "created_at"}
@@ -44,6 +45,7 @@ def _next_version(current: LanguageModel, changed: Mapping[str, object]) -> Lang
     )
     if current.price is not None:
         set_price(successor, current.price.input_per_million, current.price.output_per_million)
+    copy_profile(current.pk, to=successor.pk)
     current.status = LanguageModel.Status.RETIRED
     current.save()
     return successor

@@ -38,7 +38,8 @@ from common.rendering.renderer import Renderer
 from common.valkey import connections as valkey
 from common.valkey import limits
 from common.valkey.connections import connection, pool
-from models_registry import drawable_cache
+from leaderboard.boards import live_figures
+from models_registry import drawable_cache, profiles
 from models_registry.providers import refusals
 from tests import database_reset, make
 from tests.fake_provider import FakeProvider
@@ -168,6 +169,19 @@ def _models_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not cache models: many tests change them without the ORM's signals."""
     monkeypatch.setattr(drawable_cache.cached_roster, "ttl_s", 0.0)
     drawable_cache.cached_roster.invalidate()
+
+
+@pytest.fixture(autouse=True)
+def _no_model_has_a_profile() -> None:
+    """Begin with a filled cache, so that no test counts its query; profiles that a test stores are read."""
+    cached = profiles.cached_profiles
+    cached._value, cached._expires_at, cached._loaded_version = {}, float("inf"), cached._version
+
+
+@pytest.fixture(autouse=True)
+def _live_figures_are_read_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_figures.cached_figures, "ttl_s", 0.0)
+    live_figures.cached_figures.invalidate()
 
 
 @pytest.fixture(autouse=True)

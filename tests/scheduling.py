@@ -16,10 +16,13 @@ class SharedArenaScheduling(LoadScopeScheduling):
 
 
 def start_order(item: pytest.Item) -> int:
-    """Sort browser tests first, then other tests with whole arenas, then the rest.
+    """Sort browser tests first, those of a fresh arena before all, then other tests with whole arenas, then the rest.
 
     Long files at the end would keep one worker busy. Browser tests stay together to share a browser and an arena.
     """
+    fixtures = getattr(item, "fixturenames", ())
+    if "fresh_arena" in fixtures and "arena" not in fixtures:
+        return -1
     if item.get_closest_marker("browser"):
         return 0 if item.nodeid.startswith(FOLDERS_WITH_ONE_ARENA) else 1
     return 2 if item.get_closest_marker("faults") else 3

@@ -152,7 +152,8 @@ ARENA_AGGREGATE_EVERY_S = env.int("ARENA_AGGREGATE_EVERY_S", default=3600)
 CELERY_BEAT_SCHEDULE = {
     "aggregate": {
         "task": "leaderboard.tasks.aggregate_votes",
-        # Queued more often than it is due, so that each slot's one run starts soon after the slot begins.
+        # Queued more often than it is due, so that each slot's one run starts soon after the slot begins, and the first
+        # votes of a board are on it within a minute (leaderboard.counting.schedule.EARLY_RUN_DELAY_S).
         "schedule": min(ARENA_AGGREGATE_EVERY_S, 15),
         "options": {"expires": 15},
     },

@@ -9,6 +9,7 @@ from battles.errors import AlreadyVoted, NotVotedYet, StillAnswering, TakesNoSta
 from battles.labels import daily_caps
 from battles.labels.labelling import LabelColumns, label
 from battles.models import Answer, Battle, Position, Side, StarRating, Turn, Vote
+from battles.notify import notify_vote
 from battles.queries import lock_battle_for_vote
 from battles.text.style import StyleCounts, style_counts
 from common.db.execution import violates
@@ -53,6 +54,7 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
         style=_style(battle, judged), voter=actor.key, excluded_reason=reason, **_labels(battle, judged),
     )  # fmt: skip
     daily_caps.record_network(vote, actor)
+    transaction.on_commit(notify_vote)
     return vote
 
 

@@ -31,6 +31,7 @@ from leaderboard.aggregation.imported_boards import publish_outdated
 from leaderboard.counting import method, reviews, schedule, stars, tallies
 from leaderboard.counting.board_keys import BOARDS_OF_VOTE, counts_votes, is_own_board
 from leaderboard.counting.live_elo import elo_ratings_after
+from leaderboard.counting.new_votes import early_slot
 from leaderboard.counting.revealed_calls import RevealCutoff, median_first_token_ms
 from leaderboard.counting.tally_copies import read_copied_boards, renew_copies
 from leaderboard.counting.vote_arrays import BoardVotes, empty_board, read_boards, read_star_board
@@ -53,9 +54,11 @@ SELECT scope, excluded_reason, sum(n)::bigint FROM (
 
 
 def aggregate_if_due() -> AggregationRun | None:
-    """Run the current slot if it has no run yet; publish only boards that changed."""
+    """Run the current slot, or an early one, if it has no run yet; publish only boards that changed."""
     slot = schedule.slot_at(schedule.database_now())
     if AggregationRun.objects.filter(slot=slot).exists():
+        slot = early_slot()
+    if not slot or AggregationRun.objects.filter(slot=slot).exists():
         return None
     return aggregate(slot=slot, only_if_changed=True)
 

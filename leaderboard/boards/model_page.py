@@ -1,16 +1,17 @@
 from django.db import connection
 
+from leaderboard.boards.live_figures import figures_beside
 from leaderboard.boards.queries import board_kind_order
 from leaderboard.boards.recent_calls import recent_calls
 from leaderboard.boards.standings import StandingRow, standing_payload
 from leaderboard.boards.titles import board_titles
 from leaderboard.counting.pairs import meetings_by_opponent
 from leaderboard.errors import NoSuchModel
-from leaderboard.models import OVERALL, AggregationRun, EloRating, Standing
+from leaderboard.models import OVERALL, AggregationRun, Standing
 from leaderboard.payload_types import ModelOnBoardPayload, ModelStandingsPayload, OpponentPayload, TagPayload
 from leaderboard.rating.differences import observed_share
 from models_registry.models import LanguageModel
-from models_registry.payloads import model_summary, prices_in_force
+from models_registry.payloads import model_cards, model_summary, prices_in_force
 
 # Tags are words from a short list, given to a side after a vote. Uses the indexes tagged_votes_left and _right.
 _TAGS = """
@@ -37,11 +38,16 @@ def get_public_model(slug: str) -> LanguageModel:
 def read_model_page(slug: str) -> ModelStandingsPayload:
     """Return a model's standings on every board. Raises NoSuchModel."""
     model = get_public_model(slug)
+    standings = model_standings(model)
+    live = figures_beside(AggregationRun.objects.snapshots(OVERALL).first())
+    overall_votes = next((line["votes"] for line in standings if line["board"] == OVERALL), 0)
     return {
         "model": model_summary(model),
+        "about": model_cards([model])[0],
         "retired_at": model.retired_at,
-        "elo": EloRating.objects.filter(pk=model.pk).values_list("rating", flat=True).first(),
-        "standings": model_standings(model),
+        "elo": live.elo(OVERALL, model.pk),
+        "live_votes": overall_votes + live.new_votes(OVERALL, model.pk),
+        "standings": standings,
         "opponents": model_opponents(model),
         "calls": recent_calls(model.pk),
         "tags": _tags(model),

@@ -9,10 +9,11 @@ from django.utils.translation import gettext as _
 
 from common.errors import InvalidInput
 from common.payload_types import JsonObject
-from leaderboard.boards.standings import ORDERS, SORTS, live_elo, read_standings, sort_results, standing_payload
+from leaderboard.boards.live_figures import LiveFigures, figures_beside, live_payload
+from leaderboard.boards.standings import ORDERS, SORTS, read_standings, sort_results, standing_payload
 from leaderboard.boards.titles import board_description, board_title, board_titles
 from leaderboard.counting import method, schedule
-from leaderboard.counting.board_keys import is_blind
+from leaderboard.counting.board_keys import counts_votes
 from leaderboard.errors import NoSuchBoard
 from leaderboard.models import OVERALL, AggregationRun
 from leaderboard.payload_types import BoardPayload, CollectingPayload, LeaderboardPayload, MethodPayload
@@ -87,9 +88,10 @@ def read_board(query: BoardQuery) -> LeaderboardPayload:
     run = AggregationRun.objects.snapshots(query.board).first()
     if run is None and query.board != OVERALL:
         raise NoSuchBoard
-    board = board_payload(query.board, run, with_style_control=query.style_control, live=True)
-    if query.board == OVERALL:
-        board["collecting"] += _models_without_votes(board)
+    live = figures_beside(run) if counts_votes(query.board) else None
+    board = board_payload(query.board, run, with_style_control=query.style_control, live=live)
+    if live:
+        board["collecting"] += _models_without_standing(board, live)
     board["collecting"] = [line for line in board["collecting"] if query.matches(line["model"])]
     results = [line for line in board["results"] if query.matches(line["model"])]
     board["results"] = sort_results(results, sort_by=query.sort_by, order=query.order)
@@ -97,23 +99,32 @@ def read_board(query: BoardQuery) -> LeaderboardPayload:
 
 
 def board_payload(
-    board: str, run: AggregationRun | None, *, with_style_control: bool = False, live: bool = False
+    board: str, run: AggregationRun | None, *, with_style_control: bool = False, live: LiveFigures | None = None
 ) -> LeaderboardPayload:
-    """Return a snapshot with unsorted results; `live` replaces its Elo by the current one."""
+    """Return a snapshot with unsorted results; `live` replaces its Elo by the current one, and adds new votes."""
     rows = read_standings(run) if run else []
     listed = [row for row in rows if row.standing.score is not None]
-    elo = live_elo(listed) if live and is_blind(board) else {}
     has_style = run is not None and _has_style(run)
     with_style_control = with_style_control and has_style
     return {
         **board_head(board, run, models=len(listed)),
         "method": method_payload(run),
         "results": [
-            standing_payload(row, with_style_control=with_style_control, elo=elo.get(row.standing.model_id))
+            standing_payload(
+                row,
+                with_style_control=with_style_control,
+                elo=live.elo(board, row.standing.model_id) if live else None,
+                new_votes=live.new_votes(board, row.standing.model_id) if live else None,
+            )
             for row in listed
         ],
         "collecting": [
-            {"model": row.model, "votes": row.standing.votes}
+            {
+                "model": row.model,
+                "votes": row.standing.votes,
+                "live_votes": row.standing.votes + live.new_votes(board, row.standing.model_id) if live else None,
+                "elo": live.elo(board, row.standing.model_id) if live else row.standing.elo,
+            }
             for row in rows
             if row.standing.score is None and row.standing.votes
         ],
@@ -123,6 +134,7 @@ def board_payload(
         "style_control": with_style_control if has_style else None,
         "judges": _judges(run.facts) if run else None,
         "facts": run.facts if run else {},
+        "live": live_payload(board, run, live) if live else None,
     }
 
 
@@ -137,11 +149,26 @@ def _judges(facts: JsonObject) -> int | None:
     return voters if voters in (1, 2) else None
 
 
-def _models_without_votes(board: LeaderboardPayload) -> list[CollectingPayload]:
-    """Return configured models without votes, also with open breakers."""
+def _models_without_standing(board: LeaderboardPayload, live: LiveFigures) -> list[CollectingPayload]:
+    """Return models whose first votes on the board are new; on Overall also configured models without votes.
+
+    A configured model is listed even if its breaker is open (docs/adr/0029).
+    """
     known = {line["model"]["id"] for line in (*board["results"], *board["collecting"])}
-    models = LanguageModel.objects.exclude(slug__in=known).configured()
-    return [{"model": model_summary(model), "votes": 0} for model in models]
+    voted = LanguageModel.objects.public().filter(pk__in=live.new.on(board["board"])).exclude(slug__in=known)
+    models = {model.pk: model for model in voted}
+    if board["board"] == OVERALL:
+        models |= {model.pk: model for model in LanguageModel.objects.exclude(slug__in=known).configured()}
+    lines: list[CollectingPayload] = [
+        {
+            "model": model_summary(model),
+            "votes": 0,
+            "live_votes": live.new_votes(board["board"], pk),
+            "elo": live.elo(board["board"], pk),
+        }
+        for pk, model in models.items()
+    ]
+    return sorted(lines, key=lambda line: -(line["live_votes"] or 0))
 
 
 def list_boards() -> list[BoardPayload]:

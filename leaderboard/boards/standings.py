@@ -3,7 +3,7 @@ from decimal import Decimal
 from operator import itemgetter
 from typing import NamedTuple, cast
 
-from leaderboard.models import AggregationRun, Contestant, EloRating, Standing
+from leaderboard.models import AggregationRun, Contestant, Standing
 from leaderboard.models.imported import SCOPE as IMPORTED
 from leaderboard.payload_types import ResultPayload, StyleScorePayload
 from leaderboard.rating.differences import observed_share
@@ -62,14 +62,18 @@ def contestant_summary(contestant: Contestant, *, prices: Mapping[int, Price]) -
         "price_output": None,
         "version": None,
         "abilities": [],
+        "size_b": None,
+        "icon": None,
     }
 
 
-def standing_payload(row: StandingRow, *, with_style_control: bool = False, elo: float | None = None) -> ResultPayload:
+def standing_payload(
+    row: StandingRow, *, with_style_control: bool = False, elo: float | None = None, new_votes: int | None = None
+) -> ResultPayload:
     """Return the payload of one line.
 
-    elo: live rating instead of the snapshot's. With style control, score, interval and rank are style-controlled, or
-    None.
+    elo: live rating instead of the snapshot's; new_votes: those since the last run, None for a fixed line. With style
+    control, score, interval and rank are style-controlled, or None.
     """
     standing, style = row.standing, _style(row.standing)
     both_bad_low, both_bad_high = _both_bad_interval(standing)
@@ -85,6 +89,7 @@ def standing_payload(row: StandingRow, *, with_style_control: bool = False, elo:
         "ci_high": shown.ci_high,
         "elo": standing.elo if elo is None else elo,
         "votes": standing.votes,
+        "live_votes": None if new_votes is None else standing.votes + new_votes,
         "wins": standing.wins,
         "losses": standing.losses,
         "ties": standing.ties,
@@ -142,12 +147,6 @@ def _style(standing: Standing) -> StyleScorePayload | None:
         "rank_best": standing.style_rank_best,
         "rank_worst": standing.style_rank_worst,
     }
-
-
-def live_elo(rows: list[StandingRow]) -> Mapping[int | None, float]:
-    """Return {model id: current Elo}."""
-    ids = [row.standing.model_id for row in rows if row.standing.model_id is not None]
-    return dict(EloRating.objects.filter(pk__in=ids).values_list("pk", "rating"))
 
 
 def sort_results(lines: list[ResultPayload], *, sort_by: str = "score", order: str = "desc") -> list[ResultPayload]:

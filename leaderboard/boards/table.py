@@ -10,12 +10,14 @@ from typing import NamedTuple, TypedDict
 
 from django.urls import reverse
 from django.utils.formats import get_format
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from common.text.money import dollars
 from leaderboard.payload_types import ResultPayload
 from models_registry.payload_types import ModelPayload
 from models_registry.payloads import licence_label
+from models_registry.templatetags.model_cards import model_icon
 
 WIDTH = 110.0  # width of the drawn scale, in SVG units
 MARGIN = 10.0  # beyond the outermost bounds, in points
@@ -26,6 +28,7 @@ _PLACEHOLDER = "a"
 class Row(TypedDict):
     line: ResultPayload
     name: str
+    icon: SafeString
     url: str
     is_preliminary: bool
     is_retired: bool
@@ -37,6 +40,7 @@ class Row(TypedDict):
     whisker: str
     point: str
     votes: str
+    new_votes: str
     win_rate: str
     both_bad: str
     both_bad_interval: str
@@ -92,6 +96,7 @@ def _row(line: ResultPayload, scale: "_Scale", url: str) -> Row:
     return {
         "line": line,
         "name": model["name"],
+        "icon": model_icon(model["name"], model["icon"]),
         "url": url,
         "is_preliminary": line["preliminary"],
         "is_retired": model["status"] == "retired",
@@ -103,6 +108,7 @@ def _row(line: ResultPayload, scale: "_Scale", url: str) -> Row:
         "whisker": "" if score is None else scale.whisker(line),
         "point": "" if score is None else f"M{scale.at(score):.1f} 1V11",
         "votes": format_integer(line["votes"]),
+        "new_votes": _new_votes(line),
         "win_rate": format_percent(line["win_rate"]),
         "both_bad": format_percent(line["both_bad_rate"]),
         "both_bad_interval": _both_bad_interval(line),
@@ -147,6 +153,11 @@ def score_text(line: ResultPayload) -> str:
 def interval_text(line: ResultPayload) -> str:
     low, high = line["ci_low"], line["ci_high"]
     return "" if low is None or high is None else f"{low:.0f}–{high:.0f}"
+
+
+def _new_votes(line: ResultPayload) -> str:
+    new = (line["live_votes"] or 0) - line["votes"]
+    return f"+{format_integer(new)}" if new > 0 else ""
 
 
 def _both_bad_interval(line: ResultPayload) -> str:

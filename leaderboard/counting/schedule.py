@@ -1,4 +1,4 @@
-"""Time slots of periodic runs; each slot gets one run.
+"""Time slots of periodic runs; each slot gets one run. Young boards get early runs besides.
 
 Slots follow the database's clock, so that workers on several machines agree.
 """
@@ -9,6 +9,11 @@ from django.conf import settings
 from django.db import connection
 
 from common.ids import new_public_id
+
+# Counted votes of a board at which a run starts without waiting for its slot.
+EARLY_RUNS_AT = (1, 10, 30, 100)
+# Beat looks for early runs this often.
+EARLY_RUN_DELAY_S = 15
 
 
 def database_now() -> datetime:
@@ -25,6 +30,16 @@ def slot_at(moment: datetime) -> str:
 def new_slot() -> str:
     """Return a unique slot for a requested run; a repeated task does not run it again."""
     return f"asked: {new_public_id()}"
+
+
+def next_early_run(votes: int) -> int | None:
+    """Return the number of votes at which a board with `votes` gets its next early run."""
+    return next((number for number in EARLY_RUNS_AT if number > votes), None)
+
+
+def is_early_run_due(counted: int, new: int) -> bool:
+    number = next_early_run(counted)
+    return number is not None and counted + new >= number
 
 
 def next_due_at(moment: datetime) -> datetime:

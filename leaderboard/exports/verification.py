@@ -16,7 +16,7 @@ from leaderboard.models.imported import SCOPE as IMPORTED
 from leaderboard.rating.ballots import Ballots, BallotsBuilder
 from leaderboard.rating.board_fit import DesignEffects
 from leaderboard.rating.differences import Share, implied_design_effect, observed_share
-from leaderboard.rating.elo import START, after_vote
+from leaderboard.rating.elo import START, K, after_vote
 from leaderboard.rating.snapshot_facts import FitLine
 from leaderboard.rating.snapshot_fit import SnapshotFit, StyleInput, fit_snapshot
 from leaderboard.rating.style_control import Scaling
@@ -132,7 +132,9 @@ def recompute(published: PublishedSnapshot, rows: Iterable[VoteRow]) -> list[str
 
 def _collect_votes(published: PublishedSnapshot, rows: Iterable[VoteRow], row_errors: list[str]) -> ExportedVotes:
     builder, excluded, last = BallotsBuilder(), Counter[str](), 0
-    elo: defaultdict[str, float] = defaultdict(lambda: START)
+    parameters = published.method.parameters
+    start, k = parameters.get("elo_start", START), parameters.get("elo_k", K)
+    elo: defaultdict[str, float] = defaultdict(lambda: start)
     is_ordered = True
     for row in rows:
         if not last < row.order <= published.last_order:
@@ -148,7 +150,7 @@ def _collect_votes(published: PublishedSnapshot, rows: Iterable[VoteRow], row_er
         else:
             excluded[row.excluded_reason or ""] += row.n
         if row.excluded_reason in (None, "anomaly"):  # votes under review count for Elo
-            elo[left], elo[right] = after_vote(elo[left], elo[right], left_share=_LEFT_SHARE[row.choice])
+            elo[left], elo[right] = after_vote(elo[left], elo[right], left_share=_LEFT_SHARE[row.choice], k=k)
             is_ordered = is_ordered and row.n == 1
     is_ordered = is_ordered and published.has_own_elo
     return ExportedVotes(builder.build(), dict(excluded), dict(elo) if is_ordered else {})

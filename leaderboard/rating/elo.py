@@ -10,9 +10,9 @@ def expected_share(left: float, right: float) -> float:
     return float(1 / (1 + 10 ** ((right - left) / SCALE)))
 
 
-def after_vote(left: float, right: float, *, left_share: float) -> tuple[float, float]:
+def after_vote(left: float, right: float, *, left_share: float, k: float = K) -> tuple[float, float]:
     """Return (left, right) after a vote. left_share: 1, 0, or ½ for a tie of either kind."""
-    change = K * (left_share - expected_share(left, right))
+    change = k * (left_share - expected_share(left, right))
     return left + change, right - change
 
 

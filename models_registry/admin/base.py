@@ -10,6 +10,9 @@ from django.utils.translation import gettext
 
 from accounts import audit
 
+# Fields of forms that have no value to be read.
+_NOT_RECORDED = ("key", "remove_key", "make_version", "icon_file", "remove_icon")
+
 
 class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """Admin with an audit entry for each change. Rows that others refer to cannot be deleted."""
@@ -46,12 +49,14 @@ class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         changed = {
             name: [str(form.initial.get(name, "")), str(form.cleaned_data[name])]
             for name in form.changed_data
-            if name not in ("key", "remove_key", "make_version") and form.initial.get(name) != form.cleaned_data[name]
+            if name not in _NOT_RECORDED and form.initial.get(name) != form.cleaned_data[name]
         }
         if "key" in form.changed_data:
             changed["key"] = ["", f"entered ({row.key_fingerprint})"]
         elif "remove_key" in form.changed_data:
             changed["key"] = ["", "removed"]
+        if "icon_file" in form.changed_data or "remove_icon" in form.changed_data:
+            changed["icon"] = ["", "entered" if form.cleaned_data["icon_file"] else "removed"]
         audit.record(request.user, action, row, changed=changed)  # type: ignore[arg-type]
 
 

@@ -5,6 +5,7 @@ from django.contrib import admin, messages
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.forms import BaseModelFormSet, ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -13,8 +14,10 @@ from models_registry import versions
 from models_registry.admin.base import RegistryAdmin
 from models_registry.admin.health import HealthAdmin, set_status
 from models_registry.admin.spending import ChargeAdmin
-from models_registry.forms import LanguageModelForm
+from models_registry.forms import OWN_FIELDS, LanguageModelForm
 from models_registry.models import CatalogueChange, Charge, LanguageModel, Price
+from models_registry.payloads import model_icon_url
+from models_registry.profiles import profile_of
 
 admin.site.register(Charge, ChargeAdmin)
 
@@ -47,7 +50,7 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
     list_select_related = ["provider"]
     search_fields = ["name", "slug", "upstream_name", "organization", "aliases"]
     list_filter = ["status", "has_votes", "license_kind", "provider"]
-    readonly_fields = ["drawn_now", "version_label", "has_votes", "retired_at", "unsent_parameters"]
+    readonly_fields = ["drawn_now", "version_label", "has_votes", "retired_at", "unsent_parameters", "icon_now"]
     actions = ["activate", "pause", "retire"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[LanguageModel]:
@@ -69,13 +72,17 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
         is_fixed = obj is not None and obj.has_votes and obj.version == obj.newest_version
         new_version = ["make_version"] if is_fixed else []
         not_sent = ["unsent_parameters"] if obj is not None and obj.unsent_parameters else []
+        icon, remove_icon = (["icon_now"], ["remove_icon"]) if obj is not None and profile_of(obj.pk).icon else ([], [])
         return [
             (None, {"fields": ["name", "slug", "status", "weight", "calls_at_once", *state]}),
             (
                 _("What it says"),
                 {
                     "description": description,
-                    "fields": ["provider", "upstream_name", "system_prompt", "parameters", *not_sent, *new_version],
+                    "fields": [
+                        "provider", "upstream_name", "system_prompt", "parameters", "hides_setup", *not_sent,
+                        *new_version,
+                    ],
                 },
             ),
             (
@@ -83,6 +90,7 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
                 {
                     "fields": [
                         "organization", "license", "license_kind", "size_b", "context_length", "abilities", "aliases",
+                        *icon, "icon_file", *remove_icon,
                     ]
                 },
             ),
@@ -100,12 +108,10 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
         has_votes = obj is not None and obj.has_votes
         return not has_votes and super().has_delete_permission(request, obj)
 
-    def save_model(
-        self, request: HttpRequest, obj: LanguageModel, form: "ModelForm[LanguageModel]", change: bool
-    ) -> None:
+    def save_model(self, request: HttpRequest, obj: LanguageModel, form: LanguageModelForm, change: bool) -> None:
         if change:
-            changed = set(form.changed_data) - {"make_version"}
-            fields = {"provider_id" if name == "provider" else name for name in changed}
+            names = set(form.changed_data) - OWN_FIELDS
+            fields = {"provider_id" if name == "provider" else name for name in names}
             saved = versions.revise(obj.pk, {name: getattr(obj, name) for name in fields})
             if saved.pk != obj.pk:
                 sentence = gettext("The model has votes, so this is a new version: “%(model)s”.")
@@ -114,6 +120,7 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
             obj.refresh_from_db()
         else:
             super().save_model(request, obj, form, change)
+        form.save_profile(obj)
         self.record_change(request, form, obj, change=change)
 
     def save_formset(
@@ -135,6 +142,10 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
     @admin.display(description=_("not sent, because this kind of provider does not take it"))
     def unsent_parameters(self, model: LanguageModel) -> str:
         return ", ".join(model.unsent_parameters)
+
+    @admin.display(description=_("icon"))
+    def icon_now(self, model: LanguageModel) -> str:
+        return format_html('<img src="{}" width="48" height="48" alt="">', model_icon_url(model.pk))
 
     @admin.display(description=_("version"), ordering="version")
     def version_label(self, model: Any) -> str:

@@ -72,6 +72,7 @@ class OtherKeys(msgspec.Struct):
     license_name: Text = ""
     deadlines: DeadlineKeys = field(default_factory=DeadlineKeys)
     price: PriceKeys | None = None
+    hide_setup: bool | None = None  # None: a model keeps its switch
 
 
 def fields_by_key(struct: type[msgspec.Struct]) -> dict[str, str]:
@@ -107,6 +108,7 @@ class ModelEntry:
     provider: dict[str, Any]
     fields: dict[str, Any]
     price: Price | None
+    hides_setup: bool | None
 
 
 def check_file(text: str) -> list[ModelEntry]:
@@ -184,6 +186,7 @@ def _entry(line: int, values: dict[str, Any]) -> ModelEntry:
         provider={name: value for name, value in provider.items() if value is not None},
         fields=fields,
         price=Price(**{name: Decimal(str(amount)) for name, amount in prices.items()}) if prices else None,
+        hides_setup=keys.hide_setup,
     )
 
 

@@ -18,6 +18,7 @@ from models_registry.config.entries import (
 )
 from models_registry.config.yaml_lines import ConfigRefused, Problem
 from models_registry.models import LanguageModel, Provider
+from models_registry.profiles import change_profile, profile_of
 
 
 @transaction.atomic
@@ -73,6 +74,10 @@ def _import_model(entry: ModelEntry, provider: Provider, current: LanguageModel 
             changes.append(f"{entry.id}: version {model.version}, a new contestant ({changed})")
         elif changed:
             changes.append(f"changed {entry.id}: {changed}")
+    profile = profile_of(model.pk)
+    if entry.hides_setup not in (None, profile.hides_setup):
+        change_profile(model.pk, profile._replace(hides_setup=bool(entry.hides_setup)))
+        changes.append(f"{entry.id}: what it is sent is {'hidden' if entry.hides_setup else 'public'}")
     price = entry.price
     if price and versions.set_price(model, price.input_per_million, price.output_per_million):
         changes.append(f"{entry.id}: costs {price}")
@@ -102,6 +107,7 @@ def _as_entry(model: LanguageModel) -> dict[str, Any]:
         "price": price and {"input": _number(price.input_per_million), "output": _number(price.output_per_million)},
         "daily_budget": None if provider.daily_budget is None else _number(provider.daily_budget),
         "finish_reason_required": None if provider.finish_reason_required else False,
+        "hide_setup": profile_of(model.pk).hides_setup or None,
         "size_b": None if model.size_b is None else _number(model.size_b),
     }
     return {key: value for key, value in entry.items() if value not in (None, "", [], {})}

@@ -4,6 +4,7 @@ from models_registry.models.language_models import LanguageModel, LanguageModelQ
 from models_registry.models.ledger import Charge, PaidCallsHalt, SpendingDay
 from models_registry.models.limits import ModelLimit
 from models_registry.models.prices import Price
+from models_registry.models.profiles import ModelIcon, ModelProfile
 from models_registry.models.providers import LOCAL_MODEL_ENDPOINT, Provider
 
 __all__ = [
@@ -14,7 +15,9 @@ __all__ = [
     "Charge",
     "LanguageModel",
     "LanguageModelQuerySet",
+    "ModelIcon",
     "ModelLimit",
+    "ModelProfile",
     "PaidCallsHalt",
     "Price",
     "Provider",

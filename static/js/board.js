@@ -1,4 +1,5 @@
-// An open board follows new snapshots and refreshes its table with its current filters and order.
+// An open board follows new snapshots and refreshes its table with its current filters and order. Between snapshots
+// live Elo and the votes since the last one move in place.
 const JITTER_MS = 2000; // keeps readers of one board from fetching at the same moment
 const REFUSED_MS = 60000; // too many streams are open: the table is fetched instead
 
@@ -6,13 +7,15 @@ let stream = null;
 let retryTimer = null;
 let refreshTimer = null;
 
+const number = new Intl.NumberFormat(document.documentElement.lang);
 const board = () => document.getElementById("board");
 
 function connect() {
   if (stream || document.hidden || !board()) return;
-  const { stream: address, snapshot } = board().dataset;
+  const { stream: address, snapshot, seen } = board().dataset;
   const { reader } = document.getElementById("filters").dataset;
-  stream = new EventSource(`${address}&shown=${encodeURIComponent(snapshot)}&reader=${encodeURIComponent(reader)}`);
+  const parameters = new URLSearchParams({ shown: snapshot, seen, reader });
+  stream = new EventSource(`${address}&${parameters}`);
   stream.addEventListener("error", ({ target }) => {
     if (target !== stream || target.readyState !== EventSource.CLOSED) return;
     retryTimer = setTimeout(retry, REFUSED_MS + Math.random() * JITTER_MS);
@@ -22,6 +25,23 @@ function connect() {
     clearTimeout(refreshTimer);
     refreshTimer = setTimeout(refresh, Math.random() * JITTER_MS);
   });
+  stream.addEventListener("live", ({ data }) => {
+    const { snapshot: counted, models } = JSON.parse(data);
+    if (counted !== board()?.dataset.snapshot) return; // the table is about to be fetched
+    for (const [model, [votes, elo]] of Object.entries(models)) move(model, votes, elo);
+  });
+}
+
+function move(model, votes, elo) {
+  for (const row of document.querySelectorAll(`#board tr[data-model="${CSS.escape(model)}"]`)) {
+    const show = (name, text) => {
+      const cell = row.querySelector(`[data-live="${name}"]`);
+      if (cell) cell.textContent = text;
+    };
+    show("new", votes ? `+${number.format(votes)}` : "");
+    show("votes", number.format(Number(row.dataset.votes) + votes));
+    if (elo !== null) show("elo", elo.toFixed(0));
+  }
 }
 
 function disconnect() {

@@ -10,6 +10,7 @@ from models_registry import versions
 from models_registry.config.models_file import export_models, import_models
 from models_registry.config.yaml_lines import ConfigRefused
 from models_registry.models import LanguageModel, Provider
+from models_registry.profiles import Profile, change_profile, profile_of
 
 pytestmark = pytest.mark.django_db
 KEY = "sk-live-4f9c-do-not-show-7Q2z"
@@ -35,6 +36,7 @@ def make_everything() -> LanguageModel:
         abilities=["images", "tools"], system_prompt="Be brief.\nBe kind.", weight=0.5, aliases=["company", "large"],
         parameters={"temperature": 0.5, "stop": ["END"]}, calls_at_once=3, status="paused",
     )  # fmt: skip
+    change_profile(model.pk, Profile(hides_setup=True))
     versions.set_price(model, Decimal("0.15"), Decimal("2"))
     return model
 
@@ -46,7 +48,7 @@ def state() -> list[Any]:
     return [
         [fields(provider, NOT_EXPORTED_OF_PROVIDERS) for provider in Provider.objects.order_by("base_url")],
         [
-            (fields(model, NOT_EXPORTED_OF_MODELS), model.provider.base_url, str(model.price))
+            (fields(model, NOT_EXPORTED_OF_MODELS), model.provider.base_url, str(model.price), profile_of(model.pk))
             for model in LanguageModel.objects.order_by("slug")
         ],
     ]

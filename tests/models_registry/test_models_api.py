@@ -1,10 +1,15 @@
+from datetime import datetime
 from decimal import Decimal
 
 import pytest
+from django.db import connection
 from django.db.models.functions import Now
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
-from models_registry.models import Breaker
+from models_registry import versions
+from models_registry.models import Breaker, LanguageModel
+from models_registry.profiles import Profile, change_profile
 from models_registry.spending import halt_paid_calls
 from models_registry.versions import set_price
 from tests import make
@@ -30,10 +35,69 @@ def test_model_payload_has_documented_fields(client: Client):
         "price_input": "0.1",
         "price_output": "10",
         "version": 1,
-    }
+        "size_b": None,
+        "icon": None,
+        "provider": "Fake",
+        "retired_at": None,
+        "prices": [{"input": "0.1", "output": "10", "valid_from": described_time(model.prices.get().valid_from)}],
+        "setup": {"model": "honest", "system_prompt": "", "parameters": {}},
+        "versions": [
+            {
+                "id": "gpt", "name": "GPT", "version": 1, "status": "active", "retired_at": None, "changes": [],
+                "created_at": described_time(model.created_at),
+            }
+        ],
+    }  # fmt: skip
     assert client.get("/api/v1/models/gpt/").json() == described
     page = client.get("/api/v1/models/").json()
     assert page == {"count": 1, "next": None, "previous": None, "results": [described]}
+
+
+def described_time(moment: datetime) -> str:
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def test_versions_say_what_changed_unless_hidden(client: Client):
+    first = make.model(slug="gpt", has_votes=True, parameters={"temperature": 0.5, "seed": 1})
+    set_price(first, Decimal(1), Decimal(2))
+    set_price(first, Decimal(3), Decimal(4))
+    second = versions.revise(first.pk, {"system_prompt": "Be brief.", "parameters": {"temperature": 1, "seed": 1}})
+    LanguageModel.objects.filter(pk=second.pk).update(has_votes=True)
+    third = versions.revise(second.pk, {"upstream_name": "secret-model"})
+    change_profile(third.pk, Profile(hides_setup=True))
+    make.model(slug="gpt-draft", family="gpt", version=4, status="draft")
+    changes = ["system_prompt", "parameters.temperature"]
+    for slug, prompt in (("gpt", ""), ("gpt-v2", "Be brief."), ("gpt-v3", None)):
+        card = client.get(f"/api/v1/models/{slug}/").json()
+        assert [price["input"] for price in card["prices"]] == ["3", "1"]
+        listed = [(version["id"], version["changes"]) for version in card["versions"]]
+        assert listed == [("gpt-v3", None), ("gpt-v2", changes), ("gpt", [])]
+        assert (card["setup"] and card["setup"]["system_prompt"]) == prompt
+    page = client.get("/models/").content.decode()
+    assert page.count("<article") == 1
+    assert "secret-model" not in page
+    assert "Changed: system prompt, temperature" in " ".join(page.split())
+    assert "The operator does not publish what changed." in page
+    assert "Be brief." in client.get("/leaderboard/models/gpt-v2/").content.decode()
+
+
+def test_model_list_is_searched_paged_and_has_fixed_queries(client: Client):
+    def queries(address: str) -> int:
+        with CaptureQueriesContext(connection) as captured:
+            assert client.get(address).status_code == 200
+        return len(captured)
+
+    make.model(slug="only", name="Only One", organization="Mint")
+    pages, lists = queries("/models/"), queries("/api/v1/models/")
+    for number in range(60):
+        set_price(make.model(slug=f"m{number}", name=f"Other {number:02}"), Decimal(number), Decimal(1))
+    assert (queries("/models/"), queries("/api/v1/models/")) == (pages, lists)
+    first, second, found, none = (
+        client.get(f"/models/{query}").content.decode()
+        for query in ("", "?page=2", "?search=mint+only", "?search=mint+other")
+    )
+    assert [page.count("<article") for page in (first, second, found, none)] == [50, 11, 1, 0]
+    assert "No model matches" in none
 
 
 def test_unknown_values_are_null(client: Client):
@@ -97,11 +161,11 @@ def test_list_has_fixed_query_count(client: Client, django_assert_num_queries):
             set_price(model, Decimal(price), Decimal(price))
 
     priced()
-    with django_assert_num_queries(3):  # count, models, prices
+    with django_assert_num_queries(5):  # count, models and versions with prices
         client.get("/api/v1/models/")
     for _ in range(10):
         priced()
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(5):
         client.get("/api/v1/models/", {"limit": 200})
 
 

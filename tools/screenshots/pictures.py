@@ -114,7 +114,8 @@ PEOPLE = [
 BOARDS = [
     *_all(Who.NEWCOMER, World.NEW, {
         "leaderboard-empty": "/leaderboard/", "charts-empty": "/leaderboard/charts/",
-        "snapshots-empty": "/leaderboard/snapshots/", "method": "/leaderboard/method/", "api-docs": "/api/v1/docs/",
+        "snapshots-empty": "/leaderboard/snapshots/", "models": "/models/",
+        "method": "/leaderboard/method/", "api-docs": "/api/v1/docs/",
     }),
     *_all(Who.NEWCOMER, World.PLAYED, {
         "leaderboard": "/leaderboard/", "charts": "/leaderboard/charts/", "model": "/leaderboard/models/{model}/",
@@ -128,6 +129,7 @@ BOARDS = [
         "leaderboard-side-by-side": "/leaderboard/?board=side-by-side",
         "leaderboard-compare": "/leaderboard/?board=compare", "leaderboard-nothing-found": "/leaderboard/?search=llama",
         "charts-500": "/leaderboard/charts/", "charts-compare": "/leaderboard/charts/?board=compare",
+        "models-500": "/models/",
         "model-500": "/leaderboard/models/{model}/", "pair-500": "/leaderboard/compare/{model}/{other_model}/",
         "snapshots-500": "/leaderboard/snapshots/", "snapshot": "/leaderboard/snapshots/{snapshot}/",
         "snapshot-changes": "/leaderboard/snapshots/{snapshot}/changes/",

@@ -4,19 +4,22 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from uploads.reading.findings import Finding, Picture, Reason, Text, Unreadable
 from uploads.reading.sniffing import Kind
 
+# An icon is a picture that becomes a small square.
+ReadAs = Kind | Literal["icon"]
 logger = logging.getLogger(__name__)
 
 TIMEOUT_S = 14.0
 PROJECT_DIR = Path(__file__).resolve().parents[2]
 
 
-def read(content: bytes, kind: Kind) -> Text | Picture:
+def read(content: bytes, kind: ReadAs) -> Text | Picture:
     """Read a file in a child process (uploads.reading.child), 15 seconds at most. Raises Unreadable."""
     child = subprocess.Popen(  # noqa: S603 (our own module)
         [sys.executable, "-s", "-m", "uploads.reading.child", kind],

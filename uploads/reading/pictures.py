@@ -13,6 +13,8 @@ MAX_PIXELS = 24_000_000
 # Models scale down longer pictures.
 MAX_SIDE = 1568
 JPEG_QUALITY = 85
+MAX_ICON_PIXELS = 4_000_000
+ICON_SIDE = 96
 # Drawings and screenshots are sharper as PNG; a picture that is larger than this as PNG becomes a JPEG.
 MAX_PNG_BYTES = 700_000
 _PNG, _GIFS = b"\x89PNG\r\n\x1a\n", (b"GIF87a", b"GIF89a")
@@ -40,6 +42,20 @@ def prepare_picture(content: bytes) -> Picture:
         return Picture(png, "image/png", pixels.width, pixels.height, READER)
     jpeg = _encode(pixels, "JPEG", quality=JPEG_QUALITY)
     return Picture(jpeg, "image/jpeg", pixels.width, pixels.height, READER)
+
+
+def prepare_icon(content: bytes) -> Picture:
+    """Return the first frame as a PNG of ICON_SIDE × ICON_SIDE pixels: whole, in the middle, on white.
+
+    Raises Unreadable; any other exception means a damaged or hostile file.
+    """
+    if not _is_whole(content):
+        raise Unreadable(Reason.DAMAGED)
+    with _open(content) as image:
+        if image.width * image.height > MAX_ICON_PIXELS:
+            raise Unreadable(Reason.TOO_MANY_PIXELS)
+        pixels = ImageOps.pad(_flatten(ImageOps.exif_transpose(image)), (ICON_SIDE, ICON_SIDE), color="white")
+    return Picture(_encode(pixels, "PNG", optimize=True), "image/png", ICON_SIDE, ICON_SIDE, READER)
 
 
 def _is_whole(content: bytes) -> bool:

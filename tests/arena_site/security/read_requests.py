@@ -52,11 +52,13 @@ IDS: dict[tuple[str, ...], Callable[[Arena], list[str]]] = {
     ("/accounts/tokens/", "/api/v1/me/tokens/"): lambda arena: [arena.token],
     ("/accounts/browsers/", "/api/v1/me/browsers/"): lambda arena: [arena.browser],
     ("/accounts/confirm-email/", "/accounts/password/reset/key/", "/accounts/2fa/webauthn/keys/"): lambda arena: ["1"],
+    ("/models/icons/",): lambda arena: ["none"],
     ("/api/{rest}",): lambda arena: ["v1/none/"],
 }
 QUERIES: dict[str, Callable[[Arena], list[str]]] = {
     "/": lambda arena: [f"?mode={mode}" for mode in Battle.Mode.values],
     "/api/v1/models/": lambda arena: ["?drawable=true"],
+    "/models/": lambda arena: ["?search=a"],
     "/leaderboard/": lambda arena: ["?format=csv", "?format=json"],
     "/api/v1/leaderboard/": lambda arena: ["?as=csv", "?style_control=1"],
     "/api/v1/leaderboard/history/": lambda arena: [f"?models={','.join(arena.models)}"],

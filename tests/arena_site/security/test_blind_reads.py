@@ -26,6 +26,7 @@ from battles.worker import turn_store
 from battles.worker.call_store import CallResult
 from common.valkey import heartbeat
 from common.valkey.connections import connection
+from leaderboard.boards import live_figures
 from leaderboard.exports import api
 from leaderboard.models import OVERALL, AggregationRun
 from models_registry import breaker_rule
@@ -50,7 +51,7 @@ RANDOM_HEADERS = {"X-Request-ID", "Content-Security-Policy", "Set-Cookie", "Cont
 RANDOM_WORDS = [
     (r'(csrfmiddlewaretoken" value|nonce)="[^"]+"', r"\1"),
     (r'(X-CSRFToken[^:]*:\s*)[^}]+}', r"\1"),
-    (r"(Computed|Next:) [^<]*", r"\1"),
+    (r"(Computed|Next run:) [^<]*", r"\1"),
     (r'("voter":\s*)"[^"]+"', r"\1"),
 ]  # fmt: skip
 
@@ -233,9 +234,28 @@ def test_strangers_read_the_same_before_and_after_answers(arena: Arena, owner: A
     stranger, others_program = Client(REMOTE_ADDR=ELSEWHERE), program(make.member())
     with battles_of(arena, owner, PAIRS[0]):
         after = everything(stranger, arena) | everything(others_program, arena, only="/api/")
+        live_after = live_figures.cached_figures()
     before = everything(stranger, arena) | everything(others_program, arena, only="/api/")
+    assert live_figures.cached_figures() == live_after
     assert len(before) > 100
     assert differences(before, {address: after[address] for address in before}) == {}
+
+
+def test_strangers_vote_moves_boards_alike_for_any_open_pair(arena: Arena, owner: Actor):
+    stranger, read, moved = Client(REMOTE_ADDR=ELSEWHERE), [], []
+    for pair in PAIRS:
+        with battles_of(arena, owner, pair):
+            known, other = models(), make.member()
+            voted = make.answered_battle(known["ada"], known["cyd"], actor=other)
+            actions.cast_vote(actor=other, battle=voted, choice=Vote.Choice.LEFT)
+            shown = everything(stranger, arena)
+            del shown["/api/v1/exports/votes.jsonl"]  # it has the time of the vote
+            read.append(shown)
+            last = live_figures.cached_figures().new.last
+            moved.append(live_figures.cached_figures().moved(OVERALL, after=last - 1))
+    assert differences(*read) == {}
+    assert moved[0] == moved[1]
+    assert moved[0].keys() == {"ada", "cyd"}
 
 
 def test_owner_reads_the_same_whichever_models_answered(arena: Arena, owner: Actor):

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.django_db
 
 PUBLIC = {
     "/leaderboard/", "/leaderboard/charts/", "/leaderboard/compare/", "/leaderboard/snapshots/", "/leaderboard/method/",
-    "/leaderboard/models/one/", "/leaderboard/compare/one/two/", "/api/v1/models/", "/api/v1/models/one/",
+    "/models/", "/leaderboard/models/one/", "/leaderboard/compare/one/two/", "/api/v1/models/", "/api/v1/models/one/",
     "/api/v1/boards/", "/api/v1/leaderboard/", "/api/v1/leaderboard/models/one/",
     "/api/v1/leaderboard/history/?models=one",
     "/api/v1/leaderboard/head-to-head/?a=one&b=two", "/api/v1/leaderboard/matrix/",

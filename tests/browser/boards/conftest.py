@@ -10,7 +10,13 @@ from tests.faults.running import Arena, arena_with
 
 
 @pytest.fixture(scope="package")
-def arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
+def fresh_arena(_fake_provider: FakeProvider) -> Iterator[Arena]:
+    """The arena before any vote: tests.scheduling runs tests of this fixture first."""
     with arena_with(_fake_provider, **PATIENT) as arena:
-        vote(arena)
         yield arena
+
+
+@pytest.fixture(scope="package")
+def arena(fresh_arena: Arena) -> Arena:
+    vote(fresh_arena)
+    return fresh_arena

@@ -15,7 +15,7 @@ NO_PAGE = {
         "/api/v1/[!d]*", "/api/{rest}", "/livez", "/readyz", "/metrics", "/stream/*", "/leaderboard/stream/",
         "/s/{public_id}/export/", "/b/{share_id}/export/", "/uploads/{public_id}/file/", "/uploads/{public_id}/image/",
         "/uploads/{public_id}/text/", "/accounts/data/export/", "/accounts/2fa/recovery-codes/download/",
-        "/admin/autocomplete/", "/admin/jsi18n/", "/accounts/2fa/webauthn/login/",
+        "/models/icons/{digest}.png", "/admin/autocomplete/", "/admin/jsi18n/", "/accounts/2fa/webauthn/login/",
     ],
     "leads on to another page": [
         "/language/", "/accounts/sso/", "/accounts/sso/{key}/callback/", "/accounts/password/set/",

@@ -43,10 +43,29 @@ def test_slot_runs_once(pair, monkeypatch):
     at_slot(monkeypatch, 9)
     cast_many(*pair, left=6)
     assert job.aggregate_if_due().state == State.DONE
-    cast_many(*pair, right=6)
+    cast_many(*pair, right=3)
     assert job.aggregate_if_due() is None
     at_slot(monkeypatch, 10)
-    assert job.aggregate_if_due().votes_counted == 12
+    assert job.aggregate_if_due().votes_counted == 9
+
+
+@pytest.mark.django_db
+def test_young_board_is_counted_early(pair, monkeypatch):
+    at_slot(monkeypatch, 9)
+    assert job.aggregate_if_due().state == State.UNCHANGED
+    cast(*pair, "left", excluded="identity_leak")
+    assert job.aggregate_if_due() is None
+    counted = []
+    for votes in (1, 8, 1, 19, 1, 69, 1, 500):
+        cast_many(*pair, left=votes)
+        run = job.aggregate_if_due()
+        counted.append(run and run.votes_counted)
+        assert job.aggregate_if_due() is None
+    assert counted == [1, None, 10, None, 30, None, 100, None]
+    cast(*pair, "left", mode="side_by_side")
+    assert job.aggregate_if_due().votes_counted == 600
+    newest = AggregationRun.objects.newest_of_each_board().values_list("scope", "votes_counted")
+    assert dict(newest) == {"overall": 600, "language:und": 600, "side-by-side": 1}
 
 
 @pytest.mark.django_db(transaction=True)

@@ -13,7 +13,7 @@ from leaderboard.counting import method
 from models_registry.models import LanguageModel, Price
 from tests import make
 from tests.leaderboard.tally_checks import aggregate
-from tests.leaderboard.vote_factory import cast_many, contestants
+from tests.leaderboard.vote_factory import ballot, cast_all, cast_many, contestants
 
 pytestmark = pytest.mark.django_db
 
@@ -53,7 +53,7 @@ def test_api_returns_newest_snapshot(client, published):
     board = client.get(API).json()
     assert list(board) == [
         "board", "category", "snapshot", "computed_at", "next_due_at", "votes_counted", "votes_excluded", "models",
-        "method", "results", "collecting", "title", "description", "style_control", "judges", "facts",
+        "method", "results", "collecting", "title", "description", "style_control", "judges", "facts", "live",
     ]  # fmt: skip
     assert (board["board"], board["category"], board["snapshot"]) == ("overall", None, published.public_id)
     assert (board["votes_counted"], board["votes_excluded"], board["models"]) == (93, {}, 4)
@@ -61,9 +61,9 @@ def test_api_returns_newest_snapshot(client, published):
     assert slugs(board) == ["gold", "silver", "newcomer", "bronze"]
     gold = board["results"][0]
     assert list(gold) == [
-        "rank", "rank_best", "rank_worst", "tier", "model", "score", "ci_low", "ci_high", "elo", "votes", "wins",
-        "losses", "ties", "both_bad", "both_bad_rate", "both_bad_low", "both_bad_high", "win_rate", "preliminary",
-        "median_first_token_ms", "group", "design_effect", "agreement_score", "style",
+        "rank", "rank_best", "rank_worst", "tier", "model", "score", "ci_low", "ci_high", "elo", "votes", "live_votes",
+        "wins", "losses", "ties", "both_bad", "both_bad_rate", "both_bad_low", "both_bad_high", "win_rate",
+        "preliminary", "median_first_token_ms", "group", "design_effect", "agreement_score", "style",
     ]  # fmt: skip
     assert (gold["rank"], gold["rank_best"], gold["rank_worst"]) == (1, 1, 1)
     assert (gold["votes"], gold["wins"], gold["losses"], gold["ties"], gold["both_bad"]) == (44, 30, 12, 2, 0)
@@ -86,6 +86,50 @@ def test_board_before_first_snapshot_shows_next_due_time(client):
     assert (board["snapshot"], board["computed_at"], board["results"], board["models"]) == (None, None, [], 0)
     assert board["next_due_at"] is not None
     assert [(line["model"]["id"], line["votes"]) for line in board["collecting"]] == [("early", 0)]
+
+
+def live(board) -> dict[str, tuple[int, int | None, int | None]]:
+    return {
+        line["model"]["id"]: (line["votes"], line["live_votes"], line["elo"] and round(line["elo"]))
+        for line in board["results"] + board["collecting"]
+    }
+
+
+def test_first_votes_are_shown_before_any_run(client):
+    cast_many(*contestants("first", "second"), left=1)
+    board = client.get(API).json()
+    assert live(board) == {"first": (0, 1, 1516), "second": (0, 1, 1484)}
+    assert board["live"] == {
+        "counted_until": 0, "last_vote": 1, "new_votes": 1, "next_run_votes": 10, "is_run_due": True,
+    }  # fmt: skip
+    page = " ".join(client.get(reverse("leaderboard:board")).content.decode().split())
+    assert "Next run: within a minute." in page
+    assert '<span data-live="votes">1</span> <span class="hint"> of 5' in page
+    assert f'<a href="{reverse("leaderboard:model", args=["first"])}">' in page
+    model = client.get(reverse("leaderboard:model", args=["first"])).content.decode()
+    assert "<dt>Live Elo</dt><dd>1516</dd>" in model
+
+
+def test_votes_since_the_run_are_shown_beside_it(client, published):
+    gold, silver, guest = (LanguageModel.objects.get(slug=slug) for slug in ("gold", "silver", "guest"))
+    before, late = live(client.get(API).json()), contestants("late")[0]
+    cast_many(guest, gold, left=2)
+    cast_many(late, silver, right=1)
+    cast_all([ballot(gold, silver, "left", mode="side_by_side"), ballot(gold, silver, "left", excluded="operator")])
+    board = client.get(API).json()
+    assert {slug: line[:2] for slug, line in live(board).items()} == {
+        "gold": (44, 46), "silver": (85, 86), "newcomer": (6, 6), "bronze": (49, 49), "guest": (2, 4), "late": (0, 1),
+    }  # fmt: skip
+    assert board["live"]["new_votes"] == 3
+    assert {slug for slug, line in live(board).items() if line[2] != before.get(slug, (0, 0, 0))[2]} == {
+        "gold", "silver", "guest", "late",
+    }  # fmt: skip
+    assert (
+        '<span class="new-votes" data-live="new">+2</span>' in client.get(reverse("leaderboard:board")).content.decode()
+    )
+    aggregate()
+    assert live(client.get(API).json())["gold"][:2] == (46, 46)
+    assert live(client.get(f"{API}snapshots/{published.public_id}/").json())["gold"][:2] == (44, None)
 
 
 def test_model_added_after_snapshot_is_collecting_votes(client, published):
@@ -154,7 +198,7 @@ def test_board_has_fixed_query_count(client, published):
     with CaptureQueriesContext(connection) as large:
         board = client.get(API).json()
     assert len(board["results"]) == 24
-    assert len(large) == len(small) <= 6
+    assert len(large) == len(small) <= 7
 
 
 def test_htmx_request_gets_table_only(client, published):

@@ -95,7 +95,7 @@ def test_page_shows_excluded_votes_and_next_run(client):
     assert "Not counted:" in shown
     assert "a model named itself 1" in shown
     assert "an answer was stopped 1" in shown
-    assert "from 10 counted votes. Next:" in shown
+    assert "from 10 counted votes. Next run: at 30 votes, at the latest" in shown
 
 
 def test_single_vote_is_shown_in_singular(client):
@@ -257,7 +257,7 @@ def test_unplaceable_model_is_shown_with_reason(client):
     for better, worse in ((one, last), (between, last), (first, one), (first, between)):
         cast_many(better, worse, left=6)
     aggregate()
-    assert "Between 12 votes, which do not place it yet" in page(client)
+    assert "Between 12 not placed yet" in page(client)
 
 
 @pytest.mark.parametrize(("votes", "judges"), [({"ada": 12}, 1), ({"ada": 40, "bob": 39, "eve": 1}, 2), ({}, None)])

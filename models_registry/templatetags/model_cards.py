@@ -1,0 +1,55 @@
+"""Parts of a model's description."""
+
+import json
+
+from django import template
+from django.utils.formats import number_format
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from common.payload_types import Json
+from models_registry.models import LanguageModel
+from models_registry.payloads import model_icon_url
+
+register = template.Library()
+
+
+@register.simple_tag
+def model_icon(name: str, icon: str | None) -> SafeString:
+    if icon:
+        return format_html('<img class="model-icon" src="{}" width="24" height="24" alt="" loading="lazy">', icon)
+    return format_html('<span class="model-icon" aria-hidden="true">{}</span>', initials(name))
+
+
+@register.simple_tag
+def icon_of(model: LanguageModel) -> SafeString:
+    return model_icon(model.name, model_icon_url(model.pk))
+
+
+@register.filter
+def ability_label(ability: str) -> str:
+    return str(dict(LanguageModel.Ability.choices).get(LanguageModel.Ability(ability), ability))
+
+
+@register.filter
+def short_number(number: float) -> str:
+    """Format without trailing zeros: 7, 70.5."""
+    return number_format(int(number) if number == int(number) else number)
+
+
+@register.filter
+def parameter(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+@register.filter
+def change_label(change: str) -> str:
+    labels = {"provider": _("provider"), "model": _("upstream model"), "system_prompt": _("system prompt")}
+    return labels.get(change, change.removeprefix("parameters."))
+
+
+def initials(name: str) -> str:
+    words = ["".join(letter for letter in word if letter.isalnum()) for word in name.replace("-", " ").split()]
+    words = [word for word in words if word]
+    return ("".join(word[0] for word in words[:2]) if len(words) > 1 else "".join(words)[:2]).upper() or "?"
