@@ -5,7 +5,7 @@ from models_registry.models.language_models import LanguageModel
 
 
 class ModelLimit(models.Model):
-    """Rate of the prompts that all people together send to a model they chose (docs/adr/0044)."""
+    """Rate of the prompts that all people together send to a model they chose (docs/adr/0047)."""
 
     model = models.OneToOneField(LanguageModel, models.CASCADE, related_name="+", verbose_name=_("model"))
     # “100/hour”, or “off”.

@@ -74,12 +74,12 @@ def test_page_is_not_paused_by_one_slow_reply(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.usefixtures("limits_are_known", "limits_are_slow_once")
 def test_one_slow_reply_refuses_no_closed_limit():
-    limits.count("battle", {"visitor": "user:1"}, fail_open=False)
+    limits.count("battle", {"visitor": limits.Key("user:1")}, fail_open=False)
     assert connection().keys("*user:1*")
 
 
 @pytest.mark.usefixtures("limits_are_known", "no_valkey")
 def test_closed_limit_without_valkey_is_refused():
     with pytest.raises(ServiceAway):
-        limits.count("battle", {"visitor": "user:1"}, fail_open=False)
+        limits.count("battle", {"visitor": limits.Key("user:1")}, fail_open=False)
     assert connections.is_open()

@@ -161,6 +161,8 @@ ADMINISTRATION = [
         "admin-discover": "/admin/models_registry/provider/{local_provider}/discover/",
         "admin-model-test": "/admin/models_registry/languagemodel/{local_model}/test/",
         "admin-limits": "/admin/accounts/limit/", "admin-limit-group-add": "/admin/accounts/limitgroup/add/",
+        "admin-limit-groups": "/admin/accounts/limitgroup/",
+        "admin-model-limits": "/admin/models_registry/modellimit/",
         "admin-model-limit-add": "/admin/models_registry/modellimit/add/",
         "admin-vote-history": "/admin/battles/vote/{battles_vote}/history/",
         "admin-password-change": "/admin/password_change/",

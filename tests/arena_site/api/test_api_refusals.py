@@ -163,7 +163,8 @@ def test_listed_origin_may_send_tokens_but_no_cookies(client: Client, settings):
     assert "Access-Control-Allow-Credentials" not in allowed
     read = client.get("/api/v1/models/", headers={"Origin": "https://app.example"})
     assert (read["Access-Control-Allow-Origin"], read["Access-Control-Expose-Headers"]) == (
-        "https://app.example", "Retry-After",
+        "https://app.example",
+        "Retry-After, RateLimit, RateLimit-Policy, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset",
     )  # fmt: skip
 
 

@@ -14,11 +14,12 @@ pytestmark = pytest.mark.django_db
 # Models that staff may change, with the tests of their audit entries.
 AUDITED = {
     "account.EmailAddress", "accounts.ApiToken", "accounts.User", "auth.Group", "mfa.Authenticator",  # these
-    "accounts.Ban", "accounts.Invitation", "accounts.Limit",  # tests/accounts
+    "accounts.Ban", "accounts.Invitation", "accounts.Limit", "accounts.LimitGroup",  # tests/accounts
     "battles.Category", "battles.ModerationCase", "battles.ModerationEndpoint", "battles.ModerationRule",  # its own
     "battles.Vote",  # tests/leaderboard
     "socialaccount.SocialAccount",  # tests/accounts/single_sign_on
     "models_registry.CatalogueChange", "models_registry.LanguageModel", "models_registry.Provider",  # its own
+    "models_registry.ModelLimit",  # tests/battles/actions
 }  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 import pytest
 from django.test import Client
 
+from accounts.models import AuditEntry
 from battles import actions
 from battles.models import Battle
 from battles.prompting.lineup import BattleRequest
@@ -68,3 +69,6 @@ def test_limit_holds_for_new_versions_and_is_refused_in_words(model: LanguageMod
     page = client.post("/admin/models_registry/modellimit/add/", {"model": newer.pk, "rate": "often"})
     assert "“often” is no limit." in page.text
     assert "2/hour" in client.get("/admin/accounts/limit/").text
+    client.post("/admin/models_registry/modellimit/add/", {"model": newer.pk, "rate": "3/hour"})
+    entry = AuditEntry.objects.get()
+    assert (entry.action, entry.details["rate"]) == ("add model limit", "3/hour")

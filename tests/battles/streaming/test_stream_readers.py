@@ -49,7 +49,7 @@ def test_reader_cancelled_as_text_arrives_ends(ticks: int):
 def test_board_reader_cancelled_as_news_arrives_ends(ticks: int):
     async def leave() -> bool:
         get_watcher()._watch_task = asyncio.create_task(asyncio.sleep(60))
-        reading = asyncio.create_task(_read(get_watcher().follow("overall", "shown")))
+        reading = asyncio.create_task(_read(get_watcher().follow("overall", shown="shown", seen=0)))
         await asyncio.sleep(0.05)
         get_watcher()._changed.set()
         get_watcher()._changed = asyncio.Event()

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.test import override_settings
 
 from accounts.models import ApiToken, Scope
@@ -66,7 +67,7 @@ def test_extreme_since_values_are_accepted(since):
 
 
 @pytest.mark.django_db
-@override_settings(ARENA_PUBLISH_VOTES=True, ARENA_LIMITS={("export", "network"): "2/hour"})
+@override_settings(ARENA_PUBLISH_VOTES=True, ARENA_LIMITS=settings.ARENA_LIMITS | {("export", "network"): "2/hour"})
 def test_visitor_exports_are_rate_limited(client):
     assert [client.get(f"{API}jsonl").status_code for _ in range(3)] == [200, 200, 429]
 
