@@ -43,6 +43,7 @@ INSTALLED_APPS = [
     "common",
     "models_registry",
     "uploads",
+    "site_content",
     "battles",
     "leaderboard",
     "arena_site",
@@ -269,7 +270,7 @@ ACCOUNT_ADAPTER = "accounts.adapter.ArenaAccountAdapter"
 ACCOUNT_FORMS = {"signup": "accounts.forms.SignUpForm"}
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
-MFA_TOTP_ISSUER = "Arena"
+MFA_ADAPTER = "site_content.mfa_adapter.ArenaMFAAdapter"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 LOGIN_REDIRECT_URL = "battles:new"
 ACCOUNT_LOGOUT_REDIRECT_URL = "battles:new"

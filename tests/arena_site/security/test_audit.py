@@ -17,6 +17,8 @@ AUDITED = {
     "accounts.Ban", "accounts.Invitation", "accounts.Limit",  # tests/accounts
     "battles.Category", "battles.ModerationCase", "battles.ModerationEndpoint", "battles.ModerationRule",  # its own
     "battles.Vote",  # tests/leaderboard
+    "battles.FeedbackTag", "battles.PromptSuggestion",  # its own
+    "site_content.PageVersion", "site_content.SiteIdentity",  # its own
     "models_registry.CatalogueChange", "models_registry.LanguageModel", "models_registry.Provider",  # its own
 }  # fmt: skip
 

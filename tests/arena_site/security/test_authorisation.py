@@ -209,7 +209,16 @@ def test_public_urls_are_equal_for_all(others: dict[str, Client]):
     world = api_fixtures.create_world(make.visitor(), with_boards=True)
     del others["another's program"]  # pages know no tokens
     for address in url_access.OPEN:
-        path = address.format(slug="ada", a="ada", b="bob", public_id=world.ids["snapshots"][0], rest="nothing/")
+        path = address.format(
+            slug="ada",
+            a="ada",
+            b="bob",
+            public_id=world.ids["snapshots"][0],
+            rest="nothing/",
+            theme="",
+            digest="",
+            page="terms",
+        )
         if path.startswith(("/api/", "/leaderboard/")):
             answers = {who: ask(client, "GET", path) for who, client in others.items()}
             assert len(set(answers.values())) == 1, path
