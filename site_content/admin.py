@@ -6,15 +6,16 @@ from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.formats import number_format
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.audited import AuditChangesMixin
 from accounts.models import User
 from common.admin.translated_text import TranslatedField
-from common.text.markdown import declare_safe
 from common.text.storable import has_unstorable
 from site_content import colours
 from site_content.actions import MAX_PAGE_CHARACTERS, publish_page, set_logo
@@ -39,7 +40,7 @@ _UNREADABLE = {
 
 class SiteIdentityForm(forms.ModelForm):  # type: ignore[type-arg]
     logo_file = forms.FileField(
-        label=_("new logo"),
+        label=capfirst(_("new logo")),
         required=False,
         widget=forms.FileInput(
             attrs={
@@ -50,7 +51,7 @@ class SiteIdentityForm(forms.ModelForm):  # type: ignore[type-arg]
         ),
         help_text=_("PNG, JPEG, WebP or GIF, at most 1 MB. It is scaled down and stored without metadata."),
     )
-    remove_logo = forms.BooleanField(label=_("remove the logo"), required=False)
+    remove_logo = forms.BooleanField(label=capfirst(_("remove the logo")), required=False)
 
     class Meta:
         model = SiteIdentity
@@ -106,7 +107,7 @@ def _checked_colour(text: str, surfaces: colours.Surfaces) -> str:
     ratio = surfaces.contrast_of(colour)
     if ratio < colours.MIN_CONTRAST:
         sentence = _TOO_LIGHT if surfaces is colours.LIGHT else _TOO_DARK
-        shown = f"{int(ratio * 100) / 100:.2f}"  # rounded down: 4.499 must not read as 4.5
+        shown = number_format(int(ratio * 100) / 100, 2)  # rounded down: 4.499 must not read as 4.5
         raise ValidationError(sentence, "too_little_contrast", {"colour": colour, "ratio": shown})
     return colour
 
@@ -172,7 +173,7 @@ class SiteIdentityAdmin(AuditChangesMixin):
 
 class PageVersionForm(forms.ModelForm):  # type: ignore[type-arg]
     texts = TranslatedField(
-        label=_("texts"),
+        label=capfirst(_("texts")),
         max_characters=MAX_PAGE_CHARACTERS,
         widget=forms.Textarea(attrs={"rows": 20, "cols": 100, "dir": "auto"}),
         required=False,
@@ -202,8 +203,6 @@ class PageVersionAdmin(AuditChangesMixin):
 
     form = PageVersionForm
     list_display = ["page", "number", "published_at", "written_in", "must_be_accepted", "acceptance_count"]
-    list_filter = ["page"]
-    list_select_related = ["published_by"]
 
     class Media:
         js = ["js/input_limits.js"]
@@ -214,11 +213,12 @@ class PageVersionAdmin(AuditChangesMixin):
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
-        return [] if obj is None else ["number", "published_at", "published_by", "as_shown"]
+    def get_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:  # type: ignore[override]
+        shown = ["page", "number", "published_at", "published_by", "must_be_accepted", "written"]
+        return ["page", "texts", "must_be_accepted"] if obj is None else shown
 
-    def get_exclude(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
-        return [] if obj is None else ["texts"]
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
+        return [] if obj is None else self.get_fields(request, obj)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, object]:  # type: ignore[override]
         """Begin with the texts of the page's newest version."""
@@ -227,7 +227,8 @@ class PageVersionAdmin(AuditChangesMixin):
         return {"page": page, "texts": newest.texts if newest else {}}
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
-        return super().changelist_view(request, {"publishable_pages": list(PageVersion.Page), **(extra_context or {})})
+        own = {"title": gettext("Footer pages"), "publishable_pages": list(PageVersion.Page)}
+        return super().changelist_view(request, {**own, **(extra_context or {})})
 
     def save_model(self, request: HttpRequest, obj: PageVersion, form: PageVersionForm, change: bool) -> None:
         stored = publish_page(
@@ -249,5 +250,7 @@ class PageVersionAdmin(AuditChangesMixin):
         return row.acceptances.count()
 
     @admin.display(description=_("texts"))
-    def as_shown(self, row: PageVersion) -> SafeString:
-        return declare_safe("<hr>".join(row.html.values()))
+    def written(self, row: PageVersion) -> SafeString:
+        parts = ((code, text) for code, text in row.languages.items())
+        texts = format_html_join("", '<strong>{0}</strong><pre lang="{0}" dir="auto">{1}</pre>', parts)
+        return format_html('<div class="written">{}</div>', texts)

@@ -5,6 +5,7 @@ from django.contrib import admin, messages
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -17,7 +18,7 @@ from common.text.translated import Texts
 
 class PromptSuggestionForm(forms.ModelForm):  # type: ignore[type-arg]
     texts = TranslatedField(
-        label=_("prompt"),
+        label=capfirst(_("prompt")),
         max_characters=suggestions.MAX_CHARACTERS,
         widget=forms.Textarea(attrs={"rows": 3, "cols": 80}),
         help_text=_("Shown to readers of these languages; to others it is not."),
@@ -41,7 +42,10 @@ class PromptSuggestionAdmin(AuditChangesMixin):
 
 
 class FeedbackTagForm(forms.ModelForm):  # type: ignore[type-arg]
-    labels = TranslatedField(label=_("label"), max_characters=40, required=False)
+    labels = TranslatedField(
+        label=capfirst(_("label")), max_characters=40, required=False,
+        help_text=_("The arena’s own tags need none: empty, they are translated."),
+    )  # fmt: skip
 
     class Meta:
         model = FeedbackTag
@@ -64,6 +68,7 @@ class FeedbackTagAdmin(AuditChangesMixin):
     """A tag with votes is retired instead of deleted."""
 
     form = FeedbackTagForm
+    fields = ["slug", "labels", "is_good", "position", "is_retired"]
     list_display = ["label", "slug", "is_good", "position", "is_retired"]
     list_filter = ["is_retired"]
 

@@ -42,7 +42,7 @@ class TranslatedWidget(forms.MultiWidget):
             )
             for widget, each, (code, label) in zip(self.widgets, inputs, settings.LANGUAGES, strict=True)
         ]
-        row = '<p><label for="{0}"><span lang="{2}">{1}</span></label><br>{3}</p>'
+        row = '<p><label for="{0}"><span lang="{2}">{1}</span></label>{3}</p>'
         return format_html('<div class="translated">{}</div>', format_html_join("", row, rows))
 
 

@@ -51,7 +51,9 @@ def prepare_logo(content: bytes) -> Logo:
         layer = ImageOps.exif_transpose(image).convert("RGBA")
     logo = Image.frombytes("RGBA", layer.size, layer.tobytes())  # pixels only
     logo.thumbnail(MAX_LOGO, Image.Resampling.LANCZOS)
-    icon = ImageOps.pad(logo, (ICON_SIDE, ICON_SIDE), Image.Resampling.LANCZOS, color=(0, 0, 0, 0))
+    # Of a wide logo the beginning, which mostly is its symbol.
+    symbol = logo.crop((0, 0, logo.height, logo.height)) if logo.width > 2 * logo.height else logo
+    icon = ImageOps.pad(symbol, (ICON_SIDE, ICON_SIDE), Image.Resampling.LANCZOS, color=(0, 0, 0, 0))
     return Logo(_encode(logo, "PNG", optimize=True), _encode(icon, "PNG", optimize=True), logo.width, logo.height)
 
 
