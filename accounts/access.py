@@ -23,8 +23,8 @@ from common.error_pages import response_for_exception
 from common.errors import ArenaError
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-# Prefixes of the routes for signing in, and of those that check access themselves.
-EXEMPT_ROUTES = ("accounts/", "admin/", "language/", "livez", "readyz", "metrics", "stream/")
+# Prefixes of the routes for signing in, of the operator's pages, and of those that check access themselves.
+EXEMPT_ROUTES = ("accounts/", "admin/", "language/", "livez", "readyz", "metrics", "site/", "stream/")
 # Banned people keep access to their own account.
 OWN_ACCOUNT_ROUTE = "api/v1/me/"
 

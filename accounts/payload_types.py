@@ -84,3 +84,4 @@ class EverythingPayload(TypedDict):
     sessions: list[JsonObject]
     uploads: list[JsonObject]
     reports: list[JsonObject]
+    terms: list[JsonObject]

@@ -7,13 +7,20 @@ from django.contrib.auth.admin import GroupAdmin
 from django.contrib.auth.models import Group
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.translation import gettext_lazy as _
+from django.utils.functional import lazy
+from django.utils.translation import gettext
 
 from accounts.admin.audited import AuditChangesMixin, AuditDeletionsMixin
 from arena_site import moderation_queue  # noqa: F401 (registers its page)
 from common.admin.secret_fields import SecretFieldsAdmin
+from site_content.current import site
 
-admin.site.site_header = admin.site.site_title = _("Arena administration")
+
+def _administration() -> str:
+    return gettext("%(site)s administration") % {"site": site().name}
+
+
+admin.site.site_header = admin.site.site_title = lazy(_administration, str)()
 admin.site.unregister([Authenticator, EmailAddress, Group, SocialAccount, SocialApp, SocialToken])
 
 

@@ -2,6 +2,7 @@ import json
 from typing import TYPE_CHECKING
 
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from common.errors import ArenaError, InvalidInput, ServiceAway
@@ -96,6 +97,15 @@ class NotVotedYet(ArenaError):
     code = "not_voted_yet"
     message = _("Please vote first.")
     http_status = 409
+
+
+class UnknownTag(InvalidInput):
+    code = "unknown_tag"
+    message = _("This arena does not offer the tag.")
+
+    def __init__(self, tag: str = "") -> None:
+        sentence = gettext("This arena does not offer the tag “%(tag)s”.") % {"tag": tag}
+        super().__init__(fields={"tags": [sentence]})
 
 
 class TooManyTurns(ArenaError):

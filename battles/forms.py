@@ -9,8 +9,12 @@ from battles.models import Attachment, Battle, Position, Session, Vote
 from battles.prompting import consent
 from battles.prompting.lineup import BattleRequest, Filters
 from battles.prompting.proof_of_work import MAX_PROOF_CHARACTERS
-from common.errors import InvalidInput
+from common.errors import ArenaError
 from models_registry.models import LanguageModel
+from site_content.actions import accept_terms
+from site_content.current import site
+from site_content.errors import TermsChanged, TermsNotAccepted
+from site_content.terms import has_accepted
 from uploads.models import Upload
 
 # Minimum and maximum size in billions of parameters.
@@ -40,7 +44,7 @@ class PromptForm(forms.Form):
         self.fields["prompt"].validators = []  # Django's own would answer first, with another sentence
         self._actor = actor
 
-    def add_refusal(self, refusal: InvalidInput) -> None:
+    def add_refusal(self, refusal: ArenaError) -> None:
         """Show the sentence at the prompt if it is about the prompt, otherwise above the form."""
         self.add_error("prompt" if "prompt" in (refusal.fields or {}) else None, refusal.detail)
 
@@ -64,6 +68,8 @@ class StartForm(PromptForm):
         required=False,
     )  # fmt: skip
     needs_images = forms.BooleanField(required=False)
+    # The version of the terms that was shown.
+    accept_terms = forms.IntegerField(required=False)
     proof = forms.CharField(required=False, max_length=MAX_PROOF_CHARACTERS)
     # The version of the text that was shown: agreeing to an older text is not consent to the current one.
     consent = forms.CharField(required=False)
@@ -73,6 +79,32 @@ class StartForm(PromptForm):
         self.consent_text, self.consent_version = consent.text(), consent.version()
         if actor is not None and not self.is_bound:
             self.initial.setdefault("consent", consent.last_agreed_version(actor))
+        self._asks_for_terms = False
+
+    @property
+    def terms(self) -> int:
+        """Return the version of the terms to accept with this form: for unknown people and after a refusal; or 0."""
+        if not site().required_terms or self._actor is None:
+            return 0
+        return site().terms if self._asks_for_terms or not self._actor.is_known else 0
+
+    @property
+    def takes_focus(self) -> bool:
+        """Return whether the prompt takes the focus; else the checkbox of the terms does."""
+        return not self._asks_for_terms
+
+    def store_acceptance(self, actor: Actor) -> None:
+        """Store that the actor accepts the terms, if the form says so. Raises TermsChanged."""
+        number = self.cleaned_data["accept_terms"]
+        if number and not has_accepted(actor):
+            accept_terms(actor=actor, number=number)
+
+    def add_refusal(self, refusal: ArenaError) -> None:
+        if isinstance(refusal, TermsNotAccepted | TermsChanged):
+            self._asks_for_terms = True
+            self.add_error("accept_terms", refusal.detail)
+        else:
+            super().add_refusal(refusal)
 
     @property
     def battle_request(self) -> BattleRequest:
@@ -89,8 +121,9 @@ class VoteForm(forms.Form):
 
 
 class FeedbackForm(forms.Form):
-    left = forms.MultipleChoiceField(choices=feedback.TAGS, required=False)
-    right = forms.MultipleChoiceField(choices=feedback.TAGS, required=False)
+    # The action checks the tags.
+    left = IdsField(required=False)
+    right = IdsField(required=False)
     comment = forms.CharField(max_length=feedback.MAX_CHARACTERS, required=False)
 
     @property

@@ -296,3 +296,15 @@ class ExportedSessionPayload(TypedDict):
     title: str
     created_at: Moment
     battles: list[ExportedBattlePayload]
+
+
+class FeedbackTagPayload(TypedDict):
+    """A tag that voters may give to either answer. `label`: in the request's language."""
+
+    id: str
+    label: str
+    kind: Literal["good", "bad"]
+
+
+class SuggestionPayload(TypedDict):
+    prompt: str

@@ -18,13 +18,14 @@ JsonObject: TypeAlias = dict[str, Any]
 class ErrorPayload(TypedDict):
     """Every refusal: a stable code for programs, a sentence for a person, and what is wrong with which field.
 
-    `challenge` comes with the code `proof_required`.
+    `challenge` comes with the code `proof_required`, `page` with `terms_not_accepted`.
     """
 
     code: str
     detail: str
     fields: NotRequired[dict[str, list[str]]]
     challenge: NotRequired[JsonObject]
+    page: NotRequired[str]
 
 
 class Page(TypedDict, Generic[Item]):

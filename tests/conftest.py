@@ -1,5 +1,6 @@
 """Fixtures of all tests."""
 
+import math
 import os
 import shutil
 import tempfile
@@ -27,6 +28,7 @@ from accounts import bans
 from accounts.limiting import chosen, groups
 from accounts.models import User
 from arena_site.moderators import MODERATORS
+from battles import feedback, suggestions
 from battles.labels import custom_categories
 from battles.moderation import endpoint, policy
 from battles.worker import runner as battles_engine
@@ -41,6 +43,7 @@ from common.valkey.connections import connection, pool
 from leaderboard.boards import live_figures
 from models_registry import drawable_cache, profiles
 from models_registry.providers import refusals
+from site_content import current
 from tests import database_reset, make
 from tests.fake_provider import FakeProvider
 from tests.faults.running import RUN_DIR
@@ -195,6 +198,18 @@ def _categories_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None
 def _bans_and_limits_are_looked_up_anew() -> None:
     for cached in (bans.in_force, chosen.in_force, groups.in_force):
         cached.invalidate()
+
+
+@pytest.fixture(autouse=True)
+def _site_content_is_the_arenas_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cache the content of an arena without an operator's, so that no page of a test reads it with a query."""
+    own = ((current.site, current.Site()), (feedback.tags, feedback.built_in()), (suggestions.shown, []))
+    for cached, value in own:
+        cached.invalidate()
+        monkeypatch.setattr(cached, "_value", value, raising=False)
+        monkeypatch.setattr(cached, "_loaded_version", cached._version)
+        monkeypatch.setattr(cached, "_expires_at", math.inf)
+        monkeypatch.setattr(cached, "ttl_s", math.inf)
 
 
 @pytest.fixture

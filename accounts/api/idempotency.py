@@ -33,7 +33,7 @@ class ShownOnce(str):
 def idempotent(method: Callable[P, R]) -> Callable[P, R]:
     """Honour `Idempotency-Key` on a DRF view method.
 
-    The action and its stored result commit together. 429, 5xx and ShownOnce values are not stored.
+    The action and its stored result commit together. 428, 429, 5xx and ShownOnce values are not stored.
     Raises IdempotencyKeyReused for another body, StillRunning while the first request runs.
     """
 
@@ -102,7 +102,7 @@ def _run_once(row: IdempotencyKey, run: Callable[[], Response]) -> Response:
                 response, refused = _run_keeping_rows(run)
         except Exception as error:
             refusal = as_arena_error(error)
-            if refusal is None or refusal.http_status == 429 or refusal.http_status >= 500:
+            if refusal is None or refusal.http_status in (428, 429) or refusal.http_status >= 500:
                 raise
             refused, response = error, Response(refusal.as_json(), status=refusal.http_status)
         _store_result(free, response)

@@ -16,6 +16,7 @@ import accounts.api.schema
 import battles.api.schema
 import leaderboard.api.schema
 import models_registry.api.schema
+import site_content.api.schema
 import uploads.api.schema
 from accounts.api.authentication import IsMemberInBrowser
 from accounts.errors import Banned, IdempotencyKeyReused, StillRunning
@@ -37,6 +38,7 @@ from common.payload_types import ErrorPayload, JsonObject, Page
 
 OPERATIONS: Operations = {
     **models_registry.api.schema.OPERATIONS,
+    **site_content.api.schema.OPERATIONS,
     **battles.api.schema.OPERATIONS,
     **uploads.api.schema.OPERATIONS,
     **leaderboard.api.schema.OPERATIONS,

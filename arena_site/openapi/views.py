@@ -1,4 +1,5 @@
-from functools import cache
+import json
+from functools import cache, lru_cache
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -9,11 +10,25 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from common.caching import public
+from site_content.current import site
+
+
+def schema_as_json() -> bytes:
+    """Return the document in English under the site's name, generated with the first request."""
+    return _with_title(site().chosen_name)
+
+
+@lru_cache(maxsize=2)
+def _with_title(name: str) -> bytes:
+    if not name:
+        return _generated()
+    document = json.loads(_generated())
+    document["info"]["title"] = name
+    return json.dumps(document, ensure_ascii=False).encode()
 
 
 @cache
-def schema_as_json() -> bytes:
-    """Return the document in English, generated with the first request."""
+def _generated() -> bytes:
     from drf_spectacular.renderers import OpenApiJsonRenderer
 
     from arena_site.openapi.schema import ArenaGenerator

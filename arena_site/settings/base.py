@@ -47,6 +47,7 @@ INSTALLED_APPS = [
     "common",
     "models_registry",
     "uploads",
+    "site_content",
     "battles",
     "leaderboard",
     "arena_site",
@@ -286,7 +287,7 @@ SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"provider_class": "accounts.single
 SOCIALACCOUNT_SOCIALACCOUNT_STR = attrgetter("provider")  # the name of a row; allauth's shows an e-mail address
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
-MFA_TOTP_ISSUER = "Arena"
+MFA_ADAPTER = "site_content.mfa_adapter.ArenaMFAAdapter"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 LOGIN_REDIRECT_URL = "battles:new"
 ACCOUNT_LOGOUT_REDIRECT_URL = "battles:new"

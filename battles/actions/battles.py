@@ -23,6 +23,7 @@ from common.valkey import limits
 from models_registry import drawable_cache, model_limits
 from models_registry.models.ledger import seconds_until_tomorrow
 from models_registry.spending import OverBudget
+from site_content.terms import require_accepted
 from uploads.models import Upload
 
 CHOSEN_OVER_BUDGET = _(
@@ -51,8 +52,9 @@ def start_battle(
     """Create a battle, wake a worker on commit and return the battle with related rows set.
 
     proof: see proof_of_work.require_proof.
-    Raises InvalidInput, NotReadYet, CannotBeRead, TooManyRequests, ProofRequired, PromptRefused, NotExamined,
-    BudgetReached, ModelsOverBudget, TooFewModels, and for visitors ServiceAway if limits cannot be counted.
+    Raises InvalidInput, TermsNotAccepted, NotReadYet, CannotBeRead, TooManyRequests, ProofRequired, PromptRefused,
+    NotExamined, BudgetReached, ModelsOverBudget, TooFewModels, and for visitors ServiceAway if limits cannot be
+    counted.
     """
     checked = _check_request(actor, prompt, battle_request, proof)
     with transaction.atomic():
@@ -72,6 +74,7 @@ class CheckedRequest(NamedTuple):
 def _check_request(actor: Actor, prompt: str, battle_request: BattleRequest, proof: str) -> CheckedRequest:
     """Raise the errors of start_battle that come before the draw; store only verdicts on refused prompts."""
     prompt = clean_prompt(prompt)
+    require_accepted(actor)
     uploads = attachments.get_attachable_uploads(actor, battle_request.attachments)
     plan = _plan_matchup(battle_request, attachments.get_model_requirements(prompt, uploads))
     of_models = model_limits.counters(plan.chosen)

@@ -3,9 +3,10 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from accounts.actor import Actor
+from battles import feedback
 from battles.actions.turns import refuse_unless_open
 from battles.actions.vote_context import VoteContext, answers_of, vote_context
-from battles.errors import AlreadyVoted, NotVotedYet, StillAnswering, TakesNoStars, TakesNoVote
+from battles.errors import AlreadyVoted, NotVotedYet, StillAnswering, TakesNoStars, TakesNoVote, UnknownTag
 from battles.labels import daily_caps
 from battles.labels.labelling import LabelColumns, label
 from battles.models import Answer, Battle, Position, Side, StarRating, Turn, Vote
@@ -93,9 +94,21 @@ def _side_style(side: Side, turns: list[Turn]) -> StyleCounts:
 
 
 def give_feedback(*, battle: Battle, tags: dict[str, list[str]], comment: str) -> None:
-    """Store tags by side and a comment, replacing earlier ones. Raises NotVotedYet."""
-    if not Vote.objects.filter(battle=battle).update(tags=tags, comment=comment):
+    """Store tags by side and a comment, replacing earlier ones. Raises NotVotedYet and UnknownTag."""
+    vote = Vote.objects.filter(battle=battle).only("tags").first()
+    if vote is None:
         raise NotVotedYet
+    for side, slugs in tags.items():
+        _check_tags(slugs, kept=vote.tags.get(side, []))
+    Vote.objects.filter(pk=vote.pk).update(tags=tags, comment=comment)
+
+
+def _check_tags(slugs: list[str], *, kept: list[str]) -> None:
+    """Raise UnknownTag for a tag that does not exist, or is retired and not on the vote."""
+    known = feedback.tags()
+    for slug in slugs:
+        if slug not in kept and (slug not in known or known[slug].is_retired):
+            raise UnknownTag(slug)
 
 
 @transaction.atomic

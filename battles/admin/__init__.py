@@ -1,1 +1,1 @@
-from battles.admin import categories, evidence, moderation  # noqa: F401 (each registers its pages)
+from battles.admin import categories, evidence, moderation, operator_texts  # noqa: F401 (each registers its pages)

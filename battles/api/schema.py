@@ -1,6 +1,7 @@
 """OpenAPI operations of sessions, battles and answers."""
 
 from battles import errors
+from battles.api.operator_texts import FeedbackTagViewSet, SuggestionViewSet
 from battles.api.serializers import (
     CastVoteSerializer,
     ChangeSessionSerializer,
@@ -17,9 +18,11 @@ from battles.models import Battle, Vote
 from battles.payload_types import ExportedSessionPayload
 from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_of
 from common.errors import TooManyRequests
+from site_content.errors import TermsNotAccepted
 from uploads.errors import CannotBeRead, NotReadYet
 
 _STARTING = (
+    TermsNotAccepted,
     NotReadYet,
     CannotBeRead,
     TooManyRequests,
@@ -177,10 +180,17 @@ OPERATIONS: Operations = {
     ),
     (BattleViewSet, "feedback"): Operation(
         summary="Add feedback to a vote: tags for either side, a comment",
-        description="Replaces earlier feedback.",
+        description="Replaces earlier feedback. `feedback-tags/` lists the tags.",
         takes=FeedbackSerializer,
         example={"tags": {"left": ["accurate", "clear"], "right": ["shallow"]}, "comment": "The right one guesses."},
-        refuses=(errors.NotVotedYet,),
+        refuses=(errors.NotVotedYet, errors.UnknownTag),
+    ),
+    (FeedbackTagViewSet, "list"): Operation(
+        summary="Tags for feedback",
+        description="Those that the arena offers; votes may have others, which were retired later.",
+    ),
+    (SuggestionViewSet, "list"): Operation(
+        summary="Prompts that the start page suggests", description="In the request's language."
     ),
     (BattleViewSet, "publish"): Operation(
         summary="Publish a battle: a page for anyone with the link",

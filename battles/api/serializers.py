@@ -71,7 +71,7 @@ class StarsSerializer(serializers.Serializer[None]):
 
 class FeedbackSerializer(serializers.Serializer[None]):
     tags = serializers.DictField(
-        child=serializers.ListField(child=ChoiceField(choices=list(feedback.TAGS))), default=dict
+        child=serializers.ListField(child=serializers.CharField(max_length=40), max_length=100), default=dict
     )
     comment = serializers.CharField(max_length=feedback.MAX_CHARACTERS, allow_blank=True, default="")
 

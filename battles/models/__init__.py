@@ -1,6 +1,7 @@
 from battles.models.battles import NUMBERED_POSITIONS, Battle, BattleQuerySet, Position, Side
 from battles.models.calls import Call, CallQuerySet
 from battles.models.categories import Category
+from battles.models.feedback_tags import FeedbackTag
 from battles.models.moderation import (
     Action,
     ModerationCase,
@@ -12,6 +13,7 @@ from battles.models.moderation import (
 )
 from battles.models.sessions import Session
 from battles.models.shares import Share
+from battles.models.suggestions import PromptSuggestion
 from battles.models.turns import Answer, Attachment, Turn, TurnQuerySet
 from battles.models.votes import NetworkCap, StarRating, Vote, VoteCounter, VoteNetwork, VoteQuerySet
 
@@ -25,6 +27,7 @@ __all__ = [
     "Call",
     "CallQuerySet",
     "Category",
+    "FeedbackTag",
     "ModerationCase",
     "ModerationCaseQuerySet",
     "ModerationEndpoint",
@@ -32,6 +35,7 @@ __all__ = [
     "ModerationVerdict",
     "NetworkCap",
     "Position",
+    "PromptSuggestion",
     "Report",
     "Session",
     "Share",

@@ -10,6 +10,7 @@ from battles.actions import reports
 from battles.mode_words import MODE_WORDS, ModeWords
 from battles.models import Attachment, Battle, Position
 from battles.payload_types import AnswerPayload, VotePayload
+from battles.suggestions import suggestions
 from uploads.errors import FileTooLarge
 from uploads.limits import MAX_FILE_MB
 
@@ -58,17 +59,27 @@ def seconds(milliseconds: int) -> str:
 
 @register.simple_tag
 def feedback_tags(vote: VotePayload, side: str) -> list[list[dict[str, object]]]:
-    """Return positive and negative tags as lists of {value, label, chosen}."""
+    """Return positive and negative tags as lists of {value, label, chosen}; of retired ones those chosen before."""
     chosen = vote["tags"].get(side, [])
+    offered = [tag for tag in feedback.tags().values() if not tag.is_retired or tag.slug in chosen]
     return [
-        [{"value": tag, "label": label, "chosen": tag in chosen} for tag, label in tags.items()]
-        for tags in (feedback.GOOD, feedback.BAD)
+        [
+            {"value": tag.slug, "label": tag.label, "chosen": tag.slug in chosen}
+            for tag in offered
+            if tag.is_good == is_good
+        ]
+        for is_good in (True, False)
     ]
 
 
 @register.filter
 def tag_words(tag: str) -> str:
-    return str(feedback.TAGS.get(tag, tag))
+    return feedback.label_of(tag)
+
+
+@register.simple_tag
+def prompt_suggestions() -> list[str]:
+    return suggestions()
 
 
 @register.simple_tag

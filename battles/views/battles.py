@@ -13,7 +13,7 @@ from django_htmx.middleware import HtmxDetails
 
 from accounts.actor import ActorRequest, ensure_known_actor
 from battles import actions
-from battles.errors import AlreadyRegenerated, AlreadyVoted, NothingToStop, StillAnswering
+from battles.errors import AlreadyRegenerated, AlreadyVoted, NothingToStop, StillAnswering, UnknownTag
 from battles.forms import FeedbackForm, PromptForm, RenameForm, StarsForm, StartForm, VoteForm
 from battles.models import Answer, Battle, Session, Vote
 from battles.payload_types import BattlePayload
@@ -24,6 +24,7 @@ from common import sse
 from common.errors import InvalidInput
 from models_registry import drawable_cache
 from models_registry.models import LanguageModel
+from site_content.errors import TermsNotAccepted
 
 # Client event after a vote: the session's row in the sidebar shows names now (battles/session_row.html).
 NAMES_REVEALED = "names-revealed"
@@ -60,14 +61,16 @@ def new(request: PageRequest) -> HttpResponse:
         form = StartForm(request.POST, actor=request.actor)
         if form.is_valid():
             try:
+                actor = ensure_known_actor(request)
+                form.store_acceptance(actor)
                 battle = actions.start_session(
-                    actor=ensure_known_actor(request),
+                    actor=actor,
                     prompt=form.cleaned_data["prompt"],
                     battle_request=form.battle_request,
                     proof=form.cleaned_data["proof"],
                 )
                 return redirect_to(request, battle.session.get_absolute_url())
-            except InvalidInput as refusal:
+            except (InvalidInput, TermsNotAccepted) as refusal:
                 form.add_refusal(refusal)
     else:
         form = StartForm(
@@ -121,6 +124,7 @@ def new_battle(request: PageRequest, public_id: str) -> HttpResponse:
     form = StartForm(request.POST, actor=request.actor)
     if form.is_valid():
         try:
+            form.store_acceptance(request.actor)
             battle = actions.start_battle(
                 actor=request.actor,
                 session=session,
@@ -129,7 +133,7 @@ def new_battle(request: PageRequest, public_id: str) -> HttpResponse:
                 proof=form.cleaned_data["proof"],
             )
             return redirect_to(request, battle.get_absolute_url())
-        except InvalidInput as refusal:
+        except (InvalidInput, TermsNotAccepted) as refusal:
             form.add_refusal(refusal)
     return session_page(request, session, form)
 
@@ -211,10 +215,13 @@ def feedback(request: PageRequest, public_id: str) -> HttpResponse:
     battle = get_battle_or_404(request, public_id)
     form = FeedbackForm(request.POST)
     if form.is_valid():
-        actions.give_feedback(battle=battle, tags=form.tags, comment=form.cleaned_data["comment"])
-        if not request.htmx:
-            messages.success(request, _("Feedback saved. Thank you."))
-            return redirect(battle)
+        try:
+            actions.give_feedback(battle=battle, tags=form.tags, comment=form.cleaned_data["comment"])
+            if not request.htmx:
+                messages.success(request, _("Feedback saved. Thank you."))
+                return redirect(battle)
+        except UnknownTag as refusal:
+            form.add_error("comment", refusal.detail)
     return render(request, "battles/feedback_result.html", {"form": form}, status=200 if form.is_valid() else 422)
 
 

@@ -44,7 +44,7 @@ def vote_in_new_battle(actor: Actor, prompt: str = "Where do I live?") -> Vote:
     for answer in (answers := battle.turns.get().answers).all():
         answers.filter(pk=answer.pk).update(state="done", text="At home.")
     vote = cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
-    give_feedback(battle=battle, tags=["accurate"], comment="My comment")
+    give_feedback(battle=battle, tags={"left": ["accurate"]}, comment="My comment")
     return vote
 
 

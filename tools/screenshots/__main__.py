@@ -74,6 +74,8 @@ class Studio:
                 self.arena.stop()
                 self.arena.environment |= STRICT
                 self.arena.start()
+            case World.TERMS:
+                self._once(world, lambda: self._run_module("required_terms"))
         with self._broken() if world == World.BROKEN else nullcontext():
             yield
 

@@ -35,6 +35,8 @@ from accounts.actor import Actor  # noqa: E402
 from accounts.models import ApiToken, Ban, Scope, User, Visitor  # noqa: E402
 from accounts.sign_in.sessions import RECORDED_KEY  # noqa: E402
 from arena_site.moderators import MODERATORS  # noqa: E402
+from site_content.actions import publish_page  # noqa: E402
+from site_content.models import PageVersion  # noqa: E402
 from uploads.actions import keep_upload  # noqa: E402
 
 PASSWORD = "a-good-password-1"
@@ -46,6 +48,15 @@ AGENTS = [
     "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36",
 ]
 CSV = b"city,year,visitors\nBrest,2024,1400000\nBrest,2025,1520000\n"
+
+PAGES = {
+    "privacy": {
+        "en": "# What is stored\n\nPrompts, answers and votes, **without** network addresses.\n\n"
+        "| data | kept for |\n|---|---|\n| sessions | a year |\n| votes | good |\n",
+        "fr": "# Données enregistrées\n\nQuestions, réponses et votes, **sans** adresses réseau.\n",
+    },
+    "terms": {"en": "# Rules\n\n1. Be kind.\n2. Send nothing private.\n", "fr": "# Règles\n\n1. Restez aimables.\n"},
+}
 
 
 def create_person(name: str, **fields: object) -> User:
@@ -107,6 +118,8 @@ def main() -> None:
     actions.invite(by=administrator, email="guest@example.org", expires_at=timezone.now() + timedelta(days=7))
     banned = Visitor.objects.create()
     actions.ban(Ban(visitor=banned, reason="Advertisements in every prompt."), by=administrator)
+    for name, texts in PAGES.items():
+        publish_page(page=PageVersion.Page(name), texts=texts, must_be_accepted=False, by=administrator)
     print(json.dumps({
         "signed_in": {
             "member": sign_in(member), "guarded": sign_in(guarded), "moderator": sign_in(moderator),

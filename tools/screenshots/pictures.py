@@ -30,6 +30,7 @@ class World(StrEnum):
     GENERATED = "generated"  # with hundreds of generated battles, too
     STRICT = "strict"  # with consent and low limits
     BROKEN = "broken"  # without Valkey and the table of uploads
+    TERMS = "terms"  # whose terms must be accepted
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,9 @@ BATTLES = [
     Picture("feedback", "/s/{asked_again}/", Who.VISITOR, act=acts.open_feedback),
     Picture("attaching", "/", world=World.NEW, act=acts.attach),
     Picture("consent", "/", world=World.STRICT),
+    Picture("terms-asked", "/", world=World.TERMS),
+    Picture("terms", "/site/terms/", world=World.TERMS),
+    Picture("privacy", "/site/privacy/", world=World.NEW),
     Picture("refused-prompt", "/", world=World.NEW, act=acts.ask_too_much),
 ]  # fmt: skip
 PEOPLE = [
@@ -140,7 +144,8 @@ TABLES = [
     "models_registry/provider", "models_registry/languagemodel", "models_registry/charge", "battles/session",
     "battles/battle", "battles/vote", "battles/moderationcase", "battles/moderationrule", "battles/category",
     "leaderboard/aggregationrun", "leaderboard/anomalyreview", "uploads/upload", "accounts/user", "accounts/ban",
-    "accounts/invitation", "accounts/auditentry",
+    "accounts/invitation", "accounts/auditentry", "battles/feedbacktag", "battles/promptsuggestion",
+    "site_content/pageversion",
 ]  # fmt: skip
 WITHOUT_ROWS = ["models_registry/charge", "battles/category"]
 
@@ -164,6 +169,8 @@ ADMINISTRATION = [
         "admin-limit-groups": "/admin/accounts/limitgroup/",
         "admin-model-limits": "/admin/models_registry/modellimit/",
         "admin-model-limit-add": "/admin/models_registry/modellimit/add/",
+        "admin-site-identity": "/admin/site_content/siteidentity/add/",
+        "admin-page-add": "/admin/site_content/pageversion/add/?page=privacy",
         "admin-vote-history": "/admin/battles/vote/{battles_vote}/history/",
         "admin-password-change": "/admin/password_change/",
     }),
@@ -196,7 +203,7 @@ LEFT_OUT = {
     "takes what a form sends, and shows no page": [
         "/answers/{public_id}/rating/", "/battles/{public_id}/?*/", "/s/{public_id}/battles/",
         "/s/{public_id}/rename/", "/s/{public_id}/archive/", "/s/{public_id}/discard/", "/s/{public_id}/restore/",
-        "/sessions/consent/withdraw/",
+        "/sessions/consent/withdraw/", "/terms/accept/",
         "/accounts/browsers/{public_id}/sign-out/", "/accounts/browsers/others/sign-out/",
         "/accounts/connections/{key}/?*/", "/accounts/sso/{key}/", "/accounts/sso/{key}/sign-out/",
         "/accounts/tokens/{public_id}/revoke/", "/admin/logout/", "/admin/battles/*/try/",

@@ -1,4 +1,4 @@
-"""`python -m uploads.reading.child document|image|icon`: read a file from stdin, write a Finding to stdout.
+"""`python -m uploads.reading.child document|image|icon|logo`: read a file from stdin, write a Finding to stdout.
 
 Hostile PDFs and pictures can take any time and memory, so a process with kernel limits reads them. It has no
 database, settings or keys, and cannot write files.
@@ -40,6 +40,10 @@ def _read(kind: str, content: bytes) -> Finding:
         from uploads.reading.pictures import prepare_icon
 
         return prepare_icon(content)
+    if kind == "logo":
+        from uploads.reading.pictures import prepare_logo
+
+        return prepare_logo(content)
     from uploads.reading.pdf import extract_text
 
     return extract_text(content)

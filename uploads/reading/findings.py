@@ -46,8 +46,17 @@ class Picture(msgspec.Struct, tag=True):
     reader: str
 
 
+class Logo(msgspec.Struct, tag=True):
+    """PNGs re-encoded from pixels, with transparency: the logo, and a square icon of it."""
+
+    content: bytes
+    icon: bytes
+    width: int
+    height: int
+
+
 class Refusal(msgspec.Struct, tag=True):
     reason: str
 
 
-Finding = Text | Picture | Refusal
+Finding = Text | Picture | Logo | Refusal

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from uploads.reading.findings import Finding, Picture, Reason, Text, Unreadable
+from uploads.reading.findings import Finding, Logo, Picture, Reason, Refusal, Text, Unreadable
 from uploads.reading.sniffing import Kind
 
 # An icon is a picture that becomes a small square.
@@ -21,6 +21,21 @@ PROJECT_DIR = Path(__file__).resolve().parents[2]
 
 def read(content: bytes, kind: ReadAs) -> Text | Picture:
     """Read a file in a child process (uploads.reading.child), 15 seconds at most. Raises Unreadable."""
+    finding = _finding(content, kind)
+    if isinstance(finding, Text | Picture):
+        return finding
+    raise TypeError(kind)
+
+
+def read_logo(content: bytes) -> Logo:
+    """Re-encode an operator's logo like `read`. Raises Unreadable."""
+    finding = _finding(content, "logo")
+    if isinstance(finding, Logo):
+        return finding
+    raise TypeError("logo")
+
+
+def _finding(content: bytes, kind: str) -> Text | Picture | Logo:
     child = subprocess.Popen(  # noqa: S603 (our own module)
         [sys.executable, "-s", "-m", "uploads.reading.child", kind],
         cwd=PROJECT_DIR, env={"PYTHONDONTWRITEBYTECODE": "1"}, start_new_session=True,
@@ -36,9 +51,9 @@ def read(content: bytes, kind: ReadAs) -> Text | Picture:
         logger.warning("a file was not read: the child process ended with %s", child.returncode)
         raise Unreadable(Reason.TOO_DEMANDING)
     finding: Finding = msgspec.msgpack.decode(output, type=Finding)
-    if isinstance(finding, Text | Picture):
-        return finding
-    raise Unreadable(Reason(finding.reason))
+    if isinstance(finding, Refusal):
+        raise Unreadable(Reason(finding.reason))
+    return finding
 
 
 def _kill(child: "subprocess.Popen[bytes]") -> None:

@@ -6,7 +6,7 @@ import struct
 import PIL
 from PIL import Image, ImageOps
 
-from uploads.reading.findings import Picture, Reason, Unreadable
+from uploads.reading.findings import Logo, Picture, Reason, Unreadable
 
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 MAX_PIXELS = 24_000_000
@@ -20,6 +20,9 @@ MAX_PNG_BYTES = 700_000
 _PNG, _GIFS = b"\x89PNG\r\n\x1a\n", (b"GIF87a", b"GIF89a")
 # The first byte of a GIF's block.
 _IMAGE, _EXTENSION, _TRAILER = 0x2C, 0x21, 0x3B
+# Width and height of a logo: three times what the header shows.
+MAX_LOGO = (480, 96)
+SITE_ICON_SIDE = 64
 READER = f"pillow-{PIL.__version__}"
 
 
@@ -28,11 +31,7 @@ def prepare_picture(content: bytes) -> Picture:
 
     Raises Unreadable; any other exception means a damaged or hostile file.
     """
-    if not _is_whole(content):
-        raise Unreadable(Reason.DAMAGED)
-    with _open(content) as image:
-        if image.width * image.height > MAX_PIXELS:  # from the header, before anything is decoded
-            raise Unreadable(Reason.TOO_MANY_PIXELS)
+    with _open_checked(content) as image:
         had_few_colours = image.format in ("PNG", "GIF")
         image.draft("RGB", (MAX_SIDE, MAX_SIDE))  # decodes a JPEG at a smaller scale
         upright = ImageOps.exif_transpose(image)
@@ -56,6 +55,32 @@ def prepare_icon(content: bytes) -> Picture:
             raise Unreadable(Reason.TOO_MANY_PIXELS)
         pixels = ImageOps.pad(_flatten(ImageOps.exif_transpose(image)), (ICON_SIDE, ICON_SIDE), color="white")
     return Picture(_encode(pixels, "PNG", optimize=True), "image/png", ICON_SIDE, ICON_SIDE, READER)
+
+
+def prepare_logo(content: bytes) -> Logo:
+    """Return the first frame as PNGs of MAX_LOGO and SITE_ICON_SIDE pixels at most, transparent where it was.
+
+    Raises Unreadable; any other exception means a damaged or hostile file.
+    """
+    with _open_checked(content) as image:
+        image.draft("RGB", MAX_LOGO)
+        layer = ImageOps.exif_transpose(image).convert("RGBA")
+    logo = Image.frombytes("RGBA", layer.size, layer.tobytes())  # pixels only
+    logo.thumbnail(MAX_LOGO, Image.Resampling.LANCZOS)
+    # Of a wide logo the beginning, which mostly is its symbol.
+    symbol = logo.crop((0, 0, logo.height, logo.height)) if logo.width > 2 * logo.height else logo
+    icon = ImageOps.pad(symbol, (SITE_ICON_SIDE, SITE_ICON_SIDE), Image.Resampling.LANCZOS, color=(0, 0, 0, 0))
+    return Logo(_encode(logo, "PNG", optimize=True), _encode(icon, "PNG", optimize=True), logo.width, logo.height)
+
+
+def _open_checked(content: bytes) -> Image.Image:
+    """Open a whole picture of up to MAX_PIXELS. Raises Unreadable."""
+    if not _is_whole(content):
+        raise Unreadable(Reason.DAMAGED)
+    image = _open(content)
+    if image.width * image.height > MAX_PIXELS:  # from the header, before anything is decoded
+        raise Unreadable(Reason.TOO_MANY_PIXELS)
+    return image
 
 
 def _is_whole(content: bytes) -> bool:

@@ -10,6 +10,8 @@ from django.test import Client
 
 from accounts.models import SignIn
 from arena_site.openapi.views import schema_as_json
+from site_content.actions import publish_page
+from site_content.models import PageVersion
 from tests import api_fixtures, make
 from tests.site_urls import addresses
 from tests.uploads import pictures
@@ -157,6 +159,14 @@ def test_responses_match_schema_without_extra_fields(client: Client, settings):
     ask("post", "sessions/", {"prompt": "Hello", "attachments": [world.document.public_id]})
     assert ask("get", "sessions/", query=f"?upload={world.document.public_id}")["count"] == 1
     ask("delete", "uploads/{public_id}/", public_id=world.picture.public_id)
+
+    publish_page(page=PageVersion.Page.TERMS, texts={"en": "Be kind."}, must_be_accepted=True, by=None)
+    ask("get", "site/")
+    ask("get", "site/pages/{page}/", page="terms")
+    ask("post", "me/terms/", {"version": 1})
+    assert ask("get", "me/terms/")["is_accepted"]
+    assert ask("get", "feedback-tags/")["count"] == 9
+    ask("get", "suggestions/")
 
     ask("get", "me/")
     assert ask("get", "me/votes/")["results"]

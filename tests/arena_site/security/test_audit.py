@@ -18,6 +18,8 @@ AUDITED = {
     "battles.Category", "battles.ModerationCase", "battles.ModerationEndpoint", "battles.ModerationRule",  # its own
     "battles.Vote",  # tests/leaderboard
     "socialaccount.SocialAccount",  # tests/accounts/single_sign_on
+    "battles.FeedbackTag", "battles.PromptSuggestion",  # its own
+    "site_content.PageVersion", "site_content.SiteIdentity",  # its own
     "models_registry.CatalogueChange", "models_registry.LanguageModel", "models_registry.Provider",  # its own
     "models_registry.ModelLimit",  # tests/battles/actions
 }  # fmt: skip

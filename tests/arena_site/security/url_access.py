@@ -15,6 +15,8 @@ OPEN = [
     "/api/v1/models/", "/api/v1/models/{slug}/", "/api/v1/boards/", "/api/v1/leaderboard/",
     "/api/v1/leaderboard/models/{slug}/", "/api/v1/leaderboard/history/", "/api/v1/leaderboard/head-to-head/",
     "/api/v1/leaderboard/matrix/", "/api/v1/leaderboard/snapshots/", "/api/v1/leaderboard/snapshots/{public_id}/",
+    "/site/accent/{theme}.css", "/site/logo/{digest}.png", "/site/icon/{digest}.png", "/site/{page}/",
+    "/api/v1/site/", "/api/v1/site/pages/{page}/", "/api/v1/feedback-tags/", "/api/v1/suggestions/",
     "/api/v1/schema/", "/api/v1/docs/", "/api/{rest}",
 ]  # fmt: skip
 # The URL contains a signed token, valid for an hour.
@@ -35,6 +37,8 @@ OWN = [
     "/api/v1/uploads/",
     "/api/v1/me/",
     "/api/v1/me/votes/",
+    "/api/v1/me/terms/",
+    "/terms/accept/",
 ]
 # Votes under pseudonyms (access: tests/leaderboard/public_data).
 EXPORTS = ["/api/v1/exports/votes.{ending}", "/api/v1/exports/stars.{ending}"]

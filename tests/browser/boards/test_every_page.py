@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
+from site_content.colours import dark_colour, theme_of
 from tests.browser.helpers.arenas import ask, draw_only_echoes
 from tests.browser.helpers.axe import WIDE, violations_in_each_theme
 from tests.browser.helpers.browser_inputs import new_context
@@ -24,6 +25,8 @@ WEIGHED = [
     "/leaderboard/compare/gold/silver/", "/leaderboard/snapshots/", "/leaderboard/method/", "/models/",
     "/accounts/login/", "/accounts/signup/", "/accounts/password/reset/", "/nowhere/",
 ]  # fmt: skip
+# Allowed colours with the least contrast, and the darkest; both of each dark theme with the least.
+UGLIEST = [("#c000c0", "#949400"), ("#707000", "#ff4f4f"), ("#000000", dark_colour("#000000"))]
 ANSWER = "# A heading\n\n$$x^2$$\n\n```python\nx = 1\n```\n\n| a |\n|---|\n| 1 |\n\n[a link](https://example.com)"
 
 
@@ -133,6 +136,27 @@ def test_battle_states_have_no_axe_violations(arena: Arena, fake_provider: FakeP
     page.locator("[data-state=stopped]").first.wait_for()
     found += violations_in_each_theme(page)
     assert found == []
+
+
+@pytest.mark.parametrize(("light", "dark"), UGLIEST)
+def test_ugliest_accents_have_no_axe_violations(arena: Arena, page: Page, light: str, dark: str):
+    draw_only_echoes(arena)
+    ask(page, arena, ANSWER)
+    page.get_by_role("button", name="Tie").click()
+    page.locator(".reveal").wait_for()
+    page.locator("summary", has_text="Say why").click()
+    page.locator(".tag").first.click()
+    found = violations_with_accent(page, light, dark)
+    for path in ("/", "/leaderboard/", "/accounts/signup/"):
+        page.goto(arena.url + path)
+        found += violations_with_accent(page, light, dark)
+    assert found == []
+
+
+def violations_with_accent(page: Page, light: str, dark: str) -> list[str]:
+    page.add_style_tag(url=f"/site/accent/{theme_of(light, dark)}.css")
+    assert page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--accent')") != ""
+    return violations_in_each_theme(page)
 
 
 def test_second_factor_page_has_no_axe_violations(arena: Arena, everything: dict[str, Any], page: Page):

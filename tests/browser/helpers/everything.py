@@ -52,6 +52,8 @@ from common.errors import DatabaseAway, InvalidInput, NotSignedIn, TooLarge, Too
 from leaderboard.models import AggregationRun, AnomalyReview  # noqa: E402
 from models_registry.models import LanguageModel, Provider  # noqa: E402
 from models_registry.models.catalogues import CatalogueChange  # noqa: E402
+from site_content.actions import publish_page  # noqa: E402
+from site_content.models import PageVersion, SiteIdentity  # noqa: E402
 from tests import api_fixtures  # noqa: E402
 from tests.api_fixtures import World  # noqa: E402
 from tests.browser.helpers.no_pages import is_no_page  # noqa: E402
@@ -65,6 +67,7 @@ MORE = [
     "/leaderboard/?search=nothing", "/leaderboard/?board=compare", "/leaderboard/?board=side_by_side", "/nowhere/",
 ]  # fmt: skip
 MEMBERS_MORE = ["/", "/sessions/", "/sessions/?archived=1", "/uploads/"]
+PAGE = "# A heading\n\n| a |\n|---|\n| 1 |\n\n[a link](https://example.com)"
 REFUSALS = [InvalidInput(), NotSignedIn(), pages.CsrfRefused(), TooLarge(), TooManyRequests(retry_after=60)]
 
 
@@ -113,6 +116,8 @@ def create_staff_world() -> World:
     WebAuthn.add(user, "A laptop", passkey())
     accounts.invite(by=user, expires_at=timezone.now() + timedelta(days=1))
     Ban.objects.create(visitor=Visitor.objects.create(), reason="Advertising.")
+    SiteIdentity.objects.create()
+    publish_page(page=PageVersion.Page.PRIVACY, texts={"en": PAGE}, must_be_accepted=False, by=user)
     model = LanguageModel.objects.get(slug="gold")
     ModerationRule.objects.create(category="weapons", action="block", patterns=["bomb"])
     ModerationEndpoint.objects.create(provider=model.provider, is_active=False)
@@ -151,6 +156,7 @@ def fill_in(address: str, world: World) -> list[str]:
             "uidb36": user_pk_to_url_str(user), "key": default_token_generator.make_token(user),
         },
         "/accounts/2fa/webauthn/keys/": {"pk": passkey.pk},
+        "/site/": {"page": "privacy"},
         "/admin/{app_label}/": {"app_label": "battles"},
     }  # fmt: skip
     if address == "/s/{public_id}/":

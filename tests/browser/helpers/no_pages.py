@@ -15,11 +15,12 @@ NO_PAGE = {
         "/api/v1/[!d]*", "/api/{rest}", "/livez", "/readyz", "/metrics", "/stream/*", "/leaderboard/stream/",
         "/s/{public_id}/export/", "/b/{share_id}/export/", "/uploads/{public_id}/file/", "/uploads/{public_id}/image/",
         "/uploads/{public_id}/text/", "/accounts/data/export/", "/accounts/2fa/recovery-codes/download/",
+        "/site/accent/*", "/site/logo/*", "/site/icon/*",
         "/models/icons/{digest}.png", "/admin/autocomplete/", "/admin/jsi18n/", "/accounts/2fa/webauthn/login/",
     ],
     "leads on to another page": [
         "/language/", "/accounts/sso/", "/accounts/sso/{key}/callback/", "/accounts/password/set/",
-        "/accounts/login/code/confirm/", "/admin/login/", "/admin/r/*",
+        "/accounts/login/code/confirm/", "/admin/login/", "/admin/site_content/siteidentity/", "/admin/r/*",
         "/admin/*/{object_id}/", "/admin/{url}",
     ],
 }  # fmt: skip

@@ -1,0 +1,17 @@
+from common.errors import NotFound
+from site_content.models import PageVersion
+
+
+def get_page(page: str, number: str = "") -> tuple[PageVersion, int]:
+    """Return a version of a page, "" for the newest, and the newest's number. Raises NotFound.
+
+    A page that was withdrawn has no newest version; its earlier ones stay readable.
+    """
+    versions = PageVersion.objects.filter(page=page)
+    newest = versions.order_by("-number").first()
+    if newest is None or (number and not (number.isascii() and number.isdigit() and len(number) < 10)):
+        raise NotFound
+    found = versions.filter(number=int(number)).first() if number else newest
+    if found is None or not found.languages:
+        raise NotFound
+    return found, newest.number
