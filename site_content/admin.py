@@ -133,8 +133,13 @@ class SiteIdentityAdmin(AuditChangesMixin):
     class Media:
         js = ["js/input_limits.js"]
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return super().has_add_permission(request) and not SiteIdentity.objects.exists()
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, object] | None = None
+    ) -> HttpResponse:
+        """Lead to the only row; asking for it in has_add_permission would be a query on every page."""
+        if self.has_add_permission(request) and SiteIdentity.objects.exists():
+            return redirect("admin:site_content_siteidentity_change", 1)
+        return super().add_view(request, form_url, extra_context)
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False

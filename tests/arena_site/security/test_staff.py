@@ -28,6 +28,8 @@ SEEN = {
 }  # fmt: skip
 # Hidden fields that reveal nothing when they are filtered by.
 HARMLESS = {
+    "site_content.PageVersion": {"html", "texts"},  # public
+    "site_content.SiteIdentity": {"changed_at", "icon", "logo", "logo_digest", "logo_height", "logo_width"},
     "accounts.Limit": {"action", "who"},  # shown together as "limit"
     "accounts.ApiToken": {"public_id"},
     "models_registry.CatalogueChange": {"before", "after"},

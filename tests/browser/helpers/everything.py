@@ -53,7 +53,7 @@ from leaderboard.models import AggregationRun, AnomalyReview  # noqa: E402
 from models_registry.models import LanguageModel, Provider  # noqa: E402
 from models_registry.models.catalogues import CatalogueChange  # noqa: E402
 from site_content.actions import publish_page  # noqa: E402
-from site_content.models import PageVersion, SiteIdentity  # noqa: E402
+from site_content.models import PageVersion  # noqa: E402
 from tests import api_fixtures  # noqa: E402
 from tests.api_fixtures import World  # noqa: E402
 from tests.browser.helpers.no_pages import is_no_page  # noqa: E402
@@ -116,7 +116,6 @@ def create_staff_world() -> World:
     WebAuthn.add(user, "A laptop", passkey())
     accounts.invite(by=user, expires_at=timezone.now() + timedelta(days=1))
     Ban.objects.create(visitor=Visitor.objects.create(), reason="Advertising.")
-    SiteIdentity.objects.create()
     publish_page(page=PageVersion.Page.PRIVACY, texts={"en": PAGE}, must_be_accepted=False, by=user)
     model = LanguageModel.objects.get(slug="gold")
     ModerationRule.objects.create(category="weapons", action="block", patterns=["bomb"])
