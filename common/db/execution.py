@@ -40,7 +40,7 @@ def violates(error: IntegrityError, *constraints: str) -> bool:
 
 
 def rows_if_migrated(rows: QuerySet[M]) -> list[M]:
-    """Return the rows; [] while their table does not exist, because new code serves before its migrations have run."""
+    """Return [] while the table does not exist: new code serves before its migrations."""
     try:
         with transaction.atomic():  # a failed query would break the transaction around it
             return list(rows)
@@ -51,7 +51,7 @@ def rows_if_migrated(rows: QuerySet[M]) -> list[M]:
 
 
 async def run_in_db(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` in a thread and return its connection to the pool: waiting for a model must not hold one."""
+    """Run `work` in a thread and return its connection to the pool."""
 
     def work_and_release() -> T:
         try:

@@ -20,7 +20,7 @@ PROJECT_DIR = Path(__file__).resolve().parents[2]
 
 
 def read(content: bytes, kind: ReadAs) -> Text | Picture:
-    """Read a file in a child process (uploads.reading.child), 15 seconds at most. Raises Unreadable."""
+    """Read in a child process, 15 seconds at most. Raises Unreadable."""
     child = subprocess.Popen(  # noqa: S603 (our own module)
         [sys.executable, "-s", "-m", "uploads.reading.child", kind],
         cwd=PROJECT_DIR, env={"PYTHONDONTWRITEBYTECODE": "1"}, start_new_session=True,

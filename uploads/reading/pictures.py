@@ -59,7 +59,7 @@ def prepare_icon(content: bytes) -> Picture:
 
 
 def _is_whole(content: bytes) -> bool:
-    """Return whether a PNG or GIF has its end. Pillow reads truncated ones, but of no other format."""
+    """Pillow reads truncated PNG and GIF files."""
     try:
         if content.startswith(_PNG):
             return _png_ends(content)
@@ -69,7 +69,7 @@ def _is_whole(content: bytes) -> bool:
 
 
 def _png_ends(content: bytes) -> bool:
-    """Walk over the chunks: length, kind, body, checksum. Raises struct.error where a chunk is cut off."""
+    """Chunks: length, kind, body, checksum. Raises struct.error where a chunk is cut off."""
     position = len(_PNG)
     while True:
         length: int
