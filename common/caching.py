@@ -16,7 +16,7 @@ PUBLIC = "public, no-cache"
 
 
 def public(view: View) -> View:
-    """Mark a view with the same response for all unknown visitors."""
+    """Mark a view with the same response for all unknown visitors. For classes: `method_decorator`."""
 
     @wraps(view)
     def marked(*args: Any, **kwargs: Any) -> HttpResponseBase:

@@ -13,7 +13,7 @@ from django.utils.crypto import salted_hmac
 
 
 class ClientNetworks(TypedDict):
-    """Client's address, which is not stored, and keyed hashes.
+    """Client's address, which is not stored, and keyed hashes of its network and of its IPv6 /48.
 
     One customer may have all 65,536 /64s of a /48. network48: "" for IPv4.
     """

@@ -1,5 +1,6 @@
-"""`RateLimit-Policy` and `RateLimit` follow draft-ietf-httpapi-ratelimit-headers-11 (May 2026). `RateLimit-Limit`,
-`RateLimit-Remaining` and `RateLimit-Reset`, of drafts 00 to 06, describe the policy with the least left.
+"""RateLimit header fields. `RateLimit-Policy` and `RateLimit` follow draft-ietf-httpapi-ratelimit-headers-11 (May
+2026). `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset`, of drafts 00 to 06, describe the policy with the
+least left.
 """
 
 from collections.abc import Sequence

@@ -79,7 +79,7 @@ class ForkedProcess:
 
 @contextmanager
 def _blocked_signals() -> Iterator[None]:
-    """Hold back signals until a fork has its own handlers."""
+    """Hold back signals until a fork has its own handlers: the launcher's would only set its event."""
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield

@@ -51,7 +51,7 @@ def _start_time(pid: int) -> int:
 
 
 def acquire_lock(data_dir: Path) -> IO[str]:
-    """Lock the data directory until the file is closed or this process ends.
+    """Lock the data directory until the file is closed or this process ends, also by SIGKILL.
 
     Raises CannotStart when another launcher holds the lock.
     """

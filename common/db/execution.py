@@ -51,7 +51,7 @@ def rows_if_migrated(rows: QuerySet[M]) -> list[M]:
 
 
 async def run_in_db(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` in a thread and return its connection to the pool."""
+    """Run `work` in a thread and return its connection to the pool: waiting for a model must not hold one."""
 
     def work_and_release() -> T:
         try:

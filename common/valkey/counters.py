@@ -1,6 +1,6 @@
 """Counters and gauges of all processes, flushed to Valkey every two seconds.
 
-Why not prometheus-client's multiprocess mode: docs/adr/0022.
+A killed process loses at most two seconds of counts. Why not prometheus-client's multiprocess mode: docs/adr/0022.
 """
 
 import secrets

@@ -60,7 +60,7 @@ def _fit(counts: Counts) -> list[FitLine]:
 def find_anomalies() -> int:
     """Test voters of Overall and groups of newcomers; return the number of new reviews.
 
-    Votes of dismissed reviews are not tested again.
+    Votes of dismissed reviews are not tested again. The computation does not hold the lock of the tallies.
     """
     board = read_board(OVERALL)
     if not board.models:

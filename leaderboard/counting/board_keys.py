@@ -40,7 +40,7 @@ def board_keys(mode: str, categories: Iterable[str], language: str) -> list[str]
 
 
 def is_blind(scope: str) -> bool:
-    """Only models of blind votes have a live Elo."""
+    """Return whether the board counts blind votes; only its models have a live Elo."""
     return scope == OVERALL or scope.startswith(("category:", "language:"))
 
 

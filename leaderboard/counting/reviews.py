@@ -133,7 +133,7 @@ def extend(review: AnomalyReview, orders: list[int]) -> bool:
 
 
 def exclude_pending(pending: PendingVotes) -> None:
-    """The caller holds the lock of the tallies."""
+    """Exclude pending votes under review. The caller holds the lock of the tallies."""
     if pending.after == pending.until:
         return
     holding = list(AnomalyReview.objects.holding_new_votes().values_list("pk", flat=True))

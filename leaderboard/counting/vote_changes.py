@@ -1,4 +1,6 @@
-"""Changes of cast votes: each updates tallies and adds a VoteChange under their lock."""
+"""Changes of cast votes: each updates tallies and adds a VoteChange, under the lock of the tallies. Pending votes have
+no tallies yet; the next run counts them as they are then.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import TypedDict, Unpack

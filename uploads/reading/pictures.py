@@ -59,7 +59,7 @@ def prepare_icon(content: bytes) -> Picture:
 
 
 def _is_whole(content: bytes) -> bool:
-    """Pillow reads truncated PNG and GIF files."""
+    """Return whether a PNG or GIF has its end: Pillow reads truncated ones."""
     try:
         if content.startswith(_PNG):
             return _png_ends(content)

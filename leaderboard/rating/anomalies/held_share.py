@@ -13,7 +13,7 @@ class HeldVotes:
     every: int
 
     def leaves_room(self, votes: int, *, is_group: bool, caps: Mapping[str, float]) -> bool:
-        """caps: of "voters" and "groups", as shares of every vote."""
+        """Return whether a further review may hold `votes`; caps: of "voters" and "groups", as shares of every vote."""
         if is_group:
             return self.of_groups + votes <= caps["groups"] * self.every
         # One voter alone may be held up to the cap on groups, so that a young board is protected, too.

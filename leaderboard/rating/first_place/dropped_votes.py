@@ -39,7 +39,7 @@ class Drop:
 
 
 def votes_to_drop_first(tally: Tally, board: Board) -> Drop | None:
-    """Return few votes without which another established model is first.
+    """Return few votes without which another established model of the main group is first.
 
     A greedy search: exact is that another model is first without these votes; a smaller set is possible. None where no
     set was found that leaves the models connected.
