@@ -23,7 +23,7 @@ _unclaimed = PreparedQuery(lambda key: Visitor.objects.filter(key=key, claimed_b
 
 @dataclass(frozen=True)
 class Actor:
-    """Person who sends requests. `scopes`: None for a browser, which has all rights of its person."""
+    """`scopes`: None for a browser, which has all rights of its person."""
 
     user: User | None = None
     visitor: Visitor | None = None
@@ -40,7 +40,7 @@ class Actor:
 
     @property
     def key(self) -> str:
-        """Stable identifier of the person, for counters and idempotency keys."""
+        """Stable identifier for counters and idempotency keys."""
         if self.user is not None:
             return f"user:{self.user.pk}"
         return f"visitor:{self.visitor.pk}" if self.visitor is not None else f"network:{self.network}"
@@ -56,17 +56,17 @@ class Actor:
 
     @property
     def wide_network(self) -> str:
-        """Return the hash of the /48, or of a named network inside it; the network's for IPv4."""
+        """Hash of the /48 or a named network inside; the network's for IPv4."""
         return self._networks.wide or self.network
 
     @property
     def network_times(self) -> int:
-        """Return the factor of a named network's limits; 1 for others."""
+        """Factor of a named network's limits, otherwise 1."""
         return self._networks.times
 
     @property
     def limit_keys(self) -> limits.Keys:
-        """Return the keys for limits.count: the person's, if known, and the networks'."""
+        """Return the known person's keys and the networks'."""
         times = 1 if self.user is None else groups.times_of_member(self.user)
         person = {self.kind: limits.Key(self.key, times)} if self.is_known else {}
         # Visitors cost nothing to create, so they must not use up the limit of a network's members.
@@ -80,7 +80,7 @@ class Actor:
         not_counted: str | Promise = limits.NOT_COUNTED,
         beside: Iterable[limits.Counter] = (),
     ) -> None:
-        """Count an action as limits.count does, and keep the states of its counters."""
+        """Count as limits.count does, keeping the counters' states."""
         try:
             self.usages.extend(
                 limits.count(action, self.limit_keys, fail_open=fail_open, not_counted=not_counted, beside=beside)
@@ -113,12 +113,12 @@ class _CountedNetworks:
 
 
 def network_limit_keys(request: HttpRequest) -> dict[str, limits.Key]:
-    """Return the networks' keys for limits.count, before the person is known."""
+    """Return the networks' keys, before the person is known."""
     return _CountedNetworks.of(client_networks(request)).keys("network")
 
 
 def actor_keys(*owners: User | Visitor) -> list[str]:
-    """Return each Actor.key of these people, with those of the visitors that members claimed."""
+    """Return Actor.keys, with those of visitors that members claimed."""
     users = [owner for owner in owners if isinstance(owner, User)]
     visits = [owner for owner in owners if isinstance(owner, Visitor)]
     if users:

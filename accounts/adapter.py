@@ -31,11 +31,11 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """Do nothing: users have no user name."""
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """Return the network's hash: allauth's counters then hold no IP address either."""
+        """Return the network's hash: allauth's counters then hold no IP address."""
         return network_hash(request)
 
     def pre_authenticate(self, request: HttpRequest, **credentials: str) -> None:
-        """Count the attempt instead of allauth, whose refusal has no waiting time. Raises TooManyRequests."""
+        """Count the attempt: allauth's refusal has no waiting time. Raises TooManyRequests."""
         if not request.user.is_authenticated:  # then it is a reauthentication
             passwords.refuse_address(request, credentials.get("email", ""))
         self._sign_in_keys = rate_limit.attempt_keys(request, credentials.get("email", ""))
@@ -63,7 +63,7 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         rate_limit.reset(credentials.get("email", ""))
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Return whether sign-up is open. Raises Banned: a new account must not evade a ban."""
+        """Raises Banned: a new account must not evade a ban."""
         refuse_banned(cast(ActorRequest, request).actor, request)
         match SignUp(settings.ARENA_SIGNUP):
             case SignUp.OPEN:
@@ -81,7 +81,7 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return str(super().clean_email(email))
 
     def save_user(self, request: HttpRequest, user: User, form: Form, commit: bool = True) -> User:
-        """Store the account and the use of its invitation in one transaction. Raises InvitationUsed."""
+        """Store account and used invitation in one transaction. Raises InvitationUsed."""
         with transaction.atomic():
             saved: User = super().save_user(request, user, form, commit)
             if SignUp(settings.ARENA_SIGNUP) is SignUp.INVITATION:

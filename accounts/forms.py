@@ -47,7 +47,7 @@ class SignUpForm(_NoAddressOfIssuer, SignupForm):  # type: ignore[misc]
         self.fields["invitation"].initial = context.request.GET.get("invitation", "")
 
     def validate_unique_email(self, value: str) -> str:
-        """Count the attempt before the lookup, so that known and unknown addresses reach the same limit.
+        """Count before the lookup: known and unknown addresses reach the same limit.
 
         Raises TooManyRequests, and ServiceAway when Valkey is away.
         """
@@ -56,7 +56,7 @@ class SignUpForm(_NoAddressOfIssuer, SignupForm):  # type: ignore[misc]
         return str(super().validate_unique_email(value))
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
-        """Hash the password also for an existing address: the response time must not reveal the account."""
+        """Hash the password for existing addresses, too: time must not reveal the account."""
         if self.account_already_exists:
             make_password(self.cleaned_data["password1"])
         return cast(tuple[User | None, HttpResponse | None], super().try_save(request))

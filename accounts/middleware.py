@@ -15,7 +15,7 @@ Responder = Callable[[HttpRequest], HttpResponseBase]
 
 
 class ActorMiddleware:
-    """Sets `request.actor`, loaded at its first use, and the cookies of new visitors and known devices."""
+    """Sets `request.actor`, loaded at first use, and cookies of new visitors and known devices."""
 
     def __init__(self, get_response: Responder) -> None:
         self.get_response = get_response
@@ -34,7 +34,7 @@ class ActorMiddleware:
 
 
 class RateLimitMiddleware:
-    """Sets the RateLimit headers of API responses, except of redirects and shared responses."""
+    """Sets RateLimit headers, except of redirects and shared responses."""
 
     def __init__(self, get_response: Responder) -> None:
         self.get_response = get_response
@@ -51,7 +51,7 @@ class RateLimitMiddleware:
 
 
 class LastSeenMiddleware:
-    """Records page requests of a member's browser; API requests cost no extra query."""
+    """Records members' page requests; API requests cost no query."""
 
     def __init__(self, get_response: Responder) -> None:
         self.get_response = get_response

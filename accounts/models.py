@@ -26,7 +26,7 @@ class EmailUserManager(UserManager["User"]):
         return user
 
     def create_superuser(self, email: str, password: str | None = None, **extra: Any) -> "User":  # type: ignore[override]
-        """Create an administrator with a confirmed address: signing in needs no mail server."""
+        """Confirm the address: signing in needs no mail server."""
         from allauth.account.models import EmailAddress  # needs the user model
 
         user = self.create_user(email, password, is_staff=True, is_superuser=True, **extra)
@@ -55,7 +55,7 @@ class SignInQuerySet(models.QuerySet["SignIn"]):
 
 
 class SignIn(models.Model):
-    """Browser in which a member is signed in; deleted with its session. Stores no IP address."""
+    """Member's browser; deleted with its session. Stores no IP address."""
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     user = models.ForeignKey(User, models.CASCADE, related_name="sign_ins")
@@ -101,7 +101,7 @@ class BanQuerySet(models.QuerySet["Ban"]):
 
 
 class Ban(models.Model):
-    """Block of a person or a network from taking part. Banned people may read."""
+    """Block of a person or network, which may still read."""
 
     user = models.ForeignKey(User, models.CASCADE, null=True, blank=True, related_name="bans")
     visitor = models.ForeignKey(Visitor, models.CASCADE, null=True, blank=True, related_name="bans")
@@ -145,7 +145,7 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
 
 
 class Invitation(models.Model):
-    """Link with which one person can sign up. Only the token's digest is stored."""
+    """Link for one sign-up. Only the token's digest is stored."""
 
     email = models.EmailField(_("for"), blank=True, help_text=_("Empty: anyone with the link can use it."))
     digest = models.CharField(max_length=64, unique=True, editable=False)
@@ -194,12 +194,12 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
         return self.filter(not_expired, revoked_at=None, user__is_active=True)
 
     def held_by(self, user: User) -> "ApiTokenQuerySet":
-        """Return the member's tokens that are not revoked, also expired ones, newest first."""
+        """Return tokens that are not revoked, also expired ones, newest first."""
         return self.filter(user=user, revoked_at=None).order_by("-pk")
 
 
 class ApiToken(models.Model):
-    """API token of a member. Only its digest is stored."""
+    """Only the digest is stored."""
 
     PREFIX = "arena_"
 
@@ -267,7 +267,7 @@ class IdempotencyKey(models.Model):
 
 
 class Limit(models.Model):
-    """Rate that replaces the default in settings.ARENA_LIMITS."""
+    """Replaces the rate in settings.ARENA_LIMITS."""
 
     action = models.CharField(max_length=10)
     who = models.CharField(max_length=10)
@@ -285,7 +285,7 @@ class Limit(models.Model):
 
 
 class LimitGroup(models.Model):
-    """Networks or members whose limits are wider: a class behind one address, a research group."""
+    """Networks or members with wider limits, such as a class behind one address."""
 
     TIMES = (2, 100)
 
@@ -339,7 +339,7 @@ class OutgoingEmail(models.Model):
 
 
 class AuditEntry(models.Model):
-    """Change by a member of staff or a command. Triggers forbid editing and deleting entries."""
+    """Change by staff or a command. Triggers forbid editing and deleting."""
 
     user = models.ForeignKey(User, models.SET_NULL, null=True, related_name="audit_entries")
     action = models.CharField(max_length=60)

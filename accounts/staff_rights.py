@@ -18,7 +18,7 @@ def is_administrator(by: User | None) -> bool:
 
 
 def refuse_ban(ban: Ban, *, by: User) -> None:
-    """Raise NeedsAdministrator where the ban reaches staff, also by a network of theirs."""
+    """Raise NeedsAdministrator where the ban reaches staff, also by network."""
     if not is_administrator(by) and _members_in(ban).filter(Q(is_staff=True) | Q(is_superuser=True)).exists():
         raise NeedsAdministrator(_("Only an administrator can block staff, or a network that staff comes from."))
 
@@ -32,14 +32,14 @@ def refuse_lift(ban: Ban, *, by: User, network: str) -> None:
 
 
 def protected_voters(by: User | None) -> list[str]:
-    """Return the voters whose votes `by` may not judge: themselves and all administrators."""
+    """Return voters that `by` may not judge: themselves and administrators."""
     if by is None or is_administrator(by):
         return []
     return actor_keys(by, *User.objects.filter(is_superuser=True))
 
 
 def _members_in(ban: Ban) -> QuerySet[User]:
-    """Return the members that a ban reaches; for a network, those who were its visitors."""
+    """Return members; for a network, those who were its visitors."""
     if ban.user_id is not None:
         return User.objects.filter(pk=ban.user_id)
     if ban.visitor_id is not None:

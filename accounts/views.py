@@ -25,7 +25,7 @@ from common.errors import NotFound
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def tokens(request: HttpRequest) -> HttpResponse:
-    """List and create tokens; only the response to the form contains a new token."""
+    """Only the response to the form contains a new token."""
     user = cast(User, request.user)
     form, token, status = TokenForm(request.POST or None), "", 200
     if form.is_valid():

@@ -49,7 +49,7 @@ class AuditedEmailAddressAdmin(AuditChangesMixin, EmailAddressAdmin):  # type: i
 
 @admin.register(Authenticator)
 class SecondFactorAdmin(SecretFieldsAdmin, AuditDeletionsMixin):
-    """Staff delete second factors of people who lost theirs; the secret is not shown."""
+    """Staff delete lost second factors; the secret is not shown."""
 
     secret_fields = frozenset({"data"})
     list_display = ["user", "type", "created_at", "last_used_at"]

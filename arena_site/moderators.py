@@ -1,4 +1,4 @@
-"""The group of moderators: they judge votes and block people, and see no keys and no settings."""
+"""Moderators judge votes and block people, and see no keys or settings."""
 
 from django.contrib.auth.models import Group, Permission
 
@@ -22,7 +22,7 @@ def permissions() -> set[str]:
 
 
 def sync_group(**_: object) -> None:
-    """Give the group exactly these permissions after every migration; edits in the administration are undone."""
+    """Reset the group's permissions after every migration, undoing edits."""
     wanted = permissions()
     found = Permission.objects.filter(codename__in=[name.split(".")[1] for name in wanted]).select_related(
         "content_type"

@@ -43,7 +43,7 @@ def purge() -> None:
 
 
 def _rewrite_append_only_file() -> None:
-    """Rewrite the file: expired keys leave the disk. Best effort: a managed service may forbid it."""
+    """Expired keys leave the disk. Best effort: a managed service may forbid it."""
     try:
         rewrite_append_only_file()
     except UNREACHABLE as error:

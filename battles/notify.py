@@ -8,7 +8,7 @@ VOTES_CHANNEL = "battles:votes"
 
 
 def notify_vote() -> None:
-    """Notify open boards of a vote, without naming it; call after COMMIT. Best effort."""
+    """Notify open boards; call after COMMIT. Best effort."""
     try:
         with fail_fast():
             connection().publish(VOTES_CHANNEL, "")

@@ -32,7 +32,7 @@ def _day_field() -> forms.DateField:
 
 
 class VoteFilterForm(forms.Form):
-    """Filters of a person's votes. Only models of these votes are known to it."""
+    """Knows only models of the person's votes."""
 
     model = forms.CharField(label=_("Model"), required=False, widget=forms.Select)
     against = forms.CharField(label=_("Against"), required=False, widget=forms.Select)
@@ -70,7 +70,7 @@ class VoteFilterForm(forms.Form):
         return any(self.cleaned_data.values())
 
     def votes(self) -> VoteQuerySet:
-        """Return the filtered votes, the latest first, with their battles and models."""
+        """Return the latest first, with battles and models."""
         data, found = self.cleaned_data, self._votes
         for model in filter(None, (data["model"], data["against"])):
             found = found.filter(Q(model_left=model) | Q(model_right=model))

@@ -1,8 +1,7 @@
 """Payloads of battles: an allow-list, and the only source of battle data that leaves the server before the vote.
 
-A battle is revealed once a vote exists, or from the start if it is not blind. Before that a payload has no name, id,
-token count, time or upstream text of either side, and no reasoning: only some providers show it, and models mention
-themselves in it.
+A blind battle is revealed by its vote. Before that a payload has no name, id, token count, time or upstream text of
+either side, and no reasoning, in which models mention themselves.
 """
 
 from collections.abc import Iterable
@@ -43,7 +42,7 @@ _POSITIONS = (*Position.values, *NUMBERED_POSITIONS)
 
 
 def battle_payload(battle: Battle, *, stream_format: Format = "api") -> BattlePayload:
-    """Return the payload for API and pages. battle: from battles.queries, with related rows."""
+    """battle: from battles.queries, with related rows."""
     vote = battle.vote_or_none
     turns = list(battle.turns.all())
     sides = {side.pk: side for side in battle.sides.all()}
@@ -74,7 +73,7 @@ def battle_payload(battle: Battle, *, stream_format: Format = "api") -> BattlePa
 
 
 def _without_text(payload: BattlePayload) -> BattlePayload:
-    """Return a hidden battle's payload: the vote without texts, and no possible action."""
+    """Return a hidden battle's payload: no texts and no possible action."""
     vote = payload["vote"]
     return {
         **payload,
@@ -210,5 +209,5 @@ def _vote_payload(vote: Vote) -> VotePayload:
 
 
 def counted_payload(vote: Vote) -> CountedPayload:
-    """Return a vote under anomaly review as counted."""
+    """Show a vote under review as counted."""
     return {"counted": vote.counts, "excluded_reason": None if vote.counts else vote.excluded_reason}

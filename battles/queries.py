@@ -1,7 +1,7 @@
-"""Prepared queries for battles with their related rows: sides, prices, turns and answers.
+"""Prepared queries for battles with their related rows.
 
-All rows come from one snapshot of the database. Otherwise a turn that fails between two queries would read as done in
-a battle that is not void yet.
+All rows come from one database snapshot. Otherwise a turn that fails between queries would read as done in a battle not
+void yet.
 """
 
 from collections import defaultdict
@@ -26,7 +26,7 @@ def _joined() -> BattleQuerySet:
 
 
 def _related_queries(battles_in: str) -> list[Callable[[Any], QuerySet[Any]]]:
-    """Return builders of the querysets of sides, prices, turns and answers, by the path to their battles."""
+    """Return querysets' builders by the path to their battles."""
 
     def path(*parents: str) -> str:
         return "__".join([*parents, battles_in])
@@ -41,7 +41,7 @@ def _related_queries(battles_in: str) -> list[Callable[[Any], QuerySet[Any]]]:
 
 
 def _met_models() -> ArraySubquery:
-    """Return an annotation for battles: ids of the models that earlier battles of the session have revealed."""
+    """Annotate ids of models that the session's earlier battles revealed."""
     is_revealed = Q(battle__vote__isnull=False) | ~Q(battle__mode=Battle.Mode.BLIND)
     earlier = Side.objects.filter(is_revealed, battle__session=OuterRef("session"), battle__lt=OuterRef("pk"))
     return ArraySubquery(earlier.order_by().values("model"))
@@ -78,7 +78,6 @@ def find_battle(actor: Actor, public_id: str) -> Battle | None:
 
 
 def find_battle_with_related(actor: Actor, public_id: str) -> Battle | None:
-    """Return the actor's battle with all related rows, or None."""
     with one_snapshot():
         battle = find_battle(actor, public_id)
         return None if battle is None else _with_related(battle)
@@ -92,7 +91,7 @@ def get_battle(pk: int) -> Battle:
 def lock_battle_for_vote(pk: int) -> Battle:
     """Lock the battle's row until COMMIT; return it with related rows, `has_overused_prompt` and `met_models`.
 
-    Needs no snapshot: the transaction that ends a turn also updates the row of a battle that becomes void.
+    Needs no snapshot: the transaction that ends a turn also updates a void battle's row.
     """
     return _with_related(_by_pk_locked(pk)[0])
 

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class TTLCached(Generic[T]):
-    """In-process TTL cache of a zero-argument query, shared by threads. Callers must not change the value.
+    """TTL cache of a zero-argument query in the process, shared by threads. Callers must not change the value.
 
     Saving or deleting an instance of `invalidated_by` in this process drops the value at once. One thread loads, the
     others wait for it; a load that raises is not kept.

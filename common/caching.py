@@ -16,7 +16,7 @@ PUBLIC = "public, no-cache"
 
 
 def public(view: View) -> View:
-    """Mark a view whose response is the same for all unknown visitors. For classes: `method_decorator`."""
+    """Mark a view with the same response for all unknown visitors. For classes: `method_decorator`."""
 
     @wraps(view)
     def marked(*args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -39,7 +39,7 @@ class CacheControlMiddleware:
 
 
 def is_cacheable(request: HttpRequest, response: HttpResponseBase) -> bool:
-    """Return False for known people, whose pages list their sessions, and for private sites."""
+    """False for known people, whose pages list their sessions, and private sites."""
     if not getattr(response, "is_public", False) or response.status_code != 200 or settings.ARENA_ACCESS == "private":
         return False
     known_by = {settings.SESSION_COOKIE_NAME, settings.ARENA_VISITOR_COOKIE}

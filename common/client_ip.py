@@ -1,6 +1,6 @@
 """Client addresses and networks; forwarding headers count only from configured proxies.
 
-Client addresses are never stored, only a keyed hash of the network, with another key every month.
+Only a keyed hash of the network is stored, with another key every month.
 """
 
 import ipaddress
@@ -42,7 +42,7 @@ def is_from_trusted_proxy(request: HttpRequest) -> bool:
 
 
 def is_in_networks(request: HttpRequest, networks: list[str]) -> bool:
-    """Return whether the client is in one of these networks; False behind an untrusted proxy."""
+    """False behind an untrusted proxy."""
     if "X-Forwarded-For" in request.headers and not is_from_trusted_proxy(request):
         return False
     return _is_in(client_ip(request), [ipaddress.ip_network(network, strict=False) for network in networks])
@@ -57,7 +57,7 @@ def network_of(address: str, *, prefix: int = 64) -> str:
 
 
 def network_hash(request: HttpRequest, month: str = "") -> str:
-    """Return a keyed hash of the client's network in `month` (default: now), 32 characters at most: 2026-11:5f0c…."""
+    """Return a keyed hash for `month` (default: now), 32 characters at most: 2026-11:5f0c…."""
     return keyed_hash(network_of(client_ip(request)), month)
 
 

@@ -34,7 +34,7 @@ def zone_of(address: str) -> Zone:
 
 
 def _embedded_ipv4(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """Return the IPv4 address embedded in an IPv6 address (mapped, NAT64, 6to4), or the address itself."""
+    """Return the embedded IPv4 address (mapped, NAT64, 6to4), or the address itself."""
     if isinstance(address, IPv4Address) or address.is_loopback:
         return address
     if address.ipv4_mapped:
@@ -46,7 +46,7 @@ def _embedded_ipv4(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Addr
 
 
 def zone_of_url(url: str) -> Zone | None:
-    """Return the zone of the URL's host if it is an address or localhost; None for other names and for no URL."""
+    """Return the zone of an address or localhost; None for other names and for no URL."""
     host = (urlsplit(url).hostname or "").rstrip(".")
     if host == "localhost" or host.endswith(".localhost"):
         return Zone.PRIVATE

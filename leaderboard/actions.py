@@ -36,7 +36,7 @@ def restore(vote: Vote, *, by: User | None, because: str = "") -> None:
 def retract_votes(
     votes: VoteQuerySet, *, reason: Vote.ExcludedReason, by: User | None, because: str = ""
 ) -> list[Vote]:
-    """Exclude the votes that count, all or none; return them.
+    """Exclude all or none; return them.
 
     Raises TalliesDisagree, and NeedsAdministrator as _refuse_protected_voters.
     """
@@ -48,7 +48,7 @@ def retract_votes(
 
 @transaction.atomic
 def restore_votes(votes: VoteQuerySet, *, by: User | None, because: str = "") -> list[Vote]:
-    """Count the excluded votes again, all or none; return them.
+    """Count all again or none; return them.
 
     Raises NeedsAdministrator as _refuse_protected_voters, and for votes that the arena excluded by itself.
     """

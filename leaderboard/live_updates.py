@@ -1,4 +1,4 @@
-"""Live updates of open boards, with one subscription and few queries per web process for any number of readers.
+"""Live updates of open boards: one subscription and few queries per web process.
 
 Notifications of snapshots and votes trigger queries, LIVE_INTERVAL_S apart, which also run every POLL_INTERVAL_S: a
 lost notification delays the update.
@@ -32,7 +32,7 @@ KEEP_ALIVE_S = 15
 
 
 class BoardWatcher:
-    """Watch the newest snapshot and the live figures of each followed board, in one event loop."""
+    """Watch snapshots and live figures of followed boards, in one event loop."""
 
     def __init__(self) -> None:
         self._valkey = new_async_connection()

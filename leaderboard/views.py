@@ -79,7 +79,7 @@ def charts(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def stream(request: HttpRequest) -> StreamingHttpResponse:
-    """Stream events for new snapshots and votes of a board without a query per reader."""
+    """Stream new snapshots and votes without a query per reader."""
     key = request.GET.get("board", OVERALL).replace("\x00", "")
     shown, seen = request.headers.get("Last-Event-ID") or request.GET.get("shown", ""), request.GET.get("seen", "")
     last_vote = int(seen) if re.fullmatch("[0-9]{1,18}", seen) else 0

@@ -1,4 +1,4 @@
-"""Icons of models: uploaded pictures, encoded anew in the guarded child process that opens files."""
+"""Icons of models, encoded anew in the guarded child process."""
 
 import hashlib
 

@@ -9,7 +9,7 @@ from models_registry.models import LanguageModel, ModelLimit
 
 
 def _load() -> dict[str, str]:
-    """Return rates by family, so that a new version of a model keeps its rate."""
+    """Return rates by family: a new version keeps its rate."""
     return {row.model.family: row.rate for row in rows_if_migrated(ModelLimit.objects.select_related("model"))}
 
 

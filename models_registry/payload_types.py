@@ -35,7 +35,7 @@ class PricePayload(TypedDict):
 
 
 class SetupPayload(TypedDict):
-    """What a version is: the provider's name of the model, and what is sent with each request."""
+    """Setup of a version: the provider's name of the model, and all that is sent with each request."""
 
     model: str
     system_prompt: str

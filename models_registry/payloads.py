@@ -125,6 +125,6 @@ def licence_label(licence: str) -> str:
 
 
 def prices_in_force(model_ids: Iterable[int]) -> dict[int, Price]:
-    """Return current prices by model; for hundreds of models in a third of prefetching's time."""
+    """Return prices by model, in a third of prefetching's time."""
     newest = Price.objects.filter(model__in=list(model_ids)).order_by("model_id", "-valid_from", "-pk")
     return {price.model_id: price for price in newest.distinct("model_id")}

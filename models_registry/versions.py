@@ -1,4 +1,4 @@
-"""Changes of language models. Models with votes get a new version if their answers are affected."""
+"""Models with votes get a new version if their answers are affected."""
 
 from collections.abc import Mapping
 from decimal import Decimal

@@ -22,7 +22,7 @@ MAX_BYTES = MAX_FILE_MB * 1_000_000
 
 
 def keep_upload(*, actor: Actor, content: bytes, name: str) -> Upload:
-    """Store a file and queue it for reading; text is read at once. Equal bytes return the same upload.
+    """Text is read at once. Equal bytes return the same upload.
 
     Raises NoFile, FileTooLarge, UnknownFileType, QuotaReached, StorageFull, StorageAway, TooManyRequests, and
     ServiceAway for visitors while limits cannot be counted.

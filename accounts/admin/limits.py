@@ -28,7 +28,7 @@ def _choices() -> list[tuple[str, str]]:
 
 
 class LimitInForce(NamedTuple):
-    """Cell of the overview. row: None for the default."""
+    """row: None for the default."""
 
     key: str
     rate: str
@@ -87,7 +87,7 @@ class LimitAdmin(AuditChangesMixin):
 
 
 class NetworksField(forms.CharField):
-    """Networks, one a line. Each refused one is named with its reason."""
+    """Networks, one a line."""
 
     widget = forms.Textarea
 

@@ -30,7 +30,7 @@ _usable = PreparedQuery(lambda digest: ApiToken.objects.usable().select_related(
 
 class ActorAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[User | None, Actor]:
-        """Return (user, actor). Raises NotSignedIn for an unusable token, and the errors of access.check_access."""
+        """Raises NotSignedIn for an unusable token, and as access.check_access."""
         header = get_authorization_header(request).decode("latin-1")
         if header:
             actor = self._token_actor(request, header)
@@ -71,7 +71,7 @@ class ActorAuthentication(BaseAuthentication):
 
 
 class HasScope(BasePermission):
-    """Check the scope that a view declares per method: `scopes = {"POST": Scope.BATTLE}`; default `read`.
+    """Check a view's scope per method: `scopes = {"POST": Scope.BATTLE}`; default `read`.
 
     Methods in `in_browser = ("DELETE",)` accept no token.
     """

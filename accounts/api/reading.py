@@ -8,7 +8,7 @@ from accounts.actor import ActorRequest
 
 
 class ReadLimit(BaseThrottle):
-    """Counts requests that only read; actions count the others. Raises LimitReached."""
+    """Counts only reads; actions count the others. Raises LimitReached."""
 
     def allow_request(self, request: Request, view: object) -> bool:
         if request.method in SAFE_METHODS:

@@ -1,4 +1,4 @@
-"""Wider limits of named networks and of groups of members."""
+"""Wider limits of named networks and members."""
 
 import ipaddress
 from typing import NamedTuple
@@ -33,7 +33,7 @@ in_force = TTLCached(_load, ttl_s=5, invalidated_by=(LimitGroup,))
 
 
 def find_network(address: str) -> NamedNetwork | None:
-    """Return the named network of an address; of several the one with the widest limits."""
+    """Return the named network, of several that with the widest limits."""
     ip = parse_address(address)
     if ip is None:  # without a request
         return None
@@ -42,7 +42,7 @@ def find_network(address: str) -> NamedNetwork | None:
 
 
 def times_of_member(user: User) -> int:
-    """Return the factor of a member's limits; one query if a group has members."""
+    """One query if a group has members."""
     times = in_force().times_by_members
     groups = user.groups.values_list("pk", flat=True) if times else []
     return max((times.get(pk, 1) for pk in groups), default=1)

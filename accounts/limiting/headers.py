@@ -1,7 +1,6 @@
-"""RateLimit header fields of the API.
-
-`RateLimit-Policy` and `RateLimit` are those of draft-ietf-httpapi-ratelimit-headers-11 (May 2026). `RateLimit-Limit`,
-`RateLimit-Remaining` and `RateLimit-Reset`, of drafts 00 to 06, describe the policy with the least left.
+"""RateLimit header fields. `RateLimit-Policy` and `RateLimit` follow draft-ietf-httpapi-ratelimit-headers-11 (May
+2026). `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset`, of drafts 00 to 06, describe the policy with the
+least left.
 """
 
 from collections.abc import Sequence
@@ -10,7 +9,6 @@ from common.valkey.limits import NETWORKS, SHARED, Usage
 
 
 def rate_limit_headers(usages: Sequence[Usage]) -> dict[str, str]:
-    """Return the headers of counted limits; {} without any."""
     shown = _shown(usages)
     if not shown:
         return {}
@@ -27,7 +25,7 @@ def rate_limit_headers(usages: Sequence[Usage]) -> dict[str, str]:
 
 
 def _shown(usages: Sequence[Usage]) -> list[Usage]:
-    """Leave out shared limits with something left: how much others have used is not the person's to know."""
+    """Leave out shared limits with something left: others' use is private."""
     persons = [usage for usage in usages if usage.counter.who not in SHARED]
     full = [usage for usage in usages if usage.counter.who in SHARED and not usage.remaining]
     shown = [*persons, *full] if persons else usages

@@ -14,7 +14,7 @@ MAX_IPV6_PREFIX = 64
 
 
 def parse_network(text: str) -> Network:
-    """Raise ValidationError with a sentence that says what to write instead."""
+    """Raises ValidationError."""
     try:
         network = ip_network(text, strict=False)
     except ValueError:

@@ -8,7 +8,7 @@ HELP = _("For example “30/hour,150/day”, or “off” for no limit. Takes ef
 
 
 def validate_rate(rate: str) -> None:
-    """Refuse an amount of zero, too: on wrong passwords it would stop every sign-in."""
+    """Refuse zero, too: on wrong passwords it would stop every sign-in."""
     try:
         is_valid = all(item.amount and item.get_expiry() <= MAX_PERIOD_S for item in limits.parse_rate(rate))
     except ValueError:

@@ -17,7 +17,7 @@ today_requested = Signal()
 
 
 class LimitRow(NamedTuple):
-    """Limit for the page. period: “1 hour”. resets_at: None while nothing is used."""
+    """period: “1 hour”. resets_at: None while nothing is used."""
 
     label: str
     is_network: bool
@@ -37,7 +37,7 @@ def limit_rows(keys: limits.Keys, *, kind: str) -> list[LimitRow]:
 
 
 def _usages(keys: limits.Keys, kind: str) -> list[limits.Usage]:
-    """Return the limits of a person of this kind, and those that their networks have reached; [] without Valkey."""
+    """Return the person's limits, and those their networks reached; [] without Valkey."""
     keys = {kind: limits.Key(f"{kind}:"), **keys}
     actions = [action for action, who in settings.ARENA_LIMITS if who == kind]
     asked = [counter for action in actions for counter in limits.counters(action, _of_action(action, keys))]

@@ -13,7 +13,7 @@ NOT_COUNTED = _("Signing in is temporarily unavailable. Please try again.")
 
 
 def attempt_keys(request: HttpRequest, email: str) -> limits.Keys:
-    """Return the keys for limits.count: the browser's device cookie, or else the address and the networks."""
+    """Return the device cookie's key, or else those of address and networks."""
     if nonce := device_cookies.get_nonce(request, email):
         return {"person": limits.Key(f"device:{nonce}")}
     address = _address_key(email)
@@ -22,7 +22,7 @@ def attempt_keys(request: HttpRequest, email: str) -> limits.Keys:
 
 
 def count(keys: limits.Keys) -> None:
-    """Count an attempt before its password is checked, so that simultaneous ones cannot pass the limit.
+    """Count before the password is checked: simultaneous attempts cannot pass the limit.
 
     `uncount` takes a right one back. Raises TooManyRequests, and ServiceAway when Valkey is away.
     """

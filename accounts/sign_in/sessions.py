@@ -17,7 +17,7 @@ RECORDED_KEY = "sign_in_noted"  # in the session: [start of the session key, tim
 
 
 def active_sign_ins(user: User) -> list[SignIn]:
-    """Return the member's valid sign-ins, last seen first; one query."""
+    """Return valid sign-ins, last seen first; one query."""
     # Sessions from before a change of password still have rows, but are no longer valid.
     valid_hashes = {user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()}
     rows = SignIn.objects.active().filter(user=user).select_related("session").order_by("-last_seen_at")
@@ -25,7 +25,7 @@ def active_sign_ins(user: User) -> list[SignIn]:
 
 
 def record_if_due(request: HttpRequest) -> None:
-    """Record the browser of a signed-in request that read its session, at most once per RECORD_INTERVAL_S."""
+    """Record a signed-in browser that read its session, once per RECORD_INTERVAL_S."""
     session = request.session
     if not session.accessed or SESSION_KEY not in session or not session.session_key:
         return

@@ -28,7 +28,7 @@ from accounts.single_sign_on.provider import Provider, app_of
 
 class ArenaSocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     def list_apps(self, request: HttpRequest, provider: str = "", client_id: str = "") -> list[SocialApp]:
-        """Return the issuers of the settings, without allauth's query for rows."""
+        """Return the settings' issuers without allauth's query."""
         return [app_of(issuer) for issuer in all_issuers() if provider in ("", None, "openid_connect", issuer.url)]
 
     def get_requests_session(self) -> NoReturn:
@@ -83,7 +83,7 @@ class ArenaSocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
         return True
 
     def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: None = None) -> User:
-        """Store the account with its address and connection. Raises SignOnRefused if another request did so."""
+        """Raises SignOnRefused if another request stored the account."""
         try:
             with transaction.atomic():
                 return cast(User, super().save_user(request, sociallogin, form))
@@ -91,7 +91,7 @@ class ArenaSocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
             raise SignOnRefused(sociallogin.identity.issuer) from error
 
     def validate_disconnect(self, account: SocialAccount, accounts: QuerySet[SocialAccount]) -> None:
-        """Raises LastWayIn where passwords are off for the account; allauth checks that there is one."""
+        """Raises LastWayIn where passwords are off; allauth checks that one exists."""
         issuer = issuer_by(url=account.provider)
         if issuer is not None and passwords.issuer_instead_of_password(account.user) and accounts.count() == 1:
             raise LastWayIn(issuer)

@@ -1,7 +1,6 @@
 """HTTP requests to issuers: to allowed addresses, without redirects or proxies, within a time and a size.
 
-Threads that serve pages wait for the answer. After a failure an issuer is not called for AWAY_S, so that an issuer that
-hangs costs only the requests of a few seconds.
+Page threads wait for the answer, so after a failure the issuer is not called for AWAY_S.
 """
 
 import json
@@ -108,12 +107,12 @@ def _invalid(issuer: Issuer, problem: str) -> IssuerAnswerInvalid:
 
 
 def _may_be_private(issuer: Issuer, url: str) -> bool:
-    """Return whether private addresses are allowed. The issuer's own host is the operator's setting."""
+    """The issuer's own host, the operator's setting, may be private."""
     return settings.ARENA_ALLOW_PRIVATE_PROVIDERS or urlsplit(url).hostname == issuer.host
 
 
 class _Connection(HTTPConnection):
-    """Connection that checks the address that it connects to."""
+    """Connection that checks its address."""
 
     def __init__(self, url: str, *, may_be_private: bool) -> None:
         parts = urlsplit(url)

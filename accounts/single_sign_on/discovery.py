@@ -44,7 +44,7 @@ def endpoints(issuer: Issuer) -> Endpoints:
 
 
 def signing_keys(issuer: Issuer, key_id: str) -> list[JsonObject]:
-    """Return the keys with this id, or all where it is empty. Raises as `endpoints`."""
+    """Return all keys for an empty id. Raises as `endpoints`."""
     fetched_at, keys = _keys.get(issuer.url, (0.0, []))
     age = time.monotonic() - fetched_at
     if not keys or age > TTL_S or (age > MIN_REFRESH_S and not _matching(keys, key_id)):

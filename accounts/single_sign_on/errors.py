@@ -1,4 +1,4 @@
-"""Refusals on the way through an issuer, each with a code. Pages lead back to sign-in."""
+"""Refusals by issuers, each with a code. Pages lead back to sign-in."""
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _

@@ -1,4 +1,4 @@
-"""The claims of an issuer that the arena reads, within limits. All others are ignored and never stored."""
+"""Claims that the arena reads, within limits. Others are never stored."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ MAX_EMAIL_LENGTH, MAX_SESSION_LENGTH, MAX_GROUP_LENGTH, MAX_GROUPS = 254, 255, 5
 
 @dataclass(frozen=True)
 class Identity:
-    """Person as an issuer describes them. `session`: the issuer's id of its session, for a sign-out; "" without."""
+    """`session`: the issuer's id of its session, for a sign-out; or ""."""
 
     issuer: Issuer
     subject: str
@@ -45,7 +45,7 @@ class Identity:
 
 
 def read_identity(issuer: Issuer, claims: JsonObject, access_token: object) -> Identity:
-    """Return the identity, with what only the userinfo endpoint knows. Raises ClaimInvalid, ClaimTooLong."""
+    """Asks the userinfo endpoint, too. Raises ClaimInvalid, ClaimTooLong."""
     wanted = {"email"} | ({issuer.groups_claim} if issuer.maps_groups else set())
     userinfo = discovery.endpoints(issuer).userinfo
     if not wanted <= claims.keys() and userinfo and isinstance(access_token, str) and access_token.isascii():

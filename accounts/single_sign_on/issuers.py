@@ -13,9 +13,9 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True)
 class Issuer:
-    """Issuer that signs people in. `url` identifies it, as the claim `iss`; `key` is in addresses of the arena.
+    """`url` identifies it, as the claim `iss`; `key` is in the arena's addresses.
 
-    domains: of e-mail addresses, in lower case. People of these sign in here and not with a password.
+    domains: of e-mail addresses that sign in here and not with a password, in lower case.
     staff_group, moderators_group: values of `groups_claim` that give these rights; "" leaves rights alone.
     """
 
@@ -40,7 +40,7 @@ class Issuer:
         return bool(self.staff_group or self.moderators_group)
 
     def may_have(self, url: object) -> bool:
-        """Return whether `url` may be an endpoint: HTTPS, or HTTP where the issuer runs on this machine."""
+        """Require HTTPS, except where the issuer runs on this machine."""
         try:
             parts = urlsplit(url) if isinstance(url, str) else None
         except ValueError:
@@ -59,6 +59,6 @@ def issuer_by(*, key: str = "", url: str = "") -> Issuer | None:
 
 
 def issuer_of_address(email: str) -> Issuer | None:
-    """Return the issuer whose domain the address is in."""
+    """Return the issuer with the address's domain."""
     domain = email.rpartition("@")[2].lower()
     return next((issuer for issuer in all_issuers() if domain in issuer.domains), None)

@@ -1,4 +1,4 @@
-"""Connections of existing accounts with issuers: only after the person signed in the old way."""
+"""Connections of existing accounts, only after a sign-in the old way."""
 
 import time
 from typing import TypedDict, cast
@@ -32,7 +32,7 @@ def user_of_address(email: str) -> User | None:
 
 
 def was_prepared(user: User, identity: Identity) -> bool:
-    """Return whether an administrator added the account for the issuer: without a password, never used."""
+    """Return whether an administrator added the account: without a password, never used."""
     return (
         identity.issuer.domains != []
         and user.email == identity.email
@@ -43,7 +43,7 @@ def was_prepared(user: User, identity: Identity) -> bool:
 
 
 def remember(request: HttpRequest, identity: Identity, user: User) -> None:
-    """Let the next sign-in to this account in this browser, within LINK_TTL_S, connect it."""
+    """Let this browser's next sign-in to the account, within LINK_TTL_S, connect it."""
     pending: _Pending = {
         "issuer": identity.issuer.url, "subject": identity.subject, "email": identity.email,
         "session": identity.session, "user": user.pk, "at": time.time(),
@@ -73,7 +73,7 @@ def allows_password(request: HttpRequest, email: str) -> bool:
 
 
 def finish(request: HttpRequest, user: User) -> None:
-    """Connect the account after a complete sign-in, with a second factor where it has one."""
+    """Connect the account after a complete sign-in, second factor included."""
     pending = _pending(request)
     forget(request)
     issuer = issuer_by(url=pending["issuer"]) if pending is not None else None

@@ -15,9 +15,9 @@ def refusal(issuer: Issuer) -> str:
 
 
 def refuse_address(request: HttpRequest, email: str) -> None:
-    """Raise ValidationError for an address of an issuer's domains, with or without an account.
+    """Raise ValidationError for addresses of issuers' domains.
 
-    Except where the next sign-in with a password connects the account with its issuer.
+    Except where the next sign-in with a password connects the account.
     """
     issuer = issuer_of_address(email)
     if issuer is not None and not linking.allows_password(request, email):
@@ -25,6 +25,6 @@ def refuse_address(request: HttpRequest, email: str) -> None:
 
 
 def issuer_instead_of_password(user: User) -> Issuer | None:
-    """Return the issuer of any address of the account, verified or not."""
+    """Return the issuer of any address, verified or not."""
     addresses = [user.email, *EmailAddress.objects.filter(user=user).values_list("email", flat=True)]
     return next((issuer for issuer in map(issuer_of_address, addresses) if issuer is not None), None)

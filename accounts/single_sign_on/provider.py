@@ -1,7 +1,7 @@
-"""allauth's OpenID Connect, with tokens that are always verified, a nonce, and guarded requests.
+"""allauth's OpenID Connect with verified tokens, a nonce, and guarded requests.
 
-allauth (65.21) has no nonce, does not verify the signature of a token that it fetched itself, believes the name that
-the issuer's document gives itself, and lets requests add parameters and scopes.
+allauth (65.21) has no nonce, does not verify signatures of tokens that it fetched, believes the issuer name in the
+document, and lets requests add parameters and scopes.
 """
 
 import logging
@@ -33,7 +33,7 @@ MAX_CODE_LENGTH = 4000
 
 
 def app_of(issuer: Issuer) -> SocialApp:
-    """Return the issuer as allauth wants it. Accounts are stored under its URL: a key may get another issuer."""
+    """Accounts are stored under the URL: a key may get another issuer."""
     return SocialApp(
         provider="openid_connect", provider_id=issuer.url, name=issuer.name, client_id=issuer.client_id,
         secret=issuer.client_secret, settings={"oauth_pkce_enabled": True, "scope": issuer.scope.split()},
@@ -44,7 +44,7 @@ class Client(OAuth2Client):  # type: ignore[misc]
     issuer: Issuer
 
     def get_redirect_url(self, authorization_url: str, scope: list[str], extra_params: JsonObject) -> str:
-        """Keep the query that some endpoints have, which allauth would repeat the question mark of."""
+        """Keep an endpoint's query: allauth would repeat its question mark."""
         address, _, query = authorization_url.partition("?")
         url: str = super().get_redirect_url(address, scope, extra_params)
         return f"{url}&{query}" if query else url
@@ -131,7 +131,7 @@ class Provider(OpenIDConnectProvider):  # type: ignore[misc]
     oauth2_adapter_class = Adapter
 
     def leave_for_issuer(self, request: HttpRequest, *, process: str, next_url: str | None) -> str:
-        """Store a new state in the session; return the issuer's address for the browser."""
+        """Store a new state; return the issuer's address."""
         nonce = get_random_string(32)
         response: HttpResponse = self.redirect(
             request, process, next_url, auth_params={"nonce": nonce}, nonce=nonce

@@ -11,7 +11,7 @@ from accounts.staff_rights import MODERATORS
 
 @transaction.atomic
 def apply_groups(user: User, identity: Identity) -> None:
-    """Give and take the rights that the settings leave to the issuer. Administrators keep theirs."""
+    """Set rights that the settings leave to the issuer. Administrators keep theirs."""
     issuer = identity.issuer
     if not issuer.maps_groups:
         return

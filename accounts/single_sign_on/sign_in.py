@@ -1,4 +1,4 @@
-"""Steps of every sign-in that depend on issuers; accounts.adapter calls them."""
+"""Steps of every sign-in that depend on issuers."""
 
 from allauth.socialaccount.models import SocialLogin
 from django.contrib import messages
@@ -11,7 +11,7 @@ from accounts.single_sign_on import linking, passwords, rights
 
 
 def before_sign_in(request: HttpRequest, user: User, login: SocialLogin | None) -> HttpResponse | None:
-    """Return a refusal where the account signs in with an issuer only; also for passkeys and links in e-mails."""
+    """Refuse accounts that sign in with an issuer only, passkeys and e-mailed links included."""
     if login is not None:
         request.session[ISSUER_KEY] = [login.identity.issuer.url, login.identity.session]
         rights.apply_groups(user, login.identity)

@@ -1,4 +1,4 @@
-"""Back-channel sign-out: an issuer ends the sessions that it began (OpenID Connect Back-Channel Logout 1.0)."""
+"""OpenID Connect Back-Channel Logout 1.0: an issuer ends sessions it began."""
 
 import logging
 import time
@@ -45,7 +45,7 @@ def sign_out(issuer: Issuer, token: object) -> int:
 
 
 def _is_first_use(issuer: Issuer, token_id: str) -> bool:
-    """Return whether the token is new. Without Valkey it counts as new: a sign-out must not get lost."""
+    """Return True also without Valkey: a sign-out must not get lost."""
     try:
         return bool(cache.add(f"logout-token:{issuer.key}:{token_id}", True, timeout=2 * MAX_AGE_S))
     except UNREACHABLE:

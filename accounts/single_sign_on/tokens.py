@@ -1,4 +1,4 @@
-"""Verification of an issuer's tokens: signature, issuer, audience and times are checked here."""
+"""Verification of tokens: signature, issuer, audience and times."""
 
 import logging
 
@@ -32,7 +32,7 @@ UNREADABLE = (jwt.PyJWTError, RecursionError, ValueError, TypeError, OverflowErr
 
 
 def id_token_claims(issuer: Issuer, token: object, *, nonce: str) -> JsonObject:
-    """Return the claims of the ID token of a sign-in that sent this nonce. Raises TokenInvalid."""
+    """Raises TokenInvalid."""
     claims = verified_claims(issuer, token, required=["exp", "iat", "iss", "aud", "sub"])
     if not nonce or not constant_time_compare(str(claims.get("nonce", "")), nonce):
         raise refused(issuer, "nonce")
@@ -69,7 +69,7 @@ def refused(issuer: Issuer, reason: str) -> TokenInvalid:
 
 
 def _key(issuer: Issuer, algorithm: str, key_id: str) -> jwt.PyJWK:
-    """Return the one key that may have signed the token. Raises TokenInvalid."""
+    """Raises TokenInvalid unless one key may have signed."""
     usable = [
         key
         for key in discovery.signing_keys(issuer, key_id)

@@ -26,7 +26,7 @@ from common.valkey import limits
 @never_cache
 @require_POST
 def start(request: HttpRequest, key: str) -> HttpResponse:
-    """Send the browser to the issuer, which signs the person in."""
+    """Send the browser to the issuer to sign in."""
     issuer = _issuer(key)
     limits.count("signon", network_limit_keys(request), fail_open=True)
     return _leave(request, issuer, process="login")
@@ -37,14 +37,14 @@ def start(request: HttpRequest, key: str) -> HttpResponse:
 @require_POST
 @reauthentication_required  # type: ignore[untyped-decorator]
 def connect(request: HttpRequest, key: str) -> HttpResponse:
-    """Send the browser to the issuer, whose account is connected with this one."""
+    """Send the browser to the issuer to connect accounts."""
     return _leave(request, _issuer(key), process="connect")
 
 
 def _leave(request: HttpRequest, issuer: Issuer, *, process: str) -> HttpResponse:
     """Show a page that leads on to the issuer.
 
-    The policy's form-action would forbid a redirect, which it follows through all addresses of issuers.
+    The policy's form-action would forbid a redirect.
     """
     provider = cast(Provider, get_adapter(request).get_provider(request, issuer.url))
     url = provider.leave_for_issuer(request, process=process, next_url=get_next_redirect_url(request))
@@ -76,7 +76,6 @@ def back_channel_sign_out(request: HttpRequest, key: str) -> HttpResponse:
 @login_required
 @require_safe
 def connections(request: HttpRequest) -> HttpResponse:
-    """List the issuers, each with the account's connection."""
     connected = {row.provider: row for row in SocialAccount.objects.filter(user=cast(User, request.user))}
     rows = [(issuer, connected.get(issuer.url)) for issuer in all_issuers()]
     return render(request, "account/connections.html", {"rows": rows})

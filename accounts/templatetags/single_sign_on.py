@@ -10,7 +10,7 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def sign_on_issuers(context: template.Context) -> list[Issuer]:
-    """Return the issuers to choose from; none while a sign-in is to connect an account with one."""
+    """Return no issuers while a sign-in is to connect an account."""
     request = context.get("request")
     return [] if request is None or linking.pending_issuer(request) else all_issuers()
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 
 class CannotStart(Exception):
-    """Raised when the arena cannot start; the message is a sentence for the terminal."""
+    """The message is a sentence for the terminal."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """Program to run. `name` is for files, `label` for people.
+    """`name` is for files, `label` for people.
 
-    `is_ready` is called many times a second and never raises. `before_start` runs before every start and restart.
+    `is_ready` is called often and never raises. `before_start` runs before every start and restart.
     """
 
     name: str

@@ -6,7 +6,6 @@ env = load_env()
 
 
 def _issuer(key: str) -> dict[str, object]:
-    """Return the fields of accounts.single_sign_on.issuers.Issuer."""
     prefix = f"ARENA_SSO_{key.upper()}_"
     return {
         "key": key.lower(),

@@ -24,7 +24,6 @@ class Child:
         self.start()
 
     def start(self) -> None:
-        """Start or restart the program. Raises OSError."""
         self.started_at = time.monotonic()
         self.process: ForkedProcess | subprocess.Popen[bytes]
         self.program.before_start()
@@ -42,7 +41,7 @@ class Child:
         )
 
     def _open_log(self) -> IO[bytes]:
-        """Open the log file, or /dev/null when that fails: the disk may be full."""
+        """Fall back to /dev/null: the disk may be full."""
         try:
             return self.log.open("ab")
         except OSError:
@@ -54,7 +53,6 @@ class Child:
 
     @property
     def uptime_s(self) -> float:
-        """Seconds since the last start."""
         return time.monotonic() - self.started_at
 
     def wait_until_ready(self, *, within: float, pause: Callable[[float], None] = time.sleep) -> float:
@@ -83,7 +81,7 @@ class Child:
             self.process.send_signal(self.program.stop_signal)
 
     def stop(self, *, within: float) -> None:
-        """Send the stop signal, wait, then kill the rest of the session."""
+        """Send the stop signal, wait, then kill the session."""
         self.request_stop()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(timeout=max(within, 0))

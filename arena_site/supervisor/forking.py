@@ -1,4 +1,4 @@
-"""Forks of the launcher run the site's programs: its modules are imported once, and their memory is shared."""
+"""Forks of the launcher import modules once and share their memory."""
 
 import gc
 import multiprocessing
@@ -36,7 +36,7 @@ _forks = multiprocessing.get_context("fork")
 
 
 def preload() -> None:
-    """Import the site. A faulty setting is left to the first program, whose log tells of it."""
+    """Leave a faulty setting to the first program, whose log names it."""
     with suppress(Exception):
         import django
 
@@ -51,7 +51,7 @@ def preload() -> None:
 
 
 class ForkedProcess:
-    """Fork that runs a Python program in a session of its own, with the methods of Popen that Child needs."""
+    """Fork in its own session, with the methods of Popen that Child needs."""
 
     def __init__(self, program: Program, log: IO[bytes]) -> None:
         self._process = _forks.Process(target=_run, args=(program, log.fileno()))
@@ -79,7 +79,7 @@ class ForkedProcess:
 
 @contextmanager
 def _blocked_signals() -> Iterator[None]:
-    """Hold back signals until a fork has handlers of its own: the launcher's would only set its event."""
+    """Hold back signals until a fork has its own handlers: the launcher's would only set its event."""
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Start an arena stage by stage, watch it, and stop it on a signal."""
+"""Start, watch and stop an arena, stage by stage."""
 
 import http.client
 import json
@@ -141,7 +141,7 @@ class Launcher:
         echo(f"{child.program.label} ready in {seconds:.1f} s")
 
     def _wait_until_ready(self) -> dict[str, Any]:
-        """Return the body of /readyz once ready. Raises CannotStart when a child exits; slow checks are named."""
+        """Return the body of /readyz. Raises CannotStart when a child exits."""
         has_warned = False
         waited = 0.0
         while not (readiness := self._readiness()).get("ready"):

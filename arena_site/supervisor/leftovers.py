@@ -1,4 +1,4 @@
-"""Record of a data directory's running processes: the next start stops those of a killed launcher."""
+"""Record of running processes: the next start stops those of a killed launcher."""
 
 import fcntl
 import json
@@ -51,7 +51,7 @@ def _start_time(pid: int) -> int:
 
 
 def acquire_lock(data_dir: Path) -> IO[str]:
-    """Lock this data directory until the file is closed or this process ends, also by SIGKILL.
+    """Lock the data directory until the file is closed or this process ends, also by SIGKILL.
 
     Raises CannotStart when another launcher holds the lock.
     """
@@ -90,7 +90,7 @@ def record_processes(data_dir: Path, processes: list[Process]) -> None:
 
 
 def stop_leftovers(data_dir: Path) -> int:
-    """Stop recorded processes that still run; return their number. The caller must hold the lock."""
+    """Return the number of stopped processes. The caller must hold the lock."""
     try:
         recorded = [Process(**fields) for fields in json.loads((data_dir / RUNNING_FILE).read_text())]
     except (OSError, ValueError, TypeError):
@@ -108,7 +108,6 @@ def stop_leftovers(data_dir: Path) -> int:
 
 
 def wait_for_end(processes: list[Process], *, within: float) -> bool:
-    """Return whether all processes ended in time."""
     deadline = time.monotonic() + within
     while any(process.is_running for process in processes):
         if time.monotonic() > deadline:

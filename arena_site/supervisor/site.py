@@ -27,7 +27,7 @@ class Site:
 
     @classmethod
     def from_environment(cls) -> "Site":
-        """Read the settings. Raises CannotStart for an invalid value."""
+        """Raises CannotStart for an invalid value."""
         env = environ.Env()
         try:
             read_env_file()
@@ -79,5 +79,5 @@ class Site:
 
 
 def _python(name: str, label: str, *arguments: str) -> Program:
-    """Return a Python program, which is ready at once: /readyz checks all of them together."""
+    """The program is ready at once: /readyz checks all together."""
     return Program(name, label, [sys.executable, *arguments], cwd=BASE_DIR, is_ready=lambda: True, is_forked=True)

@@ -37,7 +37,7 @@ BLIND_BATTLE = BattleRequest()
 def start_session(
     *, actor: Actor, prompt: str, battle_request: BattleRequest = BLIND_BATTLE, proof: str = ""
 ) -> Battle:
-    """Create a session and return its first battle with related rows set. Raises the errors of start_battle."""
+    """Return the first battle with related rows set. Raises as start_battle."""
     checked = _check_request(actor, prompt, battle_request, proof)
     with transaction.atomic():
         session = Session.objects.create(
@@ -49,7 +49,7 @@ def start_session(
 def start_battle(
     *, actor: Actor, session: Session, prompt: str, battle_request: BattleRequest = BLIND_BATTLE, proof: str = ""
 ) -> Battle:
-    """Create a battle, wake a worker on commit and return the battle with related rows set.
+    """Wake a worker on commit and return the battle with related rows set.
 
     proof: see proof_of_work.require_proof.
     Raises InvalidInput, TermsNotAccepted, NotReadYet, CannotBeRead, TooManyRequests, ProofRequired, PromptRefused,
@@ -72,7 +72,7 @@ class CheckedRequest(NamedTuple):
 
 
 def _check_request(actor: Actor, prompt: str, battle_request: BattleRequest, proof: str) -> CheckedRequest:
-    """Raise the errors of start_battle that come before the draw; store only verdicts on refused prompts."""
+    """Raise errors that come before the draw; store only verdicts on refused prompts."""
     prompt = clean_prompt(prompt)
     require_accepted(actor)
     uploads = attachments.get_attachable_uploads(actor, battle_request.attachments)
@@ -91,7 +91,7 @@ def _check_request(actor: Actor, prompt: str, battle_request: BattleRequest, pro
 
 
 def _plan_matchup(battle_request: BattleRequest, requirements: ModelRequirements) -> MatchupPlan:
-    """Raise the errors of MatchupPlan.from_request, or ModelsOverBudget if only spent budgets prevent the matchup."""
+    """Raise as MatchupPlan.from_request, or ModelsOverBudget if only spent budgets prevent the matchup."""
     roster = drawable_cache.cached_roster()
     try:
         return MatchupPlan.from_request(battle_request, roster, requirements)
@@ -114,7 +114,7 @@ def _models_over_budget(chosen: Sequence[object]) -> ModelsOverBudget:
 
 
 def _create_with_affordable_models(actor: Actor, session: Session, checked: CheckedRequest) -> Battle:
-    """Create the battle; draw again without models whose budget is spent."""
+    """Draw again without models whose budget is spent."""
     while True:
         plan = checked.plan
         try:
@@ -131,7 +131,7 @@ def _create_with_affordable_models(actor: Actor, session: Session, checked: Chec
 
 @transaction.atomic
 def _create_battle(actor: Actor, session: Session, checked: CheckedRequest) -> Battle:
-    """Draw the models and create all rows. Raises BudgetReached, ModelsOverBudget, TooFewModels."""
+    """Raises BudgetReached, ModelsOverBudget, TooFewModels."""
     prompt, plan, uploads, findings, consent_version = checked
     sides, propensity = plan.draw_matchup(_random)
     battle = Battle.objects.create(

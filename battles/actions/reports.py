@@ -13,7 +13,7 @@ NOT_COUNTED = gettext_lazy("Reporting is temporarily unavailable. Please try aga
 
 
 def report(*, actor: Actor, battle: Battle, reason: str) -> tuple[Report, bool]:
-    """Report a battle to the moderators; return the person's first report and whether it is new.
+    """Return the person's first report and whether it is new.
 
     Raises InvalidInput, TooManyRequests, and for visitors ServiceAway if limits cannot be counted.
     """

@@ -36,7 +36,7 @@ from models_registry import model_limits
 
 
 def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequence[str] = ()) -> Turn:
-    """Send a prompt to every side, each with its own history. Turns after the vote do not count.
+    """Each side keeps its own history. Turns after the vote do not count.
 
     attachments: public ids of uploads. Raises InvalidInput, NotReadYet, CannotBeRead, ImagesNotSeen, StillAnswering,
     BattleIsVoid, BattleIsHidden, TooManyTurns, TooManyRequests, ServiceAway, PromptRefused, NotExamined,
@@ -72,7 +72,6 @@ def _limits_of_chosen_models(battle: Battle) -> list[limits.Counter]:
 
 
 def refuse_unless_open(battle: Battle, last_turn: Turn) -> None:
-    """Raise BattleIsVoid, BattleIsHidden or StillAnswering."""
     if battle.is_void:
         raise BattleIsVoid
     if battle.is_hidden:
@@ -94,7 +93,7 @@ def _check_attachments_fit(battle: Battle, sides: Iterable[Side], requirements: 
 
 
 def create_answers(turn: Turn, turns: Iterable[Turn], sides: Iterable[Side], *, person: str) -> list[Answer]:
-    """Reserve money, create an answer per side in order, and wake a worker on commit.
+    """Reserve money, create answers in order, and wake a worker on commit.
 
     Raises BudgetReached and ModelsOverBudget.
     """
@@ -145,7 +144,7 @@ def regenerate(*, actor: Actor, battle: Battle) -> Turn:
 
 @transaction.atomic
 def stop(*, battle: Battle) -> None:
-    """Stop every side of the live turn and keep partial answers; a queued turn ends immediately.
+    """Keep partial answers; a queued turn ends immediately.
 
     Raises NothingToStop.
     """

@@ -25,7 +25,7 @@ class VoteContext(TypedDict):
 
 
 def vote_context(battle: Battle, judged: list[Turn]) -> VoteContext:
-    """Return the context. battle: from lock_battle_for_vote."""
+    """battle: from lock_battle_for_vote."""
     sides = {side.position: side for side in battle.sides.all()}
     return {
         "files": sum(len(turn.attached) for turn in judged),

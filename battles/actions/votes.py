@@ -18,7 +18,7 @@ from models_registry.models import LanguageModel
 
 
 def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
-    """Store the actor's vote, which reveals the names; its battle has related rows set.
+    """Store the vote, which reveals the names; its battle has related rows set.
 
     Raises TakesNoVote, BattleIsVoid, BattleIsHidden, StillAnswering, TooManyRequests, and AlreadyVoted if a vote
     exists or another request stores one first.
@@ -60,7 +60,7 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
 
 
 def _reason_not_to_count(battle: Any, judged: list[Turn]) -> str:
-    """Return the first reason that applies, or "". A leaked name counts in any turn, a stop only in judged turns.
+    """A leaked name counts in any turn, a stop only in judged ones.
 
     battle: from lock_battle_for_vote; its has_overused_prompt is about the first prompt only.
     """
@@ -73,7 +73,7 @@ def _reason_not_to_count(battle: Any, judged: list[Turn]) -> str:
 
 
 def _labels(battle: Battle, judged: list[Turn]) -> LabelColumns:
-    """Return the battle's stored labels if the vote is on the first prompt only, else label all judged prompts."""
+    """Use the stored labels for the first prompt alone, else label all judged prompts."""
     if battle.labelled_by and len(judged) == 1:
         return {
             "categories": battle.categories, "language": battle.language, "labelled_by": battle.labelled_by,
@@ -113,7 +113,7 @@ def _check_tags(slugs: list[str], *, kept: list[str]) -> None:
 
 @transaction.atomic
 def give_stars(*, actor: Actor, answer: Answer, stars: int) -> StarRating:
-    """Rate an answer of a comparison from 1 to 5. The latest rating counts; earlier ones are kept.
+    """The latest rating (1 to 5) counts; earlier ones are kept.
 
     Raises TakesNoStars, StillAnswering and TooManyRequests.
     """

@@ -1,9 +1,8 @@
-"""Daily caps (UTC) on counted votes per person and network; votes over a cap are stored but excluded.
+"""Daily caps (UTC) on counted votes per person and network; further votes are excluded.
 
-The order in the log decides which votes are over, so every later count agrees. Votes are marked when they are cast:
-live Elo then does not move, and the page says why. Votes cast at the same moment may pass unmarked; `votes_over_cap`
-finds them before they are counted, under the lock of the tallies. A named network's cap is as many times as wide as
-its limits (NetworkCap).
+The order in the log decides, so every count agrees. Votes are marked when cast: live Elo then does not move. Votes cast
+at the same moment may pass unmarked; `votes_over_cap` finds them before they are counted, under the lock of the
+tallies. A named network's cap widens with its limits (NetworkCap).
 """
 
 from datetime import date
@@ -69,7 +68,7 @@ WHERE pending.excluded_reason = ''
 
 
 def is_reached(actor: Actor) -> bool:
-    """Return whether the next vote would be over the cap of person or network."""
+    """Return whether the next vote would be over a cap."""
     caps = _caps()
     with connection.cursor() as cursor:
         if caps["person"] < UNLIMITED:
@@ -104,7 +103,7 @@ def _record_wider_cap(network: str, day: date, times: int) -> None:
 
 
 def votes_over_cap(*, after: int, until: int) -> VoteQuerySet:
-    """Return unmarked votes over a cap, of those with numbers in (after, until]. Needs the lock of the tallies."""
+    """Return unmarked votes over a cap, numbered in (after, until]. Needs the lock of the tallies."""
     caps = _caps()
     if min(caps.values()) == UNLIMITED:
         return Vote.objects.none()
@@ -118,5 +117,5 @@ def _caps() -> dict[str, int]:
 
 
 def _network_hash(actor: Actor) -> str:
-    """Return the hash of the IPv4 address or IPv6 /48 (a person may have a whole one); "" without a request."""
+    """Hash the IPv4 address or IPv6 /48 (one person may have it all); "" without a request."""
     return "" if actor.network == "unknown" else actor.wide_network

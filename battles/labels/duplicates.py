@@ -1,7 +1,7 @@
 """Exclude excess votes on prompts that occur far more often than others in blind battles.
 
-Otherwise one greeting, or one prompt that favours a model, could outweigh all other prompts. An aggregation finds such
-prompts; later votes on them are excluded when cast, so that live Elo does not move.
+Otherwise one greeting could outweigh all other prompts. An aggregation finds them; later votes are excluded when cast,
+so that live Elo does not move.
 """
 
 import itertools
@@ -33,7 +33,7 @@ GROUP BY votes ORDER BY votes
 
 
 def excess_duplicates() -> VoteQuerySet:
-    """Return pending and counted votes on overused prompts after the first MAX_COUNTED_VOTES of each.
+    """Return votes on overused prompts after the first MAX_COUNTED_VOTES of each.
 
     Reads every vote's digest: some seconds per million votes.
     """
@@ -51,7 +51,7 @@ def excess_duplicates() -> VoteQuerySet:
 
 
 def has_overused_prompt() -> Exists:
-    """Return an annotation for battles: votes on the prompt are excluded as duplicates."""
+    """Annotate battles: votes on the prompt are excluded."""
     excluded = Vote.objects.filter(
         prompt_digest=OuterRef("prompt_digest"), excluded_reason=Vote.ExcludedReason.DUPLICATE_PROMPT
     )

@@ -40,15 +40,15 @@ class BattleQuerySet(models.QuerySet["Battle"]):
         return self.exclude(consent="").filter(consent_withdrawn_at=None)
 
     def find_visible(self, actor: Actor, public_id: str) -> "Battle | None":
-        """Return the actor's battle with this id, or the published one whose share has it."""
+        """Return the actor's battle, or the published one whose share has the id."""
         own = self.owned_by(actor).select_related("session").filter(public_id=public_id).first()
         return own or self.select_related("session", "share").filter(share__public_id=public_id, hidden_at=None).first()
 
 
 class Battle(models.Model):
-    """Prompts and each model's answers. Blind and side by side take one vote; comparisons take stars per answer.
+    """Blind and side by side take one vote; comparisons take stars per answer.
 
-    Only blind battles hide the names, and their models are always drawn.
+    Only blind battles hide names; their models are always drawn.
     """
 
     class Mode(models.TextChoices):
@@ -159,7 +159,7 @@ NUMBERED_POSITIONS = ("1", "2", "3", "4", "5", "6")
 
 
 class Side(models.Model):
-    """A model's place in a battle. A redraw changes the model; earlier calls keep theirs."""
+    """A redraw changes the model; earlier calls keep theirs."""
 
     battle = models.ForeignKey(Battle, models.PROTECT, related_name="sides")
     position = models.CharField(
@@ -186,5 +186,5 @@ class Side(models.Model):
 
     @property
     def has_own_context(self) -> bool:
-        """Return whether follow-ups depend on this side's answers alone, as in comparisons."""
+        """True if follow-ups depend on this side's answers alone."""
         return self.position in NUMBERED_POSITIONS

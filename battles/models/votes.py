@@ -36,7 +36,7 @@ VOTE_FACTS = ["battle", "mode", "choice", "model_left", "model_right", "created_
 
 
 class _IsIn(models.Func):
-    """Condition that a column's value is among numbers, which are one parameter: a statement has at most 65,535."""
+    """`IN` with all numbers as one parameter: a statement has at most 65,535."""
 
     template = "(%(expressions)s))"
     arg_joiner = " = ANY("
@@ -49,7 +49,7 @@ class _IsIn(models.Func):
 
 class VoteQuerySet(models.QuerySet["Vote"]):
     def numbered(self, orders: list[int]) -> "VoteQuerySet":
-        """Filter by any number of `order`s."""
+        """Filter by `order`s, any number."""
         return self.filter(_IsIn("order", orders))
 
     def with_ids(self, ids: list[int]) -> "VoteQuerySet":
@@ -63,11 +63,11 @@ class VoteQuerySet(models.QuerySet["Vote"]):
         return self.filter(battle__in=Battle.objects.owned_by(actor))
 
     def cast_by(self, actor: Actor) -> "VoteQuerySet":
-        """Filter to the actor's votes in sessions that are not deleted; faster than owned_by."""
+        """Filter to votes in sessions that are not deleted; faster than owned_by."""
         return self.filter(voter=actor.key, battle__session__discarded_at=None) if actor.is_known else self.none()
 
     def with_consent(self) -> "VoteQuerySet":
-        """Votes that count, on battles with consent that are neither hidden nor deleted."""
+        """Counted votes on visible battles with consent."""
         visible = Q(battle__hidden_at=None, battle__session__discarded_at=None)
         return self.filter(visible, battle__in=Battle.objects.with_consent(), excluded_reason="")
 
@@ -98,7 +98,7 @@ class Vote(models.Model):
 
         @classmethod
         def chosen_by_staff(cls) -> "list[Vote.ExcludedReason]":
-            """Return the reasons that staff may set; a review settles ANOMALY, the arena the others."""
+            """A review settles ANOMALY, the arena the others."""
             return [cls.MODERATION, cls.OPERATOR]
 
     battle = models.OneToOneField(Battle, models.PROTECT, related_name="vote")
@@ -225,7 +225,7 @@ class NetworkCap(models.Model):
 
 
 class StarRating(models.Model):
-    """Stars for one answer of a comparison. Only an answer's latest rating counts; all are stored."""
+    """Only an answer's latest rating counts; all are stored."""
 
     answer = models.ForeignKey(Answer, models.PROTECT, related_name="ratings")
     stars = models.PositiveSmallIntegerField()

@@ -1,6 +1,6 @@
 """Proof of work for visitors of networks that start many battles.
 
-The protocol is ALTCHA's, version 2 (https://altcha.org/docs/v2/proof-of-work/): find the counter for which
+ALTCHA's protocol, version 2 (https://altcha.org/docs/v2/proof-of-work/): find the counter for which
 PBKDF2-SHA-256(password = nonce + counter as big-endian uint32, salt, `cost` iterations) begins with `keyPrefix`.
 """
 
@@ -28,7 +28,7 @@ MAX_PROOF_CHARACTERS = 4_000  # characters; one has about 600
 
 
 def require_proof(actor: Actor, proof: str) -> None:
-    """Accept members, a valid proof, and visitors of a network below this hour's number of unproven battles.
+    """Accept members, valid proofs, and networks with few unproven battles this hour.
 
     proof: base64 of the JSON {challenge, solution: {counter, derivedKey}}, or ""; a valid one can be used once.
     Raises ProofRequired with a challenge, and ServiceAway if battles cannot be counted.
@@ -69,5 +69,5 @@ def _is_first_use(proof: str) -> bool:
 
 
 def _secret_for(network: str) -> bytes:
-    """Return a secret per network, so that a challenge can be solved only by the network it was given to."""
+    """Return a secret per network: others cannot use its challenges."""
     return salted_hmac("battles.prompting.proof_of_work", network, algorithm="sha256").digest()

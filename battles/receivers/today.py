@@ -30,7 +30,7 @@ def person_today(actor: Actor, **_: object) -> TodayPayload:
 
 
 def _spent_since(actor: Actor, moment: datetime) -> Decimal:
-    """Return US dollars for answers whose models the person knows: a cost would reveal the model of a blind battle."""
+    """US dollars for revealed answers only: a cost would reveal a blind model."""
     battles = Battle.objects.owned_by(actor).revealed().filter(session__last_active_at__gte=moment)
     answers = Answer.objects.filter(turn__battle__in=battles, call__charge__day=moment.date())
     return answers.aggregate(spent=Sum("call__cost"))["spent"] or Decimal(0)

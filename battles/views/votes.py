@@ -11,7 +11,7 @@ VOTES_PER_PAGE = 50
 
 @require_safe
 def votes(request: PageRequest) -> HttpResponse:
-    """List the person's votes; an invalid filter is answered with 422 and its sentence."""
+    """Answer an invalid filter with 422 and its sentence."""
     form = VoteFilterForm(request.GET, actor=request.actor)
     if not form.is_valid():
         return render(request, "battles/votes.html", {"form": form}, status=422)

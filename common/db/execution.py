@@ -40,7 +40,7 @@ def violates(error: IntegrityError, *constraints: str) -> bool:
 
 
 def rows_if_migrated(rows: QuerySet[M]) -> list[M]:
-    """Return the rows; [] while their table does not exist, because new code serves before its migrations have run."""
+    """Return [] while the table does not exist: new code serves before its migrations."""
     try:
         with transaction.atomic():  # a failed query would break the transaction around it
             return list(rows)

@@ -1,4 +1,4 @@
-"""Counters and gauges of all processes in Valkey; each process flushes its counts every two seconds.
+"""Counters and gauges of all processes, flushed to Valkey every two seconds.
 
 A killed process loses at most two seconds of counts. Why not prometheus-client's multiprocess mode: docs/adr/0022.
 """
@@ -39,7 +39,7 @@ def observe(name: str, *labels: str, ms: float) -> None:
 
 
 def add_to_gauge(name: str, by: int = 1) -> None:
-    """Change this process's part of a gauge; it expires after the process ends."""
+    """This process's part of the gauge expires after it ends."""
     with _lock:
         _gauges[name] += by
 

@@ -99,7 +99,7 @@ def parse_rate(rate: str) -> list[RateLimitItem]:
 
 
 class Counter(NamedTuple):
-    """Counter in Valkey of one limit. who: the kind of limit. subject: a name for its refusal."""
+    """who: the kind of limit. subject: a name for its refusal."""
 
     who: str
     item: RateLimitItem
@@ -153,7 +153,7 @@ def count(
     not_counted: str | Promise = NOT_COUNTED,
     beside: Iterable[Counter] = (),
 ) -> list[Usage]:
-    """Count one `action` of a person and its networks, and `beside`, or none of them if a limit is reached.
+    """Count `action` of a person and its networks, and `beside`, or none if a limit is reached.
 
     Raises LimitReached with the seconds to wait. If Valkey is away: returns [] if `fail_open`, otherwise retries a slow
     call once (which may count twice) and raises ServiceAway with the message `not_counted`.
@@ -183,7 +183,7 @@ def read(asked: list[Counter]) -> list[Usage]:
 
 
 def uncount(action: str, keys: Keys, *, beside: Iterable[Counter] = ()) -> None:
-    """Take back one count of `action` and `beside`; no effect while Valkey is away."""
+    """Take back one count; no effect while Valkey is away."""
     if names := [counter.name for counter in (*counters(action, keys), *beside)]:
         with suppress(*UNREACHABLE), fail_fast():
             _script(_UNCOUNT)(keys=names)
@@ -197,7 +197,7 @@ def reset(action: str, keys: Keys) -> None:
 
 
 def seconds_over(item: RateLimitItem, action: str, key: str) -> float | None:
-    """Count one against `item`; return None within it, else the seconds to wait. Raises one of UNREACHABLE."""
+    """Return None within the limit, else the seconds to wait. Raises one of UNREACHABLE."""
     full, wait, _usages = _count([Counter("", item, action, Key(key))])
     return None if full is None else wait
 
@@ -207,7 +207,7 @@ def counters(action: str, keys: Keys) -> list[Counter]:
 
 
 def _count(asked: list[Counter]) -> tuple[Counter | None, float, list[Usage]]:
-    """Return None if counted, or the counter that refuses and the seconds to wait; then the state of each counter."""
+    """Return None, or the refusing counter and the seconds to wait; then each counter's state."""
     if not asked:
         return None, 0, []
     arguments = [number for counter in asked for number in (counter.amount, counter.window_s)]

@@ -76,7 +76,7 @@ class JudgedVoteAdmin(VoteAdmin):
         form_class: type[BecauseForm],
         action: Callable[..., list[Vote]],
     ) -> HttpResponse | None:
-        """Render a form for the reason, or apply the action and return None: back to the list."""
+        """Ask for the reason, or apply the action and return None: back to the list."""
         form = form_class(request.POST if "because" in request.POST else None)
         if form.is_valid():
             try:

@@ -58,7 +58,7 @@ def _fit(counts: Counts) -> list[FitLine]:
 
 
 def find_anomalies() -> int:
-    """Test each voter of Overall, and groups of newcomers; update open reviews and return the number of new ones.
+    """Test voters of Overall and groups of newcomers; return the number of new reviews.
 
     Votes of dismissed reviews are not tested again. The computation does not hold the lock of the tallies.
     """
@@ -74,7 +74,7 @@ def find_anomalies() -> int:
 
 
 def _extend_group_reviews(board: BoardVotes, read: OverallVotes) -> bool:
-    """Hold the votes of groups' members who had none with the model before; return whether there are any."""
+    """Hold votes of groups' members who had none with the model; return whether any exist."""
     index_by_id = {model.pk: index for index, model in enumerate(board.models)}
     votes, extended = read.dated.votes, False
     of_groups = AnomalyReview.objects.holding_new_votes().with_known_members().exclude(group="")
@@ -103,7 +103,7 @@ def _has_member_key(read: OverallVotes, review: AnomalyReview) -> Flags:
 
 
 def _suspects(board: BoardVotes, read: OverallVotes, effects: Effects) -> Iterator[reviews.Suspect]:
-    """Yield voters, those with the strongest evidence first, then groups."""
+    """Yield voters, strongest evidence first, then groups."""
     found = look(read.dated, models=len(board.models), kappa=method.VIRTUAL_TIES)
     crossed = np.flatnonzero(found.verdicts.crossed)
     for index in crossed[np.argsort(-found.verdicts.log_e[crossed], kind="stable")]:

@@ -1,8 +1,7 @@
 """Fit boards from their counted votes, and reuse slow parts of an earlier snapshot.
 
-Slow are style control, intervals clustered by voter, and the votes that would change first place. A large arena
-computes them once a day, Overall's clusters also after a change of its votes by CLUSTERED_AFTER_CHANGE; later snapshots
-copy them and name their source in the facts.
+A large arena computes slow parts (RefitScope) once a day, Overall's clusters also after a change of its votes by
+CLUSTERED_AFTER_CHANGE; later snapshots copy them and name their source in the facts.
 """
 
 import json
@@ -84,7 +83,7 @@ class RefitScope:
 
 
 def _votes_have_changed(earlier: AggregationRun | None, votes: int) -> bool:
-    """Return whether so many votes came or went since voters were read that they are to be read anew."""
+    """Return whether voters are to be read anew after many changes."""
     before = earlier.facts.get("design_effects_votes", 0) if earlier else 0
     return bool(abs(votes - before) >= CLUSTERED_AFTER_CHANGE * before)
 
@@ -103,7 +102,7 @@ class FittedBoard:
 
 
 def has_stale_parts(earlier: AggregationRun, *, now: datetime) -> bool:
-    """Return whether a new snapshot would recompute parts that this one copied."""
+    """Return whether a new snapshot would recompute copied parts."""
     return earlier.facts.get("thorough") is False and _last_thorough_date(earlier) < f"{now:%Y-%m-%d}"
 
 
@@ -236,7 +235,7 @@ def _read_earlier_standings(earlier: AggregationRun) -> EarlierStandings:
 
 
 def _earlier_design_effects(board: BoardVotes, earlier: AggregationRun, before: EarlierStandings) -> DesignEffects:
-    """Return the earlier snapshot's design effects; a model without one gets their median."""
+    """A model without one gets the median."""
     known = {model: standing.design_effect for model, standing in before.items()}
     median = float(np.median(list(known.values()))) if known else 1.0
     of_side_bias = (earlier.facts.get("side_bias") or {}).get("design_effect", 1.0)
@@ -244,13 +243,13 @@ def _earlier_design_effects(board: BoardVotes, earlier: AggregationRun, before: 
 
 
 def _frozen_scaling(earlier: AggregationRun | None) -> Scaling | None:
-    """Return the scaling of the board's earlier snapshot; None if the method has changed since."""
+    """None if the method has changed since."""
     style = earlier.facts.get("style") if earlier and earlier.method in (method.NAME, method.WITH_SIDES) else None
     return style and Scaling(np.array(style["scaling"]["mean"]), np.array(style["scaling"]["sd"]))
 
 
 def _facts(run: AggregationRun, fit: SnapshotFit, earlier: AggregationRun | None, refit: RefitScope) -> JsonObject:
-    """Return the fit's facts, with copied ones and the ids of the snapshots that computed them."""
+    """Return the fit's facts, and copied ones with their snapshots' ids."""
     old = earlier.facts if earlier else {}
     facts: JsonObject = {
         **fit.facts,

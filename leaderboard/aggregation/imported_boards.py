@@ -49,7 +49,7 @@ class _BoardVotes:
 
 
 def publish_outdated(*, slot: str) -> list[AggregationRun]:
-    """Publish boards whose newest snapshot has other parameters; a failed fit gets a failed run for `slot`."""
+    """Publish boards of other parameters; a failed fit gets a failed run for `slot`."""
     newest = AggregationRun.objects.newest_of_each_board().filter(scope__startswith=SCOPE)
     outdated = [run.scope.removeprefix(SCOPE) for run in newest if run.parameters_hash != method.parameters_hash()]
     boards = ImportedBoard.objects.filter(slug__in=outdated).order_by("slug")
@@ -149,7 +149,7 @@ def _thorough_facts(public_id: str, fit: SnapshotFit) -> dict[str, Any]:
 
 
 def _frozen_scaling(board: ImportedBoard) -> Scaling | None:
-    """Return the scaling that the board's snapshots share under this method, None before the first."""
+    """Return the scaling of all snapshots under this method, None before the first."""
     same_method = AggregationRun.objects.snapshots(board.scope).filter(method__in=[method.NAME, method.WITH_SIDES])
     earlier = same_method.filter(facts__has_key="style").first()
     if earlier is None:

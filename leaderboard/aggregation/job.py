@@ -1,7 +1,7 @@
 """Aggregation run: count pending votes, fit the boards and publish snapshots.
 
-A run is one transaction under one lock for all boards, so a crash leaves neither rows nor a lock behind. Overall gets
-a row for every run, another board only for a snapshot or a failure.
+A run is one transaction under one lock for all boards, so a crash leaves neither rows nor a lock behind. Overall gets a
+row for every run, another board only for a snapshot or a failure.
 """
 
 from collections import defaultdict
@@ -54,7 +54,7 @@ SELECT scope, excluded_reason, sum(n)::bigint FROM (
 
 
 def aggregate_if_due() -> AggregationRun | None:
-    """Run the current slot, or an early one, if it has no run yet; publish only boards that changed."""
+    """Run the current slot or an early one; publish only boards that changed."""
     slot = schedule.slot_at(schedule.database_now())
     if AggregationRun.objects.filter(slot=slot).exists():
         slot = early_slot()
@@ -84,7 +84,7 @@ def aggregate(*, slot: str, only_if_changed: bool = False) -> AggregationRun | N
 
 
 def _configure_transaction() -> None:
-    """Raise work_mem, and set idle_in_transaction_session_timeout so that a stalled worker releases the lock."""
+    """Raise work_mem, and make a stalled worker release the lock."""
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL work_mem = '128MB'")
         cursor.execute("SET LOCAL idle_in_transaction_session_timeout = '120s'")
@@ -134,7 +134,7 @@ def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> Aggre
 
 
 class _Counting:
-    """Pending votes, which are counted while boards are fitted if copies of the tallies allow it."""
+    """Pending votes, counted while boards are fitted if copies of tallies allow it."""
 
     def __init__(self, pending: PendingVotes) -> None:
         self._pending = pending
@@ -172,7 +172,7 @@ def _update_labels_and_exclusions(pending: PendingVotes, earlier: AggregationRun
 
 
 def _unless_restored(votes: VoteQuerySet, reason: str) -> VoteQuerySet:
-    """Return the votes without those that staff restored after this reason."""
+    """Omit votes that staff restored after this reason."""
     restored = VoteChange.objects.filter(kind=VoteChange.Kind.RESTORED, before__excluded_reason=reason)
     return votes.exclude(pk__in=restored.values("vote"))
 
@@ -191,7 +191,7 @@ def _store(fitted: list[FittedBoard]) -> None:
 
 
 def _copy_standings(standings: list[Standing]) -> None:
-    """Insert with COPY: bulk_create prepares each of thousands of values on its own."""
+    """Insert with COPY: bulk_create prepares each value on its own."""
     fields = [field for field in Standing._meta.concrete_fields if not field.primary_key]
     table, columns = connection.ops.quote_name(Standing._meta.db_table), ", ".join(f'"{f.column}"' for f in fields)
     with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
@@ -201,7 +201,7 @@ def _copy_standings(standings: list[Standing]) -> None:
 
 
 def _votes_since(earlier: AggregationRun | None, facts: RunFacts) -> int:
-    """Return the votes that the board gained since its last snapshot, excluded ones too."""
+    """Return the board's votes since its last snapshot, excluded ones too."""
     before = earlier.votes_counted + sum(earlier.votes_excluded.values()) if earlier else 0
     now: int = facts["votes_counted"] + sum(facts["votes_excluded"].values())
     return max(0, now - before)

@@ -35,7 +35,7 @@ class SnapshotChanges(NamedTuple):
 
 
 def read_changes(public_id: str, *, since: str = "") -> SnapshotChanges:
-    """Return the changes since another snapshot of the same board, without `since` the one before.
+    """Compare with another snapshot of the board, by default the one before.
 
     Raises NoSuchSnapshot.
     """
@@ -73,7 +73,7 @@ def _method_changes(old: MethodPayload, new: MethodPayload) -> list[str]:
 
 
 def _model_changes(old: LeaderboardPayload, new: LeaderboardPayload) -> list[ModelChange]:
-    """Return changed models, largest change of score first, then those that joined or left."""
+    """Largest change of score first, then models that joined or left."""
     lines = [{line["model"]["id"]: line for line in board["results"]} for board in (old, new)]
     votes = [
         {line["model"]["id"]: line["votes"] for line in (*board["results"], *board["collecting"])}
@@ -103,7 +103,7 @@ def _texts(before: ResultPayload | None, after: ResultPayload | None, moved: flo
 
 
 def _moved_by(before: ResultPayload | None, after: ResultPayload | None) -> float | None:
-    """Return the change of the score; None without one in a snapshot."""
+    """None without a score in a snapshot."""
     old, new = (line["score"] if line else None for line in (before, after))
     return None if old is None or new is None else new - old
 

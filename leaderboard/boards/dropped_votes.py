@@ -19,7 +19,7 @@ class DroppedVote(NamedTuple):
 
 
 def dropped_votes(run: AggregationRun) -> list[DroppedVote]:
-    """Return the votes without which another model would be first, oldest first; see votes_to_drop_first.
+    """Return the votes of votes_to_drop_first, oldest first.
 
     Without those excluded since. Empty for boards of stars and imported votes.
     """

@@ -73,7 +73,7 @@ class AgreementRow(NamedTuple):
 
 
 def agreement_rows(results: Sequence[ResultPayload]) -> list[AgreementRow]:
-    """Return the models with a score by agreement, in the order of `results`."""
+    """Return models with the score, in the order of `results`."""
     return [
         AgreementRow(
             line["model"]["name"], _number(score, places=0), _number(weighted, places=0), _signed(weighted - score)

@@ -1,4 +1,4 @@
-"""Live Elo and votes since the last run, which boards show between snapshots."""
+"""Live Elo and votes since the last run."""
 
 from typing import NamedTuple
 
@@ -36,7 +36,7 @@ class LiveFigures(NamedTuple):
         return new.votes if new else 0
 
     def moved(self, board: str, *, after: int) -> dict[str, tuple[int, float | None]]:
-        """Return {slug: (new votes on the board, live Elo)} of models with a vote after number `after`."""
+        """Return {slug: (new votes on the board, live Elo)} after vote number `after`."""
         moved = {model for model, new in self.new.on(board).items() if new.last > after}
         if is_blind(board):
             moved |= {key for key, model in self.models.items() if model.last > after}
@@ -58,7 +58,7 @@ cached_figures = TTLCached(_load, ttl_s=LIVE_INTERVAL_S)
 
 
 def figures_beside(run: AggregationRun | None) -> LiveFigures:
-    """Return figures that are not older than this snapshot of votes."""
+    """Return figures no older than this run."""
     figures = cached_figures()
     if run is not None and figures.new.after < run.last_order:
         cached_figures.invalidate()

@@ -61,7 +61,7 @@ def read_model_page(slug: str) -> ModelStandingsPayload:
 
 
 def model_standings(model: LanguageModel) -> list[ModelOnBoardPayload]:
-    """Return the model's lines in the newest snapshots, in the order in which boards are listed."""
+    """Return lines of the newest snapshots, in the boards' order."""
     newest = AggregationRun.objects.newest_of_each_board().values("pk")
     standings = list(Standing.objects.filter(run__in=newest, model=model, votes__gt=0).select_related("run"))
     summary, titles = model_summary(model), board_titles(standing.run.scope for standing in standings)
@@ -79,7 +79,7 @@ def model_standings(model: LanguageModel) -> list[ModelOnBoardPayload]:
 
 
 def model_opponents(model: LanguageModel) -> list[OpponentPayload]:
-    """Return results against each opponent on Overall, with Wilson intervals; the surest wins first."""
+    """Return results on Overall with Wilson intervals; the surest wins first."""
     meetings = meetings_by_opponent(OVERALL, model.pk)
     models = LanguageModel.objects.exclude(status=LanguageModel.Status.DRAFT).in_bulk([pair.b for pair in meetings])
     prices = prices_in_force(models)

@@ -101,7 +101,7 @@ def read_board(query: BoardQuery) -> LeaderboardPayload:
 def board_payload(
     board: str, run: AggregationRun | None, *, with_style_control: bool = False, live: LiveFigures | None = None
 ) -> LeaderboardPayload:
-    """Return a snapshot with unsorted results; `live` replaces its Elo by the current one, and adds new votes."""
+    """Return unsorted results; `live` has the current Elo and adds new votes."""
     rows = read_standings(run) if run else []
     listed = [row for row in rows if row.standing.score is not None]
     has_style = run is not None and _has_style(run)
@@ -139,7 +139,7 @@ def board_payload(
 
 
 def _has_style(run: AggregationRun) -> bool:
-    """Return whether style-controlled scores exist and at least one feature was estimated."""
+    """Return whether any feature was estimated."""
     style = run.facts.get("style")
     return bool(style) and len(style["dropped"]) < len(style["coefficients"])
 
@@ -150,7 +150,7 @@ def _judges(facts: JsonObject) -> int | None:
 
 
 def _models_without_standing(board: LeaderboardPayload, live: LiveFigures) -> list[CollectingPayload]:
-    """Return models whose first votes on the board are new; on Overall also configured models without votes.
+    """Return models whose votes are all new; on Overall also configured ones without votes.
 
     A configured model is listed even if its breaker is open (docs/adr/0029).
     """

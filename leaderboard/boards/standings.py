@@ -28,7 +28,7 @@ class StandingRow(NamedTuple):
 
 
 def read_standings(run: AggregationRun) -> list[StandingRow]:
-    """Return a snapshot's standings with their models; two queries."""
+    """Return standings with models; two queries."""
     # These columns may be long, and no payload contains them.
     deferred = ("system_prompt", "parameters", "aliases")
     if run.scope.startswith(IMPORTED):
@@ -46,7 +46,7 @@ def read_standings(run: AggregationRun) -> list[StandingRow]:
 
 
 def contestant_summary(contestant: Contestant, *, prices: Mapping[int, Price]) -> ModelPayload:
-    """Return an imported contestant's summary, with the registry's data of a linked model."""
+    """Include the registry's data of a linked model."""
     if contestant.model is not None:
         known = model_summary(contestant.model, prices=prices)
         return {**known, "id": contestant.name, "name": contestant.name}

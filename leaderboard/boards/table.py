@@ -1,4 +1,4 @@
-"""Rows of a board's table, formatted here because template filters in every cell are slower.
+"""Rows of a board's table, formatted here: template filters are slower.
 
 Rows are dicts, because templates look up dict keys first.
 """
@@ -60,7 +60,7 @@ class Table(NamedTuple):
 
 
 def tables(results: Sequence[ResultPayload], *, link: bool = True) -> list[Table]:
-    """Return one table per comparable group, in the order of `results`, all on one drawn scale.
+    """Return one table per comparable group, all on one scale.
 
     link: link to models' pages, which imported contestants do not have.
     """
@@ -139,7 +139,7 @@ class _Scale:
 
 
 def score_text(line: ResultPayload) -> str:
-    """Format the score; for a model that won or lost every vote, only its finite bound."""
+    """Format the score, or the only finite bound."""
     score, low, high = line["score"], line["ci_low"], line["ci_high"]
     if score is None:
         return "–"

@@ -1,6 +1,6 @@
 """Keys of the boards that count a vote.
 
-A blind vote counts on Overall and on the boards of its categories and language, a side-by-side vote on its own board.
+Blind votes count on Overall and on boards of categories and languages, side-by-side votes on their own.
 """
 
 from collections.abc import Iterable
@@ -45,10 +45,10 @@ def is_blind(scope: str) -> bool:
 
 
 def is_own_board(scope: str) -> bool:
-    """Return whether the board counts this arena's votes or stars, not imported ones."""
+    """Return whether the board counts the arena's votes or stars."""
     return is_blind(scope) or scope in (SIDE_BY_SIDE, COMPARE)
 
 
 def counts_votes(scope: str) -> bool:
-    """Return whether the board counts rows of battles.models.Vote, not stars or imported votes."""
+    """Return whether the board counts rows of battles.models.Vote."""
     return is_blind(scope) or scope == SIDE_BY_SIDE

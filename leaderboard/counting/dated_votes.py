@@ -1,4 +1,4 @@
-"""Overall's counted votes with days and groups of voters, for the look for anomalies."""
+"""Overall's votes with days and groups, for anomaly detection."""
 
 from dataclasses import dataclass
 
@@ -77,7 +77,7 @@ def _look_up(keys: Integers, known: Integers, values: Integers) -> Integers:
 
 
 def _accepted(voter: Integers, order: Integers) -> Flags:
-    """Return which votes are not later than those of their voter's dismissed reviews."""
+    """Return which votes dismissed reviews of their voter cover."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT hashtextextended(voter, 0), max(last_order) FROM leaderboard_anomalyreview "

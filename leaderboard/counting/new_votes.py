@@ -52,7 +52,7 @@ class NewVotes(NamedTuple):
 
 
 def early_slot() -> str:
-    """Return a slot for an early run if a young board is due, else ""."""
+    """Return a slot if a young board is due, else ""."""
     new, last_star = NewVotes.read(), stars.last_star()
     newest = {run.scope: run for run in AggregationRun.objects.newest_of_each_board()}
     counted = {scope: run.votes_counted for scope, run in newest.items()}

@@ -1,8 +1,8 @@
 """Reviews of anomalous voters and groups: exclude their votes until a moderator decides.
 
-While a review is open, voters see the votes as counted and they still move live Elo, so that the detection cannot be
-probed. A decision against them excludes later votes, too, until a newer review is dismissed. Where open reviews would
-hold more than a cap of Overall's votes, a further review waits in the queue and its votes count meanwhile.
+While a review is open, voters see the votes as counted and they move live Elo, so that detection cannot be probed.
+Exclusion covers later votes until a newer review is dismissed. Reviews over a cap of Overall's votes wait; their votes
+count meanwhile.
 """
 
 from dataclasses import dataclass, field
@@ -53,7 +53,7 @@ class Suspect:
 
 @transaction.atomic
 def open_review(suspect: Suspect) -> bool:
-    """Exclude the suspect's votes until a decision, unless the cap is reached; return False for an open review."""
+    """Exclude votes until a decision, unless the cap is reached; return False for an open review."""
     tallies.lock()
     subject = _subject(suspect)
     if not suspect.of_group and AnomalyReview.objects.holding_new_votes().filter(**subject).exists():
@@ -102,7 +102,7 @@ def _votes_since_dismissal(voter: str) -> VoteQuerySet:
 
 
 def held_percent(held: int, *, counted: int) -> float:
-    """Return the percentage of held votes among a board's held and counted ones."""
+    """Return 100 · held / (held + counted) of a board."""
     return 100 * held / max(held + counted, 1)
 
 
@@ -124,7 +124,7 @@ def _counted_votes() -> int:
 
 @transaction.atomic
 def extend(review: AnomalyReview, orders: list[int]) -> bool:
-    """Exclude further votes for a review that still holds votes; return whether there are any."""
+    """Exclude further votes; return whether there are any."""
     tallies.lock()
     review = AnomalyReview.objects.select_for_update().get(pk=review.pk)
     if review.counts_its_votes:
@@ -133,7 +133,7 @@ def extend(review: AnomalyReview, orders: list[int]) -> bool:
 
 
 def exclude_pending(pending: PendingVotes) -> None:
-    """Exclude pending votes of voters and groups under review. The caller holds the lock of the tallies."""
+    """Exclude pending votes under review. The caller holds the lock of the tallies."""
     if pending.after == pending.until:
         return
     holding = list(AnomalyReview.objects.holding_new_votes().values_list("pk", flat=True))
@@ -160,7 +160,7 @@ def forget_deleted_inviter(user: User, **_: object) -> None:
 
 @transaction.atomic
 def decide(review: AnomalyReview, state: str, *, by: User | None, because: str) -> AnomalyReview:
-    """Set a first or new decision: DISMISSED counts the review's votes again, EXCLUDED excludes them for good.
+    """DISMISSED counts the review's votes again, EXCLUDED excludes them for good.
 
     Raises ReviewIsDecided when the review has this state already.
     """

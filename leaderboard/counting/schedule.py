@@ -1,4 +1,4 @@
-"""Time slots of periodic runs; each slot gets one run. Young boards get early runs besides.
+"""Time slots, each with one run. Young boards get early runs besides.
 
 Slots follow the database's clock, so that workers on several machines agree.
 """
@@ -28,12 +28,12 @@ def slot_at(moment: datetime) -> str:
 
 
 def new_slot() -> str:
-    """Return a unique slot for a requested run; a repeated task does not run it again."""
+    """Return a unique slot: a repeated task does not run again."""
     return f"asked: {new_public_id()}"
 
 
 def next_early_run(votes: int) -> int | None:
-    """Return the number of votes at which a board with `votes` gets its next early run."""
+    """Return the number of votes of the next early run."""
     return next((number for number in EARLY_RUNS_AT if number > votes), None)
 
 

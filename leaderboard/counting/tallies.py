@@ -58,7 +58,7 @@ class CountedVote(NamedTuple):
 
 
 def lock() -> None:
-    """Take the lock of the tallies until the transaction ends."""
+    """Hold until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK_ID])
 
@@ -80,7 +80,7 @@ def count_pending(pending: PendingVotes) -> int:
 
 
 def move(*, removed: Iterable[CountedVote] = (), added: Iterable[CountedVote] = ()) -> None:
-    """Subtract and add votes on all their boards. Raises TalliesDisagree if a removed vote was not counted."""
+    """Raises TalliesDisagree if a removed vote was not counted."""
     pairs: Counter[tuple[object, ...]] = Counter()
     voters: Counter[tuple[object, ...]] = Counter()
     for votes, by in ((removed, -1), (added, 1)):

@@ -1,7 +1,6 @@
 """Copies of boards' tallies, one value per board: reading the rows of a large arena takes half a second.
 
-A copy has the tallies after one number of the log; later votes are added from the log. It is not used after a change of
-a vote that it contains.
+Later votes are added from the log. A copy is not used after a change of a vote that it contains.
 """
 
 import json
@@ -45,7 +44,7 @@ def read_copied_boards(*, until: int) -> dict[str, BoardVotes] | None:
 
 
 def renew_copies(boards: Iterable[BoardVotes], *, last_order: int, last_change: int) -> None:
-    """Store copies if there are none that are valid and have nearly all votes. Needs the lock of the tallies."""
+    """Store copies unless valid ones have nearly all votes. Needs the lock of the tallies."""
     copied_until = _last_order(TallyCopy.objects.defer("cells"))
     if copied_until is not None and last_order - copied_until <= RENEWED_AFTER * last_order:
         return
@@ -64,7 +63,7 @@ def renew_copies(boards: Iterable[BoardVotes], *, last_order: int, last_change: 
 
 
 def _last_order(copies: Iterable[TallyCopy]) -> int | None:
-    """Return the number of the last vote in the copies; None if they are not valid."""
+    """Return the last vote's number; None if the copies are not valid."""
     copy = next(iter(copies), None)
     if copy is None:
         return None

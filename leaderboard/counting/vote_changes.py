@@ -1,7 +1,5 @@
-"""Exclude, include, relabel and rename votes after they were cast.
-
-Each change updates tallies and adds a VoteChange under the lock of the tallies. Pending votes have no tallies yet; the
-next run counts them as they are then.
+"""Changes of cast votes: each updates tallies and adds a VoteChange, under the lock of the tallies. Pending votes have
+no tallies yet; the next run counts them as they are then.
 """
 
 from collections.abc import Callable, Iterable
@@ -134,7 +132,7 @@ def refile_relabelled_votes(changes: list[LabelChange], **_: object) -> None:
 
 @receiver(voter_changes)
 def rename_voter(votes: VoteQuerySet, voter: str, **_: object) -> None:
-    """Move counted votes to the new voter's tallies, so that they can be excluded later. Raises TalliesDisagree."""
+    """Move counted votes to the new voter's tallies. Raises TalliesDisagree."""
     tallies.lock()
     not_pending = _up_to_newest_run(votes)
     counted = [_counted_vote(vote) for vote in not_pending if not vote.excluded_reason]

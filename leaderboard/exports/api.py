@@ -45,7 +45,7 @@ class _FileView(APIView, ABC):
 
 
 class VoteExport(_FileView):
-    """Pseudonymous votes: all that were cast, those since a time or a number, or those of a snapshot."""
+    """Pseudonymous votes: all, those since a time or number, or a snapshot's."""
 
     def open_export(self, params: QueryDict) -> selection.Export:
         prompts = params.get("prompts", "").lower() in ("1", "true")
@@ -55,13 +55,13 @@ class VoteExport(_FileView):
 
 
 class StarExport(_FileView):
-    """Pseudonymous stars: all that were given, those since a time or a number, or those that a snapshot knew."""
+    """Pseudonymous stars: all, those since a time or number, or a snapshot's."""
 
     def open_export(self, params: QueryDict) -> selection.StarExport:
         return selection.open_star_export(snapshot=params.get("snapshot", ""), since=params.get("since", ""))
 
 
 async def _stream(chunks: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """Yield each chunk when the one before was sent; a database connection is held only while it is made."""
+    """Hold a database connection only while a chunk is made."""
     while (chunk := await run_in_db(next, chunks, None)) is not None:
         yield chunk

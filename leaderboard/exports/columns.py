@@ -26,7 +26,7 @@ class Table:
 
 
 def flat(row: VoteRow) -> tuple[object, ...]:
-    """Return the row's cells in the order of COLUMNS; None where the style or the context is unknown."""
+    """Return cells in the order of COLUMNS; None for unknown style or context."""
     style: tuple[object, ...] = (None,) * len(STYLE)
     if row.style is not None:
         style = (*msgspec.structs.astuple(row.style.left), *msgspec.structs.astuple(row.style.right))
@@ -44,7 +44,7 @@ def flat_with_prompts(row: VoteWithPrompts) -> tuple[object, ...]:
 
 
 def nested(cells: Mapping[str, object]) -> dict[str, object]:
-    """Return a row's JSON object from its cells or their texts: the inverse of `flat`."""
+    """Invert `flat`, from cells or their texts."""
     row = {name: cells[name] for name in _FIELDS if name in cells}
     sides = {side: {count: cells.get(f"style_{side}_{count}") for count in STYLE_COUNTS} for side in SIDES}
     has_style = all(count is not None for counts in sides.values() for count in counts.values())

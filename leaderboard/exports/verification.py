@@ -1,4 +1,4 @@
-"""Recomputation of a snapshot from its export alone, and comparison with the published numbers; without database."""
+"""Recomputation of a snapshot from its export alone, without database."""
 
 import math
 from collections import Counter, defaultdict
@@ -61,12 +61,12 @@ class PublishedSnapshot(msgspec.Struct):
 
     @property
     def has_unchanged_voters(self) -> bool:
-        """True if the design effects come from the snapshot's votes, and these still have the same voters."""
+        """True if design effects come from these votes, with unchanged voters."""
         return self.facts.get("design_effects_of") == self.id and not self.votes_renamed_since
 
     @property
     def has_own_elo(self) -> bool:
-        """False for categories and languages: their Elo is Overall's, with votes missing from their export."""
+        """False for categories and languages: their Elo is Overall's."""
         return self.board == "overall" or self.board.startswith(IMPORTED)
 
     def contestant_name(self, line: JsonObject) -> str:
@@ -93,10 +93,10 @@ def read_published(text: bytes) -> PublishedSnapshot:
 def recompute(published: PublishedSnapshot, rows: Iterable[VoteRow]) -> list[str]:
     """Return one sentence per difference.
 
-    Scores and bounds are compared with a tolerance of a millionth of a point. Style and design effects that the
-    snapshot took from an earlier one (see its facts) are used without comparison; design effects and the style's
-    intervals and ranks also where votes have changed voters since. A both-bad rate's design effect is then the one that
-    its published bounds imply. Raises CannotRecompute for another version's method.
+    The tolerance is a millionth of a point. Style and design effects that the snapshot took from an earlier one (see
+    its facts) are used without comparison; design effects and the style's intervals and ranks also where votes have
+    changed voters since. A both-bad rate's design effect is then the one that its published bounds imply. Raises
+    CannotRecompute for another version's method.
     """
     if published.method.name not in (method.NAME, method.WITH_SIDES):
         raise CannotRecompute(
@@ -233,7 +233,7 @@ def _compare_line(
 
 
 def _both_bad_columns(published: JsonObject, computed: FitLine) -> dict[str, float | None]:
-    """Return rate and interval; without the votes' voters, with the design effect that the published bounds imply."""
+    """Use the design effect that the published bounds imply if voters are missing."""
     both_bad, votes, effect = computed["both_bad"], computed["votes"], computed["both_bad_design_effect"]
     low, high = published.get("both_bad_low"), published.get("both_bad_high")
     if effect is None and _is_number(low) and _is_number(high):

@@ -38,7 +38,7 @@ def snapshot_moment(run: AggregationRun) -> Moment:
 
 
 def current_moment() -> Moment:
-    """Return the present moment of all blind votes, also of those in no snapshot yet."""
+    """Include blind votes in no snapshot yet."""
     last_change = VoteChange.objects.aggregate(last=Max("number"))["last"] or 0
     last_order = Vote.objects.aggregate(last=Max("order"))["last"] or 0
     return Moment(OVERALL, last_order, last_change)
@@ -63,7 +63,7 @@ def batches(moment: Moment) -> Iterator[list[VoteRow]]:
 
 
 def new_pseudonyms() -> Callable[[str], str]:
-    """Return a function from voters to pseudonyms: a keyed hash whose key is not stored."""
+    """Pseudonyms are keyed hashes; the key is not stored."""
     key = secrets.token_bytes(32)
     return lambda voter: hashlib.blake2b(voter.encode(), digest_size=12, key=key).hexdigest()
 

@@ -30,7 +30,7 @@ Moments = NDArray[np.datetime64]
 
 
 class NeedsRows(Exception):
-    """Raised for a table that is to be read or refused by rows."""
+    """The table is to be read or refused by rows."""
 
 
 @dataclass
@@ -189,7 +189,7 @@ class _Cells:
         return column in self._arrays
 
     def distinct(self, column: str) -> tuple[list[str | None], Indices]:
-        """Return the distinct cells, None for an empty one, and each row's index among them."""
+        """Return distinct cells, None for empty ones, and rows' indices."""
         array = self._arrays.get(column)
         if array is None:
             return [None], np.zeros(self._rows, dtype=np.int64)

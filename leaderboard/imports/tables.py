@@ -38,7 +38,7 @@ Style = dict[str, dict[str, int]]
 
 
 class TableVote(NamedTuple):
-    """Equal votes of one line, `n` of them. Missing values are "" or None."""
+    """`n` equal votes. Missing values are "" or None."""
 
     left: str
     right: str
@@ -76,7 +76,7 @@ def refusing_without_fit(path: Path) -> Iterator[None]:
 
 
 def read_table(path: Path) -> Iterator[list[TableVote] | BadLine]:
-    """Yield the votes of each line, or its error, in order. Raises NotATable and OSError."""
+    """Yield each line's votes or error. Raises NotATable and OSError."""
     if path.suffix.lower() not in ENDINGS:
         raise NotATable(f"A table of votes ends in .csv, .tsv or .jsonl; this is {path.name}.")
     rows = _json_rows if path.suffix.lower() == ".jsonl" else _csv_rows
@@ -216,7 +216,7 @@ def word(cells: Cells, column: str, max_length: int = MAX_WORD_LENGTH) -> str:
 
 
 def words(column: str, cells: list[str | None], max_length: int = MAX_WORD_LENGTH) -> list[str]:
-    """Return `word` of each cell, all checked at once where they can be."""
+    """Check all cells at once where possible."""
     texts = [cell or "" for cell in cells]
     if "".join(texts).isprintable() and max(map(len, texts), default=0) <= max_length:
         return [text.strip() for text in texts]

@@ -9,7 +9,7 @@ from models_registry.models import LanguageModel
 
 
 class EloRating(models.Model):
-    """Live Elo of one model, updated in each vote's own transaction; depends on the order of votes."""
+    """Live Elo, updated in each vote's transaction; depends on the votes' order."""
 
     model = models.OneToOneField(LanguageModel, models.PROTECT, primary_key=True, related_name="elo")
     rating = models.FloatField(default=elo.START)

@@ -55,7 +55,7 @@ class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
 
 
 class AnomalyReview(models.Model):
-    """Suspicion about one voter, or about a group's votes with one model; they do not count while it is open."""
+    """Suspicion about a voter or a group's votes with a model, not counted while open."""
 
     class State(models.TextChoices):
         OPEN = "open", _("open")

@@ -32,11 +32,11 @@ _MAX_EXPONENT = 300.0
 
 
 class NotConnected(ValueError):
-    """Raised when the win graph is not strongly connected: the likelihood has no finite maximum."""
+    """The win graph is not strongly connected: no finite maximum."""
 
 
 class Start(NamedTuple):
-    """Strengths to start a fit from, or with the rest, its result without a bias."""
+    """Strengths to start from, or with the rest, a result without bias."""
 
     theta: Floats
     p: Floats | None = None
@@ -218,7 +218,7 @@ def reachable(links: Flags, start: int) -> Flags:
 
 
 def strong_components(wins: Floats) -> Indices:
-    """Return the number, from 0, of each model's strongly connected component; edges: wins[i, j] > 0."""
+    """Number components from 0; edges: wins[i, j] > 0."""
     links = wins > 0
     # Nearly every graph is one component, and this check is much quicker than connected_components.
     if len(links) and reachable(links, 0).all() and reachable(links.T, 0).all():

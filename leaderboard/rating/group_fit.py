@@ -1,4 +1,4 @@
-"""Fit of one connected group: established models among themselves, then the others against them."""
+"""Fit of one connected group: established models, then the others against them."""
 
 from dataclasses import dataclass
 
@@ -52,7 +52,7 @@ def fit_group(
     deff: Floats,
     start: Start | None,
 ) -> GroupFit:
-    """Fit a group in which every model has a vote. deff: design effects without `voters`."""
+    """Every model needs a vote. deff: design effects without `voters`."""
     size = len(tally.won)
     established = established_models(tally, min_votes=established_from)
     free = ~established

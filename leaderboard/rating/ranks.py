@@ -50,7 +50,7 @@ def rank_board(board: Board) -> Ranks:
 
 
 def rank_established(score: Floats, low: Floats, high: Floats, covariance: Floats) -> Ranks:
-    """Rank established models of one group, as rank_board does. covariance: shape (models, models)."""
+    """Rank as rank_board does. covariance: shape (models, models)."""
     rank = 1 + (low[:, None] > high).sum(axis=0)
     above = significantly_above(score, covariance)
     best = np.minimum(1 + above.sum(axis=0), rank)

@@ -126,7 +126,7 @@ class _JointFit(NamedTuple):
 
 
 def _fit_after_strengths(tally: Tally) -> _JointFit | None:
-    """Fit θ, then β and θ with the information of that fit; None where the steps shrink slowly."""
+    """Fit θ, then β and θ with its information; None where steps shrink slowly."""
     # As sides are drawn, an advantage of one side hardly changes the information about θ.
     theta, bias, cells = fit_strengths(tally), 0.0, tally.cells
     p = tally.win_probabilities(theta)
@@ -172,7 +172,7 @@ def _solve_information(weight: Floats, right_side: Floats, spread: Floats) -> Fl
 
 
 def _joint_fit(tally: Tally, same: Flags) -> _JointFit | None:
-    """Return the maximum by Newton's method, or None where β has no finite one."""
+    """Return None where β has no finite maximum."""
     theta, bias, cells = np.zeros(len(same)), 0.0, tally.cells
     for _ in range(MAX_STEPS):
         p = replace(tally, bias=bias).win_probabilities(theta)

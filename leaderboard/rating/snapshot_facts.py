@@ -82,7 +82,7 @@ class OutcomeLossFacts(TypedDict):
 
 
 class ForecastFacts(TypedDict):
-    """Mean log-losses on held-out votes in nats, and the factor of each model."""
+    """Mean held-out log-losses in nats, and models' factors."""
 
     held_out: int
     share_loss: ShareLossFacts
@@ -91,7 +91,7 @@ class ForecastFacts(TypedDict):
 
 
 class AgreementFacts(TypedDict):
-    """Scores with voters weighted by how well they agree; spread: standard deviation of the weights."""
+    """spread: standard deviation of voters' weights."""
 
     scores: dict[str, float]
     voters: int

@@ -15,7 +15,7 @@ _NOT_RECORDED = ("key", "remove_key", "make_version", "icon_file", "remove_icon"
 
 
 class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Admin with an audit entry for each change. Rows that others refer to cannot be deleted."""
+    """Audits each change. Rows that others refer to cannot be deleted."""
 
     @property
     def _model_name(self) -> str:
@@ -44,7 +44,7 @@ class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         super().delete_model(request, obj)
 
     def record_change(self, request: HttpRequest, form: "ModelForm[Any]", row: Any, *, change: bool) -> None:
-        """Write an audit entry with old and new values; of a key only that it was entered or removed."""
+        """Write old and new values; of a key only that it was entered or removed."""
         action = f"{'change' if change else 'add'} {self._model_name}"
         changed = {
             name: [str(form.initial.get(name, "")), str(form.cleaned_data[name])]

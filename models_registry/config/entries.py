@@ -21,7 +21,7 @@ Number = int | Annotated[float, msgspec.Meta(ge=-1e300, le=1e300)]  # neither Na
 
 
 class ModelKeys(msgspec.Struct):
-    """Fields of LanguageModel in an entry, with their keys where the names differ."""
+    """Fields of LanguageModel, with keys where names differ."""
 
     slug: Text = field(name="id")
     name: Text
@@ -132,7 +132,7 @@ def check_file(text: str) -> list[ModelEntry]:
 
 
 def _type_problems(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield (path, sentence) for unknown and missing keys and for values of a wrong type."""
+    """Yield (path, sentence) for unknown or missing keys and wrong types."""
     for key, value in values.items():
         if key not in _KEYS:
             yield key, f"This is not a key of a model.{_did_you_mean(key, [*_KEYS])}"
@@ -191,7 +191,7 @@ def _entry(line: int, values: dict[str, Any]) -> ModelEntry:
 
 
 def _field_problems(entry: ModelEntry, values: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield (path, sentence) for values that validators refuse, and for a licence with two names."""
+    """Yield (path, sentence) for refused values and a licence with two names."""
     license, name = values.get("license"), values.get("license_name")
     if name and license not in (None, OPEN, PROPRIETARY, name):
         yield "license_name", f"The licence is already named “{license}” above."

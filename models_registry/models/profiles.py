@@ -14,7 +14,7 @@ class ModelIcon(models.Model):
 
 
 class ModelProfile(models.Model):
-    """Switches and pictures of a model's description. A model without a row has no icon and hides nothing."""
+    """A model without a row has no icon and hides nothing."""
 
     # No constraint: the release before deletes models without knowing this table.
     model = models.OneToOneField(

@@ -77,7 +77,7 @@ class Provider(models.Model):
 
     @property
     def endpoint(self) -> str:
-        """Return the base URL to call; "" while the local model is not running."""
+        """Return "" while the local model is not running."""
         return self.base_url.replace(LOCAL_MODEL_ENDPOINT, settings.ARENA_LOCAL_MODEL_URL)
 
     @property

@@ -1,7 +1,6 @@
 """Allowed network addresses of providers: never link-local or metadata ones, private ones only if enabled.
 
-Each connection checks the address that it connects to, so that names whose address changes after a check (DNS
-rebinding) cannot circumvent the rule.
+Each connection checks its own address, so that DNS rebinding cannot circumvent the rule.
 """
 
 import socket

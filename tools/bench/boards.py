@@ -88,7 +88,7 @@ def board(bench: Bench) -> None:
 
 
 def cast_and_count(bench: Bench) -> float:
-    """Cast and count the bench's votes unless they exist; return the last aggregation's seconds."""
+    """Cast votes unless they exist; return the last aggregation's seconds."""
     last = 0.0
     while bench.cast < bench.votes:
         _cast(bench, min(MAX_PENDING, bench.votes - bench.cast))

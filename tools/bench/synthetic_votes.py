@@ -1,7 +1,7 @@
 """Synthetic votes, copied into PostgreSQL: `python -m tools.bench.synthetic_votes --votes 1000`.
 
-Each run adds votes after the existing ones. Models differ in strength and in style, which has a small effect; votes per
-voter, categories and languages are about as uneven as in real arenas.
+Runs add votes after existing ones. Style has a small effect; votes per voter, categories and languages are about as
+uneven as in real arenas.
 """
 
 import argparse

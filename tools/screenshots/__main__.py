@@ -49,7 +49,7 @@ REPAIR_UPLOADS = "ALTER TABLE uploads_gone RENAME TO uploads_upload"
 
 
 class Studio:
-    """The arena of the pictures. `state`: prepared worlds, cookies of people, ids for URLs."""
+    """`state`: prepared worlds, cookies of people, ids for URLs."""
 
     def __init__(self, directory: Path) -> None:
         self.arena = Arena(directory / "data")

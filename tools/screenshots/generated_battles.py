@@ -1,7 +1,7 @@
 """`python -m tools.screenshots.generated_battles 500`: add battles of two weeks to a running arena.
 
-Prompts and answers are copied from played battles; visitors, votes, stars, reports and verdicts are made up. The last
-printed line is JSON with the newest row of each admin table: {"battles_vote": id, …}.
+Prompts and answers are copied from played battles; the rest is made up. The last printed line is JSON with the newest
+row of each admin table: {"battles_vote": id, …}.
 """
 
 import json
@@ -87,7 +87,7 @@ def generate(battles: int) -> None:
 
 
 def _answers_by_prompt() -> dict[str, list[Answer]]:
-    """Return complete answers by prompt, for prompts answered by at least two models."""
+    """Return answers of prompts that at least two models answered."""
     whole = Answer.objects.filter(state=Answer.State.DONE, turn__index=0, call__isnull=False)
     found: dict[str, list[Answer]] = {}
     for answer in whole.select_related("turn", "side__model", "call"):
@@ -182,7 +182,6 @@ def _comparison(pool: dict[str, list[Answer]], visitor: Visitor, moment: datetim
 
 
 def _add_biased_voter(pool: dict[str, list[Answer]], now: datetime) -> None:
-    """Add a voter who always votes for one model, for the review of voters."""
     visitor, favourite = Visitor.objects.create(), "smollm2-135m-concise"
     for number in range(40):
         prompt = chance.choice(list(pool))
@@ -196,7 +195,7 @@ def _add_biased_voter(pool: dict[str, list[Answer]], now: datetime) -> None:
 
 
 def _backdate_snapshots(moment: datetime) -> None:
-    """Date existing snapshots before the generated ones, so that charts over time run forward."""
+    """Date existing snapshots before generated ones, for charts over time."""
     table = AggregationRun._meta.db_table
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")  # snapshots are immutable otherwise

@@ -1,4 +1,4 @@
-"""All pictures: pages and their states, with the reader and the actions before the picture is taken."""
+"""All pictures, with their readers and the actions before."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

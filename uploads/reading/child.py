@@ -1,7 +1,7 @@
 """`python -m uploads.reading.child document|image|icon|logo`: read a file from stdin, write a Finding to stdout.
 
-Hostile PDFs and pictures can take any time and memory, so a process with kernel limits reads them. It has no
-database, settings or keys, and cannot write files.
+Hostile files can take any time and memory: kernel limits apply. The process has no database, settings or keys, and
+cannot write files.
 """
 
 import logging
@@ -20,7 +20,7 @@ MEMORY_BYTES = 640 << 20
 
 
 def _set_limits() -> None:
-    """Set kernel limits: the process is killed past its CPU time and gets a MemoryError past its memory."""
+    """Past its CPU time the process is killed, past its memory it gets a MemoryError."""
     for limit, value in [
         (resource.RLIMIT_CPU, CPU_S),
         (resource.RLIMIT_AS, MEMORY_BYTES),

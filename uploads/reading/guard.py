@@ -20,7 +20,7 @@ PROJECT_DIR = Path(__file__).resolve().parents[2]
 
 
 def read(content: bytes, kind: ReadAs) -> Text | Picture:
-    """Read a file in a child process (uploads.reading.child), 15 seconds at most. Raises Unreadable."""
+    """Read in a child process, 15 seconds at most. Raises Unreadable."""
     finding = _finding(content, kind)
     if isinstance(finding, Text | Picture):
         return finding

@@ -84,7 +84,7 @@ def _open_checked(content: bytes) -> Image.Image:
 
 
 def _is_whole(content: bytes) -> bool:
-    """Return whether a PNG or GIF has its end. Pillow reads truncated ones, but of no other format."""
+    """Return whether a PNG or GIF has its end: Pillow reads truncated ones."""
     try:
         if content.startswith(_PNG):
             return _png_ends(content)
@@ -94,7 +94,7 @@ def _is_whole(content: bytes) -> bool:
 
 
 def _png_ends(content: bytes) -> bool:
-    """Walk over the chunks: length, kind, body, checksum. Raises struct.error where a chunk is cut off."""
+    """Chunks: length, kind, body, checksum. Raises struct.error where a chunk is cut off."""
     position = len(_PNG)
     while True:
         length: int

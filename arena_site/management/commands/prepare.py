@@ -56,7 +56,7 @@ class Command(BaseCommand):
             call_command("migrate", interactive=False, verbosity=0)
 
     def _collect_static(self) -> None:
-        """Collect and compress only when a file changed: it takes seconds."""
+        """Collect only when a file changed: it takes seconds."""
         stamp = settings.STATIC_ROOT / ".collected"
         fingerprint = static_fingerprint()
         if stamp.exists() and stamp.read_text() == fingerprint:

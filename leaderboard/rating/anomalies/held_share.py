@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class HeldVotes:
-    """Numbers of votes held by open reviews of voters and of groups; every: held and counted ones."""
+    """Votes held by open reviews of voters and groups; every: held and counted."""
 
     of_voters: int
     of_groups: int

@@ -39,7 +39,7 @@ class Drop:
 
 
 def votes_to_drop_first(tally: Tally, board: Board) -> Drop | None:
-    """Return few votes without which another established model of the main group has the highest score.
+    """Return few votes without which another established model of the main group is first.
 
     A greedy search: exact is that another model is first without these votes; a smaller set is possible. None where no
     set was found that leaves the models connected.
@@ -102,7 +102,7 @@ class _Fit:
         return bool(self.theta[model] >= self.theta.max() - CONVERGED)
 
     def nearest_challengers(self) -> list[int]:
-        """Return models by their gap to the leader in units of a vote's effect, smallest first."""
+        """Sort by gap to the leader in units of a vote's effect."""
         deviation, leader = np.diag(self.spread), self.leader
         effect = deviation + deviation[leader] - 2 * self.spread[leader]
         distance = (self.theta[leader] - self.theta) / np.where(effect > 0, effect, 1)

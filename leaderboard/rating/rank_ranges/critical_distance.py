@@ -21,7 +21,7 @@ def critical_distance(truths: Floats, errors: Floats, scale: Floats, *, level: f
 
 
 def _largest_deciding_distances(truths: _Draws, errors: _Draws, scale: Floats, level: float) -> Floats:
-    """Return the largest deciding distance of each draw, shape (draws,); exact from their quantile `level` upwards."""
+    """Shape (draws,); exact from the quantile `level` upwards."""
     # With Y the k-th highest estimate and X the estimate of the k-th best model, this model's deciding distance is from
     # |Y − X| / its largest to |Y − X| / its smallest standard error. Only models that can move the quantile are
     # computed exactly, those with large upper bounds first.
@@ -50,7 +50,7 @@ def _largest_deciding_distances(truths: _Draws, errors: _Draws, scale: Floats, l
 
 
 def _descending_order(values: _Draws) -> Indices:
-    """Return the stable order of each row, as argsort(−values), which takes four times as long."""
+    """Return argsort(−values), stable, in a quarter of its time."""
     # Sorts integers: a float's bits, as an integer with the same order, and below them the position.
     bits = (-values).view(np.int32)
     bits = np.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits)

@@ -29,7 +29,7 @@ def tiers(score: Floats, scale: Floats) -> Indices:
 
 
 def _cut_strengths(score: Floats, scale: Floats) -> Floats:
-    """Return the smallest distance, in standard errors, across the cut after each model but the last."""
+    """Return the smallest distance, in standard errors, across each cut."""
     distance = score[:, None] - score
     distance[scale == 0] = 0
     np.divide(distance, scale, out=distance, where=scale > 0)

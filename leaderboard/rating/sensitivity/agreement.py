@@ -14,7 +14,7 @@ MIN_VOTERS = 2
 def agreement_facts(
     voters: VoterVotes, fitted: SideBiasFit, names: list[str], *, offset: float
 ) -> AgreementFacts | None:
-    """Fit the established models of the largest group. None for one voter, and where a voter is unknown."""
+    """Fit the largest group. None for one voter or unknown ones."""
     board = fitted.board
     models = np.flatnonzero(board.established & (board.group == 0))
     votes = voters.among_models(models, size=len(names))

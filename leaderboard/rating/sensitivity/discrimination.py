@@ -4,10 +4,10 @@ For a vote of voter v on models i (left) and j (right), with a discrimination a 
 
     logit P(left preferred) = a[v] · (θ[i] − θ[j]) + β
 
-Who votes at random has an a near 0 and hardly moves θ. a is at least 0 and has a normal prior with mean 1 and standard
-deviation PRIOR_SD. β, the board's advantage of the left side, is given. Ties of both kinds count ½. The regression of θ
-on the strengths without discrimination has slope 1: the unit stays the same, and only relative positions change.
-Source: the two-parameter logistic model, Birnbaum (1968), of paired comparisons; θ and a are maximized by turns.
+a is near 0 for people who vote at random, and they hardly move θ. It is at least 0 and has a normal prior with mean 1
+and standard deviation PRIOR_SD. β, the board's advantage of the left side, is given. Ties of both kinds count ½. The
+regression of θ on the strengths without discrimination has slope 1. Source: the two-parameter logistic model, Birnbaum
+(1968), of paired comparisons; θ and a are maximized by turns.
 """
 
 import numpy as np

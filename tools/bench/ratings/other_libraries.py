@@ -1,6 +1,6 @@
 """Comparison with arena-rank, evalica and leaderbot on the same votes: times as ratios to ours, and agreement.
 
-They are installed in a separate environment, and ARENA_BENCH_PYTHON is its Python:
+ARENA_BENCH_PYTHON is the Python of their environment:
 python -m venv /tmp/rivals && /tmp/rivals/bin/pip install arena-rank evalica leaderbot
 """
 

@@ -68,7 +68,7 @@ class _HonestOutcomes:
 
 
 def _paid_raters(report: Report) -> None:
-    """Report the shares of the llmfao crowd's votes, in the order of the file and in random orders."""
+    """Report the llmfao crowd's shares, in the file's order and random ones."""
     ballots, models = paid_raters()
     rng, every = np.random.default_rng(0), len(ballots.voter)
     orders = [np.arange(every), *(rng.permutation(every) for _ in range(ring_scenarios.LLMFAO_ORDERS))]

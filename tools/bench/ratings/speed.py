@@ -172,7 +172,7 @@ def _counts_by_side(ballots: Ballots, models: int) -> Floats:
 
 
 def _in_turn(tasks: list[Callable[[], object]], rounds: int = 21) -> list[float]:
-    """Run the tasks in turn, so that all meet the same load; return the median seconds of the faster half of each."""
+    """Run tasks in turn under equal load; return median seconds of each one's faster half."""
     seconds: list[list[float]] = [[] for _ in tasks]
     for _ in range(rounds):
         for times, task in zip(seconds, tasks, strict=True):
