@@ -20,6 +20,7 @@ _TYPES = {
     "n": DataType.int64(),
     "stars": DataType.int32(),
     "latest": DataType.bool(),
+    "withdrawn": DataType.bool(),
     **dict.fromkeys(STYLE, DataType.int32()),
 }
 _MAGIC = b"PAR1"

@@ -21,7 +21,7 @@ EMAIL, PASSWORD = "everything@example.org", "a-good-password-1"
 WEIGHED = [
     "/", "/?mode=side_by_side", "/?mode=compare", "/?mode=direct", "/sessions/", "/uploads/",
     "/leaderboard/", "/leaderboard/charts/", "/leaderboard/models/gold/", "/leaderboard/compare/",
-    "/leaderboard/compare/gold/silver/", "/leaderboard/snapshots/", "/leaderboard/method/",
+    "/leaderboard/compare/gold/silver/", "/leaderboard/snapshots/", "/data/", "/leaderboard/method/",
     "/accounts/login/", "/accounts/signup/", "/accounts/password/reset/", "/nowhere/",
 ]  # fmt: skip
 ANSWER = "# A heading\n\n$$x^2$$\n\n```python\nx = 1\n```\n\n| a |\n|---|\n| 1 |\n\n[a link](https://example.com)"
