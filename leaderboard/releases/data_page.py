@@ -1,6 +1,7 @@
 """The data page: files for everyone, their columns, and the data that is not published."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import NamedTuple
 
 from django.conf import settings
@@ -81,7 +82,8 @@ class DataPage:
     snapshot: str
     releases: list[ReleasePayload]
     planned: list[DataRelease]
-    next_day: object
+    next_day: datetime | None
+    formats = (("jsonl", "JSONL"), ("csv", "CSV"), ("parquet", "Parquet"))
 
 
 def _count() -> Counts:
