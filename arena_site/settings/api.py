@@ -30,6 +30,7 @@ SPECTACULAR_SETTINGS = {
         {"name": "boards", "description": "All boards."},
         {"name": "leaderboard", "description": "Standings of models, and the computation behind them."},
         {"name": "exports", "description": "The votes behind the boards, under pseudonyms."},
+        {"name": "releases", "description": "Dated sets of files with these votes, and their checksums."},
         {"name": "me", "description": "Your account, its tokens and browsers."},
     ],
     "VERSION": "v1",

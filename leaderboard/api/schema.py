@@ -114,6 +114,6 @@ OPERATIONS: Operations = {
         summary="A file of a release",
         description="`SHA256SUMS` has the checksums of the others. In `conversations.…` a line with `withdrawn` is a "
         "tombstone: its text was in an earlier release and must not be used any more.",
-        files=(*_FILES, File("application/json"), File("text/plain")),
+        files=(*_FILES, File("application/octet-stream")),
     ),
 }

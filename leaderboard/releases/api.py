@@ -21,7 +21,6 @@ from leaderboard.payload_types import ReleasePayload
 from leaderboard.releases.queries import find_file, release_payload
 
 _CHUNK_BYTES = 1 << 18
-_OTHER_TYPES = {"json": "application/json"}
 
 
 class _ExportView(APIView):
@@ -47,7 +46,7 @@ class ReleaseDownload(_ExportView):
             raise NotFound from error
         return StreamingHttpResponse(
             stream_chunks(chunks),
-            content_type={**CONTENT_TYPES, **_OTHER_TYPES}.get(ending, "text/plain; charset=utf-8"),
+            content_type=CONTENT_TYPES.get(ending, "application/octet-stream"),
             headers={
                 "Content-Disposition": f'attachment; filename="{day}-{name}"',
                 "Content-Length": str(file.size),
