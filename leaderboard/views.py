@@ -27,6 +27,7 @@ from leaderboard.boards.history import read_history
 from leaderboard.boards.model_page import get_public_model, read_model_page
 from leaderboard.boards.table import tables
 from leaderboard.boards.titles import board_titles
+from leaderboard.boards.weekly_stars import read_weekly_stars
 from leaderboard.exports.access import may_read_exports
 from leaderboard.models import OVERALL, AggregationRun
 from leaderboard.models.imported import SCOPE as IMPORTED
@@ -97,6 +98,7 @@ def model(request: HttpRequest, slug: str) -> HttpResponse:
         "overall": next((line for line in page["standings"] if line["board"] == OVERALL), None),
         "tables": tables(page["standings"]),
         "history": [{"id": slug, "name": page["model"]["name"], "points": points}],
+        "stars": read_weekly_stars([slug]),
     }
     return render(request, "leaderboard/model.html", context)
 
