@@ -37,3 +37,20 @@ class ReviewIsDecided(ArenaError):
     code = "review_is_decided"
     message = _("This decision was already made.")
     http_status = 409
+
+
+class EmbargoInThePast(ArenaError):
+    code = "embargo_in_the_past"
+    message = _("The embargo ends in the past. Choose a later time, or none to publish at once.")
+
+
+class ReleaseExists(ArenaError):
+    code = "release_exists"
+    message = _("There is already a release of this day.")
+    http_status = 409
+
+
+class NothingToRelease(ArenaError):
+    code = "nothing_to_release"
+    message = _("There is no snapshot yet, so there is nothing to release.")
+    http_status = 409

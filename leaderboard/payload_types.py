@@ -321,3 +321,25 @@ class MatrixPayload(TypedDict):
     snapshot: str | None
     models: list[str]
     pairs: list[PairPayload]
+
+
+class ReleaseFilePayload(TypedDict):
+    """`rows` of a table. `url` is null for texts that a later release replaced."""
+
+    name: str
+    bytes: int
+    sha256: str
+    rows: int | None
+    url: str | None
+
+
+class ReleasePayload(TypedDict):
+    """Dated set of files. `licence` as of its publication."""
+
+    date: str
+    published_at: Moment | None
+    snapshot: str
+    last_vote: int
+    licence: str
+    licence_url: str
+    files: list[ReleaseFilePayload]

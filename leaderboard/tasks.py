@@ -15,6 +15,15 @@ def aggregate_votes(slot: str = "") -> None:
 
 
 @shared_task(ignore_result=True)
+def release_data() -> None:
+    """Plan a release if the schedule says so; publish those whose embargo is over."""
+    from leaderboard.releases import planning, publishing
+
+    planning.plan_if_due()
+    publishing.publish_due()
+
+
+@shared_task(ignore_result=True)
 def look_for_anomalies() -> None:
     from leaderboard.aggregation import anomalies
 

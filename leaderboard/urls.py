@@ -4,6 +4,7 @@ from leaderboard import views
 
 app_name = "leaderboard"
 urlpatterns = [
+    path("data/", views.data, name="data"),
     path("leaderboard/", views.board, name="board"),
     path("leaderboard/charts/", views.charts, name="charts"),
     path("leaderboard/stream/", views.stream, name="stream"),

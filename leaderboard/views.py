@@ -28,8 +28,11 @@ from leaderboard.boards.history import read_history
 from leaderboard.boards.model_page import get_public_model, read_model_page
 from leaderboard.boards.table import tables
 from leaderboard.boards.titles import board_titles
+from leaderboard.boards.weekly_stars import read_weekly_stars
+from leaderboard.exports.access import may_read_exports
 from leaderboard.models import OVERALL, AggregationRun
 from leaderboard.models.imported import SCOPE as IMPORTED
+from leaderboard.releases.data_page import read_data_page
 from models_registry.models import LanguageModel
 
 SNAPSHOTS_PER_PAGE = 50
@@ -97,6 +100,7 @@ def model(request: HttpRequest, slug: str) -> HttpResponse:
         "overall": next((line for line in page["standings"] if line["board"] == OVERALL), None),
         "tables": tables(page["standings"]),
         "history": [{"id": slug, "name": page["model"]["name"], "points": points}],
+        "stars": read_weekly_stars([slug]),
     }
     return render(request, "leaderboard/model.html", context)
 
@@ -132,7 +136,7 @@ def snapshot_list(request: HttpRequest) -> HttpResponse:
 
 @public
 @require_safe
-def snapshot(request: HttpRequest, public_id: str) -> HttpResponse:
+def snapshot(request: ActorRequest, public_id: str) -> HttpResponse:
     payload = snapshots.read_snapshot(public_id)
     names = {line["model"]["id"]: line["model"]["name"] for line in payload["results"] + payload["collecting"]}
     context = {
@@ -141,6 +145,8 @@ def snapshot(request: HttpRequest, public_id: str) -> HttpResponse:
         "shares": sampling_shares_by_name(payload["facts"], names),
         "agreement": agreement_rows(payload["results"]),
         "tables": tables(payload["results"], link=not payload["board"].startswith(IMPORTED)),
+        "may_read_exports": may_read_exports(request.actor),
+        "is_public": settings.ARENA_PUBLISH_VOTES,
     }
     return render(request, "leaderboard/snapshot.html", context)
 
@@ -150,6 +156,12 @@ def snapshot(request: HttpRequest, public_id: str) -> HttpResponse:
 def snapshot_changes(request: HttpRequest, public_id: str) -> HttpResponse:
     since = request.GET.get("since", "").replace("\x00", "")
     return render(request, "leaderboard/changes.html", {"changes": changes.read_changes(public_id, since=since)})
+
+
+@public
+@require_safe
+def data(request: ActorRequest) -> HttpResponse:
+    return render(request, "leaderboard/data.html", {"data": read_data_page(request.actor)})
 
 
 @public

@@ -35,6 +35,7 @@ SPECTACULAR_SETTINGS = {
         {"name": "site", "description": "The operator's name, colour and pages."},
         {"name": "suggestions", "description": "Prompts that the start page suggests."},
         {"name": "feedback-tags", "description": "Tags of feedback on answers."},
+        {"name": "releases", "description": "Dated sets of files with these votes, and their checksums."},
         {"name": "me", "description": "Your account, its tokens and browsers."},
     ],
     "VERSION": "v1",

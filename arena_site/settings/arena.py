@@ -115,7 +115,7 @@ ARENA_BUDGETS = {
 ARENA_ALLOW_PRIVATE_PROVIDERS = env.bool("ARENA_ALLOW_PRIVATE_PROVIDERS", default=True)
 # Days after which sessions without activity are deleted (arena_site.retention); 0 keeps them.
 ARENA_KEEP_DAYS = env.int("ARENA_KEEP_DAYS", default=0)
-# Visitors may download the votes, under pseudonyms; otherwise only members with a token for it.
+# Visitors may download the votes, under pseudonyms, and releases of them; otherwise only members.
 ARENA_PUBLISH_VOTES = env.bool("ARENA_PUBLISH_VOTES", default=False)
 # Exports may contain prompts and answers of people who agreed to this text (default: battles.prompting.consent).
 ARENA_PUBLISH_PROMPTS = env.bool("ARENA_PUBLISH_PROMPTS", default=False)

@@ -18,6 +18,7 @@ from battles.forms import FeedbackForm, PromptForm, RenameForm, StarsForm, Start
 from battles.models import Answer, Battle, Session, Vote
 from battles.payload_types import BattlePayload
 from battles.payloads import battle_payload
+from battles.prompting.preselection import by_name, preselected_models
 from battles.queries import find_battle, find_battle_with_related, get_session_battles
 from battles.streaming import formats, protocol
 from common import sse
@@ -57,6 +58,7 @@ def redirect_to(request: PageRequest, url: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: PageRequest) -> HttpResponse:
+    models = by_name(drawable_cache.cached_roster().choosable)
     if request.method == "POST":
         form = StartForm(request.POST, actor=request.actor)
         if form.is_valid():
@@ -73,15 +75,15 @@ def new(request: PageRequest) -> HttpResponse:
             except (InvalidInput, TermsNotAccepted) as refusal:
                 form.add_refusal(refusal)
     else:
+        mode = request.GET.get("mode", Battle.Mode.BLIND)
         form = StartForm(
             initial={
-                "mode": request.GET.get("mode", Battle.Mode.BLIND),
-                "models": request.GET.getlist("models"),
+                "mode": mode,
+                "models": request.GET.getlist("models") or preselected_models(request.actor, mode, models),
                 "attachments": request.GET.getlist("attach"),
             },
             actor=request.actor,
         )
-    models = drawable_cache.cached_roster().choosable
     context = {"form": form, "drawable_count": len(models), **model_picker_context(form, models)}
     return _form_page(request, form, "battles/new.html", "prompt", context)
 
@@ -91,7 +93,7 @@ def model_picker_context(form: StartForm, models: list[LanguageModel]) -> dict[s
     return {
         "mode": mode if mode in Battle.Mode.values else Battle.Mode.BLIND,
         "modes": Battle.Mode.choices,
-        "models": sorted(models, key=lambda model: (model.name.casefold(), model.pk)),
+        "models": by_name(models),
         "chosen": form["models"].value() or [],
     }
 

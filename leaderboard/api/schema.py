@@ -5,6 +5,7 @@ from leaderboard.api import views
 from leaderboard.boards.standings import ORDERS, SORTS
 from leaderboard.exports.api import StarExport, VoteExport
 from leaderboard.exports.writers import CONTENT_TYPES, WRITERS
+from leaderboard.releases.api import ReleaseDownload, ReleaseList
 
 _BOARD = Parameter(
     "board",
@@ -103,5 +104,16 @@ OPERATIONS: Operations = {
             Parameter("since", "A time, or the number of the last stars you have.", TEXT),
         ),
         refuses=(TooManyRequests,),
+    ),
+    (ReleaseList, "get"): Operation(
+        summary="Dated releases of the data, the newest first",
+        description="Files of a release never change; conversations are removed when a later release replaces them. "
+        "Access as to exports.",
+    ),
+    (ReleaseDownload, "get"): Operation(
+        summary="A file of a release",
+        description="`SHA256SUMS` has the checksums of the others. In `conversations.…` a line with `withdrawn` is a "
+        "tombstone: its text was in an earlier release and must not be used any more.",
+        files=(*_FILES, File("application/octet-stream")),
     ),
 }

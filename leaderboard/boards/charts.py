@@ -2,8 +2,9 @@ from decimal import Decimal
 
 from leaderboard.boards.history import read_history
 from leaderboard.boards.queries import BoardQuery, read_board
+from leaderboard.boards.weekly_stars import read_weekly_stars
 from leaderboard.counting.pairs import meetings, meetings_table
-from leaderboard.models import Contestant
+from leaderboard.models import COMPARE, Contestant
 from leaderboard.models.imported import SCOPE as IMPORTED
 from leaderboard.payload_types import ResultPayload
 from models_registry.models import LanguageModel
@@ -15,7 +16,7 @@ MAX_MODELS_OVER_TIME = 8
 
 
 def read_charts(query: BoardQuery) -> dict[str, object]:
-    """Return the board and its charts' numbers; three queries more than the board. Raises NoSuchBoard."""
+    """Return the board and its charts' numbers; four queries more than the board. Raises NoSuchBoard."""
     board = read_board(query)
     lines = [line for line in board["results"] if line["score"] is not None and not line["group"]]
     lines = sorted(lines, key=lambda line: line["score"] or 0.0, reverse=True)
@@ -27,6 +28,9 @@ def read_charts(query: BoardQuery) -> dict[str, object]:
         "intervals": [_chart_point(line, "score", "ci_low", "ci_high", "preliminary") for line in shown],
         "matrix": _matrix(query.board, shown[:MAX_MODELS_IN_MATRIX]),
         "history": _history(query, shown[:MAX_MODELS_OVER_TIME]),
+        "stars": read_weekly_stars([line["model"]["id"] for line in shown[:MAX_MODELS_OVER_TIME]])
+        if query.board == COMPARE
+        else [],
         "prices": _prices(lines),
         "first_tokens": [
             _chart_point(line, "median_first_token_ms", "score")

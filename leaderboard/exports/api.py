@@ -4,17 +4,16 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator
 from typing import cast
 
-from django.conf import settings
 from django.http import QueryDict, StreamingHttpResponse
-from django.utils.translation import gettext as _
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from accounts.actor import ActorRequest
 from accounts.models import Scope
 from common.db.execution import run_in_db
-from common.errors import NotAllowed, NotFound
+from common.errors import NotFound
 from leaderboard.exports import selection
+from leaderboard.exports.access import export_scope, require_exports
 from leaderboard.exports.writers import CONTENT_TYPES, WRITERS
 
 
@@ -25,20 +24,17 @@ class _FileView(APIView, ABC):
 
     @property
     def scopes(self) -> dict[str, Scope]:
-        return {"GET": Scope.READ if settings.ARENA_PUBLISH_VOTES else Scope.EXPORT}
+        return {"GET": export_scope()}
 
     def get(self, request: Request, ending: str) -> StreamingHttpResponse:
         actor = cast(ActorRequest, request._request).actor
         if ending not in WRITERS:
             raise NotFound
-        if not settings.ARENA_PUBLISH_VOTES and actor.user is None:
-            raise NotAllowed(
-                _("This arena does not publish its votes. A member's token with the scope “export” reads them.")
-            )
+        require_exports(actor)
         actor.count("export", fail_open=True)
         export = self.open_export(request.query_params)
         return StreamingHttpResponse(
-            _stream(WRITERS[ending](export.batches(), export.table)),
+            stream_chunks(WRITERS[ending](export.batches(), export.table)),
             content_type=CONTENT_TYPES[ending],
             headers={"Content-Disposition": f'attachment; filename="{export.name}.{ending}"'},
         )
@@ -61,7 +57,7 @@ class StarExport(_FileView):
         return selection.open_star_export(snapshot=params.get("snapshot", ""), since=params.get("since", ""))
 
 
-async def _stream(chunks: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """Hold a database connection only while a chunk is made."""
+async def stream_chunks(chunks: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield each chunk when the one before was sent; hold a database connection only while one is made."""
     while (chunk := await run_in_db(next, chunks, None)) is not None:
         yield chunk

@@ -41,7 +41,7 @@ def with_prompts(batches: Iterable[list[VoteRow]]) -> Iterator[list[VoteWithProm
     for rows in batches:
         for start in range(0, len(rows), BATCH):
             batch = rows[start : start + BATCH]
-            conversations = _conversations([row.order for row in batch if row.counts])
+            conversations = read_conversations([row.order for row in batch if row.counts])
             yield [_row(row, conversations.get(row.order)) for row in batch]
 
 
@@ -50,7 +50,8 @@ def _row(row: VoteRow, conversation: Conversation | None) -> VoteWithPrompts:
     return VoteWithPrompts(**msgspec.structs.asdict(row), consent=consent, turns=turns)
 
 
-def _conversations(orders: list[int]) -> dict[int, Conversation]:
+def read_conversations(orders: list[int]) -> dict[int, Conversation]:
+    """Return {vote's number: texts}, without votes whose texts may not be published."""
     votes = Vote.objects.with_consent().filter(order__in=orders)
     consents = {battle: (order, consent) for order, battle, consent in votes.values_list(*_COLUMNS)}
     turns: dict[int, list[ExportedTurn]] = defaultdict(list)

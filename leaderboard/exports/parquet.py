@@ -20,6 +20,7 @@ _TYPES = {
     "n": DataType.int64(),
     "stars": DataType.int32(),
     "latest": DataType.bool(),
+    "withdrawn": DataType.bool(),
     **dict.fromkeys(STYLE, DataType.int32()),
     **{name: DataType.bool() if name.endswith(("_met", "_reasoning")) else DataType.int32() for name in CONTEXT},
 }

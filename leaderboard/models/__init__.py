@@ -1,6 +1,7 @@
 from leaderboard.models.counting import EloRating, PairTally, TallyCopy, VoterPairTally
 from leaderboard.models.history import VoteChange
 from leaderboard.models.imported import Contestant, ImportedBoard, ImportedVote
+from leaderboard.models.releases import DataPolicy, DataRelease, ReleasedText, ReleaseFile
 from leaderboard.models.reviews import AnomalyReview, AnomalyReviewQuerySet
 from leaderboard.models.sampling import SamplingPlan
 from leaderboard.models.snapshots import (
@@ -21,10 +22,14 @@ __all__ = [
     "AnomalyReview",
     "AnomalyReviewQuerySet",
     "Contestant",
+    "DataPolicy",
+    "DataRelease",
     "EloRating",
     "ImportedBoard",
     "ImportedVote",
     "PairTally",
+    "ReleaseFile",
+    "ReleasedText",
     "SamplingPlan",
     "Standing",
     "TallyCopy",

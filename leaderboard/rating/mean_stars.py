@@ -23,11 +23,15 @@ def mean_stars(by_voter: Iterable[Sequence[int]]) -> MeanStars:
     multiplied by voters / (voters − 1). It is clipped to 1 to 5.
     Source: Liang and Zeger (1986), "Longitudinal data analysis using generalized linear models".
     """
-    groups = [list(stars) for stars in by_voter]
-    number = sum(map(len, groups))
-    mean = sum(map(sum, groups)) / number
-    if len(groups) < 2:
+    return mean_of_sums([(sum(stars), len(stars)) for stars in by_voter])
+
+
+def mean_of_sums(by_voter: Sequence[tuple[int, int]]) -> MeanStars:
+    """Return the same from each voter's (sum of stars, number of stars)."""
+    number = sum(answers for _, answers in by_voter)
+    mean = sum(total for total, _ in by_voter) / number
+    if len(by_voter) < 2:
         return MeanStars(mean, None, None, number)
-    squares = sum(sum(stars - mean for stars in group) ** 2 for group in groups)
-    half = Z * sqrt(squares * len(groups) / (len(groups) - 1)) / number
+    squares = sum((total - answers * mean) ** 2 for total, answers in by_voter)
+    half = Z * sqrt(squares * len(by_voter) / (len(by_voter) - 1)) / number
     return MeanStars(mean, max(1.0, mean - half), min(5.0, mean + half), number)

@@ -39,11 +39,12 @@ const named = (point, plot) => plain(cut(point.name, isNarrow(plot) ? 16 : 32));
 // ---- One function per chart: (data, plot) → {traces, layout}. Data are listed top down, Plotly's rows bottom up. ----
 
 const DAY_MS = 86_400_000;
+const MONTH_MS = 30 * DAY_MS;
+const STAR_OFFSET_MS = DAY_MS / 2;
 // The axis spans at least a day: for snapshots close to each other it would show milliseconds.
-function wholeDay(series) {
-  const times = series.flatMap(({ points }) => points.map(({ computed_at }) => Date.parse(computed_at)));
+function wholeDays(times, span = DAY_MS) {
   const [first, last] = [Math.min(...times), Math.max(...times)];
-  const missing = (DAY_MS - (last - first)) / 2;
+  const missing = (span - (last - first)) / 2;
   return missing > 0 ? { range: [first - missing, last + missing] } : {};
 }
 
@@ -108,8 +109,39 @@ const charts = {
         height: plot.classList.contains("low") ? 280 : 420 + (isNarrow(plot) ? LEGEND_PX * series.length : 0),
         hovermode: "x unified",
         showlegend: series.length > 1,
-        xaxis: wholeDay(series),
+        xaxis: wholeDays(series.flatMap(({ points }) => points.map(({ computed_at }) => Date.parse(computed_at)))),
         yaxis: { title: plot.dataset.y, tickformat: ".0f" },
+      },
+    };
+  },
+
+  stars(series, plot) {
+    const middle = (series.length - 1) / 2;
+    return {
+      traces: series.map(({ name, points }, number) => ({
+        type: "scatter",
+        mode: "lines+markers",
+        name: plain(name),
+        // Side by side within the week, so that intervals do not cover each other.
+        x: points.map(({ week }) => Date.parse(week) + (number - middle) * STAR_OFFSET_MS),
+        y: points.map(({ mean }) => mean),
+        customdata: points.map(({ low, high, answers }) => [stars(low), stars(high), answers]),
+        hovertemplate: `${plain(name)}: %{y:.2f} (%{customdata[0]} – %{customdata[1]}, n = %{customdata[2]})<extra></extra>`,
+        line: { width: 2, color: colour(`series-${(number % SERIES_COLOURS) + 1}`) },
+        error_y: {
+          type: "data",
+          symmetric: false,
+          array: points.map(({ mean, high }) => (high ?? mean) - mean),
+          arrayminus: points.map(({ mean, low }) => mean - (low ?? mean)),
+          thickness: 1.5,
+          width: 3,
+        },
+      })),
+      layout: {
+        height: 320 + (isNarrow(plot) && series.length > 1 ? LEGEND_PX * series.length : 0),
+        showlegend: series.length > 1,
+        xaxis: { type: "date", ...wholeDays(series.flatMap(({ points }) => points.map(({ week }) => Date.parse(week))), MONTH_MS) },
+        yaxis: { title: plot.dataset.y, range: [0.8, 5.2], dtick: 1 },
       },
     };
   },
@@ -166,6 +198,7 @@ const charts = {
   },
 };
 
+const stars = (bound) => (bound === null ? "?" : bound.toLocaleString(lang, { maximumFractionDigits: 2 }));
 const whole = (bound) => (bound === null ? "?" : Math.round(bound));
 
 const rowAxis = (rows, plot) => ({ tickvals: rows.map((_, row) => row), ticktext: rows.map((row) => named(row, plot)), showgrid: false, range: [-0.7, rows.length - 0.3] });

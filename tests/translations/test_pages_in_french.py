@@ -30,7 +30,8 @@ VISITORS_PAGES = [
     "/sessions/?search=nothing", "/uploads/", "/leaderboard/", "/leaderboard/?search=nothing",
     "/leaderboard/?board=compare",
     "/leaderboard/charts/", "/leaderboard/models/ada/", "/leaderboard/compare/", "/leaderboard/compare/ada/bob/",
-    "/leaderboard/snapshots/", "/api/v1/docs/", "/accounts/login/", "/accounts/signup/", "/accounts/password/reset/",
+    "/leaderboard/snapshots/", "/data/", "/api/v1/docs/", "/accounts/login/", "/accounts/signup/",
+    "/accounts/password/reset/",
 ]  # fmt: skip
 MEMBERS_PAGES = [
     "/accounts/browsers/", "/accounts/tokens/", "/accounts/data/", "/accounts/email/", "/accounts/password/change/",

@@ -119,12 +119,13 @@ BOARDS = [
     *_all(Who.NEWCOMER, World.NEW, {
         "leaderboard-empty": "/leaderboard/", "charts-empty": "/leaderboard/charts/",
         "snapshots-empty": "/leaderboard/snapshots/", "models": "/models/",
+        "data-empty": "/data/",
         "method": "/leaderboard/method/", "api-docs": "/api/v1/docs/",
     }),
     *_all(Who.NEWCOMER, World.PLAYED, {
         "leaderboard": "/leaderboard/", "charts": "/leaderboard/charts/", "model": "/leaderboard/models/{model}/",
         "pair": "/leaderboard/compare/{model}/{other_model}/", "pair-choice": "/leaderboard/compare/",
-        "snapshots": "/leaderboard/snapshots/",
+        "snapshots": "/leaderboard/snapshots/", "data": "/data/",
     }),
     *_all(Who.NEWCOMER, World.GENERATED, {
         "leaderboard-500": "/leaderboard/", "leaderboard-category": "/leaderboard/?board=category:creative-writing",
@@ -219,7 +220,8 @@ LEFT_OUT = {
         "/admin/*/{object_id}/change/", "/admin/account/emailaddress/", "/admin/accounts/apitoken/",
         "/admin/accounts/visitor/", "/admin/auth/group/", "/admin/battles/answer/", "/admin/battles/call/",
         "/admin/battles/moderationendpoint/", "/admin/leaderboard/elorating/", "/admin/leaderboard/importedboard/",
-        "/admin/leaderboard/pairtally/", "/admin/leaderboard/standing/", "/admin/leaderboard/votechange/",
+        "/admin/leaderboard/pairtally/", "/admin/leaderboard/datapolicy/",
+        "/admin/leaderboard/datarelease/", "/admin/leaderboard/standing/", "/admin/leaderboard/votechange/",
         "/admin/socialaccount/socialaccount/",
         "/admin/mfa/authenticator/", "/admin/models_registry/cataloguechange/", "/admin/password_change/done/",
         "/admin/accounts/user/{id}/password/",

@@ -10,6 +10,7 @@ from django.test import Client
 
 from accounts.models import SignIn
 from arena_site.openapi.views import schema_as_json
+from leaderboard.releases import planning, publishing
 from site_content.actions import publish_page
 from site_content.models import PageVersion
 from tests import api_fixtures, make
@@ -146,6 +147,11 @@ def test_responses_match_schema_without_extra_fields(client: Client, settings):
     for ending in ("jsonl", "csv", "parquet"):
         ask("get", "exports/votes.{ending}", ending=ending)
         ask("get", "exports/stars.{ending}", ending=ending)
+    release = planning.plan_release()
+    publishing.publish_due()
+    assert ask("get", "releases/")["count"] == 1
+    for name in ("votes.parquet", "SHA256SUMS"):
+        ask("get", "releases/{day}/{name}", day=str(release), name=name)
 
     for content, name in ((b"More text.", "more.txt"), (pictures.picture(width=3), "small.png")):
         ask("post", "uploads/", {"file": SimpleUploadedFile(name, content)})

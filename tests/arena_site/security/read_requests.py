@@ -83,6 +83,8 @@ def _filled(address: str, arena: Arena) -> list[str]:
         return [address]
     if address == "/leaderboard/compare/{a}/{b}/":
         return [f"/leaderboard/compare/{a}/{b}/" for a, b in arena.pairs]
+    if address == "/api/v1/releases/{day}/{name}":
+        return ["/api/v1/releases/2026-01-31/votes.jsonl"]
     if address == "/accounts/password/reset/key/{uidb36}-{key}/":
         return ["/accounts/password/reset/key/1-none/"]
     ids = next((ids for beginnings, ids in IDS.items() if address.startswith(beginnings)), None)

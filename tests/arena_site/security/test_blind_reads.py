@@ -135,7 +135,7 @@ def _frozen_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _exports_are_sent_from_this_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another connection would not see the test's uncommitted rows."""
-    monkeypatch.setattr(api, "_stream", lambda chunks: chunks)
+    monkeypatch.setattr(api, "stream_chunks", lambda chunks: chunks)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from tests.arena_site.security.test_security_headers import EVERY_ADDRESS
 pytestmark = pytest.mark.django_db
 
 PUBLIC = {
+    "/data/",
     "/leaderboard/", "/leaderboard/charts/", "/leaderboard/compare/", "/leaderboard/snapshots/", "/leaderboard/method/",
     "/models/", "/leaderboard/models/one/", "/leaderboard/compare/one/two/", "/api/v1/models/", "/api/v1/models/one/",
     "/api/v1/boards/", "/api/v1/leaderboard/", "/api/v1/leaderboard/models/one/",

@@ -7,7 +7,7 @@ from tests.api_fixtures import World
 
 # Public; nothing there belongs to a person.
 OPEN = [
-    "/", "/language/", "/livez", "/readyz", "/metrics",
+    "/", "/data/", "/language/", "/livez", "/readyz", "/metrics",
     "/leaderboard/", "/leaderboard/charts/", "/leaderboard/stream/", "/leaderboard/models/{slug}/",
     "/leaderboard/compare/", "/leaderboard/compare/{a}/{b}/", "/leaderboard/snapshots/",
     "/leaderboard/snapshots/{public_id}/", "/leaderboard/snapshots/{public_id}/changes/", "/leaderboard/method/",
@@ -41,7 +41,10 @@ OWN = [
     "/terms/accept/",
 ]
 # Votes under pseudonyms (access: tests/leaderboard/public_data).
-EXPORTS = ["/api/v1/exports/votes.{ending}", "/api/v1/exports/stars.{ending}"]
+EXPORTS = [
+    "/api/v1/exports/votes.{ending}", "/api/v1/exports/stars.{ending}", "/api/v1/releases/",
+    "/api/v1/releases/{day}/{name}",
+]  # fmt: skip
 MEMBERS_PAGES = ["/accounts/browsers/", "/accounts/tokens/", "/accounts/data/", "/accounts/data/export/"]
 # 404 except for staff (tests/arena_site/operations/test_styleguide.py).
 STAFF_PAGES = ["/styleguide/"]

@@ -4,6 +4,8 @@ import pytest
 from django.test import Client
 
 from battles.models import Answer, Battle, Call, Side, StarRating, Turn
+from models_registry import drawable_cache
+from models_registry.models import LanguageModel
 from tests import make
 from tests.pages import compact
 
@@ -67,6 +69,24 @@ def hidden_fields(page: str) -> dict[str, object]:
 def test_empty_picker_draws_the_partner(client: Client):
     battle = start(client, mode="side_by_side", models=["bee", ""])
     assert set(battle.sides.values_list("position", "chosen")) == {("left", True), ("right", False)}
+
+
+def test_comparison_preselects_two_then_remembers_models(client: Client):
+    def chosen() -> list[str]:
+        return re.findall(r'name="models" value="(\w+)" checked', client.get("/?mode=compare").text)
+
+    make.model(slug="dog", name="Dog")
+    assert chosen() == ["ant", "bee"]
+    start(client, mode="compare", models=["dog", "cat", "bee"])
+    start(client, mode="direct", models=["ant"])
+    assert chosen() == ["bee", "cat", "dog"]
+    LanguageModel.objects.filter(slug="cat").update(status="retired")
+    drawable_cache.cached_roster.invalidate()
+    assert chosen() == ["bee", "dog"]
+    LanguageModel.objects.filter(slug="dog").update(status="retired")
+    drawable_cache.cached_roster.invalidate()
+    assert chosen() == ["ant", "bee"]
+    assert "checked" not in client.get("/?mode=direct").text
 
 
 def test_page_filters_narrow_the_blind_draw(client: Client):

@@ -23,6 +23,7 @@ WEIGHED = [
     "/", "/?mode=side_by_side", "/?mode=compare", "/?mode=direct", "/sessions/", "/uploads/",
     "/leaderboard/", "/leaderboard/charts/", "/leaderboard/models/gold/", "/leaderboard/compare/",
     "/leaderboard/compare/gold/silver/", "/leaderboard/snapshots/", "/leaderboard/method/", "/models/",
+    "/data/",
     "/accounts/login/", "/accounts/signup/", "/accounts/password/reset/", "/nowhere/",
 ]  # fmt: skip
 # Allowed colours with the least contrast, and the darkest; both of each dark theme with the least.

@@ -33,11 +33,12 @@ def data(page: str, name: str) -> list:
     return json.loads(re.search(f'id="data-{name}" type="application/json">(.*?)</script>', page)[1])
 
 
-def test_snapshot_page_shows_inputs_and_verification(client, snapshot):
+def test_snapshot_page_shows_inputs_and_verification(client, snapshot, settings):
+    settings.ARENA_PUBLISH_VOTES = True
     page = compact(client.get(f"/leaderboard/snapshots/{snapshot.public_id}/").content.decode())
     for shown in (
         snapshot.tallies_checksum, snapshot.parameters_hash, snapshot.method, "established_from_votes", "moderation 1",
-        f"recompute_snapshot {snapshot.public_id}", f"/api/v1/exports/votes.jsonl?snapshot={snapshot.public_id}",
+        "recompute_snapshot --standings", f"/api/v1/exports/votes.jsonl?snapshot={snapshot.public_id}",
         "Dispersion φ", "Points for sitting left", "Gold", "Standard deviation of agreement",
         "Voters weighted by how well they agree",
     ):  # fmt: skip

@@ -1,0 +1,59 @@
+from collections import defaultdict
+from datetime import date, timedelta
+from itertools import groupby
+from typing import TypedDict
+
+from django.db import connection
+from django.utils import timezone
+
+from leaderboard.rating.mean_stars import mean_of_sums
+
+WINDOW = timedelta(weeks=26)
+# An answer's last rating is in the window if any of its ratings is.
+_SUMS = """
+SELECT model.slug, model.name, date_trunc('week', latest.created_at AT TIME ZONE 'UTC')::date AS week,
+    sum(latest.stars), count(*)
+FROM (
+    SELECT DISTINCT ON (answer_id) answer_id, stars, voter, created_at
+    FROM battles_starrating WHERE created_at >= %(since)s ORDER BY answer_id, "order" DESC
+) AS latest
+JOIN battles_answer AS answer ON answer.id = latest.answer_id JOIN battles_side AS side ON side.id = answer.side_id
+JOIN models_registry_languagemodel AS model ON model.id = side.model_id
+WHERE model.slug = ANY(%(slugs)s)
+GROUP BY model.slug, model.name, week, latest.voter ORDER BY model.slug, week
+"""
+
+
+class WeekOfStars(TypedDict):
+    """Mean stars of a week, with a 95 % interval if at least two people gave stars."""
+
+    week: date
+    mean: float
+    low: float | None
+    high: float | None
+    answers: int
+
+
+class StarSeries(TypedDict):
+    id: str
+    name: str
+    points: list[WeekOfStars]
+
+
+def read_weekly_stars(slugs: list[str]) -> list[StarSeries]:
+    """Return mean stars by model and week (UTC, from Monday), oldest first; models without stars are left out.
+
+    One query. A rating counts in the week in which it was given, and only an answer's latest.
+    """
+    today = timezone.now()
+    since = (today - WINDOW - timedelta(days=today.weekday())).replace(hour=0, minute=0, second=0, microsecond=0)
+    with connection.cursor() as cursor:
+        cursor.execute(_SUMS, {"since": since, "slugs": slugs})
+        rows = cursor.fetchall()
+    points: dict[tuple[str, str], list[WeekOfStars]] = defaultdict(list)
+    for (slug, name, week), voters in groupby(rows, key=lambda row: row[:3]):
+        mean = mean_of_sums([(total, answers) for *_, total, answers in voters])
+        point: WeekOfStars = {"week": week, **mean._asdict()}  # type: ignore[typeddict-item]
+        points[slug, name].append(point)
+    series: list[StarSeries] = [{"id": slug, "name": name, "points": weeks} for (slug, name), weeks in points.items()]
+    return sorted(series, key=lambda one: slugs.index(one["id"]))

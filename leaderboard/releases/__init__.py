@@ -1,0 +1,1 @@
+"""Releases of the data: dated sets of files with checksums."""
