@@ -42,7 +42,7 @@ def test_token_works_until_revoked(arena: Arena, page: Page):
     page.goto(f"{arena.url}/accounts/signup/")
     page.locator("input[name=email]").fill(email)
     page.locator("input[name=password1]").fill("a-good-password-7")
-    page.locator("main form").get_by_role("button").click()
+    page.get_by_role("button", name="Sign Up").click()
     page.wait_for_url(lambda url: "/signup/" not in url)
     page.goto(f"{arena.url}/accounts/email/")
     page.get_by_role("link", name="API tokens").click()

@@ -94,7 +94,7 @@ def test_new_member_archives_session_and_signs_in_again(arena: Arena, hand: Hand
     hand.press(page.get_by_role("main").get_by_role("link", name="Sign up"))
     hand.write(page.locator("[name=email]"), email)
     hand.write(page.locator("[name=password1]"), PASSWORD)
-    hand.press(page.locator("main form").get_by_role("button").last)
+    hand.press(page.get_by_role("button", name="Sign Up"))
     expect(page.get_by_role("link", name="Account")).to_be_visible()
 
     page.goto(f"{arena.url}/sessions/")

@@ -19,7 +19,7 @@ NO_PAGE = {
         "/models/icons/{digest}.png", "/admin/autocomplete/", "/admin/jsi18n/", "/accounts/2fa/webauthn/login/",
     ],
     "leads on to another page": [
-        "/language/", "/accounts/sso/", "/accounts/sso/{key}/callback/", "/accounts/password/set/",
+        "/language/", "/accounts/sso/*", "/accounts/connections/{key}/*", "/accounts/password/set/",
         "/accounts/login/code/confirm/", "/admin/login/", "/admin/site_content/siteidentity/", "/admin/r/*",
         "/admin/*/{object_id}/", "/admin/{url}",
     ],
