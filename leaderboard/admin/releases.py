@@ -4,7 +4,8 @@ from django import forms
 from django.contrib import admin
 from django.contrib.admin.widgets import AdminSplitDateTime
 from django.db import models
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -22,8 +23,14 @@ class DataPolicyAdmin(RegistryAdmin):
     fields = ("licence", "licence_url", "release_every_days", "embargo_days")
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return super().has_add_permission(request) and not DataPolicy.objects.exists()
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, object] | None = None
+    ) -> HttpResponse:
+        """Lead to the only row; has_add_permission would ask for it on every page."""
+        policy = DataPolicy.objects.first()
+        if policy is not None and self.has_add_permission(request):
+            return redirect("admin:leaderboard_datapolicy_change", policy.pk)
+        return super().add_view(request, form_url, extra_context)
 
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False

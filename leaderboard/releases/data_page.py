@@ -35,6 +35,13 @@ VOTE_COLUMNS: list[Column] = [
         "style_left_tokens … style_right_lists",
         _("Length and formatting of both answers: tokens, headings, bold passages, lists. In JSON lines under style."),
     ),
+    (
+        "context_files … context_right_first_token_ms",
+        _(
+            "Whether files were attached; of each side whether its model was met before in the session, whether its "
+            "reasoning was shown, and the milliseconds to its first text. In JSON lines under context."
+        ),
+    ),
     ("excluded_reason, excluded_at", _("Why and since when the vote does not count; empty if it counts.")),
     ("n", _("Number of equal votes in an imported table, otherwise 1.")),
 ]

@@ -39,6 +39,7 @@ HARMLESS = {
     "battles.Category": {"created_at"},
     "battles.Vote": {"processing"},  # not used
     "battles.ModerationCase": {"battle", "user", "visitor"},
+    "leaderboard.DataRelease": {"last_star", "lease_until", "licence_url", "planned_at"},
     "leaderboard.AnomalyReview": {"orders", "last_order", "log_e", "evidence", "effect"},
     "leaderboard.AggregationRun": {"public_id"},
 }  # fmt: skip
