@@ -218,6 +218,16 @@ def test_operation_names_required_token_scope():
     assert "A token needs" not in paths["/api/v1/me/tokens/"]["post"]["description"]
 
 
+def test_binary_files_are_described_as_binary():
+    paths = json.loads(schema_as_json())["paths"]
+    uploads = paths["/api/v1/uploads/{public_id}/image/"]["get"]["responses"]["200"]["content"]
+    assert {media["schema"]["format"] for media in uploads.values()} == {"binary"}
+    votes = paths["/api/v1/exports/votes.{ending}"]["get"]["responses"]["200"]["content"]
+    assert {name for name, media in votes.items() if media["schema"].get("format") == "binary"} == {
+        "application/vnd.apache.parquet"
+    }
+
+
 def test_documentation_loads_own_scripts_and_styles_only(client: Client):
     page = client.get(DOCS).text
     loaded = re.findall(r'<(?:script[^>]*src|link[^>]*href)="([^"]*)"', page)
