@@ -32,6 +32,10 @@ class BattleQuerySet(models.QuerySet["Battle"]):
     def owned_by_visitor(self, pk: int) -> "BattleQuerySet":
         return self.filter(session__owner_visitor=pk, session__discarded_at=None)
 
+    def unrevealed_to(self, user_pk: int) -> "BattleQuerySet":
+        """Filter to the member's blind battles without a vote: staff votes blindly, too."""
+        return self.filter(session__owner_user=user_pk, mode=Battle.Mode.BLIND, vote=None)
+
     def with_consent(self) -> "BattleQuerySet":
         return self.exclude(consent="").filter(consent_withdrawn_at=None)
 

@@ -1,7 +1,7 @@
 from django.urls import path
 
 from leaderboard.api import views
-from leaderboard.exports.api import StarExport, VoteExport
+from leaderboard.exports.api import InteractionExport, StarExport, VoteExport
 
 urlpatterns = [
     path("boards/", views.BoardList.as_view(), name="api-boards"),
@@ -15,4 +15,5 @@ urlpatterns = [
     path("leaderboard/snapshots/<str:public_id>/", views.SnapshotDetail.as_view(), name="api-snapshot"),
     path("exports/votes.<slug:ending>", VoteExport.as_view(), name="api-export-votes"),
     path("exports/stars.<slug:ending>", StarExport.as_view(), name="api-export-stars"),
+    path("exports/interactions.<slug:ending>", InteractionExport.as_view(), name="api-export-interactions"),
 ]

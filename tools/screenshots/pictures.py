@@ -155,7 +155,7 @@ ADMINISTRATION = [
         "admin-category-add": "/admin/battles/category/add/", "admin-invitation-add": "/admin/accounts/invitation/add/",
         "admin-discover": "/admin/models_registry/provider/{local_provider}/discover/",
         "admin-model-test": "/admin/models_registry/languagemodel/{local_model}/test/",
-        "admin-limits": "/admin/accounts/limit/",
+        "admin-limits": "/admin/accounts/limit/", "admin-interactions": "/admin/battles/call/",
         "admin-vote-history": "/admin/battles/vote/{battles_vote}/history/",
         "admin-password-change": "/admin/password_change/",
     }),
@@ -201,7 +201,7 @@ LEFT_OUT = {
     "drawn by Django's administration from what others show": [
         "/admin/*/add/", "/admin/*/{object_id}/delete/", "/admin/*/{object_id}/history/",
         "/admin/*/{object_id}/change/", "/admin/account/emailaddress/", "/admin/accounts/apitoken/",
-        "/admin/accounts/visitor/", "/admin/auth/group/", "/admin/battles/answer/", "/admin/battles/call/",
+        "/admin/accounts/visitor/", "/admin/auth/group/", "/admin/battles/answer/",
         "/admin/battles/moderationendpoint/", "/admin/leaderboard/elorating/", "/admin/leaderboard/importedboard/",
         "/admin/leaderboard/pairtally/", "/admin/leaderboard/standing/", "/admin/leaderboard/votechange/",
         "/admin/mfa/authenticator/", "/admin/models_registry/cataloguechange/", "/admin/password_change/done/",

@@ -144,6 +144,8 @@ def test_responses_match_schema_without_extra_fields(client: Client, settings):
     for ending in ("jsonl", "csv", "parquet"):
         ask("get", "exports/votes.{ending}", ending=ending)
         ask("get", "exports/stars.{ending}", ending=ending)
+    staff = make.browser(make.member(is_staff=True, is_superuser=True))
+    contract.ask(staff, "get", "exports/interactions.{ending}", query="?mode=blind", ending="csv")
 
     for content, name in ((b"More text.", "more.txt"), (pictures.picture(width=3), "small.png")):
         ask("post", "uploads/", {"file": SimpleUploadedFile(name, content)})
