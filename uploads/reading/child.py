@@ -1,6 +1,6 @@
 """`python -m uploads.reading.child document|image`: read a file from stdin, write a Finding to stdout.
 
-Hostile PDFs and pictures can take any time and memory, so a process with kernel limits reads them. It has no
+Hostile documents and pictures can take any time and memory, so a process with kernel limits reads them. It has no
 database, settings or keys, and cannot write files.
 """
 
@@ -12,6 +12,7 @@ import sys
 import msgspec
 
 from uploads.reading.findings import Finding, Reason, Refusal, Unreadable
+from uploads.reading.sniffing import OLE, ZIP
 
 CPU_S = 10
 # Ends this process if the parent, which would have killed it by then, has died.
@@ -36,6 +37,10 @@ def _read(kind: str, content: bytes) -> Finding:
         from uploads.reading.pictures import prepare_picture
 
         return prepare_picture(content)
+    if content.startswith((ZIP, OLE)):
+        from uploads.reading import office
+
+        return office.extract_text(content)
     from uploads.reading.pdf import extract_text
 
     return extract_text(content)
