@@ -84,7 +84,6 @@ def _person(calls: QuerySet[Call], value: str) -> QuerySet[Call]:
 
 
 def members_with(email: str) -> list[int]:
-    """Return the id of the member with this address, in a list that may be empty."""
     return list(User.objects.filter(email=email.strip().lower()).values_list("pk", flat=True))
 
 

@@ -1,13 +1,13 @@
-"""The interaction log: every request to a model with its answer, timings, tokens, cost and judgement."""
+"""The interaction log."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
+from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
@@ -18,6 +18,7 @@ from battles import interactions
 from battles.models import Answer, Battle, Call
 from common.admin.estimated_count import EstimatedCountAdmin
 from common.errors import InvalidInput
+from common.payload_types import JsonObject
 from models_registry.models import LanguageModel
 from models_registry.providers import FailureCode
 
@@ -25,7 +26,7 @@ _PROMPT_CHARACTERS = 120
 
 
 class _ChoiceFilter(admin.SimpleListFilter):
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Call]) -> QuerySet[Call]:
         value = self.value()
         try:
             return interactions.FILTERS[str(self.parameter_name)](queryset, value) if value else queryset
@@ -59,21 +60,23 @@ class FailureFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
         return [(interactions.ANY_ERROR, _("any error")), *((code.value, code.value) for code in FailureCode)]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Model]) -> QuerySet[Model]:
         if self.value() == interactions.ANY_ERROR:
             return queryset.exclude(error="")
         return queryset.filter(error=self.value()) if self.value() else queryset
 
 
 class _TypedFilter(admin.ListFilter):
-    """Filter with a small form. A refused value stays in its field, with the reason; no row is listed then."""
+    """Filter with a form, which keeps a refused value."""
 
     template = "admin/battles/call/typed_filter.html"
-    labels: dict[str, Any]
+    labels: dict[str, Promise]
     kind = "text"
 
-    def __init__(self, request: HttpRequest, params: dict[str, list[str]], *args: Any) -> None:
-        super().__init__(request, params, *args)
+    def __init__(
+        self, request: HttpRequest, params: dict[str, list[str]], model: type[Call], window: "admin.ModelAdmin[Call]"
+    ) -> None:
+        super().__init__(request, params, model, window)
         self.others = [(name, value) for name, value in request.GET.items() if name not in (*self.labels, "p", "e")]
         self.problems: dict[str, str] = {}
         for name in self.labels:
@@ -86,7 +89,7 @@ class _TypedFilter(admin.ListFilter):
     def expected_parameters(self) -> list[str | None]:
         return list(self.labels)
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Call]) -> QuerySet[Call]:
         for name in self.used_parameters:
             try:
                 queryset = interactions.select(queryset, {name: str(self.used_parameters[name])})
@@ -94,7 +97,7 @@ class _TypedFilter(admin.ListFilter):
                 self.problems[name] = error.detail
         return queryset.none() if self.problems else queryset
 
-    def choices(self, changelist: ChangeList) -> Iterator[dict[str, Any]]:
+    def choices(self, changelist: ChangeList) -> Iterator[JsonObject]:
         for name, label in self.labels.items():
             value, problem = self.used_parameters.get(name, ""), self.problems.get(name, "")
             yield {"name": name, "label": label, "value": value, "problem": problem}
@@ -152,8 +155,9 @@ class CallAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
         return str(call.answer.turn.battle.session.owner or "–") if call.answer else "–"
 
     @admin.display(description=gettext_lazy("prompt"))
-    def prompt(self, call: Any) -> str:
-        return Truncator(" ".join((call.prompt_start or "").split())).chars(80) or "–"
+    def prompt(self, call: Call) -> str:
+        beginning = call.prompt_start or ""  # type: ignore[attr-defined]
+        return Truncator(" ".join(beginning.split())).chars(80) or "–"
 
     @admin.display(description=gettext_lazy("prompt"))
     def whole_prompt(self, call: Call) -> str:
@@ -183,7 +187,7 @@ class CallAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
 
 
 def _answer_of(call: Call) -> Answer | None:
-    """Return the answer whose text comes from this call; None for a failed attempt before another, and a probe."""
+    """Return the answer whose text comes from this call."""
     return call.answer if call.answer and call.answer.call_id == call.pk else None
 
 

@@ -1,18 +1,15 @@
-"""The interaction log as rows of an export: every request to a model, with its answer and its judgement.
-
-It names persons and has the texts of everybody, so it is for staff only and has no pseudonyms.
-"""
+"""The interaction log as rows of an export, for staff: it names persons."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import msgspec
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from battles.models import Call
+from common.payload_types import JsonObject
 from common.text.money import plain_decimal
 from leaderboard.exports.columns import Table
 
@@ -56,10 +53,9 @@ _FIELDS = {
 
 
 class InteractionRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A request to a model. Milliseconds; `cost` in US dollars; `mode` is "probe" for a request without a battle.
+    """Request to a model. `mode` is "probe" without a battle, `vote` null after it.
 
-    person: Actor.key of the session's owner; null once the session is deleted. vote: the battle's, on the turns that it
-    judged. text, reasoning, stars: null for an attempt that another one replaced.
+    person: Actor.key of the session's owner. text, reasoning, stars: null for an attempt that another one replaced.
     """
 
     call: int
@@ -87,7 +83,7 @@ class InteractionRow(msgspec.Struct, frozen=True, kw_only=True):
     stars: int | None
     vote: str | None
     excluded_reason: str | None
-    request: dict[str, Any]
+    request: JsonObject
     prompt: str | None
     text: str | None
     reasoning: str | None
@@ -100,7 +96,7 @@ def _flat(row: InteractionRow) -> tuple[object, ...]:
 
 @dataclass(frozen=True)
 class InteractionExport:
-    """Rows of the log in the order of their times, and the file's name without suffix."""
+    """Rows of the log, and the file's name without suffix."""
 
     calls: QuerySet[Call]
     name = "interactions"
@@ -118,7 +114,7 @@ class InteractionExport:
             yield [_row(row) for row in cells]
 
 
-def _row(cells: dict[str, Any]) -> InteractionRow:
+def _row(cells: JsonObject) -> InteractionRow:
     user, visitor = cells.pop("user"), cells.pop("visitor")
     person = f"user:{user}" if user else f"visitor:{visitor}" if visitor else None
     if cells.pop("after_vote"):

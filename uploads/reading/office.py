@@ -1,7 +1,6 @@
-"""Extract the texts of DOCX, XLSX and PPTX. No Django: only the guarded child process calls it (uploads.reading.child).
+"""Extract the texts of DOCX, XLSX and PPTX. No Django: only the guarded child process calls it (uploads.reading.child)."""
 
-A package is a ZIP archive of parts, most of them XML, which relationships connect (ECMA-376, part 2).
-"""
+# A package is a ZIP archive of parts, most of them XML, which relationships connect (ECMA-376, part 2).
 
 import io
 import posixpath
@@ -105,7 +104,7 @@ class _Package:
                 self._refuse_external(part.filename)
 
     def _refuse_external(self, name: str) -> None:
-        """Raise Unreadable for a relationship to another file; a hyperlink loads nothing."""
+        # A hyperlink loads nothing.
         for relation in _root(self.part(name)):
             is_external = relation.get("TargetMode", "").lower() == "external"
             if is_external and not relation.get("Type", "").endswith("/hyperlink"):
@@ -130,7 +129,7 @@ class _Package:
         return [target for _id, found, target in self.relations(part) if found == kind]
 
     def plain_copy(self) -> io.BytesIO:
-        """Return an archive of the XML parts, not compressed, so that another reader cannot be given a ZIP bomb."""
+        """Return an uncompressed archive of the XML parts."""
         copy = io.BytesIO()
         with zipfile.ZipFile(copy, "w") as archive:
             for part in self._xml:
@@ -205,7 +204,7 @@ def _lines(xml: bytes) -> list[str]:
 
 
 def _is_in_run(element: "etree._Element") -> bool:
-    """Return whether a tab is text; the stops of a paragraph's style have the same name."""
+    """Return whether a tab is text: stops have the same name."""
     parent = element.getparent()
     return parent is not None and etree.QName(parent).localname == "r"
 

@@ -67,7 +67,7 @@ def _detect_picture_type(content: bytes) -> str | None:
 
 
 def _detect_office_type(content: bytes, name: str) -> str | None:
-    """Look for the main part's name in the ZIP's list of parts; the archive is opened in a child process only."""
+    # Looks for the main part's name in the list of parts; the archive is opened in a child process only.
     if content.startswith(OLE):
         return _OFFICE_EXTENSIONS.get(_extension(name), DOCX) if _ENCRYPTED in content else None
     if not content.startswith(ZIP):
@@ -91,11 +91,9 @@ def decode_text(content: bytes) -> str | None:
 
 
 def _decode_windows_1252(content: bytes) -> str:
-    """Return the text, of which Latin-1 is a part; "" if it is likely in another encoding.
-
-    In the languages of Western Europe most letters are ASCII, and others stand alone. In Cyrillic, Greek, Chinese or
-    Japanese encodings such bytes are most letters, or in rows, or are rare signs in Windows-1252.
-    """
+    """Return "" if the text is likely in another encoding."""
+    # Western Europe writes mostly ASCII, and other letters stand alone. In Cyrillic, Greek, Chinese or Japanese
+    # encodings such bytes are most letters, or in rows, or rare signs in Windows-1252.
     try:
         text = content.decode("cp1252")
     except UnicodeDecodeError:
