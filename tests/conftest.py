@@ -38,6 +38,7 @@ from common.valkey import connections as valkey
 from common.valkey import limits
 from common.valkey.connections import connection, pool
 from models_registry import drawable_cache
+from models_registry.models import budgets
 from models_registry.providers import refusals
 from tests import database_reset, make
 from tests.fake_provider import FakeProvider
@@ -180,12 +181,13 @@ def _categories_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None
 def _bans_and_limits_are_looked_up_anew() -> None:
     bans.in_force.invalidate()
     chosen_limits.in_force.invalidate()
+    budgets.chosen.invalidate()
 
 
 @pytest.fixture
 def nothing_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep bans, limits and rules cached while queries are counted."""
-    for cached in (bans.in_force, chosen_limits.in_force, policy.current):
+    for cached in (bans.in_force, chosen_limits.in_force, budgets.chosen, policy.current):
         monkeypatch.setattr(cached, "ttl_s", 3600)
 
 
@@ -193,6 +195,7 @@ def nothing_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
 def limits_are_known(nothing_is_forgotten: None, db: None) -> None:
     """Cache limits first, so that threads under test open no database connection."""
     chosen_limits.in_force()
+    budgets.chosen()
 
 
 @pytest.fixture

@@ -124,6 +124,12 @@ class CallAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
     search_fields = ["answer__public_id", "answer__turn__battle__public_id"]
     search_help_text = gettext_lazy("The address of an answer or its battle.")
     change_list_template = "admin/battles/call/change_list.html"
+    fields = [
+        "started_at", "model", "mode", "person", "answer", "whole_prompt", "answer_text", "reasoning", "state", "error",
+        "finish_reason", "first_token_ms", "total_ms", "prompt_tokens", "completion_tokens", "reasoning_tokens",
+        "tokens_estimated", "cost", "price", "charge", "stars", "vote", "attempt", "fence", "request",
+        "provider_request_id",
+    ]  # fmt: skip
     readonly_fields = ["mode", "person", "whole_prompt", "answer_text", "reasoning", "stars", "vote"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Call]:
@@ -163,7 +169,7 @@ class CallAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
     def whole_prompt(self, call: Call) -> str:
         return _shown(call.answer.turn.prompt if call.answer else "")
 
-    @admin.display(description=gettext_lazy("answer"))
+    @admin.display(description=gettext_lazy("text"))
     def answer_text(self, call: Call) -> str:
         shown = _answer_of(call)
         return _shown(shown.text if shown else "")

@@ -72,15 +72,22 @@ def new(request: PageRequest) -> HttpResponse:
     else:
         form = StartForm(
             initial={
-                "mode": request.GET.get("mode", Battle.Mode.BLIND),
+                "mode": request.GET.get("mode", _first_mode()),
                 "models": request.GET.getlist("models"),
                 "attachments": request.GET.getlist("attach"),
             },
             actor=request.actor,
         )
     models = drawable_cache.cached_roster().choosable
-    context = {"form": form, "drawable_count": len(models), **model_picker_context(form, models)}
+    pickers = model_picker_context(form, models)
+    fewest = 1 if pickers["mode"] == Battle.Mode.DIRECT else 2
+    context = {"form": form, "drawable_count": len(models), "has_too_few_models": len(models) < fewest, **pickers}
     return _form_page(request, form, "battles/new.html", "prompt", context)
+
+
+def _first_mode() -> Battle.Mode:
+    """Return the mode of a first visit: an arena with one model can only chat."""
+    return Battle.Mode.DIRECT if len(drawable_cache.cached_roster().choosable) == 1 else Battle.Mode.BLIND
 
 
 def model_picker_context(form: StartForm, models: list[LanguageModel]) -> dict[str, object]:

@@ -1,1 +1,1 @@
-from models_registry.admin import catalogue, models, providers  # noqa: F401 (each registers its pages)
+from models_registry.admin import budgets, catalogue, models, providers  # noqa: F401 (each registers its pages)

@@ -1,4 +1,4 @@
-"""Extract the texts of DOCX, XLSX and PPTX. No Django: only the guarded child process calls it (uploads.reading.child)."""
+"""Extract the texts of DOCX, XLSX and PPTX. No Django: only uploads.reading.child, the guarded process, calls it."""
 
 # A package is a ZIP archive of parts, most of them XML, which relationships connect (ECMA-376, part 2).
 

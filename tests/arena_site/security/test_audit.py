@@ -17,6 +17,7 @@ AUDITED = {
     "accounts.Ban", "accounts.Invitation", "accounts.Limit",  # tests/accounts
     "battles.Category", "battles.ModerationCase", "battles.ModerationEndpoint", "battles.ModerationRule",  # its own
     "battles.Vote",  # tests/leaderboard
+    "models_registry.Budget",  # its own
     "models_registry.CatalogueChange", "models_registry.LanguageModel", "models_registry.Provider",  # its own
 }  # fmt: skip
 
