@@ -18,13 +18,12 @@ class BudgetAdmin(AuditChangesMixin):
     def get_readonly_fields(self, request: HttpRequest, obj: Budget | None = None) -> list[str]:
         return ["default"] if obj is None else ["whose", "default"]
 
-    def get_fields(self, request: HttpRequest, obj: Budget | None = None) -> list[str]:
-        return ["whose", "dollars"] if obj is None else ["whose", "dollars", "default"]
-
     def state_of(self, row: Budget) -> dict[str, object]:
         return {"dollars": row.dollars}
 
     @admin.display(description=_("default"))
     def default(self, row: Budget) -> str:
+        if not row.whose:
+            return "–"
         amount = settings.ARENA_BUDGETS.get(row.whose)
         return str(_("no limit")) if amount is None else dollars(plain_decimal(amount))
