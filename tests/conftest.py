@@ -37,6 +37,7 @@ from common.rendering.renderer import Renderer
 from common.valkey import connections as valkey
 from common.valkey import limits
 from common.valkey.connections import connection, pool
+from leaderboard.models.listed import listed_boards
 from models_registry import drawable_cache
 from models_registry.models import budgets
 from models_registry.providers import refusals
@@ -182,12 +183,13 @@ def _bans_and_limits_are_looked_up_anew() -> None:
     bans.in_force.invalidate()
     chosen_limits.in_force.invalidate()
     budgets.chosen.invalidate()
+    listed_boards.invalidate()
 
 
 @pytest.fixture
 def nothing_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep bans, limits and rules cached while queries are counted."""
-    for cached in (bans.in_force, chosen_limits.in_force, budgets.chosen, policy.current):
+    for cached in (bans.in_force, chosen_limits.in_force, budgets.chosen, listed_boards, policy.current):
         monkeypatch.setattr(cached, "ttl_s", 3600)
 
 

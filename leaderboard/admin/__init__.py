@@ -1,1 +1,1 @@
-from leaderboard.admin import evidence, judging  # noqa: F401 (each registers its pages)
+from leaderboard.admin import evidence, judging, listed  # noqa: F401 (each registers its pages)

@@ -1,6 +1,7 @@
 from leaderboard.models.counting import EloRating, PairTally, VoterPairTally
 from leaderboard.models.history import VoteChange
 from leaderboard.models.imported import Contestant, ImportedBoard, ImportedVote
+from leaderboard.models.listed import ListedBoard
 from leaderboard.models.reviews import AnomalyReview, AnomalyReviewQuerySet
 from leaderboard.models.sampling import SamplingPlan
 from leaderboard.models.snapshots import (
@@ -24,6 +25,7 @@ __all__ = [
     "EloRating",
     "ImportedBoard",
     "ImportedVote",
+    "ListedBoard",
     "PairTally",
     "SamplingPlan",
     "Standing",

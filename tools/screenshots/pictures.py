@@ -156,7 +156,7 @@ ADMINISTRATION = [
         "admin-discover": "/admin/models_registry/provider/{local_provider}/discover/",
         "admin-model-test": "/admin/models_registry/languagemodel/{local_model}/test/",
         "admin-limits": "/admin/accounts/limit/", "admin-interactions": "/admin/battles/call/",
-        "admin-budgets": "/admin/models_registry/budget/",
+        "admin-budgets": "/admin/models_registry/budget/", "admin-listed-boards": "/admin/leaderboard/listedboard/",
         "admin-vote-history": "/admin/battles/vote/{battles_vote}/history/",
         "admin-password-change": "/admin/password_change/",
     }),

@@ -16,7 +16,7 @@ AUDITED = {
     "account.EmailAddress", "accounts.ApiToken", "accounts.User", "auth.Group", "mfa.Authenticator",  # these
     "accounts.Ban", "accounts.Invitation", "accounts.Limit",  # tests/accounts
     "battles.Category", "battles.ModerationCase", "battles.ModerationEndpoint", "battles.ModerationRule",  # its own
-    "battles.Vote",  # tests/leaderboard
+    "battles.Vote", "leaderboard.ListedBoard",  # tests/leaderboard
     "models_registry.Budget",  # its own
     "models_registry.CatalogueChange", "models_registry.LanguageModel", "models_registry.Provider",  # its own
 }  # fmt: skip
