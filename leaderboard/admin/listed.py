@@ -1,7 +1,6 @@
-from typing import Any
-
 from django import forms
 from django.contrib import admin
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.audited import AuditChangesMixin
@@ -21,17 +20,15 @@ class ListedBoardForm(forms.ModelForm):  # type: ignore[type-arg]
         model = ListedBoard
         fields = ["scope", "title", "position", "is_hidden"]
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if self.instance.pk and "scope" in self.fields:
-            self.fields["scope"] = forms.CharField(label=_("board"), disabled=True)
-
 
 @admin.register(ListedBoard)
 class ListedBoardAdmin(AuditChangesMixin):
     form = ListedBoardForm
     list_display = ["scope", "title_now", "position", "is_hidden"]
     ordering = ["scope"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: ListedBoard | None = None) -> list[str]:
+        return ["scope"] if obj else []
 
     def state_of(self, row: ListedBoard) -> dict[str, object]:
         return {"title": row.title, "position": row.position, "is_hidden": row.is_hidden}

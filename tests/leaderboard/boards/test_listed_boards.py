@@ -4,6 +4,7 @@ from django.test import Client
 from accounts.models import AuditEntry, User
 from leaderboard.aggregation import job
 from leaderboard.counting import schedule
+from leaderboard.models import ListedBoard
 from tests.leaderboard.vote_factory import ballot, cast_all, contestants
 
 pytestmark = pytest.mark.django_db
@@ -26,17 +27,20 @@ def boards(client: Client) -> dict[str, str]:
 def test_board_is_renamed_ordered_and_hidden(admin: Client):
     assert list(boards(admin)) == ["overall", "language:en", "language:fr", "language:de"]
     assert admin.post(ADD, {"scope": "language:de", "title": "Deutsch", "position": "1"}).status_code == 302
+    row = f"/admin/leaderboard/listedboard/{ListedBoard.objects.get().pk}/change/"
+    assert admin.post(row, {"title": "German", "position": "1"}).status_code == 302
     hidden = {"scope": "language:fr", "position": "32767", "is_hidden": "on"}
     assert admin.post(ADD, hidden).status_code == 302
-    assert boards(admin) == {"overall": "Overall", "language:de": "Deutsch", "language:en": "English"}
+    assert boards(admin) == {"overall": "Overall", "language:de": "German", "language:en": "English"}
     page = admin.get("/leaderboard/").text
-    assert ("Deutsch" in page, "French" in page) == (True, False)
+    assert ("German" in page, "French" in page) == (True, False)
     french = "?board=language:fr"
     for path in ("/leaderboard/", "/leaderboard/charts/", "/api/v1/leaderboard/", "/api/v1/leaderboard/matrix/"):
         assert admin.get(path + french).status_code == 404
     assert "French" not in admin.get("/leaderboard/models/a/").text
     assert list(AuditEntry.objects.order_by("pk").values_list("action", "subject")) == [
-        ("add listed board", "language:de"), ("add listed board", "language:fr"),
+        ("add listed board", "language:de"), ("change listed board", "language:de"),
+        ("add listed board", "language:fr"),
     ]  # fmt: skip
 
 
