@@ -9,6 +9,7 @@ from enum import StrEnum
 from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.models import AnonymousUser
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
@@ -18,6 +19,7 @@ from django_htmx.middleware import HtmxDetails
 from accounts.actor import Actor, ActorRequest
 from accounts.bans import refuse_banned
 from accounts.errors import SignInNeeded
+from accounts.models import User
 from common.db.execution import CONNECTION_ERRORS
 from common.error_pages import response_for_exception
 from common.errors import ArenaError
@@ -60,10 +62,10 @@ def _route(request: HttpRequest) -> str:
     return request.resolver_match.route if request.resolver_match else ""
 
 
-def needs_second_factor(request: HttpRequest) -> bool:
-    if not settings.ARENA_STAFF_SECOND_FACTOR or not request.user.is_staff:
+def needs_second_factor(user: User | AnonymousUser) -> bool:
+    if not settings.ARENA_STAFF_SECOND_FACTOR or not user.is_staff:
         return False
-    return not is_mfa_enabled(request.user)
+    return not is_mfa_enabled(user)
 
 
 class PageRequest(ActorRequest):
@@ -88,7 +90,7 @@ class AccessMiddleware:
 
     def _redirect_or_raise(self, request: PageRequest, *, is_api: bool) -> HttpResponse | None:
         route = _route(request)
-        if route.startswith("admin/") and route != "admin/logout/" and needs_second_factor(request):
+        if route.startswith("admin/") and route != "admin/logout/" and needs_second_factor(request.user):
             messages.warning(request, _("Set up a second factor: the administration opens with it."))
             return redirect("mfa_activate_totp")
         if is_api or route.startswith(EXEMPT_ROUTES):

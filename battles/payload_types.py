@@ -270,12 +270,30 @@ class MessagePayload(TypedDict):
     attachments: NotRequired[list[str]]
 
 
+class ExportedAnswerPayload(TypedDict):
+    """Times, tokens, cost and stars of one side's answer in the turn with this index. Unknown values are null, and all
+    but `turn`, `state` and `stars` until the names are revealed."""
+
+    turn: int
+    state: AnswerState
+    error: str | None
+    finish: str | None
+    first_token_ms: int | None
+    total_ms: int | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    reasoning_tokens: int | None
+    cost: str | None
+    stars: int | None
+
+
 class ExportedSidePayload(TypedDict):
     """Conversation of one side; `model` is null until the names are revealed."""
 
     side: SideName
     model: str | None
     messages: list[MessagePayload]
+    answers: list[ExportedAnswerPayload]
 
 
 class ExportedBattlePayload(TypedDict):

@@ -1,7 +1,7 @@
 from typing import NamedTuple
 
 from common.cache import TTLCached
-from models_registry.models import Breaker, LanguageModel, Price, Provider
+from models_registry.models import Breaker, Budget, LanguageModel, Price, Provider
 from models_registry.models.availability import Availability
 from models_registry.models.ledger import PaidCallsHalt
 
@@ -29,5 +29,5 @@ def _load_roster() -> Roster:
 # Without the cache, a hundred concurrent battles would query all models, prices and breakers a hundred times.
 # The lists and models are shared by threads: treat them as read-only.
 cached_roster = TTLCached(
-    _load_roster, ttl_s=1, invalidated_by=(LanguageModel, Provider, Price, Breaker, PaidCallsHalt)
+    _load_roster, ttl_s=1, invalidated_by=(LanguageModel, Provider, Price, Breaker, Budget, PaidCallsHalt)
 )

@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import ROUND_UP, Decimal
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
 from accounts import audit
 from accounts.models import User
 from models_registry.models import LanguageModel
+from models_registry.models.budgets import budget_of
 from models_registry.models.ledger import (
     SITE,
     Charge,
@@ -81,7 +81,7 @@ def reserve(bills: Sequence[Charge]) -> list[Charge]:
     if are_paid_calls_halted():
         raise OverBudget
     amounts: dict[str, Decimal] = defaultdict(Decimal)
-    caps: dict[str, Decimal | None] = {SITE: settings.ARENA_BUDGETS["site"]}
+    caps: dict[str, Decimal | None] = {SITE: budget_of(SITE)}
     day = today()
     for charge in bills:
         charge.day = day
@@ -131,7 +131,7 @@ def settle(costs: Mapping[int, Decimal]) -> None:
 
 def personal_budget(person: str) -> Decimal | None:
     """Return US dollars per day, None for no limit. person: Actor.key."""
-    return settings.ARENA_BUDGETS["member" if person.startswith("user:") else "visitor"]
+    return budget_of("member" if person.startswith("user:") else "visitor")
 
 
 def remaining_personal_budget(person: str) -> Decimal | None:

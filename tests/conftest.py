@@ -41,7 +41,9 @@ from common.valkey import connections as valkey
 from common.valkey import limits
 from common.valkey.connections import connection, pool
 from leaderboard.boards import live_figures
+from leaderboard.models.listed import listed_boards
 from models_registry import drawable_cache, profiles
+from models_registry.models import budgets
 from models_registry.providers import refusals
 from site_content import current
 from tests import database_reset, make
@@ -196,7 +198,7 @@ def _categories_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.fixture(autouse=True)
 def _bans_and_limits_are_looked_up_anew() -> None:
-    for cached in (bans.in_force, chosen.in_force, groups.in_force):
+    for cached in (bans.in_force, chosen.in_force, groups.in_force, budgets.chosen, listed_boards):
         cached.invalidate()
 
 
@@ -215,7 +217,7 @@ def _site_content_is_the_arenas_own(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def nothing_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep bans, limits and rules cached while queries are counted."""
-    for cached in (bans.in_force, chosen.in_force, groups.in_force, policy.current):
+    for cached in (bans.in_force, chosen.in_force, groups.in_force, budgets.chosen, listed_boards, policy.current):
         monkeypatch.setattr(cached, "ttl_s", 3600)
 
 
@@ -224,6 +226,7 @@ def limits_are_known(nothing_is_forgotten: None, db: None) -> None:
     """Cache limits first, so that threads under test open no database connection."""
     chosen.in_force()
     groups.in_force()
+    budgets.chosen()
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from uploads.file_names import sanitize_name
 from uploads.limits import MAX_FILE_MB
 from uploads.models import Upload, UploadQuerySet
 from uploads.reading.findings import MAX_CHARACTERS, Reason, Text
-from uploads.reading.sniffing import PDF, FileType, decode_text, detect_type
+from uploads.reading.sniffing import BINARY_DOCUMENTS, FileType, decode_text, detect_type
 from uploads.tasks import wake_after_commit
 
 MAX_BYTES = MAX_FILE_MB * 1_000_000
@@ -70,7 +70,7 @@ def _store_row(actor: Actor, upload: Upload, content: bytes) -> None:
     if Upload.objects.owned_by(actor).kept().bytes_kept() + upload.size > settings.ARENA_UPLOAD_QUOTAS[actor.kind]:
         raise QuotaReached
     upload.save(force_insert=True)
-    if upload.is_image or upload.media_type == PDF:
+    if upload.is_image or upload.media_type in BINARY_DOCUMENTS:
         wake_after_commit(upload.pk)
     else:
         _read_text(upload, content)

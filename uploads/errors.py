@@ -17,7 +17,7 @@ class FileTooLarge(TooLarge):
 
 
 class UnknownFileType(UnsupportedMediaType):
-    message = _("Unsupported file type. Supported: PDF, text (UTF-8 or UTF-16), PNG, JPEG, WebP, GIF.")
+    message = _("Unsupported file type. Supported: PDF, DOCX, XLSX, PPTX, text, PNG, JPEG, WebP, GIF.")
 
 
 class QuotaReached(ArenaError):

@@ -81,7 +81,7 @@ class Upload(models.Model):
     name = models.CharField(max_length=120)
     size = models.PositiveBigIntegerField()
     sha256 = models.CharField(max_length=64)
-    media_type = models.CharField(max_length=60)
+    media_type = models.CharField(max_length=100)
     kind = models.CharField(max_length=8, choices=Kind)
     # The name in the storage; empty after the file was removed from it.
     stored_as = models.CharField(max_length=60, blank=True)

@@ -11,6 +11,8 @@ REASON_MESSAGES = {
     Reason.TOO_LONG: _("The file has more than a million characters. Upload a part of it."),
     Reason.TOO_DEMANDING: _("The file is too large to process."),
     Reason.TOO_MANY_PIXELS: _("The image has more than 24 megapixels. Upload a smaller one."),
+    Reason.MACROS: _("The file has macros. Upload a copy without them, saved as DOCX, XLSX or PPTX."),
+    Reason.EXTERNAL_LINKS: _("The file loads content from other files. Upload a copy without these links."),
     Reason.DAMAGED: _("It is damaged."),
     Reason.INTERRUPTED: _("Processing was interrupted. Please upload the file again."),
 }

@@ -190,7 +190,7 @@ class ArenaSchema(AutoSchema):
             found[body.status, "application/json"] = OpenApiResponse(body.schema(), operation.summary)
         for file in operation.files:
             if isinstance(file, File):
-                media_type, schema = file.media_type.partition(";")[0], {"type": "string"}
+                media_type, schema = file.media_type.partition(";")[0], file.schema
             else:
                 media_type, schema = "application/json", _reference(file)
             found[operation.status, media_type] = OpenApiResponse(schema, operation.summary)

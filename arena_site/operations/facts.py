@@ -19,6 +19,7 @@ from battles.models import Battle, ModerationCase, Turn, Vote, VoteCounter
 from leaderboard.counting import schedule
 from leaderboard.models import OVERALL, AggregationRun, AnomalyReview
 from models_registry.models import Provider
+from models_registry.models.budgets import budget_of
 from models_registry.models.ledger import SITE, SpendingDay, provider_account, today
 from uploads.models import Upload
 
@@ -118,7 +119,7 @@ class Spending:
 def spending_today() -> list[Spending]:
     """Return the site's spending, then that of providers with a cap or costs today. Two queries."""
     providers = {provider_account(pk): (name, cap) for pk, name, cap in _providers()}
-    accounts: dict[str, tuple[str, Decimal | None]] = {SITE: ("", settings.ARENA_BUDGETS["site"]), **providers}
+    accounts: dict[str, tuple[str, Decimal | None]] = {SITE: ("", budget_of(SITE)), **providers}
     rows = SpendingDay.objects.filter(day=today(), account__in=list(accounts))
     used = {row.account: row for row in rows}
     nothing = SpendingDay(spent=Decimal(0), reserved=Decimal(0))

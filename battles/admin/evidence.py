@@ -1,4 +1,4 @@
-"""Read-only pages of sessions, battles, answers, calls and votes."""
+"""Read-only pages of sessions, battles, answers and votes."""
 
 from typing import Any
 
@@ -10,25 +10,16 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.people import ReadOnlyAdmin
 from battles.admin.call_statistics import CallStatistics, get_call_statistics
+from battles.admin.interactions import FailureFilter
 from battles.admin.model_tests import ModelTestAdmin
-from battles.models import Answer, Battle, Call, Session, Side, Turn, Vote
+from battles.models import Answer, Battle, Session, Side, Turn, Vote
 from common.admin.estimated_count import EstimatedCountAdmin
 from models_registry.admin.models import LanguageModelAdmin
 from models_registry.models import LanguageModel
-from models_registry.providers import FailureCode
 
 
-class FailureFilter(admin.SimpleListFilter):
-    """Filter by all codes: to list only those that occur, Django would read every row."""
-
-    title = _("error")
-    parameter_name = "error"
-
-    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
-        return [(code.value, code.value) for code in FailureCode]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Model]) -> QuerySet[Model]:
-        return queryset.filter(error=self.value()) if self.value() else queryset
+def _pk(request: HttpRequest) -> int:
+    return request.user.pk or 0
 
 
 class ReadOnlyInline(admin.TabularInline):  # type: ignore[type-arg]
@@ -45,6 +36,9 @@ class ReadOnlyInline(admin.TabularInline):  # type: ignore[type-arg]
 class SideInline(ReadOnlyInline):
     model = Side
     fields = ["position", "model", "redrawn"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Side]:
+        return Side.objects.exclude(battle__in=Battle.objects.unrevealed_to(_pk(request)))
 
 
 class TurnInline(ReadOnlyInline):
@@ -80,17 +74,8 @@ class AnswerAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
     search_fields = ["public_id", "turn__battle__public_id"]
     search_help_text = _("The address of an answer or its battle.")
 
-
-@admin.register(Call)
-class CallAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
-    list_display = [
-        "started_at", "model", "state", "error", "finish_reason", "first_token_ms", "total_ms",
-        "prompt_tokens", "completion_tokens", "reasoning_tokens", "cost", "attempt",
-    ]  # fmt: skip
-    list_select_related = ["model"]
-    list_filter = ["started_at", "state", FailureFilter, "model"]
-    search_fields = ["answer__public_id", "answer__turn__battle__public_id"]
-    search_help_text = _("The address of an answer or its battle.")
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Answer]:
+        return Answer.objects.exclude(turn__battle__in=Battle.objects.unrevealed_to(_pk(request)))
 
 
 @admin.register(Vote)

@@ -36,6 +36,10 @@ class BattleQuerySet(models.QuerySet["Battle"]):
         """Filter to battles whose owner knows the models."""
         return self.filter(~Q(mode=Battle.Mode.BLIND) | Q(vote__isnull=False))
 
+    def unrevealed_to(self, user_pk: int) -> "BattleQuerySet":
+        """Filter to the member's blind battles without a vote: staff votes blindly, too."""
+        return self.filter(session__owner_user=user_pk, mode=Battle.Mode.BLIND, vote=None)
+
     def with_consent(self) -> "BattleQuerySet":
         return self.exclude(consent="").filter(consent_withdrawn_at=None)
 

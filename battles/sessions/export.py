@@ -12,6 +12,7 @@ from battles.models import Session
 from battles.payload_types import (
     AnswerPayload,
     BattlePayload,
+    ExportedAnswerPayload,
     ExportedBattlePayload,
     ExportedSessionPayload,
     MessagePayload,
@@ -65,9 +66,29 @@ def _battle(battle: ExportableBattle) -> ExportedBattlePayload:
                 "side": side,
                 "model": names[side]["id"] if side in names else None,
                 "messages": list(_messages(battle, side)),
+                "answers": [
+                    _answer_facts(turn["index"], _answer(turn, side), is_revealed=side in names)
+                    for turn in battle["turns"]
+                ],
             }
             for side in _sides(battle)
         ],
+    }
+
+
+def _answer_facts(turn: int, answer: ExportableAnswer, *, is_revealed: bool) -> ExportedAnswerPayload:
+    return {
+        "turn": turn,
+        "state": answer["state"],
+        "error": answer["error"] if is_revealed else None,
+        "finish": answer.get("finish"),
+        "first_token_ms": answer.get("first_token_ms"),
+        "total_ms": answer.get("total_ms"),
+        "prompt_tokens": answer.get("prompt_tokens"),
+        "completion_tokens": answer.get("completion_tokens"),
+        "reasoning_tokens": answer.get("reasoning_tokens"),
+        "cost": answer.get("cost"),
+        "stars": answer.get("stars"),
     }
 
 

@@ -75,7 +75,7 @@ def new(request: PageRequest) -> HttpResponse:
             except (InvalidInput, TermsNotAccepted) as refusal:
                 form.add_refusal(refusal)
     else:
-        mode = request.GET.get("mode", Battle.Mode.BLIND)
+        mode = request.GET.get("mode", _first_mode())
         form = StartForm(
             initial={
                 "mode": mode,
@@ -84,8 +84,15 @@ def new(request: PageRequest) -> HttpResponse:
             },
             actor=request.actor,
         )
-    context = {"form": form, "drawable_count": len(models), **model_picker_context(form, models)}
+    pickers = model_picker_context(form, models)
+    fewest = 1 if pickers["mode"] == Battle.Mode.DIRECT else 2
+    context = {"form": form, "drawable_count": len(models), "has_too_few_models": len(models) < fewest, **pickers}
     return _form_page(request, form, "battles/new.html", "prompt", context)
+
+
+def _first_mode() -> Battle.Mode:
+    """Return the mode of a first visit: an arena with one model can only chat."""
+    return Battle.Mode.DIRECT if len(drawable_cache.cached_roster().choosable) == 1 else Battle.Mode.BLIND
 
 
 def model_picker_context(form: StartForm, models: list[LanguageModel]) -> dict[str, object]:

@@ -27,6 +27,11 @@ class File:
 
     media_type: str
 
+    @property
+    def schema(self) -> JsonObject:
+        is_text = self.media_type.startswith(("text/", "application/jsonl"))
+        return {"type": "string"} if is_text else {"type": "string", "format": "binary"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:

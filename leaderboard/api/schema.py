@@ -1,9 +1,10 @@
+from battles import interactions
 from battles.errors import NotVotedYet
 from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_of
 from common.errors import NotFound, TooManyRequests
 from leaderboard.api import views
 from leaderboard.boards.standings import ORDERS, SORTS
-from leaderboard.exports.api import StarExport, VoteExport
+from leaderboard.exports.api import INTERACTION_ENDINGS, InteractionExport, StarExport, VoteExport
 from leaderboard.exports.writers import CONTENT_TYPES, WRITERS
 from leaderboard.releases.api import ReleaseDownload, ReleaseList
 
@@ -115,5 +116,23 @@ OPERATIONS: Operations = {
         description="`SHA256SUMS` has the checksums of the others. In `conversations.…` a line with `withdrawn` is a "
         "tombstone: its text was in an earlier release and must not be used any more.",
         files=(*_FILES, File("application/octet-stream")),
+    ),
+    (InteractionExport, "get"): Operation(
+        summary="The interaction log, as a file",
+        description="Every request to a model: times, tokens, cost, prompt, answer, stars, vote, finish and error, in "
+        "the order of time, with probes and failed attempts. It names persons and has everybody's texts: a token of "
+        "staff that may view calls reads it, and every download is in the audit log. Blind battles of the token's "
+        "owner are left out until their vote.",
+        files=tuple(File(CONTENT_TYPES[ending]) for ending in INTERACTION_ENDINGS),
+        parameters=(
+            Parameter("ending", "The file's format.", one_of(*INTERACTION_ENDINGS), required=True, location="path"),
+            Parameter("since", "From this day or time on.", TEXT),
+            Parameter("until", "Before this time, or to the end of this day.", TEXT),
+            Parameter("model", "A model's id.", TEXT),
+            Parameter("mode", "`probe` for probes and tests of models.", one_of(*interactions.MODES)),
+            Parameter("person", "The owner of the session: an e-mail address, `user:12` or `visitor:34`.", TEXT),
+            Parameter("error", "A code of failures, or `any`.", one_of(*interactions.ERRORS)),
+        ),
+        refuses=(TooManyRequests,),
     ),
 }

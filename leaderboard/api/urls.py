@@ -1,7 +1,7 @@
 from django.urls import path
 
 from leaderboard.api import views
-from leaderboard.exports.api import StarExport, VoteExport
+from leaderboard.exports.api import InteractionExport, StarExport, VoteExport
 from leaderboard.releases.api import ReleaseDownload, ReleaseList
 
 urlpatterns = [
@@ -16,6 +16,7 @@ urlpatterns = [
     path("leaderboard/snapshots/<str:public_id>/", views.SnapshotDetail.as_view(), name="api-snapshot"),
     path("exports/votes.<slug:ending>", VoteExport.as_view(), name="api-export-votes"),
     path("exports/stars.<slug:ending>", StarExport.as_view(), name="api-export-stars"),
+    path("exports/interactions.<slug:ending>", InteractionExport.as_view(), name="api-export-interactions"),
     path("releases/", ReleaseList.as_view(), name="api-releases"),
     path("releases/<str:day>/<str:name>", ReleaseDownload.as_view(), name="api-release-file"),
 ]

@@ -1,13 +1,14 @@
 from leaderboard.counting.pairs import meetings
 from leaderboard.errors import NoSuchBoard
 from leaderboard.models import OVERALL, AggregationRun, Standing
+from leaderboard.models.listed import is_hidden
 from leaderboard.payload_types import MatrixPayload
 
 
 def read_matrix(board: str) -> MatrixPayload:
     """Return current results of pairs among the newest snapshot's models. Raises NoSuchBoard."""
     run = AggregationRun.objects.snapshots(board).first()
-    if run is None and board != OVERALL:
+    if (run is None and board != OVERALL) or is_hidden(board):
         raise NoSuchBoard
     names = _public_ids(run) if run else {}
     pairs = meetings(board, among=names.keys())

@@ -1,13 +1,14 @@
 from django.db import connection
 
 from leaderboard.boards.live_figures import figures_beside
-from leaderboard.boards.queries import board_kind_order
+from leaderboard.boards.queries import board_order
 from leaderboard.boards.recent_calls import recent_calls
 from leaderboard.boards.standings import StandingRow, standing_payload
 from leaderboard.boards.titles import board_titles
 from leaderboard.counting.pairs import meetings_by_opponent
 from leaderboard.errors import NoSuchModel
 from leaderboard.models import OVERALL, AggregationRun, Standing
+from leaderboard.models.listed import is_hidden
 from leaderboard.payload_types import ModelOnBoardPayload, ModelStandingsPayload, OpponentPayload, TagPayload
 from leaderboard.rating.differences import observed_share
 from models_registry.models import LanguageModel
@@ -74,8 +75,9 @@ def model_standings(model: LanguageModel) -> list[ModelOnBoardPayload]:
             **standing_payload(StandingRow(standing, summary)),
         }
         for standing in standings
+        if not is_hidden(standing.run.scope)
     ]
-    return sorted(lines, key=lambda line: (board_kind_order(line["board"]), line["title"]))
+    return sorted(lines, key=lambda line: (*board_order(line["board"]), line["title"]))
 
 
 def model_opponents(model: LanguageModel) -> list[OpponentPayload]:

@@ -16,6 +16,7 @@ from leaderboard.counting import method, schedule
 from leaderboard.counting.board_keys import counts_votes
 from leaderboard.errors import NoSuchBoard
 from leaderboard.models import OVERALL, AggregationRun
+from leaderboard.models.listed import LAST, is_hidden, listed_boards
 from leaderboard.payload_types import BoardPayload, CollectingPayload, LeaderboardPayload, MethodPayload
 from models_registry.models import LanguageModel
 from models_registry.payload_types import ModelPayload
@@ -86,7 +87,7 @@ def read_board(query: BoardQuery) -> LeaderboardPayload:
     Overall exists before its first snapshot, without results.
     """
     run = AggregationRun.objects.snapshots(query.board).first()
-    if run is None and query.board != OVERALL:
+    if (run is None and query.board != OVERALL) or is_hidden(query.board):
         raise NoSuchBoard
     live = figures_beside(run) if counts_votes(query.board) else None
     board = board_payload(query.board, run, with_style_control=query.style_control, live=live)
@@ -188,14 +189,15 @@ def board_names() -> dict[str, str]:
 
 
 def _sorted_titles(boards: Iterable[str]) -> dict[str, str]:
-    titles = board_titles({OVERALL, *boards})
-    return {key: titles[key] for key in sorted(titles, key=lambda key: (board_kind_order(key), titles[key]))}
+    titles = board_titles({OVERALL, *(board for board in boards if not is_hidden(board))})
+    return {key: titles[key] for key in sorted(titles, key=lambda key: (*board_order(key), titles[key]))}
 
 
-def board_kind_order(board: str) -> int:
+def board_order(board: str) -> tuple[int, int]:
+    """Return the place of the board's kind, and the place that administrators chose within it."""
     kinds = (OVERALL, "side-by-side", "compare", "category", "language", "imported")
-    kind = board.partition(":")[0]
-    return kinds.index(kind) if kind in kinds else len(kinds)
+    kind, chosen = board.partition(":")[0], listed_boards().get(board)
+    return kinds.index(kind) if kind in kinds else len(kinds), chosen.position if chosen else LAST
 
 
 def board_head(board: str, run: AggregationRun | None, *, models: int) -> BoardHead:

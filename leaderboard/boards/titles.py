@@ -7,6 +7,7 @@ from battles.labels.categories import BUILT_IN, category_names
 from battles.models import Category
 from battles.text.labels import UNDETERMINED
 from leaderboard.models import COMPARE, OVERALL, SIDE_BY_SIDE, ImportedBoard
+from leaderboard.models.listed import listed_boards
 
 TITLES = {
     OVERALL: gettext_lazy("Overall"),
@@ -25,7 +26,8 @@ def board_titles(boards: Iterable[str]) -> dict[str, str]:
     slugs = [key.partition(":")[2] for key in keys if key.startswith("imported:")]
     imported = dict(ImportedBoard.objects.filter(slug__in=slugs).values_list("slug", "title")) if slugs else {}
     categories = category_names() if any(key.startswith("category:") for key in keys) else {}
-    return {key: _title(key, categories, imported) for key in keys}
+    chosen = {scope: board.title for scope, board in listed_boards().items() if board.title}
+    return {key: chosen.get(key) or _title(key, categories, imported) for key in keys}
 
 
 def board_description(board: str) -> str:

@@ -1,20 +1,28 @@
-"""API views that stream exports of votes and stars as files."""
+"""API views that stream exports of votes, stars and interactions as files."""
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator
 from typing import cast
 
 from django.http import QueryDict, StreamingHttpResponse
+from django.utils.translation import gettext as _
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from accounts import audit
+from accounts.access import needs_second_factor
 from accounts.actor import ActorRequest
 from accounts.models import Scope
+from battles import interactions
 from common.db.execution import run_in_db
-from common.errors import NotFound
+from common.errors import NotAllowed, NotFound
+from leaderboard.exports import interactions as exported_interactions
 from leaderboard.exports import selection
 from leaderboard.exports.access import export_scope, require_exports
 from leaderboard.exports.writers import CONTENT_TYPES, WRITERS
+
+INTERACTION_ENDINGS = ("jsonl", "csv")
+MAY_READ = "battles.view_call"
 
 
 class _FileView(APIView, ABC):
@@ -32,12 +40,7 @@ class _FileView(APIView, ABC):
             raise NotFound
         require_exports(actor)
         actor.count("export", fail_open=True)
-        export = self.open_export(request.query_params)
-        return StreamingHttpResponse(
-            stream_chunks(WRITERS[ending](export.batches(), export.table)),
-            content_type=CONTENT_TYPES[ending],
-            headers={"Content-Disposition": f'attachment; filename="{export.name}.{ending}"'},
-        )
+        return _file_response(self.open_export(request.query_params), ending)
 
 
 class VoteExport(_FileView):
@@ -55,6 +58,40 @@ class StarExport(_FileView):
 
     def open_export(self, params: QueryDict) -> selection.StarExport:
         return selection.open_star_export(snapshot=params.get("snapshot", ""), since=params.get("since", ""))
+
+
+class InteractionExport(APIView):
+    """Every request to a model with its answer, for staff: it has the texts of everybody."""
+
+    scopes = {"GET": Scope.EXPORT}
+
+    def get(self, request: Request, ending: str) -> StreamingHttpResponse:
+        actor = cast(ActorRequest, request._request).actor
+        user = actor.user
+        if ending not in INTERACTION_ENDINGS:
+            raise NotFound
+        if user is None or not user.is_staff or not user.has_perm(MAY_READ):
+            raise NotAllowed(_("Only staff that may view calls reads the interaction log."))
+        if needs_second_factor(user):
+            raise NotAllowed(_("Set up a second factor: the administration opens with it."))
+        actor.count("export", fail_open=True)
+        chosen = {name: value for name in interactions.FILTERS if (value := request.query_params.get(name))}
+        calls = interactions.select(interactions.readable_by(user.pk), chosen)
+        # An e-mail address would outlive its account in the entry.
+        if "@" in chosen.get("person", ""):
+            chosen["person"] = ", ".join(f"user:{pk}" for pk in interactions.members_with(chosen["person"]))
+        audit.record(user, "export interactions", ending, **chosen)
+        return _file_response(exported_interactions.InteractionExport(calls), ending)
+
+
+def _file_response(
+    export: selection.Export | selection.StarExport | exported_interactions.InteractionExport, ending: str
+) -> StreamingHttpResponse:
+    return StreamingHttpResponse(
+        stream_chunks(WRITERS[ending](export.batches(), export.table)),
+        content_type=CONTENT_TYPES[ending],
+        headers={"Content-Disposition": f'attachment; filename="{export.name}.{ending}"'},
+    )
 
 
 async def stream_chunks(chunks: Iterator[bytes]) -> AsyncIterator[bytes]:

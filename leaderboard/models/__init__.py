@@ -1,6 +1,7 @@
 from leaderboard.models.counting import EloRating, PairTally, TallyCopy, VoterPairTally
 from leaderboard.models.history import VoteChange
 from leaderboard.models.imported import Contestant, ImportedBoard, ImportedVote
+from leaderboard.models.listed import ListedBoard
 from leaderboard.models.releases import DataPolicy, DataRelease, ReleasedText, ReleaseFile
 from leaderboard.models.reviews import AnomalyReview, AnomalyReviewQuerySet
 from leaderboard.models.sampling import SamplingPlan
@@ -27,6 +28,7 @@ __all__ = [
     "EloRating",
     "ImportedBoard",
     "ImportedVote",
+    "ListedBoard",
     "PairTally",
     "ReleaseFile",
     "ReleasedText",

@@ -1,1 +1,7 @@
-from models_registry.admin import catalogue, limits, models, providers  # noqa: F401 (each registers its pages)
+from models_registry.admin import (  # noqa: F401 (each registers its pages)
+    budgets,
+    catalogue,
+    limits,
+    models,
+    providers,
+)

@@ -1,4 +1,5 @@
 from models_registry.models.breakers import Breaker
+from models_registry.models.budgets import Budget
 from models_registry.models.catalogues import Catalogue, CatalogueChange
 from models_registry.models.language_models import LanguageModel, LanguageModelQuerySet
 from models_registry.models.ledger import Charge, PaidCallsHalt, SpendingDay
@@ -10,6 +11,7 @@ from models_registry.models.providers import LOCAL_MODEL_ENDPOINT, Provider
 __all__ = [
     "LOCAL_MODEL_ENDPOINT",
     "Breaker",
+    "Budget",
     "Catalogue",
     "CatalogueChange",
     "Charge",

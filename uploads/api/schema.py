@@ -13,7 +13,7 @@ OPERATIONS: Operations = {
     (UploadViewSet, "create"): Operation(
         summary="Upload a file",
         description=(
-            "PDF, text of any kind in UTF-8 or UTF-16, PNG, JPEG, WebP or GIF, at most "
+            "PDF, DOCX, XLSX, PPTX, text of any kind in UTF-8, UTF-16 or Windows-1252, PNG, JPEG, WebP or GIF, at most "
             f"{MAX_FILE_MB} MB; its content decides, not its name. 202 while it is being processed: fetch the upload "
             "until its `state` is `ready`. The same bytes again are the same upload."
         ),

@@ -12,6 +12,7 @@ import sys
 import msgspec
 
 from uploads.reading.findings import Finding, Reason, Refusal, Unreadable
+from uploads.reading.sniffing import OLE, ZIP
 
 CPU_S = 10
 # Ends this process if the parent, which would have killed it by then, has died.
@@ -44,6 +45,10 @@ def _read(kind: str, content: bytes) -> Finding:
         from uploads.reading.pictures import prepare_logo
 
         return prepare_logo(content)
+    if content.startswith((ZIP, OLE)):
+        from uploads.reading import office
+
+        return office.extract_text(content)
     from uploads.reading.pdf import extract_text
 
     return extract_text(content)

@@ -17,6 +17,8 @@ class Reason(StrEnum):
     TOO_LONG = "too_long"
     TOO_DEMANDING = "too_demanding"
     TOO_MANY_PIXELS = "too_many_pixels"
+    MACROS = "macros"
+    EXTERNAL_LINKS = "external_links"
     DAMAGED = "damaged"
     INTERRUPTED = "interrupted"
 

@@ -152,6 +152,8 @@ def test_responses_match_schema_without_extra_fields(client: Client, settings):
     assert ask("get", "releases/")["count"] == 1
     for name in ("votes.parquet", "SHA256SUMS"):
         ask("get", "releases/{day}/{name}", day=str(release), name=name)
+    staff = make.browser(make.member(is_staff=True, is_superuser=True))
+    contract.ask(staff, "get", "exports/interactions.{ending}", query="?mode=blind", ending="csv")
 
     for content, name in ((b"More text.", "more.txt"), (pictures.picture(width=3), "small.png")):
         ask("post", "uploads/", {"file": SimpleUploadedFile(name, content)})
@@ -233,6 +235,16 @@ def test_operation_names_required_token_scope():
     assert "A token needs the scope `vote`." in paths["/api/v1/battles/{public_id}/vote/"]["post"]["description"]
     assert paths["/api/v1/me/tokens/"]["post"]["security"] == [{"browser": []}]
     assert "A token needs" not in paths["/api/v1/me/tokens/"]["post"]["description"]
+
+
+def test_binary_files_are_described_as_binary():
+    paths = json.loads(schema_as_json())["paths"]
+    uploads = paths["/api/v1/uploads/{public_id}/image/"]["get"]["responses"]["200"]["content"]
+    assert {media["schema"]["format"] for media in uploads.values()} == {"binary"}
+    votes = paths["/api/v1/exports/votes.{ending}"]["get"]["responses"]["200"]["content"]
+    assert {name for name, media in votes.items() if media["schema"].get("format") == "binary"} == {
+        "application/vnd.apache.parquet"
+    }
 
 
 def test_documentation_loads_own_scripts_and_styles_only(client: Client):

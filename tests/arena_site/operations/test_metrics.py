@@ -19,7 +19,7 @@ from battles.actions import cast_vote
 from battles.models import Turn, Vote
 from battles.worker import call_store, turn_store
 from common.valkey import counters
-from models_registry.models import Breaker, SpendingDay
+from models_registry.models import Breaker, SpendingDay, budgets
 from tests import make
 from tests.fake_provider import FakeProvider
 from tests.site import Reader
@@ -136,6 +136,7 @@ def test_metrics_query_count_is_fixed(
 ):
     monkeypatch.setattr(metrics._page, "ttl_s", 3600)
     models = [make.model() for _ in range(2)]
+    budgets.chosen()  # cached for seconds
     for number in (1, 8):
         for _ in range(number):
             make.battle(*models)

@@ -16,10 +16,11 @@ AUDITED = {
     "account.EmailAddress", "accounts.ApiToken", "accounts.User", "auth.Group", "mfa.Authenticator",  # these
     "accounts.Ban", "accounts.Invitation", "accounts.Limit", "accounts.LimitGroup",  # tests/accounts
     "battles.Category", "battles.ModerationCase", "battles.ModerationEndpoint", "battles.ModerationRule",  # its own
-    "leaderboard.DataPolicy", "leaderboard.DataRelease", "battles.Vote",  # tests/leaderboard
+    "leaderboard.DataPolicy", "leaderboard.DataRelease", "battles.Vote", "leaderboard.ListedBoard",  # tests/leaderboard
     "socialaccount.SocialAccount",  # tests/accounts/single_sign_on
     "battles.FeedbackTag", "battles.PromptSuggestion",  # its own
     "site_content.PageVersion", "site_content.SiteIdentity",  # its own
+    "models_registry.Budget",  # its own
     "models_registry.CatalogueChange", "models_registry.LanguageModel", "models_registry.Provider",  # its own
     "models_registry.ModelLimit",  # tests/battles/actions
 }  # fmt: skip

@@ -45,6 +45,8 @@ EXPORTS = [
     "/api/v1/exports/votes.{ending}", "/api/v1/exports/stars.{ending}", "/api/v1/releases/",
     "/api/v1/releases/{day}/{name}",
 ]  # fmt: skip
+# For staff (tests/leaderboard/public_data/test_interaction_export.py).
+STAFF_EXPORTS = ["/api/v1/exports/interactions.{ending}"]
 MEMBERS_PAGES = ["/accounts/browsers/", "/accounts/tokens/", "/accounts/data/", "/accounts/data/export/"]
 # 404 except for staff (tests/arena_site/operations/test_styleguide.py).
 STAFF_PAGES = ["/styleguide/"]
@@ -113,6 +115,6 @@ MEMBERS_BROWSERS_API = ["/api/v1/me/browsers/{public_id}/", "/api/v1/me/browsers
 # The member's own tokens, in a browser and never with a token.
 MEMBERS_TOKENS = {"/api/v1/me/tokens/{public_id}/": "DELETE", "/accounts/tokens/{public_id}/revoke/": "POST"}
 TABLES = (
-    OPEN, SIGNED, PUBLISHED, OWN, EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, STAFF_PAGES, OWNED, OWNED_PAGES,
-    MEMBERS_TOKENS, MEMBERS_BROWSERS, MEMBERS_BROWSERS_API,
+    OPEN, SIGNED, PUBLISHED, OWN, EXPORTS, STAFF_EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, STAFF_PAGES, OWNED,
+    OWNED_PAGES, MEMBERS_TOKENS, MEMBERS_BROWSERS, MEMBERS_BROWSERS_API,
 )  # fmt: skip

@@ -7,7 +7,7 @@ from django.utils.html import escape
 from accounts.actor import Actor
 from accounts.models import IdempotencyKey, Visitor
 from battles import actions
-from battles.models import Answer, Battle, Session, StarRating, Turn, Vote
+from battles.models import Answer, Battle, Call, Session, StarRating, Turn, Vote
 from battles.prompting.lineup import BattleRequest
 from tests import make
 from tests.fake_provider import PAUSE, FakeProvider
@@ -75,6 +75,9 @@ def test_session_export_has_messages_of_each_side(client: Client, actor: Actor):
     left, right = make.model(slug="l"), make.model(slug="r")
     battle = make.answered_battle(left, right, actor=actor)
     answered(battle, "an **answer**")
+    shown = Answer.objects.get(turn__battle=battle, side__position="left")
+    shown.call = Call.objects.create(answer=shown, model=left, attempt=1, fence=1, total_ms=1900)
+    shown.save()
     actions.follow_up(actor=actor, battle=battle, prompt="and\nthen?")
     battle.turns.update(state=Turn.State.DONE)
     battle.turns.get(index=1).answers.filter(side__position="left").update(state="done", text="then")
@@ -83,6 +86,11 @@ def test_session_export_has_messages_of_each_side(client: Client, actor: Actor):
     exported = json.loads(export(client, battle.session, "json"))
     [exported_battle] = exported["battles"]
     assert (exported["title"], exported_battle["mode"], exported_battle["vote"]) == ("one two three", "blind", "left")
+    answers = [side.pop("answers") for side in exported_battle["sides"]]
+    assert [(answer["turn"], answer["state"], answer["error"]) for side in answers for answer in side] == [
+        (0, "done", None), (1, "done", None), (0, "done", None), (1, "failed", "cut"),
+    ]  # fmt: skip
+    assert [answer["total_ms"] for answer in answers[0]] == [1900, None]
     assert exported_battle["sides"] == [
         {
             "side": "left", "model": "l",
@@ -108,7 +116,12 @@ def test_session_export_has_messages_of_each_side(client: Client, actor: Actor):
 def test_export_before_the_vote_is_blind(client: Client, actor: Actor):
     make.answered_battle(make.model(slug="zebra", name="Zebra"), make.model(slug="okapi", name="Okapi"), actor=actor)
     session = Session.objects.get()
-    assert [side["model"] for side in json.loads(export(client, session, "json"))["battles"][0]["sides"]] == [None] * 2
+    call = Call.objects.create(answer=Answer.objects.first(), model=make.model(), attempt=1, fence=1, total_ms=1900)
+    Answer.objects.filter(pk=call.answer_id).update(call=call)
+    sides = json.loads(export(client, session, "json"))["battles"][0]["sides"]
+    assert [side["model"] for side in sides] == [None] * 2
+    known = {name for side in sides for name, fact in side["answers"][0].items() if fact is not None}
+    assert known == {"turn", "state"}
     text = export(client, session, "markdown")
     assert "### Model A" in text
     assert not {"Zebra", "zebra", "Okapi", "okapi"} & set(text.split())

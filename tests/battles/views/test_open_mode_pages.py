@@ -167,3 +167,17 @@ def test_answer_cost_is_shown_without_trailing_zeros(client: Client, cost: str, 
     )
     stored.save()
     assert f"<span>{shown}</span>" in compact(page_of(battle, client))
+
+
+def test_arena_with_one_model_offers_to_chat(client: Client):
+    LanguageModel.objects.exclude(slug="ant").update(status="paused")
+    page = client.get("/").text
+    assert 'name="mode" value="direct"' in page
+    assert "The arena is waiting" not in page
+    blind = client.get("/?mode=blind").text
+    assert "there is 1." in compact(blind)
+    assert 'href="/?mode=direct"' in blind
+    battle = start(client, mode="direct", models=["ant"])
+    assert battle.mode == "direct"
+    LanguageModel.objects.update(status="paused")
+    assert "The arena is waiting" in client.get("/?mode=direct").text

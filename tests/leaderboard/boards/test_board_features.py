@@ -12,6 +12,7 @@ from django.utils import timezone
 from battles.models import Vote
 from leaderboard.counting import schedule
 from leaderboard.models import OVERALL, AggregationRun, Standing
+from leaderboard.models.listed import listed_boards
 from models_registry.models import LanguageModel
 from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.vote_factory import cast, cast_many, contestants
@@ -199,6 +200,8 @@ def test_categories_and_languages_have_boards(client):
 
 
 def test_page_and_table_have_fixed_query_counts(client, two_groups):
+    listed_boards()  # cached for seconds
+
     def count_queries(**headers: str) -> int:
         with CaptureQueriesContext(connection) as captured:
             client.get(PAGE, headers=headers)

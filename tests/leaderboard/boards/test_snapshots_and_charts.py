@@ -9,6 +9,7 @@ from django.utils import timezone
 from battles.models import Vote
 from leaderboard.boards.facts import describe_facts, sampling_shares_by_name
 from leaderboard.models import AggregationRun
+from leaderboard.models.listed import listed_boards
 from models_registry.models import LanguageModel, Price, Provider
 from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.vote_factory import cast, cast_many, contestants
@@ -151,6 +152,8 @@ def test_charts_of_empty_board_show_hint(client):
 
 
 def test_charts_have_fixed_query_count(client, snapshot):
+    listed_boards()  # cached for seconds
+
     def count_queries() -> int:
         with CaptureQueriesContext(connection) as captured:
             client.get("/leaderboard/charts/")

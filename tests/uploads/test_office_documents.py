@@ -1,0 +1,85 @@
+"""Texts of Office documents are read in the child process; hostile ones are refused with a reason."""
+
+import pytest
+
+from tests.uploads import offices
+from uploads.reading.findings import Reason, Text, Unreadable
+from uploads.reading.guard import read
+from uploads.reading.sniffing import DOCX, PPTX, XLSX, decode_text, detect_type
+
+pytestmark = pytest.mark.processes
+
+REASONS = {
+    "encrypted": Reason.ENCRYPTED,
+    "encrypted_parts": Reason.ENCRYPTED,
+    "macros": Reason.MACROS,
+    "macros_by_content_type": Reason.MACROS,
+    "template_elsewhere": Reason.EXTERNAL_LINKS,
+    "linked_workbook": Reason.EXTERNAL_LINKS,
+    "loading_field": Reason.EXTERNAL_LINKS,
+    "zip_bomb": Reason.TOO_DEMANDING,
+    "lying_zip_bomb": Reason.DAMAGED,
+    "entities": Reason.DAMAGED,
+    "outside_file": Reason.DAMAGED,
+    "far_cell": Reason.TOO_DEMANDING,
+    "deep_elements": Reason.DAMAGED,
+    "many_slides": Reason.TOO_MANY_PAGES,
+    "without_main_part": Reason.DAMAGED,
+    "truncated": Reason.DAMAGED,
+    "without_text": Reason.NO_TEXT,
+    "long_text": Reason.TOO_LONG,
+}
+
+
+@pytest.mark.parametrize("name", offices.HOSTILE)
+def test_hostile_office_document_is_refused(name: str):
+    with pytest.raises(Unreadable) as refused:
+        read(offices.HOSTILE[name](), "document")
+    assert refused.value.reason == REASONS[name]
+
+
+@pytest.mark.parametrize(
+    ("content", "media_type", "pages"),
+    [
+        (offices.report(), DOCX, ["One\ttwo\na1\tb1 b2\nIn a box\nAfter é\nA note"]),
+        (offices.pptx(), PPTX, ["First\nSay hello", "Second"]),
+        (offices.xlsx(), XLSX, ["Sums\nDay\tSum\n2023-03-15\t3"]),
+    ],
+)
+def test_text_of_office_document_is_read(content: bytes, media_type: str, pages: list[str]):
+    file_type = detect_type(content, "file.bin")
+    assert file_type is not None
+    assert (file_type.media_type, file_type.kind) == (media_type, "document")
+    text = read(content, "document")
+    assert isinstance(text, Text)
+    assert text.pages == pages
+
+
+def test_only_office_packages_are_detected_as_such():
+    assert detect_type(offices.package({"word/notes.txt": "Hello"}), "a.docx") is None
+    assert detect_type(offices.OLE + bytes(600), "old.doc") is None
+    encrypted = detect_type(offices.encrypted(), "Sums.XLSX")
+    assert encrypted is not None
+    assert encrypted.media_type == XLSX
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Un «\xa0déjà vu\xa0» à l’été – naïve, cœur, 12\xa0€.", "Größe: „schöne“ Straße", "¿Qué año?",
+        "Ein Ärgernis\r\nüber", "name;città\r\nRossi;Forlì", "Blåbærsyltetøy på Ærø",
+    ],
+)  # fmt: skip
+def test_windows_1252_text_is_decoded(text: str):
+    assert decode_text(text.encode("cp1252")) == text.replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Привет, мир", "cp1251"), ("Привет, мир", "koi8-r"), ("Γειά σου κόσμε", "cp1253"), ("你好世界", "gbk"),
+        ("こんにちは、世界。カタカナ", "shift_jis"), ("안녕하세요", "euc-kr"), ("שלום עולם", "cp1255"),
+    ],
+)  # fmt: skip
+def test_text_in_other_encodings_is_not_misread(text: str, encoding: str):
+    assert decode_text(text.encode(encoding)) is None
