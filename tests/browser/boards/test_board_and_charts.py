@@ -37,8 +37,9 @@ def test_board_is_searched_sorted_and_filtered_in_place(arena: Arena, hand: Hand
     assert "sort_by=name" in page.url
     # Later filters keep the order.
     hand.write(page.get_by_role("searchbox"), "")
-    expect(rows).to_have_count(4)
-    assert names(page) == ["Silver", "Newcomer", "Gold", "Bronze"]
+    expect(rows.filter(has_text="Gold")).to_be_visible()
+    # Other tests of this arena may have voted on its own two models.
+    assert [name for name in names(page) if " one" not in name] == ["Silver", "Newcomer", "Gold", "Bronze"]
     hand.pick(page.get_by_label("Organization"), "Aurum")
     expect(rows).to_have_count(1)
     assert names(page) == ["Gold"]

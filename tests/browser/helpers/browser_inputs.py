@@ -38,7 +38,9 @@ class Hand:
             target.click()
 
     def tick(self, target: Locator) -> None:
-        """Click the label, because the input itself may be hidden behind a drawing."""
+        """Click the label, because the input itself may be hidden behind a drawing; nothing if it is checked."""
+        if target.is_checked():
+            return
         if self.by_keys:
             self.reach(target)
             self.page.keyboard.press("Space")
