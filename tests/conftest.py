@@ -41,7 +41,7 @@ from common.valkey import connections as valkey
 from common.valkey import limits
 from common.valkey.connections import connection, pool
 from leaderboard.boards import live_figures
-from models_registry import drawable_cache, profiles
+from models_registry import drawable_cache, model_limits, profiles
 from models_registry.providers import refusals
 from site_content import current
 from tests import database_reset, make
@@ -215,7 +215,8 @@ def _site_content_is_the_arenas_own(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def nothing_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep bans, limits and rules cached while queries are counted."""
-    for cached in (bans.in_force, chosen.in_force, groups.in_force, policy.current):
+    limits = (chosen.in_force, groups.in_force, model_limits.in_force)
+    for cached in (bans.in_force, *limits, policy.current, drawable_cache.cached_roster):
         monkeypatch.setattr(cached, "ttl_s", 3600)
 
 
