@@ -42,7 +42,7 @@ from common.valkey import limits
 from common.valkey.connections import connection, pool
 from leaderboard.boards import live_figures
 from leaderboard.models.listed import listed_boards
-from models_registry import drawable_cache, profiles
+from models_registry import drawable_cache, model_limits, profiles
 from models_registry.models import budgets
 from models_registry.providers import refusals
 from site_content import current
@@ -217,7 +217,9 @@ def _site_content_is_the_arenas_own(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def nothing_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep bans, limits and rules cached while queries are counted."""
-    for cached in (bans.in_force, chosen.in_force, groups.in_force, budgets.chosen, listed_boards, policy.current):
+    limits = (chosen.in_force, groups.in_force, model_limits.in_force)
+    others = (budgets.chosen, listed_boards, policy.current, drawable_cache.cached_roster)
+    for cached in (bans.in_force, *limits, *others):
         monkeypatch.setattr(cached, "ttl_s", 3600)
 
 

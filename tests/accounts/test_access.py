@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 SIGN_UP = "/accounts/signup/"
 NEWCOMER = {"email": "new@example.org", "password1": "a-good-password"}
 # URLs for signing in and for health checks; /metrics and /stream/ check access themselves.
-EXEMPT = ("/accounts/", "/admin/", "/language/", "/livez", "/readyz", "/metrics", "/stream/")
+EXEMPT = ("/accounts/", "/admin/", "/language/", "/livez", "/readyz", "/metrics", "/site/", "/stream/")
 
 
 @pytest.fixture

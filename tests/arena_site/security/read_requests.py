@@ -48,6 +48,7 @@ IDS: dict[tuple[str, ...], Callable[[Arena], list[str]]] = {
     ("/leaderboard/models/{slug}/", "/api/v1/leaderboard/models/{slug}/", "/api/v1/models/{slug}/"): (
         lambda arena: arena.models
     ),
+    ("/accounts/connections/", "/accounts/sso/"): lambda arena: ["company"],
     ("/site/accent/",): lambda arena: ["1c6b50-7cc7a5-00000000"],
     ("/site/logo/", "/site/icon/"): lambda arena: ["0000000000000000"],
     ("/site/{page}/", "/api/v1/site/pages/{page}/"): lambda arena: ["terms"],

@@ -16,8 +16,8 @@ from tests.site import Reader, panes
 pytestmark = pytest.mark.django_db(transaction=True)
 
 Mode = Battle.Mode
-# Query counts with empty caches of models and categories, which save four queries.
-START, VOTE = 14, 11
+# Query counts with an empty cache of categories, which saves a query.
+START, VOTE = 11, 11
 
 
 def start(reader: Reader, **body: object) -> dict:
