@@ -50,6 +50,7 @@ INSTALLED_APPS = [
     "site_content",
     "battles",
     "leaderboard",
+    "benchmarks",
     "arena_site",
 ]
 

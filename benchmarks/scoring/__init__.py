@@ -1,0 +1,1 @@
+"""Checks of answers: extraction and scorers; no Django."""
