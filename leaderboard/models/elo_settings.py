@@ -4,6 +4,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common.cache import TTLCached
+from common.db.execution import rows_if_migrated
 from leaderboard.rating import elo
 
 MAX_START = 10_000
@@ -36,4 +37,8 @@ class EloSettings(models.Model):
         return str(_("start %(start)g, K %(k)g") % {"start": self.start, "k": self.k})
 
 
-elo_settings = TTLCached(lambda: EloSettings.objects.first() or EloSettings(), ttl_s=5, invalidated_by=(EloSettings,))
+def _load() -> EloSettings:
+    return next(iter(rows_if_migrated(EloSettings.objects.all())), EloSettings())
+
+
+elo_settings = TTLCached(_load, ttl_s=5, invalidated_by=(EloSettings,))
