@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.audited import AuditChangesMixin
 from accounts.models import User
+from common.admin.single_row import SingleRowMixin
 from common.admin.translated_text import TranslatedField
 from common.text.storable import has_unstorable
 from site_content import colours
@@ -125,24 +126,13 @@ def _read_logo(content: bytes) -> Logo:
 
 
 @admin.register(SiteIdentity)
-class SiteIdentityAdmin(AuditChangesMixin):
+class SiteIdentityAdmin(SingleRowMixin, AuditChangesMixin):
     form = SiteIdentityForm
     readonly_fields = ["current_logo"]
     fields = ["name", "current_logo", "logo_file", "remove_logo", "shows_name", "accent", "accent_dark"]
 
     class Media:
         js = ["js/input_limits.js"]
-
-    def add_view(
-        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, object] | None = None
-    ) -> HttpResponse:
-        """Lead to the only row; asking for it in has_add_permission would be a query on every page."""
-        if self.has_add_permission(request) and SiteIdentity.objects.exists():
-            return redirect("admin:site_content_siteidentity_change", 1)
-        return super().add_view(request, form_url, extra_context)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         """Lead to the only row, or to the form for it."""

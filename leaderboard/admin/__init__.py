@@ -1,1 +1,1 @@
-from leaderboard.admin import evidence, judging, listed, releases  # noqa: F401 (each registers its pages)
+from leaderboard.admin import evidence, judging, listed, live_elo, releases  # noqa: F401 (each registers its pages)

@@ -4,13 +4,13 @@ from django import forms
 from django.contrib import admin
 from django.contrib.admin.widgets import AdminSplitDateTime
 from django.db import models
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts import audit
 from accounts.admin.people import ReadOnlyAdmin
+from common.admin.single_row import SingleRowMixin
 from common.errors import ArenaError
 from leaderboard.models import DataPolicy, DataRelease
 from leaderboard.releases.planning import plan_release
@@ -18,22 +18,10 @@ from models_registry.admin.base import RegistryAdmin
 
 
 @admin.register(DataPolicy)
-class DataPolicyAdmin(RegistryAdmin):
+class DataPolicyAdmin(SingleRowMixin, RegistryAdmin):
     list_display = ("__str__", "licence_url", "release_every_days", "embargo_days")
     fields = ("licence", "licence_url", "release_every_days", "embargo_days")
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
-
-    def add_view(
-        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, object] | None = None
-    ) -> HttpResponse:
-        """Lead to the only row; has_add_permission would ask for it on every page."""
-        policy = DataPolicy.objects.first()
-        if policy is not None and self.has_add_permission(request):
-            return redirect("admin:leaderboard_datapolicy_change", policy.pk)
-        return super().add_view(request, form_url, extra_context)
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
 
     def save_model(
         self, request: HttpRequest, obj: DataPolicy, form: "forms.ModelForm[DataPolicy]", change: bool

@@ -27,7 +27,6 @@ from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.board_fit import DesignEffects
 from leaderboard.rating.bradley_terry import symmetrized
 from leaderboard.rating.clustering import VoterVotes
-from leaderboard.rating.elo import START
 from leaderboard.rating.snapshot_facts import StyleColumns
 from leaderboard.rating.snapshot_fit import SnapshotFit, StyleInput, fit_snapshot
 from leaderboard.rating.style_control import Scaling
@@ -298,7 +297,7 @@ def _standing(
     return Standing(
         run=run,
         model=model,
-        elo=live.elo.get(model.pk, START) if is_blind(run.scope) else None,
+        elo=live.elo.get(model.pk, run.parameters["elo_start"]) if is_blind(run.scope) else None,
         median_first_token_ms=live.first_token_ms.get(model.pk),
         **line,
     )

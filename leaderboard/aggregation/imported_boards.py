@@ -10,13 +10,13 @@ from common.ids import new_public_id
 from leaderboard.aggregation.fit_boards import new_run
 from leaderboard.counting import method, schedule
 from leaderboard.counting.columns import Column, outcome_column, read_columns
+from leaderboard.counting.live_elo import new_replay
 from leaderboard.counting.vote_arrays import STYLE_COLUMNS, contestant_ids, indices_of, style_features_of
 from leaderboard.models import AggregationRun, Contestant, ImportedBoard, Standing
 from leaderboard.models.imported import SCOPE
 from leaderboard.notify import notify_new_snapshot
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.counts import count_votes
-from leaderboard.rating.elo_replay import Replay
 from leaderboard.rating.snapshot_fit import SnapshotFit, StyleInput, fit_snapshot
 from leaderboard.rating.style_control import Scaling
 
@@ -131,7 +131,7 @@ def _read_votes(board: ImportedBoard) -> _BoardVotes:
         voter=rows["voter"].astype(np.int64),
         features=style_features_of(rows),
     )
-    replay = Replay()
+    replay = new_replay()
     if (n == 1).all():
         replay.add(rows["order"], left, right, rows["outcome"])
     return _BoardVotes(

@@ -38,6 +38,7 @@ from leaderboard.counting.vote_arrays import BoardVotes, empty_board, read_board
 from leaderboard.counting.vote_changes import exclude_votes
 from leaderboard.counting.vote_log import PendingVotes
 from leaderboard.models import COMPARE, OVERALL, AggregationRun, Standing, VoteChange
+from leaderboard.models.elo_settings import elo_settings
 from leaderboard.notify import notify_new_snapshot
 
 State = AggregationRun.State
@@ -75,6 +76,7 @@ def aggregate(*, slot: str, only_if_changed: bool = False) -> AggregationRun | N
             if not tallies.try_lock() or AggregationRun.objects.filter(slot=slot).exists():
                 return None
             _configure_transaction()
+            elo_settings.invalidate()  # they change under this lock only
             return _publish(slot, started_at, only_if_changed=only_if_changed)
     except Exception as error:
         failed = new_run(slot, OVERALL, State.FAILED, started_at)

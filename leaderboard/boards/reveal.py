@@ -5,6 +5,7 @@ from battles.models import Vote
 from battles.payload_types import AnswerPayload, BattlePayload
 from leaderboard.counting.live_elo import LEFT_SHARE
 from leaderboard.models import OVERALL, AggregationRun, EloRating, Standing
+from leaderboard.models.elo_settings import elo_settings
 from leaderboard.rating import elo
 
 
@@ -67,7 +68,7 @@ def _elo_changes(ratings: list[EloRating | None], order: int | None, choice: str
     left, right = ratings
     if left is None or right is None or not left.last_order == right.last_order == order:
         return [None, None]
-    before = elo.before_vote(left.rating, right.rating, left_share=LEFT_SHARE[choice])
+    before = elo.before_vote(left.rating, right.rating, left_share=LEFT_SHARE[choice], k=elo_settings().k)
     return [left.rating - before[0], right.rating - before[1]]
 
 

@@ -1,9 +1,13 @@
-"""Live Elo: the trigger in leaderboard/sql/elo.sql moves both ratings when a counted blind vote gets its number."""
+"""Live Elo: a trigger (leaderboard/sql/elo_settings.sql) moves both ratings when a counted blind vote is numbered."""
 
 from typing import TYPE_CHECKING
 
+from django.db import transaction
+
 from battles.models import Vote, VoteCounter
-from leaderboard.models import EloRating
+from leaderboard.counting import tallies
+from leaderboard.models import EloRating, EloSettings
+from leaderboard.models.elo_settings import elo_settings
 
 if TYPE_CHECKING:
     from leaderboard.rating.elo_replay import Replay
@@ -16,11 +20,25 @@ LEFT_SHARE: dict[str, float] = {
 }
 
 
-def replay_elo() -> None:
-    """Recompute every rating from the log, after votes were excluded or included."""
+def choose_elo(settings: EloSettings) -> None:
+    """Store start and K, and recompute every rating with them. An aggregation sees both changes or none."""
+    with transaction.atomic():
+        tallies.lock()
+        settings.save()
+        replay_elo()
+
+
+def new_replay() -> "Replay":
     from leaderboard.rating.elo_replay import Replay  # imports numpy, which a web process needs only here
 
-    replay = Replay()
+    settings = elo_settings()
+    return Replay(settings.start, settings.k)
+
+
+def replay_elo() -> None:
+    """Recompute every rating from the log, after votes were excluded or included."""
+    elo_settings.invalidate()
+    replay = new_replay()
     last = _replay_votes(replay, after=0)
     # The long replay ran without a lock. The counter's lock now stops new votes while the few newer ones are replayed.
     list(VoteCounter.objects.select_for_update())
@@ -45,9 +63,7 @@ def elo_ratings_after(last: int) -> dict[int, float]:
     ratings = list(EloRating.objects.values_list("pk", "rating", "last_order"))
     if all(order <= last for _, _, order in ratings):
         return {model: rating for model, rating, _ in ratings}
-    from leaderboard.rating.elo_replay import Replay
-
-    replay = Replay()  # later votes have moved the stored ratings
+    replay = new_replay()  # later votes have moved the stored ratings
     _replay_votes(replay, after=0, until=last)
     return replay.rating
 

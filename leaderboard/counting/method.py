@@ -2,7 +2,6 @@ import hashlib
 import json
 
 from common.payload_types import JsonObject
-from leaderboard.rating import elo
 
 NAME = "bradley-terry-4"
 # Name on boards whose scores are corrected for an advantage of the left side.
@@ -14,13 +13,16 @@ LISTED_FROM_VOTES, ESTABLISHED_FROM_VOTES = 5, 30
 
 
 def parameters() -> JsonObject:
+    from leaderboard.models.elo_settings import elo_settings  # settings import this module before models exist
+
+    live_elo = elo_settings()
     return {
         "listed_from_votes": LISTED_FROM_VOTES,
         "established_from_votes": ESTABLISHED_FROM_VOTES,
         "virtual_ties": VIRTUAL_TIES,
         "offset": OFFSET,
-        "elo_start": elo.START,
-        "elo_k": elo.K,
+        "elo_start": live_elo.start,
+        "elo_k": live_elo.k,
     }
 
 

@@ -1,4 +1,5 @@
 from leaderboard.models.counting import EloRating, PairTally, TallyCopy, VoterPairTally
+from leaderboard.models.elo_settings import EloSettings
 from leaderboard.models.history import VoteChange
 from leaderboard.models.imported import Contestant, ImportedBoard, ImportedVote
 from leaderboard.models.listed import ListedBoard
@@ -26,6 +27,7 @@ __all__ = [
     "DataPolicy",
     "DataRelease",
     "EloRating",
+    "EloSettings",
     "ImportedBoard",
     "ImportedVote",
     "ListedBoard",

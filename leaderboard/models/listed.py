@@ -3,6 +3,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common.cache import TTLCached
+from common.db.execution import rows_if_migrated
 from leaderboard.models.snapshots import OVERALL
 
 LAST = 32_767
@@ -34,7 +35,9 @@ class ListedBoard(models.Model):
 
 
 listed_boards = TTLCached(
-    lambda: {board.scope: board for board in ListedBoard.objects.all()}, ttl_s=5, invalidated_by=(ListedBoard,)
+    lambda: {board.scope: board for board in rows_if_migrated(ListedBoard.objects.all())},
+    ttl_s=5,
+    invalidated_by=(ListedBoard,),
 )
 
 

@@ -14,6 +14,8 @@ SHARES = np.array([1.0, 0.0, 0.5, 0.5])  # of the left side, by index in counts.
 class Replay:
     """Ratings, votes and order of the last vote by model."""
 
+    start: float = START
+    k: float = K
     rating: dict[int, float] = field(default_factory=dict)
     votes: dict[int, int] = field(default_factory=dict)
     last_order: dict[int, int] = field(default_factory=dict)
@@ -32,10 +34,10 @@ class Replay:
         by_order = np.argsort(order)
         order, left, right = order[by_order], left[by_order], right[by_order]
         models, indices = np.unique(np.concatenate([left, right]), return_inverse=True)
-        ratings = [self.rating.get(model, START) for model in models.tolist()]
+        ratings = [self.rating.get(model, self.start) for model in models.tolist()]
         first, second = indices[: len(left)].tolist(), indices[len(left) :].tolist()
         for a, b, share in zip(first, second, SHARES[outcome[by_order]].tolist(), strict=True):
-            change = K * (share - 1 / (1 + 10 ** ((ratings[b] - ratings[a]) / SCALE)))
+            change = self.k * (share - 1 / (1 + 10 ** ((ratings[b] - ratings[a]) / SCALE)))
             ratings[a] += change
             ratings[b] -= change
         self.rating |= zip(models.tolist(), ratings, strict=True)

@@ -7,6 +7,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common.cache import TTLCached
+from common.db.execution import rows_if_migrated
 
 
 class Budget(models.Model):
@@ -37,7 +38,7 @@ class Budget(models.Model):
 
 
 def read_budgets() -> dict[str, Decimal | None]:
-    return dict(Budget.objects.values_list("whose", "dollars"))
+    return {budget.whose: budget.dollars for budget in rows_if_migrated(Budget.objects.all())}
 
 
 chosen = TTLCached(read_budgets, ttl_s=5, invalidated_by=(Budget,))

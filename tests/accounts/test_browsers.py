@@ -179,9 +179,11 @@ def age_last_seen(client: Client, hours: int) -> None:
     session.save()
 
 
+@pytest.mark.usefixtures("nothing_is_forgotten")
 def test_last_seen_is_updated_hourly_by_pages_only(member: User):
     client = sign_in(member)
-    client.get(PAGE)
+    for path in (PAGE, "/api/v1/me/"):
+        client.get(path)
     usual = queries(client, PAGE)
     age_last_seen(client, hours=3)
     api = queries(client, "/api/v1/me/")

@@ -222,7 +222,7 @@ LEFT_OUT = {
         "/admin/*/{object_id}/change/", "/admin/account/emailaddress/", "/admin/accounts/apitoken/",
         "/admin/accounts/visitor/", "/admin/auth/group/", "/admin/battles/answer/",
         "/admin/battles/moderationendpoint/", "/admin/leaderboard/elorating/", "/admin/leaderboard/importedboard/",
-        "/admin/leaderboard/pairtally/", "/admin/leaderboard/datapolicy/",
+        "/admin/leaderboard/pairtally/", "/admin/leaderboard/datapolicy/", "/admin/leaderboard/elosettings/",
         "/admin/leaderboard/datarelease/", "/admin/leaderboard/standing/", "/admin/leaderboard/votechange/",
         "/admin/socialaccount/socialaccount/",
         "/admin/mfa/authenticator/", "/admin/models_registry/cataloguechange/", "/admin/password_change/done/",

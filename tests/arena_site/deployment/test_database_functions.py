@@ -59,5 +59,6 @@ def test_every_own_function_has_a_sql_file():
 
 def test_elo_sql_takes_its_constants_from_python():
     assert (elo.K, elo.START, elo.SCALE) == (32, 1500, 400)
-    sql = leaderboard.sql.read_sql("elo.sql")
-    assert ["32::float8" in sql, "SELECT id, 1500, 0, 0" in sql, "mine.rating) / 400)" in sql] == [True] * 3
+    sql = leaderboard.sql.read_sql("elo_settings.sql")
+    assert [f"AS chosen), {value:g})" in sql for value in (elo.START, elo.K)] == [True, True]
+    assert "mine.rating) / 400)" in sql

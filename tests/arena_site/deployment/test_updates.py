@@ -6,6 +6,7 @@ released_migrations.json has the newest migration of each app in the last releas
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -53,7 +54,7 @@ probe_keyless_providers()
 EXPANSION = [
     'ALTER TABLE battles_vote ADD COLUMN "later" integer',
     'CREATE INDEX CONCURRENTLY later_votes ON battles_vote ("later")',
-    leaderboard.sql.read_sql("elo.sql"),
+    leaderboard.sql.read_sql("elo_settings.sql"),
 ]
 WEB = ["-m", "arena_site.embedded.web", "--bind", "127.0.0.1", "--port"]
 WORKER = ["-m", "celery", "-A", "arena_site", "worker", "-P", "threads", "-Q", "answers", "-c", "20"]
@@ -80,6 +81,12 @@ def schema_of(database: str) -> Schema:
     return {(table, column): Column(*facts) for table, column, *facts in rows}
 
 
+def is_longer(text: str, *, than: str) -> bool:
+    """Return whether both are `character varying(n)`, and the first holds more characters."""
+    now, old = (re.fullmatch(r"character varying\((\d+)\)", kind) for kind in (text, than))
+    return bool(now and old and int(now[1]) > int(old[1]))
+
+
 def unserved(before: Schema, after: Schema) -> list[str]:
     """Return a sentence for each change that code written for `before` cannot use."""
     found = []
@@ -87,7 +94,7 @@ def unserved(before: Schema, after: Schema) -> list[str]:
         now = after.get((table, name))
         if now is None:
             found.append(f"{table}.{name} is gone")
-        elif now.type != column.type:
+        elif now.type != column.type and not is_longer(now.type, than=column.type):
             found.append(f"{table}.{name} was {column.type} and is {now.type}")
         elif column.is_nullable and not now.is_nullable:
             found.append(f"{table}.{name} takes no NULL any more")

@@ -16,7 +16,8 @@ AUDITED = {
     "account.EmailAddress", "accounts.ApiToken", "accounts.User", "auth.Group", "mfa.Authenticator",  # these
     "accounts.Ban", "accounts.Invitation", "accounts.Limit", "accounts.LimitGroup",  # tests/accounts
     "battles.Category", "battles.ModerationCase", "battles.ModerationEndpoint", "battles.ModerationRule",  # its own
-    "leaderboard.DataPolicy", "leaderboard.DataRelease", "battles.Vote", "leaderboard.ListedBoard",  # tests/leaderboard
+    "leaderboard.DataPolicy", "leaderboard.DataRelease", "leaderboard.EloSettings", "leaderboard.ListedBoard",
+    "battles.Vote",  # these five: tests/leaderboard
     "socialaccount.SocialAccount",  # tests/accounts/single_sign_on
     "battles.FeedbackTag", "battles.PromptSuggestion",  # its own
     "site_content.PageVersion", "site_content.SiteIdentity",  # its own

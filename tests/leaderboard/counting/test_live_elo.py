@@ -3,7 +3,11 @@ from itertools import permutations
 import numpy as np
 import pytest
 from django.db import transaction
+from django.test import Client
+from django.urls import reverse
 
+from accounts.models import AuditEntry
+from leaderboard.aggregation.job import aggregate
 from leaderboard.models import EloRating
 from leaderboard.rating import elo
 from tests.leaderboard import reference_votes
@@ -31,6 +35,25 @@ def test_vote_moves_elo_of_both_models(choice, left, right):
     cast(first, second, choice)
     assert list(EloRating.objects.order_by("model__slug").values_list("rating", flat=True)) == [left, right]
     assert list(EloRating.objects.values_list("votes", "last_order")) == [(1, 1), (1, 1)]
+
+
+@pytest.mark.django_db
+def test_chosen_start_and_k_move_earlier_and_later_votes(admin_client: Client):
+    first, second = contestants("first", "second")
+    cast(first, second, "left")
+    address = reverse("admin:leaderboard_elosettings_add")
+    refused = admin_client.post(address, {"start": "-1", "k": "101"})
+    assert set(refused.context["adminform"].errors) == {"start", "k"}
+    assert admin_client.post(address, {"start": "1000", "k": "20"}).status_code == 302
+    ratings = EloRating.objects.order_by("model__slug").values_list("rating", flat=True)
+    assert list(ratings.all()) == [1010, 990]
+    assert admin_client.get(address).url == reverse("admin:leaderboard_elosettings_change", args=[1])
+    cast(*contestants("third", "fourth"), "right")
+    assert sorted(ratings.all()) == [990, 990, 1010, 1010]
+    run = aggregate(slot="chosen")
+    assert (run.parameters["elo_start"], run.parameters["elo_k"]) == (1000, 20)
+    assert {line.model.slug: line.elo for line in run.standings.all()}["first"] == 1010
+    assert AuditEntry.objects.get(action="add elo settings").details == {"start": 1000, "k": 20}
 
 
 @pytest.mark.django_db

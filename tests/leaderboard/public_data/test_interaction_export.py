@@ -24,7 +24,7 @@ API, LOG = "/api/v1/exports/interactions.", "/admin/battles/call/"
 
 @pytest.fixture(autouse=True)
 def _sent_from_this_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "_stream", lambda chunks: chunks)
+    monkeypatch.setattr(api, "stream_chunks", lambda chunks: chunks)
 
 
 @pytest.fixture
