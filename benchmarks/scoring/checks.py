@@ -19,7 +19,7 @@ class Check(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=Tru
     key: str = ""
     target: list[object] | None = None
     settings: dict[str, object] = {}
-    extract: tuple[AnyStep, ...] = ()
+    extract: Annotated[tuple[AnyStep, ...], msgspec.Meta(max_length=20)] = ()
     weight: Annotated[float, msgspec.Meta(ge=0, le=1e6)] = 1.0
     negate: bool = False
     threshold: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None

@@ -20,11 +20,16 @@ class Pattern(Protocol):
     def sub(self, replacement: str, text: str, /) -> str: ...
 
 
-@lru_cache(maxsize=256)
+# Bytes that a compiled pattern and its cache may take; without it 8 MB, for each of 128 cached ones.
+MAX_PATTERN_BYTES = 1 << 20
+
+
+@lru_cache(maxsize=128)
 def compile_pattern(pattern: str, ignore_case: bool = False, dot_all: bool = False) -> Pattern:
     """Raises ValueError with RE2's reason, such as for a back-reference."""
     options = re2.Options()
     options.log_errors, options.case_sensitive, options.dot_nl = False, not ignore_case, dot_all
+    options.max_mem = MAX_PATTERN_BYTES
     try:
         compiled: Pattern = re2.compile(pattern, options)
     except re2.error as error:

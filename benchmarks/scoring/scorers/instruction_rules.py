@@ -112,7 +112,7 @@ class NumberPlaceholders(Rule):
     num_placeholders: Count
 
     def is_kept(self, text: str) -> bool:
-        return len(re.findall(r"\[[^\]\n]*\]", text)) >= self.num_placeholders
+        return len(re.findall(r"\[[^\[\]\n]*\]", text)) >= self.num_placeholders
 
 
 class Postscript(Rule):

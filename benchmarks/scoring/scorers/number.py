@@ -12,6 +12,9 @@ from benchmarks.scoring.ports import ScoredAnswer, Scorer, Settings, Target, Ver
 _NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1e300)]
 
 
+MAX_UNIT_CHARACTERS = 100
+
+
 class NumberSettings(Settings, frozen=True):
     """percent: `either` takes 20 % for 20 and for 0.2 where only one of both texts has the sign; `exact` only for 0.2.
 
@@ -42,7 +45,7 @@ class NumberScorer(Scorer):
         found = [
             numeral
             for numeral in find_numerals(answer.text, decimal_comma=settings.decimal_comma, words=settings.words)
-            if _has_unit(answer.text[numeral.end :], settings.units)
+            if _has_unit(answer.text[numeral.end : numeral.end + MAX_UNIT_CHARACTERS], settings.units)
         ]
         if not found or (settings.which == "only" and len({numeral.value for numeral in found}) > 1):
             return not_extracted("no number" if not found else "more than one number")

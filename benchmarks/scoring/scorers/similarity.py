@@ -1,6 +1,6 @@
 """Regular expressions and edit distances."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 from rapidfuzz import fuzz
@@ -17,13 +17,6 @@ from benchmarks.scoring.ports import (
     decided,
     texts_of,
 )
-
-_RATIOS = {
-    "ratio": fuzz.ratio,
-    "partial": fuzz.partial_ratio,
-    "token_sort": fuzz.token_sort_ratio,
-    "token_set": fuzz.token_set_ratio,
-}
 
 
 class RegexSettings(Settings, frozen=True):
@@ -58,7 +51,6 @@ class RegexScorer(Scorer):
 
 class FuzzySettings(Settings, frozen=True):
     threshold: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.75
-    method: Literal["ratio", "partial", "token_sort", "token_set"] = "ratio"
     ignore_case: bool = False
 
 
@@ -73,9 +65,8 @@ class FuzzyScorer(Scorer):
 
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:
         assert isinstance(settings, FuzzySettings)
-        ratio = _RATIOS[settings.method]
         text = _folded(answer.text, settings.ignore_case)
-        value = max(ratio(text, _folded(reference, settings.ignore_case)) for reference in texts_of(target)) / 100
+        value = max(fuzz.ratio(text, _folded(reference, settings.ignore_case)) for reference in texts_of(target)) / 100
         return Verdict(value=value, passed=value >= settings.threshold)
 
 

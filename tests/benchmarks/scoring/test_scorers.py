@@ -4,6 +4,7 @@ import pytest
 import sacrebleu
 
 from benchmarks.scoring.ports import ScoredAnswer
+from benchmarks.scoring.scorers.choice import shown_order
 from tests.benchmarks.scoring.scoring_one import score
 
 NOT = "not_extracted"
@@ -43,7 +44,7 @@ TEXT = [
     ("regex", {"ignore_case": True}, ["x", "PARIS"], "paris", 1),
     ("regex", {}, [r"(a)\1"], "aa", FAILED),
     ("fuzzy", {}, ["kitten"], "sitten", 10 / 12),
-    ("fuzzy", {"method": "partial"}, ["needle"], "hay needle hay", 1),
+    ("fuzzy", {"ignore_case": True, "threshold": 1}, ["KITTEN"], "kitten", 1),
     ("levenshtein", {"max_distance": 2}, ["kitten"], "sitten", 1),
     ("levenshtein", {"max_distance": 2}, ["kitten"], "sitting", 0),
 ]
@@ -224,6 +225,37 @@ def test_scorer_gives_value(scorer, settings, target, answer, expected):
         assert (verdict.value, verdict.error) == (pytest.approx(wanted), "")
         assert (verdict.label == NOT) is (expected == NOT)
         assert verdict.passed is (wanted >= 0.75 if scorer == "fuzzy" else wanted == 1) or "/ 2.0" in str(settings)
+
+
+def test_shuffled_choice_is_read_in_the_order_shown():
+    order = shown_order(4, seed=7, case_key="a", repeat=1)
+    assert sorted(order) == [0, 1, 2, 3]
+    assert order == shown_order(4, seed=7, case_key="a", repeat=1)
+    assert len({tuple(shown_order(4, seed=7, case_key="a", repeat=repeat)) for repeat in range(20)}) > 5
+    answer = ScoredAnswer(text="Answer: B", metadata={"choice_order": [2, 0, 3, 1]})
+    assert score("choice", answer, ["A"]).value == 1
+    assert score("choice", answer, ["B"]).value == 0
+    answer.metadata["choice_order"] = [0, 0, 1, 2]
+    assert score("choice", answer, ["A"]).error == FAILED
+
+
+HOSTILE = ("[|", "1,*", "1e", "'", "\n \n", "*", "`", "<<", "A ", "Answer: ", "(", "<think>", "P.", " ", "é\u0301")
+FORMS = ("detectable_content:number_placeholders", "detectable_format:title", "detectable_format:json_format")
+
+
+@pytest.mark.timeout(60)
+def test_hostile_texts_of_inline_length_are_scored():
+    settings = {
+        **{name: {"max": 1} for name in ("words", "sentences", "bullets", "paragraphs")},
+        "number": {"units": ["km"], "words": True}, "is_json": {"anywhere": True},
+        "instructions": {"instruction_id_list": FORMS, "kwargs": [{"num_placeholders": 1}, {}, {}], "mode": "loose"},
+        **{name: {} for name in ("regex", "fuzzy", "levenshtein", "choice", "refusal", "contains_code", "title_case")},
+    }  # fmt: skip
+    for unit in HOSTILE:
+        text = (unit * 20_000)[:20_000]
+        for scorer, chosen in settings.items():
+            target = {"regex": [r"(\w+\s?)+$"], "number": ["1"], "choice": ["A"]}.get(scorer, ["xy" * 5_000])
+            assert score(scorer, text, target, chosen).error == "", (scorer, unit)
 
 
 ENGLISH = "The cat sat on the mat, and then it slept."
