@@ -13,6 +13,8 @@ ARENA_PROMPT_CHARACTERS = 20_000
 ARENA_TURNS_PER_BATTLE = 50
 ARENA_MAX_TOKENS = env.int("ARENA_MAX_TOKENS", default=2048)
 ARENA_PAIR_WEIGHTS = env.str("ARENA_PAIR_WEIGHTS", default="battles.prompting.pairing.uniform_pair_weights")
+# Names of entry points of installed packages (docs/benchmarks.md, "Plug-ins").
+ARENA_PLUGINS = env.list("ARENA_PLUGINS", default=[])
 ARENA_EQUAL_PACE = env.bool("ARENA_EQUAL_PACE", default=False)
 ARENA_LOCAL_MODEL_URL = env.str("ARENA_LOCAL_MODEL_URL", default="")
 ARENA_ANSWER_CONCURRENCY = env.int("ARENA_ANSWER_CONCURRENCY", default=100)

@@ -1,0 +1,130 @@
+"""Scorers by name, and checks refused or prepared."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+
+from benchmarks.scoring.checks import Check, CheckError, Group, Prepared
+from benchmarks.scoring.ports import Scorer, Target
+from benchmarks.scoring.scorers import (
+    choice,
+    expression,
+    groups,
+    instructions,
+    json_answers,
+    limits,
+    markup,
+    mathematics,
+    number,
+    overlap,
+    refusal,
+    rules,
+    similarity,
+    text,
+)
+
+_FAMILIES = (
+    text, similarity, choice, number, mathematics, json_answers, markup, overlap, rules, instructions, refusal, limits,
+    expression,
+)  # fmt: skip
+BUILT_IN: Mapping[str, Scorer | Group] = {
+    scorer.name: scorer for scorer in (*(one for family in _FAMILIES for one in family.SCORERS), *groups.GROUPS)
+}
+MAX_DEPTH = 4
+
+FindErrors = Callable[[Check, str], list[CheckError]]
+
+
+class Registry:
+    """Finds scorers. In the child, it has plug-ins and reads all settings."""
+
+    def __init__(self, find_plugin: Callable[[str], Scorer] | None = None) -> None:
+        self._find_plugin = find_plugin
+
+    def prepare(self, check: Check, depth: int = 0) -> Prepared:
+        """Raises ValueError for a check that must be refused."""
+        scorer = BUILT_IN.get(check.scorer)
+        if isinstance(scorer, Group):
+            if depth == MAX_DEPTH:
+                raise ValueError(f"checks are nested in more than {MAX_DEPTH} groups")
+            settings = msgspec.convert(check.settings, scorer.settings)
+            nested = tuple(self.prepare(one, depth + 1) for one in scorer.nested(settings))
+            return Prepared(check, scorer, settings, nested, needs_child=any(one.needs_child for one in nested))
+        if scorer is not None and check.target is not None and (error := scorer.target_error(check.target)):
+            raise ValueError(error)
+        if self._find_plugin is None and (scorer is None or scorer.needs_child):
+            return Prepared(check, scorer, None, needs_child=True)
+        if scorer is None:
+            assert self._find_plugin is not None
+            scorer = self._find_plugin(check.scorer)
+        return Prepared(check, scorer, msgspec.convert(check.settings, scorer.settings), (), scorer.needs_child)
+
+    def errors(self, check: Check, position: str, depth: int = 0) -> list[CheckError]:
+        """Return reasons to refuse a check and those nested in it."""
+        scorer = BUILT_IN.get(check.scorer)
+        try:
+            if not isinstance(scorer, Group) or depth == MAX_DEPTH:
+                self.prepare(check, depth)
+                return []
+            nested = scorer.nested(msgspec.convert(check.settings, scorer.settings))
+        except ValueError as error:
+            return [CheckError(position, str(error))]
+        return [
+            error
+            for index, one in enumerate(nested)
+            for error in self.errors(one, f"{position}.settings.checks[{index}]", depth + 1)
+        ]
+
+
+_registry = Registry()
+prepare = _registry.prepare
+
+
+def errors_of_checks(raw_checks: Sequence[object], ask_child: FindErrors) -> list[CheckError]:
+    """Return every reason to refuse a list of checks when a version is frozen.
+
+    raw_checks: as read from JSON. ask_child: ScoringChildren.errors, for settings that only the child may read.
+    """
+    errors: list[CheckError] = []
+    keys: set[str] = set()
+    for index, raw in enumerate(raw_checks):
+        position = f"checks[{index}]"
+        try:
+            check = msgspec.convert(raw, Check)
+        except msgspec.ValidationError as error:
+            errors.append(CheckError(position, str(error)))
+            continue
+        if check.key and check.key in keys:
+            errors.append(CheckError(position, f"the key {check.key!r} is used twice"))
+        keys.add(check.key)
+        found = _registry.errors(check, position)
+        if not found and prepare(check).needs_child:
+            found = ask_child(check, position)
+        errors += found
+    return errors
+
+
+def target_error(prepared: Prepared, target: Target) -> str:
+    """Return why a check refuses a case's target, or ""."""
+    if prepared.check.target is not None:
+        target = prepared.check.target
+    if prepared.nested:
+        return next(filter(None, (target_error(nested, target) for nested in prepared.nested)), "")
+    return "" if prepared.scorer is None or isinstance(prepared.scorer, Group) else prepared.scorer.target_error(target)
+
+
+def checks_digest(checks: Sequence[Check]) -> str:
+    """Return SHA-256 of checks and their scorers' versions: scores of the same digest are the same."""
+    versions = [(check, _version(check)) for check in checks]
+    return hashlib.sha256(msgspec.json.encode(versions, order="deterministic")).hexdigest()
+
+
+def _version(check: Check) -> str:
+    scorer = BUILT_IN.get(check.scorer)
+    if scorer is None:
+        return ""
+    if not isinstance(scorer, Group):
+        return scorer.version
+    nested = scorer.nested(msgspec.convert(check.settings, scorer.settings))
+    return f"{scorer.version}({','.join(map(_version, nested))})"

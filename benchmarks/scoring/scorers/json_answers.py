@@ -1,0 +1,109 @@
+"""JSON: its form, its schema, its value."""
+
+from functools import lru_cache
+
+import jsonschema_rs
+import msgspec
+
+from benchmarks.scoring.json_texts import NotJson, read_json
+from benchmarks.scoring.ports import ScoredAnswer, Scorer, Settings, Target, Verdict, decided
+
+
+class JsonSettings(Settings, frozen=True):
+    """anywhere: also take JSON from a code fence or out of prose."""
+
+    anywhere: bool = False
+
+
+class IsJson(Scorer):
+    name = "is_json"
+    settings = JsonSettings
+
+    def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:
+        assert isinstance(settings, JsonSettings)
+        try:
+            read_json(answer.text, anywhere=settings.anywhere)
+        except NotJson as error:
+            return decided(False, str(error))
+        return decided(True)
+
+
+class SchemaSettings(Settings, frozen=True):
+    schema: dict[str, object] | bool
+    anywhere: bool = False
+
+    def __post_init__(self) -> None:
+        _validator(msgspec.json.encode(self.schema))
+
+
+class JsonSchema(Scorer):
+    """Validates in the child, as a schema of a kilobyte can ask for hours of work."""
+
+    name = "json_schema"
+    settings = SchemaSettings
+    needs_child = True
+
+    def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:
+        assert isinstance(settings, SchemaSettings)
+        try:
+            value = read_json(answer.text, anywhere=settings.anywhere)
+        except NotJson as error:
+            return decided(False, str(error))
+        wrong = next(_validator(msgspec.json.encode(settings.schema)).iter_errors(value), None)
+        if wrong is None:
+            return decided(True)
+        place = "/".join(str(part) for part in wrong.instance_path)
+        return decided(False, f"/{place}: {wrong.message}")
+
+
+@lru_cache(maxsize=64)
+def _validator(schema: bytes) -> jsonschema_rs.Validator:
+    try:
+        # Not offline, it would fetch http: and file: references by itself; its default expressions are not linear.
+        return jsonschema_rs.validator_for(
+            msgspec.json.decode(schema),
+            offline=True,
+            pattern_options=jsonschema_rs.RegexOptions(),
+            validate_formats=True,
+        )
+    except jsonschema_rs.ValidationError as error:
+        raise ValueError(f"not a usable JSON Schema: {error.message}") from None
+
+
+class JsonEquals(Scorer):
+    """Compares values: the order of keys does not count, 1 equals 1.0, true does not equal 1."""
+
+    name = "json_equals"
+    settings = JsonSettings
+
+    def target_error(self, target: Target) -> str:
+        return "" if target else "the target is empty"
+
+    def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:
+        assert isinstance(settings, JsonSettings)
+        try:
+            value = read_json(answer.text, anywhere=settings.anywhere)
+        except NotJson as error:
+            return decided(False, str(error))
+        return decided(any(_same(value, reference) or _same(value, _decoded(reference)) for reference in target))
+
+
+def _decoded(reference: object) -> object:
+    """Return the value of a reference that is written as JSON text."""
+    if not isinstance(reference, str):
+        return reference
+    try:
+        return read_json(reference)
+    except NotJson:
+        return reference
+
+
+def _same(left: object, right: object) -> bool:
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(_same(value, right[key]) for key, value in left.items())
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(_same, left, right))
+    return isinstance(left, bool) == isinstance(right, bool) and left == right
+
+
+SCORERS: tuple[Scorer, ...] = (IsJson(), JsonSchema(), JsonEquals())

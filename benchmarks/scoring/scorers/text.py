@@ -1,0 +1,107 @@
+"""Texts equal, contained, at the start or at the end."""
+
+import unicodedata
+from collections.abc import Callable
+from functools import partial
+
+import msgspec
+
+from benchmarks.scoring.patterns import compile_pattern
+from benchmarks.scoring.ports import (
+    ScoredAnswer,
+    Scorer,
+    Settings,
+    Target,
+    Verdict,
+    absent_target_error,
+    decided,
+    texts_of,
+)
+
+_DIGITS = compile_pattern(r"\d+")
+
+
+class TextSettings(Settings, frozen=True):
+    """Both texts are compared in Unicode NFC without outer space; each setting leaves more out of both."""
+
+    ignore_case: bool = False
+    ignore_punctuation: bool = False
+    ignore_numbers: bool = False
+    # RE2; what they match is removed first, as lm-evaluation-harness does.
+    ignore_patterns: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for pattern in self.ignore_patterns:
+            compile_pattern(pattern)
+
+    def normalize(self, text: str, ignore_case: bool) -> str:
+        for pattern in self.ignore_patterns:
+            text = compile_pattern(pattern).sub("", text)
+        text = unicodedata.normalize("NFC", text)
+        if ignore_case or self.ignore_case:
+            text = unicodedata.normalize("NFC", text.casefold())
+        if self.ignore_punctuation:
+            text = "".join(sign for sign in text if unicodedata.category(sign)[0] not in "PS")
+        if self.ignore_numbers:
+            text = _DIGITS.sub("", text)
+        return text.strip()
+
+
+class TextScorer(Scorer):
+    """Compares with each text of the target: any of them is enough, or all count."""
+
+    settings = TextSettings
+
+    def __init__(
+        self, name: str, matches: Callable[[str, str], bool], *, ignore_case: bool = False, all_count: bool = False
+    ) -> None:
+        self.name = name
+        self._matches, self._ignore_case, self._all_count = matches, ignore_case, all_count
+
+    def target_error(self, target: Target) -> str:
+        if self.name.endswith("equals"):
+            return "" if target else "the target is empty"
+        return absent_target_error(target)
+
+    def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:
+        assert isinstance(settings, TextSettings)
+        text = settings.normalize(answer.text, self._ignore_case)
+        wanted = [settings.normalize(reference, self._ignore_case) for reference in texts_of(target)]
+        if "" in wanted and not self.name.endswith("equals"):
+            raise ValueError("nothing of the target is left to compare")
+        if not self._all_count:
+            return decided(any(self._matches(text, reference) for reference in wanted))
+        missing = [reference for reference in wanted if not self._matches(text, reference)]
+        return Verdict(
+            value=1 - len(missing) / len(wanted),
+            passed=not missing,
+            detail=f"missing: {', '.join(missing)}" if missing else "",
+        )
+
+
+def _contains(text: str, reference: str) -> bool:
+    return reference in text
+
+
+def _either_contains(text: str, reference: str) -> bool:
+    return text != "" and (reference in text or text in reference)
+
+
+def _equals(text: str, reference: str) -> bool:
+    return text == reference
+
+
+_all = partial(TextScorer, all_count=True)
+SCORERS: tuple[Scorer, ...] = (
+    TextScorer("equals", _equals),
+    TextScorer("iequals", _equals, ignore_case=True),
+    TextScorer("contains", _contains),
+    TextScorer("icontains", _contains, ignore_case=True),
+    TextScorer("contains_any", _contains),
+    TextScorer("icontains_any", _contains, ignore_case=True),
+    _all("contains_all", _contains),
+    _all("icontains_all", _contains, ignore_case=True),
+    TextScorer("either_contains", _either_contains),
+    TextScorer("starts_with", str.startswith),
+    TextScorer("ends_with", str.endswith),
+)
