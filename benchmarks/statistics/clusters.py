@@ -83,7 +83,9 @@ def _degrees_of_freedom(shares: Floats) -> tuple[Floats, Floats]:
     For cluster means of equal variance: Bell, McCaffrey (2002) with an intercept only. Exactly G − 1 for equal shares.
     """
     # tr(V) and tr(V²) of V = A(I − 1aᵀ)(I − a1ᵀ)A, with A = diag(a), in the power sums of a.
-    second, third, fourth, fifth = ((shares**power).sum(axis=1) for power in (2, 3, 4, 5))
+    squared = shares * shares
+    second, third, fourth = squared.sum(axis=1), np.vecdot(squared, shares), np.vecdot(squared, squared)
+    fifth = np.vecdot(squared * shares, squared)
     trace = second - 2 * third + second**2
     squares = fourth - 4 * fifth + 4 * second * fourth + second**4 + 2 * third**2 - 4 * second**2 * third
     with np.errstate(invalid="ignore", divide="ignore"):

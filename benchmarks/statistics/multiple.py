@@ -40,7 +40,7 @@ def step_down(statistic: Floats, df: float, influence: Floats, first: Indices, s
     drawn = _drawn_statistics(df, influence, first, second)
     single = float(stdtrit(df, (1 + LEVEL) / 2))
     is_above, is_below = np.zeros(len(statistic), dtype=bool), np.zeros(len(statistic), dtype=bool)
-    bounds = []
+    bounds: list[float] = []
     while not (is_above | is_below).all() or not bounds:
         upper = drawn[:, ~is_above].max(axis=1, initial=0)
         lower = -drawn[:, ~is_below].min(axis=1, initial=0)
@@ -91,9 +91,10 @@ def _drawn_statistics(df: float, influence: Floats, first: Indices, second: Indi
 
 
 def _wishart_factors(random: np.random.RandomState, draws: int, rank: int, df: float) -> Floats:
-    """Return lower triangles T of Wishart matrices T·Tᵀ with mean I, shape (draws, rank, rank). Source: Bartlett (1933)."""
+    """Return factors T of Wishart matrices T·Tᵀ with mean I, shape (draws, rank, rank). Source: Bartlett (1933)."""
     df = max(df, rank)
     triangle = np.tril(random.standard_normal((draws, rank, rank)), -1)
     diagonal = np.arange(rank)
     triangle[:, diagonal, diagonal] = np.sqrt(random.chisquare(df - diagonal, (draws, rank)))
-    return triangle / np.sqrt(df)
+    factors: Floats = triangle / np.sqrt(df)
+    return factors

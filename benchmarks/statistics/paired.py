@@ -18,8 +18,8 @@ class PairedDifferences:
     """Differences first − second, each field of shape (pairs,).
 
     se, df: clustered, NaN with one cluster. centre, scale: estimate and standard error that intervals and tests use.
-    cases, clusters: that both have. total, between: variance of a case's difference, and without repeats' noise (NaN if
-    unknown); within: variance of a difference of single repeats of one case. exact_p: McNemar's, NaN if it does not apply.
+    cases, clusters: that both have. between: variance of true differences of cases; within: variance of a difference
+    of single repeats of one case; both NaN without repeats. exact_p: McNemar's, NaN if it does not apply.
     """
 
     first: Indices
@@ -137,4 +137,5 @@ def repeat_variances(scores: Scores) -> Floats:
         return np.full(scores.entrants, np.nan)
     squares = np.nansum((scores.values - scores.case_means[:, :, None]) ** 2, axis=(1, 2))
     freedom = np.maximum(scores.scored_repeats - 1, 0).sum(axis=1)
-    return np.divide(squares, freedom, out=np.full(scores.entrants, np.nan), where=freedom > 0)
+    variances: Floats = np.divide(squares, freedom, out=np.full(scores.entrants, np.nan), where=freedom > 0)
+    return variances

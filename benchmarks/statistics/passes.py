@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import comb
 
-from benchmarks.statistics.clusters import Floats, clustered_means
+from benchmarks.statistics.clusters import Floats, Indices, clustered_means
 from benchmarks.statistics.means import unit_interval
 from benchmarks.statistics.scores import Scores
 
@@ -16,7 +16,7 @@ class PassRates:
 
     measure: str
     k: int
-    cases: Floats
+    cases: Indices
     mean: Floats
     se: Floats
     low: Floats
@@ -34,7 +34,7 @@ def pass_rates(passed: Scores) -> list[PassRates]:
     Means over cases of 1 − C(n−c, k)/C(n, k) (Chen et al. 2021), C(c, k)/C(n, k) (Yao et al. 2024), and the probability
     that more than half of k repeats drawn without replacement pass, half of them counting ½.
     """
-    repeats, passes = passed.scored_repeats, np.nansum(passed.values, axis=2)
+    repeats, passes = passed.scored_repeats, np.nansum(passed.values, axis=2).astype(np.int64)
     rates = []
     for k in ks(passed.repeats):
         for measure, values in (
@@ -51,21 +51,26 @@ def pass_rates(passed: Scores) -> list[PassRates]:
     return rates
 
 
-def at_least_one(repeats: Floats, passes: Floats, k: int) -> Floats:
+def at_least_one(repeats: Indices, passes: Indices, k: int) -> Floats:
     return 1 - all_of(repeats, repeats - passes, k)
 
 
-def all_of(repeats: Floats, passes: Floats, k: int) -> Floats:
-    return _ratio(comb(passes, k), comb(repeats, k))
+def all_of(repeats: Indices, passes: Indices, k: int) -> Floats:
+    return _ratio(_ways(passes, k), _ways(repeats, k))
 
 
-def majority(repeats: Floats, passes: Floats, k: int) -> Floats:
+def majority(repeats: Indices, passes: Indices, k: int) -> Floats:
     ways = np.zeros(np.shape(passes))
     for drawn in range((k + 1) // 2, k + 1):
         half = 0.5 if 2 * drawn == k else 1.0
-        ways += half * comb(passes, drawn) * comb(repeats - passes, k - drawn)
-    return _ratio(ways, comb(repeats, k))
+        ways += half * _ways(passes, drawn) * _ways(repeats - passes, k - drawn)
+    return _ratio(ways, _ways(repeats, k))
+
+
+def _ways(items: Indices, chosen: int) -> Floats:
+    return comb(items, chosen).astype(np.float64)
 
 
 def _ratio(ways: Floats, all_ways: Floats) -> Floats:
-    return np.divide(ways, all_ways, out=np.full(np.shape(ways), np.nan), where=all_ways > 0)
+    shares: Floats = np.divide(ways, all_ways, out=np.full(ways.shape, np.nan), where=all_ways > 0)
+    return shares

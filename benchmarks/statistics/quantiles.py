@@ -43,9 +43,8 @@ def quantile(values: Floats, level: float, clusters: Clusters) -> Quantile:
 def _effective_size(values: Floats, value: float, level: float, n: int, clusters: Clusters) -> int:
     present = ~np.isnan(values)
     repeats = present.sum(axis=1)
-    share = np.divide(
-        ((values <= value) & present).sum(axis=1), repeats, out=np.full(len(values), np.nan), where=repeats > 0
-    )
+    counts = ((values <= value) & present).sum(axis=1)
+    share = np.divide(counts, repeats, out=np.full(len(values), np.nan), where=repeats > 0)
     means = clustered_means(share[None], repeats.astype(float), clusters)
     if not means.se[0] > 0:
         return max(1, min(n, int(means.effective[0])))

@@ -47,17 +47,22 @@ class Scores:
         values[kinds == Kind.UNSCORED] = np.nan
         return cls(values, kinds, weights[kept], cluster_codes[kept])
 
+    def of_cases(self, chosen: Flags) -> Self:
+        return type(self)(
+            self.values[:, chosen], self.kinds[:, chosen], self.weights[chosen], self.cluster_codes[chosen]
+        )
+
     @property
     def entrants(self) -> int:
-        return self.values.shape[0]
+        return int(self.values.shape[0])
 
     @property
     def cases(self) -> int:
-        return self.values.shape[1]
+        return int(self.values.shape[1])
 
     @property
     def repeats(self) -> int:
-        return self.values.shape[2]
+        return int(self.values.shape[2])
 
     @cached_property
     def clusters(self) -> Clusters:
@@ -70,13 +75,15 @@ class Scores:
     @cached_property
     def scored_repeats(self) -> Indices:
         """Number of scored repeats, shape (entrants, cases)."""
-        return self.is_present.sum(axis=2)
+        repeats: Indices = self.is_present.sum(axis=2)
+        return repeats
 
     @cached_property
     def case_means(self) -> Floats:
         """Means over repeats, shape (entrants, cases), NaN without a score."""
         if self.repeats == 1:
-            return self.values[:, :, 0]
+            means: Floats = self.values[:, :, 0]
+            return means
         with np.errstate(invalid="ignore"):
             return np.nansum(self.values, axis=2) / self.scored_repeats
 

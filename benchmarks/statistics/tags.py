@@ -45,8 +45,7 @@ def _means_of(scores: Scores, tag: str, has_tag: Flags) -> TagMeans:
     inside = clustered_means(np.where(has_tag, scores.case_means, np.nan), scores.weights, scores.clusters)
     outside = clustered_means(np.where(has_tag, np.nan, scores.case_means), scores.weights, scores.clusters)
     if scores.is_bounded:
-        items = _effective_items(scores, has_tag)
-        low, high = unit_interval(inside, items, is_binary=scores.is_binary)
+        low, high = unit_interval(inside, scores.of_cases(has_tag).effective_items(), is_binary=scores.is_binary)
     else:
         low, high = t_interval(inside)
     cases = ((scores.scored_repeats > 0) & has_tag).sum(axis=1)
@@ -60,14 +59,6 @@ def _p(difference: Floats, inside: ClusteredMeans, outside: ClusteredMeans) -> F
         shared = 2 * (inside.influence * outside.influence).sum(axis=1)
         variance = inside.se**2 + outside.se**2 - shared
         df = (inside.se**2 + outside.se**2) ** 2 / (inside.se**4 / inside.df + outside.se**4 / outside.df)
-        p: Floats = np.where(
-            variance > 0, 2 * stdtr(df, -np.abs(difference) / np.sqrt(np.maximum(variance, 0))), np.nan
-        )
+        statistic = np.abs(difference) / np.sqrt(np.maximum(variance, 0))
+        p: Floats = np.where(variance > 0, 2 * stdtr(df, -statistic), np.nan)
     return p
-
-
-def _effective_items(scores: Scores, has_tag: Flags) -> Floats:
-    chosen = Scores(
-        scores.values[:, has_tag], scores.kinds[:, has_tag], scores.weights[has_tag], scores.cluster_codes[has_tag]
-    )
-    return chosen.effective_items()
