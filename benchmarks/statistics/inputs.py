@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.statistics.clusters import Flags, Floats, Indices
-from benchmarks.statistics.scores import ErrorsCount, Kinds, Scores
+from benchmarks.statistics.scores import ErrorsCount, Kind, Kinds, Scores
 
 SCORE = "score"
 PASSED = "passed"
@@ -46,7 +46,7 @@ class CaseHeader(msgspec.Struct, frozen=True, kw_only=True):
 class Usage:
     """Use of items, each of shape (entrants, cases, repeats), NaN where unknown.
 
-    cost and times are NaN of reused answers. lost_cost, lost_calls: of attempts that gave no answer.
+    cost and times of reused answers do not count. lost_cost, lost_calls: of attempts that gave no answer.
     """
 
     cost: Floats
@@ -77,17 +77,23 @@ class RunInputs:
     not_extracted: Indices
 
     def sorted(self) -> Self:
-        """Return the same with entrants and cases in order of their keys."""
+        """Return the same with entrants and cases in order of their keys, and without values that do not count."""
         rows = np.array(sorted(range(len(self.entrants)), key=lambda row: self.entrants[row].entrant), dtype=np.int64)
         columns = np.array(sorted(range(len(self.cases)), key=lambda column: self.cases[column].key), dtype=np.int64)
         place = np.ix_(rows, columns)
         used = {field.name: getattr(self.usage, field.name)[place] for field in fields(Usage)}
+        for name in ("cost", "first_token_ms", "total_ms"):
+            used[name] = np.where(used["is_reused"] > 0, np.nan, used[name])
+        kinds = self.kinds[place]
         return replace(
             self,
             entrants=[self.entrants[row] for row in rows],
             cases=[self.cases[column] for column in columns],
-            values={metric: self.values[metric][place] for metric in sorted(self.values)},
-            kinds=self.kinds[place],
+            values={
+                metric: np.where(kinds == Kind.SCORED, self.values[metric][place], np.nan)
+                for metric in sorted(self.values)
+            },
+            kinds=kinds,
             usage=Usage(**used),
             not_extracted=self.not_extracted[rows],
         )

@@ -101,13 +101,12 @@ class _Item(msgspec.Struct, frozen=True):
             cases[row.case_key] = CaseHeader(
                 key=row.case_key, digest=row.case_digest, weight=row.case_weight, cluster=row.cluster, tags=row.tags
             )
-        is_fresh = not row.reused
         usage = (
-            row.cost if is_fresh else None,
+            row.cost,
             row.lost_cost,
             row.lost_calls,
-            row.first_token_ms if is_fresh else None,
-            row.total_ms if is_fresh else None,
+            row.first_token_ms,
+            row.total_ms,
             row.prompt_tokens,
             row.completion_tokens,
             row.reasoning_tokens,

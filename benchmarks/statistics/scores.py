@@ -85,7 +85,8 @@ class Scores:
             means: Floats = self.values[:, :, 0]
             return means
         with np.errstate(invalid="ignore"):
-            return np.nansum(self.values, axis=2) / self.scored_repeats
+            of_repeats: Floats = np.nansum(self.values, axis=2) / self.scored_repeats
+            return of_repeats
 
     @cached_property
     def is_bounded(self) -> bool:
