@@ -42,25 +42,19 @@ class Clusters:
 
 @dataclass(frozen=True)
 class ClusteredMeans:
-    """Weighted means with clustered standard errors, each of shape (means,).
-
-    se: NaN with one cluster. df: degrees of freedom of se, clusters − 1 if all clusters weigh the same. effective:
-    Kish's number of clusters. influence: shape (means, clusters), sums to 0; its squares sum to about se².
-    """
+    """Weighted means with clustered standard errors, each of shape (means,)."""
 
     mean: Floats
-    se: Floats
-    df: Floats
+    se: Floats  # NaN with one cluster
+    df: Floats  # of se: clusters − 1 if all weigh the same
     clusters: Indices
-    effective: Floats
-    influence: Floats
+    effective: Floats  # Kish's number of clusters
+    influence: Floats  # shape (means, clusters), sums to 0; its squares sum to about se²
 
 
 def clustered_means(values: Floats, weights: Floats, clusters: Clusters) -> ClusteredMeans:
-    """Return the weighted mean of each row. values: shape (means, cases), NaN where absent; weights: (cases,).
-
-    se² = G/(G−1) · Σ_g(Σ_{c∈g} w_c(s_c − μ))² / (Σw)². Sources: Liang, Zeger (1986); Miller (2024).
-    """
+    """Return the weighted mean of each row. values: shape (means, cases), NaN where absent; weights: (cases,)."""
+    # se² = G/(G−1) · Σ_g(Σ_{c∈g} w_c(s_c − μ))² / (Σw)². Sources: Liang, Zeger (1986); Miller (2024).
     present = ~np.isnan(values)
     weight = np.where(present, weights, 0.0)
     total = weight.sum(axis=1)
@@ -78,10 +72,8 @@ def clustered_means(values: Floats, weights: Floats, clusters: Clusters) -> Clus
 
 
 def _degrees_of_freedom(shares: Floats) -> tuple[Floats, Floats]:
-    """Return Satterthwaite's degrees of freedom and 1 / Σ shares². shares: shape (means, clusters), sum 1.
-
-    For cluster means of equal variance: Bell, McCaffrey (2002) with an intercept only. Exactly G − 1 for equal shares.
-    """
+    """Return degrees of freedom and 1 / Σ shares². shares: shape (means, clusters), sum 1."""
+    # Satterthwaite's, for cluster means of equal variance. Source: Bell, McCaffrey (2002), with an intercept only.
     # tr(V) and tr(V²) of V = A(I − 1aᵀ)(I − a1ᵀ)A, with A = diag(a), in the power sums of a.
     squared = shares * shares
     second, third, fourth = squared.sum(axis=1), np.vecdot(squared, shares), np.vecdot(squared, squared)

@@ -11,9 +11,9 @@ from benchmarks.statistics.scores import Scores
 def cost_per_point(cost: Floats, scores: Scores) -> tuple[Floats, Floats, Floats]:
     """Return Σ cost / Σ score over scored items, and its 95 % bounds, each of shape (entrants,); NaN without points.
 
-    cost: shape (entrants, cases, repeats). The interval is symmetric for the logarithm; its error is linearized and
-    clustered. Source: Cochran (1977), ratio estimators.
+    cost: shape (entrants, cases, repeats).
     """
+    # Symmetric for the logarithm, with a linearized, clustered error. Source: Cochran (1977), ratio estimators.
     counted = scores.is_present & ~np.isnan(cost)
     costs = np.where(counted, cost, 0.0).sum(axis=2)
     points = np.where(counted, scores.values, 0.0).sum(axis=2)

@@ -16,11 +16,9 @@ class Cell:
 
 
 def average(cells: Sequence[Cell]) -> Cell:
-    """Return the mean of templates with equal weights; se = √Σse²/B.
-
-    The bounds recover each template's variance from its own bounds, so that templates at 0 % or 100 % widen them.
-    Source: Zou, Donner (2008).
-    """
+    """Return the mean of templates with equal weights; se = √Σse²/B."""
+    # Each template's variance is recovered from its own bounds, so that 0 % and 100 % widen the average's.
+    # Source: Zou, Donner (2008).
     number = len(cells)
     mean = sum(cell.mean for cell in cells) / number
     below = sqrt(sum((cell.mean - cell.low) ** 2 for cell in cells)) / number

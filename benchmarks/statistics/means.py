@@ -13,10 +13,10 @@ def unit_interval(
 ) -> tuple[Floats, Floats]:
     """Return bounds of means of scores in [0, 1]: Wilson's interval with an effective number of items.
 
-    items: effective number of scored items of each mean, at most which n is for binary scores. n = μ(1−μ)/se² · (z/t)²;
-    without variation, n is the effective number of clusters. One cluster of several items gives [0, 1].
-    Sources: Wilson (1927); Korn, Graubard (1998); Dean, Pagano (2015).
+    items: effective number of scored items of each mean. One cluster of several items gives [0, 1].
     """
+    # n = μ(1−μ)/se² · (z/t)², of binary scores at most `items`; without variation, the effective number of clusters.
+    # Sources: Wilson (1927); Korn, Graubard (1998); Dean, Pagano (2015).
     tail = (1 + level) / 2
     z = float(ndtri(tail))
     mean = np.clip(means.mean, 0.0, 1.0)

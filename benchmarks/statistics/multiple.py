@@ -18,13 +18,10 @@ _MIN_EIGENVALUE = 1e-10
 
 @dataclass(frozen=True)
 class StepDown:
-    """Comparisons that hold together with 95 %. is_above, is_below: the first of a pair is, shape (pairs,).
+    """Comparisons that hold together with 95 %."""
 
-    bound: critical value of simultaneous intervals, at least that of a single one.
-    """
-
-    bound: float
-    is_above: Flags
+    bound: float  # critical value of simultaneous intervals
+    is_above: Flags  # the first of a pair is, shape (pairs,)
     is_below: Flags
 
 
@@ -32,9 +29,9 @@ def step_down(statistic: Floats, df: float, influence: Floats, first: Indices, s
     """Test θ_first ≤ θ_second and θ_first ≥ θ_second of all pairs together by step-down maxima.
 
     statistic: difference / standard error, shape (pairs,); influence: of entrants' means, shape (entrants, clusters).
-    The null distribution is that of normal cluster means with the observed correlations and an estimated covariance.
-    Sources: Romano, Wolf (2005); Mogstad, Romano, Shaikh, Wilhelm (2024).
     """
+    # The null distribution is that of normal cluster means with the observed correlations and an estimated covariance.
+    # Sources: Romano, Wolf (2005); Mogstad, Romano, Shaikh, Wilhelm (2024).
     if not len(statistic):
         return StepDown(float("nan"), np.zeros(0, dtype=bool), np.zeros(0, dtype=bool))
     drawn = _drawn_statistics(df, influence, first, second)
@@ -54,7 +51,7 @@ def step_down(statistic: Floats, df: float, influence: Floats, first: Indices, s
 
 
 def holm(p: Floats) -> Floats:
-    """Return p-values adjusted for all that are not NaN. Source: Holm (1979)."""
+    """Return p-values adjusted for all that are not NaN."""  # Source: Holm (1979)
     adjusted = np.full(len(p), np.nan)
     known = np.flatnonzero(~np.isnan(p))
     order = known[np.argsort(p[known], kind="stable")]
@@ -91,9 +88,11 @@ def _drawn_statistics(df: float, influence: Floats, first: Indices, second: Indi
 
 
 def _wishart_factors(random: np.random.RandomState, draws: int, rank: int, df: float) -> Floats:
-    """Return factors T of Wishart matrices T·Tᵀ with mean I, shape (draws, rank, rank). Source: Bartlett (1933)."""
-    df = max(df, rank)
-    triangle = np.tril(random.standard_normal((draws, rank, rank)), -1)
+    """Return factors T of Wishart matrices T·Tᵀ with mean I, shape (draws, rank, rank)."""
+    df = max(df, rank)  # Source: Bartlett (1933)
+    triangle = np.zeros((draws, rank, rank))
+    rows, columns = np.tril_indices(rank, -1)
+    triangle[:, rows, columns] = random.standard_normal((draws, len(rows)))
     diagonal = np.arange(rank)
     triangle[:, diagonal, diagonal] = np.sqrt(random.chisquare(df - diagonal, (draws, rank)))
     factors: Floats = triangle / np.sqrt(df)

@@ -15,28 +15,23 @@ Pairs = tuple[Indices, Indices]
 
 @dataclass(frozen=True)
 class PairedDifferences:
-    """Differences first − second, each field of shape (pairs,).
-
-    se, df: clustered, NaN with one cluster. centre, scale: estimate and standard error that intervals and tests use.
-    cases, clusters: that both have. between: variance of true differences of cases; within: variance of a difference
-    of single repeats of one case; both NaN without repeats. exact_p: McNemar's, NaN if it does not apply.
-    """
+    """Differences first − second, each field of shape (pairs,)."""
 
     first: Indices
     second: Indices
-    cases: Indices
+    cases: Indices  # that both have
     clusters: Indices
     difference: Floats
-    se: Floats
+    se: Floats  # NaN with one cluster
     df: Floats
-    centre: Floats
+    centre: Floats  # estimate and standard error of intervals and tests
     scale: Floats
     low: Floats
     high: Floats
     p: Floats
-    exact_p: Floats
-    between: Floats
-    within: Floats
+    exact_p: Floats  # McNemar's, NaN if it does not apply
+    between: Floats  # variance of true differences of cases; NaN without repeats
+    within: Floats  # variance of a difference of single repeats of one case; NaN without repeats
 
 
 def all_pairs(entrants: int) -> Pairs:
@@ -51,11 +46,9 @@ def against(baseline: int, entrants: int) -> Pairs:
 
 
 def paired_differences(scores: Scores, pairs: Pairs) -> PairedDifferences:
-    """Return differences of case means with clustered errors and pointwise 95 % intervals.
-
-    Bounded scores get two more clusters with differences ±h, h the largest one observed or 1: without clusters and
-    repeats this is Bonett's and Price's (2012) interval for binary scores, with Student's t. Source: Miller (2024).
-    """
+    """Return differences of case means with clustered errors and pointwise 95 % intervals."""
+    # Source: Miller (2024). Bounded scores get two more clusters with differences ±h, h the largest one observed or 1:
+    # for binary scores without clusters and repeats this is Bonett's and Price's (2012) interval, with Student's t.
     parts = []
     for entrant in np.unique(pairs[0]):  # one entrant's pairs at a time bound the memory
         of_entrant = pairs[0] == entrant
@@ -81,7 +74,7 @@ def regularized(means: ClusteredMeans, largest: Floats) -> tuple[Floats, Floats]
 
 
 def exact_mcnemar(wins: Indices, losses: Indices) -> Floats:
-    """Return two-sided exact p-values. Source: McNemar (1947)."""
+    """Return two-sided exact p-values."""
     p: Floats = np.minimum(1.0, 2 * bdtr(np.minimum(wins, losses), wins + losses, 0.5))
     return p
 

@@ -12,11 +12,11 @@ from benchmarks.statistics.scores import Scores
 
 @dataclass(frozen=True)
 class PassRates:
-    """Estimates with intervals, each of shape (entrants,); cases: with k scored repeats."""
+    """Estimates with intervals, each of shape (entrants,)."""
 
     measure: str
     k: int
-    cases: Indices
+    cases: Indices  # with k scored repeats
     mean: Floats
     se: Floats
     low: Floats
@@ -29,11 +29,9 @@ def ks(repeats: int) -> list[int]:
 
 
 def pass_rates(passed: Scores) -> list[PassRates]:
-    """Return the three measures for each k. passed: binary scores.
-
-    Means over cases of 1 − C(n−c, k)/C(n, k) (Chen et al. 2021), C(c, k)/C(n, k) (Yao et al. 2024), and the probability
-    that more than half of k repeats drawn without replacement pass, half of them counting ½.
-    """
+    """Return the three measures for each k. passed: binary scores."""
+    # Means over cases of 1 − C(n−c, k)/C(n, k) (Chen et al. 2021), C(c, k)/C(n, k) (Yao et al. 2024), and the
+    # probability that more than half of k repeats drawn without replacement pass, half of them counting ½.
     repeats, passes = passed.scored_repeats, np.nansum(passed.values, axis=2).astype(np.int64)
     rates = []
     for k in ks(passed.repeats):

@@ -18,10 +18,7 @@ class Interval(msgspec.Struct, frozen=True):
 
 
 class Mean(msgspec.Struct, frozen=True, kw_only=True):
-    """Mean of a metric. lowest, highest: with all missing scores as 0 and as 1; coverage: scored / planned items.
-
-    is_complete: coverage is 95 % or more, otherwise the entrant is not ranked. note: why there is no interval.
-    """
+    """Mean of a metric."""
 
     entrant: str
     mean: Interval
@@ -33,48 +30,43 @@ class Mean(msgspec.Struct, frozen=True, kw_only=True):
     wrong: int
     missing: int
     unscored: int
-    coverage: float
-    is_complete: bool
-    lowest: Number
-    highest: Number
+    coverage: float  # scored / planned items
+    is_complete: bool  # coverage is 95 % or more; otherwise the entrant is not ranked
+    lowest: Number  # with all missing scores as 0
+    highest: Number  # with all missing scores as 1
     note: Literal["", "no_scores", "one_cluster", "all_equal"]
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
-    """Difference first − second on common cases.
-
-    difference: with its pointwise interval; joint: holds for all pairs of the family together; is_separable: None if a
-    side is incomplete. exact_p: McNemar's. holm_p: of secondary metrics. between, within: variances of a case's
-    difference; noise: where more data helps. cases_needed, repeats_needed: in all, None if unknown or without limit.
-    """
+    """Difference first − second on common cases."""
 
     first: str
     second: str
     cases: int
     clusters: int
-    difference: Interval
+    difference: Interval  # pointwise
     se: Number
-    joint: Interval | None
-    is_separable: bool | None
+    joint: Interval | None  # holds for all pairs of the family together
+    is_separable: bool | None  # None if a side is incomplete
     p: Number
-    exact_p: Number
-    holm_p: Number
-    between: Number
+    exact_p: Number  # McNemar's
+    holm_p: Number  # of secondary metrics
+    between: Number  # variances of a case's difference
     within: Number
-    noise: Literal["cases", "repeats", "unknown"]
-    cases_needed: int | None
+    noise: Literal["cases", "repeats", "unknown"]  # where more data helps
+    cases_needed: int | None  # in all; None if unknown or without limit
     repeats_needed: int | None
 
 
 class Metric(msgspec.Struct, frozen=True, kw_only=True):
-    """Metric with all pairs, and with pairs against the baseline if there is one. bound: joint critical value."""
+    """Metric with all pairs, and with pairs against the baseline if there is one."""
 
     metric: str
     is_primary: bool
     is_binary: bool
     means: list[Mean]
     pairs: list[Pair]
-    bound: Number
+    bound: Number  # joint critical value
     against_baseline: list[Pair]
     baseline_bound: Number
 
@@ -98,10 +90,7 @@ class PassRate(msgspec.Struct, frozen=True):
 
 
 class EntrantUsage(msgspec.Struct, frozen=True, kw_only=True):
-    """Cost, tokens and times. cost: of answers that were not reused; cost_per_item and _per_point: of these.
-
-    is_surely_dominated: another entrant is separably better and its cost interval is below this one's.
-    """
+    """Cost, tokens and times of answers that were not reused."""
 
     entrant: str
     cost: float
@@ -119,7 +108,7 @@ class EntrantUsage(msgspec.Struct, frozen=True, kw_only=True):
     total_p50: Interval
     total_p95: Interval
     is_on_front: bool
-    is_surely_dominated: bool
+    is_surely_dominated: bool  # by a separably better entrant whose cost interval is below this one's
 
 
 class TagMean(msgspec.Struct, frozen=True):

@@ -18,8 +18,9 @@ def cases_to_separate(
     """Return how many cases in all separate two entrants with power 80 %; None if none do.
 
     variance: of a case's difference with its repeats, σ_b² + σ_w²/R; difference: the true one; tail: 1 − the one-sided
-    error. G = (t_{G−1} + z)²·variance/difference². Source: Miller (2024), with Student's t.
+    error.
     """
+    # G = (t_{G−1} + z)²·variance/difference². Source: Miller (2024), with Student's t.
     if difference == 0:
         return None
     cases = 2.0

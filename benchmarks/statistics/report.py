@@ -197,7 +197,7 @@ class _Comparison:
         share = (float(pairs.df[row]) + 1) / cases
         within, repeats_needed = float(pairs.within[row]), None
         if np.isfinite(within):
-            # Correlation within clusters stays, whatever the number of repeats.
+            # More repeats do not lessen correlation within clusters.
             between = max(variance - within / self.scores.repeats, 0.0)
             repeats_needed = power.repeats_to_separate(
                 between, within, cases, difference, tail=tail, df=float(pairs.df[row])

@@ -23,14 +23,11 @@ class MatchedCases:
 
 @dataclass(frozen=True)
 class Flips:
-    """Cases with more than half of the repeats passed in one run only.
-
-    broken, mended: places among the matched cases. expected: how many of either kind repeats alone predict if each
-    case's repeats are exchangeable between runs; None if no case has three repeats in both runs together.
-    """
+    """Cases with more than half of the repeats passed in one run only, as places among the matched cases."""
 
     broken: Indices
     mended: Indices
+    # Number of either kind if repeats are exchangeable between runs; None if no case has three in both together.
     expected: float | None
 
 

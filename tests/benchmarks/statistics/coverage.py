@@ -22,7 +22,7 @@ CONCENTRATION = 1.7
 
 @dataclass(frozen=True)
 class MeanDesign:
-    """Runs whose mean score is `rate`. sizes: cases of each cluster; fractions: parameters of beta distributed scores."""
+    """Runs with mean score `rate`. sizes: cases of each cluster; fractions: parameters of beta distributed scores."""
 
     rate: float
     cases: int = 0
@@ -142,10 +142,10 @@ def correlated_scores(rng: np.random.Generator, rates: Floats, codes: np.ndarray
 def separated_after_more_cases(
     rates: tuple[float, float], cases: int, *, is_known: bool, repetitions: int, seed: int
 ) -> list[bool]:
-    """Return whether a pair is separated once it has the cases that a first run of `cases` said it needs.
+    """Return whether a pair is separated once it has the cases that a first run of `cases` says it needs.
 
-    is_known: plan with the true difference, otherwise with the observed one. First runs that separate the pair
-    already, or that need more than 20 times their cases, are left out.
+    is_known: plan with the true difference. Otherwise with the observed one, without first runs that separate the pair
+    already or need more than 20 times their cases.
     """
     rng = np.random.default_rng(seed)
     separated = []
@@ -155,8 +155,10 @@ def separated_after_more_cases(
         pilot = paired_differences(scores(values), pairs)
         difference = rates[0] - rates[1] if is_known else abs(float(pilot.difference[0]))
         needed = cases_to_separate(float(pilot.scale[0] ** 2 * cases), difference)
-        if pilot.low[0] > 0 or pilot.high[0] < 0 or needed is None or not cases < needed <= 20 * cases:
+        is_separated = pilot.low[0] > 0 or pilot.high[0] < 0
+        if needed is None or needed > 20 * cases or (is_separated and not is_known):
             continue
+        needed = max(needed, cases)
         more = correlated_scores(rng, np.array(rates), np.arange(needed - cases), 1)
         found = paired_differences(scores(np.concatenate([values, more], axis=1)), pairs)
         separated.append(bool(found.low[0] > 0 or found.high[0] < 0))

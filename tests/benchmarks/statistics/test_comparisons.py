@@ -127,7 +127,7 @@ def test_tags_are_compared_with_other_cases_under_holm():
     assert found[0].p[0] < 1e-9
 
 
-def test_heat_map_average_needs_all_templates_and_never_narrows_to_zero():
+def test_heat_map_average_needs_all_templates():
     certain = Cell(1.0, 0.0, 0.8, 1.0)
     found = average([certain, Cell(0.5, 0.1, 0.3, 0.7)])
     assert (found.mean, found.se) == (0.75, pytest.approx(0.05))
