@@ -47,7 +47,7 @@ def against(baseline: int, entrants: int) -> Pairs:
 
 def paired_differences(scores: Scores, pairs: Pairs) -> PairedDifferences:
     """Return differences of case means with clustered errors and pointwise 95 % intervals."""
-    # Source: Miller (2024). Bounded scores get two more clusters with differences ±h, h the largest one observed or 1:
+    # Source: Miller (2024). Bounded scores get two more clusters with differences ±h, h the largest of a cluster or 1:
     # for binary scores without clusters and repeats this is Bonett's and Price's (2012) interval, with Student's t.
     parts = []
     for entrant in np.unique(pairs[0]):  # one entrant's pairs at a time bound the memory
@@ -87,7 +87,9 @@ def _differences(scores: Scores, entrant: int, others: NDArray[np.int64]) -> Pai
     filled = np.where(present, values, 0.0)
     centre, scale = means.mean, means.se
     if scores.is_bounded:
-        largest = np.abs(filled).max(axis=1, initial=0)
+        weight = scores.clusters.sums(present * scores.weights)
+        sums = scores.clusters.sums(present * scores.weights * filled)
+        largest = np.abs(np.divide(sums, weight, out=np.zeros(sums.shape), where=weight > 0)).max(axis=1, initial=0)
         centre, scale = regularized(means, np.where(largest > 0, largest, 1.0))
     has_error = (means.df > 0) & (scale > 0)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -1,5 +1,6 @@
 """Payload of a report; numbers that do not exist are None."""
 
+from math import isfinite
 from typing import Literal
 
 import msgspec
@@ -7,6 +8,11 @@ import msgspec
 from benchmarks.statistics.inputs import EntrantHeader, RunHeader
 
 Number = float | None
+
+
+def number(value: float) -> Number:
+    """Return None for NaN and infinities."""
+    return float(value) if isfinite(value) else None
 
 
 class Interval(msgspec.Struct, frozen=True):
@@ -137,3 +143,27 @@ class ReportPayload(msgspec.Struct, frozen=True, kw_only=True):
     usage: list[EntrantUsage]
     tags: list[TagMean]
     tags_left_out: int
+
+
+class EntrantComparison(msgspec.Struct, kw_only=True):
+    """Difference newer − older of one entrant on matched cases."""
+
+    older: str
+    newer: str
+    cases: int
+    difference: Interval
+    p: Number
+    holm_p: Number = None  # over entrants
+    broken: list[str]  # keys of cases that were right and are wrong
+    mended: list[str]
+    expected_flips: Number  # of both kinds, by repeats alone; None if unknown
+    reused_cases: int  # with a reused answer: the difference may be 0 by construction
+
+
+class RunComparison(msgspec.Struct, frozen=True):
+    older: str
+    newer: str
+    matched: int
+    new: int
+    gone: int
+    entrants: list[EntrantComparison]

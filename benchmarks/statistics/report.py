@@ -13,7 +13,7 @@ from benchmarks.statistics.means import t_interval, unit_interval
 from benchmarks.statistics.multiple import StepDown, holm, step_down
 from benchmarks.statistics.paired import PairedDifferences, Pairs
 from benchmarks.statistics.passes import pass_rates
-from benchmarks.statistics.payload import Interval, Mean, Metric, Number, Pair, PassRate, Rank, ReportPayload, TagMean
+from benchmarks.statistics.payload import Interval, Mean, Metric, Pair, PassRate, Rank, ReportPayload, TagMean, number
 from benchmarks.statistics.scores import Kind, Scores
 from benchmarks.statistics.tags import MAX_TAGS, holm_of_tags, tag_means
 from benchmarks.statistics.usage import usage_of
@@ -212,11 +212,6 @@ def _secondary_metrics(inputs: RunInputs) -> list[str]:
     """Return all but the primary metric, without PASSED if it says the same."""
     is_same = PASSED in inputs.values and np.array_equal(inputs.values[PASSED], inputs.values[SCORE], equal_nan=True)
     return [metric for metric in inputs.values if metric != SCORE and not (metric == PASSED and is_same)]
-
-
-def number(value: float) -> Number:
-    """Return a float for JSON, None for NaN and infinities."""
-    return float(value) if np.isfinite(value) else None
 
 
 def _filled_means(scores: Scores, value: float) -> Floats:

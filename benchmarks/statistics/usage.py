@@ -6,7 +6,7 @@ from benchmarks.statistics.clusters import Clusters, Flags, Floats, clustered_me
 from benchmarks.statistics.costs import cost_per_point, pareto_front
 from benchmarks.statistics.inputs import RunInputs
 from benchmarks.statistics.means import t_interval
-from benchmarks.statistics.payload import EntrantUsage, Interval, Number
+from benchmarks.statistics.payload import EntrantUsage, Interval, number
 from benchmarks.statistics.quantiles import quantile
 from benchmarks.statistics.scores import Scores
 
@@ -63,8 +63,4 @@ def _quantile(values: Floats, level: float, clusters: Clusters) -> Interval:
 
 
 def _interval(value: float, low: float, high: float) -> Interval:
-    return Interval(_number(value), _number(low), _number(high))
-
-
-def _number(value: float) -> Number:
-    return float(value) if np.isfinite(value) else None
+    return Interval(number(value), number(low), number(high))
