@@ -20,6 +20,7 @@ import numpy as np  # noqa: E402
 
 from tools.bench.ratings import calibration  # noqa: E402
 from tools.bench.ratings.aggregation import aggregation  # noqa: E402
+from tools.bench.ratings.benchmarks import benchmark_coverage, benchmark_report  # noqa: E402
 from tools.bench.ratings.context import context  # noqa: E402
 from tools.bench.ratings.other_libraries import compare_libraries  # noqa: E402
 from tools.bench.ratings.ranks import first_place, rank_ranges  # noqa: E402
@@ -39,8 +40,10 @@ CALIBRATION = {
     "ranks": rank_ranges,
     "anomalies": calibration.anomalies,
     "rings": rings,
+    "benchmarks": benchmark_coverage,
 }
 COSTS = {
+    "benchmark-report": benchmark_report,
     "speed": speed,
     "first-place": first_place,
     "ties": ties,

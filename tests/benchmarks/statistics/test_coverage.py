@@ -1,0 +1,37 @@
+import numpy as np
+import pytest
+
+from tests.benchmarks.statistics.coverage import (
+    CELLS,
+    FRACTIONS,
+    JOINT,
+    UNEQUAL,
+    joint_coverage,
+    mean_coverage,
+    quantile_coverage,
+    separated_after_more_cases,
+)
+
+
+@pytest.mark.parametrize("design", [*CELLS, *UNEQUAL, *FRACTIONS], ids=lambda design: design.name)
+def test_intervals_of_means_cover_truth(design):
+    held, _ = mean_coverage(design, repetitions=400, seed=3)
+    assert np.mean(held["report"]) >= 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", JOINT[1:3], ids=lambda design: design.name)
+def test_joint_statements_hold(design):
+    held = joint_coverage(design, repetitions=30, seed=3)
+    del held["single differences, plain t"]  # only measured beside the others
+    assert {name: np.mean(values) >= 0.85 for name, values in held.items()} == dict.fromkeys(held, True)
+
+
+def test_told_number_of_cases_separates_four_in_five():
+    separated = separated_after_more_cases((0.8, 0.7), 60, is_known=True, repetitions=250, seed=3)
+    assert len(separated) > 200
+    assert 0.7 <= np.mean(separated) <= 0.9
+
+
+def test_intervals_of_quantiles_cover_truth():
+    assert np.mean(quantile_coverage(0.95, cases=100, repeats=3, repetitions=300, seed=3)) >= 0.92
