@@ -16,6 +16,8 @@ ARENA_PAIR_WEIGHTS = env.str("ARENA_PAIR_WEIGHTS", default="battles.prompting.pa
 ARENA_EQUAL_PACE = env.bool("ARENA_EQUAL_PACE", default=False)
 ARENA_LOCAL_MODEL_URL = env.str("ARENA_LOCAL_MODEL_URL", default="")
 ARENA_ANSWER_CONCURRENCY = env.int("ARENA_ANSWER_CONCURRENCY", default=100)
+# Maximum of calls of benchmark runs at once to one provider without a limit of its own.
+ARENA_BACKGROUND_CALLS = env.int("ARENA_BACKGROUND_CALLS", default=32)
 ARENA_DEADLINES = {
     "connect": env.float("ARENA_DEADLINE_CONNECT_S", default=5),
     "first": env.float("ARENA_DEADLINE_FIRST_S", default=30),
