@@ -1,7 +1,7 @@
 """Slots for calls: limits of providers and models, and the room that background calls leave to people."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from django.conf import settings
@@ -16,22 +16,25 @@ QUIET = timedelta(seconds=60)
 # The longest a live call may have lasted that ended within QUIET.
 _MAX_DURATION = timedelta(minutes=10)
 
+NO_PACES: Mapping[int, int] = {}
 # ("model" or "provider", id)
 _Key = tuple[str, int]
 
 
-def take_slots(models: Sequence[LanguageModel], *, background: bool = False) -> list[bool]:
+def take_slots(
+    models: Sequence[LanguageModel], *, background: bool = False, paces: Mapping[int, int] = NO_PACES
+) -> list[bool]:
     """Return for each model whether a call may start now.
 
     models: with their providers. Locks providers with a limit until COMMIT, when the started calls are rows that others
     count. Background calls lock every provider, leave a quarter of a limit free, and none starts where a person's call
-    waits.
+    waits. paces: further limits of all background calls, by provider id.
     """
     providers = {model.provider_id for model in models if background or _is_limited(model)}
     if not providers:
         return [True] * len(models)
     list(Provider.objects.select_for_update(no_key=True).filter(pk__in=providers).order_by("pk"))
-    slots = _BackgroundSlots(providers) if background else _Slots(providers)
+    slots = _BackgroundSlots(providers, paces) if background else _Slots(providers)
     return [slots.take(model) for model in models]
 
 
@@ -66,7 +69,8 @@ class _Slots:
 class _BackgroundSlots:
     """Slots that people's calls leave free at locked providers."""
 
-    def __init__(self, providers: set[int]) -> None:
+    def __init__(self, providers: set[int], paces: Mapping[int, int]) -> None:
+        self._paces = paces
         calls = Call.objects.holding_or_waiting().filter(model__provider__in=providers)
         self._providers = providers
         self._in_use: Counter[_Key] = Counter()
@@ -84,8 +88,11 @@ class _BackgroundSlots:
 
     def take(self, model: LanguageModel) -> bool:
         limits = _limits(model)
-        is_free = model.provider_id not in self._waiting and all(
-            self._has_room(key, limit) for key, limit in limits.items()
+        pace = self._paces.get(model.provider_id)
+        is_free = (
+            model.provider_id not in self._waiting
+            and (pace is None or self._background[model.provider_id] < pace)
+            and all(self._has_room(key, limit) for key, limit in limits.items())
         )
         if is_free:
             self._in_use.update(limits.keys())

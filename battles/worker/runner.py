@@ -95,7 +95,8 @@ class Engine:
     async def _open(self) -> None:
         self._valkey = new_async_connection()
         renderer = Renderer()
-        self._context = WorkerContext(self._new_provider(), Publisher(self._valkey, renderer), renderer)
+        publisher = Publisher(self._valkey, renderer)
+        self._context = WorkerContext(self._new_provider(), publisher, renderer, lambda: len(self._running))
         self._services = [
             asyncio.create_task(service)
             for service in (self._context.publisher.run(), self._renew_leases(), self._listen_for_stops())
