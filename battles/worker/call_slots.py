@@ -5,10 +5,12 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from django.conf import settings
+from django.db import connection
 from django.db.models import DurationField, ExpressionWrapper, F, Value
 from django.db.models.functions import Coalesce, Now
 
 from battles.models import Call
+from battles.sql import read_sql
 from models_registry.models import LanguageModel, Provider
 
 # A provider or model with one slot takes background calls only after this long without a live one.
@@ -71,20 +73,20 @@ class _BackgroundSlots:
 
     def __init__(self, providers: set[int], paces: Mapping[int, int]) -> None:
         self._paces = paces
-        calls = Call.objects.holding_or_waiting().filter(model__provider__in=providers)
         self._providers = providers
         self._in_use: Counter[_Key] = Counter()
         self._background: Counter[int] = Counter()
         self._waiting: set[int] = set()
         self._busy: set[_Key] | None = None
-        for model_id, provider_id, purpose, state in calls.values_list(
-            "model_id", "model__provider_id", "purpose", "state"
-        ):
+        with connection.cursor() as cursor:
+            cursor.execute(read_sql("background_slots.sql"), [list(providers)])
+            rows = cursor.fetchall()
+        for model_id, provider_id, purpose, state, n in rows:
             if state == Call.State.WAITING:
                 self._waiting.add(provider_id)
                 continue
-            self._in_use.update([("model", model_id), ("provider", provider_id)])
-            self._background[provider_id] += purpose in Call.BACKGROUND
+            self._in_use.update({("model", model_id): n, ("provider", provider_id): n})
+            self._background[provider_id] += n if purpose in Call.BACKGROUND else 0
 
     def take(self, model: LanguageModel) -> bool:
         limits = _limits(model)

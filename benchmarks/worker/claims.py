@@ -199,7 +199,7 @@ def _insert(
         return []
     items = [item for item, _ in planned.values()]
     by_position = {number: charges[item.item_id] for number, item in enumerate(items) if item.item_id in charges}
-    calls = call_store.insert_calls([plan for _, plan in planned.values()], by_position, may_start=[True] * len(items))
+    calls = call_store.insert_started([plan for _, plan in planned.values()], by_position)
     made = [{"item_id": item.item_id, "call_id": call.row.pk} for item, call in zip(items, calls, strict=True)]
     with connection.cursor() as cursor:
         cursor.execute(

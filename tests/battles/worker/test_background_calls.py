@@ -21,12 +21,9 @@ def item_calls(model: LanguageModel, number: int) -> list[PreparedCall]:
     """Start as many of `number` background calls as find a slot."""
     with transaction.atomic():
         may_start = call_slots.take_slots([model] * number, background=True)
-        planned = [
-            PlannedCall(
-                model, [{"role": "user", "content": "x"}], purpose=Call.Purpose.ITEM, lease=timedelta(minutes=9)
-            )
-        ] * sum(may_start)
-        return call_store.insert_calls(planned, {}, may_start=[True] * len(planned))
+        messages = [{"role": "user", "content": "x"}]
+        plan = PlannedCall(model, messages, purpose=Call.Purpose.ITEM, lease=timedelta(minutes=9))
+        return call_store.insert_started([plan] * sum(may_start), {})
 
 
 @pytest.mark.parametrize(("limit", "started"), [(1, 1), (2, 1), (4, 3), (8, 6), (None, 3)])
