@@ -12,8 +12,10 @@ from common.errors import InvalidInput
 from models_registry.models import LanguageModel
 from models_registry.providers import FailureCode
 
-PROBE, ANY_ERROR = "probe", "any"
-MODES = (*Battle.Mode.values, PROBE)
+ANY_ERROR = "any"
+# Purposes of calls without an answer, beside the modes of battles.
+PURPOSES = tuple(purpose.value for purpose in Call.Purpose if purpose is not Call.Purpose.ANSWER)
+MODES = (*Battle.Mode.values, *PURPOSES)
 ERRORS = (ANY_ERROR, *FailureCode)
 _DAY = timedelta(days=1)
 
@@ -68,7 +70,7 @@ def _model(calls: QuerySet[Call], value: str) -> QuerySet[Call]:
 
 def _mode(calls: QuerySet[Call], value: str) -> QuerySet[Call]:
     _refuse_unless_one_of(MODES, value)
-    return calls.filter(answer=None) if value == PROBE else calls.filter(answer__turn__battle__mode=value)
+    return calls.filter(purpose=value) if value in PURPOSES else calls.filter(answer__turn__battle__mode=value)
 
 
 def _person(calls: QuerySet[Call], value: str) -> QuerySet[Call]:

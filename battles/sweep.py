@@ -38,6 +38,6 @@ def sweep() -> None:
 
 
 def _wake_due_probes() -> None:
-    call_store.mark_abandoned_probes_lost()
+    call_store.mark_abandoned_lost()
     for pk in Breaker.objects.due().values_list("pk", flat=True)[:MAX_PER_ROUND]:
         wake_probe(pk)

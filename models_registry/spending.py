@@ -117,12 +117,15 @@ def settle(costs: Mapping[int, Decimal]) -> None:
     """Store costs (US dollars, by charge) and release reservations. Once per transaction; skips settled charges."""
     released: dict[tuple[str, date], Decimal] = defaultdict(Decimal)
     spent: dict[tuple[str, date], Decimal] = defaultdict(Decimal)
-    for charge in Charge.objects.select_for_update().filter(pk__in=costs, cost=None).order_by("pk"):
+    if not costs:
+        return
+    charges = list(Charge.objects.select_for_update().filter(pk__in=costs, cost=None).order_by("pk"))
+    for charge in charges:
         charge.cost = costs[charge.pk]
-        charge.save(update_fields=["cost"])
         for account in charge.accounts:
             released[account, charge.day] += charge.most
-            spent[account, charge.day] += charge.cost
+            spent[account, charge.day] += costs[charge.pk]
+    Charge.objects.bulk_update(charges, ["cost"])
     for account, day in sorted(released):
         SpendingDay.objects.filter(day=day, account=account).update(
             reserved=F("reserved") - released[account, day], spent=F("spent") + spent[account, day]

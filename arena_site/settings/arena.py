@@ -18,6 +18,10 @@ ARENA_PLUGINS = env.list("ARENA_PLUGINS", default=[])
 ARENA_EQUAL_PACE = env.bool("ARENA_EQUAL_PACE", default=False)
 ARENA_LOCAL_MODEL_URL = env.str("ARENA_LOCAL_MODEL_URL", default="")
 ARENA_ANSWER_CONCURRENCY = env.int("ARENA_ANSWER_CONCURRENCY", default=100)
+# Maximum of calls of benchmark runs at once to one provider without a limit of its own.
+ARENA_BACKGROUND_CALLS = env.int("ARENA_BACKGROUND_CALLS", default=32)
+# Maximum of benchmark runs under way.
+ARENA_RUNS = {"member": 3, "site": 20}
 ARENA_DEADLINES = {
     "connect": env.float("ARENA_DEADLINE_CONNECT_S", default=5),
     "first": env.float("ARENA_DEADLINE_FIRST_S", default=30),

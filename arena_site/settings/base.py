@@ -148,7 +148,11 @@ CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # no maximum
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_TASK_DEFAULT_QUEUE = "default"
-CELERY_TASK_ROUTES = {"battles.tasks.*": {"queue": "answers"}}
+CELERY_TASK_ROUTES = {
+    "battles.tasks.*": {"queue": "answers"},
+    # Shares the answer worker's event loop and connections.
+    "benchmarks.tasks.drive_run": {"queue": "answers"},
+}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 ARENA_AGGREGATE_EVERY_S = env.int("ARENA_AGGREGATE_EVERY_S", default=3600)
 CELERY_BEAT_SCHEDULE = {

@@ -14,7 +14,7 @@ WINDOW = timedelta(hours=24)
 
 @dataclass(frozen=True)
 class CallStatistics:
-    """Finished calls, without probes. Times in milliseconds, of complete answers only."""
+    """Finished calls of battles. Times in milliseconds, of complete answers only."""
 
     calls: int = 0
     errors: int = 0
@@ -57,7 +57,7 @@ class _Percentile(Aggregate):
 
 def get_call_statistics(model_ids: Iterable[int], *, within: timedelta = WINDOW) -> dict[int, CallStatistics]:
     """Return statistics of models with calls, by model id; one query."""
-    ended = Q(state__in=[Call.State.DONE, Call.State.STOPPED, Call.State.FAILED], answer__isnull=False)
+    ended = Q(state__in=[Call.State.DONE, Call.State.STOPPED, Call.State.FAILED], purpose=Call.Purpose.ANSWER)
     calls = Call.objects.filter(ended, model__in=list(model_ids), started_at__gte=Now() - within)
     aggregated = (
         calls.order_by()

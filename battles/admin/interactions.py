@@ -48,7 +48,7 @@ class ModeFilter(_ChoiceFilter):
 
     def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
         modes = [(mode.value, str(mode.label)) for mode in Battle.Mode]
-        return [*modes, (interactions.PROBE, _("probes and tests"))]
+        return [*modes, *((purpose, str(Call.Purpose(purpose).label)) for purpose in interactions.PURPOSES)]
 
 
 class FailureFilter(admin.SimpleListFilter):
@@ -154,7 +154,7 @@ class CallAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("mode"))
     def mode(self, call: Call) -> str:
-        return call.answer.turn.battle.get_mode_display() if call.answer else _("probe or test")
+        return call.answer.turn.battle.get_mode_display() if call.answer else call.get_purpose_display()
 
     @admin.display(description=gettext_lazy("person"))
     def person(self, call: Call) -> str:

@@ -15,15 +15,35 @@ class CallQuerySet(models.QuerySet["Call"]):
     def holding_slots(self) -> "CallQuerySet":
         """Filter to running calls with a valid lease, which count against `calls_at_once`."""
         is_held = Q(answer__turn__fence=F("fence"), answer__turn__lease_until__gt=Now())
-        is_probe = Q(answer=None, started_at__gt=Now() - PROBE_LEASE)
-        return self.filter(is_held | is_probe, state=Call.State.RUNNING)
+        has_own_lease = Q(answer=None, lease_until__gt=Now())
+        return self.filter(is_held | has_own_lease, state=Call.State.RUNNING)
 
-    def abandoned_probes(self) -> "CallQuerySet":
-        return self.filter(state=Call.State.RUNNING, answer=None, started_at__lte=Now() - PROBE_LEASE)
+    def holding_or_waiting(self) -> "CallQuerySet":
+        """Filter to calls that hold a slot or wait for one."""
+        is_held = Q(answer__turn__fence=F("fence"), answer__turn__lease_until__gt=Now())
+        has_own_lease = Q(answer=None, lease_until__gt=Now())
+        return self.unfinished().filter(is_held | has_own_lease)
+
+    def abandoned(self) -> "CallQuerySet":
+        """Filter to probes, tests and their like whose own lease expired; a run requeues its items itself."""
+        # The release before stored probes without a lease.
+        expired = Q(lease_until__lte=Now()) | Q(lease_until=None, started_at__lte=Now() - PROBE_LEASE)
+        return self.filter(expired, state=Call.State.RUNNING, answer=None).exclude(purpose__in=Call.BACKGROUND)
 
 
 class Call(models.Model):
-    """One request to one model: the interaction log. A probe is a call without an answer."""
+    """One request to one model: the interaction log. Probes, tests and items of runs have no answer."""
+
+    class Purpose(models.TextChoices):
+        ANSWER = "answer", _("answer of a battle")
+        PROBE = "probe", _("probe")
+        TEST = "test", _("test of a model")
+        ITEM = "item", _("item of a benchmark run")
+        JUDGE = "judge", _("judgement in a benchmark run")
+        GATEWAY = "gateway", _("gateway")
+
+    # Purposes that leave slots to people (battles.worker.call_slots).
+    BACKGROUND = (Purpose.ITEM, Purpose.JUDGE)
 
     class State(models.TextChoices):
         WAITING = "waiting", _("waiting")
@@ -34,6 +54,9 @@ class Call(models.Model):
         LOST = "lost", _("lost")
 
     answer = models.ForeignKey(Answer, models.PROTECT, null=True, related_name="calls")
+    purpose = models.CharField(max_length=7, choices=Purpose, default=Purpose.ANSWER, db_default=Purpose.ANSWER)
+    # Of a call without an answer; a turn's calls share the turn's lease.
+    lease_until = models.DateTimeField(null=True)
     model = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
     attempt = models.PositiveSmallIntegerField()
     fence = models.PositiveBigIntegerField()
@@ -59,14 +82,22 @@ class Call(models.Model):
 
     class Meta:
         ordering = ["-pk"]
-        constraints = [models.UniqueConstraint(fields=["answer", "fence", "model"], name="a_claim_calls_a_model_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["answer", "fence", "model"], name="a_claim_calls_a_model_once"),
+            models.CheckConstraint(
+                condition=Q(purpose="answer") | Q(lease_until__isnull=False),
+                name="a_call_without_an_answer_carries_its_own_lease",
+            ),
+        ]
         indexes = [
             # For battles.admin.call_statistics.
             models.Index(fields=["model", "started_at"], name="calls_of_a_model"),
             # For the admin's list by date.
             models.Index(fields=["started_at"], name="calls_by_time"),
-            # For CallQuerySet.holding_slots and abandoned_probes.
+            # For CallQuerySet.holding_slots and abandoned.
             models.Index(fields=["model"], name="calls_under_way", condition=Q(state="running")),
+            # For CallQuerySet.holding_or_waiting.
+            models.Index(fields=["model"], name="calls_waiting", condition=Q(state="waiting")),
         ]
 
     def __str__(self) -> str:

@@ -1,24 +1,27 @@
 """Database access of calls: slot, reservation, row, outcome, cost. Order of locks: see turn_store."""
 
 import logging
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 
-from django.db import transaction
+import msgspec
+from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.utils.safestring import SafeString
 
 from battles.models import Answer, Call, CallQuerySet, Turn
 from battles.prompting.messages import CHARACTERS_PER_TOKEN, content_length
+from battles.sql import read_sql
+from battles.worker.call_slots import take_slots
 from common.payload_types import JsonObject
 from common.valkey import counters
 from models_registry import spending
 from models_registry.encryption import KeyUnreadable
 from models_registry.health import outcomes
-from models_registry.models import Charge, LanguageModel, Provider
+from models_registry.models import Charge, LanguageModel, Price
 from models_registry.models.ledger import are_paid_calls_halted
 from models_registry.providers import ChatRequest, Completion, FailureCode
 from models_registry.providers.base import Message
@@ -49,14 +52,18 @@ class PlannedCall:
 
     model: LanguageModel  # with its provider
     messages: list[Message]
-    answer: Answer | None = None  # None for a probe
+    answer: Answer | None = None
+    purpose: Call.Purpose = Call.Purpose.ANSWER
     side: str = ""
     turns: list[int] = field(default_factory=list)
     max_tokens: int = 0  # overrides the model's own cap
+    lease: timedelta | None = None  # of a call without an answer
+    # Overrides of the model's own parameters.
+    overrides: JsonObject = field(default_factory=dict)
 
     @property
     def parameters(self) -> JsonObject:
-        parameters = self.model.sent_parameters
+        parameters = self.model.parameters_with(self.overrides) if self.overrides else self.model.sent_parameters
         if not self.max_tokens:
             return parameters
         return parameters | dict.fromkeys(CAPS & parameters.keys(), self.max_tokens)
@@ -67,7 +74,7 @@ class PreparedCall:
     """A call with a row, ready to be sent unless it has a `refusal`."""
 
     row: Call  # with its model and price
-    answer_id: int  # 0 for a probe
+    answer_id: int  # 0 without an answer
     side: str
     request: ChatRequest
     refusal: FailureCode | None = None
@@ -97,31 +104,75 @@ def create_calls(
 
     person: the payer's Actor.key, or "".
     """
-    may_start = acquire_slots([plan.model for plan in planned])
+    may_start = take_slots([plan.model for plan in planned])
     charges, unaffordable = _reserve(planned, person)
+    prepared = _insert(planned, charges, may_start=may_start, attempt=attempt, fence=fence)
+    for number in unaffordable:
+        prepared[number] = replace(prepared[number], refusal=FailureCode.OVER_BUDGET)
+    return prepared
+
+
+def _insert(
+    planned: Sequence[PlannedCall],
+    charges: Mapping[int, Charge],
+    *,
+    may_start: Sequence[bool],
+    attempt: int,
+    fence: int,
+) -> list[PreparedCall]:
     rows = [
         Call(
-            answer=plan.answer, model=plan.model, attempt=attempt, fence=fence,
+            answer=plan.answer, purpose=plan.purpose, model=plan.model, attempt=attempt, fence=fence,
+            lease_until=Now() + plan.lease if plan.lease else None,
             state=Call.State.RUNNING if may_start[number] else Call.State.WAITING,
-            charge=charges.get(number), price=charges[number].price if number in charges else plan.model.price,
-            request={"model": plan.model.upstream_name, "parameters": plan.parameters, "turns": plan.turns},
+            charge=charges.get(number), price=_price(plan, charges.get(number)), request=_logged(plan),
         )
         for number, plan in enumerate(planned)
     ]  # fmt: skip
     prepared = []
     for number, (plan, row) in enumerate(zip(planned, Call.objects.bulk_create(rows), strict=True)):
         request, refusal = _build_request(plan)
-        prepared.append(
-            PreparedCall(
-                row,
-                plan.answer.pk if plan.answer else 0,
-                plan.side,
-                request,
-                FailureCode.OVER_BUDGET if number in unaffordable else refusal,
-                not may_start[number],
-            )
-        )
+        answer_id = plan.answer.pk if plan.answer else 0
+        prepared.append(PreparedCall(row, answer_id, plan.side, request, refusal, not may_start[number]))
     return prepared
+
+
+def insert_started(planned: Sequence[PlannedCall], charges: Mapping[int, Charge]) -> list[PreparedCall]:
+    """Insert calls without an answer whose slots are taken and whose charges, by position, are reserved.
+
+    In one statement, because runs insert thousands a minute: docs/adr/0051.
+    """
+    rows: list[JsonObject] = []
+    for number, plan in enumerate(planned):
+        charge = charges.get(number)
+        price = _price(plan, charge)
+        rows.append(
+            {
+                "purpose": plan.purpose, "lease_s": plan.lease.total_seconds() if plan.lease else None,
+                "model_id": plan.model.pk, "request": _logged(plan), "price_id": price and price.pk,
+                "charge_id": charge and charge.pk,
+            }
+        )  # fmt: skip
+    with connection.cursor() as cursor:
+        cursor.execute(read_sql("insert_calls.sql"), [msgspec.json.encode(rows).decode()])
+        numbers = sorted(pk for (pk,) in cursor.fetchall())
+    prepared = []
+    for number, (plan, pk) in enumerate(zip(planned, numbers, strict=True)):
+        charge = charges.get(number)
+        row = Call(
+            pk=pk, purpose=plan.purpose, model=plan.model, attempt=1, fence=0, charge=charge,
+            price=_price(plan, charge),
+        )  # fmt: skip
+        prepared.append(PreparedCall(row, 0, "", *_build_request(plan)))
+    return prepared
+
+
+def _price(plan: PlannedCall, charge: Charge | None) -> Price | None:
+    return plan.model.price if charge is None else charge.price
+
+
+def _logged(plan: PlannedCall) -> JsonObject:
+    return {"model": plan.model.upstream_name, "parameters": plan.parameters, "turns": plan.turns}
 
 
 def _reserve(planned: Sequence[PlannedCall], person: str) -> tuple[dict[int, Charge], set[int]]:
@@ -158,34 +209,9 @@ def _build_request(plan: PlannedCall) -> tuple[ChatRequest, FailureCode | None]:
     return request, refusal
 
 
-def acquire_slots(models: Sequence[LanguageModel]) -> list[bool]:
-    """Return for each model whether a call may start now.
-
-    Locks providers with a limit until COMMIT, when the started calls are rows that others count.
-    """
-    limited = {model.provider_id for model in models if model.calls_at_once or model.provider.calls_at_once}
-    if not limited:
-        return [True] * len(models)
-    list(Provider.objects.select_for_update(no_key=True).filter(pk__in=limited).order_by("pk"))
-    running = Call.objects.holding_slots().filter(model__provider__in=limited)
-    in_use: Counter[tuple[str, int]] = Counter()
-    for model_id, provider_id in running.values_list("model_id", "model__provider_id"):
-        in_use.update([("model", model_id), ("provider", provider_id)])
-    may_start = []
-    for model in models:
-        limits = {
-            ("model", model.pk): model.calls_at_once,
-            ("provider", model.provider_id): model.provider.calls_at_once,
-        }
-        may_start.append(all(limit is None or in_use[key] < limit for key, limit in limits.items()))
-        if may_start[-1]:
-            in_use.update(limits.keys())
-    return may_start
-
-
 def acquire_slot(prepared: PreparedCall) -> bool:
     """Start a waiting call if a slot is free; return whether it was. In a transaction."""
-    may_start = acquire_slots([prepared.row.model]) == [True]
+    may_start = take_slots([prepared.row.model]) == [True]
     if may_start:
         Call.objects.filter(pk=prepared.row.pk, state=Call.State.WAITING).update(
             state=Call.State.RUNNING, started_at=Now()
@@ -202,6 +228,28 @@ def close(prepared: PreparedCall, result: CallResult) -> None:
 
 def store_result(prepared: PreparedCall, result: CallResult) -> bool:
     """Store the result and settle the cost; False if closed before. Last but for breakers in a transaction."""
+    call = prepared.row
+    if not Call.objects.unfinished().filter(pk=call.pk).update(**_outcome(prepared, result)):
+        return False
+    transaction.on_commit(partial(_count, call))
+    if call.charge_id is not None and call.cost is not None:
+        spending.settle({call.charge_id: call.cost})
+    return True
+
+
+def store_results(results: Sequence[tuple[PreparedCall, CallResult]]) -> dict[int, Decimal]:
+    """Store results like store_result, in one statement; return the costs of calls that were still open, by id."""
+    outcomes = [{"id": prepared.row.pk, **_outcome(prepared, result)} for prepared, result in results]
+    with connection.cursor() as cursor:
+        cursor.execute(read_sql("close_calls.sql"), [msgspec.json.encode(outcomes).decode()])
+        closed = {pk for (pk,) in cursor.fetchall()}
+    calls = [prepared.row for prepared, _ in results if prepared.row.pk in closed]
+    spending.settle({call.charge_id: call.cost for call in calls if call.charge_id and call.cost is not None})
+    return {call.pk: call.cost or Decimal(0) for call in calls}
+
+
+def _outcome(prepared: PreparedCall, result: CallResult) -> dict[str, object]:
+    """Set the row's OUTCOME_FIELDS without saving; return their values."""
     call, completion = prepared.row, result.completion
     call.state = Call.State.FAILED if result.error else Call.State.STOPPED if result.stopped else Call.State.DONE
     call.prompt_tokens, call.completion_tokens = completion.prompt_tokens, completion.completion_tokens
@@ -216,13 +264,7 @@ def store_result(prepared: PreparedCall, result: CallResult) -> bool:
     call.first_token_ms, call.total_ms = result.first_token_ms, result.total_ms
     call.finish_reason = "stopped" if result.stopped else completion.finish_reason
     call.error, call.provider_request_id = result.error or "", completion.request_id
-    values = {name: getattr(call, name) for name in OUTCOME_FIELDS}
-    if not Call.objects.unfinished().filter(pk=call.pk).update(**values):
-        return False
-    transaction.on_commit(partial(_count, call))
-    if call.charge_id is not None and call.cost is not None:
-        spending.settle({call.charge_id: call.cost})
-    return True
+    return {name: getattr(call, name) for name in OUTCOME_FIELDS}
 
 
 def _count(call: Call) -> None:
@@ -264,8 +306,16 @@ def mark_lost(turn: Turn, *, is_final: bool = False) -> None:
 
 
 @transaction.atomic
-def mark_abandoned_probes_lost() -> None:
-    spending.settle(_mark_lost(Call.objects.abandoned_probes()))
+def mark_abandoned_lost() -> None:
+    """Mark calls without an answer LOST whose own lease expired."""
+    spending.settle(_mark_lost(Call.objects.abandoned()))
+
+
+def mark_calls_lost(calls: Collection[int]) -> Decimal:
+    """Mark unfinished calls LOST, charged at the maximum; return US dollars. Last in a transaction."""
+    costs = _mark_lost(Call.objects.unfinished().filter(pk__in=calls).order_by("pk"))
+    spending.settle(costs)
+    return sum(costs.values(), Decimal(0))
 
 
 def _mark_lost(calls: CallQuerySet) -> dict[int, Decimal]:

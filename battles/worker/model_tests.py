@@ -11,9 +11,10 @@ import msgspec
 import redis.asyncio
 from django.db import transaction
 
+from battles.models import Call
 from battles.streaming.protocol import FIELD, TurnEvent, model_test_stream_key
 from battles.streaming.publisher import Publisher, TurnChannel
-from battles.worker import call_store, probes
+from battles.worker import asking, call_store
 from battles.worker.call_store import CallResult, PlannedCall, PreparedCall
 from common.db.execution import run_in_db
 from common.text.money import plain_decimal
@@ -114,7 +115,7 @@ async def run_test(test_id: str, provider: ChatProvider, publisher: Publisher, v
                 if piece:
                     channel.add(side, piece)
 
-        result = await probes.request_answer(call, provider, on_piece=publish)
+        result = await asking.ask(call, provider, on_piece=publish)
         await run_in_db(_store_result, test, call, result)
     test.is_over = True
     await valkey.set(_key(test_id), msgspec.json.encode(test), ex=RESULT_TTL_S)
@@ -127,7 +128,10 @@ def _create_call(test: ModelTest) -> PreparedCall | None:
     if model is None:
         return None
     with transaction.atomic():
-        [call] = call_store.create_calls([PlannedCall(model, messages(model, test.prompt))], person="")
+        planned = PlannedCall(
+            model, messages(model, test.prompt), purpose=Call.Purpose.TEST, lease=outcomes.PROBE_LEASE
+        )
+        [call] = call_store.create_calls([planned], person="")
         if call.must_wait:
             transaction.set_rollback(True)
             return None

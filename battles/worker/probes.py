@@ -1,19 +1,15 @@
 """Probes: tiny real requests that check whether a model with an open breaker answers again."""
 
-import logging
-import time
-from collections.abc import Callable
 from contextlib import suppress
 
 from django.db import transaction
 
-from battles.worker import call_store
+from battles.models import Call
+from battles.worker import asking, call_store
 from battles.worker.call_store import CallResult, PlannedCall, PreparedCall
 from common.db.execution import run_in_db
 from models_registry.health import outcomes
-from models_registry.providers import ChatProvider, FailureCode, ProviderError, stream_contained
-
-logger = logging.getLogger(__name__)
+from models_registry.providers import ChatProvider, FailureCode
 
 MESSAGES = [{"role": "user", "content": "Reply with OK."}]
 MAX_TOKENS = 16
@@ -28,7 +24,7 @@ async def probe(breaker_id: int, provider: ChatProvider) -> None:
     call = await run_in_db(_create_call, breaker_id)
     if call is None:
         return
-    result = await request_answer(call, provider)
+    result = await asking.ask(call, provider)
     await run_in_db(_store_outcome, breaker_id, call, result)
 
 
@@ -37,40 +33,15 @@ def _create_call(breaker_id: int) -> PreparedCall | None:
     if model is None:
         return None
     with suppress(_NoCapacity), transaction.atomic():
-        [call] = call_store.create_calls([PlannedCall(model, MESSAGES, max_tokens=MAX_TOKENS)], person="")
+        planned = PlannedCall(
+            model, MESSAGES, purpose=Call.Purpose.PROBE, max_tokens=MAX_TOKENS, lease=outcomes.PROBE_LEASE
+        )
+        [call] = call_store.create_calls([planned], person="")
         if call.must_wait or call.refusal is FailureCode.OVER_BUDGET:
             raise _NoCapacity
         return call
     outcomes.postpone_probe(breaker_id)
     return None
-
-
-async def request_answer(
-    call: PreparedCall, provider: ChatProvider, *, on_piece: Callable[[str, str], None] = lambda text, reasoning: None
-) -> CallResult:
-    """Send a call without a turn. `on_piece` is called with (text, reasoning) and must not block."""
-    result = CallResult(was_sent=call.refusal is None)
-    began = time.monotonic()
-
-    def receive(text: str, reasoning: str) -> float:
-        if result.first_token_ms is None:
-            result.first_token_ms = round((time.monotonic() - began) * 1000)
-        result.texts.append(text)
-        result.reasonings.append(reasoning)
-        on_piece(text, reasoning)
-        return 0.0
-
-    try:
-        if call.refusal is not None:
-            raise ProviderError(call.refusal)
-        result.completion = await stream_contained(provider, call.request, receive)
-        if result.first_token_ms is None:
-            raise ProviderError(FailureCode.EMPTY)
-    except ProviderError as error:
-        result.error, result.retry_after, result.upstream = error.code, error.retry_after, error.upstream
-        logger.warning("probe %s failed: %s", call.row.pk, error)
-    result.total_ms = round((time.monotonic() - began) * 1000)
-    return result
 
 
 @transaction.atomic

@@ -59,6 +59,13 @@ class Engine:
         work = partial(run_test, test_id, self._context.provider, self._context.publisher, self._valkey)
         self._run_blocking(self._run_background(work, "test of a model"))
 
+    def run(self, work: Callable[[WorkerContext], Coroutine[object, None, None]], name: str) -> None:
+        """Start `work` on the loop and return; a no-op once closing. It has CLAIM_TIMEOUT_S after its cancellation."""
+        with self._closing_lock:
+            if not self._closing:
+                work_future = self._submit(self._run_background(partial(work, self._context), name))
+                work_future.add_done_callback(partial(_log_failure, name))
+
     def close(self) -> None:
         """Requeue running turns within seconds; stop the loop."""
         with self._closing_lock:
@@ -88,7 +95,8 @@ class Engine:
     async def _open(self) -> None:
         self._valkey = new_async_connection()
         renderer = Renderer()
-        self._context = WorkerContext(self._new_provider(), Publisher(self._valkey, renderer), renderer)
+        publisher = Publisher(self._valkey, renderer)
+        self._context = WorkerContext(self._new_provider(), publisher, renderer, lambda: len(self._running))
         self._services = [
             asyncio.create_task(service)
             for service in (self._context.publisher.run(), self._renew_leases(), self._listen_for_stops())
@@ -116,7 +124,7 @@ class Engine:
                 logger.info("turn %s was cancelled in this process", turn_id)
 
     async def _run_background(self, work: Callable[[], Coroutine[object, None, None]], name: str) -> None:
-        """Run a call without a turn, which close() cancels."""
+        """Run work without a turn, which close() cancels."""
         with _tracked(self._background):
             try:
                 await work()
@@ -162,13 +170,20 @@ class Engine:
             except Exception:
                 logger.exception("turn %s was not released; its lease will expire", turn.claimed.turn_id)
         late: set[asyncio.Task[None]] = set()
-        if self._answers:
-            _, late = await asyncio.wait({*self._answers}, timeout=CLAIM_TIMEOUT_S)
-        await _cancel_and_wait({*self._services, *self._background, *late})
+        for task in self._background:
+            task.cancel()
+        if ending := {*self._answers, *self._background}:
+            _, late = await asyncio.wait(ending, timeout=CLAIM_TIMEOUT_S)
+        await _cancel_and_wait({*self._services, *late})
         await self._context.publisher.flush()
         await self._context.renderer.close()
         await self._context.provider.close()
         await self._valkey.aclose(close_connection_pool=True)
+
+
+def _log_failure(name: str, done: "Future[None]") -> None:
+    if not done.cancelled() and (error := done.exception()) is not None:
+        logger.error("the %s failed", name, exc_info=error)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import SystemRandom
 
@@ -42,6 +42,8 @@ class WorkerContext:
     provider: ChatProvider
     publisher: Publisher
     renderer: Renderer
+    # Turns that this process answers now.
+    live_turns: Callable[[], int] = lambda: 0
 
 
 class TurnRunner:

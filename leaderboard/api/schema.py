@@ -129,7 +129,7 @@ OPERATIONS: Operations = {
             Parameter("since", "From this day or time on.", TEXT),
             Parameter("until", "Before this time, or to the end of this day.", TEXT),
             Parameter("model", "A model's id.", TEXT),
-            Parameter("mode", "`probe` for probes and tests of models.", one_of(*interactions.MODES)),
+            Parameter("mode", "Without a battle, the purpose of the call.", one_of(*interactions.MODES)),
             Parameter("person", "The owner of the session: an e-mail address, `user:12` or `visitor:34`.", TEXT),
             Parameter("error", "A code of failures, or `any`.", one_of(*interactions.ERRORS)),
         ),

@@ -26,6 +26,7 @@ _FIELDS = {
     "battle": f"{_BATTLE}__public_id",
     "turn": f"{_TURN}__index",
     "side": f"{_ANSWER}__side__position",
+    "purpose": "purpose",
     "attempt": "attempt",
     "state": "state",
     "error": "error",
@@ -53,7 +54,7 @@ _FIELDS = {
 
 
 class InteractionRow(msgspec.Struct, frozen=True, kw_only=True):
-    """Request to a model. `mode` is "probe" without a battle, `vote` null after it.
+    """Request to a model. `mode` is the call's purpose without a battle, `vote` null after it.
 
     person: Actor.key of the session's owner. text, reasoning, stars: null for an attempt that another one replaced.
     """
@@ -115,7 +116,7 @@ class InteractionExport:
 
 
 def _row(cells: JsonObject) -> InteractionRow:
-    user, visitor = cells.pop("user"), cells.pop("visitor")
+    user, visitor, purpose = cells.pop("user"), cells.pop("visitor"), cells.pop("purpose")
     person = f"user:{user}" if user else f"visitor:{visitor}" if visitor else None
     if cells.pop("after_vote"):
         cells |= {"vote": None, "excluded_reason": None}
@@ -125,7 +126,7 @@ def _row(cells: JsonObject) -> InteractionRow:
         **{
             **cells,
             "person": person,
-            "mode": cells["mode"] or "probe",
+            "mode": cells["mode"] or purpose,
             "error": cells["error"] or None,
             "finish": cells["finish"] or None,
             "excluded_reason": cells["excluded_reason"] or None,

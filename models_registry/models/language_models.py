@@ -121,9 +121,16 @@ class LanguageModel(models.Model):
     @property
     def sent_parameters(self) -> JsonObject:
         """Return parameters in the provider's dialect. They always cap the answer, and so its cost."""
-        is_capped = not CAPS.isdisjoint(self.parameters)
-        cap = {} if is_capped else {"max_tokens": settings.ARENA_MAX_TOKENS}
-        return self.provider.dialect.body(self.upstream_name, self.parameters | cap)
+        return self.parameters_with({})
+
+    def parameters_with(self, overrides: JsonObject) -> JsonObject:
+        """Return sent_parameters with some replaced. A cap replaces the other name for it."""
+        own = self.parameters
+        if not CAPS.isdisjoint(overrides):
+            own = {name: value for name, value in own.items() if name not in CAPS}
+        parameters = own | overrides
+        cap = {} if not CAPS.isdisjoint(parameters) else {"max_tokens": settings.ARENA_MAX_TOKENS}
+        return self.provider.dialect.body(self.upstream_name, parameters | cap)
 
     @property
     def unsent_parameters(self) -> list[str]:

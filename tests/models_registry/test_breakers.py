@@ -179,9 +179,12 @@ def test_abandoned_probe_frees_slot_and_is_charged():
     fail(model, *[PROVIDER_ERROR] * 3)
     outcomes.take_probe(make_due().pk)
     with transaction.atomic():
-        call_store.create_calls([PlannedCall(model, MESSAGES, max_tokens=MAX_TOKENS)], person="")
+        planned = PlannedCall(
+            model, MESSAGES, purpose=Call.Purpose.PROBE, max_tokens=MAX_TOKENS, lease=outcomes.PROBE_LEASE
+        )
+        call_store.create_calls([planned], person="")
     assert Call.objects.holding_slots().exists()
-    Call.objects.update(started_at=timezone.now() - outcomes.PROBE_LEASE - timedelta(seconds=1))
+    Call.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     assert not Call.objects.holding_slots().exists()
     sweep()
     day = SpendingDay.objects.get(account=SITE)

@@ -16,7 +16,7 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.test")
 django.setup()
 
-from tools.bench import boards, checks, pages, scenarios  # noqa: E402
+from tools.bench import benchmark_runs, boards, checks, pages, scenarios  # noqa: E402
 from tools.bench.arena import Bench  # noqa: E402
 
 SCENARIOS = {
@@ -30,6 +30,7 @@ SCENARIOS = {
     "board": boards.board,
     "pages": pages.pages,
     "checks": checks.checks,
+    "benchmarks": benchmark_runs.benchmark_runs,
     "soak": scenarios.soak,
 }
 DEFAULT_SCENARIOS = [name for name in SCENARIOS if name not in ("soak", "aggregation")]
@@ -51,11 +52,12 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=SCENARIOS, default=DEFAULT_SCENARIOS)
     parser.add_argument("--battles", type=int, default=40, help="at once, for the CPU figures")
     parser.add_argument("--minutes", type=float, default=10, help="of soak")
+    parser.add_argument("--items", type=int, default=10_000, help="of a benchmark run")
     parser.add_argument("--votes", type=int, default=1_000_000, help="behind the board")
     args = parser.parse_args()
     directory = Path(tempfile.mkdtemp(prefix="arena-bench-", dir="/tmp"))
     directory.chmod(0o711)  # started by root, PostgreSQL runs as an unprivileged user that must reach its files
-    bench = Bench(directory, at_once=args.battles, minutes=args.minutes, votes=args.votes)
+    bench = Bench(directory, at_once=args.battles, minutes=args.minutes, votes=args.votes, items=args.items)
     try:
         with (
             program("tools.bench.provider", str(bench.provider_port)),

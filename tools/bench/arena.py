@@ -22,10 +22,12 @@ MEASURED_PARTS = ("web", "answers", "rendering", "valkey")
 
 
 class Bench:
-    """Arena, provider and users. at_once: battles for the CPU figures; minutes: of the soak; votes: of the board."""
+    """Arena, provider and users. at_once: battles for the CPU figures; minutes: of the soak; votes: of the board;
+    items: of a benchmark run.
+    """
 
-    def __init__(self, directory: Path, *, at_once: int, minutes: float, votes: int) -> None:
-        self.at_once, self.minutes, self.votes = at_once, minutes, votes
+    def __init__(self, directory: Path, *, at_once: int, minutes: float, votes: int, items: int) -> None:
+        self.at_once, self.minutes, self.votes, self.items = at_once, minutes, votes, items
         self.provider_port, self.relay_port = free_port(), free_port()
         self.provider = f"http://127.0.0.1:{self.provider_port}/v1"
         self.models = directory / "models.yaml"

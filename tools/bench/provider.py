@@ -1,6 +1,7 @@
 """Fake provider with minimal CPU cost: `python -m tools.bench.provider PORT`.
 
-A model named `tokens-<n>-at-<r>` answers n tokens at r per second (0: all at once), each in a separate write.
+A model named `tokens-<n>-at-<r>` answers n tokens at r per second (0: all at once), each in a separate write;
+`…-after-<ms>` waits before the first.
 One named `hostile-<name>` answers the text of that name in tests.provider_streams.SLOW_TO_RENDER at once.
 """
 
@@ -17,7 +18,7 @@ HEAD = (
     b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
     b"Cache-Control: no-cache\r\nTransfer-Encoding: chunked\r\n\r\n"
 )
-MODEL = re.compile(rb'"model":\s*"tokens-(\d+)-at-(\d+)')
+MODEL = re.compile(rb'"model":\s*"tokens-(\d+)-at-(\d+)(?:-after-(\d+))?')
 HOSTILE = re.compile(rb'"model":\s*"hostile-(.+)-[ab]"')
 LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 
@@ -69,11 +70,12 @@ class Connection(asyncio.Protocol):
             answer = json.dumps(SLOW_TO_RENDER[hostile[1].decode()])
             self._transport.write(HEAD + _event(_chunk(f'"delta":{{"content":{answer}}}')) + _end(len(answer) // 4))
             return
-        tokens, rate = (int(number) for number in MODEL.search(body).groups())
+        tokens, rate, wait_ms = (int(number or 0) for number in MODEL.search(body).groups())
         self._transport.write(HEAD)
         if rate:
             loop = asyncio.get_running_loop()
-            self._write_tokens(loop, loop.time(), tokens, 1 / rate, 0)
+            began = loop.time() + wait_ms / 1000
+            loop.call_at(began, self._write_tokens, loop, began, tokens, 1 / rate, 0)
         else:
             self._transport.write(b"".join(self._word(n) for n in range(tokens)) + _end(tokens))
 

@@ -1,4 +1,4 @@
-"""`manage.py sweep`: requeue turns and uploads whose lease expired (polling loop). It needs no broker."""
+"""`manage.py sweep`: requeue turns, items and uploads whose lease expired (polling loop). It needs no broker."""
 
 import logging
 import signal
@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, connections
 
 from battles.sweep import sweep as sweep_battles
+from benchmarks.sweep import sweep as sweep_benchmarks
 from common.valkey import heartbeat
 from common.valkey.connections import UNREACHABLE
 from models_registry.health.reachability import probe_keyless_providers
@@ -45,6 +46,7 @@ class Command(BaseCommand):
 def sweep() -> None:
     sweep_battles()
     sweep_uploads()
+    sweep_benchmarks()
 
 
 def sweep_safely(succeeded_before: bool, *, with_probes: bool) -> bool:

@@ -1,0 +1,20 @@
+-- Store the outcomes of calls (a JSON array of objects) that are still open; return the ids of these.
+UPDATE battles_call AS call
+SET state = outcome.state,
+    error = outcome.error,
+    finish_reason = outcome.finish_reason,
+    first_token_ms = outcome.first_token_ms,
+    total_ms = outcome.total_ms,
+    prompt_tokens = outcome.prompt_tokens,
+    completion_tokens = outcome.completion_tokens,
+    reasoning_tokens = outcome.reasoning_tokens,
+    tokens_estimated = outcome.tokens_estimated,
+    cost = outcome.cost,
+    provider_request_id = outcome.provider_request_id
+FROM jsonb_to_recordset(%s::jsonb) AS outcome (
+    id bigint, state text, error text, finish_reason text, first_token_ms integer, total_ms integer,
+    prompt_tokens integer, completion_tokens integer, reasoning_tokens integer, tokens_estimated boolean,
+    cost numeric, provider_request_id text
+)
+WHERE call.id = outcome.id AND call.state IN ('waiting', 'running')
+RETURNING call.id

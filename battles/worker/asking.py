@@ -1,0 +1,48 @@
+"""One call outside a turn: a probe, a test of a model, an item of a run."""
+
+import logging
+import time
+from collections.abc import Callable
+
+from battles.worker.call_store import CallResult, PreparedCall
+from models_registry.providers import ChatProvider, FailureCode, ProviderError, stream_contained
+
+logger = logging.getLogger(__name__)
+
+
+async def ask(
+    call: PreparedCall,
+    provider: ChatProvider,
+    *,
+    on_piece: Callable[[str, str], None] | None = None,
+    result: CallResult | None = None,
+) -> CallResult:
+    """Send a call and return its result, which contains provider errors.
+
+    on_piece: called with (text, reasoning); must not block. result: filled in, for a caller that may cancel.
+    """
+    result = result or CallResult()
+    result.was_sent = call.refusal is None
+    began = time.monotonic()
+
+    def receive(text: str, reasoning: str) -> float:
+        if result.first_token_ms is None:
+            result.first_token_ms = round((time.monotonic() - began) * 1000)
+        result.texts.append(text)
+        result.reasonings.append(reasoning)
+        if on_piece is not None:
+            on_piece(text, reasoning)
+        return 0.0
+
+    try:
+        if call.refusal is not None:
+            raise ProviderError(call.refusal)
+        result.completion = await stream_contained(provider, call.request, receive)
+        if result.first_token_ms is None:
+            raise ProviderError(FailureCode.EMPTY)
+    except ProviderError as error:
+        result.error, result.retry_after, result.upstream = error.code, error.retry_after, error.upstream
+        logger.warning("%s %s failed: %s", call.row.purpose, call.row.pk, error)
+    finally:
+        result.total_ms = round((time.monotonic() - began) * 1000)
+    return result

@@ -1,0 +1,130 @@
+"""Slots for calls: limits of providers and models, and the room that background calls leave to people."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import DurationField, ExpressionWrapper, F, Value
+from django.db.models.functions import Coalesce, Now
+
+from battles.models import Call
+from battles.sql import read_sql
+from models_registry.models import LanguageModel, Provider
+
+# A provider or model with one slot takes background calls only after this long without a live one.
+QUIET = timedelta(seconds=60)
+# The longest a live call may have lasted that ended within QUIET.
+_MAX_DURATION = timedelta(minutes=10)
+
+NO_PACES: Mapping[int, int] = {}
+# ("model" or "provider", id)
+_Key = tuple[str, int]
+
+
+def take_slots(
+    models: Sequence[LanguageModel], *, background: bool = False, paces: Mapping[int, int] = NO_PACES
+) -> list[bool]:
+    """Return for each model whether a call may start now.
+
+    models: with their providers. Locks providers with a limit until COMMIT, when the started calls are rows that others
+    count. Background calls lock every provider, leave a quarter of a limit free, and none starts where a person's call
+    waits. paces: further limits of all background calls, by provider id.
+    """
+    providers = {model.provider_id for model in models if background or _is_limited(model)}
+    if not providers:
+        return [True] * len(models)
+    list(Provider.objects.select_for_update(no_key=True).filter(pk__in=providers).order_by("pk"))
+    slots = _BackgroundSlots(providers, paces) if background else _Slots(providers)
+    return [slots.take(model) for model in models]
+
+
+def _is_limited(model: LanguageModel) -> bool:
+    return bool(model.calls_at_once or model.provider.calls_at_once)
+
+
+def _limits(model: LanguageModel) -> dict[_Key, int | None]:
+    return {
+        ("model", model.pk): model.calls_at_once,
+        ("provider", model.provider_id): model.provider.calls_at_once,
+    }
+
+
+class _Slots:
+    """Slots in use at locked providers."""
+
+    def __init__(self, providers: set[int]) -> None:
+        running = Call.objects.holding_slots().filter(model__provider__in=providers)
+        self._in_use: Counter[_Key] = Counter()
+        for model_id, provider_id in running.values_list("model_id", "model__provider_id"):
+            self._in_use.update([("model", model_id), ("provider", provider_id)])
+
+    def take(self, model: LanguageModel) -> bool:
+        limits = _limits(model)
+        is_free = all(limit is None or self._in_use[key] < limit for key, limit in limits.items())
+        if is_free:
+            self._in_use.update(limits.keys())
+        return is_free
+
+
+class _BackgroundSlots:
+    """Slots that people's calls leave free at locked providers."""
+
+    def __init__(self, providers: set[int], paces: Mapping[int, int]) -> None:
+        self._paces = paces
+        self._providers = providers
+        self._in_use: Counter[_Key] = Counter()
+        self._background: Counter[int] = Counter()
+        self._waiting: set[int] = set()
+        self._busy: set[_Key] | None = None
+        with connection.cursor() as cursor:
+            cursor.execute(read_sql("background_slots.sql"), [list(providers)])
+            rows = cursor.fetchall()
+        for model_id, provider_id, purpose, state, n in rows:
+            if state == Call.State.WAITING:
+                self._waiting.add(provider_id)
+                continue
+            self._in_use.update({("model", model_id): n, ("provider", provider_id): n})
+            self._background[provider_id] += n if purpose in Call.BACKGROUND else 0
+
+    def take(self, model: LanguageModel) -> bool:
+        limits = _limits(model)
+        pace = self._paces.get(model.provider_id)
+        is_free = (
+            model.provider_id not in self._waiting
+            and (pace is None or self._background[model.provider_id] < pace)
+            and all(self._has_room(key, limit) for key, limit in limits.items())
+        )
+        if is_free:
+            self._in_use.update(limits.keys())
+            self._background[model.provider_id] += 1
+        return is_free
+
+    def _has_room(self, key: _Key, limit: int | None) -> bool:
+        kind, number = key
+        if limit is None:
+            return kind == "model" or self._background[number] < settings.ARENA_BACKGROUND_CALLS
+        if limit == 1:
+            return not self._in_use[key] and key not in self._lately_live()
+        return self._in_use[key] + 1 <= limit - headroom(limit)
+
+    def _lately_live(self) -> set[_Key]:
+        """Return models and providers with a person's call within QUIET."""
+        if self._busy is None:
+            lasted = Coalesce(F("total_ms"), 0) * Value(timedelta(milliseconds=1))
+            ended_at = F("started_at") + ExpressionWrapper(lasted, output_field=DurationField())
+            live = Call.objects.exclude(purpose__in=[*Call.BACKGROUND, Call.Purpose.PROBE])
+            lately = live.filter(model__provider__in=self._providers, started_at__gt=Now() - QUIET - _MAX_DURATION)
+            rows = lately.annotate(ended_at=ended_at).filter(ended_at__gt=Now() - QUIET).order_by()
+            self._busy = {
+                key
+                for model_id, provider_id in rows.values_list("model_id", "model__provider_id").distinct()
+                for key in (("model", model_id), ("provider", provider_id))
+            }
+        return self._busy
+
+
+def headroom(limit: int) -> int:
+    """Return how many of a limit's slots background calls leave free: a quarter, rounded up."""
+    return -(-limit // 4)

@@ -1,0 +1,189 @@
+"""Start, pause, resume, cancel and repeat runs. Every change of a state locks the run's row."""
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+import msgspec
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from benchmarks.actions.templates import freeze_version
+from benchmarks.errors import RunNotPossible, TooManyRuns, WrongState
+from benchmarks.models import Entrant, Prompt, Run, RunItem, TemplateVersion
+from benchmarks.tasks import wake_after_commit
+from common.errors import InvalidInput
+from common.payload_types import JsonObject
+from models_registry.models import LanguageModel
+
+
+@dataclass(frozen=True)
+class EntrantRequest:
+    """A contestant, and the prompt that asks it; without one, the version's first."""
+
+    model: LanguageModel
+    prompt: Prompt | None = None
+    parameters: JsonObject = field(default_factory=dict)
+    label: str = ""
+    is_baseline: bool = False
+
+
+def create_run(
+    *,
+    owner: User,
+    version: TemplateVersion,
+    entrants: Sequence[EntrantRequest],
+    name: str = "",
+    repeats: int = 1,
+    concurrency: int = 16,
+    attempts: int = 3,
+    budget: Decimal | None = None,
+    starts_at_once: bool = True,
+) -> Run:
+    """Store a run and have it prepared; its calls begin then, or after start_run.
+
+    budget: US dollars. Freezes the version. Raises InvalidInput, RunNotPossible and TooManyRuns.
+    """
+    _check_numbers(len(entrants), repeats, concurrency, attempts)
+    with transaction.atomic():
+        User.objects.select_for_update(no_key=True).get(pk=owner.pk)  # counts this member's runs exactly
+        if Run.objects.live().filter(owner=owner).count() >= settings.ARENA_RUNS["member"]:
+            raise TooManyRuns
+        if Run.objects.live().count() >= settings.ARENA_RUNS["site"]:
+            raise TooManyRuns(_("The arena has as many runs under way as it allows. Try again later."))
+        version = freeze_version(version)
+        if version.case_count * len(entrants) * repeats > Run.MAX_ITEMS:
+            raise InvalidInput(_("A run has at most %(most)s items.") % {"most": Run.MAX_ITEMS})
+        models = _models_to_ask(entrants)
+        is_paid = any(model.is_paid for model in models.values())
+        if is_paid and budget is None:
+            raise RunNotPossible(_("A run of paid models needs a budget."))
+        run = Run.objects.create(
+            version=version, owner=owner, name=name, repeats=repeats, concurrency=concurrency, attempts=attempts,
+            budget=budget, is_paid=is_paid, starts_at_once=starts_at_once, order_seed=secrets.randbits(32),
+            entrant_count=len(entrants),
+        )  # fmt: skip
+        _create_entrants(run, entrants)
+        wake_after_commit(run)
+    return run
+
+
+def _check_numbers(entrants: int, repeats: int, concurrency: int, attempts: int) -> None:
+    problems = {
+        name: [_("Choose a number from 1 to %(most)s.") % {"most": most}]
+        for name, value, most in (
+            ("entrants", entrants, Run.MAX_ENTRANTS),
+            ("repeats", repeats, Run.MAX_REPEATS),
+            ("concurrency", concurrency, Run.MAX_CONCURRENCY),
+            ("attempts", attempts, Run.MAX_ATTEMPTS),
+        )
+        if not 1 <= value <= most
+    }
+    if problems:
+        raise InvalidInput(fields=problems)
+
+
+def _models_to_ask(entrants: Sequence[EntrantRequest]) -> dict[int, LanguageModel]:
+    """Return the models with providers and prices, by id. Raises RunNotPossible with each that cannot be asked."""
+    found = LanguageModel.objects.select_related("provider").prefetch_related("prices")
+    models = {model.pk: model for model in found.filter(pk__in=[entrant.model.pk for entrant in entrants])}
+    problems: dict[str, list[str]] = {}
+    for model in models.values():
+        if model.status != LanguageModel.Status.ACTIVE:
+            problems[model.slug] = [_("%(name)s is not active.") % {"name": model.name}]
+        elif reason := model.provider.unavailable_reason:
+            problems[model.slug] = [reason]
+    if problems:
+        raise RunNotPossible(fields=problems)
+    return models
+
+
+def _create_entrants(run: Run, entrants: Sequence[EntrantRequest]) -> None:
+    prompts = list(run.version.prompts.order_by("position"))
+    rows, seen = [], set()
+    for position, entrant in enumerate(entrants):
+        prompt = entrant.prompt or prompts[0]
+        parameters = run.version.parameters | entrant.parameters
+        digest = hashlib.sha256(msgspec.json.encode(parameters, order="deterministic")).hexdigest()
+        key = (entrant.model.pk, prompt.pk, digest)
+        if prompt not in prompts or key in seen:
+            raise InvalidInput(_("Each entrant takes part once, with a prompt of the template."))
+        seen.add(key)
+        rows.append(
+            Entrant(
+                run=run, position=position, model=entrant.model, prompt=prompt, parameters=parameters,
+                parameters_digest=digest, label=entrant.label, is_baseline=entrant.is_baseline,
+            )
+        )  # fmt: skip
+    Entrant.objects.bulk_create(rows)
+
+
+def start_run(run: Run) -> Run:
+    """Let a prepared run begin. Raises WrongState."""
+    return _move(run, {Run.State.QUEUED}, Run.State.RUNNING)
+
+
+def pause_run(run: Run) -> Run:
+    """Claim nothing more; running calls end and are stored. Raises WrongState."""
+    return _move(run, {Run.State.RUNNING}, Run.State.PAUSED, reason="person")
+
+
+def resume_run(run: Run) -> Run:
+    """Raises WrongState."""
+    return _move(run, {Run.State.PAUSED}, Run.State.RUNNING)
+
+
+def _move(run: Run, before: set[Run.State], after: Run.State, *, reason: str = "") -> Run:
+    with transaction.atomic():
+        run = Run.objects.lock(run.pk)
+        if run.state not in before:
+            raise WrongState
+        run.state, run.reason, run.day_wait_until, run.driven_until = after, reason, None, None
+        run.save(update_fields=["state", "reason", "day_wait_until", "driven_until"])
+        if after == Run.State.RUNNING:
+            wake_after_commit(run)
+    return run
+
+
+@transaction.atomic
+def cancel_run(run: Run) -> Run:
+    """End a run: workers stop its calls within a second, and nothing more is asked. Raises WrongState."""
+    run = Run.objects.lock(run.pk)
+    if run.state in (Run.State.DONE, Run.State.FAILED, Run.State.CANCELLED):
+        raise WrongState
+    run.state, run.reason, run.finished_at = Run.State.CANCELLED, "person", Now()
+    run.save(update_fields=["state", "reason", "finished_at"])
+    queued = RunItem.objects.filter(run=run, state=RunItem.State.QUEUED)
+    queued.update(state=RunItem.State.SKIPPED, finished_at=Now())
+    return run
+
+
+@transaction.atomic
+def retry_failed(run: Run) -> Run:
+    """Ask again what failed or was skipped, in the same run. Raises WrongState."""
+    run = Run.objects.lock(run.pk)
+    if run.state not in (Run.State.DONE, Run.State.CANCELLED, Run.State.PAUSED):
+        raise WrongState
+    again = RunItem.objects.filter(run=run, state__in=[RunItem.State.FAILED, RunItem.State.SKIPPED])
+    again = again.exclude(error="prompt_too_long", attempt=0)  # known before the first call
+    if not again.update(state=RunItem.State.QUEUED, error="", attempt=0, due_at=Now(), finished_at=None):
+        raise WrongState(_("Nothing failed."))
+    run.state, run.reason, run.finished_at, run.driven_until = Run.State.RUNNING, "", None, None
+    run.save(update_fields=["state", "reason", "finished_at", "driven_until"])
+    wake_after_commit(run)
+    return run
+
+
+def raise_budget(run: Run, *, to: Decimal) -> Run:
+    """Set a higher budget, US dollars. Raises RunNotPossible for less than is spent, or reserved for calls."""
+    changed = Run.objects.filter(pk=run.pk, budget__isnull=False, budget__lte=to)
+    if not changed.filter(reserved__lte=to - F("spent")).update(budget=to):
+        raise RunNotPossible(_("A budget can only be raised."))
+    run.refresh_from_db()
+    return run

@@ -1,0 +1,39 @@
+"""Freezing of template versions."""
+
+import hashlib
+
+import msgspec
+from django.db import transaction
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+
+from benchmarks.errors import RunNotPossible
+from benchmarks.models import TemplateVersion
+
+
+@transaction.atomic
+def freeze_version(version: TemplateVersion) -> TemplateVersion:
+    """Freeze a draft, so that a run can use it; return it. A frozen version stays as it is.
+
+    Raises RunNotPossible without cases or prompts.
+    """
+    version = TemplateVersion.objects.select_for_update().get(pk=version.pk)
+    if version.state == TemplateVersion.State.FROZEN:
+        return version
+    prompts = list(version.prompts.values_list("label", "messages", "turns"))
+    checks = list(
+        version.checks.values_list(
+            "key", "scorer", "target", "settings", "extract", "weight", "negate", "threshold", "is_gate", "metric"
+        )
+    )
+    cases = version.cases.values_list("key", "variables", "expected", "messages", "checks", "cluster", "tags", "weight")
+    digest = hashlib.sha256(msgspec.json.encode([version.variables, version.parameters, prompts, checks]))
+    version.case_count = 0
+    for case in cases.iterator():
+        digest.update(msgspec.json.encode(case))
+        version.case_count += 1
+    if not prompts or not version.case_count:
+        raise RunNotPossible(_("A template needs a prompt and a case."))
+    version.state, version.digest, version.frozen_at = TemplateVersion.State.FROZEN, digest.hexdigest(), Now()
+    version.save(update_fields=["state", "digest", "frozen_at", "case_count"])
+    return version

@@ -1,0 +1,22 @@
+from django.utils.translation import gettext_lazy as _
+
+from common.errors import ArenaError, InvalidInput
+
+
+class WrongState(ArenaError):
+    code = "wrong_state"
+    message = _("The run is in a state in which this is not possible.")
+    http_status = 409
+
+
+class TooManyRuns(ArenaError):
+    code = "too_many_runs"
+    message = _("You have as many runs under way as the arena allows. Wait for one to end, or cancel one.")
+    http_status = 429
+
+
+class RunNotPossible(InvalidInput):
+    """Raised when a run cannot be made from valid input: no key, no budget, an empty template."""
+
+    code = "run_not_possible"
+    http_status = 422

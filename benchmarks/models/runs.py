@@ -1,0 +1,264 @@
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pgtrigger
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from benchmarks.models.templates import Case, Prompt, TemplateVersion
+from common.ids import new_public_id
+from models_registry.models import LanguageModel, Provider
+
+if TYPE_CHECKING:
+    from django_stubs_ext.db.models.manager import RelatedManager
+
+
+class RunQuerySet(models.QuerySet["Run"]):
+    def live(self) -> "RunQuerySet":
+        return self.exclude(state__in=[Run.State.DONE, Run.State.FAILED, Run.State.CANCELLED])
+
+    def lock(self, pk: int) -> "Run":
+        """Return the run, locked until COMMIT. Every transaction that moves items begins with this."""
+        return self.select_for_update(no_key=True).get(pk=pk)
+
+    def undriven(self) -> "RunQuerySet":
+        """Filter to runs with work and without a worker."""
+        is_due = Q(driven_until=None) | Q(driven_until__lt=Now())
+        return self.filter(is_due, state__in=[Run.State.PREPARING, Run.State.RUNNING, Run.State.SCORING])
+
+
+class Run(models.Model):
+    """The cases of a version, asked of entrants. Its rows are the truth; workers may come and go."""
+
+    class State(models.TextChoices):
+        PREPARING = "preparing", _("preparing")
+        QUEUED = "queued", _("ready to start")
+        RUNNING = "running", _("running")
+        PAUSED = "paused", _("paused")
+        SCORING = "scoring", _("scoring")
+        DONE = "done", _("done")
+        FAILED = "failed", _("failed")
+        CANCELLED = "cancelled", _("cancelled")
+
+    MAX_REPEATS, MAX_CONCURRENCY, MAX_ATTEMPTS = 32, 256, 5
+    MAX_ENTRANTS, MAX_ITEMS = 50, 200_000
+
+    public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
+    version = models.ForeignKey(TemplateVersion, models.PROTECT, related_name="runs")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="benchmark_runs")
+    name = models.CharField(max_length=120, blank=True)
+    state = models.CharField(max_length=9, choices=State, default=State.PREPARING)
+    # Why the run is paused or failed: a code, and for people a sentence.
+    reason = models.CharField(max_length=40, blank=True)
+    detail = models.TextField(blank=True)
+    # Calls begin as soon as the run is prepared.
+    starts_at_once = models.BooleanField(default=True)
+    repeats = models.PositiveSmallIntegerField(default=1)
+    concurrency = models.PositiveSmallIntegerField(default=16)
+    attempts = models.PositiveSmallIntegerField(default=3)
+    order_seed = models.PositiveBigIntegerField(default=0)
+    is_paid = models.BooleanField(default=False)
+    # US dollars.
+    budget = models.DecimalField(max_digits=14, decimal_places=8, null=True)
+    reserved = models.DecimalField(max_digits=14, decimal_places=8, default=0)
+    spent = models.DecimalField(max_digits=14, decimal_places=8, default=0)
+    entrant_count = models.PositiveSmallIntegerField(default=0)
+    item_count = models.PositiveIntegerField(default=0)
+    # A worker prepares or drives the run until then, unless it prolongs this.
+    driven_until = models.DateTimeField(null=True)
+    # A paused run goes on by itself then: a day's budget begins anew.
+    day_wait_until = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    published_at = models.DateTimeField(null=True)
+
+    objects = RunQuerySet.as_manager()
+
+    if TYPE_CHECKING:
+        entrants: RelatedManager["Entrant"]
+        items: RelatedManager["RunItem"]
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(budget=None) | Q(budget__gte=F("reserved") + F("spent")),
+                name="a_run_spends_no_more_than_its_budget",
+            ),
+            models.CheckConstraint(condition=Q(reserved__gte=0), name="a_run_releases_only_what_it_reserved"),
+            models.CheckConstraint(
+                condition=Q(is_paid=False) | Q(budget__isnull=False), name="a_paid_run_has_a_budget"
+            ),
+            models.CheckConstraint(
+                condition=Q(repeats__range=(1, 32), concurrency__range=(1, 256), attempts__range=(1, 5)),
+                name="a_run_keeps_its_limits",
+            ),
+        ]
+        indexes = [
+            # For the sweeper and for shares between runs: RunQuerySet.live.
+            models.Index(
+                fields=["state"], name="runs_under_way", condition=~Q(state__in=["done", "failed", "cancelled"])
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.public_id
+
+    @property
+    def person(self) -> str:
+        """Return Actor.key of the payer, or ""."""
+        return f"user:{self.owner_id}" if self.owner_id else ""
+
+
+class Entrant(models.Model):
+    """A contestant with one of the version's prompts."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="entrants", db_index=False)
+    position = models.PositiveSmallIntegerField()
+    model = models.ForeignKey(LanguageModel, models.PROTECT, null=True, related_name="+")
+    imported = models.CharField(max_length=120, blank=True)
+    prompt = models.ForeignKey(Prompt, models.PROTECT, related_name="+")
+    # Overrides of the contestant's own.
+    parameters = models.JSONField(default=dict, blank=True)
+    # SHA-256 of the parameters, hexadecimal.
+    parameters_digest = models.CharField(max_length=64, blank=True)
+    label = models.CharField(max_length=120, blank=True)
+    is_baseline = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["run", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "position"], name="a_run_has_its_entrants_in_order"),
+            models.UniqueConstraint(
+                fields=["run", "model", "prompt", "parameters_digest"], name="a_run_has_each_entrant_once"
+            ),
+            models.UniqueConstraint(fields=["run"], condition=Q(is_baseline=True), name="a_run_has_one_baseline"),
+            models.CheckConstraint(
+                condition=Q(model__isnull=False, imported="") | (Q(model__isnull=True) & ~Q(imported="")),
+                name="an_entrant_is_asked_or_imported",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.label or str(self.model)
+
+
+# Adds what the statement changed to RunCount; moves between the same states cancel out.
+_COUNT = """
+    UPDATE benchmarks_runcount AS counted SET n = counted.n + moved.n
+    FROM (
+        SELECT entrant_id, state, sum(n) AS n FROM ({moves}) AS moves
+        GROUP BY entrant_id, state HAVING sum(n) <> 0
+    ) AS moved
+    WHERE counted.entrant_id = moved.entrant_id AND counted.state = moved.state;
+    RETURN NULL;
+"""
+_NEW_ITEMS = pgtrigger.Referencing(new="new_items")  # type: ignore[no-untyped-call]
+_BOTH_ITEMS = pgtrigger.Referencing(old="old_items", new="new_items")  # type: ignore[no-untyped-call]
+_CAME, _LEFT = "SELECT entrant_id, state, 1 AS n FROM new_items", "SELECT entrant_id, state, -1 FROM old_items"
+
+
+class RunItem(models.Model):
+    """One case, asked of one entrant once; an entry of the run's work queue."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued", _("queued")
+        ANSWERING = "answering", _("answering")
+        ANSWERED = "answered", _("answered")
+        SCORED = "scored", _("scored")
+        FAILED = "failed", _("failed")
+        SKIPPED = "skipped", _("skipped")
+
+    UNFINISHED = (State.QUEUED, State.ANSWERING, State.ANSWERED)
+    LEASE = timedelta(seconds=10)
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="items", db_index=False)
+    entrant = models.ForeignKey(Entrant, models.CASCADE, related_name="items", db_index=False)
+    case = models.ForeignKey(Case, models.PROTECT, related_name="+")
+    repeat = models.PositiveSmallIntegerField(default=0)
+    # The turn that is asked next, of a prompt with follow-ups.
+    turn = models.PositiveSmallIntegerField(default=0)
+    # Cases in the seed's order, the entrants of a case together: a run cut short has balanced pairs.
+    position = models.PositiveIntegerField()
+    state = models.CharField(max_length=9, choices=State, default=State.QUEUED)
+    attempt = models.PositiveSmallIntegerField(default=0)
+    fence = models.PositiveBigIntegerField(default=0)
+    lease_until = models.DateTimeField(null=True)
+    due_at = models.DateTimeField()
+    error = models.CharField(max_length=40, blank=True)
+    preempted = models.PositiveSmallIntegerField(default=0)
+    score = models.FloatField(null=True)
+    passed = models.BooleanField(null=True)
+    # Digest of the checks that gave the score.
+    scored_by = models.CharField(max_length=64, blank=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["entrant", "case", "repeat"], name="an_entrant_answers_a_case_once"),
+            models.CheckConstraint(
+                condition=~Q(state="answering") | Q(lease_until__isnull=False), name="an_answering_item_has_a_lease"
+            ),
+            models.CheckConstraint(condition=Q(state="failed") | Q(error=""), name="only_a_failed_item_has_an_error"),
+        ]
+        indexes = [
+            # For claims.
+            models.Index(fields=["entrant", "due_at", "position"], name="items_to_ask", condition=Q(state="queued")),
+            # For renewals, the sweeper and the exact number of calls at once.
+            models.Index(fields=["run"], name="items_in_work", condition=Q(state="answering")),
+            # For scoring what is stored without a score.
+            models.Index(fields=["run"], name="items_to_score", condition=Q(state="answered")),
+        ]
+        triggers = [
+            pgtrigger.Trigger(
+                name="new_items_are_counted", level=pgtrigger.Statement, when=pgtrigger.After,
+                operation=pgtrigger.Insert, referencing=_NEW_ITEMS,
+                func=_COUNT.format(moves=_CAME),
+            ),
+            pgtrigger.Trigger(
+                name="moved_items_are_counted", level=pgtrigger.Statement, when=pgtrigger.After,
+                operation=pgtrigger.Update, referencing=_BOTH_ITEMS,
+                func=_COUNT.format(moves=f"{_CAME} UNION ALL {_LEFT}"),
+            ),
+        ]  # fmt: skip
+
+    def __str__(self) -> str:
+        return f"item {self.pk}"
+
+
+class RunCount(models.Model):
+    """Number of an entrant's items in a state. A trigger of RunItem moves it with the item."""
+
+    entrant = models.ForeignKey(Entrant, models.CASCADE, related_name="counts", db_index=False)
+    state = models.CharField(max_length=9, choices=RunItem.State)
+    n = models.IntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["entrant", "state"], name="an_entrant_has_each_count_once"),
+            models.CheckConstraint(condition=Q(n__gte=0), name="a_count_is_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.entrant_id} {self.state}: {self.n}"
+
+
+class ProviderPace(models.Model):
+    """How many calls of runs a provider takes at once, learned from its refusals."""
+
+    provider = models.OneToOneField(Provider, models.CASCADE, related_name="pace", primary_key=True)
+    allowed = models.PositiveSmallIntegerField(
+        default=8, validators=[MinValueValidator(1), MaxValueValidator(Run.MAX_CONCURRENCY)]
+    )
+    # Answers since the last change.
+    answers = models.PositiveIntegerField(default=0)
+    halved_at = models.DateTimeField(null=True)
+    # From Retry-After.
+    blocked_until = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.provider_id}: {self.allowed}"

@@ -1,0 +1,1 @@
+"""Before the first call of a run: rendered prompts and items."""

@@ -1,0 +1,122 @@
+"""`python -m benchmarks.preparation.child`: read a RenderRequest, write a CaseResult for each case.
+
+Fuel ends loops, but not the growth of a string: kernel limits apply. The process has no database, settings or keys,
+and cannot write files.
+"""
+
+import hashlib
+import resource
+import signal
+import sys
+
+import jsonschema_rs
+import minijinja
+import msgspec
+
+from benchmarks.preparation.frames import (
+    CaseProblem,
+    CaseResult,
+    CaseSource,
+    PromptSource,
+    RenderedSource,
+    RenderRequest,
+)
+from common.payload_types import JsonObject
+from common.rendering.frames import pack
+
+CPU_S = 10
+# Ends this process if the parent, which would have killed it by then, has died.
+ALARM_S = 20
+MEMORY_BYTES = 640 << 20
+FUEL = 200_000
+MAX_PROBLEMS_PER_CASE = 20
+# They read attributes, mark text as HTML, or print what a template sees.
+_REFUSED_FILTERS = ("attr", "safe", "escape", "e", "urlencode", "pprint")
+_REFUSED_FUNCTIONS = ("debug", "cycler", "joiner")
+
+
+class _TooLong(Exception):
+    pass
+
+
+def _set_limits() -> None:
+    for limit, value in [
+        (resource.RLIMIT_CPU, CPU_S),
+        (resource.RLIMIT_AS, MEMORY_BYTES),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ]:
+        resource.setrlimit(limit, (value, value))
+    signal.alarm(ALARM_S)
+
+
+def _environment() -> minijinja.Environment:
+    environment = minijinja.Environment()
+    environment.undefined_behavior, environment.fuel = "strict", FUEL
+    environment.keep_trailing_newline = True
+    for name in _REFUSED_FILTERS:
+        environment.remove_filter(name)
+    for name in _REFUSED_FUNCTIONS:
+        environment.remove_global(name)
+    return environment
+
+
+class _Renderer:
+    def __init__(self, request: RenderRequest) -> None:
+        self._request, self._environment = request, _environment()
+        self._validator = jsonschema_rs.validator_for(
+            request.schema, offline=True, pattern_options=jsonschema_rs.RegexOptions()
+        )
+
+    def result(self, case: CaseSource) -> CaseResult:
+        problems = [
+            CaseProblem(case.key, f"{'.'.join(map(str, error.instance_path)) or 'variables'}: {error.message}")
+            for error, _ in zip(self._validator.iter_errors(case.variables), range(MAX_PROBLEMS_PER_CASE), strict=False)
+        ]
+        if problems:
+            return CaseResult([], problems)
+        rendered: list[RenderedSource] = []
+        for prompt in self._request.prompts:
+            try:
+                rendered.append(self._rendered(prompt, case))
+            except minijinja.TemplateError as error:
+                column = error.range[0] + 1 if error.range else 0
+                problem = ": ".join(filter(None, [error.kind, error.detail]))
+                problems.append(CaseProblem(case.key, problem, prompt.label, error.line or 0, column))
+            except _TooLong:
+                problems.append(CaseProblem(case.key, f"over {self._request.max_characters} characters", prompt.label))
+        return CaseResult(rendered, problems)
+
+    def _rendered(self, prompt: PromptSource, case: CaseSource) -> RenderedSource:
+        values = {"expected": case.expected, **case.variables}
+        own = [
+            {"role": message["role"], "content": self._render(message["template"], prompt, values)}
+            for message in prompt.messages
+        ]
+        system = [message for message in own if message["role"] == "system"]
+        messages: list[JsonObject] = [*system, *(case.messages or []), *(own[len(system) :])]
+        turns = [self._render(turn, prompt, values) for turn in prompt.turns]
+        characters = sum(len(str(message["content"])) for message in messages) + sum(map(len, turns))
+        if characters > self._request.max_characters:
+            raise _TooLong
+        digest = hashlib.sha256(msgspec.json.encode([messages, turns])).hexdigest()
+        return RenderedSource(prompt.id, case.id, messages, turns, digest, characters)
+
+    def _render(self, template: str, prompt: PromptSource, values: JsonObject) -> str:
+        text = self._environment.render_str(template, prompt.label, **values)
+        if len(text) > self._request.max_characters:
+            raise _TooLong
+        return text
+
+
+def main() -> None:
+    _set_limits()
+    request = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=RenderRequest)
+    renderer = _Renderer(request)
+    for case in request.cases:
+        sys.stdout.buffer.write(pack(msgspec.msgpack.encode(renderer.result(case))))
+        sys.stdout.buffer.flush()  # the parent counts the results to name the case that killed this process
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""Requests to the rendering child, and its replies: one MessagePack value after another."""
+
+import msgspec
+
+from common.payload_types import JsonObject
+
+MAX_CHARACTERS = 200_000
+
+
+class PromptSource(msgspec.Struct):
+    id: int
+    label: str
+    # [{"role": …, "template": …}]
+    messages: list[JsonObject]
+    turns: list[str]
+
+
+class CaseSource(msgspec.Struct):
+    id: int
+    key: str
+    variables: JsonObject
+    expected: object
+    messages: list[JsonObject] | None = None
+
+
+class RenderRequest(msgspec.Struct):
+    prompts: list[PromptSource]
+    cases: list[CaseSource]
+    # JSON Schema of the variables; empty: anything.
+    schema: JsonObject
+    max_characters: int = MAX_CHARACTERS
+
+
+class RenderedSource(msgspec.Struct):
+    prompt: int
+    case: int
+    messages: list[JsonObject]
+    turns: list[str]
+    digest: str
+    characters: int
+
+
+class CaseProblem(msgspec.Struct, frozen=True):
+    """Why a case has no prompt. line, column: in the template, from 1; 0 if unknown."""
+
+    case: str
+    problem: str
+    prompt: str = ""
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        place = f"{self.prompt}, {self.line}:{self.column}: " if self.line else ""
+        return f"{self.case}: {place}{self.problem}"
+
+
+class CaseResult(msgspec.Struct):
+    rendered: list[RenderedSource]
+    problems: list[CaseProblem]

@@ -1,0 +1,132 @@
+"""Preparation of a run: its prompts are rendered, its items inserted. A killed preparation goes on where it was."""
+
+import logging
+import random
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from itertools import islice
+
+import msgspec
+from django.db import connection, transaction
+from django.db.models import Count, Exists, OuterRef
+from django.db.models.functions import Now
+
+from battles.prompting.messages import context_characters
+from benchmarks.models import Case, Entrant, Prompt, RenderedPrompt, Run, RunCount, RunItem
+from benchmarks.preparation import guard
+from benchmarks.preparation.frames import CaseProblem, CaseSource, PromptSource, RenderRequest
+from benchmarks.sql import read_sql
+
+logger = logging.getLogger(__name__)
+
+# Longer than a batch of cases or items takes.
+LEASE = timedelta(seconds=60)
+CASES_PER_CHILD = 1_000
+ITEMS_PER_STATEMENT = 5_000
+MAX_PROBLEMS = 1_000
+
+
+class NotPreparable(Exception):
+    def __init__(self, problems: Sequence[CaseProblem]) -> None:
+        super().__init__(f"{len(problems)} cases have no prompt")
+        self.problems = list(problems)
+
+
+def prepare(run_id: int) -> bool:
+    """Render the prompts and insert the items; return whether calls may begin. One worker at a time."""
+    if not _prolong(run_id, is_first=True):
+        return False
+    run = Run.objects.select_related("version").get(pk=run_id)
+    try:
+        _render_prompts(run)
+        _insert_items(run)
+    except NotPreparable as error:
+        detail = "\n".join(map(str, error.problems[:MAX_PROBLEMS]))
+        ended = {"state": Run.State.FAILED, "reason": "not_preparable", "detail": detail, "finished_at": Now()}
+        Run.objects.filter(pk=run_id, state=Run.State.PREPARING).update(**ended)
+        logger.warning("run %s cannot be prepared: %s", run_id, error)
+        return False
+    with transaction.atomic():
+        run = Run.objects.lock(run_id)
+        if run.state != Run.State.PREPARING:
+            return False
+        run.item_count = RunItem.objects.filter(run=run).count()
+        run.state = Run.State.RUNNING if run.starts_at_once else Run.State.QUEUED
+        run.driven_until = None
+        run.save(update_fields=["item_count", "state", "driven_until"])
+    return run.state == Run.State.RUNNING
+
+
+def _prolong(run_id: int, *, is_first: bool = False) -> bool:
+    preparing = Run.objects.filter(pk=run_id, state=Run.State.PREPARING)
+    if is_first:
+        preparing = preparing.undriven()
+    return preparing.update(driven_until=Now() + LEASE) == 1
+
+
+def _render_prompts(run: Run) -> None:
+    """Render for each case the prompts of the run's entrants that are not stored yet."""
+    prompts = list(Prompt.objects.filter(pk__in=run.entrants.values("prompt")))
+    sources = [
+        PromptSource(prompt.pk, prompt.label or f"prompt {prompt.position + 1}", prompt.messages, prompt.turns)
+        for prompt in prompts
+    ]
+    done = RenderedPrompt.objects.filter(case=OuterRef("pk"), prompt__in=prompts).order_by().values("case")
+    complete = done.annotate(n=Count("pk")).filter(n=len(prompts))
+    cases = Case.objects.filter(~Exists(complete), version=run.version_id).order_by("position")
+    problems: list[CaseProblem] = []
+    remaining = cases.iterator(chunk_size=CASES_PER_CHILD)
+    while batch := [_source(case) for case in islice(remaining, CASES_PER_CHILD)]:
+        while batch:
+            results = guard.render(RenderRequest(sources, batch, run.version.variables))
+            batch = batch[len(results) :]
+            rendered = [
+                RenderedPrompt(
+                    prompt_id=source.prompt, case_id=source.case, messages=source.messages, turns=source.turns,
+                    digest=source.digest, characters=source.characters,
+                )
+                for result in results
+                for source in result.rendered
+            ]  # fmt: skip
+            RenderedPrompt.objects.bulk_create(rendered, ignore_conflicts=True, batch_size=1_000)
+            problems += [problem for result in results for problem in result.problems]
+            if len(problems) >= MAX_PROBLEMS or any(problem.problem == guard.TOO_DEMANDING for problem in problems):
+                raise NotPreparable(problems)
+            _prolong(run.pk)
+    if problems:
+        raise NotPreparable(problems)
+
+
+def _source(case: Case) -> CaseSource:
+    return CaseSource(case.pk, case.key, case.variables, case.expected, case.messages)
+
+
+def _insert_items(run: Run) -> None:
+    entrants = list(run.entrants.select_related("model__provider").filter(model__isnull=False))
+    RunCount.objects.bulk_create(
+        [RunCount(entrant=entrant, state=state) for entrant in entrants for state in RunItem.State],
+        ignore_conflicts=True,
+    )
+    contexts = msgspec.json.encode([_context(entrant) for entrant in entrants]).decode()
+    order = _case_order(run)
+    while batch := list(islice(order, max(1, ITEMS_PER_STATEMENT // len(entrants)))):
+        with transaction.atomic(), connection.cursor() as cursor:
+            Run.objects.lock(run.pk)
+            cases = msgspec.json.encode(batch).decode()
+            cursor.execute(read_sql("insert_items.sql"), {"run": run.pk, "cases": cases, "contexts": contexts})
+        _prolong(run.pk)
+
+
+def _case_order(run: Run) -> Iterator[dict[str, int]]:
+    """Yield every case with each repeat, in an order that the run's seed decides."""
+    cases = Case.objects.filter(version=run.version_id).order_by("position").values_list("pk", flat=True)
+    asked = [(case, repeat) for case in cases for repeat in range(run.repeats)]
+    random.Random(run.order_seed).shuffle(asked)  # noqa: S311 (repeatable on purpose)
+    return ({"case_id": case, "repeat": repeat, "place": place} for place, (case, repeat) in enumerate(asked))
+
+
+def _context(entrant: Entrant) -> dict[str, int | None]:
+    if entrant.model is None:
+        raise TypeError("an imported entrant is not asked")
+    fits = context_characters(entrant.model) - len(entrant.model.system_prompt)
+    return {"entrant_id": entrant.pk, "characters": None if fits == float("inf") else max(0, int(fits))}

@@ -1,0 +1,229 @@
+"""Claims of items: slots, money and calls of a batch in one transaction.
+
+Order of locks: run; items by id; providers by id; calls; charges by id; spending days by account; paces. A transaction
+begins with the run, so those of one run do not meet each other.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import msgspec
+from django.db import connection, transaction
+from django.db.models import F
+from django.db.models.functions import Now
+
+from battles.models import Call
+from battles.worker import call_slots, call_store
+from battles.worker.call_store import PlannedCall, PreparedCall
+from benchmarks.models import Entrant, ItemReply, Run, RunItem
+from benchmarks.sql import read_sql
+from models_registry import spending
+from models_registry.models import Charge, LanguageModel
+from models_registry.models.ledger import are_paid_calls_halted
+from models_registry.providers.base import Message
+from models_registry.providers.kinds import CAPS
+
+logger = logging.getLogger(__name__)
+
+MAX_BATCH = 16
+# Reasons for a pause that end by themselves at midnight UTC.
+DAY_BUDGET = "day_budget"
+RUN_BUDGET, HALTED = "budget", "paid_calls_halted"
+
+
+@dataclass(frozen=True)
+class ClaimedItem:
+    """An item that this process answers, with its call. attempt, fence: since the claim."""
+
+    item_id: int
+    entrant: Entrant
+    case_id: int
+    turn: int
+    last_turn: int
+    attempt: int
+    fence: int
+    preempted: int
+    call: PreparedCall
+
+    @property
+    def most(self) -> Decimal:
+        """Return the reserved US dollars."""
+        charge = self.call.row.charge
+        return charge.most if charge is not None else Decimal(0)
+
+
+@dataclass(frozen=True)
+class _DueItem:
+    item_id: int
+    entrant_id: int
+    case_id: int
+    turn: int
+    attempt: int
+    fence: int
+    preempted: int
+    messages: list[Message]
+    turns: list[str]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The result of one attempt to claim. is_short: there was less work, or less room, than asked for."""
+
+    items: list[ClaimedItem]
+    is_short: bool = False
+    pause_reason: str = ""
+
+
+NOTHING = Claim([], is_short=True)
+
+
+@transaction.atomic
+def claim_items(
+    run_id: int, entrants: Mapping[int, Entrant], *, wanted: Mapping[int, int], paces: Mapping[int, int]
+) -> Claim:
+    """Claim up to MAX_BATCH due items of a running run, whose calls have slots, money and rows afterwards.
+
+    entrants: that may be asked now, by id, with models, providers and prices. wanted: items by provider id. paces:
+    calls of all runs at once by provider id.
+    """
+    run = Run.objects.lock(run_id)
+    if run.state != Run.State.RUNNING:
+        return NOTHING
+    free = run.concurrency - RunItem.objects.filter(run=run_id, state=RunItem.State.ANSWERING).count()
+    due = _lock_due_items(entrants, wanted, min(free, MAX_BATCH)) if free > 0 else []
+    if not due:
+        return NOTHING
+    models = [_model_of(entrants[item.entrant_id]) for item in due]
+    may_start = call_slots.take_slots(models, background=True, paces=paces)
+    planned = {
+        item.item_id: (item, _plan(entrants[item.entrant_id], item, run))
+        for item, starts in zip(due, may_start, strict=True)
+        if starts
+    }
+    _add_earlier_turns(planned)
+    charges, reason = _reserve(run, planned)
+    items = _insert(planned, charges, entrants)
+    return Claim(items, is_short=len(items) < min(free, MAX_BATCH), pause_reason=reason)
+
+
+def _model_of(entrant: Entrant) -> LanguageModel:
+    if entrant.model is None:
+        raise TypeError("an imported entrant is not asked")
+    return entrant.model
+
+
+def _lock_due_items(entrants: Mapping[int, Entrant], wanted: Mapping[int, int], total: int) -> list[_DueItem]:
+    asked = [
+        {"entrant_id": pk, "most": min(total, most)}
+        for pk, entrant in entrants.items()
+        if (most := wanted.get(_model_of(entrant).provider_id, 0)) > 0
+    ]
+    if not asked:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(read_sql("select_items.sql"), {"entrants": msgspec.json.encode(asked).decode(), "total": total})
+        rows = [_DueItem(*row[:7], *map(msgspec.json.decode, row[7:])) for row in cursor.fetchall()]
+    left = Counter(wanted)
+    chosen = []
+    for row in rows:
+        provider_id = _model_of(entrants[row.entrant_id]).provider_id
+        if left[provider_id] > 0:
+            left[provider_id] -= 1
+            chosen.append(row)
+    return chosen
+
+
+def _plan(entrant: Entrant, item: _DueItem, run: Run) -> PlannedCall:
+    model = _model_of(entrant)
+    system = [{"role": "system", "content": model.system_prompt}] if model.system_prompt else []
+    return PlannedCall(
+        model, [*system, *item.messages], purpose=Call.Purpose.ITEM, lease=RunItem.LEASE, overrides=entrant.parameters
+    )
+
+
+def _add_earlier_turns(planned: Mapping[int, tuple[_DueItem, PlannedCall]]) -> None:
+    """Append the entrant's own answers and the follow-ups that were asked before, and the next one."""
+    later = {pk: pair for pk, pair in planned.items() if pair[0].turn > 0}
+    if not later:
+        return
+    stored = ItemReply.objects.filter(item__in=later).select_related("reply").order_by("item", "turn")
+    for found in stored:
+        item, plan = later[found.item_id]
+        plan.messages.append({"role": "assistant", "content": found.reply.text})
+        plan.messages.append({"role": "user", "content": item.turns[found.turn]})
+
+
+def _reserve(run: Run, planned: dict[int, tuple[_DueItem, PlannedCall]]) -> tuple[dict[int, Charge], str]:
+    """Reserve money by item id, and remove items without it from `planned`. Returns why the run must pause, or ""."""
+    bills = {
+        pk: bill
+        for pk, (_, plan) in planned.items()
+        if (bill := spending.bill(plan.model, plan.messages, person=run.person, max_tokens=_cap(plan)))
+    }
+    if not bills:
+        return {}, ""
+    reason, left = "", None if run.budget is None else run.budget - run.reserved - run.spent
+    affordable: dict[int, Charge] = {}
+    for pk, bill in bills.items():
+        if left is not None and bill.most > left:
+            reason = RUN_BUDGET
+            continue
+        left = None if left is None else left - bill.most
+        affordable[pk] = bill
+    charges = spending.reserve_affordable(affordable)
+    if len(charges) < len(affordable):
+        reason = HALTED if are_paid_calls_halted() else DAY_BUDGET
+    if run.reserved or charges:
+        reason = ""  # calls under way will release money
+    for pk in bills.keys() - charges.keys():
+        del planned[pk]
+    total = sum((charge.most for charge in charges.values()), Decimal(0))
+    if total:
+        Run.objects.filter(pk=run.pk).update(reserved=F("reserved") + total)
+    return charges, reason
+
+
+def _cap(plan: PlannedCall) -> int:
+    """Return the cap of an entrant that overrides the contestant's own; 0 for the contestant's."""
+    caps = [int(plan.overrides[name]) for name in CAPS & plan.overrides.keys()]
+    return max(caps, default=0)
+
+
+def _insert(
+    planned: Mapping[int, tuple[_DueItem, PlannedCall]], charges: Mapping[int, Charge], entrants: Mapping[int, Entrant]
+) -> list[ClaimedItem]:
+    if not planned:
+        return []
+    items = [item for item, _ in planned.values()]
+    by_position = {number: charges[item.item_id] for number, item in enumerate(items) if item.item_id in charges}
+    calls = call_store.insert_started([plan for _, plan in planned.values()], by_position)
+    made = [{"item_id": item.item_id, "call_id": call.row.pk} for item, call in zip(items, calls, strict=True)]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            read_sql("claim_items.sql"),
+            {"calls": msgspec.json.encode(made).decode(), "lease": RunItem.LEASE.total_seconds()},
+        )
+    return [
+        ClaimedItem(
+            item.item_id, entrants[item.entrant_id], item.case_id, item.turn, len(item.turns), item.attempt + 1,
+            item.fence + 1, item.preempted, call,
+        )
+        for item, call in zip(items, calls, strict=True)
+    ]  # fmt: skip
+
+
+@transaction.atomic
+def renew_leases(run_id: int, claimed: Sequence[ClaimedItem]) -> set[int]:
+    """Renew the leases of items and calls; return ids of items whose claim still holds."""
+    Run.objects.lock(run_id)
+    fences = {item.item_id: item.fence for item in claimed}
+    answering = RunItem.objects.filter(pk__in=fences, state=RunItem.State.ANSWERING)
+    held = {pk for pk, fence in answering.values_list("pk", "fence") if fences[pk] == fence}
+    until = Now() + RunItem.LEASE
+    RunItem.objects.filter(pk__in=held).update(lease_until=until)
+    calls = [item.call.row.pk for item in claimed if item.item_id in held]
+    Call.objects.unfinished().filter(pk__in=calls).update(lease_until=until)
+    return held

@@ -1,0 +1,151 @@
+"""Moves of runs that belong to no single call: finishing, pausing, handing back, recovering."""
+
+import logging
+from collections.abc import Collection, Sequence
+from datetime import timedelta
+from decimal import Decimal
+
+from django.db import transaction
+from django.db.models import Case, F, When
+from django.db.models.functions import Greatest, Now
+
+from battles.models import Call
+from battles.worker import call_store
+from benchmarks.models import ItemCall, ItemReply, Run, RunItem, Score
+from benchmarks.scores import CheckSet
+from benchmarks.worker.claims import DAY_BUDGET, ClaimedItem
+from models_registry.models.ledger import seconds_until_tomorrow
+from models_registry.providers import FailureCode
+
+logger = logging.getLogger(__name__)
+
+# Longer than a driver's rounds; the sweeper wakes another driver after it.
+DRIVEN_FOR = timedelta(seconds=8)
+SCORED_AT_ONCE = 500
+
+
+def prolong_driving(run_id: int) -> bool:
+    """Note that a worker drives the run; return whether it still has work."""
+    driven = Run.objects.filter(pk=run_id, state__in=[Run.State.RUNNING, Run.State.SCORING])
+    return driven.update(driven_until=Now() + DRIVEN_FOR, started_at=_kept_or_now()) == 1
+
+
+def _kept_or_now() -> Case:
+    return Case(When(started_at=None, then=Now()), default=F("started_at"))
+
+
+def finish(run_id: int) -> bool:
+    """Move a run without unfinished items to SCORING and DONE; return whether it is done. One of many wins."""
+    asked = [RunItem.State.QUEUED, RunItem.State.ANSWERING]
+    with transaction.atomic():
+        run = Run.objects.lock(run_id)
+        if run.state == Run.State.RUNNING:
+            if RunItem.objects.filter(entrant__run=run_id, state__in=asked).exists():
+                return False
+            Run.objects.filter(pk=run_id).update(state=Run.State.SCORING)
+    score_answered(run_id)
+    unscored = RunItem.objects.filter(run=run_id, state=RunItem.State.ANSWERED)
+    return (
+        Run.objects.filter(pk=run_id, state=Run.State.SCORING)
+        .exclude(pk__in=unscored.values("run"))
+        .update(state=Run.State.DONE, finished_at=Now(), driven_until=None)
+        == 1
+    )
+
+
+def score_answered(run_id: int) -> None:
+    """Score stored answers without a score. Safe to repeat."""
+    run = Run.objects.select_related("version").get(pk=run_id)
+    checks = CheckSet.of(run.version)
+    while True:
+        with transaction.atomic():
+            Run.objects.lock(run_id)
+            answered = RunItem.objects.filter(run=run_id, state=RunItem.State.ANSWERED).select_related("case")
+            items = list(answered.order_by("pk")[:SCORED_AT_ONCE])
+            if not items:
+                return
+            texts = ItemReply.objects.filter(item__in=items).order_by("item", "turn")
+            last = dict(texts.values_list("item_id", "reply__text"))
+            rows = []
+            for item in items:
+                score = checks.score(last[item.pk], item.case.expected)
+                item.score, item.passed, item.scored_by = score.value, score.passed, checks.digest
+                item.state = RunItem.State.SCORED
+                rows += [Score(item=item, **row) for row in score.checks]
+            RunItem.objects.bulk_update(items, ["score", "passed", "scored_by", "state"])
+            Score.objects.bulk_create(
+                rows, update_conflicts=True, unique_fields=["item", "check_key", "source"],
+                update_fields=["value", "passed", "error", "detail", "version"],
+            )  # fmt: skip
+
+
+@transaction.atomic
+def pause(run_id: int, reason: str) -> bool:
+    """Pause a running run by itself; a day's budget lets it go on after midnight UTC."""
+    if Run.objects.lock(run_id).state != Run.State.RUNNING:
+        return False
+    wait = Now() + timedelta(seconds=seconds_until_tomorrow()) if reason == DAY_BUDGET else None
+    paused = {"state": Run.State.PAUSED, "reason": reason, "day_wait_until": wait, "driven_until": None}
+    Run.objects.filter(pk=run_id).update(**paused)
+    logger.warning("run %s is paused: %s", run_id, reason)
+    return True
+
+
+@transaction.atomic
+def hand_back(run_id: int, claimed: Sequence[ClaimedItem]) -> None:
+    """Requeue claimed items of an ending worker at once; no attempt is used up."""
+    run = Run.objects.lock(run_id)
+    fences = {item.item_id: item.fence for item in claimed}
+    held = _answering(fences)
+    _requeue(run, held, attempt=Greatest(F("attempt") - 1, 0))
+    calls = [item.call.row.pk for item in claimed if item.item_id in held]
+    _close_lost(run, calls)
+    Run.objects.filter(pk=run_id).update(driven_until=None)
+
+
+def _answering(fences: dict[int, int]) -> set[int]:
+    answering = RunItem.objects.filter(pk__in=fences, state=RunItem.State.ANSWERING).order_by("pk")
+    return {pk for pk, fence in answering.values_list("pk", "fence") if fences[pk] == fence}
+
+
+@transaction.atomic
+def requeue_expired(run_id: int) -> int:
+    """Requeue items whose lease expired, or fail those without attempts left; return their number."""
+    run = Run.objects.lock(run_id)
+    expired = RunItem.objects.filter(run=run_id, state=RunItem.State.ANSWERING, lease_until__lt=Now())
+    lost = dict(expired.order_by("pk").values_list("pk", "attempt"))
+    if not lost:
+        return 0
+    calls = ItemCall.objects.filter(item__in=lost, fence=F("item__fence"))
+    _close_lost(run, list(calls.values_list("call_id", flat=True)))
+    final = {pk for pk, attempt in lost.items() if attempt >= run.attempts}
+    _requeue(run, lost.keys() - final)
+    failed = {"state": RunItem.State.FAILED, "error": FailureCode.INTERRUPTED, "lease_until": None}
+    RunItem.objects.filter(pk__in=final).update(**failed, finished_at=Now())
+    return len(lost)
+
+
+def _requeue(run: Run, items: Collection[int], **changes: object) -> None:
+    """Requeue items; those of a cancelled run are skipped."""
+    state = RunItem.State.SKIPPED if run.state == Run.State.CANCELLED else RunItem.State.QUEUED
+    RunItem.objects.filter(pk__in=items).update(state=state, lease_until=None, due_at=Now(), **changes)
+
+
+def _close_lost(run: Run, calls: Collection[int]) -> None:
+    """Mark calls LOST at the cost of their whole reservations."""
+    open_calls = Call.objects.unfinished().filter(pk__in=calls, charge__isnull=False)
+    most = sum(open_calls.values_list("charge__most", flat=True), Decimal(0))
+    spent = call_store.mark_calls_lost(calls)
+    if most:
+        Run.objects.filter(pk=run.pk).update(reserved=F("reserved") - most, spent=F("spent") + spent)
+
+
+def runs_with_expired_items() -> list[int]:
+    expired = RunItem.objects.filter(state=RunItem.State.ANSWERING, lease_until__lt=Now())
+    return list(expired.values_list("run_id", flat=True).order_by().distinct())
+
+
+def resume_after_midnight() -> None:
+    """Let runs go on that waited for a new day's budget."""
+    waiting = Run.objects.filter(state=Run.State.PAUSED, day_wait_until__lte=Now())
+    waiting.update(state=Run.State.RUNNING, reason="", day_wait_until=None, driven_until=None)

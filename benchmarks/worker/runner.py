@@ -1,0 +1,186 @@
+"""Driver of one run in one worker process: it claims, asks, and hands results to the group commit."""
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+
+from battles.worker import asking
+from battles.worker.call_store import CallResult
+from battles.worker.turn import WorkerContext
+from benchmarks.models import Case, Run
+from benchmarks.worker import claims, plan, progress
+from benchmarks.worker.claims import ClaimedItem
+from benchmarks.worker.loop_lag import LoopLag
+from benchmarks.worker.store import Ended, GroupCommit
+from common.db.execution import CONNECTION_ERRORS, run_in_db, run_in_db_with_retry
+from models_registry.providers import ChatProvider, FailureCode
+
+logger = logging.getLogger(__name__)
+
+TICK_S = 0.1
+# Between two looks for due items when none is asked.
+IDLE_TICK_S = 0.5
+PLAN_TTL_S = 1.0
+RENEWAL_INTERVAL_S = 2.5
+# Drivers of this process by run; a task that arrives twice finds the first.
+_drivers: dict[int, "RunDriver"] = {}
+
+
+async def drive(run_id: int, context: WorkerContext) -> None:
+    """Drive a run until it has no more work for this process."""
+    if run_id in _drivers:
+        return
+    driver = _drivers[run_id] = RunDriver(run_id, context.provider, lambda: context.live_turns() > 0)
+    try:
+        await driver.run()
+    finally:
+        del _drivers[run_id]
+
+
+class RunDriver:
+    def __init__(self, run_id: int, provider: ChatProvider, serves_people: Callable[[], bool]) -> None:
+        self._run_id, self._provider, self._serves_people = run_id, provider, serves_people
+        self._running: dict[int, tuple[ClaimedItem, asyncio.Task[None]]] = {}
+        self._preempted: set[int] = set()
+        self._is_stopping = False
+        self._lag = LoopLag()
+        self._wake = asyncio.Event()
+
+    async def run(self) -> None:
+        if not await run_in_db_with_retry(progress.prolong_driving, self._run_id):
+            return
+        facts = await run_in_db_with_retry(plan.read_facts, self._run_id)
+        self._expected = await run_in_db_with_retry(_expected_by_case, self._run_id) if facts.checks.checks else {}
+        self._plan = await run_in_db_with_retry(plan.read_plan, self._run_id)
+        self._commit = GroupCommit(facts, self._plan.paces, self._wake)
+        works = (self._commit.run(), self._lag.measure(), self._renew())
+        services = [asyncio.create_task(work) for work in works]
+        try:
+            await self._claim_until_done()
+        except asyncio.CancelledError:
+            await self._hand_back()
+            raise
+        finally:
+            for service in services:
+                service.cancel()
+
+    async def _claim_until_done(self) -> None:
+        planned_at = time.monotonic()
+        while True:
+            if time.monotonic() - planned_at > PLAN_TTL_S:
+                self._plan, planned_at = await run_in_db_with_retry(plan.read_plan, self._run_id), time.monotonic()
+                self._commit.paces = self._plan.paces
+            if self._plan.state == Run.State.CANCELLED:
+                self._stop_all()
+            elif self._commit.pause_reason:
+                await run_in_db_with_retry(progress.pause, self._run_id, self._commit.pause_reason)
+                self._commit.pause_reason = ""
+                planned_at = 0.0
+            self._wake.clear()
+            goes_on = self._plan.state == Run.State.RUNNING and await self._claim()
+            if not goes_on and not self._running and not self._commit.unstored and await self._is_over():
+                return
+            await self._preempt_for_people()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(TICK_S if self._running else IDLE_TICK_S):
+                    await self._wake.wait()
+
+    async def _is_over(self) -> bool:
+        """Return whether this process has nothing more to do for the run."""
+        if self._plan.state in (Run.State.RUNNING, Run.State.SCORING):
+            return await run_in_db_with_retry(progress.finish, self._run_id)
+        return True
+
+    async def _claim(self) -> bool:
+        """Claim a batch and start its calls; return whether there was one."""
+        if self._running and self._serves_people() and self._lag.is_high:
+            return False
+        calls = Counter(item.call.row.model.provider_id for item, _ in self._running.values())
+        wanted = self._plan.wanted(calls)
+        if not wanted or not self._plan.entrants:
+            return False
+        try:
+            claim = await run_in_db(
+                claims.claim_items, self._run_id, self._plan.entrants, wanted=wanted, paces=self._plan.paces
+            )
+        except CONNECTION_ERRORS as error:
+            logger.warning("run %s waits for the database (%s)", self._run_id, str(error).strip())
+            return False
+        for item in claim.items:
+            self._running[item.item_id] = (item, asyncio.create_task(self._answer(item)))
+        if claim.pause_reason:
+            self._commit.pause_reason = claim.pause_reason
+        if claim.items and not claim.is_short:
+            self._wake.set()
+        return bool(claim.items)
+
+    async def _answer(self, item: ClaimedItem) -> None:
+        result = CallResult(was_sent=False)
+        try:
+            await asking.ask(item.call, self._provider, result=result)
+        except asyncio.CancelledError:
+            if self._is_stopping:
+                raise
+            result.stopped = True
+        except Exception:
+            logger.exception("item %s failed", item.item_id)
+            result.error = result.error or FailureCode.INTERRUPTED
+        is_preempted = result.stopped and item.item_id in self._preempted
+        self._preempted.discard(item.item_id)
+        if self._running.pop(item.item_id, None) is not None:
+            self._commit.put(Ended(item, result, self._expected.get(item.case_id), is_preempted))
+
+    def _stop_all(self) -> None:
+        for _, task in self._running.values():
+            task.cancel()
+
+    async def _preempt_for_people(self) -> None:
+        """Stop the youngest call to a free model wherever a person waits."""
+        preemptible = self._plan.preemptible
+        youngest: dict[int, tuple[ClaimedItem, asyncio.Task[None]]] = {}
+        for item, task in self._running.values():  # in the order of claims
+            if item.call.row.model.provider_id in preemptible and not item.call.row.model.is_paid:
+                youngest[item.call.row.model.provider_id] = (item, task)
+        if not youngest:
+            return
+        with suppress(*CONNECTION_ERRORS):
+            for provider_id in await run_in_db(plan.providers_with_waiting_people, frozenset(youngest)):
+                item, task = youngest[provider_id]
+                if item.item_id not in self._preempted:
+                    self._preempted.add(item.item_id)
+                    task.cancel()
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(RENEWAL_INTERVAL_S)
+            try:
+                await run_in_db(progress.prolong_driving, self._run_id)
+                running = dict(self._running)
+                if not running:
+                    continue
+                held = await run_in_db(claims.renew_leases, self._run_id, [item for item, _ in running.values()])
+            except Exception:
+                # While the database is away leases may expire; the fence then refuses the results.
+                logger.exception("leases of run %s were not renewed", self._run_id)
+                continue
+            for pk in running.keys() - held:
+                if self._running.pop(pk, None) is not None:
+                    logger.info("item %s was taken over", pk)
+                    running[pk][1].cancel()
+
+    async def _hand_back(self) -> None:
+        """Store ended calls and requeue the others, within seconds."""
+        self._is_stopping = True
+        running, self._running = self._running, {}
+        for _, task in running.values():
+            task.cancel()
+        while self._commit.has_waiting:
+            await self._commit.flush()
+        await run_in_db(progress.hand_back, self._run_id, [item for item, _ in running.values()])
+
+
+def _expected_by_case(run_id: int) -> dict[int, object]:
+    return dict(Case.objects.filter(version__runs=run_id).values_list("pk", "expected"))

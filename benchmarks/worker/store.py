@@ -1,0 +1,254 @@
+"""Group commit of ended calls: replies, scores, costs, counts and pace in one transaction.
+
+The order of locks is that of benchmarks.worker.claims.
+"""
+
+import asyncio
+import logging
+import random
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import msgspec
+from django.db import connection, transaction
+from django.db.models import F
+
+from battles.worker import call_store
+from battles.worker.call_store import CallResult
+from benchmarks.models import Run, RunItem
+from benchmarks.scores import CheckSet, ItemScore
+from benchmarks.sql import read_sql
+from benchmarks.worker import pace
+from benchmarks.worker.claims import ClaimedItem
+from common.db.execution import run_in_db_with_retry
+from common.payload_types import JsonObject
+from models_registry.health import outcomes
+from models_registry.models import Breaker
+from models_registry.providers import FailureCode
+
+logger = logging.getLogger(__name__)
+
+MAX_GROUP = 16
+MAX_DELAY_S = 0.05
+# Ended by the provider or the way to it: the next attempt may succeed.
+TRANSIENT = {
+    FailureCode.UNREACHABLE,
+    FailureCode.RATE_LIMITED,
+    FailureCode.PROVIDER_ERROR,
+    FailureCode.CUT,
+    FailureCode.FIRST_TIMEOUT,
+    FailureCode.IDLE_TIMEOUT,
+    FailureCode.TOTAL_TIMEOUT,
+    FailureCode.NOT_A_STREAM,
+    FailureCode.MALFORMED,
+    FailureCode.INTERRUPTED,
+}
+MAX_EMPTY_ATTEMPTS = 2
+MAX_BACKOFF_S, MAX_RETRY_AFTER_S = 60.0, 3600.0
+# Problems of a key pause the run: every further call would fail.
+KEY_FAILURES = {FailureCode.REFUSED_KEY, FailureCode.NO_KEY}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """An item whose call has ended. is_preempted: stopped for a person's call."""
+
+    item: ClaimedItem
+    result: CallResult
+    expected: object = None
+    is_preempted: bool = False
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What storing needs of a run."""
+
+    run_id: int
+    owner_id: int | None
+    attempts: int
+    checks: CheckSet
+
+
+def outcome_of(ended: Ended, run: RunFacts) -> JsonObject:
+    """Return the row of store_items.sql for an ended call."""
+    item, result, error = ended.item, ended.result, _error_of(ended)
+    row: JsonObject = {
+        "id": item.item_id, "fence": item.fence, "turn": item.turn, "next_turn": item.turn, "attempt": item.attempt,
+        "due_s": 0.0, "error": "", "preempted": item.preempted, "score": None, "passed": None, "scored_by": "",
+        "call_id": item.call.row.pk, "model_id": item.call.row.model_id, "text": None, "reasoning": "",
+        "finish_reason": "", "scores": [],
+    }  # fmt: skip
+    if ended.is_preempted:
+        return row | {"state": RunItem.State.QUEUED, "attempt": item.attempt - 1, "preempted": item.preempted + 1}
+    if result.stopped:
+        return row | {"state": RunItem.State.SKIPPED}
+    if error is not None:
+        if may_retry(error, item.attempt, run.attempts):
+            return row | {"state": RunItem.State.QUEUED, "due_s": _delay_s(item.attempt, result.retry_after)}
+        return row | {"state": RunItem.State.FAILED, "error": error}
+    text = "".join(result.texts)
+    row |= {
+        "text": text, "reasoning": "".join(result.reasonings), "finish_reason": result.completion.finish_reason
+    }  # fmt: skip
+    if item.turn < item.last_turn:  # attempts count for each turn
+        return row | {"state": RunItem.State.QUEUED, "next_turn": item.turn + 1, "attempt": 0}
+    score = _score(run.checks, text, ended.expected)
+    if score is None:
+        return row | {"state": RunItem.State.ANSWERED}
+    return row | {
+        "state": RunItem.State.SCORED, "score": score.value, "passed": score.passed, "scored_by": run.checks.digest,
+        "scores": score.checks,
+    }  # fmt: skip
+
+
+def _error_of(ended: Ended) -> FailureCode | None:
+    result = ended.result
+    if result.error is None and not result.stopped and not any(text.strip() for text in result.texts):
+        result.error = FailureCode.EMPTY
+    return result.error
+
+
+def _score(checks: CheckSet, text: str, expected: object) -> ItemScore | None:
+    """Return None if a scorer raises: the answer is stored all the same, and scored later."""
+    try:
+        return checks.score(text, expected)
+    except Exception:
+        logger.exception("an answer was not scored")
+        return None
+
+
+def may_retry(error: FailureCode, attempt: int, attempts: int) -> bool:
+    """Return whether an item that failed in this attempt (from 1) is asked again."""
+    if error is FailureCode.EMPTY:
+        return attempt < min(MAX_EMPTY_ATTEMPTS, attempts)
+    return error in TRANSIENT and attempt < attempts
+
+
+def _delay_s(attempt: int, retry_after: float | None) -> float:
+    """Return seconds until the next attempt: Retry-After, or doubled each time, with jitter."""
+    backoff = min(2.0**attempt, MAX_BACKOFF_S)
+    wait = max(backoff, min(retry_after or 0.0, MAX_RETRY_AFTER_S))
+    return wait * random.uniform(0.75, 1.25)  # noqa: S311
+
+
+@transaction.atomic
+def store_group(run: RunFacts, group: Sequence[Ended], paces: Mapping[int, int]) -> str:
+    """Store ended calls; return the reason why the run must pause, or "". Each item's fence guards its own part.
+
+    paces: as last read, by provider id.
+    """
+    rows = [outcome_of(ended, run) for ended in group]
+    stored = Run.objects.lock(run.run_id)
+    if stored.state == Run.State.CANCELLED:  # nothing is asked again
+        for row in rows:
+            if row["state"] == RunItem.State.QUEUED:
+                row["state"] = RunItem.State.SKIPPED
+    with connection.cursor() as cursor:
+        cursor.execute(
+            read_sql("store_items.sql"), {"outcomes": msgspec.json.encode(rows).decode(), "owner": run.owner_id}
+        )
+        if len(cursor.fetchall()) < len(group):
+            logger.info("some items of run %s were taken over", run.run_id)
+    costs = call_store.store_results([(ended.item.call, ended.result) for ended in group])
+    released = sum((ended.item.most for ended in group if ended.item.call.row.pk in costs), Decimal(0))
+    if released:
+        spent = sum(costs.values(), Decimal(0))
+        Run.objects.filter(pk=run.run_id).update(reserved=F("reserved") - released, spent=F("spent") + spent)
+    pace.observe(_observed(group), known=paces)
+    return next((str(ended.result.error) for ended in group if ended.result.error in KEY_FAILURES), "")
+
+
+def _observed(group: Sequence[Ended]) -> dict[int, pace.Observed]:
+    observed: dict[int, pace.Observed] = defaultdict(pace.Observed)
+    for ended in group:
+        seen, error = observed[ended.item.call.row.model.provider_id], ended.result.error
+        if error is FailureCode.RATE_LIMITED:
+            seen.refusals += 1
+            seen.retry_after = max(seen.retry_after, ended.result.retry_after or 0.0)
+        elif error is None and not ended.result.stopped:
+            seen.answers += 1
+    return observed
+
+
+def record_outcomes(group: Sequence[Ended]) -> None:
+    """Feed breakers, each in a transaction of its own. A 429 to a run takes no model away from people."""
+    answered = {ended.item.call.row.model for ended in group if not (ended.result.error or ended.result.stopped)}
+    models = {model.pk for model in answered}
+    providers = {model.provider_id for model in answered}
+    known = Breaker.objects.with_failures().filter(probe_at=None).values_list("model_id", "provider_id")
+    for model_id, provider_id in known if answered else ():
+        if model_id in models or provider_id in providers:
+            for model in answered:
+                if model.pk == model_id or model.provider_id == provider_id:
+                    with transaction.atomic():
+                        outcomes.record_outcome(model, None)
+                    break
+    for ended in group:
+        error = ended.result.error
+        if error and error is not FailureCode.RATE_LIMITED and (ended.result.was_sent or error in KEY_FAILURES):
+            with transaction.atomic():
+                outcomes.record_outcome(ended.item.call.row.model, error, retry_after=ended.result.retry_after)
+
+
+class GroupCommit:
+    """Collects ended calls of a run, and stores MAX_GROUP of them at once or after MAX_DELAY_S."""
+
+    def __init__(self, run: RunFacts, paces: Mapping[int, int], stored: asyncio.Event) -> None:
+        self._run, self.paces, self._stored = run, paces, stored
+        self._waiting: list[Ended] = []
+        self._has_some, self._is_full = asyncio.Event(), asyncio.Event()
+        # Items handed over and not stored yet.
+        self.unstored: set[int] = set()
+        self.pause_reason = ""
+
+    def put(self, ended: Ended) -> None:
+        self._waiting.append(ended)
+        self.unstored.add(ended.item.item_id)
+        self._has_some.set()
+        if len(self._waiting) >= MAX_GROUP:
+            self._is_full.set()
+
+    @property
+    def has_waiting(self) -> bool:
+        return bool(self._waiting)
+
+    async def run(self) -> None:
+        """Store groups until cancelled."""
+        while True:
+            await self._has_some.wait()
+            if not self._is_full.is_set():
+                try:
+                    async with asyncio.timeout(MAX_DELAY_S):
+                        await self._is_full.wait()
+                except TimeoutError:
+                    pass
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Store one group. Nothing is lost if the database is away: the items' leases decide."""
+        group, self._waiting = self._waiting[:MAX_GROUP], self._waiting[MAX_GROUP:]
+        if len(self._waiting) < MAX_GROUP:
+            self._is_full.clear()
+        if not self._waiting:
+            self._has_some.clear()
+        if not group:
+            return
+        try:
+            reason = await run_in_db_with_retry(_store_and_record, self._run, group, self.paces)
+            self.pause_reason = self.pause_reason or reason
+        except Exception:
+            logger.exception("%s answers of run %s were not stored", len(group), self._run.run_id)
+        finally:
+            self.unstored.difference_update(ended.item.item_id for ended in group)
+            self._stored.set()
+
+
+def _store_and_record(run: RunFacts, group: Sequence[Ended], paces: Mapping[int, int]) -> str:
+    reason = store_group(run, group, paces)
+    try:
+        record_outcomes(group)
+    except Exception:  # of breakers only: the answers are stored
+        logger.exception("outcomes of calls were not recorded")
+    return reason

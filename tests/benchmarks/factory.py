@@ -1,0 +1,66 @@
+"""Templates and runs for tests."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from benchmarks import actions
+from benchmarks.actions import EntrantRequest
+from benchmarks.models import Case, Check, Prompt, Run, RunCount, RunItem, Template, TemplateVersion
+from benchmarks.preparation.run_preparation import prepare
+from models_registry.models import LanguageModel
+from tests import make
+from tests.waiting import wait_for
+
+ENDED = {Run.State.DONE, Run.State.FAILED, Run.State.CANCELLED, Run.State.PAUSED}
+
+
+def version(
+    cases: int = 3, *, template: str = "say {{ word }}", turns: Sequence[str] = (), **fields: Any
+) -> TemplateVersion:
+    """Create a template whose prompts ask for `word0`, `word1`, …, and whose check wants it in the answer."""
+    owner = make.user()
+    made = Template.objects.create(owner_user=owner, slug=f"template-{owner.pk}", name="Words")
+    version = TemplateVersion.objects.create(template=made, **fields)
+    Prompt.objects.create(version=version, messages=[{"role": "user", "template": template}], turns=list(turns))
+    Check.objects.create(version=version, key="has-the-word", scorer="contains")
+    Case.objects.bulk_create(
+        Case(version=version, position=n, key=f"case-{n}", variables={"word": f"word{n}"}, expected=[f"word{n}"])
+        for n in range(cases)
+    )
+    return version
+
+
+def run(
+    version: TemplateVersion, *models: LanguageModel, is_prepared: bool = True, budget: str = "", **options: Any
+) -> Run:
+    run = actions.create_run(
+        owner=version.template.owner_user, version=version, entrants=[EntrantRequest(model) for model in models],
+        budget=Decimal(budget) if budget else None, **options,
+    )  # fmt: skip
+    if is_prepared:
+        assert prepare(run.pk)
+    run.refresh_from_db()
+    return run
+
+
+def wait_until_ended(run: Run, within: float = 20) -> Run:
+    def is_over() -> bool:
+        run.refresh_from_db()
+        answering = RunItem.objects.filter(run=run, state=RunItem.State.ANSWERING).exists()
+        return run.state in ENDED and not answering
+
+    wait_for(is_over, within)
+    return run
+
+
+def counts(run: Run) -> dict[str, int]:
+    """Return numbers of items by state, which the counters must agree with."""
+    items: dict[str, int] = {}
+    for state in RunItem.objects.filter(run=run).values_list("state", flat=True):
+        items[state] = items.get(state, 0) + 1
+    counted: dict[str, int] = {}
+    for state, n in RunCount.objects.filter(entrant__run=run, n__gt=0).values_list("state", "n"):
+        counted[state] = counted.get(state, 0) + n
+    assert counted == items
+    return items
