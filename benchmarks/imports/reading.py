@@ -51,6 +51,7 @@ def read_import(content: bytes, request: Request) -> Imported:
         if found not in FORMATS:
             raise ImportRefused("format_unknown", format=found)
         imported = FORMATS[found](source)
+        imported.format = found
         if imported.template is None and not imported.replies and not report.counts["refused"]:
             raise ImportRefused("no_cases")
     except TooManyErrors:
@@ -65,5 +66,10 @@ def _with_report(imported: Imported, report: Report) -> Imported:
     counts = {str(action): count for action, count in report.counts.items()}
     if report.counts["refused"]:
         return Imported(imported.format, report.entries, counts)
+    if imported.template is not None:
+        report.taken("cases", count=len(imported.template.cases))
+    if imported.replies:
+        report.taken("replies", count=len(imported.replies))
+    counts = {str(action): count for action, count in report.counts.items()}
     imported.entries, imported.counts = report.entries, counts
     return imported

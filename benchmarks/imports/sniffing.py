@@ -70,8 +70,6 @@ def of_fields(row: Mapping[str, object], *, is_table: bool) -> str:
         return "gsm8k"
     if _is_trace(fields):
         return "traces"
-    if fields == {"prompt", "uid"}:
-        return "arena_hard"
     return "table"
 
 
@@ -82,11 +80,11 @@ def _is_trace(fields: Collection[str]) -> bool:
 # The first match counts, so that fields of several formats stand after those of one.
 _BY_FIELDS: list[tuple[set[str], str]] = [
     ({"question_id", "model_id", "choices"}, "mt_bench_answers"),
+    ({"question_id", "cluster", "turns"}, "arena_hard"),
     ({"question_id", "turns"}, "mt_bench"),
     ({"uid", "model", "messages"}, "arena_hard_answers"),
     ({"uid", "games"}, "arena_hard_judgements"),
     ({"uid", "prompt"}, "arena_hard"),
-    ({"question_id", "cluster", "turns"}, "arena_hard"),
     ({"task_id", "prompt", "test"}, "human_eval"),
     ({"prompt", "instruction_id_list", "kwargs"}, "ifeval"),
     ({"question", "mc1_targets"}, "truthful_qa"),

@@ -14,7 +14,8 @@ def read_questions(source: Source) -> Imported:
     def add(row: Row) -> None:
         tags = [text(row, name) for name in ("category", "subcategory")]
         cluster = text(row, "cluster")
-        case = Case(required_text(row, "uid"), {"prompt": _prompt(row)}, cluster=cluster, tags=[*tags, cluster])
+        key = required_text(row, "question_id" if "question_id" in row.cells else "uid")
+        case = Case(key, {"prompt": _prompt(row)}, cluster=cluster, tags=[*tags, cluster])
         cases.add(case, row.place())
 
     for_each(source.rows(), add, source.report)

@@ -11,6 +11,19 @@ from benchmarks.imports.report import ImportRefused
 from benchmarks.imports.source import Source
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+# Of IFEval's own registry.
+_RULES = {
+    "keywords:existence", "keywords:frequency", "keywords:forbidden_words", "keywords:letter_frequency",
+    "language:response_language", "length_constraints:number_sentences", "length_constraints:number_paragraphs",
+    "length_constraints:number_words", "length_constraints:nth_paragraph_first_word",
+    "detectable_content:number_placeholders", "detectable_content:postscript",
+    "detectable_format:number_bullet_lists", "detectable_format:constrained_response",
+    "detectable_format:number_highlighted_sections", "detectable_format:multiple_sections",
+    "detectable_format:json_format", "detectable_format:title", "combination:two_responses",
+    "combination:repeat_prompt", "startend:end_checker", "startend:quotation",
+    "change_case:capital_word_frequency", "change_case:english_capital", "change_case:english_lowercase",
+    "punctuation:no_comma",
+}  # fmt: skip
 _GSM8K_ANSWER = re.compile(r"####\s*(\S[^\n]*)\s*\Z")
 
 
@@ -53,6 +66,9 @@ def _ifeval(row: Row) -> Case:
     rules, settings = required_texts(row, "instruction_id_list"), row.cells.get("kwargs")
     if not isinstance(settings, list) or len(settings) != len(rules) or not all(isinstance(s, dict) for s in settings):
         raise ImportRefused("rules_without_settings", row.place("kwargs"))
+    for rule in rules:
+        if rule not in _RULES:
+            raise ImportRefused("rule_unknown", row.place("instruction_id_list"), rule=rule)
     # Files made by Arrow give every rule all settings, most of them null.
     given = [{name: value for name, value in found.items() if value is not None} for found in settings]
     check = Check("instructions", "instructions", settings={"instruction_id_list": list(rules), "kwargs": given})

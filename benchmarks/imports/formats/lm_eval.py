@@ -197,14 +197,17 @@ class _Task:
         """Return a check for each metric and each list of filters."""
         metrics = self._task.get("metric_list")
         checks: list[Check] = []
+        unknown: dict[str, Place] = {}
         for name, steps in self._filters():
             for number, metric in enumerate(metrics if isinstance(metrics, Seq) else [{"metric": "exact_match"}]):
                 kind = as_text(metric.get("metric")) if isinstance(metric, dict) else ""
                 if kind not in _METRICS:
-                    self._report.left_out("check_not_supported", place_in(metrics, number), type=kind)
+                    unknown[kind] = place_in(metrics, number)
                     continue
                 check = Check(f"{kind}-{name}", _METRICS[kind], extract=steps, settings=_options(metric))
                 checks.append(self._with_target(check))
+        for kind, place in unknown.items():
+            self._report.left_out("check_not_supported", place, type=kind)
         return checks
 
     def _filters(self) -> list[tuple[str, list[dict[str, object]]]]:

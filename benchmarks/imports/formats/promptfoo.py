@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import islice, product
 
 from benchmarks.imports.building import Cases
-from benchmarks.imports.content import Case, Check, Imported
+from benchmarks.imports.content import Case, Check, Imported, Reply
 from benchmarks.imports.formats.assertions import read_assertions
 from benchmarks.imports.formats.fields import for_each
 from benchmarks.imports.formats.promptfoo_prompts import read_prompts, read_providers, refuse_environment
@@ -20,7 +20,7 @@ _USED = {
     "metadata", "$schema",
 }  # fmt: skip
 _TEST_FIELDS = {"description", "vars", "assert", "threshold", "metadata", "options", "providerOutput"}
-_OPTION_FIELDS = {"prefix", "suffix", "disableDefaultAsserts"}
+_OPTION_FIELDS = {"prefix", "suffix", "disableDefaultAsserts", "disableVarExpansion"}
 _TABLES = (".csv", ".tsv", ".xlsx", ".jsonl", ".parquet")
 _CODE_FILES = (".js", ".ts", ".mjs", ".cjs", ".py", ".rb")
 
@@ -105,11 +105,14 @@ class _Configuration:
             self._report.refuse(error.code, error.place, **error.values)
 
     def _tests_of_table(self, path: str) -> None:
-        table = TableCases(self._source)
+        table = TableCases(self._source, guess=False)
         for_each(self._source.rows(path), table.add, self._report)
         for case, number in zip(table.cases.found, range(1, MAX_CASES + 1), strict=False):
             case.variables = self._default_variables() | case.variables
+            replies = [reply for reply in table.cases.replies if reply.case_key == case.key]
             self._cases.add_titled(case, Place(number + 1, 0, path))
+            for reply in replies:
+                self._cases.reply(Reply(reply.entrant, case.key, reply.text), Place(number + 1, 0, path))
         self._uses_affixes |= table.uses_affixes
 
     def _try_test(self, test: Map, shared: Map | None) -> None:
@@ -126,6 +129,10 @@ class _Configuration:
         if shared is not None:
             variables = self._variables(shared) | variables
         checks = read_assertions(test.get("assert"), self._load, self._report)
+        options = test.get("options")
+        if isinstance(options, Map) and options.get("disableVarExpansion") is True:
+            self._add(test, self._default_variables() | variables, checks)
+            return
         for combination in _combinations(self._default_variables() | variables, test.place):
             self._add(test, combination, checks)
 

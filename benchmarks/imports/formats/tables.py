@@ -52,7 +52,8 @@ def role_of(column: str, mapping: dict[str, str], *, guess: bool = False) -> str
 class TableCases:
     """Cases of rows; a version's check takes the place of the rows' own where all rows have the same one."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, *, guess: bool) -> None:
+        self._guess = guess and not source.request.mapping
         self.cases = Cases(source.report)
         self._source, self._report = source, source.report
         self.roles: dict[str, str] = {}
@@ -92,7 +93,7 @@ class TableCases:
 
     def _role(self, column: str, row: Row) -> str:
         if column not in self.roles:
-            guess = not self._source.request.mapping and not any(name.startswith("__") for name in row.cells)
+            guess = self._guess and not any(name.startswith("__") for name in row.cells)
             role = self.roles[column] = role_of(column, self._source.request.mapping, guess=guess)
             if role in ("unknown", "ignore"):
                 self._report.left_out("column_not_used", row.place(column)._replace(line=1), column=column)
@@ -211,7 +212,9 @@ def with_affixes(prompts: list[Prompt], cases: list[Case]) -> None:
 
 def read(source: Source) -> Imported:
     """Return cases; the prompt is the column with that role, else the only variable, else all of them by name."""
-    table = TableCases(source)
+    for column, role in source.request.mapping.items():
+        role_of(column, {column: role})
+    table = TableCases(source, guess=True)
     for_each(source.rows(), table.add, source.report)
     unknown = source.request.mapping.keys() - table.roles.keys()
     for column in sorted(unknown):
