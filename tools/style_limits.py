@@ -13,7 +13,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-APPS = ("accounts", "arena_site", "battles", "benchmarks", "common", "leaderboard", "models_registry", "site_content", "uploads")
+APPS = (
+    "accounts",
+    "arena_site",
+    "battles",
+    "benchmarks",
+    "common",
+    "leaderboard",
+    "models_registry",
+    "site_content",
+    "uploads",
+)
 RIDDLE = re.compile(
     r"(What|Who|Whom|Whose|Whoever|Whatever|Whether|Where|Wherever|When|How|Which|As|At|Behind|Beside|By|Down|For|From|In|"
     r"Inside|Into|Of|On|Out|Over|Through|To|Under|Until|Up|With|Within|Without)\b"

@@ -7,7 +7,7 @@ RATIO_FREE_BYTES = 1_000_000
 MAX_ARCHIVE_FILES = 200
 # Documents are read into nodes with positions, at about a megabyte a second.
 MAX_DOCUMENT_BYTES = 4_000_000
-# YAML's nodes with each alias written out.
+# Of a YAML document with each alias written out, and of a record.
 MAX_NODES = 500_000
 MAX_CASES = 20_000
 MAX_REPLIES = 200_000

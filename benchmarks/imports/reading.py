@@ -40,6 +40,9 @@ FORMATS: dict[str, Callable[[Source], Imported]] = {
     "traces": traces.read,
 }
 
+# Formats of answers by those of their questions.
+ANSWERS = {"mt_bench": "mt_bench_answers", "arena_hard": "arena_hard_answers"}
+
 
 def read_import(content: bytes, request: Request) -> Imported:
     """Return all of the content, or none of it and the errors."""
@@ -52,6 +55,8 @@ def read_import(content: bytes, request: Request) -> Imported:
             raise ImportRefused("format_unknown", format=found)
         imported = FORMATS[found](source)
         imported.format = found
+        if source.is_archive and imported.template is not None:
+            _add_answers(imported, source)
         if imported.template is None and not imported.replies and not report.counts["refused"]:
             raise ImportRefused("no_cases")
     except TooManyErrors:
@@ -60,6 +65,20 @@ def read_import(content: bytes, request: Request) -> Imported:
         report.refuse_for(error)
         imported = Imported(found, [], {})
     return _with_report(imported, report)
+
+
+def _add_answers(imported: Imported, source: Source) -> None:
+    """Add models' answers that lie in the archive beside their questions."""
+    for path in sorted(source.files.keys() - {source.main}) if imported.format in ANSWERS else ():
+        if path.lower().endswith(".jsonl"):
+            beside = Source(source.files, path, source.request, source.report, is_archive=True)
+            if find_format(beside) == ANSWERS[imported.format]:
+                imported.replies += FORMATS[ANSWERS[imported.format]](beside).replies
+    keys = {case.key for case in imported.template.cases} if imported.template else set()
+    for reply in imported.replies:
+        if reply.case_key not in keys:
+            source.report.left_out("reply_without_case", entrant=reply.entrant, key=reply.case_key)
+    imported.replies = [reply for reply in imported.replies if reply.case_key in keys]
 
 
 def _with_report(imported: Imported, report: Report) -> Imported:

@@ -3,7 +3,9 @@
 from collections.abc import Collection, Mapping
 
 from benchmarks.imports.readers.documents import Map
-from benchmarks.imports.report import ImportRefused, Place, Report
+from benchmarks.imports.readers.encoding import BOM
+from benchmarks.imports.readers.json_rows import is_lines, is_wrapped
+from benchmarks.imports.report import ImportRefused, Place, Report, TooManyErrors
 from benchmarks.imports.source import DOCUMENTS, Source
 
 _TRACE_INPUTS = {"input", "user_input"}
@@ -22,23 +24,23 @@ def find_format(source: Source) -> str:
     if lower.endswith(".json") and (found := _of_json(source)):
         return found
     probe = Source(source.files, source.main, source.request, Report(), source.is_archive)
-    row = next(iter(probe.rows()), None)
-    if row is None:
-        for entry in probe.report.entries:
-            raise ImportRefused(entry.code, Place(entry.line, entry.column, entry.file), **entry.values)
-        raise ImportRefused("no_cases")
+    try:
+        row = next(iter(probe.rows()), None)
+    except TooManyErrors:
+        row = None
+    if row is None:  # reading it as a table tells every error
+        return "table"
     return of_fields(row.cells, is_table=bool(row.columns))
 
 
 def _of_json(source: Source) -> str | None:
-    """Return promptfoo for an object with its fields; long files and arrays are records."""
+    """Return promptfoo for an object with its fields; anything else is records."""
     content = source.files[source.main]
-    if content.lstrip()[:1] != b"{" or not any(f'"{name}"'.encode() in content for name in _PROMPTFOO):
+    if not any(f'"{name}"'.encode() in content for name in _PROMPTFOO):
         return None
-    try:
-        document = source.document()
-    except ImportRefused:
+    if not content.removeprefix(BOM).lstrip().startswith(b"{") or is_lines(content) or is_wrapped(content):
         return None
+    document = source.document()
     return "promptfoo" if isinstance(document, Map) and _is_promptfoo(document) else None
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from benchmarks.imports.content import Request
 from benchmarks.imports.readers import documents
 from benchmarks.imports.readers.encoding import BOM
-from benchmarks.imports.readers.json_rows import read_json_array, read_json_lines
+from benchmarks.imports.readers.json_rows import is_lines, read_json_array, read_json_lines
 from benchmarks.imports.readers.parquet import MAGIC, read_parquet_rows
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.spreadsheets import read_sheet
@@ -87,12 +87,7 @@ def _rows(content: bytes, path: str, label: str, sheet: str, report: Report) -> 
     if start.startswith(b"["):
         return read_json_array(content, report, label)
     if start.startswith(b"{"):
-        if ending in (".jsonl", ".ndjson") or _is_lines(content):
+        if ending in (".jsonl", ".ndjson") or is_lines(content):
             return read_json_lines(content, report, label)
         return read_json_array(content, report, label)
     return read_table(content, report, label)
-
-
-def _is_lines(content: bytes) -> bool:
-    """Return whether the first line is an object of its own."""
-    return content.lstrip(BOM + b" \t\r\n").partition(b"\n")[0].rstrip().endswith(b"}") and b"\n{" in content

@@ -16,7 +16,7 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.test")
 django.setup()
 
-from tools.bench import boards, pages, scenarios  # noqa: E402
+from tools.bench import boards, imports, pages, scenarios  # noqa: E402
 from tools.bench.arena import Bench  # noqa: E402
 
 SCENARIOS = {
@@ -29,6 +29,7 @@ SCENARIOS = {
     "aggregation": boards.aggregation,
     "board": boards.board,
     "pages": pages.pages,
+    "imports": imports.imports,
     "soak": scenarios.soak,
 }
 DEFAULT_SCENARIOS = [name for name in SCENARIOS if name not in ("soak", "aggregation")]

@@ -13,7 +13,17 @@ from django.utils.translation.template import templatize
 
 from common.verbose_names import generated_verbose_names
 
-APPS = ("accounts", "arena_site", "battles", "benchmarks", "common", "leaderboard", "models_registry", "site_content", "uploads")
+APPS = (
+    "accounts",
+    "arena_site",
+    "battles",
+    "benchmarks",
+    "common",
+    "leaderboard",
+    "models_registry",
+    "site_content",
+    "uploads",
+)
 PYTHON_KEYWORDS = {
     "_": None,
     "gettext": None,

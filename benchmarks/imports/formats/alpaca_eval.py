@@ -15,10 +15,11 @@ def read(source: Source) -> Imported:
         instruction = required_text(row, "instruction")
         if context := text(row, "input"):
             instruction = f"{instruction}\n\n{context}"
-        cases.add(Case(text(row, "id"), {"instruction": instruction}, tags=[text(row, "dataset")]), row.place())
+        case = Case(text(row, "id"), {"instruction": instruction}, tags=[text(row, "dataset")])
+        cases.add(case, row.place())
         if output := text(row, "output"):
             generator = text(row, "generator") or "reference"
-            cases.reply(Reply(generator, cases.found[-1].key, output), row.place())
+            cases.reply(Reply(generator, case.key, output), row.place())
 
     for_each(source.rows(), add, source.report)
     template = cases.template(source.request.name, [one_message("{{ instruction }}")])

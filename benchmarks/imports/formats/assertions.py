@@ -38,7 +38,7 @@ _OTHER = {
     "context-faithfulness", "context-recall", "context-relevance", "contains-sql", "is-sql", "contains-xml",
     "contains-html", "is-html", "gleu", "meteor", "word-count", "guardrails", "is-valid-function-call",
     "is-valid-openai-function-call", "is-valid-openai-tools-call", "tool-call-f1", "skill-used",
-    "trace-error-spans", "trace-span-count", "trace-span-duration", "assert-set", "pi",
+    "trace-error-spans", "trace-span-count", "trace-span-duration", "assert-set", "trajectory", "human",
 }  # fmt: skip
 _TYPES = {*_TEXTS, *_WITHOUT_VALUE, *_LIMITS, *_JSON, *_JUDGED, *_OTHER}
 

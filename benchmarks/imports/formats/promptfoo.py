@@ -41,6 +41,7 @@ class _Configuration:
         if isinstance(default, str):
             default = self._load(default, place_in(document, "defaultTest"))
         self._default = default if isinstance(default, Map) else Map(place_in(document, "defaultTest"))
+        self._shared_variables: dict[str, object] = {}
         self._default_checks: list[Check] = []
         self._must_copy_default_checks = False
 
@@ -50,11 +51,12 @@ class _Configuration:
         prompts = read_prompts(self._source, self._document)
         models = read_providers(self._source, self._document)
         self._leave_out(self._default, "defaultTest")
+        self._shared_variables = self._variables(self._default)
         self._default_checks = read_assertions(self._default.get("assert"), self._load, self._report, "default-")
         self._tests(self._document.get("tests"), place_in(self._document, "tests"))
         self._scenarios()
         if "tests" not in self._document and "scenarios" not in self._document:
-            self._add(Map(self._default.place), {})
+            self._add(Map(self._default.place), dict(self._shared_variables))
         if self._uses_affixes:
             with_affixes(prompts, self._cases.found)
         template = self._cases.template(
@@ -107,12 +109,14 @@ class _Configuration:
     def _tests_of_table(self, path: str) -> None:
         table = TableCases(self._source, guess=False)
         for_each(self._source.rows(path), table.add, self._report)
-        for case, number in zip(table.cases.found, range(1, MAX_CASES + 1), strict=False):
-            case.variables = self._default_variables() | case.variables
-            replies = [reply for reply in table.cases.replies if reply.case_key == case.key]
-            self._cases.add_titled(case, Place(number + 1, 0, path))
-            for reply in replies:
-                self._cases.reply(Reply(reply.entrant, case.key, reply.text), Place(number + 1, 0, path))
+        keys: dict[str, str] = {}
+        for case in table.cases.found:
+            case.variables = self._shared_variables | case.variables
+            old_key = case.key
+            self._cases.add_titled(case, Place(0, 0, path))
+            keys[old_key] = case.key
+        for reply in table.cases.replies:
+            self._cases.reply(Reply(reply.entrant, keys[reply.case_key], reply.text), Place(0, 0, path))
         self._uses_affixes |= table.uses_affixes
 
     def _try_test(self, test: Map, shared: Map | None) -> None:
@@ -131,13 +135,10 @@ class _Configuration:
         checks = read_assertions(test.get("assert"), self._load, self._report)
         options = test.get("options")
         if isinstance(options, Map) and options.get("disableVarExpansion") is True:
-            self._add(test, self._default_variables() | variables, checks)
+            self._add(test, self._shared_variables | variables, checks)
             return
-        for combination in _combinations(self._default_variables() | variables, test.place):
+        for combination in _combinations(self._shared_variables | variables, test.place):
             self._add(test, combination, checks)
-
-    def _default_variables(self) -> dict[str, object]:
-        return self._variables(self._default)
 
     def _variables(self, test: Map) -> dict[str, object]:
         """Return variables with the contents of files in their places."""

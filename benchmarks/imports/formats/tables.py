@@ -233,7 +233,8 @@ def _prompt(table: TableCases, source: Source) -> str:
     names = given or usual[:1] or list(table.names.values())
     if len(names) == 1:
         return f"{{{{ {names[0]} }}}}"
-    source.report.changed("prompt_made_of_columns", columns=", ".join(names))
+    if names:
+        source.report.changed("prompt_made_of_columns", columns=", ".join(names))
     return "\n\n".join(f"{_literal(name)}: {{{{ {name} }}}}" for name in names)
 
 

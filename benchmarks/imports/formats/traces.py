@@ -36,7 +36,7 @@ def read(source: Source) -> Imported:
             source.report.left_out("field_not_used", row.place(name), field=name)
         cases.add(case, row.place())
         if output := text(row, _first(row, OUTPUTS)):
-            cases.reply(Reply("imported", cases.found[-1].key, output), row.place())
+            cases.reply(Reply("imported", case.key, output), row.place())
 
     for_each(source.rows(), add, source.report)
     checks = []

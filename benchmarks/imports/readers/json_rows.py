@@ -14,6 +14,9 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _WRAPPERS = ("data", "items", "examples", "samples", "rows", "dataset", "questions", "test_cases", "goldens")
 
 
+_WRAPPED = re.compile(rf'\{{\s*"(?:{"|".join(_WRAPPERS)})"\s*:\s*')
+
+
 class _Problem(Exception):
     pass
 
@@ -138,13 +141,23 @@ def _opening(text: str, file: str) -> int:
     """Return the position of the first element."""
     position = _skip(text, 0)
     if text[position : position + 1] == "{":
-        wrapped = re.compile(rf'\{{\s*"(?:{"|".join(_WRAPPERS)})"\s*:\s*').match(text, position)
+        wrapped = _WRAPPED.match(text, position)
         if wrapped is None:
             raise ImportRefused("no_records", place_of_character(text, position, file))
         position = wrapped.end()
     if text[position : position + 1] != "[":
         raise ImportRefused("no_records", place_of_character(text, position, file))
     return _skip(text, position + 1)
+
+
+def is_lines(content: bytes) -> bool:
+    """Return whether the first line is an object of its own."""
+    return content.lstrip(BOM + b" \t\r\n").partition(b"\n")[0].rstrip().endswith(b"}") and b"\n{" in content
+
+
+def is_wrapped(content: bytes) -> bool:
+    """Return whether an object has the records in one of its fields."""
+    return _WRAPPED.match(content[:1_000].decode("utf-8-sig", "replace").lstrip()) is not None
 
 
 def _skip(text: str, position: int) -> int:

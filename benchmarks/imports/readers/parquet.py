@@ -30,9 +30,11 @@ def read_parquet_rows(content: bytes, report: Report, file: str = "") -> Iterato
                 for name, value in row.cells.items():
                     check_value(value, row.place(name))
                 yield row
-    except ImportRefused:
+    except (ImportRefused, MemoryError):
         raise
-    except Exception as error:  # arro3 raises its own and bare ones for damage
+    except BaseException as error:  # a panic of arro3, which reports damage so, is no Exception
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         raise ImportRefused("not_parquet", Place(0, 0, file), problem=str(error)) from error
     if not number:
         raise ImportRefused("empty_file", Place(0, 0, file))

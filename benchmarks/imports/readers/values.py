@@ -2,14 +2,14 @@
 
 import math
 
-from benchmarks.imports.limits import MAX_DEPTH, MAX_TEXT
+from benchmarks.imports.limits import MAX_DEPTH, MAX_NODES, MAX_TEXT
 from benchmarks.imports.report import ImportRefused, Place
 from common.text.storable import has_unstorable
 
 
 def check_value(value: object, place: Place) -> None:
     """Raise ImportRefused for a value that cannot be stored, or is too long or too deep."""
-    pending = [(value, 0)]
+    pending, nodes = [(value, 0)], 0
     while pending:
         found, depth = pending.pop()
         if isinstance(found, str):
@@ -17,6 +17,9 @@ def check_value(value: object, place: Place) -> None:
         elif isinstance(found, dict | list):
             if depth >= MAX_DEPTH:
                 raise ImportRefused("too_deep", place, limit=MAX_DEPTH)
+            nodes += len(found)
+            if nodes > MAX_NODES:
+                raise ImportRefused("too_many_nodes", place, limit=MAX_NODES)
             if isinstance(found, dict):
                 for name in found:
                     _check_text(name, place)
