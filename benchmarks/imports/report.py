@@ -34,6 +34,7 @@ class Report:
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.counts: Counter[Action] = Counter()
+        self._listed: set[tuple[object, ...]] = set()
 
     def taken(self, code: str, place: Place = NOWHERE, **values: Value) -> None:
         self._add("taken", code, place, values)
@@ -54,6 +55,12 @@ class Report:
         self._add("refused", error.code, error.place, error.values)
 
     def _add(self, action: Action, code: str, place: Place, values: dict[str, Value]) -> None:
+        if place.line and action != "refused":
+            # An aliased or repeated part of a file is listed once.
+            entry = (action, code, place, *values.values())
+            if entry in self._listed:
+                return
+            self._listed.add(entry)
         self.counts[action] += 1
         if self.counts[action] <= MAX_ENTRIES:
             short = {name: _shortened(value) for name, value in values.items()}

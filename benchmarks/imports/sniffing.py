@@ -28,7 +28,7 @@ def find_format(source: Source) -> str:
         row = next(iter(probe.rows()), None)
     except TooManyErrors:
         row = None
-    if row is None:  # reading it as a table tells every error
+    if row is None:  # reading it as a table lists every error
         return "table"
     return of_fields(row.cells, is_table=bool(row.columns))
 

@@ -13,7 +13,7 @@ from benchmarks.imports.readers.values import as_text
 from benchmarks.imports.report import ImportRefused, Place, Report
 
 # Reading cannot go on after these.
-_FATAL = ("too_many_cases", "too_many_replies", "too_many_errors")
+FATAL = ("too_many_cases", "too_many_replies", "too_many_errors")
 _ROLES: dict[object, Role] = {
     "system": "system", "developer": "system", "user": "user", "human": "user", "assistant": "assistant",
 }  # fmt: skip
@@ -26,7 +26,7 @@ def for_each(rows: Iterable[Row], handle: Callable[[Row], None], report: Report)
         try:
             handle(row)
         except ImportRefused as error:
-            if error.code in _FATAL:
+            if error.code in FATAL:
                 raise
             report.refuse(error.code, error.place, **error.values)
 

@@ -6,7 +6,7 @@ from itertools import islice, product
 from benchmarks.imports.building import Cases
 from benchmarks.imports.content import Case, Check, Imported, Reply
 from benchmarks.imports.formats.assertions import read_assertions
-from benchmarks.imports.formats.fields import for_each
+from benchmarks.imports.formats.fields import FATAL, for_each
 from benchmarks.imports.formats.promptfoo_prompts import read_prompts, read_providers, refuse_environment
 from benchmarks.imports.formats.tables import TableCases, with_affixes
 from benchmarks.imports.limits import MAX_CASES
@@ -37,6 +37,7 @@ class _Configuration:
         self._source, self._report, self._document = source, source.report, document
         self._cases = Cases(source.report)
         self._uses_affixes = False
+        self._open_files: set[str] = set()
         default = document.get("defaultTest")
         if isinstance(default, str):
             default = self._load(default, place_in(document, "defaultTest"))
@@ -55,7 +56,7 @@ class _Configuration:
         self._default_checks = read_assertions(self._default.get("assert"), self._load, self._report, "default-")
         self._tests(self._document.get("tests"), place_in(self._document, "tests"))
         self._scenarios()
-        if "tests" not in self._document and "scenarios" not in self._document:
+        if not self._document.get("tests") and "scenarios" not in self._document:
             self._add(Map(self._default.place), dict(self._shared_variables))
         if self._uses_affixes:
             with_affixes(prompts, self._cases.found)
@@ -85,11 +86,11 @@ class _Configuration:
     def _tests(self, tests: object, place: Place, shared: Map | None = None) -> None:
         """Add the cases of a list, of a file, or of a list of both."""
         if isinstance(tests, str):
-            self._tests_of_file(tests, place)
+            self._tests_of_file(tests, place, shared)
         elif isinstance(tests, Seq):
             for number, test in enumerate(tests):
                 if isinstance(test, str):
-                    self._tests_of_file(test, place_in(tests, number))
+                    self._tests_of_file(test, place_in(tests, number), shared)
                 elif isinstance(test, Map) and "path" not in test:
                     self._try_test(test, shared)
                 else:
@@ -97,21 +98,30 @@ class _Configuration:
         elif tests is not None:
             self._report.refuse("test_not_understood", place)
 
-    def _tests_of_file(self, reference: str, place: Place) -> None:
+    def _tests_of_file(self, reference: str, place: Place, shared: Map | None) -> None:
+        if reference in self._open_files:
+            self._report.refuse("file_includes_itself", place, file=reference)
+            return
+        self._open_files.add(reference)
         try:
             if reference.lower().endswith(_TABLES):
-                self._tests_of_table(self._source.find(reference, self._source.main, place))
+                self._tests_of_table(self._source.find(reference, self._source.main, place), shared)
             else:
-                self._tests(self._load(reference, place), place)
+                self._tests(self._load(reference, place), place, shared)
         except ImportRefused as error:
+            if error.code in FATAL:
+                raise
             self._report.refuse(error.code, error.place, **error.values)
+        finally:
+            self._open_files.remove(reference)
 
-    def _tests_of_table(self, path: str) -> None:
+    def _tests_of_table(self, path: str, shared: Map | None) -> None:
+        variables = self._shared_variables | (self._variables(shared) if shared else {})
         table = TableCases(self._source, guess=False)
         for_each(self._source.rows(path), table.add, self._report)
         keys: dict[str, str] = {}
         for case in table.cases.found:
-            case.variables = self._shared_variables | case.variables
+            case.variables = variables | case.variables
             old_key = case.key
             self._cases.add_titled(case, Place(0, 0, path))
             keys[old_key] = case.key
@@ -123,15 +133,16 @@ class _Configuration:
         try:
             self._test(test, shared)
         except ImportRefused as error:
-            if error.code == "too_many_cases":
+            if error.code in FATAL:
                 raise
             self._report.refuse(error.code, error.place, **error.values)
 
     def _test(self, test: Map, shared: Map | None) -> None:
-        self._leave_out(test, "tests")
         variables = self._variables(test)
         if shared is not None:
             variables = self._variables(shared) | variables
+            test = _merged(shared, test)
+        self._leave_out(test, "tests")
         checks = read_assertions(test.get("assert"), self._load, self._report)
         options = test.get("options")
         if isinstance(options, Map) and options.get("disableVarExpansion") is True:
@@ -197,7 +208,9 @@ class _Configuration:
             for shared in config:
                 if isinstance(shared, Map):
                     tests = scenario.get("tests")
-                    self._tests(Seq(place) if tests is None else tests, place, shared)
+                    if tests is None:
+                        self._try_test(Map(place), shared)
+                    self._tests(tests, place, shared)
                 else:
                     self._report.refuse("scenario_not_understood", place)
 
@@ -209,9 +222,33 @@ class _Configuration:
             self._report.left_out("key_not_used", place_in(options, name), key=f"{where}.options.{name}")
 
 
+def _merged(shared: Map, test: Map) -> Map:
+    """Return a scenario's test with the fields of its configuration, but for the variables."""
+    found = Map(test.place)
+    for part in (shared, test):
+        for name in part.keys() - {"vars"}:
+            value, old = part[name], found.get(name)
+            if isinstance(value, Map) and isinstance(old, Map):
+                both = Map(value.place)
+                both.update(old | value)
+                both.places = old.places | value.places
+                value = both
+            elif isinstance(value, Seq) and isinstance(old, Seq):
+                joined = Seq(value.place)
+                joined.extend([*old, *value])
+                joined.places = old.places + value.places
+                value = joined
+            found[name], found.places[name] = value, place_in(part, name)
+    return found
+
+
 def _combinations(variables: dict[str, object], place: Place) -> Iterator[dict[str, object]]:
-    """Yield the product of all variables that are lists. Raises ImportRefused for too many."""
-    lists = {name: value for name, value in variables.items() if isinstance(value, list)}
+    """Yield the product of all lists of texts, as promptfoo does: other lists are values. Raises ImportRefused."""
+    lists = {
+        name: value
+        for name, value in variables.items()
+        if isinstance(value, list) and value and isinstance(value[0], str)
+    }
     for number, chosen in enumerate(islice(product(*lists.values()), MAX_CASES + 1)):
         if number >= MAX_CASES:
             raise ImportRefused("too_many_cases", place, limit=MAX_CASES)

@@ -51,6 +51,10 @@ BAD = {
     "configuration with a field twice": ("own.json", b'{"prompts": ["a"],\n "prompts": ["b"]}',
                                         ("duplicate_key", 2, 2)),
     "object without records": ("own.json", b'{"q": 1}', ("no_records", 1, 1)),
+    "tests that include themselves": (
+        "own.zip", files.archive({"a.yaml": b"prompts: [a]\ntests: file://t.yaml\n", "t.yaml": b"- file://t.yaml\n"}),
+        ("file_includes_itself", 1, 3),
+    ),
     "bad YAML": ("own.yaml", b"prompts: [a\ntests: b\n", ("not_yaml", 2, 6)),
     "YAML tag": ("own.yaml", CONFIG + b"!!python/name:os.system x\n", ("yaml_tag", 4, 10)),
     "function of lm-eval": ("own.yaml", TASK + b"process_docs: !function utils.run\n", ("yaml_tag", 4, 15)),

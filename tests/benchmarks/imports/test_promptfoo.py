@@ -85,6 +85,27 @@ def test_cells_have_types_and_thresholds():
     assert cases[0].threshold == 0.5
 
 
+def test_scenarios_merge_their_parts():
+    content = b"""
+prompts: ['{{ q }}']
+scenarios:
+  - config:
+      - {vars: {q: [x, y], n: [1, 2]}, assert: [{type: contains, value: a}], metadata: {a: 1}}
+      - {vars: {q: z}, threshold: 0.2}
+    tests:
+      - {assert: [{type: contains, value: b}, {type: webhook, value: w}], metadata: {b: 2}}
+  - config: [{vars: {q: alone}}]
+"""
+    imported = read_import(content, Request("own.yaml"))
+    cases = imported.template.cases
+    assert [(case.variables, [check.targets for check in case.checks]) for case in cases] == [
+        ({"q": "x", "n": [1, 2]}, [["a"], ["b"]]), ({"q": "y", "n": [1, 2]}, [["a"], ["b"]]),
+        ({"q": "z"}, [["b"]]), ({"q": "alone"}, []),
+    ]  # fmt: skip
+    assert [(case.metadata, case.threshold) for case in cases[1:3]] == [({"a": 1, "b": 2}, None), ({"b": 2}, 0.2)]
+    assert [entry.code for entry in imported.entries if entry.action == "left_out"] == ["check_not_supported"]
+
+
 def test_disabled_default_check_stays_with_other_cases():
     content = (
         b"prompts: ['{{ q }}']\ndefaultTest: {assert: [{type: contains, value: a}]}\ntests:\n"
