@@ -9,6 +9,8 @@ from benchmarks.imports.report import ImportRefused, Place
 
 ZIP = b"PK\x03\x04"
 GZIP = b"\x1f\x8b"
+# Any of these may come from a damaged archive.
+_DAMAGE = (zipfile.BadZipFile, OSError, EOFError, zlib.error, ValueError, NotImplementedError)
 _WORKBOOK = b"xl/workbook.xml"
 
 
@@ -48,7 +50,7 @@ def _limit(packed: int) -> int:
 def _unzip(content: bytes, name: str) -> dict[str, bytes]:
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
-    except zipfile.BadZipFile as error:
+    except _DAMAGE as error:
         raise ImportRefused("damaged_archive", Place(0, 0, name)) from error
     members = [member for member in archive.infolist() if not _is_ignored(member)]
     if len(members) > MAX_ARCHIVE_FILES:
@@ -83,7 +85,7 @@ def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: str, left:
     try:
         with archive.open(member) as file:
             unpacked = file.read(limit + 1)
-    except (zipfile.BadZipFile, OSError, EOFError, zlib.error, NotImplementedError) as error:
+    except _DAMAGE as error:
         raise ImportRefused("damaged_archive", Place(0, 0, path)) from error
     if len(unpacked) > limit:
         raise ImportRefused("unpacks_too_large", Place(0, 0, path), limit=limit)

@@ -14,7 +14,7 @@ from benchmarks.imports.report import ImportRefused, Place, Report
 
 # Reading cannot go on after these.
 FATAL = ("too_many_cases", "too_many_replies", "too_many_errors")
-_ROLES: dict[object, Role] = {
+_ROLES: dict[str, Role] = {
     "system": "system", "developer": "system", "user": "user", "human": "user", "assistant": "assistant",
 }  # fmt: skip
 _DATA = re.compile(r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?:;charset=[\w-]+)?;base64,(?P<content>[A-Za-z0-9+/=\s]*)\Z")
@@ -99,7 +99,8 @@ def messages(value: object, place: Place) -> tuple[list[Message], list[CaseFile]
         raise ImportRefused("too_many_messages", place, limit=MAX_MESSAGES, found=len(value))
     found, files = [], list[CaseFile]()
     for message in value:
-        role = _ROLES.get(message.get("role", message.get("from"))) if isinstance(message, dict) else None
+        name = message.get("role", message.get("from")) if isinstance(message, dict) else None
+        role = _ROLES.get(name) if isinstance(name, str) else None
         if role is None or message.get("tool_calls") or message.get("function_call"):
             raise ImportRefused("messages_not_understood", place)
         content = message.get("content", message.get("value"))

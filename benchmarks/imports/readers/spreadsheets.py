@@ -73,7 +73,7 @@ def _value(cell: Cell) -> object:
 def _check_parts(content: bytes, file: str) -> None:
     try:
         parts = zipfile.ZipFile(io.BytesIO(content)).infolist()
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
         raise ImportRefused("not_a_spreadsheet", Place(0, 0, file)) from error
     if len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_XML_BYTES:
         raise ImportRefused("unpacks_too_large", Place(0, 0, file), limit=MAX_XML_BYTES)

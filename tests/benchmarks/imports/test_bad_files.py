@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from random import Random
 
 import pytest
 
@@ -130,3 +131,14 @@ def test_texts_in_the_report_are_short_and_storable():
     row = json.dumps({"q": 1, "a" * 5_000: 2})[:-1] + ', "' + "a" * 5_000 + '": 3}'
     entry = read_import(row.encode(), Request("own.jsonl")).entries[0]
     assert (entry.code, len(entry.values["name"])) == ("duplicate_key", 200)
+
+
+def test_damaged_samples_are_read_or_refused():
+    random = Random(18)
+    for path in sorted(files.SAMPLES.iterdir()) * 12:
+        content, name = files.sample(path.name)
+        damaged = bytearray(content)
+        for _ in range(random.randint(1, 6)):
+            damaged[random.randrange(len(damaged))] = random.choice(b'{}[]",:\n\t\\0x#&*!|>-\xff\x00 ')
+        imported = read_import(bytes(damaged), Request(name))
+        assert (imported.template is None and not imported.replies) == imported.is_refused
