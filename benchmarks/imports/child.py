@@ -8,12 +8,13 @@ import sys
 
 import msgspec
 
+from benchmarks.imports.codes import Code
 from benchmarks.imports.content import Entry, Imported, Request
 from benchmarks.imports.limits import MAX_RESULT_BYTES
 from uploads.reading.process_limits import set_limits
 
 
-def refused(code: str, format: str = "") -> Imported:
+def refused(code: Code, format: str = "") -> Imported:
     return Imported(format, [Entry("refused", code)], {"refused": 1})
 
 

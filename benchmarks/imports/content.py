@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from benchmarks.imports.codes import Code
+
 Action = Literal["taken", "changed", "left_out", "refused"]
 Role = Literal["system", "user", "assistant"]
 Value = str | int | float | bool
@@ -100,7 +102,7 @@ class Entry(msgspec.Struct):
     """Line of the report. Lines and columns count from 1; 0 is unknown."""
 
     action: Action
-    code: str
+    code: Code
     values: dict[str, Value] = {}
     line: int = 0
     column: int = 0

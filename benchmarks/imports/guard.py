@@ -1,5 +1,6 @@
 import msgspec
 
+from benchmarks.imports.codes import Code
 from benchmarks.imports.content import Entry, Imported, Request
 from benchmarks.imports.limits import MAX_FILE_BYTES
 from uploads.reading.findings import Unreadable
@@ -23,5 +24,5 @@ def read_file(content: bytes, request: Request) -> Imported:
     return msgspec.msgpack.decode(output, type=Imported)
 
 
-def _refused(code: str, request: Request, **values: int) -> Imported:
+def _refused(code: Code, request: Request, **values: int) -> Imported:
     return Imported(request.format, [Entry("refused", code, dict(values))], {"refused": 1})

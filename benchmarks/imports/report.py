@@ -1,6 +1,7 @@
 from collections import Counter
 from typing import NamedTuple
 
+from benchmarks.imports.codes import Code
 from benchmarks.imports.content import Action, Entry, Value
 from benchmarks.imports.limits import MAX_ENTRIES, MAX_VALUE_IN_REPORT
 
@@ -19,7 +20,7 @@ NOWHERE = Place()
 class ImportRefused(Exception):
     """Raised when reading cannot go on."""
 
-    def __init__(self, code: str, place: Place = NOWHERE, **values: Value) -> None:
+    def __init__(self, code: Code, place: Place = NOWHERE, **values: Value) -> None:
         super().__init__(code)
         self.code, self.place, self.values = code, place, values
 
@@ -36,16 +37,16 @@ class Report:
         self.counts: Counter[Action] = Counter()
         self._listed: set[tuple[object, ...]] = set()
 
-    def taken(self, code: str, place: Place = NOWHERE, **values: Value) -> None:
+    def taken(self, code: Code, place: Place = NOWHERE, **values: Value) -> None:
         self._add("taken", code, place, values)
 
-    def changed(self, code: str, place: Place = NOWHERE, **values: Value) -> None:
+    def changed(self, code: Code, place: Place = NOWHERE, **values: Value) -> None:
         self._add("changed", code, place, values)
 
-    def left_out(self, code: str, place: Place = NOWHERE, **values: Value) -> None:
+    def left_out(self, code: Code, place: Place = NOWHERE, **values: Value) -> None:
         self._add("left_out", code, place, values)
 
-    def refuse(self, code: str, place: Place = NOWHERE, **values: Value) -> None:
+    def refuse(self, code: Code, place: Place = NOWHERE, **values: Value) -> None:
         """Add an error and go on. Raises TooManyErrors."""
         self._add("refused", code, place, values)
         if self.counts["refused"] >= MAX_ENTRIES:
@@ -54,7 +55,7 @@ class Report:
     def refuse_for(self, error: ImportRefused) -> None:
         self._add("refused", error.code, error.place, error.values)
 
-    def _add(self, action: Action, code: str, place: Place, values: dict[str, Value]) -> None:
+    def _add(self, action: Action, code: Code, place: Place, values: dict[str, Value]) -> None:
         if place.line and action != "refused":
             # An aliased or repeated part of a file is listed once.
             entry = (action, code, place, *values.values())

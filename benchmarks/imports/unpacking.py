@@ -9,7 +9,7 @@ from benchmarks.imports.report import ImportRefused, Place
 
 ZIP = b"PK\x03\x04"
 GZIP = b"\x1f\x8b"
-# Any of these may come from a damaged archive.
+# A damaged archive raises one of these.
 _DAMAGE = (zipfile.BadZipFile, OSError, EOFError, zlib.error, ValueError, NotImplementedError)
 _WORKBOOK = b"xl/workbook.xml"
 

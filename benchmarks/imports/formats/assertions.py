@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import re2
 
+from benchmarks.imports.codes import Code
 from benchmarks.imports.content import Check
 from benchmarks.imports.formats.fields import is_number
 from benchmarks.imports.readers.documents import Map, Seq, place_in
@@ -49,7 +50,7 @@ LoadFile = Callable[[str, Place], object]
 class LeftOut(Exception):
     """Raised for an assertion that has no check; `code` is the report's."""
 
-    def __init__(self, code: str, place: Place, kind: str) -> None:
+    def __init__(self, code: Code, place: Place, kind: str) -> None:
         super().__init__(code)
         self.code, self.place, self.kind = code, place, kind
 

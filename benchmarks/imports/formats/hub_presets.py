@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 from benchmarks.imports.building import MAX_CHOICES, Cases, choice_check, choice_prompt, one_message
+from benchmarks.imports.codes import Code
 from benchmarks.imports.content import Case, Check, Imported, Prompt
 from benchmarks.imports.formats.fields import for_each, required_text, required_texts, text, with_decoded
 from benchmarks.imports.readers.rows import Row
@@ -28,7 +29,7 @@ _GSM8K_ANSWER = re.compile(r"####\s*(\S[^\n]*)\s*\Z")
 
 
 def _preset(
-    name: str, case_of: Callable[[Row], Case], prompt: Prompt, *checks: Check, left_out: str = ""
+    name: str, case_of: Callable[[Row], Case], prompt: Prompt, *checks: Check, left_out: Code | None = None
 ) -> Callable[[Source], Imported]:
     def read(source: Source) -> Imported:
         cases = Cases(source.report)
