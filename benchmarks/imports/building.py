@@ -118,11 +118,22 @@ LETTERED = (
     'End with a line of the form "Answer: X", where X is the letter of the right choice.'
 )
 MAX_CHOICES = 26
+CHOICES = "choices"  # label of the prompt
 
 
 def choice_prompt() -> Prompt:
-    return one_message(LETTERED, "choices")
+    return one_message(LETTERED, CHOICES)
 
 
-def choice_check() -> Check:
-    return Check("choice", "choice", uses_expected=True, settings={"choices_variable": "choices"})
+def choice_checks(cases: Sequence[Case]) -> list[Check]:
+    """Return a check of the letter; where cases have different numbers of choices, each gets its own."""
+    counts = [len(choices) if isinstance(choices := case.variables.get("choices"), list) else 2 for case in cases]
+    if len(set(counts)) == 1:
+        return [_choice_check(counts[0])]
+    for case, count in zip(cases, counts, strict=True):
+        case.checks.append(_choice_check(count))
+    return []
+
+
+def _choice_check(count: int) -> Check:
+    return Check("choice", "choice", uses_expected=True, settings={"choices": max(2, count)})

@@ -30,7 +30,7 @@ class Check(msgspec.Struct):
     """Check of an answer, by a scorer's name.
 
     targets: templates of the case's variables, any of which may match; with `uses_expected` the case's `expected`.
-    extract: steps before the scorer, each with its `kind` and settings.
+    extract: steps before the scorer, each with its `step` and settings.
     checks: nested ones of `all_of`.
     """
 

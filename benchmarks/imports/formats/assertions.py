@@ -1,5 +1,6 @@
 """Assertions of promptfoo as checks."""
 
+import json
 import re
 from collections.abc import Callable
 
@@ -22,13 +23,13 @@ _TEXTS = {
 }  # fmt: skip
 _LISTS = {"contains-any", "contains-all", "icontains-any", "icontains-all"}
 _WITHOUT_VALUE = {"is-xml": "is_xml", "is-refusal": "refusal"}
-_LIMITS = {"latency": "latency", "cost": "cost"}
+_LIMITS = {"latency": ("latency", "max_ms"), "cost": ("cost", "max_dollars")}
 _JSON = {"is-json": False, "contains-json": True}
 _JUDGED = {
     "llm-rubric", "model-graded-closedqa", "model-graded-factuality", "factuality", "select-best", "max-score",
     "g-eval", "answer-relevance", "conversation-relevance", "search-rubric", "agent-rubric", "pi",
 }  # fmt: skip
-_DEFAULT_THRESHOLDS = {"levenshtein": 5.0, "bleu": 0.5, "rouge-n": 0.75}
+_DEFAULT_THRESHOLDS = {"bleu": 0.5, "rouge-n": 0.75}
 # In cells, other defaults hold (promptfoo's CSV reader).
 _CELL_THRESHOLDS = dict.fromkeys(("levenshtein", "rouge-n", "latency", "cost"), 0.75)
 _CODE = ("javascript:", "fn:", "eval:", "python:")
@@ -115,13 +116,14 @@ def make_check(kind: str, value: object, threshold: float | None, place: Place, 
     if kind in _JUDGED:
         raise LeftOut("judge_not_available", type_place, kind)
     if kind == "equals" and isinstance(value, dict | list):
-        return Check("", "json_equals", settings={"value": value})
+        return Check("", "json_equals", [json.dumps(value, ensure_ascii=False)])
     if kind in _TEXTS:
         return _text_check(kind, value, threshold, place)
     if kind in _WITHOUT_VALUE:
         return Check("", _WITHOUT_VALUE[kind])
     if kind in _LIMITS and threshold is not None:
-        return Check("", _LIMITS[kind], threshold=threshold)
+        scorer, setting = _LIMITS[kind]
+        return Check("", scorer, settings={setting: threshold})
     if kind in _JSON:
         return _json_check(kind, value, place)
     if kind == "word-count":
@@ -140,6 +142,10 @@ def _text_check(kind: str, value: object, threshold: float | None, place: Place)
     targets = [as_text(part) for part in parts]
     if kind == "regex":
         _check_pattern(targets[0], place)
+    if kind == "finish-reason":
+        return Check("", "finish_reason", settings={"reasons": targets})
+    if kind == "levenshtein":
+        return Check("", "levenshtein", targets, settings={"max_distance": int(5 if threshold is None else threshold)})
     return Check("", _TEXTS[kind], targets, threshold=_DEFAULT_THRESHOLDS.get(kind) if threshold is None else threshold)
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from benchmarks.imports.building import MAX_CHOICES, Cases, choice_check, choice_prompt, one_message
+from benchmarks.imports.building import CHOICES, MAX_CHOICES, Cases, choice_checks, choice_prompt, one_message
 from benchmarks.imports.codes import Code
 from benchmarks.imports.content import Case, Check, Imported, Prompt
 from benchmarks.imports.formats.fields import for_each, required_text, required_texts, text, with_decoded
@@ -36,7 +36,8 @@ def _preset(
         for_each(source.rows(), lambda row: cases.add(case_of(row), row.place()), source.report)
         if left_out:
             source.report.left_out(left_out, type=name)
-        return Imported(name, [], {}, cases.template(source.request.name, [prompt], checks))
+        found = choice_checks(cases.found) if prompt.label == CHOICES else checks
+        return Imported(name, [], {}, cases.template(source.request.name, [prompt], found))
 
     return read
 
@@ -115,13 +116,13 @@ def _truthful_qa(row: Row) -> Case:
                 tags=[text(row, "category")])  # fmt: skip
 
 
-_LAST_NUMBER = Check("number", "number", uses_expected=True, extract=[{"kind": "last_number"}])
+_LAST_NUMBER = Check("number", "number", uses_expected=True)
 _STEPS = one_message("{{ question }}\n\nSolve the problem step by step, and end with the number alone.")
 _CODE = one_message("Complete the function. Answer with the whole function in one code block.\n\n{{ prompt }}")
 
 gsm8k = _preset("gsm8k", _gsm8k, _STEPS, _LAST_NUMBER)
-mmlu = _preset("mmlu", _mmlu, choice_prompt(), choice_check())
+mmlu = _preset("mmlu", _mmlu, choice_prompt())
 ifeval = _preset("ifeval", _ifeval, one_message("{{ prompt }}"))
 human_eval = _preset("human_eval", _human_eval, _CODE, left_out="code_not_run")
 simple_qa = _preset("simpleqa", _simple_qa, one_message("{{ problem }}"), left_out="judge_not_available")
-truthful_qa = _preset("truthfulqa", _truthful_qa, choice_prompt(), choice_check())
+truthful_qa = _preset("truthfulqa", _truthful_qa, choice_prompt())

@@ -5,7 +5,9 @@ import posixpath
 import re
 from itertools import islice
 
-from benchmarks.imports.building import LETTERED, Cases
+import re2
+
+from benchmarks.imports.building import LETTERED, Cases, choice_checks
 from benchmarks.imports.content import Case, Check, Imported, Message, Prompt
 from benchmarks.imports.formats.fields import for_each, is_number
 from benchmarks.imports.readers.documents import Map, Seq, place_in
@@ -66,7 +68,7 @@ class _Task:
         for_each(self._source.rows(self._documents()), self._add, self._report)
         if self._is_choice:
             self._report.changed("not_the_likelihood_score", place_in(self._task, "output_type"))
-        checks = [self._choice_check()] if self._is_choice else self._checks()
+        checks = self._choice_checks() if self._is_choice else self._checks()
         name = as_text(self._task.get("task")) or self._source.request.name
         template = self._cases.template(name, [self._prompt()], checks, parameters=self._parameters())
         repeats = self._task.get("repeats")
@@ -141,9 +143,12 @@ class _Task:
             return text.upper()
         raise ImportRefused("answer_is_no_choice", row.place(), answer=text)
 
-    def _choice_check(self) -> Check:
-        check = Check("choice", "choice", settings={"choices_variable": "choices"})
-        return self._with_target(check)
+    def _choice_checks(self) -> list[Check]:
+        checks = choice_checks(self._cases.found)
+        for check in [*checks, *(check for case in self._cases.found for check in case.checks)]:
+            check.uses_expected = False
+            self._with_target(check)
+        return checks
 
     def _with_target(self, check: Check) -> Check:
         target = self._task.get("doc_to_target")
@@ -234,14 +239,25 @@ def _step(function: object) -> dict[str, object] | None:
         case "take_first":
             return {}
         case "remove_whitespace":
-            return {"kind": "strip"}
-        case "lowercase":
-            return {"kind": "lowercase"}
+            return {}  # comparisons trim
         case "regex":
             which = "last" if function.get("group_select") == -1 else "first"
             pattern = as_text(function.get("regex_pattern")) or r"#### (\-?[0-9\.\,]+)"
-            return {"kind": "regex", "pattern": pattern, "which": which}
+            groups = _groups(pattern)
+            return None if groups is None else {
+                "step": "regex", "pattern": pattern, "group": min(groups, 1), "which": which,
+            }  # fmt: skip
     return None
+
+
+def _groups(pattern: str) -> int | None:
+    """Return how many groups a pattern has; None if RE2 refuses it."""
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return int(re2.compile(pattern, options).groups)
+    except re2.error:
+        return None
 
 
 def _options(metric: object) -> dict[str, object]:

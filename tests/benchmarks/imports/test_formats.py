@@ -115,12 +115,25 @@ def test_task_of_lm_eval_keeps_its_filters():
     assert imported.template.checks == [
         Check(
             f"exact_match-{name}", "equals", uses_expected=True, settings=settings,
-            extract=[{"kind": "regex", "pattern": pattern, "which": which}],
+            extract=[{"step": "regex", "pattern": pattern, "group": 1, "which": which}],
         )
         for name, (pattern, which) in zip(["strict", "flexible"], steps, strict=True)
     ]  # fmt: skip
     assert imported.template.parameters == {"stop": ["\n\n"], "temperature": 0.0, "max_tokens": 64}
     assert imported.repeats == 2
+
+
+def test_choices_are_checked_by_their_number():
+    rows = b'{"question": "a", "choices": ["b", "c"], "answer": 1}\n'
+    choice = Check("choice", "choice", uses_expected=True, settings={"choices": 2})
+    template = read_import(rows * 2, Request("own.jsonl")).template
+    assert (template.checks, template.cases[0].checks) == ([choice], [])
+    rows += b'{"question": "a", "choices": ["b", "c", "d"], "answer": 2}\n'
+    template = read_import(rows, Request("own.jsonl")).template
+    assert (template.checks, [case.checks[0].settings for case in template.cases]) == (
+        [],
+        [{"choices": 2}, {"choices": 3}],
+    )
 
 
 def test_follow_ups_and_replies_have_their_turns():

@@ -21,7 +21,7 @@ LEFT_OUT = {
 }
 CHECKS = [
     Check("equals-1", "equals", ["Paris"]),
-    Check("json_equals-2", "json_equals", settings={"value": {"capital": "Paris"}}),
+    Check("json_equals-2", "json_equals", ['{"capital": "Paris"}']),
     Check("contains-3", "contains", ["{{ country }}"]),
     Check("icontains-4", "icontains", ["paris"], weight=2, metric="facts"),
     Check("contains-5", "contains", ["London"], negate=True),
@@ -34,13 +34,13 @@ CHECKS = [
     Check("json_schema-12", "json_schema", settings={"schema": {"type": "object", "required": ["capital"]}}),
     Check("is_json-13", "is_json", settings={"anywhere": True}),
     Check("is_xml-14", "is_xml"),
-    Check("levenshtein-15", "levenshtein", ["Paris"], threshold=3),
+    Check("levenshtein-15", "levenshtein", ["Paris"], settings={"max_distance": 3}),
     Check("bleu-16", "bleu", ["Paris is the capital"], threshold=0.5),
     Check("rouge_l-17", "rouge_l", ["Paris is the capital"], threshold=0.75),
     Check("refusal-18", "refusal"),
-    Check("cost-19", "cost", threshold=0.01),
+    Check("cost-19", "cost", settings={"max_dollars": 0.01}),
     Check("words-20", "words", settings={"max": 3}),
-    Check("finish_reason-21", "finish_reason", ["stop"]),
+    Check("finish_reason-21", "finish_reason", settings={"reasons": ["stop"]}),
     Check(
         "all_of-22", "all_of", threshold=0.5,
         checks=[Check("contains-1", "contains", ["a"]), Check("contains-2", "contains", ["b"])],
@@ -51,7 +51,7 @@ CHECKS = [
 def test_assertions_become_checks():
     template = files.read_sample("promptfoo.yaml").template
     assert template.cases[0].checks == CHECKS
-    assert template.checks == [Check("default-latency-1", "latency", threshold=9000)]
+    assert template.checks == [Check("default-latency-1", "latency", settings={"max_ms": 9000})]
 
 
 def test_exactly_the_unsupported_is_left_out_with_line():
@@ -78,7 +78,8 @@ def test_cells_have_types_and_thresholds():
     assert [case.checks for case in cases] == [
         [Check("contains-1", "contains", ["nitrogen"], metric="facts"),
          Check("icontains-2", "icontains", ["oxygen"], negate=True, metric="facts")],
-        [Check("equals-1", "equals", ["white"]), Check("levenshtein-2", "levenshtein", ["white"], threshold=2)],
+        [Check("equals-1", "equals", ["white"]),
+         Check("levenshtein-2", "levenshtein", ["white"], settings={"max_distance": 2})],
         [Check("icontains_any-1", "icontains_any", ["cat", "lynx, bobcat"])],
     ]  # fmt: skip
     assert cases[0].metadata == {"level": "1", "kinds": ["gas", "sky"]}
