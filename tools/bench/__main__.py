@@ -16,7 +16,7 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.test")
 django.setup()
 
-from tools.bench import benchmark_runs, boards, checks, pages, scenarios  # noqa: E402
+from tools.bench import benchmark_runs, boards, checks, imports, pages, scenarios  # noqa: E402
 from tools.bench.arena import Bench  # noqa: E402
 
 SCENARIOS = {
@@ -31,6 +31,7 @@ SCENARIOS = {
     "pages": pages.pages,
     "checks": checks.checks,
     "benchmarks": benchmark_runs.benchmark_runs,
+    "imports": imports.imports,
     "soak": scenarios.soak,
 }
 DEFAULT_SCENARIOS = [name for name in SCENARIOS if name not in ("soak", "aggregation")]

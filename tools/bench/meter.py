@@ -17,6 +17,7 @@ PARTS = {
     "default": "-Q default",
     "beat": "beat",
     "sweeper": "sweep",
+    "scoring": "benchmarks.scoring.child",
 }
 
 

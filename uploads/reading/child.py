@@ -5,31 +5,13 @@ cannot write files.
 """
 
 import logging
-import resource
-import signal
 import sys
 
 import msgspec
 
 from uploads.reading.findings import Finding, Reason, Refusal, Unreadable
+from uploads.reading.process_limits import set_limits
 from uploads.reading.sniffing import OLE, ZIP
-
-CPU_S = 10
-# Ends this process if the parent, which would have killed it by then, has died.
-ALARM_S = 20
-MEMORY_BYTES = 640 << 20
-
-
-def _set_limits() -> None:
-    """Past its CPU time the process is killed, past its memory it gets a MemoryError."""
-    for limit, value in [
-        (resource.RLIMIT_CPU, CPU_S),
-        (resource.RLIMIT_AS, MEMORY_BYTES),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ]:
-        resource.setrlimit(limit, (value, value))
-    signal.alarm(ALARM_S)
 
 
 def _read(kind: str, content: bytes) -> Finding:
@@ -66,7 +48,7 @@ def _read_safely(kind: str, content: bytes) -> Finding:
 
 
 def main() -> None:
-    _set_limits()
+    set_limits()
     logging.disable()  # pypdf logs a warning for every irregularity
     finding = _read_safely(sys.argv[1], sys.stdin.buffer.read())
     sys.stdout.buffer.write(msgspec.msgpack.encode(finding))

@@ -36,8 +36,17 @@ def read_logo(content: bytes) -> Logo:
 
 
 def _finding(content: bytes, kind: str) -> Text | Picture | Logo:
+    output = run_child("uploads.reading.child", kind, content=content)
+    finding: Finding = msgspec.msgpack.decode(output, type=Finding)
+    if isinstance(finding, Refusal):
+        raise Unreadable(Reason(finding.reason))
+    return finding
+
+
+def run_child(module: str, *arguments: str, content: bytes) -> bytes:
+    """Return the output of a module that calls `process_limits.set_limits` first. Raises Unreadable."""
     child = subprocess.Popen(  # noqa: S603 (our own module)
-        [sys.executable, "-s", "-m", "uploads.reading.child", kind],
+        [sys.executable, "-s", "-m", module, *arguments],
         cwd=PROJECT_DIR, env={"PYTHONDONTWRITEBYTECODE": "1"}, start_new_session=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )  # fmt: skip
@@ -50,10 +59,7 @@ def _finding(content: bytes, kind: str) -> Text | Picture | Logo:
     if child.returncode != 0:  # killed by the kernel, so the output is incomplete
         logger.warning("a file was not read: the child process ended with %s", child.returncode)
         raise Unreadable(Reason.TOO_DEMANDING)
-    finding: Finding = msgspec.msgpack.decode(output, type=Finding)
-    if isinstance(finding, Refusal):
-        raise Unreadable(Reason(finding.reason))
-    return finding
+    return output
 
 
 def _kill(child: "subprocess.Popen[bytes]") -> None:

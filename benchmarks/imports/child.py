@@ -1,0 +1,44 @@
+"""`python -m benchmarks.imports.child REQUEST`: read a file from stdin, write Imported to stdout as msgpack.
+
+REQUEST is `content.Request` as JSON. The limits and the lack of settings and keys are those of documents.
+"""
+
+import gc
+import sys
+
+import msgspec
+
+from benchmarks.imports.codes import Code
+from benchmarks.imports.content import Entry, Imported, Request
+from benchmarks.imports.limits import MAX_RESULT_BYTES
+from uploads.reading.process_limits import set_limits
+
+
+def refused(code: Code, format: str = "") -> Imported:
+    return Imported(format, [Entry("refused", code)], {"refused": 1})
+
+
+def _read_safely(content: bytes, request: Request) -> bytes:
+    try:
+        from benchmarks.imports.reading import read_import
+
+        imported = read_import(content, request)
+        encoded = msgspec.msgpack.encode(imported)
+    except MemoryError:
+        return msgspec.msgpack.encode(refused("too_demanding", request.format))
+    except Exception:  # readers meet files that nothing foresaw, also RecursionError
+        return msgspec.msgpack.encode(refused("not_understood", request.format))
+    if len(encoded) > MAX_RESULT_BYTES:
+        return msgspec.msgpack.encode(refused("result_too_large", request.format))
+    return encoded
+
+
+def main() -> None:
+    set_limits()
+    gc.disable()  # the process ends after one file, and hundreds of thousands of values are all in use
+    request = msgspec.json.decode(sys.argv[1], type=Request)
+    sys.stdout.buffer.write(_read_safely(sys.stdin.buffer.read(), request))
+
+
+if __name__ == "__main__":
+    main()

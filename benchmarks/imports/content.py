@@ -1,0 +1,145 @@
+"""Neutral content of an imported file: every format becomes it, and the database is filled from it."""
+
+from typing import Literal
+
+import msgspec
+
+from benchmarks.imports.codes import Code
+
+Action = Literal["taken", "changed", "left_out", "refused"]
+Role = Literal["system", "user", "assistant"]
+Value = str | int | float | bool
+
+
+class Message(msgspec.Struct):
+    """Message of a prompt (`text` is a template) or of a case (`text` is literal)."""
+
+    role: Role
+    text: str
+
+
+class Prompt(msgspec.Struct):
+    """Templates in Jinja's syntax; `turns` are follow-ups after the entrant's own answers."""
+
+    label: str
+    messages: list[Message]
+    turns: list[str] = []
+
+
+class Check(msgspec.Struct):
+    """Check of an answer, by a scorer's name.
+
+    targets: templates of the case's variables, any of which may match; with `uses_expected` the case's `expected`.
+    extract: steps before the scorer, each with its `step` and settings.
+    checks: nested ones of `all_of`.
+    """
+
+    key: str
+    scorer: str
+    targets: list[str] = []
+    uses_expected: bool = False
+    settings: dict[str, object] = {}
+    extract: list[dict[str, object]] = []
+    weight: float = 1
+    negate: bool = False
+    threshold: float | None = None
+    metric: str = ""
+    checks: list["Check"] = []
+
+
+class CaseFile(msgspec.Struct):
+    variable: str
+    name: str
+    media_type: str
+    content: bytes
+
+
+class Case(msgspec.Struct):
+    key: str
+    variables: dict[str, object] = {}
+    expected: list[object] = []
+    messages: list[Message] | None = None
+    checks: list[Check] = []
+    cluster: str = ""
+    tags: list[str] = []
+    metadata: dict[str, object] = {}
+    weight: float = 1
+    threshold: float | None = None
+    files: list[CaseFile] = []
+
+
+class Template(msgspec.Struct):
+    """Template and its cases; `variables` is the JSON Schema of a case's variables."""
+
+    name: str
+    description: str
+    prompts: list[Prompt]
+    checks: list[Check]
+    cases: list[Case]
+    variables: dict[str, object]
+    parameters: dict[str, object] = {}
+
+
+class Reply(msgspec.Struct):
+    """Answer that exists already, of a model that is not asked."""
+
+    entrant: str
+    case_key: str
+    text: str
+    turn: int = 0
+    repeat: int = 0
+
+
+class ProposedModel(msgspec.Struct):
+    """Model that the file names; `name` is the upstream's."""
+
+    name: str
+    label: str
+    parameters: dict[str, object] = {}
+
+
+class Entry(msgspec.Struct):
+    """Line of the report. Lines and columns count from 1; 0 is unknown."""
+
+    action: Action
+    code: Code
+    values: dict[str, Value] = {}
+    line: int = 0
+    column: int = 0
+    file: str = ""
+
+
+class Imported(msgspec.Struct):
+    """Content of a file and the report on it; refused files have no content.
+
+    counts: entries by action, also those beyond the ones listed.
+    """
+
+    format: str
+    entries: list[Entry]
+    counts: dict[str, int]
+    template: Template | None = None
+    replies: list[Reply] = []
+    models: list[ProposedModel] = []
+    repeats: int | None = None
+    concurrency: int | None = None
+
+    @property
+    def is_refused(self) -> bool:
+        return self.counts.get("refused", 0) > 0
+
+
+class Request(msgspec.Struct):
+    """File's name and the person's choices.
+
+    format: an identifier of `reading.FORMATS`; "" finds it out.
+    mapping: a column's role: variable, key, expected, prompt, cluster, tag, metadata, weight, ignore, reply:<model>.
+    sheet: of a spreadsheet; "" is the first one.
+    evaluation: OpenAI evals' class, if no registry says it.
+    """
+
+    name: str
+    format: str = ""
+    mapping: dict[str, str] = {}
+    sheet: str = ""
+    evaluation: str = ""

@@ -1,0 +1,147 @@
+"""Fields of records, checked. All raise ImportRefused at the record's place."""
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterable
+
+from benchmarks.imports.content import CaseFile, Message, Role
+from benchmarks.imports.limits import MAX_CASE_FILES, MAX_MESSAGES
+from benchmarks.imports.readers.json_rows import decode
+from benchmarks.imports.readers.rows import Row
+from benchmarks.imports.readers.values import as_text
+from benchmarks.imports.report import ImportRefused, Place, Report
+
+# Reading cannot go on after these.
+FATAL = ("too_many_cases", "too_many_replies", "too_many_errors")
+_ROLES: dict[str, Role] = {
+    "system": "system", "developer": "system", "user": "user", "human": "user", "assistant": "assistant",
+}  # fmt: skip
+_DATA = re.compile(r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?:;charset=[\w-]+)?;base64,(?P<content>[A-Za-z0-9+/=\s]*)\Z")
+
+
+def for_each(rows: Iterable[Row], handle: Callable[[Row], None], report: Report) -> None:
+    """Handle every row; errors of single rows go to the report."""
+    for row in rows:
+        try:
+            handle(row)
+        except ImportRefused as error:
+            if error.code in FATAL:
+                raise
+            report.refuse(error.code, error.place, **error.values)
+
+
+def required(row: Row, name: str) -> object:
+    value = row.cells.get(name)
+    if value is None or value == "":
+        raise ImportRefused("field_missing", row.place(name), field=name)
+    return value
+
+
+def required_text(row: Row, name: str) -> str:
+    value = required(row, name)
+    if isinstance(value, dict | list):
+        raise ImportRefused("field_is_no_text", row.place(name), field=name)
+    return as_text(value)
+
+
+def text(row: Row, name: str) -> str:
+    value = row.cells.get(name)
+    if isinstance(value, dict | list):
+        raise ImportRefused("field_is_no_text", row.place(name), field=name)
+    return as_text(value)
+
+
+def texts(row: Row, name: str) -> list[str]:
+    """Return a list of texts; one text is a list of one, and nothing is an empty list."""
+    value = row.cells.get(name)
+    if value is None or value == "":
+        return []
+    parts = value if isinstance(value, list) else [value]
+    if any(isinstance(part, dict | list) for part in parts):
+        raise ImportRefused("field_is_no_list_of_texts", row.place(name), field=name)
+    return [as_text(part) for part in parts]
+
+
+def required_texts(row: Row, name: str) -> list[str]:
+    required(row, name)
+    return texts(row, name)
+
+
+def mapping(row: Row, name: str) -> dict[str, object]:
+    """Return an object; in a table's cell it is JSON."""
+    value = nested(row, name)
+    if value is None or value == "":
+        return {}
+    if not isinstance(value, dict):
+        raise ImportRefused("field_is_no_object", row.place(name), field=name)
+    return value
+
+
+def nested(row: Row, name: str) -> object:
+    """Return a value; text of a table's cell that looks like JSON is decoded."""
+    value = row.cells.get(name)
+    if row.columns and isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        return decode(value, row.place(name))
+    return value
+
+
+def with_decoded(row: Row, *names: str) -> Row:
+    """Return the row with lists and objects in place of JSON in these cells."""
+    return row._replace(cells=row.cells | {name: nested(row, name) for name in names if name in row.cells})
+
+
+def messages(value: object, place: Place) -> tuple[list[Message], list[CaseFile]]:
+    """Return a chat; its pictures become files."""
+    if not isinstance(value, list) or not value:
+        raise ImportRefused("messages_not_understood", place)
+    if len(value) > MAX_MESSAGES:
+        raise ImportRefused("too_many_messages", place, limit=MAX_MESSAGES, found=len(value))
+    found, files = [], list[CaseFile]()
+    for message in value:
+        name = message.get("role", message.get("from")) if isinstance(message, dict) else None
+        role = _ROLES.get(name) if isinstance(name, str) else None
+        if role is None or message.get("tool_calls") or message.get("function_call"):
+            raise ImportRefused("messages_not_understood", place)
+        content = message.get("content", message.get("value"))
+        found.append(Message(role, _content(content, files, place)))
+    if found[-1].role != "user":
+        raise ImportRefused("last_message_is_not_the_users", place)
+    return found, files
+
+
+def _content(content: object, files: list[CaseFile], place: Place) -> str:
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        raise ImportRefused("messages_not_understood", place)
+    parts = []
+    for part in content:
+        kind = part.get("type") if isinstance(part, dict) else None
+        if kind == "text" and isinstance(part.get("text"), str):
+            parts.append(part["text"])
+        elif kind in ("image", "image_url"):
+            url = part.get("image") or part.get("image_url")
+            url = url.get("url") if isinstance(url, dict) else url
+            files.append(data_file(url, f"image-{len(files) + 1}", place))
+        else:
+            raise ImportRefused("content_not_supported", place, kind=as_text(kind))
+    if len(files) > MAX_CASE_FILES:
+        raise ImportRefused("too_many_case_files", place, limit=MAX_CASE_FILES)
+    return "\n".join(parts)
+
+
+def data_file(url: object, name: str, place: Place) -> CaseFile:
+    """Return the file in a data: address; others would have to be fetched."""
+    match = _DATA.match(url) if isinstance(url, str) else None
+    if match is None:
+        raise ImportRefused("file_is_no_data", place, file=name)
+    try:
+        content = base64.b64decode(match["content"], validate=False)
+    except binascii.Error as error:
+        raise ImportRefused("file_is_no_data", place, file=name) from error
+    return CaseFile("files", name, match["type"] or "application/octet-stream", content)
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,285 @@
+"""lm-evaluation-harness: a task's YAML, and a file of documents beside it."""
+
+import json
+import posixpath
+import re
+from itertools import islice
+
+import re2
+
+from benchmarks.imports.building import LETTERED, Cases, choice_checks
+from benchmarks.imports.content import Case, Check, Imported, Message, Prompt
+from benchmarks.imports.formats.fields import for_each, is_number
+from benchmarks.imports.readers.documents import Map, Seq, place_in
+from benchmarks.imports.readers.rows import Row
+from benchmarks.imports.readers.values import as_text
+from benchmarks.imports.report import ImportRefused, Place
+from benchmarks.imports.source import RECORDS, Source
+
+_USED = {
+    "task", "task_alias", "tag", "include", "dataset_path", "dataset_name", "dataset_kwargs", "test_split",
+    "output_type", "doc_to_text", "doc_to_target", "doc_to_choice", "description", "fewshot_config", "fewshot_split",
+    "num_fewshot", "filter_list", "metric_list", "generation_kwargs", "repeats", "metadata",
+}  # fmt: skip
+_LIKELIHOOD = ("loglikelihood", "loglikelihood_rolling")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
+_METRICS = {"exact_match": "equals", "bleu": "bleu", "chrf": "chrf", "ter": "ter"}
+_PARAMETERS = {"temperature": "temperature", "top_p": "top_p", "max_gen_toks": "max_tokens", "seed": "seed",
+               "until": "stop"}  # fmt: skip
+_MAX_INCLUDES = 5
+_MAX_SHOTS = 4  # two messages each, beside the description and the question
+
+
+def read(source: Source) -> Imported:
+    task = source.document()
+    if not isinstance(task, Map):
+        raise ImportRefused("no_configuration", Place(0, 0, source.label))
+    return _Task(source, _with_includes(source, task)).read()
+
+
+def _with_includes(source: Source, task: Map) -> Map:
+    for _ in range(_MAX_INCLUDES):
+        if "include" not in task:
+            return task
+        place = place_in(task, "include")
+        other = source.document(source.find(as_text(task.pop("include")), source.main, place))
+        if not isinstance(other, Map):
+            raise ImportRefused("no_configuration", place)
+        for name, value in other.items():
+            if name not in task:
+                task[name], task.places[name] = value, other.places[name]
+    raise ImportRefused("too_many_includes", task.place, limit=_MAX_INCLUDES)
+
+
+class _Task:
+    def __init__(self, source: Source, task: Map) -> None:
+        self._source, self._report, self._task = source, source.report, task
+        self._cases = Cases(source.report)
+        kind = as_text(task.get("output_type")) or "generate_until"
+        if kind in _LIKELIHOOD:
+            raise ImportRefused("likelihood_not_available", place_in(task, "output_type"), type=kind)
+        if "group" in task and "doc_to_text" not in task:
+            raise ImportRefused("group_not_supported", place_in(task, "group"))
+        self._is_choice = kind == "multiple_choice"
+
+    def read(self) -> Imported:
+        for name in self._task.keys() - _USED:
+            self._report.left_out("key_not_used", place_in(self._task, name), key=name)
+        for_each(self._source.rows(self._documents()), self._add, self._report)
+        if self._is_choice:
+            self._report.changed("not_the_likelihood_score", place_in(self._task, "output_type"))
+        checks = self._choice_checks() if self._is_choice else self._checks()
+        name = as_text(self._task.get("task")) or self._source.request.name
+        template = self._cases.template(name, [self._prompt()], checks, parameters=self._parameters())
+        repeats = self._task.get("repeats")
+        return Imported("lm_eval", [], {}, template, repeats=repeats if isinstance(repeats, int) else None)
+
+    def _documents(self) -> str:
+        """Return the path of the documents: the one that the task names, or the only file of records."""
+        keywords = self._task.get("dataset_kwargs")
+        named = keywords.get("data_files") if isinstance(keywords, Map) else None
+        if isinstance(named, Map):
+            named = named.get(as_text(self._task.get("test_split")) or "test", next(iter(named.values()), None))
+        place = place_in(self._task, "dataset_kwargs" if keywords else "dataset_path")
+        if isinstance(named, str):
+            name = posixpath.basename(named)
+            if found := [path for path in self._source.files if posixpath.basename(path) == name]:
+                return found[0]
+            raise ImportRefused("file_missing", place, file=named)
+        records = [path for path in self._source.files if path.lower().endswith(RECORDS)]
+        if len(records) != 1:
+            raise ImportRefused("documents_missing", place, dataset=as_text(self._task.get("dataset_path")))
+        return records[0]
+
+    def _template(self, name: str) -> str:
+        """Return the template of doc_to_…; the bare name of a column stands for its value."""
+        value = self._task.get(name)
+        if not isinstance(value, str):
+            raise ImportRefused("field_missing" if value is None else "field_is_no_text", self._place(name), field=name)
+        return f"{{{{ {value} }}}}" if _IDENTIFIER.match(value) else value
+
+    def _place(self, name: str) -> Place:
+        return place_in(self._task, name)
+
+    def _add(self, row: Row) -> None:
+        variables = {name: value for name, value in row.cells.items() if _IDENTIFIER.match(name)}
+        case = Case("", variables)
+        target = self._task.get("doc_to_target")
+        if self._is_choice:
+            variables["choices"] = self._choices(row)
+        if isinstance(target, str) and _IDENTIFIER.match(target):
+            if row.cells.get(target) is None:
+                raise ImportRefused("field_missing", row.place(target), field=target)
+            target = row.cells[target]
+        if isinstance(target, list):
+            case.expected = list(target)
+        elif target is not None and not (isinstance(target, str) and "{" in target):
+            case.expected = [self._letter(target, variables["choices"], row) if self._is_choice else as_text(target)]
+        self._cases.add(case, row.place())
+
+    def _choices(self, row: Row) -> object:
+        given = self._task.get("doc_to_choice")
+        if isinstance(given, Seq):
+            return [as_text(choice) for choice in given]
+        column = given if isinstance(given, str) and _IDENTIFIER.match(given) else None
+        column = column or (match[1] if isinstance(given, str) and (match := _SIMPLE.match(given)) else None)
+        value: object = row.cells
+        for name in (column or "").split("."):
+            value = value.get(name) if isinstance(value, dict) else None
+        if not isinstance(value, list):
+            raise ImportRefused("choices_not_understood", self._place("doc_to_choice"))
+        return value
+
+    def _letter(self, target: object, choices: object, row: Row) -> str:
+        """Return the letter of an index, a letter or a choice's text."""
+        texts = [as_text(choice) for choice in choices] if isinstance(choices, list) else []
+        text = as_text(target)
+        letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(texts)]
+        if text in texts and not isinstance(target, int):
+            return letters[texts.index(text)]
+        if text.isdecimal() and int(text) < len(texts):
+            return letters[int(text)]
+        if len(text) == 1 and text.upper() in letters:
+            return text.upper()
+        raise ImportRefused("answer_is_no_choice", row.place(), answer=text)
+
+    def _choice_checks(self) -> list[Check]:
+        checks = choice_checks(self._cases.found)
+        for check in [*checks, *(check for case in self._cases.found for check in case.checks)]:
+            check.uses_expected = False
+            self._with_target(check)
+        return checks
+
+    def _with_target(self, check: Check) -> Check:
+        target = self._task.get("doc_to_target")
+        if isinstance(target, str) and "{" in target:
+            check.targets = [target]
+        else:
+            check.uses_expected = True
+        return check
+
+    def _prompt(self) -> Prompt:
+        messages: list[Message] = []
+        description = as_text(self._task.get("description")).strip()
+        if description:
+            messages.append(Message("system", description))
+        question = self._template("doc_to_text")
+        if self._is_choice:
+            question = LETTERED.replace("{{ question }}", question)
+        for shot in self._shots():
+            messages += [
+                Message("user", _with_values(question, shot)),
+                Message("assistant", _with_values(self._template("doc_to_target"), shot)),
+            ]
+        return Prompt(as_text(self._task.get("task")) or "task", [*messages, Message("user", question)])
+
+    def _shots(self) -> list[dict[str, object]]:
+        """Return the examples that the task gives; drawing them from a split is left out."""
+        config = self._task.get("fewshot_config")
+        samples = config.get("samples") if isinstance(config, Map) else None
+        if isinstance(samples, Seq) and not self._is_choice:
+            place = place_in(config, "samples")
+            if len(samples) > _MAX_SHOTS:
+                self._report.changed("fewer_examples", place, limit=_MAX_SHOTS, found=len(samples))
+            return [dict(sample) for sample in islice(samples, _MAX_SHOTS) if isinstance(sample, Map)]
+        if self._task.get("num_fewshot") or samples:
+            self._report.left_out("examples_not_given", self._place("num_fewshot" if not samples else "fewshot_config"))
+        return []
+
+    def _parameters(self) -> dict[str, object]:
+        found: dict[str, object] = {}
+        given = self._task.get("generation_kwargs")
+        for name, value in given.items() if isinstance(given, Map) else ():
+            if name in _PARAMETERS:
+                found[_PARAMETERS[name]] = value
+            elif name == "do_sample":
+                found.setdefault("temperature", 1.0 if value else 0.0)
+            else:
+                self._report.left_out("parameter_not_used", place_in(given, name), parameter=name)
+        return found
+
+    def _checks(self) -> list[Check]:
+        """Return a check for each metric and each list of filters."""
+        metrics = self._task.get("metric_list")
+        checks: list[Check] = []
+        unknown: dict[str, Place] = {}
+        for name, steps in self._filters():
+            for number, metric in enumerate(metrics if isinstance(metrics, Seq) else [{"metric": "exact_match"}]):
+                kind = as_text(metric.get("metric")) if isinstance(metric, dict) else ""
+                if kind not in _METRICS:
+                    unknown[kind] = place_in(metrics, number)
+                    continue
+                check = Check(f"{kind}-{name}", _METRICS[kind], extract=steps, settings=_options(metric))
+                checks.append(self._with_target(check))
+        for kind, place in unknown.items():
+            self._report.left_out("check_not_supported", place, type=kind)
+        return checks
+
+    def _filters(self) -> list[tuple[str, list[dict[str, object]]]]:
+        listed = self._task.get("filter_list")
+        found: list[tuple[str, list[dict[str, object]]]] = []
+        for number, entry in enumerate(listed if isinstance(listed, Seq) else []):
+            functions = entry.get("filter") if isinstance(entry, Map) else None
+            steps = [_step(function) for function in functions] if isinstance(functions, Seq) else [None]
+            if not isinstance(entry, Map) or None in steps:
+                self._report.left_out("filter_not_supported", place_in(listed, number))
+                continue
+            found.append((as_text(entry.get("name")) or str(number), [step for step in steps if step]))
+        return found or [("none", [])]
+
+
+_SIMPLE = re.compile(r"\{\{\s*([A-Za-z_][\w.]*)\s*\}\}\Z", re.ASCII)
+
+
+def _step(function: object) -> dict[str, object] | None:
+    """Return a step of extraction, {} for one that changes nothing here, None for an unknown one."""
+    if not isinstance(function, Map):
+        return None
+    match function.get("function"):
+        case "take_first":
+            return {}
+        case "remove_whitespace":
+            return {}  # comparisons trim
+        case "regex":
+            which = "last" if function.get("group_select") == -1 else "first"
+            pattern = as_text(function.get("regex_pattern")) or r"#### (\-?[0-9\.\,]+)"
+            groups = _groups(pattern)
+            return None if groups is None else {
+                "step": "regex", "pattern": pattern, "group": min(groups, 1), "which": which,
+            }  # fmt: skip
+    return None
+
+
+def _groups(pattern: str) -> int | None:
+    """Return how many groups a pattern has; None if RE2 refuses it."""
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return int(re2.compile(pattern, options).groups)
+    except re2.error:
+        return None
+
+
+def _options(metric: object) -> dict[str, object]:
+    if not isinstance(metric, dict):
+        return {}
+    names = {
+        "ignore_case": "ignore_case",
+        "ignore_punctuation": "ignore_punctuation",
+        "ignore_numbers": "ignore_numbers",
+    }
+    found: dict[str, object] = {new: True for old, new in names.items() if metric.get(old) is True}
+    patterns = metric.get("regexes_to_ignore")
+    if isinstance(patterns, list):
+        found["ignore_patterns"] = [as_text(pattern) for pattern in patterns]
+    return found
+
+
+def _with_values(template: str, values: dict[str, object]) -> str:
+    """Return a template whose variables are set to these values: an example is a document like any other."""
+    literals = ", ".join(
+        f"{name} = {json.dumps(value, ensure_ascii=False)}"
+        for name, value in values.items()
+        if _IDENTIFIER.match(name) and (isinstance(value, str | bool) or is_number(value) or isinstance(value, list))
+    )
+    return f"{{% with {literals} %}}{template}{{% endwith %}}"

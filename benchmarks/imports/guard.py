@@ -1,0 +1,28 @@
+import msgspec
+
+from benchmarks.imports.codes import Code
+from benchmarks.imports.content import Entry, Imported, Request
+from benchmarks.imports.limits import MAX_FILE_BYTES
+from uploads.reading.findings import Unreadable
+from uploads.reading.guard import run_child
+
+# Linux refuses longer single arguments of a program.
+_MAX_REQUEST_BYTES = 100_000
+
+
+def read_file(content: bytes, request: Request) -> Imported:
+    """Read an import in a child process, 15 seconds at most; every error is in the report."""
+    encoded = msgspec.json.encode(request)
+    if len(content) > MAX_FILE_BYTES:
+        return _refused("file_too_large", request, limit=MAX_FILE_BYTES)
+    if len(encoded) > _MAX_REQUEST_BYTES:
+        return _refused("mapping_too_large", request, limit=_MAX_REQUEST_BYTES)
+    try:
+        output = run_child("benchmarks.imports.child", encoded.decode(), content=content)
+    except Unreadable:
+        return _refused("too_demanding", request)
+    return msgspec.msgpack.decode(output, type=Imported)
+
+
+def _refused(code: Code, request: Request, **values: int) -> Imported:
+    return Imported(request.format, [Entry("refused", code, dict(values))], {"refused": 1})

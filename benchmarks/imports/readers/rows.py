@@ -1,0 +1,16 @@
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from benchmarks.imports.report import Place
+
+
+class Row(NamedTuple):
+    """Record of a table or of JSON lines; `columns` are the numbers of its columns, if it has any."""
+
+    cells: dict[str, object]
+    line: int
+    columns: Mapping[str, int] = {}
+    file: str = ""
+
+    def place(self, column: str = "") -> Place:
+        return Place(self.line, self.columns.get(column, 0), self.file)

@@ -1,0 +1,81 @@
+import io
+import zipfile
+from collections.abc import Iterator
+from datetime import date, datetime, time, timedelta
+
+import python_calamine
+
+from benchmarks.imports.limits import MAX_CASES, MAX_COLUMNS
+from benchmarks.imports.readers.rows import Row
+from benchmarks.imports.readers.tables import heading
+from benchmarks.imports.readers.values import as_text, check_value
+from benchmarks.imports.report import ImportRefused, Place, Report
+
+Cell = int | float | str | bool | time | date | datetime | timedelta
+MAX_PARTS = 10_000
+MAX_XML_BYTES = 200_000_000
+
+
+def read_sheet(content: bytes, sheet: str, report: Report, file: str = "") -> Iterator[Row]:
+    """Yield the rows of a sheet, the first one by default: values, never formulas. Raises ImportRefused."""
+    _check_parts(content, file)
+    try:
+        workbook = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
+        if sheet and sheet not in workbook.sheet_names:
+            raise ImportRefused("no_such_sheet", Place(0, 0, file), sheet=sheet)
+        found = workbook.get_sheet_by_name(sheet or workbook.sheet_names[0])
+    except (python_calamine.CalamineError, IndexError) as error:
+        raise ImportRefused("not_a_spreadsheet", Place(0, 0, file)) from error
+    if found.width > MAX_COLUMNS:
+        raise ImportRefused("too_many_columns", Place(1, 0, file), limit=MAX_COLUMNS, found=found.width)
+    if found.height > MAX_CASES + 1:
+        raise ImportRefused("too_many_cases", Place(0, 0, file), limit=MAX_CASES)
+    yield from _rows(found.to_python(skip_empty_area=False), report, file)
+
+
+def _rows(rows: list[list[Cell]], report: Report, file: str) -> Iterator[Row]:
+    names: list[str] | None = None
+    columns: dict[str, int] = {}
+    for line, cells in enumerate(rows, start=1):
+        if all(cell == "" for cell in cells):
+            continue
+        if names is None:
+            names = heading(_without_empty_end([as_text(_value(cell)) for cell in cells]), Place(line, 0, file))
+            columns = {name: number for number, name in enumerate(names, start=1)}
+            continue
+        if any(cell != "" for cell in cells[len(names) :]):
+            report.refuse("ragged_row", Place(line, len(names) + 1, file), expected=len(names), found=len(cells))
+            continue
+        values = dict(zip(names, map(_value, cells), strict=False))
+        for name, value in values.items():
+            check_value(value, Place(line, columns[name], file))
+        yield Row(values, line, columns, file)
+    if names is None:
+        raise ImportRefused("empty_file", Place(0, 0, file))
+
+
+def _without_empty_end(cells: list[str]) -> list[str]:
+    while cells and not cells[-1].strip():
+        cells.pop()
+    return cells
+
+
+def _value(cell: Cell) -> object:
+    if isinstance(cell, date | datetime | time):
+        return cell.isoformat()
+    if isinstance(cell, timedelta):
+        return cell.total_seconds()
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
+        return int(cell)
+    return cell
+
+
+def _check_parts(content: bytes, file: str) -> None:
+    try:
+        parts = zipfile.ZipFile(io.BytesIO(content)).infolist()
+    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        raise ImportRefused("not_a_spreadsheet", Place(0, 0, file)) from error
+    if len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_XML_BYTES:
+        raise ImportRefused("unpacks_too_large", Place(0, 0, file), limit=MAX_XML_BYTES)
+    if any(part.flag_bits & 1 for part in parts):
+        raise ImportRefused("encrypted", Place(0, 0, file))

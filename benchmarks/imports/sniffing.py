@@ -1,0 +1,99 @@
+"""Finding the format of a file by its fields."""
+
+from collections.abc import Collection, Mapping
+
+from benchmarks.imports.readers.documents import Map
+from benchmarks.imports.readers.encoding import BOM
+from benchmarks.imports.readers.json_rows import is_lines, is_wrapped
+from benchmarks.imports.report import ImportRefused, Place, Report, TooManyErrors
+from benchmarks.imports.source import DOCUMENTS, Source
+
+_TRACE_INPUTS = {"input", "user_input"}
+_TRACE_ANSWERS = {
+    "expected", "expectedOutput", "expected_output", "reference", "metadata", "actual_output", "output", "response",
+    "retrieved_contexts", "retrieval_context",
+}  # fmt: skip
+_PROMPTFOO = {"prompts", "tests", "providers", "targets", "scenarios", "defaultTest"}
+
+
+def find_format(source: Source) -> str:
+    """Return an identifier of `reading.FORMATS`. Raises ImportRefused."""
+    lower = source.main.lower()
+    if lower.endswith(DOCUMENTS):
+        return _of_document(source)
+    if lower.endswith(".json") and (found := _of_json(source)):
+        return found
+    probe = Source(source.files, source.main, source.request, Report(), source.is_archive)
+    try:
+        row = next(iter(probe.rows()), None)
+    except TooManyErrors:
+        row = None
+    if row is None:  # reading it as a table lists every error
+        return "table"
+    return of_fields(row.cells, is_table=bool(row.columns))
+
+
+def _of_json(source: Source) -> str | None:
+    """Return promptfoo for an object with its fields; anything else is records."""
+    content = source.files[source.main]
+    if not any(f'"{name}"'.encode() in content for name in _PROMPTFOO):
+        return None
+    if not content.removeprefix(BOM).lstrip().startswith(b"{") or is_lines(content) or is_wrapped(content):
+        return None
+    document = source.document()
+    return "promptfoo" if isinstance(document, Map) and _is_promptfoo(document) else None
+
+
+def _is_promptfoo(document: Mapping[str, object]) -> bool:
+    return "prompts" in document or bool({"tests", "scenarios"} & document.keys())
+
+
+def _of_document(source: Source) -> str:
+    document = source.document()
+    if isinstance(document, Map):
+        if "doc_to_text" in document or {"task", "dataset_path"} <= document.keys() or "output_type" in document:
+            return "lm_eval"
+        if _is_promptfoo(document):
+            return "promptfoo"
+        if any(isinstance(entry, Map) and "class" in entry for entry in document.values()):
+            return "openai_evals"
+    raise ImportRefused("format_unknown", Place(0, 0, source.label))
+
+
+def of_fields(row: Mapping[str, object], *, is_table: bool) -> str:
+    """Return the format of a record; any other record is a row of a table."""
+    fields = row.keys()
+    for names, found in _BY_FIELDS:
+        if names <= fields:
+            return found
+    if any(name.startswith("__expected") for name in fields):
+        return "table"
+    if {"question", "answer"} <= fields and "#### " in str(row["answer"]):
+        return "gsm8k"
+    if _is_trace(fields):
+        return "traces"
+    return "table"
+
+
+def _is_trace(fields: Collection[str]) -> bool:
+    return bool(_TRACE_INPUTS & set(fields)) and bool(_TRACE_ANSWERS & set(fields))
+
+
+# The first match counts, so that fields of several formats stand after those of one.
+_BY_FIELDS: list[tuple[set[str], str]] = [
+    ({"question_id", "model_id", "choices"}, "mt_bench_answers"),
+    ({"question_id", "cluster", "turns"}, "arena_hard"),
+    ({"question_id", "turns"}, "mt_bench"),
+    ({"uid", "model", "messages"}, "arena_hard_answers"),
+    ({"uid", "games"}, "arena_hard_judgements"),
+    ({"uid", "prompt"}, "arena_hard"),
+    ({"task_id", "prompt", "test"}, "human_eval"),
+    ({"prompt", "instruction_id_list", "kwargs"}, "ifeval"),
+    ({"question", "mc1_targets"}, "truthful_qa"),
+    ({"question", "choices", "answer"}, "mmlu"),
+    ({"problem", "answer"}, "simple_qa"),
+    ({"instruction", "output"}, "alpaca_eval"),
+    ({"instruction", "dataset"}, "alpaca_eval"),
+    ({"input", "ideal"}, "openai_evals"),
+    ({"input", "target"}, "inspect"),
+]

@@ -1,0 +1,93 @@
+"""Unpacked files of an import, and their records by syntax."""
+
+import posixpath
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from benchmarks.imports.content import Request
+from benchmarks.imports.readers import documents
+from benchmarks.imports.readers.encoding import BOM
+from benchmarks.imports.readers.json_rows import is_lines, read_json_array, read_json_lines
+from benchmarks.imports.readers.parquet import MAGIC, read_parquet_rows
+from benchmarks.imports.readers.rows import Row
+from benchmarks.imports.readers.spreadsheets import read_sheet
+from benchmarks.imports.readers.tables import read_table
+from benchmarks.imports.report import ImportRefused, Place, Report
+from benchmarks.imports.unpacking import is_spreadsheet, unpack
+
+DOCUMENTS = (".yaml", ".yml")
+RECORDS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".xlsx", ".parquet", ".txt")
+
+
+@dataclass
+class Source:
+    """Files by path; `main` is the one that the format is found by."""
+
+    files: dict[str, bytes]
+    main: str
+    request: Request
+    report: Report
+    is_archive: bool = False
+
+    @property
+    def label(self) -> str:
+        """Path for places: a file that came alone has no need of one."""
+        return self.main if self.is_archive else ""
+
+    def rows(self, path: str = "") -> Iterator[Row]:
+        path = path or self.main
+        yield from _rows(self.files[path], path, self.path_in_report(path), self.request.sheet, self.report)
+
+    def path_in_report(self, path: str) -> str:
+        return path if self.is_archive else ""
+
+    def document(self, path: str = "") -> object:
+        path = path or self.main
+        is_yaml = path.lower().endswith(DOCUMENTS)
+        return documents.read_document(self.files[path], self.path_in_report(path), is_yaml=is_yaml)
+
+    def find(self, reference: str, beside: str, place: Place) -> str:
+        """Return the archive's path of a reference such as file://cases.csv. Raises ImportRefused."""
+        relative = reference.removeprefix("file://")
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(beside), relative))
+        if "://" in relative or path.startswith(("/", "..")):
+            raise ImportRefused("file_outside_archive", place, file=reference)
+        if path not in self.files:
+            raise ImportRefused("file_missing", place, file=reference)
+        return path
+
+
+def open_source(content: bytes, request: Request, report: Report) -> Source:
+    """Raises ImportRefused."""
+    if not content.strip():
+        raise ImportRefused("empty_file")
+    files = unpack(content, request.name)
+    is_archive = content.startswith(b"PK") and len(files) > 0 and not is_spreadsheet(content)
+    return Source(files, _main(files), request, report, is_archive)
+
+
+def _main(files: dict[str, bytes]) -> str:
+    """Return the configuration that lies highest, else the first table."""
+    order = sorted(files, key=lambda path: (path.count("/"), path))
+    for endings in (DOCUMENTS, (".json",), RECORDS):
+        if found := next((path for path in order if path.lower().endswith(endings)), None):
+            return found
+    return order[0]
+
+
+def _rows(content: bytes, path: str, label: str, sheet: str, report: Report) -> Iterator[Row]:
+    ending = posixpath.splitext(path.lower())[1]
+    if content.startswith(MAGIC):
+        return read_parquet_rows(content, report, label)
+    if is_spreadsheet(content):
+        return read_sheet(content, sheet, report, label)
+    start = content[:1_000].removeprefix(BOM).lstrip()
+    if ending in (".csv", ".tsv"):
+        return read_table(content, report, label)
+    if start.startswith(b"["):
+        return read_json_array(content, report, label)
+    if start.startswith(b"{"):
+        if ending in (".jsonl", ".ndjson") or is_lines(content):
+            return read_json_lines(content, report, label)
+        return read_json_array(content, report, label)
+    return read_table(content, report, label)

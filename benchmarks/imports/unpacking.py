@@ -1,0 +1,94 @@
+import gzip
+import io
+import posixpath
+import zipfile
+import zlib
+
+from benchmarks.imports.limits import MAX_ARCHIVE_FILES, MAX_RATIO, MAX_UNPACKED_BYTES, RATIO_FREE_BYTES
+from benchmarks.imports.report import ImportRefused, Place
+
+ZIP = b"PK\x03\x04"
+GZIP = b"\x1f\x8b"
+# A damaged archive raises one of these.
+_DAMAGE = (zipfile.BadZipFile, OSError, EOFError, zlib.error, ValueError, NotImplementedError)
+_WORKBOOK = b"xl/workbook.xml"
+
+
+def unpack(content: bytes, name: str) -> dict[str, bytes]:
+    """Return files by path; one that is no archive is itself. Raises ImportRefused."""
+    if content.startswith(GZIP):
+        unpacked = _gunzip(content, name)
+        if unpacked.startswith((GZIP, ZIP)) and not is_spreadsheet(unpacked):
+            raise ImportRefused("archive_in_archive", Place(0, 0, name))
+        return {name.removesuffix(".gz").removesuffix(".GZ"): unpacked}
+    if content.startswith(ZIP) and not is_spreadsheet(content):
+        return _unzip(content, name)
+    return {name: content}
+
+
+def is_spreadsheet(content: bytes) -> bool:
+    """Return whether a ZIP archive lists a workbook at its end."""
+    return content.startswith(ZIP) and _WORKBOOK in content[-1_000_000:]
+
+
+def _gunzip(content: bytes, name: str) -> bytes:
+    limit = _limit(len(content))
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+            unpacked = file.read(limit + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ImportRefused("damaged_archive", Place(0, 0, name)) from error
+    if len(unpacked) > limit:
+        raise ImportRefused("unpacks_too_large", Place(0, 0, name), limit=limit)
+    return unpacked
+
+
+def _limit(packed: int) -> int:
+    return min(MAX_UNPACKED_BYTES, max(RATIO_FREE_BYTES, MAX_RATIO * packed))
+
+
+def _unzip(content: bytes, name: str) -> dict[str, bytes]:
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(content))
+    except _DAMAGE as error:
+        raise ImportRefused("damaged_archive", Place(0, 0, name)) from error
+    members = [member for member in archive.infolist() if not _is_ignored(member)]
+    if len(members) > MAX_ARCHIVE_FILES:
+        raise ImportRefused("too_many_files", Place(0, 0, name), limit=MAX_ARCHIVE_FILES)
+    files: dict[str, bytes] = {}
+    for member in members:
+        path = _path(member)
+        if path in files:
+            raise ImportRefused("duplicate_file", Place(0, 0, path))
+        files[path] = _content(archive, member, path, MAX_UNPACKED_BYTES - sum(map(len, files.values())))
+    if not files:
+        raise ImportRefused("empty_file", Place(0, 0, name))
+    return files
+
+
+def _is_ignored(member: zipfile.ZipInfo) -> bool:
+    hidden = posixpath.basename(member.filename).startswith(".")
+    return member.is_dir() or hidden or member.filename.startswith("__MACOSX/")
+
+
+def _path(member: zipfile.ZipInfo) -> str:
+    path = posixpath.normpath(member.filename.replace("\\", "/"))
+    if path.startswith(("/", "../")) or path == "..":
+        raise ImportRefused("path_outside_archive", Place(0, 0, member.filename))
+    return path
+
+
+def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: str, left: int) -> bytes:
+    if member.flag_bits & 1:
+        raise ImportRefused("encrypted", Place(0, 0, path))
+    limit = min(left, _limit(member.compress_size))
+    try:
+        with archive.open(member) as file:
+            unpacked = file.read(limit + 1)
+    except _DAMAGE as error:
+        raise ImportRefused("damaged_archive", Place(0, 0, path)) from error
+    if len(unpacked) > limit:
+        raise ImportRefused("unpacks_too_large", Place(0, 0, path), limit=limit)
+    if unpacked.startswith((GZIP, ZIP)) and not is_spreadsheet(unpacked):
+        raise ImportRefused("archive_in_archive", Place(0, 0, path))
+    return unpacked
