@@ -23,8 +23,9 @@ up: $(BIN)/.arena $(if $(filter 0,$(ARENA_LOCAL_MODEL)),,local-model) ## Run the
 stop: $(BIN)/.arena ## Stop a running arena, or what a killed one left behind
 	@$(BIN)/python -m arena_site.supervisor stop
 
+# Three workers on two cores: in tests with a browser or killed programs a worker waits half of the time.
 test: lint local-model ## Lint, then run every test
-	@$(BIN)/python -m pytest -q -rs -n 2 --dist loadfile --no-loadscope-reorder --rerun-failed
+	@$(BIN)/python -m pytest -q -rs -n 3 --dist loadfile --no-loadscope-reorder --rerun-failed
 
 test-quick: $(BIN)/.dev ## Run the tests without a browser, programs of their own, and long waits
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not (browser or faults or processes or slow)"
@@ -36,16 +37,33 @@ bench-ratings: $(BIN)/.dev ## Check and time the ratings on simulated votes; BEN
 	@$(BIN)/python -m tools.bench.ratings $(BENCH)
 
 lint: $(BIN)/.dev ## Format, style, templates, types, layers, migrations, the API's schema, deployment settings
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync $(LINTS)
+
+# Two at a time, the longest first.
+LINTS := lint-types lint-style lint-layers lint-schema lint-deployment lint-migrations
+.PHONY: $(LINTS)
+
+lint-types:
+	@$(BIN)/mypy .
+
+lint-style:
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@find templates */templates -name '*.html' | xargs $(BIN)/djade --check --target-version 5.2
 	@$(BIN)/python tools/template_lines.py
-	@$(BIN)/mypy .
-	@$(BIN)/lint-imports
 	@$(BIN)/python -m tools.style_limits
+
+lint-layers:
+	@$(BIN)/lint-imports
+
+lint-migrations:
 	@$(BIN)/python -W ignore manage.py makemigrations --check --dry-run --settings arena_site.settings.test
+
+lint-schema:
 	@$(BIN)/python -W ignore manage.py spectacular --validate --fail-on-warn --file /dev/null \
 		--settings arena_site.settings.test
+
+lint-deployment:
 	@SECRET_KEY="$$(head -c 48 /dev/urandom | base64)" ARENA_ENCRYPTION_KEYS=unused ARENA_HOSTS=arena.example \
 		DATABASE_URL=postgres://nobody@127.0.0.1:1/none REDIS_URL=redis://127.0.0.1:1/0 \
 		$(BIN)/python manage.py check --deploy --fail-level WARNING --settings arena_site.settings.production

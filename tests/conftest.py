@@ -1,5 +1,6 @@
 """Fixtures of all tests."""
 
+import gc
 import math
 import os
 import shutil
@@ -55,6 +56,7 @@ from tests.site import Reader, answer_worker, serve
 
 def pytest_configure(config: pytest.Config) -> None:
     """Create the directory shared by the processes of this run; the controlling process removes it."""
+    gc.set_threshold(50_000, 20, 20)  # of 8 s of collecting tests, 1.7 were spent on collecting garbage
     if not hasattr(config, "workerinput"):
         os.environ[RUN_DIR] = directory = tempfile.mkdtemp(prefix="arena-test-run-", dir="/tmp")
         Path(directory).chmod(0o711)  # for the unprivileged user that PostgreSQL runs as under root
@@ -69,6 +71,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SharedArenaS
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run tests with whole arenas first, grouped by shared arena; otherwise keep the random order."""
     items.sort(key=start_order)
+
+
+def pytest_collection_finish() -> None:
+    """Leave modules and tests out of later garbage collections, which took a tenth of the CPU time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

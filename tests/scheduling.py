@@ -2,6 +2,7 @@
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 # Each of these folders has one running arena for all of its files.
 FOLDERS_WITH_ONE_ARENA = ("tests/browser/boards/", "tests/browser/local_model/", "tests/faults/")
@@ -13,6 +14,12 @@ class SharedArenaScheduling(LoadScopeScheduling):
     def _split_scope(self, nodeid: str) -> str:
         folders = (folder for folder in FOLDERS_WITH_ONE_ARENA if nodeid.startswith(folder))
         return next(folders, nodeid.split("::", 1)[0])
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        """Give the last worker files from the end of the queue: they compute while tests with whole arenas wait."""
+        if len(self.nodes) > 1 and node is self.nodes[-1]:
+            self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
+        super()._assign_work_unit(node)
 
 
 def start_order(item: pytest.Item) -> int:

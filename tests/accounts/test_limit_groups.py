@@ -42,6 +42,7 @@ def vote(person: Client, battle: str) -> int:
     return person.post(f"/api/v1/battles/{battle}/vote/", {"choice": "tie"}, "application/json").status_code
 
 
+@pytest.mark.slow
 def test_class_of_forty_battles_and_votes_for_an_hour():
     # Of twenty battles each, the first and the last are over HTTP, the others are only counted.
     name_network()

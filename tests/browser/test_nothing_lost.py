@@ -24,7 +24,11 @@ def _arena_recovers(arena: Arena) -> Iterator[None]:
     wait_for(arena.is_ready)
 
 
-def start(arena: Arena, page: Page, prompt: str = LONG) -> None:
+# Answers wait in the middle until the test calls `go_on`.
+HALTING = LONG.replace("word200", f"{PAUSE} word200")
+
+
+def start(arena: Arena, page: Page, prompt: str = HALTING) -> None:
     page.goto(arena.url)
     page.get_by_role("textbox").fill(prompt)
     page.keyboard.press("Enter")
@@ -65,16 +69,18 @@ def go_offline_briefly(arena: Arena, page: Page) -> None:
     ],
     ids=["reload", "line", "web", "worker", "valkey"],
 )
-def test_disturbed_page_ends_with_stored_text(arena: Arena, page: Page, disturb: Callable[[Arena, Page], object]):
+def test_disturbed_page_ends_with_stored_text(
+    arena: Arena, fake_provider: FakeProvider, page: Page, disturb: Callable[[Arena, Page], object]
+):
     start(arena, page)
     disturb(arena, page)
-    assert shown(page) == stored(arena, page) == [LONG, LONG]
+    fake_provider.go_on()
+    assert shown(page) == stored(arena, page) == [HALTING, HALTING]
     assert page.locator(".pane [id$=-open]").all_text_contents() == ["", ""]
 
 
 def test_lost_connection_is_announced_until_restored(arena: Arena, fake_provider: FakeProvider, page: Page):
-    halting = LONG.replace("word400", f"{PAUSE} word400")
-    start(arena, page, halting)
+    start(arena, page)
     lost = page.locator(".disconnected")
     in_vain: list[str] = []
     page.on("requestfailed", lambda request: in_vain.append(request.url))
@@ -88,13 +94,12 @@ def test_lost_connection_is_announced_until_restored(arena: Arena, fake_provider
         expect(page.locator(".notice")).to_have_count(0)
         look(page, "lost")
     fake_provider.go_on()
-    assert shown(page) == stored(arena, page) == [halting, halting]
+    assert shown(page) == stored(arena, page) == [HALTING, HALTING]
     expect(lost).to_have_count(0)
 
 
 def test_refused_stream_is_announced_and_resumed_later(arena: Arena, fake_provider: FakeProvider, page: Page):
-    halting = LONG.replace("word400", f"{PAUSE} word400")
-    start(arena, page, halting)
+    start(arena, page)
     battle, address = page.url, page.locator("[sse-connect]").get_attribute("sse-connect")
     page.goto("about:blank")
     with ExitStack() as tabs, httpx2.Client(base_url=arena.url, timeout=60) as client:
@@ -115,14 +120,15 @@ def test_refused_stream_is_announced_and_resumed_later(arena: Arena, fake_provid
     expect(page.locator(".pane .answer").first).to_contain_text("word20")
     expect(page.locator(".not-live")).to_be_hidden()
     fake_provider.go_on()
-    assert shown(page) == stored(arena, page) == [halting, halting]
+    assert shown(page) == stored(arena, page) == [HALTING, HALTING]
 
 
-def test_second_tab_shows_same_answers(arena: Arena, page: Page):
+def test_second_tab_shows_same_answers(arena: Arena, fake_provider: FakeProvider, page: Page):
     start(arena, page)
     second = page.context.new_page()
     second.goto(page.url)
-    assert shown(second) == shown(page) == stored(arena, page) == [LONG, LONG]
+    fake_provider.go_on()
+    assert shown(second) == shown(page) == stored(arena, page) == [HALTING, HALTING]
 
 
 def test_prompt_stays_in_form_while_database_is_away(arena: Arena, page: Page):

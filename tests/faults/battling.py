@@ -9,8 +9,8 @@ from tests.site import Reader
 from tests.waiting import wait_for
 
 SHORT = "one two three"
-# An answer of about five seconds.
-LONG = " ".join(f"word{number}" for number in range(800))
+# An answer of about two seconds.
+LONG = " ".join(f"word{number}" for number in range(400))
 # Answers pause in the middle until the provider's `go_on` is called, so that faults happen during answers.
 _WORDS = [f"word{number}" for number in range(300)]
 HALTED = " ".join([*_WORDS[:100], PAUSE, *_WORDS[100:]])

@@ -81,11 +81,13 @@ def english_texts(client: Client, paths: list[str], english: re.Pattern[str]) ->
     return found
 
 
+@pytest.mark.slow
 def test_public_pages_have_no_english_in_french(world: World, english: re.Pattern[str]):
     snapshots = [f"/leaderboard/snapshots/{public_id}/" for public_id in world.ids["snapshots"]]
     assert english_texts(Client(headers=FRENCH), [*VISITORS_PAGES, *snapshots], english) == {}
 
 
+@pytest.mark.slow
 def test_member_pages_have_no_english_in_french(world: World, english: re.Pattern[str]):
     sessions = [f"/s/{public_id}/" for public_id in world.ids["sessions"]]
     uploads = [f"/uploads/{public_id}/" for public_id in world.ids["uploads"]]

@@ -200,6 +200,7 @@ def silent(handler: Any) -> None:
     time.sleep(5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reply", [trickle, silent])
 def test_slow_issuer_is_given_up_and_left_alone(
     issuer: FakeIssuer, client: Client, monkeypatch: pytest.MonkeyPatch, reply: Any

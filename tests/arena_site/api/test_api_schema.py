@@ -80,6 +80,7 @@ def test_schema_contains_every_api_path():
     assert beside <= found
 
 
+@pytest.mark.slow
 def test_responses_match_schema_without_extra_fields(client: Client, settings):
     """Call every operation."""
     settings.ARENA_PUBLISH_VOTES = True

@@ -67,6 +67,7 @@ def test_every_url_has_an_access_rule():
     assert sorted(found) == sorted(named)
 
 
+@pytest.mark.slow
 def test_readable_urls_answer_head():
     """Download programs and link previews send HEAD. Streams are excluded: they respond only when they are read."""
     staff, streams = make.browser(make.member(is_staff=True)), {*url_access.SIGNED, "/leaderboard/stream/"}
@@ -205,6 +206,7 @@ def test_lists_show_own_rows_only(owned: World, others: dict[str, Client]):
         assert owned.document.public_id not in client.get("/uploads/").text
 
 
+@pytest.mark.slow
 def test_public_urls_are_equal_for_all(others: dict[str, Client]):
     world = api_fixtures.create_world(make.visitor(), with_boards=True)
     del others["another's program"]  # pages know no tokens
@@ -231,6 +233,7 @@ def administration() -> Iterator[str]:
             yield path.replace("{content_type_id}", "1").replace("{object_id}", "1")
 
 
+@pytest.mark.slow
 def test_every_admin_url_needs_staff(others: dict[str, Client]):
     paths = [path for path in administration() if "{" not in path]
     assert len(paths) > 50
@@ -242,6 +245,7 @@ def test_every_admin_url_needs_staff(others: dict[str, Client]):
                 assert response["Location"].startswith("/admin/login/"), (who, method, path)
 
 
+@pytest.mark.slow
 def test_staff_without_permissions_gets_no_admin_page(others: dict[str, Client]):
     harmless = {
         "/admin/",

@@ -116,6 +116,7 @@ def assert_nowhere(*places: str) -> None:
         assert KEY[:-4] not in place
 
 
+@pytest.mark.slow
 def test_key_repeated_by_provider_is_redacted(
     provider: Provider, admin: Client, reader: Reader, written: StringIO, messages: list[str]
 ):

@@ -92,6 +92,7 @@ def test_only_complete_answers_of_comparisons_take_stars(reader: Reader, five_mo
         assert (response.status_code, response.json()["code"]) == (409, "takes_no_stars")
 
 
+@pytest.mark.slow
 def test_failed_chosen_model_leaves_other_sides_going(reader: Reader, five_models, fake_provider):
     make.model("status-500", at=fake_provider.base_url, slug="broken", name="Broken")
     battle = reader.wait_until_answered(start(reader, mode="compare", models=["m0", "broken", "m1"]))
@@ -107,6 +108,7 @@ def test_failed_chosen_model_leaves_other_sides_going(reader: Reader, five_model
     assert sent["status-500"] == ["and four"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "chosen"), [("side_by_side", ["broken", "m0"]), ("direct", ["broken"])])
 def test_battle_without_enough_answers_is_void(reader: Reader, five_models, fake_provider, mode, chosen):
     make.model("status-500", at=fake_provider.base_url, slug="broken")

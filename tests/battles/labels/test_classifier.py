@@ -65,6 +65,7 @@ def test_odd_prompts_are_classified(prompt):
     assert isinstance(classify([prompt]), Labels)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "piece",

@@ -83,6 +83,7 @@ def test_filtered_draw_returns_matching_models_only():
     assert Filters(**battles[0].filters) == battle_request.filters
 
 
+@pytest.mark.slow
 def test_redraw_respects_filters(fake_provider, worker):
     at = {"at": fake_provider.base_url, "license_kind": "open"}
     make.model("status-500", **at), make.model("status-500", **at), make.model("honest", **at)

@@ -92,6 +92,7 @@ def test_last_id_in_query_string_is_accepted(reader: Reader):
     assert rest == all_events[3:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", ["nonsense", "0-0.1", f"{2**64}-0", f"1-{2**64}", f"{'9' * 5000}-1"])
 def test_invalid_last_id_starts_from_beginning(reader: Reader, after: str):
     invalid, other = reader.start_battle("a b c d e f g h i j k l"), reader.start_battle("a b c d e f g h i j k l")

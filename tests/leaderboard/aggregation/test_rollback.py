@@ -50,6 +50,7 @@ def suspect(held: list[Vote], group: str) -> reviews.Suspect:
     return reviews.Suspect(max(orders), 12.3, 2, {"kind": "model"}, [], of_group)
 
 
+@pytest.mark.slow
 def test_votes_and_group_reviews_outlast_rollback(own_database: None, settings):
     settings.ARENA_MAX_HELD_SHARE = {"voters": 1.0, "groups": 1.0}
     gold, tin = contestants("gold", "tin")

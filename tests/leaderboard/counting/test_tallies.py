@@ -42,6 +42,7 @@ def test_votes_are_counted_by_pair_side_outcome_and_voter():
     assert last_counted() == 4
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.parametrize("batches", [1, 2, 7, 20])
 def test_any_batching_gives_the_same_tallies(batches):

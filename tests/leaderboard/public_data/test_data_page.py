@@ -29,6 +29,7 @@ def links(page: str) -> list[str]:
     return [html.unescape(link) for link in re.findall(r'href="(/[^"]*)"', main)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("votes", [True, False])
 @pytest.mark.parametrize("prompts", [True, False])
 def test_visitor_may_follow_every_link(client: Client, settings, votes, prompts):

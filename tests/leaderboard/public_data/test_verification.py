@@ -99,6 +99,7 @@ def published_payload(client, snapshot: str) -> dict:
     return client.get(f"/api/v1/leaderboard/snapshots/{snapshot}/").json()
 
 
+@pytest.mark.slow
 def test_every_snapshot_is_recomputed_after_changes(votes, capsys):
     publish()
     actions.retract(votes[10], reason=Reason.OPERATOR, by=None)

@@ -254,6 +254,7 @@ def fits_with_tastes():
     return [(arena.fit(), arena.limit()) for arena in arenas]
 
 
+@pytest.mark.slow
 def test_tastes_for_length_widen_its_interval(fits_with_tastes):
     held = [np.abs(fit.coefficients - limit.coefficients) <= Z * fit.errors for fit, limit in fits_with_tastes]
     assert np.mean(held) > 0.92

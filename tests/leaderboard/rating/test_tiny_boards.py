@@ -38,6 +38,7 @@ def test_ranks_of_a_singular_covariance_are_computed():
     assert significantly_above(score * 100, without_spread).sum() == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(150))
 def test_random_tiny_board_has_no_zero_width_interval(seed):
     ballots = random_ballots(np.random.default_rng(seed))

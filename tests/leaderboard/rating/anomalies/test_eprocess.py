@@ -22,12 +22,14 @@ def test_honest_voters_are_rarely_flagged():
     assert 0.02 < np.mean(verdicts(crowd(rng)[1], models=MODELS, alpha=0.5).crossed > 0) <= 0.5
 
 
+@pytest.mark.slow
 def test_honest_voters_of_small_arena_are_not_flagged():
     rng = np.random.default_rng(2)
     found = [verdicts(crowd(rng, voters=5, each=100, models=8)[1], models=8) for _ in range(40)]
     assert sum((one.crossed > 0).sum() for one in found) == 0
 
 
+@pytest.mark.slow
 def test_voters_for_one_model_are_flagged_with_the_model():
     """Models that nearly always win are left out: votes for them look like honest votes."""
     rng = np.random.default_rng(3)

@@ -28,6 +28,7 @@ def rigged() -> Arena:
     return arena(np.random.default_rng(1), SMALL, ring)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", RINGS[:4], ids=lambda scenario: scenario.name)
 def test_ring_is_found_and_leaves_few_points(scenario):
     found = outcome_of(np.random.default_rng(5), scenario.people, scenario.ring)
@@ -37,12 +38,14 @@ def test_ring_is_found_and_leaves_few_points(scenario):
     assert found.honest_held <= 0.01
 
 
+@pytest.mark.slow
 def test_half_honest_ring_is_found():
     scenario = RINGS[-1]
     ring = replace(scenario.ring, days=6)
     assert 0 < outcome_of(np.random.default_rng(6), scenario.people, ring).looks <= 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", HONEST, ids=lambda scenario: scenario.name)
 def test_honest_people_are_left_alone(scenario):
     held = honest_held(np.random.default_rng(7), scenario.people)
