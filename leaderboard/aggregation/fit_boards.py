@@ -25,7 +25,6 @@ from leaderboard.counting.vote_arrays import BoardVotes, read_ballots, read_vote
 from leaderboard.models import COMPARE, OVERALL, AggregationRun, Standing
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.board_fit import DesignEffects
-from leaderboard.rating.bradley_terry import symmetrized
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.elo import START
 from leaderboard.rating.snapshot_facts import StyleColumns
@@ -217,7 +216,7 @@ class FitInputs:
             run.facts["stars"] = stars.mean_stars_by_model(board.last_star)
         plan = None
         if board.scope == OVERALL:
-            plan = sampling_plan.new_plan(board.models, fit.board, symmetrized(board.counts.n.sum(axis=0)))
+            plan = sampling_plan.new_plan(board.models, fit.board, board.counts.meetings)
             run.facts["sampling_shares"] = sampling_plan.sampling_shares(plan)
         json.dumps(run.facts, allow_nan=False)  # raises for NaN and ∞, which PostgreSQL would refuse with all boards
         standings = [_standing(run, index, board, fit, self.before, live) for index in range(len(board.models))]

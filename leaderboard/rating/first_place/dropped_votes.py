@@ -12,7 +12,6 @@ from leaderboard.rating.bradley_terry import (
     Tally,
     fit_strengths,
     inverse_on_contrasts,
-    laplacian,
     strong_components,
 )
 
@@ -50,7 +49,7 @@ def votes_to_drop_first(tally: Tally, board: Board) -> Drop | None:
     members = np.flatnonzero(board.established & (board.group == 0))
     if len(members) < 2:
         return None
-    start = _Fit.of(tally.subset(members), board.score[members] / POINTS)
+    start = _Fit.of(tally.subset(members).as_matrices(), board.score[members] / POINTS)
     needed = {model: start.ranked_votes(model, start.leader).needed for model in start.nearest_challengers()}
     best: Drop | None = None
     for challenger in sorted(needed, key=needed.__getitem__):
@@ -92,7 +91,7 @@ class _Fit:
     @classmethod
     def of(cls, tally: Tally, theta: Floats) -> Self:
         p = tally.win_probabilities(theta)
-        return cls(tally, theta, inverse_on_contrasts(laplacian(tally.information(p))), p)
+        return cls(tally, theta, inverse_on_contrasts(tally.information(p)), p)
 
     @property
     def leader(self) -> int:
@@ -118,7 +117,7 @@ class _Fit:
         outcomes = self.outcomes
         outcomes.reshape(-1)[cells] -= votes
         tally = Tally(outcomes[0], outcomes[1], outcomes[2], self.tally.bias)
-        if strong_components(tally.effective_wins).any():
+        if strong_components(tally.has_won).any():
             return None
         return _Fit.of(tally, fit_strengths(tally, start=self.theta))
 
