@@ -36,11 +36,12 @@ class NotConnected(ValueError):
 
 
 class Start(NamedTuple):
-    """Strengths to start from, or with the rest, a result without bias."""
+    """Strengths to start from, or with the rest, a result with the bias β."""
 
     theta: Floats
     p: Floats | None = None
     spread: Floats | None = None  # inverse information on contrasts
+    bias: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -97,25 +98,31 @@ class Tally:
     @cached_property
     def effective_wins(self) -> Floats:
         """S[i, j]: wins of i over j, a tie counts ½; shape (models, models)."""
-        won, lost = (self.pairs.matrix(side) for side in self._shares)
+        won, lost = (self.pairs.matrix(side) for side in self.shares)
         return won + lost.T
 
     @cached_property
     def wins_per_model(self) -> Floats:
         """Wins, a tie counts ½."""
-        won, lost = self._shares
+        won, lost = self.shares
         return self.pairs.row_sums(won) + self.pairs.column_sums(lost)
 
-    @property
-    def _shares(self) -> tuple[Floats, Floats]:
+    @cached_property
+    def shares(self) -> tuple[Floats, Floats]:
+        """Wins of the row and of the column, a tie counts ½."""
         half = self.tied / 2
         return self.won + half, self.lost + half
 
     @property
     def has_won(self) -> "Flags | csr_array":
         """Graph with an edge from each model to those it took something from."""
-        won, lost = self._shares
+        won, lost = self.shares
         return self.pairs.links(won > 0, lost > 0)
+
+    @cached_property
+    def components(self) -> Indices:
+        """Number of each model's strongly connected component of `has_won`."""
+        return strong_components(self.has_won)
 
     def subset(self, models: Flags | Indices) -> Self:
         """Return the tally among `models`, a mask or ascending indices."""
@@ -156,11 +163,14 @@ class Tally:
 
     def squared_residuals(self, p: Floats) -> Floats:
         """Σ (y − p)² over each cell's votes, exact."""
-        squares = np.zeros_like(p)
-        for n, share in ((self.won, 1.0), (self.lost, 0.0), (self.tied, 0.5)):
-            residual = share - p
+        squares: Floats = 1 - p
+        squares *= squares
+        squares *= self.won
+        for n, share in ((self.lost, 0.0), (self.tied, 0.5)):
+            residual = p - share
             residual *= residual
-            squares += np.multiply(residual, n, out=residual)
+            residual *= n
+            squares += residual
         return squares
 
 

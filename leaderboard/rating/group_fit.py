@@ -7,6 +7,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, log_expit
 
 from leaderboard.rating.bradley_terry import (
+    CONVERGED,
     Flags,
     Floats,
     Start,
@@ -16,7 +17,6 @@ from leaderboard.rating.bradley_terry import (
     inverse_on_contrasts,
     maximize,
     reachable,
-    strong_components,
 )
 from leaderboard.rating.clustering import VoterVotes, design_effects
 from leaderboard.rating.intervals import uncertainty
@@ -59,8 +59,8 @@ def fit_group(
     deff, phi = deff.copy(), 1.0
     if established.any():
         inner = tally if established.all() else tally.subset(established)
-        if start and start.p is not None and start.spread is not None and established.all() and not tally.bias:
-            theta, p, spread = start.theta, start.p, start.spread
+        if start and start.p is not None and start.spread is not None and established.all() and _has_bias(start, tally):
+            theta, p, spread = start.theta - start.theta.mean(), start.p, start.spread
         else:
             theta[established] = fit_strengths(inner, start=start.theta[established] if start else None)
             p = inner.win_probabilities(theta[established])
@@ -109,6 +109,10 @@ def fit_group(
     return GroupFit(theta, covariance, established, at_least, at_most, phi, deff)
 
 
+def _has_bias(start: Start, tally: Tally) -> bool:
+    return bool(np.isclose(start.bias, tally.bias, rtol=0, atol=CONVERGED))
+
+
 def established_models(tally: Tally, *, min_votes: int) -> Flags:
     """Return the largest strongly connected set in which each model has `min_votes` votes.
 
@@ -130,7 +134,7 @@ def established_models(tally: Tally, *, min_votes: int) -> Flags:
 
 
 def _largest_component(tally: Tally) -> Flags:
-    component = strong_components(tally.has_won)
+    component = tally.components
     sizes, votes = np.bincount(component), np.bincount(component, weights=tally.votes_per_model)
     is_largest: Flags = component == max(range(len(sizes)), key=lambda number: (sizes[number], votes[number]))
     return is_largest

@@ -87,12 +87,10 @@ class AllPairs:
         return values
 
     def row_sums(self, values: Floats | Indices) -> Floats:
-        sums: Floats = values.sum(axis=1)
-        return sums
+        return values @ np.ones(self.models)  # takes half of the time of sum
 
     def column_sums(self, values: Floats | Indices) -> Floats:
-        sums: Floats = values.sum(axis=0)
-        return sums
+        return np.ones(self.models) @ values
 
     def row_products(self, values: Floats, vector: Floats) -> Floats:
         return values @ vector
