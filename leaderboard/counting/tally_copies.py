@@ -100,12 +100,11 @@ def _board_votes(
     models = sorted(models, key=lambda model: model.slug)
     left, right = (indices_of(added[side], models) for side in ("left", "right"))
     cells = (added["outcome"] * len(models) + left) * len(models) + right
-    n = np.ones(len(cells), dtype=np.int64)
+    counts = Counts.of_cells([model.slug for model in models], cells)
     if copy is not None:
-        copied, times = np.frombuffer(copy.cells, _CELLS).reshape(2, -1).astype(np.int64)
-        cells = np.concatenate([_renumbered(copied, copy.contestants, models), cells])
-        n = np.concatenate([times, n])
-    return BoardVotes(scope, models, Counts.of_cells([model.slug for model in models], cells, n), last_order)
+        copied, n = np.frombuffer(copy.cells, _CELLS).reshape(2, -1).astype(np.int64)
+        counts = counts.with_cells(_renumbered(copied, copy.contestants, models), n)
+    return BoardVotes(scope, models, counts, last_order)
 
 
 def _renumbered(cells: Indices, contestants: Sequence[int], models: Sequence[LanguageModel]) -> Indices:

@@ -43,6 +43,15 @@ class Counts:
                 return cls(names, counts, ListedPairs.of_cells(models, met))
         return cls(names, _sums(cells, n, (len(OUTCOMES), models, models)))
 
+    def with_cells(self, cells: Indices, n: Indices) -> "Counts":
+        """Add `n` to cells, as of_cells has them; no cell twice."""
+        if len(self.names) < MIN_MODELS_LISTED:
+            counts = self.n.copy()
+            counts.reshape(-1)[cells] += n
+            return Counts(self.names, counts)
+        own, votes = self.cells
+        return Counts.of_cells(self.names, np.concatenate([own, cells]), np.concatenate([votes, n]))
+
     @property
     def pairs(self) -> Pairs:
         return self.listed or AllPairs(len(self.names))
