@@ -39,6 +39,7 @@ from leaderboard.counting.vote_changes import exclude_votes
 from leaderboard.counting.vote_log import PendingVotes
 from leaderboard.models import COMPARE, OVERALL, AggregationRun, Standing, VoteChange
 from leaderboard.notify import notify_new_snapshot
+from leaderboard.rating.allocator import keep_freed_arrays
 
 State = AggregationRun.State
 REPEATED = Vote.ExcludedReason.DUPLICATE_PROMPT
@@ -70,6 +71,7 @@ def aggregate(*, slot: str, only_if_changed: bool = False) -> AggregationRun | N
     others. Other errors are recorded as a failed run of Overall and raised again.
     """
     started_at = schedule.database_now()
+    keep_freed_arrays()  # before the threads of the fits begin
     try:
         with transaction.atomic():
             if not tallies.try_lock() or AggregationRun.objects.filter(slot=slot).exists():

@@ -127,7 +127,7 @@ class Counts:
         """
         digest = hashlib.sha256("".join(f"{name}\n" for name in self.names).encode())
         for n in self.n:
-            digest.update(self.pairs.matrix(n).astype("<i8", copy=False).tobytes())
+            digest.update(self.pairs.matrix(n).astype("<i8", order="C", copy=False).data)
         return digest.hexdigest()
 
 

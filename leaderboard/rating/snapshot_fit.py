@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from common.payload_types import JsonObject
+from leaderboard.rating.allocator import keep_freed_arrays
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.board_fit import Board, DesignEffects, SideBiasFit, fit_side_counts
 from leaderboard.rating.bradley_terry import Flags, NotConnected, Tally
@@ -80,6 +81,7 @@ def fit_snapshot(
     parameters: of the method, see leaderboard.counting.method.
     voters: give the design effects; without them `design_effects` are used. ballots: single votes, for the forecast.
     """
+    keep_freed_arrays()
     offset: float = parameters["offset"]
     fitted = fit_side_counts(
         counts.n,
