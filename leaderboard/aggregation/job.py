@@ -15,6 +15,7 @@ from battles.labels import daily_caps
 from battles.labels.duplicates import excess_duplicates
 from battles.labels.labelling import relabel_pending
 from battles.models import Vote, VoteQuerySet
+from common.allocator import keep_freed_arrays
 from leaderboard.aggregation import sampling_plan
 from leaderboard.aggregation.fit_boards import (
     FittedBoard,
@@ -39,7 +40,6 @@ from leaderboard.counting.vote_changes import exclude_votes
 from leaderboard.counting.vote_log import PendingVotes
 from leaderboard.models import COMPARE, OVERALL, AggregationRun, Standing, VoteChange
 from leaderboard.notify import notify_new_snapshot
-from leaderboard.rating.allocator import keep_freed_arrays
 
 State = AggregationRun.State
 REPEATED = Vote.ExcludedReason.DUPLICATE_PROMPT

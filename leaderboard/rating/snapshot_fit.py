@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from common.allocator import keep_freed_arrays
 from common.payload_types import JsonObject
-from leaderboard.rating.allocator import keep_freed_arrays
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.board_fit import Board, DesignEffects, SideBiasFit, fit_side_counts
 from leaderboard.rating.bradley_terry import Flags, NotConnected, Tally

@@ -9,10 +9,10 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from common.allocator import keep_freed_arrays
 from leaderboard.counting import method
 from leaderboard.imports import tables
 from leaderboard.imports.columns import TableColumns
-from leaderboard.rating.allocator import keep_freed_arrays
 from leaderboard.rating.anomalies.earlier_fits import Votes, sequential_forecast
 from leaderboard.rating.anomalies.eprocess import VoterLog, judge
 from leaderboard.rating.anomalies.expected_votes import expect
