@@ -87,10 +87,12 @@ class AllPairs:
         return values
 
     def row_sums(self, values: Floats | Indices) -> Floats:
-        return values @ np.ones(self.models)  # takes half of the time of sum
+        sums: Floats = values.sum(axis=1)
+        return sums
 
     def column_sums(self, values: Floats | Indices) -> Floats:
-        return np.ones(self.models) @ values
+        sums: Floats = values.sum(axis=0)
+        return sums
 
     def row_products(self, values: Floats, vector: Floats) -> Floats:
         return values @ vector

@@ -146,9 +146,8 @@ def _fit_after_strengths(tally: Tally) -> _JointFit | None:
     largest = _SMALL_BIAS if tally.models < _FEW_MODELS else _LARGE_BIAS
     while own * _MAX_VARIANCE_INFLATION > information:
         expected = np.multiply(cells, p, out=weight)
-        of_left = pairs.row_sums(expected)
-        gradient = left_minus_right - of_left + pairs.column_sums(expected)
-        change = float(left_wins - of_left.sum() - response @ gradient) / own
+        gradient = left_minus_right - _left_minus_right(pairs, expected)
+        change = float(left_wins - expected.sum() - response @ gradient) / own
         step = spread @ gradient - response * change
         theta, bias = theta + step, bias + change
         before, size, is_first = min(size, 1.0), max(abs(change), float(np.abs(step).max())), size == np.inf
