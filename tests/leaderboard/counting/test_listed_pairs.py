@@ -23,7 +23,7 @@ def test_listed_pairs_give_the_same_snapshot(monkeypatch, models, votes, newcome
     assert (matrices.listed, listed.n.ndim) == (None, 2)
     assert listed.checksum == matrices.checksum
     one, other = (
-        fit_snapshot(counts, method.parameters(), voters=ballots.voter_votes, with_flip=True)
+        fit_snapshot(counts, method.default_parameters(), voters=ballots.voter_votes, with_flip=True)
         for counts in (matrices, listed)
     )
     assert_same(one.facts, other.facts)
