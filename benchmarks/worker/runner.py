@@ -12,7 +12,7 @@ from battles.worker.call_store import CallResult
 from battles.worker.turn import WorkerContext
 from benchmarks.models import Case, Run
 from benchmarks.worker import claims, plan, progress
-from benchmarks.worker.claims import ClaimedItem
+from benchmarks.worker.claims import Claim, ClaimedItem
 from benchmarks.worker.loop_lag import LoopLag
 from benchmarks.worker.store import Ended, GroupCommit
 from common.db.execution import CONNECTION_ERRORS, run_in_db, run_in_db_with_retry
@@ -48,6 +48,7 @@ class RunDriver:
         self._is_stopping = False
         self._lag = LoopLag()
         self._wake = asyncio.Event()
+        self._claiming: asyncio.Task[Claim] | None = None
 
     async def run(self) -> None:
         if not await run_in_db_with_retry(progress.prolong_driving, self._run_id):
@@ -102,13 +103,18 @@ class RunDriver:
         wanted = self._plan.wanted(calls)
         if not wanted or not self._plan.entrants:
             return False
+        plan_now = self._plan
+        # Shielded: a claim that commits while this process ends is handed back, too.
+        self._claiming = asyncio.create_task(
+            run_in_db(claims.claim_items, self._run_id, plan_now.entrants, wanted=wanted, paces=plan_now.paces)
+        )
         try:
-            claim = await run_in_db(
-                claims.claim_items, self._run_id, self._plan.entrants, wanted=wanted, paces=self._plan.paces
-            )
+            claim = await asyncio.shield(self._claiming)
         except CONNECTION_ERRORS as error:
+            self._claiming = None
             logger.warning("run %s waits for the database (%s)", self._run_id, str(error).strip())
             return False
+        self._claiming = None
         for item in claim.items:
             self._running[item.item_id] = (item, asyncio.create_task(self._answer(item)))
         if claim.pause_reason:
@@ -177,9 +183,12 @@ class RunDriver:
         running, self._running = self._running, {}
         for _, task in running.values():
             task.cancel()
-        while self._commit.has_waiting:
-            await self._commit.flush()
-        await run_in_db(progress.hand_back, self._run_id, [item for item, _ in running.values()])
+        items = [item for item, _ in running.values()]
+        if self._claiming is not None:
+            with suppress(*CONNECTION_ERRORS):
+                items += (await self._claiming).items
+        await self._commit.finish()
+        await run_in_db(progress.hand_back, self._run_id, items)
 
 
 def _expected_by_case(run_id: int) -> dict[int, object]:

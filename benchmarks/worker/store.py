@@ -210,9 +210,12 @@ class GroupCommit:
         if len(self._waiting) >= MAX_GROUP:
             self._is_full.set()
 
-    @property
-    def has_waiting(self) -> bool:
-        return bool(self._waiting)
+    async def finish(self) -> None:
+        """Store all that was put, also the group that run() stores now."""
+        while self._waiting:
+            await self.flush()
+        while self.unstored:  # noqa: ASYNC110 (for milliseconds, when a worker ends)
+            await asyncio.sleep(0.01)
 
     async def run(self) -> None:
         """Store groups until cancelled."""
