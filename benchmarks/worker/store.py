@@ -63,7 +63,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What storing needs of a run."""
+    """Facts of a run that storing needs."""
 
     run_id: int
     owner_id: int | None

@@ -1,15 +1,20 @@
-"""`python -m tools.chaos.runs`: kill the worker, Valkey and PostgreSQL while a benchmark run goes on; check its books."""
+"""`python -m tools.chaos.runs`: kill worker, Valkey and PostgreSQL during a benchmark run, then check its books."""
 
 import argparse
+import os
 import random
 import time
 
+import django
 import redis
 
-from tests.fake_provider import FakeProvider
-from tests.faults.running import ANSWERS, POSTGRES, VALKEY, arena_with
-from tests.faults.test_benchmark_runs import check_books, start_run, stored
-from tests.waiting import wait_for
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.test")
+django.setup()
+
+from tests.fake_provider import FakeProvider  # noqa: E402
+from tests.faults.running import ANSWERS, POSTGRES, VALKEY, arena_with  # noqa: E402
+from tests.faults.test_benchmark_runs import check_books, start_run, stored  # noqa: E402
+from tests.waiting import wait_for  # noqa: E402
 
 
 def main() -> None:
