@@ -25,6 +25,9 @@ TICK_S = 0.1
 IDLE_TICK_S = 0.5
 PLAN_TTL_S = 1.0
 RENEWAL_INTERVAL_S = 2.5
+# A run pauses if only models with an open breaker are left for so long.
+MAX_STANDSTILL_S = 1800.0
+MODELS_AWAY = "models_away"
 # Drivers of this process by run; a task that arrives twice finds the first.
 _drivers: dict[int, "RunDriver"] = {}
 
@@ -61,6 +64,7 @@ class RunDriver:
         services = [asyncio.create_task(work) for work in works]
         try:
             await self._claim_until_done()
+            await run_in_db_with_retry(progress.end_driving, self._run_id)
         except asyncio.CancelledError:
             await self._hand_back()
             raise
@@ -69,7 +73,7 @@ class RunDriver:
                 service.cancel()
 
     async def _claim_until_done(self) -> None:
-        planned_at = time.monotonic()
+        planned_at = progressed_at = time.monotonic()
         while True:
             if time.monotonic() - planned_at > PLAN_TTL_S:
                 self._plan, planned_at = await run_in_db_with_retry(plan.read_plan, self._run_id), time.monotonic()
@@ -82,8 +86,12 @@ class RunDriver:
                 planned_at = 0.0
             self._wake.clear()
             goes_on = self._plan.state == Run.State.RUNNING and await self._claim()
-            if not goes_on and not self._running and not self._commit.unstored and await self._is_over():
+            if goes_on or self._running or self._commit.unstored:
+                progressed_at = time.monotonic()
+            elif await self._is_over():
                 return
+            elif self._plan.has_open_breaker and time.monotonic() - progressed_at > MAX_STANDSTILL_S:
+                self._commit.pause_reason = MODELS_AWAY
             await self._preempt_for_people()
             with suppress(TimeoutError):
                 async with asyncio.timeout(TICK_S if self._running else IDLE_TICK_S):

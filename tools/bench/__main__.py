@@ -30,6 +30,7 @@ SCENARIOS = {
     "board": boards.board,
     "pages": pages.pages,
     "benchmarks": benchmark_runs.benchmark_runs,
+    "people-first": benchmark_runs.people_first,
     "soak": scenarios.soak,
 }
 DEFAULT_SCENARIOS = [name for name in SCENARIOS if name not in ("soak", "aggregation")]
