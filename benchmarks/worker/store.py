@@ -17,6 +17,7 @@ from django.db.models import F
 
 from battles.worker import call_store
 from battles.worker.call_store import CallResult
+from benchmarks import streaming
 from benchmarks.models import Run, RunItem
 from benchmarks.scores import CheckSet, ItemScore
 from benchmarks.sql import read_sql
@@ -242,6 +243,7 @@ class GroupCommit:
         try:
             reason = await run_in_db_with_retry(_store_and_record, self._run, group, self.paces)
             self.pause_reason = self.pause_reason or reason
+            streaming.publish_soon(self._run.run_id, [ended.item.item_id for ended in group])
         except Exception:
             logger.exception("%s answers of run %s were not stored", len(group), self._run.run_id)
         finally:
