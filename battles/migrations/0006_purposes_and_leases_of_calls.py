@@ -16,7 +16,6 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('battles', '0005_feedback_tags_and_suggestions'),
-        ('models_registry', '0004_choose_budgets'),
     ]
 
     operations = [
