@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from common.valkey import heartbeat
-from common.valkey.connections import UNREACHABLE
+from common.valkey.connections import UNREACHABLE, with_retry
 from leaderboard.models import AggregationRun
 from models_registry.encryption import KeyUnreadable
 from models_registry.models import LanguageModel, Provider
@@ -42,7 +42,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
     failed_boards: list[str] = []
     checks = {
         "database": _outcome(_check_database),
-        "valkey": _outcome(lambda: missing.extend(heartbeat.missing())),
+        "valkey": _outcome(lambda: missing.extend(with_retry(heartbeat.missing))),  # while a breaker is open: away
     }
     if checks["database"] == OK:
         checks["migrations"] = _outcome(_check_migrations)

@@ -11,7 +11,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
 
 from arena_site import health
-from common.valkey import heartbeat
+from common.valkey import connections, heartbeat
 from common.valkey.connections import connection
 from models_registry.models import LanguageModel, Provider
 from tests import make
@@ -72,6 +72,11 @@ def test_readyz_without_valkey_omits_dependent_checks():
     assert readiness(503)["checks"] == {
         "database": "ok", "valkey": "away", "migrations": "ok", "provider_keys": "ok",
     }  # fmt: skip
+
+
+def test_process_that_refuses_battles_is_not_ready(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(connections, "_away_until", float("inf"))
+    assert readiness(503)["checks"]["valkey"] == "away"
 
 
 def test_unapplied_migration_is_not_ready(monkeypatch: pytest.MonkeyPatch):

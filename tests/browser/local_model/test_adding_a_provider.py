@@ -44,9 +44,10 @@ def test_added_provider_is_tested_battled_and_listed(arena: Arena, page: Page, b
 
     page.get_by_role("textbox", name="Display name").fill("Cellar model")
     page.get_by_label("Sampling weight").fill("100000")  # drawn into every battle
+    page.get_by_role("textbox", name="Parameters").fill('{"max_tokens": 40}')  # small models repeat themselves
     page.get_by_role("button", name="Save and continue editing").click()
     page.get_by_role("link", name="Test this model").click()
-    page.get_by_label("Prompt").fill("Write about eighty words on why the sea is salty.")
+    page.get_by_label("Prompt").fill("Why is the sea salty?")
     page.get_by_role("button", name="Ask the model").click()
     expect(page.get_by_text("The model answered")).to_be_visible()
     page.get_by_role("button", name="Activate this model").click()
