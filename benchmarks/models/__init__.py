@@ -1,6 +1,6 @@
 from benchmarks.models.replies import ItemCall, ItemReply, Reply, Score
 from benchmarks.models.runs import Entrant, ProviderPace, Run, RunCount, RunItem
-from benchmarks.models.templates import Case, Check, Prompt, RenderedPrompt, Template, TemplateVersion
+from benchmarks.models.templates import Case, Check, Prompt, RenderedPrompt, RenderedTargets, Template, TemplateVersion
 
 __all__ = [
     "Case",
@@ -11,6 +11,7 @@ __all__ = [
     "Prompt",
     "ProviderPace",
     "RenderedPrompt",
+    "RenderedTargets",
     "Reply",
     "Run",
     "RunCount",

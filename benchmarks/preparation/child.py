@@ -39,7 +39,7 @@ class _TooLong(Exception):
     pass
 
 
-def _set_limits() -> None:
+def set_limits() -> None:
     for limit, value in [
         (resource.RLIMIT_CPU, CPU_S),
         (resource.RLIMIT_AS, MEMORY_BYTES),
@@ -50,7 +50,7 @@ def _set_limits() -> None:
     signal.alarm(ALARM_S)
 
 
-def _environment() -> minijinja.Environment:
+def environment() -> minijinja.Environment:
     environment = minijinja.Environment()
     environment.undefined_behavior, environment.fuel = "strict", FUEL
     environment.keep_trailing_newline = True
@@ -63,7 +63,7 @@ def _environment() -> minijinja.Environment:
 
 class _Renderer:
     def __init__(self, request: RenderRequest) -> None:
-        self._request, self._environment = request, _environment()
+        self._request, self._environment = request, environment()
         self._validator = jsonschema_rs.validator_for(
             request.schema, offline=True, pattern_options=jsonschema_rs.RegexOptions()
         )
@@ -110,7 +110,7 @@ class _Renderer:
 
 
 def main() -> None:
-    _set_limits()
+    set_limits()
     request = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=RenderRequest)
     renderer = _Renderer(request)
     for case in request.cases:
