@@ -16,6 +16,7 @@ urlpatterns = [
     path("", include("battles.urls")),
     path("", include("uploads.urls")),
     path("", include("leaderboard.urls")),
+    path("benchmarks/", include("benchmarks.urls")),
     path("models/", include("models_registry.urls")),
     path("", include("site_content.urls")),
     path("accounts/", include("accounts.urls")),

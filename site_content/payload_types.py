@@ -20,7 +20,7 @@ class SitePagePayload(TypedDict):
 
 
 class SitePayload(TypedDict):
-    """What the operator calls this site. `required_terms`: lowest version of the terms to accept, null for none."""
+    """The operator's name of this site. `required_terms`: lowest version of the terms to accept, null for none."""
 
     name: str
     logo_url: str | None

@@ -140,7 +140,7 @@ def _insert(
 def insert_started(planned: Sequence[PlannedCall], charges: Mapping[int, Charge]) -> list[PreparedCall]:
     """Insert calls without an answer whose slots are taken and whose charges, by position, are reserved.
 
-    In one statement, because runs insert thousands a minute: docs/adr/0051.
+    In one statement, because runs insert thousands a minute: docs/adr/0052.
     """
     rows: list[JsonObject] = []
     for number, plan in enumerate(planned):

@@ -1,3 +1,4 @@
+from benchmarks.actions.drafts import add_cases, create_template, save_cases, save_draft, start_draft, update_template
 from benchmarks.actions.runs import (
     EntrantRequest,
     cancel_run,
@@ -12,12 +13,18 @@ from benchmarks.actions.templates import freeze_version
 
 __all__ = [
     "EntrantRequest",
+    "add_cases",
     "cancel_run",
     "create_run",
+    "create_template",
     "freeze_version",
     "pause_run",
     "raise_budget",
     "resume_run",
     "retry_failed",
+    "save_cases",
+    "save_draft",
+    "start_draft",
     "start_run",
+    "update_template",
 ]

@@ -2,6 +2,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
 
 from battles.models import Call
 from benchmarks.models.runs import RunItem
@@ -23,6 +24,7 @@ class Reply(models.Model):
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
+        verbose_name_plural = _("replies")
         # The unique index of `call` is the constraint "a call gave one reply".
         indexes = [models.Index(fields=["owner"], name="replies_of_a_member")]
 
@@ -36,6 +38,7 @@ class ItemReply(models.Model):
     reply = models.ForeignKey(Reply, models.PROTECT, related_name="items")
 
     class Meta:
+        verbose_name_plural = _("item replies")
         constraints = [models.UniqueConstraint(fields=["item", "turn"], name="an_item_has_each_turn_once")]
 
     def __str__(self) -> str:

@@ -254,7 +254,7 @@ class RunCount(models.Model):
 
 
 class ProviderPace(models.Model):
-    """How many calls of runs a provider takes at once, learned from its refusals."""
+    """Number of calls of runs that a provider takes at once, learned from its refusals."""
 
     provider = models.OneToOneField(Provider, models.CASCADE, related_name="pace", primary_key=True)
     allowed = models.PositiveSmallIntegerField(

@@ -35,8 +35,12 @@ _REFUSED_FILTERS = ("attr", "safe", "escape", "e", "urlencode", "pprint")
 _REFUSED_FUNCTIONS = ("debug", "cycler", "joiner")
 
 
-class _TooLong(Exception):
-    pass
+class _NotRendered(Exception):
+    """line, column: in the template, from 1; 0 if unknown."""
+
+    def __init__(self, problem: str, line: int = 0, column: int = 0) -> None:
+        super().__init__(problem)
+        self.problem, self.line, self.column = problem, line, column
 
 
 def set_limits() -> None:
@@ -79,12 +83,8 @@ class _Renderer:
         for prompt in self._request.prompts:
             try:
                 rendered.append(self._rendered(prompt, case))
-            except minijinja.TemplateError as error:
-                column = error.range[0] + 1 if error.range else 0
-                problem = ": ".join(filter(None, [error.kind, error.detail]))
-                problems.append(CaseProblem(case.key, problem, prompt.label, error.line or 0, column))
-            except _TooLong:
-                problems.append(CaseProblem(case.key, f"over {self._request.max_characters} characters", prompt.label))
+            except _NotRendered as error:
+                problems.append(CaseProblem(case.key, error.problem, prompt.label, error.line, error.column))
         return CaseResult(rendered, problems)
 
     def _rendered(self, prompt: PromptSource, case: CaseSource) -> RenderedSource:
@@ -98,24 +98,43 @@ class _Renderer:
         turns = [self._render(turn, prompt, values) for turn in prompt.turns]
         characters = sum(len(str(message["content"])) for message in messages) + sum(map(len, turns))
         if characters > self._request.max_characters:
-            raise _TooLong
+            raise self._too_long
         digest = hashlib.sha256(msgspec.json.encode([messages, turns])).hexdigest()
         return RenderedSource(prompt.id, case.id, messages, turns, digest, characters)
 
     def _render(self, template: str, prompt: PromptSource, values: JsonObject) -> str:
-        text = self._environment.render_str(template, prompt.label, **values)
+        try:
+            text = self._environment.render_str(template, prompt.label, **values)
+        except minijinja.TemplateError as error:
+            at = error.range[0] if error.range else None
+            column = 0 if at is None else at - template.rfind("\n", 0, at)
+            problem = ": ".join(filter(None, [error.kind, error.detail]))
+            raise _NotRendered(problem, error.line or 0, column) from None
         if len(text) > self._request.max_characters:
-            raise _TooLong
+            raise self._too_long
         return text
+
+    @property
+    def _too_long(self) -> _NotRendered:
+        return _NotRendered(f"over {self._request.max_characters} characters")
 
 
 def main() -> None:
     set_limits()
     request = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=RenderRequest)
-    renderer = _Renderer(request)
+    try:
+        renderer = _Renderer(request)
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
+        for case in request.cases:
+            _write(CaseResult([], [CaseProblem(case.key, f"schema of the variables: {str(error).splitlines()[0]}")]))
+        return
     for case in request.cases:
-        sys.stdout.buffer.write(pack(msgspec.msgpack.encode(renderer.result(case))))
-        sys.stdout.buffer.flush()  # the parent counts the results to name the case that killed this process
+        _write(renderer.result(case))
+
+
+def _write(result: CaseResult) -> None:
+    sys.stdout.buffer.write(pack(msgspec.msgpack.encode(result)))
+    sys.stdout.buffer.flush()  # the parent counts the results to name the case that killed this process
 
 
 if __name__ == "__main__":

@@ -90,7 +90,7 @@ class Scores:
 
     @cached_property
     def is_bounded(self) -> bool:
-        """Whether all scores are in [0, 1]."""
+        """Return whether all scores are in [0, 1]."""
         present = self.values[self.is_present]
         return bool(((present >= 0) & (present <= 1)).all())
 

@@ -33,6 +33,7 @@ class Plan:
     shares: Mapping[int, int]
     # Providers with a limit and with free models: only there a call is stopped for a person's.
     preemptible: frozenset[int]
+    has_open_breaker: bool = False
 
     def wanted(self, running: Mapping[int, int]) -> dict[int, int]:
         """Return how many more items to claim by provider id. running: this run's calls by provider id."""
@@ -67,6 +68,7 @@ def read_plan(run_id: int) -> Plan:
             for model in models
             if not model.is_paid and (model.calls_at_once or model.provider.calls_at_once)
         ),
+        len(closed) < len(models),
     )
 
 

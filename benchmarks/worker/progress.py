@@ -30,6 +30,11 @@ def prolong_driving(run_id: int) -> bool:
     return driven.update(driven_until=Now() + DRIVEN_FOR, started_at=_kept_or_now()) == 1
 
 
+def end_driving(run_id: int) -> None:
+    """Let the sweeper wake the run again at once, if it was resumed while its driver ended."""
+    Run.objects.filter(pk=run_id, state__in=[Run.State.RUNNING, Run.State.SCORING]).update(driven_until=None)
+
+
 def _kept_or_now() -> Case:
     return Case(When(started_at=None, then=Now()), default=F("started_at"))
 

@@ -12,7 +12,7 @@ from battles.worker.call_store import CallResult
 from battles.worker.turn import WorkerContext
 from benchmarks.models import Case, Run
 from benchmarks.worker import claims, plan, progress
-from benchmarks.worker.claims import ClaimedItem
+from benchmarks.worker.claims import Claim, ClaimedItem
 from benchmarks.worker.loop_lag import LoopLag
 from benchmarks.worker.store import Ended, GroupCommit
 from common.db.execution import CONNECTION_ERRORS, run_in_db, run_in_db_with_retry
@@ -25,6 +25,9 @@ TICK_S = 0.1
 IDLE_TICK_S = 0.5
 PLAN_TTL_S = 1.0
 RENEWAL_INTERVAL_S = 2.5
+# A run pauses if only models with an open breaker are left for so long.
+MAX_STANDSTILL_S = 1800.0
+MODELS_AWAY = "models_away"
 # Drivers of this process by run; a task that arrives twice finds the first.
 _drivers: dict[int, "RunDriver"] = {}
 
@@ -48,6 +51,7 @@ class RunDriver:
         self._is_stopping = False
         self._lag = LoopLag()
         self._wake = asyncio.Event()
+        self._claiming: asyncio.Task[Claim] | None = None
 
     async def run(self) -> None:
         if not await run_in_db_with_retry(progress.prolong_driving, self._run_id):
@@ -60,6 +64,7 @@ class RunDriver:
         services = [asyncio.create_task(work) for work in works]
         try:
             await self._claim_until_done()
+            await run_in_db_with_retry(progress.end_driving, self._run_id)
         except asyncio.CancelledError:
             await self._hand_back()
             raise
@@ -68,7 +73,7 @@ class RunDriver:
                 service.cancel()
 
     async def _claim_until_done(self) -> None:
-        planned_at = time.monotonic()
+        planned_at = progressed_at = time.monotonic()
         while True:
             if time.monotonic() - planned_at > PLAN_TTL_S:
                 self._plan, planned_at = await run_in_db_with_retry(plan.read_plan, self._run_id), time.monotonic()
@@ -81,8 +86,12 @@ class RunDriver:
                 planned_at = 0.0
             self._wake.clear()
             goes_on = self._plan.state == Run.State.RUNNING and await self._claim()
-            if not goes_on and not self._running and not self._commit.unstored and await self._is_over():
+            if goes_on or self._running or self._commit.unstored:
+                progressed_at = time.monotonic()
+            elif await self._is_over():
                 return
+            elif self._plan.has_open_breaker and time.monotonic() - progressed_at > MAX_STANDSTILL_S:
+                self._commit.pause_reason = MODELS_AWAY
             await self._preempt_for_people()
             with suppress(TimeoutError):
                 async with asyncio.timeout(TICK_S if self._running else IDLE_TICK_S):
@@ -102,13 +111,18 @@ class RunDriver:
         wanted = self._plan.wanted(calls)
         if not wanted or not self._plan.entrants:
             return False
+        plan_now = self._plan
+        # Shielded: a claim that commits while this process ends is handed back, too.
+        self._claiming = asyncio.create_task(
+            run_in_db(claims.claim_items, self._run_id, plan_now.entrants, wanted=wanted, paces=plan_now.paces)
+        )
         try:
-            claim = await run_in_db(
-                claims.claim_items, self._run_id, self._plan.entrants, wanted=wanted, paces=self._plan.paces
-            )
+            claim = await asyncio.shield(self._claiming)
         except CONNECTION_ERRORS as error:
+            self._claiming = None
             logger.warning("run %s waits for the database (%s)", self._run_id, str(error).strip())
             return False
+        self._claiming = None
         for item in claim.items:
             self._running[item.item_id] = (item, asyncio.create_task(self._answer(item)))
         if claim.pause_reason:
@@ -177,9 +191,12 @@ class RunDriver:
         running, self._running = self._running, {}
         for _, task in running.values():
             task.cancel()
-        while self._commit.has_waiting:
-            await self._commit.flush()
-        await run_in_db(progress.hand_back, self._run_id, [item for item, _ in running.values()])
+        items = [item for item, _ in running.values()]
+        if self._claiming is not None:
+            with suppress(*CONNECTION_ERRORS):
+                items += (await self._claiming).items
+        await self._commit.finish()
+        await run_in_db(progress.hand_back, self._run_id, items)
 
 
 def _expected_by_case(run_id: int) -> dict[int, object]:

@@ -17,6 +17,7 @@ from django.db.models import F
 
 from battles.worker import call_store
 from battles.worker.call_store import CallResult
+from benchmarks import streaming
 from benchmarks.models import Run, RunItem
 from benchmarks.scores import CheckSet, ItemScore
 from benchmarks.sql import read_sql
@@ -30,7 +31,8 @@ from models_registry.providers import FailureCode
 
 logger = logging.getLogger(__name__)
 
-MAX_GROUP = 16
+# A group is due with 16 calls, and takes what else has ended meanwhile.
+DUE_GROUP, MAX_GROUP = 16, 64
 MAX_DELAY_S = 0.05
 # Ended by the provider or the way to it: the next attempt may succeed.
 TRANSIENT = {
@@ -63,7 +65,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What storing needs of a run."""
+    """Facts of a run that storing needs."""
 
     run_id: int
     owner_id: int | None
@@ -193,7 +195,7 @@ def record_outcomes(group: Sequence[Ended]) -> None:
 
 
 class GroupCommit:
-    """Collects ended calls of a run, and stores MAX_GROUP of them at once or after MAX_DELAY_S."""
+    """Collects ended calls of a run, and stores them once there are DUE_GROUP, or after MAX_DELAY_S."""
 
     def __init__(self, run: RunFacts, paces: Mapping[int, int], stored: asyncio.Event) -> None:
         self._run, self.paces, self._stored = run, paces, stored
@@ -207,12 +209,15 @@ class GroupCommit:
         self._waiting.append(ended)
         self.unstored.add(ended.item.item_id)
         self._has_some.set()
-        if len(self._waiting) >= MAX_GROUP:
+        if len(self._waiting) >= DUE_GROUP:
             self._is_full.set()
 
-    @property
-    def has_waiting(self) -> bool:
-        return bool(self._waiting)
+    async def finish(self) -> None:
+        """Store all that was put, also the group that run() stores now."""
+        while self._waiting:
+            await self.flush()
+        while self.unstored:  # noqa: ASYNC110 (for milliseconds, when a worker ends)
+            await asyncio.sleep(0.01)
 
     async def run(self) -> None:
         """Store groups until cancelled."""
@@ -229,7 +234,7 @@ class GroupCommit:
     async def flush(self) -> None:
         """Store one group. Nothing is lost if the database is away: the items' leases decide."""
         group, self._waiting = self._waiting[:MAX_GROUP], self._waiting[MAX_GROUP:]
-        if len(self._waiting) < MAX_GROUP:
+        if len(self._waiting) < DUE_GROUP:
             self._is_full.clear()
         if not self._waiting:
             self._has_some.clear()
@@ -238,6 +243,7 @@ class GroupCommit:
         try:
             reason = await run_in_db_with_retry(_store_and_record, self._run, group, self.paces)
             self.pause_reason = self.pause_reason or reason
+            streaming.publish_soon(self._run.run_id, [ended.item.item_id for ended in group])
         except Exception:
             logger.exception("%s answers of run %s were not stored", len(group), self._run.run_id)
         finally:

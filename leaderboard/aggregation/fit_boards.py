@@ -22,12 +22,11 @@ from leaderboard.aggregation.pair_weights import Plan
 from leaderboard.counting import method, stars
 from leaderboard.counting.board_keys import counts_votes, is_blind
 from leaderboard.counting.vote_arrays import BoardVotes, read_ballots, read_voters
-from leaderboard.models import COMPARE, OVERALL, AggregationRun, Standing
+from leaderboard.models import COMPARE, OVERALL, AggregationRun
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.board_fit import DesignEffects
-from leaderboard.rating.bradley_terry import symmetrized
 from leaderboard.rating.clustering import VoterVotes
-from leaderboard.rating.snapshot_facts import StyleColumns
+from leaderboard.rating.snapshot_facts import FitLine, StyleColumns
 from leaderboard.rating.snapshot_fit import SnapshotFit, StyleInput, fit_snapshot
 from leaderboard.rating.style_control import Scaling
 
@@ -91,12 +90,23 @@ def is_thorough_fit_due(earlier: AggregationRun | None, *, now: datetime, overal
     return overall_votes < THOROUGH_BELOW_VOTES or earlier is None or _last_thorough_date(earlier) < f"{now:%Y-%m-%d}"
 
 
+class StandingRow(FitLine):
+    """Columns of a standing without its run."""
+
+    model_id: int
+    elo: float | None
+    median_first_token_ms: int | None
+
+
 @dataclass(frozen=True)
 class FittedBoard:
-    """Unsaved run with its standings; for Overall with the sampling plan."""
+    """Unsaved run with its standings; for Overall with the sampling plan.
+
+    Standings are rows: thousands of instances would take a tenth of a run's time.
+    """
 
     run: AggregationRun
-    standings: list[Standing] = field(default_factory=list)
+    standings: list[StandingRow] = field(default_factory=list)
     plan: Plan | None = None
 
 
@@ -216,7 +226,7 @@ class FitInputs:
             run.facts["stars"] = stars.mean_stars_by_model(board.last_star)
         plan = None
         if board.scope == OVERALL:
-            plan = sampling_plan.new_plan(board.models, fit.board, symmetrized(board.counts.n.sum(axis=0)))
+            plan = sampling_plan.new_plan(board.models, fit.board, board.counts.meetings)
             run.facts["sampling_shares"] = sampling_plan.sampling_shares(plan)
         json.dumps(run.facts, allow_nan=False)  # raises for NaN and ∞, which PostgreSQL would refuse with all boards
         standings = [_standing(run, index, board, fit, self.before, live) for index in range(len(board.models))]
@@ -287,17 +297,16 @@ def _standing(
     fit: SnapshotFit,
     before: EarlierStandings,
     live: LiveFigures,
-) -> Standing:
+) -> StandingRow:
     model = board.models[index]
     line = fit.lines[index]
     if line["both_bad_design_effect"] is None and model.pk in before:
         line = {**line, "both_bad_design_effect": before[model.pk].both_bad_design_effect}
     if run.facts.get("style_of", run.public_id) != run.public_id and model.pk in before:
         line = {**line, **before[model.pk].style}
-    return Standing(
-        run=run,
-        model=model,
-        elo=live.elo.get(model.pk, run.parameters["elo_start"]) if is_blind(run.scope) else None,
-        median_first_token_ms=live.first_token_ms.get(model.pk),
+    return {
+        "model_id": model.pk,
+        "elo": live.elo.get(model.pk, run.parameters["elo_start"]) if is_blind(run.scope) else None,
+        "median_first_token_ms": live.first_token_ms.get(model.pk),
         **line,
-    )
+    }

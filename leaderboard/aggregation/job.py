@@ -15,6 +15,7 @@ from battles.labels import daily_caps
 from battles.labels.duplicates import excess_duplicates
 from battles.labels.labelling import relabel_pending
 from battles.models import Vote, VoteQuerySet
+from common.allocator import keep_freed_arrays
 from leaderboard.aggregation import sampling_plan
 from leaderboard.aggregation.fit_boards import (
     FittedBoard,
@@ -71,6 +72,7 @@ def aggregate(*, slot: str, only_if_changed: bool = False) -> AggregationRun | N
     others. Other errors are recorded as a failed run of Overall and raised again.
     """
     started_at = schedule.database_now()
+    keep_freed_arrays()  # before the threads of the fits begin
     try:
         with transaction.atomic():
             if not tallies.try_lock() or AggregationRun.objects.filter(slot=slot).exists():
@@ -186,20 +188,21 @@ def _store(fitted: list[FittedBoard]) -> None:
         board.run.save(force_insert=True)
         if board.plan is not None:
             sampling_plan.store(board.plan, board.run)
-    _copy_standings([standing for board in fitted for standing in board.standings])
+    _copy_standings(fitted)
     scopes = [board.run.scope for board in fitted if board.run.state == State.DONE]
     for scope in scopes:
         transaction.on_commit(partial(notify_new_snapshot, scope))
 
 
-def _copy_standings(standings: list[Standing]) -> None:
+def _copy_standings(fitted: list[FittedBoard]) -> None:
     """Insert with COPY: bulk_create prepares each value on its own."""
     fields = [field for field in Standing._meta.concrete_fields if not field.primary_key]
     table, columns = connection.ops.quote_name(Standing._meta.db_table), ", ".join(f'"{f.column}"' for f in fields)
     with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
-        for standing in standings:
-            standing.run_id = standing.run.pk  # the run had no key when the standing was made
-            copy.write_row([getattr(standing, field.attname) for field in fields])
+        for board in fitted:
+            defaults = {field.attname: field.get_default() for field in fields} | {"run_id": board.run.pk}
+            for standing in board.standings:
+                copy.write_row(list((defaults | standing).values()))
 
 
 def _votes_since(earlier: AggregationRun | None, facts: RunFacts) -> int:

@@ -72,8 +72,7 @@ def _last_order(copies: Iterable[TallyCopy]) -> int | None:
 
 
 def _pack(counts: Counts) -> bytes:
-    cells = np.flatnonzero(counts.n)
-    return np.stack([cells, counts.n.ravel()[cells]]).astype(_CELLS).tobytes()
+    return np.stack(counts.cells).astype(_CELLS).tobytes()
 
 
 def _votes_by_board(*, after: int, until: int) -> Mapping[str, dict[str, Integers]]:
@@ -99,13 +98,13 @@ def _board_votes(
     scope: str, models: list[LanguageModel], copy: TallyCopy | None, added: Mapping[str, Integers], last_order: int
 ) -> BoardVotes:
     models = sorted(models, key=lambda model: model.slug)
-    shape = len(OUTCOMES), len(models), len(models)
-    votes = (added["outcome"], indices_of(added["left"], models), indices_of(added["right"], models))
-    n = np.bincount(np.ravel_multi_index(votes, shape), minlength=int(np.prod(shape)))
+    left, right = (indices_of(added[side], models) for side in ("left", "right"))
+    cells = (added["outcome"] * len(models) + left) * len(models) + right
+    counts = Counts.of_cells([model.slug for model in models], cells)
     if copy is not None:
-        cells, copied = np.frombuffer(copy.cells, _CELLS).reshape(2, -1).astype(np.int64)
-        n[_renumbered(cells, copy.contestants, models)] += copied
-    return BoardVotes(scope, models, Counts([model.slug for model in models], n.reshape(shape)), last_order)
+        copied, n = np.frombuffer(copy.cells, _CELLS).reshape(2, -1).astype(np.int64)
+        counts = counts.with_cells(_renumbered(copied, copy.contestants, models), n)
+    return BoardVotes(scope, models, counts, last_order)
 
 
 def _renumbered(cells: Indices, contestants: Sequence[int], models: Sequence[LanguageModel]) -> Indices:

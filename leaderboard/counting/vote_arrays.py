@@ -93,7 +93,7 @@ def read_board(scope: str) -> BoardVotes:
 
 
 def empty_board(scope: str) -> BoardVotes:
-    return BoardVotes(scope, [], Counts([], np.zeros((len(OUTCOMES), 0, 0), dtype=np.int64)), last_order=0)
+    return BoardVotes(scope, [], Counts.of_cells([], np.empty(0, dtype=np.int64)), last_order=0)
 
 
 def _board_votes(scope: str, models: list[LanguageModel], rows: dict[str, Integers], last_order: int) -> BoardVotes:

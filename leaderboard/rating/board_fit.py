@@ -9,6 +9,7 @@ from leaderboard.rating.bradley_terry import POINTS, Flags, Floats, Indices, Sta
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.group_fit import fit_group
 from leaderboard.rating.intervals import Z
+from leaderboard.rating.pairs import ListedPairs
 from leaderboard.rating.side_bias import SideBias, estimate_side_bias
 
 
@@ -85,6 +86,7 @@ class SideBiasFit:
 def fit_side_counts(
     counts: Floats | Indices,
     *,
+    listed: ListedPairs | None = None,
     voters: VoterVotes | None = None,
     design_effects: DesignEffects | None = None,
     listed_from: int = 5,
@@ -92,11 +94,13 @@ def fit_side_counts(
     kappa: float = 0.5,
     offset: float = 1500,
 ) -> SideBiasFit:
-    """Fit counts[outcome, left, right] (left won, right won, tie, both bad), shape (4, models, models). See fit_tally.
+    """Fit counts[outcome, left, right] (left won, right won, tie, both bad), shape (4, models, models).
+
+    With `listed` pairs, fit counts[outcome, pair]. See fit_tally.
 
     The side bias is corrected where |z| > 3. Without `voters`, `design_effects` are used.
     """
-    tally, voters = Tally.from_side_counts(counts), voters and voters.renumbered()
+    tally, voters = Tally.from_side_counts(counts, listed=listed), voters and voters.renumbered()
     side_bias = estimate_side_bias(tally, voters, deff=design_effects.side_bias if design_effects else 1.0)
     corrected = side_bias is not None and side_bias.applies
     if side_bias and corrected:
@@ -112,6 +116,8 @@ def fit_side_counts(
         deff=design_effects.scores if design_effects else None,
         start=side_bias.start if side_bias else None,
     )
+    if side_bias:  # a start keeps matrices
+        side_bias = replace(side_bias, start=Start(side_bias.start.theta))
     return SideBiasFit(board, side_bias, corrected, tally)
 
 
@@ -133,10 +139,10 @@ def fit_tally(
     established models, or of all where none is established. voters: give the design effects; without them `deff` does,
     shape (models,). bias_variance: of tally.bias, natural-log units.
     """
-    counts = tally.votes.sum(axis=1)
+    counts = tally.votes_per_model
     group = group_numbers(tally)
     theta, at_least, at_most = np.zeros_like(counts), np.full_like(counts, np.nan), np.full_like(counts, np.nan)
-    covariance, effects = np.zeros_like(tally.won), np.ones_like(counts)
+    covariance, effects = np.zeros((tally.models, tally.models)), np.ones_like(counts)
     established, phi = np.zeros(len(counts), dtype=bool), np.ones(group.max(initial=-1) + 1)
     for number in np.unique(group[counts > 0]):
         members = np.flatnonzero(group == number)
@@ -150,9 +156,12 @@ def fit_tally(
             deff=np.ones(len(members)) if deff is None else deff[members],
             start=start if start is None or is_only_group else Start(start.theta[members]),
         )
+        if is_only_group:
+            covariance = fit.covariance
+        else:
+            covariance[np.ix_(members, members)] = fit.covariance
         theta[members], at_least[members], at_most[members] = fit.theta, fit.at_least, fit.at_most
-        covariance[np.ix_(members, members)], effects[members] = fit.covariance, fit.design_effects
-        established[members], phi[number] = fit.established, fit.phi
+        effects[members], established[members], phi[number] = fit.design_effects, fit.established, fit.phi
     half = Z * np.sqrt(np.diag(covariance))
     low = np.where(np.isnan(at_most), np.where(np.isnan(at_least), theta - half, at_least), -np.inf)
     high = np.where(np.isnan(at_least), np.where(np.isnan(at_most), theta + half, at_most), np.inf)
@@ -174,11 +183,11 @@ def fit_tally(
 
 def group_numbers(tally: Tally) -> Indices:
     """Return each model's connected component, numbered by votes, most first (then by models, then by index)."""
-    met = tally.votes > 0
-    if not len(met) or reachable(met, 0).all():
-        return np.zeros(len(met), dtype=np.int64)
+    met = tally.pairs.links(tally.cells > 0, tally.cells > 0)
+    if not tally.models or (isinstance(met, np.ndarray) and reachable(met, 0).all()):
+        return np.zeros(tally.models, dtype=np.int64)
     _, label = connected_components(met, directed=False)
-    votes = np.bincount(label, weights=tally.votes.sum(axis=1))
+    votes = np.bincount(label, weights=tally.votes_per_model)
     order = np.lexsort((-np.bincount(label), -votes))
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.arange(len(order))

@@ -4,22 +4,22 @@ Notation as in docs/method.md: θ strengths in natural-log units, β the side bi
 p[i, j] = σ(θ[i] − θ[j] + β) the expected share of the row, q = 1 − p, n the votes of a cell.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpotri
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import expit, logit
 
 from leaderboard.rating.elo import SCALE
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-Indices = NDArray[np.int64]
+from leaderboard.rating.pairs import AllPairs, ListedPairs, Pairs, symmetrized
+from leaderboard.rating.pairs import Flags as Flags
+from leaderboard.rating.pairs import Floats as Floats
+from leaderboard.rating.pairs import Indices as Indices
 
 POINTS = SCALE / np.log(10)
 CONVERGED = 1e-10
@@ -36,16 +36,17 @@ class NotConnected(ValueError):
 
 
 class Start(NamedTuple):
-    """Strengths to start from, or with the rest, a result without bias."""
+    """Strengths to start from, or with the rest, a result with the bias β."""
 
     theta: Floats
     p: Floats | None = None
     spread: Floats | None = None  # inverse information on contrasts
+    bias: float = 0.0
 
 
 @dataclass(frozen=True)
 class Tally:
-    """Vote counts, shape (models, models); every vote is in one cell of one of the three.
+    """Vote counts, values on `pairs`: by default, matrices; every vote is in one cell of one of the three.
 
     won[i, j]: the row won; lost[i, j]: the column won; tied[i, j]: a tie of either kind. Where sides matter,
     the row is the left model and `bias` is β; otherwise a vote may be in [i, j] or in [j, i].
@@ -55,6 +56,7 @@ class Tally:
     lost: Floats
     tied: Floats
     bias: float = 0.0
+    listed: ListedPairs | None = None
 
     @classmethod
     def from_wins(cls, wins: Floats, ties: Floats) -> Self:
@@ -62,10 +64,23 @@ class Tally:
         return cls(won=wins, lost=np.zeros_like(wins), tied=np.triu(ties))
 
     @classmethod
-    def from_side_counts(cls, counts: Floats | Indices, *, bias: float = 0.0) -> Self:
-        """Build from counts[outcome, left, right]; outcomes: left won, right won, tie, both bad."""
+    def from_side_counts(
+        cls, counts: Floats | Indices, *, bias: float = 0.0, listed: ListedPairs | None = None
+    ) -> Self:
+        """Build from counts[outcome, left, right]; outcomes: left won, right won, tie, both bad.
+
+        With `listed`, from counts[outcome, pair].
+        """
         won, lost = (side.astype(np.float64, copy=False) for side in counts[:2])
-        return cls(won, lost, tied=(counts[2] + counts[3]).astype(np.float64, copy=False), bias=bias)
+        return cls(won, lost, (counts[2] + counts[3]).astype(np.float64, copy=False), bias, listed)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        return self.listed or AllPairs(len(self.won))
+
+    @property
+    def models(self) -> int:
+        return self.pairs.models
 
     @cached_property
     def cells(self) -> Floats:
@@ -73,30 +88,71 @@ class Tally:
 
     @cached_property
     def votes(self) -> Floats:
-        return symmetrized(self.cells)
+        """Votes of each two models, shape (models, models)."""
+        return symmetrized(self.pairs.matrix(self.cells))
+
+    @cached_property
+    def votes_per_model(self) -> Floats:
+        return self.pairs.row_sums(self.cells) + self.pairs.column_sums(self.cells)
 
     @cached_property
     def effective_wins(self) -> Floats:
-        """S[i, j]: wins of i over j, a tie counts ½."""
-        share: Floats = self.tied / 2
-        share = symmetrized(share)
-        share += self.won
-        share += self.lost.T
-        return share
+        """S[i, j]: wins of i over j, a tie counts ½; shape (models, models)."""
+        won, lost = (self.pairs.matrix(side) for side in self.shares)
+        return won + lost.T
+
+    @cached_property
+    def wins_per_model(self) -> Floats:
+        """Wins, a tie counts ½."""
+        won, lost = self.shares
+        return self.pairs.row_sums(won) + self.pairs.column_sums(lost)
+
+    @cached_property
+    def shares(self) -> tuple[Floats, Floats]:
+        """Wins of the row and of the column, a tie counts ½."""
+        half = self.tied / 2
+        return self.won + half, self.lost + half
+
+    @property
+    def has_won(self) -> "Flags | csr_array":
+        """Graph with an edge from each model to those it took something from."""
+        won, lost = self.shares
+        return self.pairs.links(won > 0, lost > 0)
+
+    @cached_property
+    def components(self) -> Indices:
+        """Number of each model's strongly connected component of `has_won`."""
+        return strong_components(self.has_won)
 
     def subset(self, models: Flags | Indices) -> Self:
         """Return the tally among `models`, a mask or ascending indices."""
-        if (models.sum() if models.dtype == bool else len(models)) == len(self.won):
+        own = np.flatnonzero(models) if models.dtype == bool else models.astype(np.int64, copy=False)
+        if len(own) == self.models:
             return self  # with what it has cached
-        inside = np.ix_(models, models)
-        return type(self)(self.won[inside], self.lost[inside], self.tied[inside], self.bias)
+        inside, kept = self.pairs.subset(own)
+        listed = inside if isinstance(inside, ListedPairs) else None
+        return type(self)(self.won[kept], self.lost[kept], self.tied[kept], self.bias, listed)
+
+    def as_matrices(self) -> Self:
+        if self.listed is None:
+            return self
+        won, lost, tied = (self.listed.matrix(values) for values in (self.won, self.lost, self.tied))
+        return type(self)(won, lost, tied, self.bias)
+
+    def among(self, groups: Indices) -> Self:
+        """Return the tally without votes between groups; groups: number of each model's."""
+        is_inside = self.pairs.of_rows(groups) == self.pairs.of_columns(groups)
+        return replace(self, won=self.won * is_inside, lost=self.lost * is_inside, tied=self.tied * is_inside)
 
     def win_probabilities(self, theta: Floats) -> Floats:
+        if self.listed:
+            shares: Floats = expit(theta[self.listed.rows] - theta[self.listed.columns] + self.bias)
+            return shares
         return expected_shares(theta, theta, bias=self.bias)
 
     def information(self, p: Floats) -> Floats:
-        """n·p·q of each pair, symmetric."""
-        return symmetrized(self.expected_squares(p))
+        """Return the information about θ, n·p·q (e_i − e_j)(e_i − e_j)ᵀ summed, shape (models, models)."""
+        return self.pairs.laplacian(self.expected_squares(p))
 
     def expected_squares(self, p: Floats) -> Floats:
         """n·p·q of each cell."""
@@ -107,11 +163,14 @@ class Tally:
 
     def squared_residuals(self, p: Floats) -> Floats:
         """Σ (y − p)² over each cell's votes, exact."""
-        squares = np.zeros_like(p)
-        for n, share in ((self.won, 1.0), (self.lost, 0.0), (self.tied, 0.5)):
-            residual = share - p
+        squares: Floats = 1 - p
+        squares *= squares
+        squares *= self.won
+        for n, share in ((self.lost, 0.0), (self.tied, 0.5)):
+            residual = p - share
             residual *= residual
-            squares += np.multiply(residual, n, out=residual)
+            residual *= n
+            squares += residual
         return squares
 
 
@@ -121,7 +180,7 @@ def maximum_likelihood(wins: Floats, ties: Floats) -> Floats:
     wins[i, j]: of i over j; ties: symmetric. Raises NotConnected.
     """
     tally = Tally.from_wins(wins, ties)
-    if len(wins) == 0 or strong_components(tally.effective_wins).any():
+    if len(wins) == 0 or strong_components(tally.has_won).any():
         raise NotConnected
     return fit_strengths(tally)
 
@@ -143,30 +202,17 @@ def maximize(tally: Tally, *, free: Flags, start: Floats, kappa: float) -> Float
     theta = start.copy()
     own, size = np.flatnonzero(free), int(free.sum())
     of_free = slice(None) if size == len(theta) else own
-    points = tally.effective_wins[of_free].sum(axis=1)
-    cells = tally.cells
-    # A free model's votes: all together, or with a bias those as row and those as column.
-    sides = [(tally.votes[of_free], 0.0)]
-    if tally.bias:
-        sides = [(cells[of_free], tally.bias), (cells.T[of_free], -tally.bias)]
+    derivatives = _ListedDerivatives(tally, own) if tally.listed else _Derivatives(tally, of_free)
+    points = tally.wins_per_model[of_free]
     moved = np.inf  # since the information was computed
     for _ in range(MAX_STEPS):
         virtual = expit(theta[own])
         gradient = points + kappa * (0.5 - virtual)
         is_outdated = moved > _SAME_INFORMATION
-        information = np.zeros((size, len(theta)) if is_outdated else 0)
-        for n, bias in sides:
-            p = expected_shares(theta[of_free], theta, bias=bias)
-            expected = n * p
-            gradient -= expected.sum(axis=1)
-            if is_outdated:
-                p -= 1
-                expected *= p
-                information += expected
-        if is_outdated:
-            diagonal = kappa * virtual * (1 - virtual) - information.sum(axis=1)
-            information = information[:, of_free]
-            information[np.diag_indices(size)] += diagonal
+        expected, information = derivatives.at(theta, with_information=is_outdated)
+        gradient -= expected
+        if information is not None:
+            information[np.diag_indices(size)] += kappa * virtual * (1 - virtual)
             if kappa == 0 and size == len(theta):
                 information += information.trace() / size**2
             factor, moved = cho_factor(information.T, overwrite_a=True, check_finite=False), 0.0
@@ -182,9 +228,61 @@ def maximize(tally: Tally, *, free: Flags, start: Floats, kappa: float) -> Float
     raise ArithmeticError(f"no convergence on {size} models")
 
 
+class _Derivatives:
+    """Expected wins and information of free models."""
+
+    def __init__(self, tally: Tally, of_free: Indices | slice) -> None:
+        # A free model's votes: all together, or with a bias those as row and those as column.
+        self._of_free = of_free
+        self._sides = [(tally.votes[of_free], 0.0)]
+        if tally.bias:
+            self._sides = [(tally.cells[of_free], tally.bias), (tally.cells.T[of_free], -tally.bias)]
+
+    def at(self, theta: Floats, *, with_information: bool) -> tuple[Floats, Floats | None]:
+        free = theta[self._of_free]
+        wins, information = np.zeros_like(free), None
+        for n, bias in self._sides:
+            p = expected_shares(free, theta, bias=bias)
+            expected = n * p
+            wins += expected.sum(axis=1)
+            if with_information:
+                p -= 1
+                expected *= p
+                information = expected if information is None else np.add(information, expected, out=information)
+        if information is not None:
+            diagonal = information.sum(axis=1)
+            information = information[:, self._of_free]
+            information[np.diag_indices(len(free))] -= diagonal
+        return wins, information
+
+
+class _ListedDerivatives:
+    """_Derivatives of a tally with listed pairs."""
+
+    def __init__(self, tally: Tally, free: Indices) -> None:
+        self._tally, self._free = tally, free
+        self._inside = None if len(free) == tally.models else tally.pairs.subset(free)
+
+    def at(self, theta: Floats, *, with_information: bool) -> tuple[Floats, Floats | None]:
+        tally, pairs = self._tally, self._tally.pairs
+        p = tally.win_probabilities(theta)
+        expected = tally.cells * p
+        wins = (pairs.row_sums(expected) + pairs.column_sums(tally.cells - expected))[self._free]
+        if not with_information:
+            return wins, None
+        expected *= 1 - p
+        if self._inside is None:
+            return wins, pairs.laplacian(expected)
+        inside, kept = self._inside
+        information = inside.laplacian(expected[kept])
+        diagonal = pairs.row_sums(expected) + pairs.column_sums(expected)
+        information[np.diag_indices(len(self._free))] = diagonal[self._free]
+        return wins, information
+
+
 def _rough_strengths(tally: Tally) -> Floats:
     """Return the log-odds of each model's share of wins, as if all opponents were average."""
-    theta: Floats = logit((tally.effective_wins.sum(axis=1) + 0.5) / (tally.votes.sum(axis=1) + 1))
+    theta: Floats = logit((tally.wins_per_model + 0.5) / (tally.votes_per_model + 1))
     theta -= theta.mean()
     return theta
 
@@ -202,11 +300,6 @@ def expected_shares(theta: Floats, opponents: Floats, *, bias: float = 0.0) -> F
     return ratio
 
 
-def symmetrized(cells: Floats) -> Floats:
-    both: Floats = cells + cells.T
-    return both
-
-
 def reachable(links: Flags, start: int) -> Flags:
     """Return a mask of the nodes reachable from `start` along links[i, j], itself included."""
     found, before = np.zeros(len(links), dtype=bool), 0
@@ -217,28 +310,21 @@ def reachable(links: Flags, start: int) -> Flags:
     return found
 
 
-def strong_components(wins: Floats) -> Indices:
+def strong_components(wins: Floats | Flags | csr_array) -> Indices:
     """Number components from 0; edges: wins[i, j] > 0."""
     links = wins > 0
     # Nearly every graph is one component, and this check is much quicker than connected_components.
-    if len(links) and reachable(links, 0).all() and reachable(links.T, 0).all():
+    if isinstance(links, np.ndarray) and len(links) and reachable(links, 0).all() and reachable(links.T, 0).all():
         return np.zeros(len(links), dtype=np.int64)
     _, component = connected_components(links, directed=True, connection="strong")
     return component.astype(np.int64)
 
 
-def laplacian(weight: Floats) -> Floats:
-    """Return Σ over pairs of weight · (e_i − e_j)(e_i − e_j)ᵀ; weight: symmetric with zero diagonal."""
-    matrix = -weight
-    matrix[np.diag_indices(len(weight))] += weight.sum(axis=1)
-    return matrix
-
-
-def inverse_on_contrasts(information: Floats) -> Floats:
+def inverse_on_contrasts(information: Floats, *, overwrite: bool = False) -> Floats:
     """Return the pseudo-inverse of a connected Laplacian: the covariance of θ − mean(θ)."""
     size = len(information)
     level = information.trace() / size**2 or 1.0
-    spread = inverse(information + level, overwrite=True)
+    spread = inverse(np.add(information, level, out=information if overwrite else None), overwrite=True)
     spread -= 1 / (level * size**2)
     return spread
 

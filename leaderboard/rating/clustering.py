@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
-from leaderboard.rating.bradley_terry import Flags, Floats, Indices, symmetrized
+from leaderboard.rating.bradley_terry import Flags, Floats, Indices
+from leaderboard.rating.pairs import symmetrized
 
 LEFT_SHARES = np.array([1.0, 0.0, 0.5, 0.5])
 # Larger shares of a model's information count as this one, and degrees of freedom are at least 3: with fewer voters,

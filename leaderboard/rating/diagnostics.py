@@ -1,12 +1,13 @@
 """Goodness of fit, and the votes that would change first place."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil
 
 import numpy as np
 
 from leaderboard.rating.board_fit import Board
-from leaderboard.rating.bradley_terry import POINTS, Floats, Tally, fit_strengths, inverse_on_contrasts, laplacian
+from leaderboard.rating.bradley_terry import POINTS, Floats, Tally, fit_strengths, inverse_on_contrasts
 
 _MAX_CHALLENGERS = 5
 
@@ -52,11 +53,11 @@ def misfit(tally: Tally, board: Board) -> Misfit:
         members = board.established & (board.group == group)
         inner = tally.subset(members)
         p = inner.win_probabilities(board.score[members] / POINTS)
-        expected = inner.cells * p
-        met = np.triu(inner.votes > 0)
-        residuals = inner.effective_wins - expected - (inner.cells - expected).T
-        chi2 += float((residuals[met] ** 2 / (board.phi[group] * inner.information(p)[met])).sum())
-        df += int(met.sum()) - (int(members.sum()) - 1)
+        residuals = inner.won + inner.tied / 2 - inner.cells * p
+        together = partial(inner.pairs.together, where=inner.cells)
+        residuals, information = together(residuals, sign=-1), together(inner.expected_squares(p))
+        chi2 += float((residuals**2 / (board.phi[group] * information)).sum())
+        df += len(residuals) - (int(members.sum()) - 1)
     return Misfit(chi2, df - bool(tally.bias))
 
 
@@ -71,7 +72,7 @@ def votes_to_flip_first(tally: Tally, board: Board) -> Flip | None:
     members = np.flatnonzero(board.established & (board.group == 0))
     if len(members) < 2:
         return None
-    inner, theta = tally.subset(members), board.score[members] / POINTS
+    inner, theta = tally.subset(members).as_matrices(), board.score[members] / POINTS
     theta = theta - theta.mean()
     best = None
     # Upper bound: this many direct votes always suffice, as until the two are level each has a residual of at least ½.
@@ -86,7 +87,7 @@ def votes_to_flip_first(tally: Tally, board: Board) -> Flip | None:
 
 def _candidate_kinds(tally: Tally, theta: Floats) -> list[_VoteKind]:
     p = replace(tally, bias=0).win_probabilities(theta)
-    spread = inverse_on_contrasts(laplacian(tally.information(tally.win_probabilities(theta))))
+    spread = inverse_on_contrasts(tally.information(tally.win_probabilities(theta)))
     leader = int(theta.argmax())
     towards = spread - spread[leader]  # a row per challenger
     gaps = theta[leader] - theta

@@ -7,6 +7,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, log_expit
 
 from leaderboard.rating.bradley_terry import (
+    CONVERGED,
     Flags,
     Floats,
     Start,
@@ -14,10 +15,8 @@ from leaderboard.rating.bradley_terry import (
     fit_strengths,
     inverse,
     inverse_on_contrasts,
-    laplacian,
     maximize,
     reachable,
-    strong_components,
 )
 from leaderboard.rating.clustering import VoterVotes, design_effects
 from leaderboard.rating.intervals import uncertainty
@@ -53,50 +52,65 @@ def fit_group(
     start: Start | None,
 ) -> GroupFit:
     """Every model needs a vote. deff: design effects without `voters`."""
-    size = len(tally.won)
+    size = tally.models
     established = established_models(tally, min_votes=established_from)
     free = ~established
     theta, covariance, bias_response = np.zeros(size), np.zeros((size, size)), np.zeros(size)
     deff, phi = deff.copy(), 1.0
     if established.any():
         inner = tally if established.all() else tally.subset(established)
-        if start and start.p is not None and start.spread is not None and established.all() and not tally.bias:
-            theta, p, spread = start.theta, start.p, start.spread
+        if start and start.p is not None and start.spread is not None and established.all() and _has_bias(start, tally):
+            theta, p, spread = start.theta - start.theta.mean(), start.p, start.spread
         else:
             theta[established] = fit_strengths(inner, start=start.theta[established] if start else None)
             p = inner.win_probabilities(theta[established])
-            spread = inverse_on_contrasts(laplacian(inner.information(p)))
+            spread = inverse_on_contrasts(inner.information(p), overwrite=True)
         if voters:
             votes = voters.among_models(np.flatnonzero(established), size=size)
-            deff[established] = design_effects(votes, p, spread, free=np.ones(len(p), dtype=bool))
+            deff[established] = design_effects(votes, inner.pairs.matrix(p), spread, free=np.ones(len(p), dtype=bool))
         inner_uncertainty = uncertainty(inner, p, spread, deff=deff[established])
-        covariance[np.ix_(established, established)] = inner_uncertainty.covariance
         phi = inner_uncertainty.phi
         if bias_variance:
             bias_response[established] = -spread @ _bias_cross_information(inner, p)
+        del spread, start
+        if free.any():
+            covariance[np.ix_(established, established)] = inner_uncertainty.covariance
+        else:
+            covariance = inner_uncertainty.covariance
+        del inner_uncertainty
     if free.any():
         theta = maximize(tally, free=free, start=theta, kappa=kappa)
         p = tally.win_probabilities(theta)
-        information = tally.information(p)
+        information = tally.information(p)[free]
         spread = _inverse_information(information, theta, free=free, kappa=kappa)
         if not established.any():
             # Only differences are identified: centring keeps the variance of the common level out of each score.
             centring = np.eye(size) - 1 / size
             theta, spread = centring @ theta, centring @ spread @ centring
         if voters:
-            deff[free] = design_effects(voters, p, spread, free=free)[free]
+            deff[free] = design_effects(voters, tally.pairs.matrix(p), spread, free=free)[free]
         own = uncertainty(tally, p, spread, deff=deff)
         if not established.any():
             phi = own.phi
-        response = spread @ information  # derivative of the free scores with respect to the established ones
+        # Derivative of the free scores with respect to the established ones. information[i, j] is −Σ n p q there.
+        response = -spread[np.ix_(free, free)] @ information
         moved = response @ covariance
-        covariance += own.covariance + moved + moved.T + moved @ response.T
-        bias_response += response @ bias_response - spread @ _bias_cross_information(tally, p)
+        within = own.covariance[np.ix_(free, free)] + moved @ response.T
+        covariance[free] += moved
+        covariance[:, free] += moved.T
+        covariance[np.ix_(free, free)] += within
+        bias_response[free] += response @ bias_response - spread[free] @ _bias_cross_information(tally, p)
     if bias_variance:
-        covariance += bias_variance * np.outer(bias_response, bias_response)
-    anchor = established if established.any() else _largest_component(tally)
-    at_least, at_most = one_sided_bounds(tally.effective_wins, theta, anchor=anchor, free=free)
+        _add_outer(covariance, bias_response, times=bias_variance)
+    at_least, at_most = np.full((2, size), np.nan)
+    if free.any():
+        anchor = established if established.any() else _largest_component(tally)
+        at_least, at_most = one_sided_bounds(tally.effective_wins, theta, anchor=anchor, free=free)
     return GroupFit(theta, covariance, established, at_least, at_most, phi, deff)
+
+
+def _has_bias(start: Start, tally: Tally) -> bool:
+    return bool(np.isclose(start.bias, tally.bias, rtol=0, atol=CONVERGED))
 
 
 def established_models(tally: Tally, *, min_votes: int) -> Flags:
@@ -105,42 +119,47 @@ def established_models(tally: Tally, *, min_votes: int) -> Flags:
     Votes and edges ("i won or tied against j") count inside the set only, so removing one model can disqualify
     another: repeated until stable. Of components of equal size, the one with more votes.
     """
-    indices, inner = np.arange(len(tally.won)), tally
+    indices, inner = np.arange(tally.models), tally
     while len(indices):
-        kept = inner.votes.sum(axis=1) >= min_votes
+        kept = inner.votes_per_model >= min_votes
         # Models with few votes go first: many newcomers that beat each other must not outnumber the established.
         if kept.all():
             kept = _largest_component(inner)
             if kept.all():
                 break
         indices, inner = indices[kept], inner.subset(kept)
-    established = np.zeros(len(tally.won), dtype=bool)
+    established = np.zeros(tally.models, dtype=bool)
     established[indices] = len(indices) > 1
     return established
 
 
 def _largest_component(tally: Tally) -> Flags:
-    component = strong_components(tally.effective_wins)
-    sizes, votes = np.bincount(component), np.bincount(component, weights=tally.votes.sum(axis=1))
+    component = tally.components
+    sizes, votes = np.bincount(component), np.bincount(component, weights=tally.votes_per_model)
     is_largest: Flags = component == max(range(len(sizes)), key=lambda number: (sizes[number], votes[number]))
     return is_largest
 
 
 def _inverse_information(information: Floats, theta: Floats, *, free: Flags, kappa: float) -> Floats:
-    """Return the inverse information of the free models, 0 elsewhere."""
-    own = np.ix_(free, free)
+    """Return the inverse information of the free models, 0 elsewhere; information: their rows."""
     virtual = expit(theta[free])
-    within = laplacian(information)[own] + np.diag(kappa * virtual * (1 - virtual))
-    spread = np.zeros_like(information)
-    spread[own] = inverse(within)
+    within = information[:, free] + np.diag(kappa * virtual * (1 - virtual))
+    spread = np.zeros((len(free), len(free)))
+    spread[np.ix_(free, free)] = inverse(within)
     return spread
 
 
 def _bias_cross_information(tally: Tally, p: Floats) -> Floats:
     """Return the cross information of the strengths and β, shape (models,)."""
     weight = tally.expected_squares(p)
-    cross: Floats = weight.sum(axis=1) - weight.sum(axis=0)
+    cross: Floats = tally.pairs.row_sums(weight) - tally.pairs.column_sums(weight)
     return cross
+
+
+def _add_outer(matrix: Floats, vector: Floats, *, times: float) -> None:
+    # By rows, without another matrix.
+    for row, value in zip(matrix, times * vector, strict=True):
+        row += value * vector
 
 
 def one_sided_bounds(wins: Floats, theta: Floats, *, anchor: Flags, free: Flags) -> tuple[Floats, Floats]:

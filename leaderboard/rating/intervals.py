@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.rating.bradley_terry import Floats, Tally, laplacian, symmetrized
+from leaderboard.rating.bradley_terry import Floats, Tally
+from leaderboard.rating.pairs import row_blocks
 
 Z = 1.959963984540054  # two-sided 95 %
 
@@ -25,26 +26,32 @@ def uncertainty(tally: Tally, p: Floats, spread: Floats, *, deff: Floats) -> Unc
     h = p·q·xᵀH⁻¹x (MacKinnon, White 1985). The covariance is φ · H⁻¹ scaled to these variances: unlike an element-wise
     maximum, it is positive semidefinite.
     """
-    # Works in place: with thousands of models, each array takes some 100 MB.
-    deviation, residuals, weight = np.diag(spread), tally.squared_residuals(p), p * (1 - p)
+    # Works in place: with thousands of models, each matrix takes some 100 MB.
+    pairs, deviation, residuals, weight = tally.pairs, np.diag(spread), tally.squared_residuals(p), p * (1 - p)
     phi = dispersion(residuals.sum(), float(np.vdot(tally.cells, weight)))
-    rest = deviation[:, None] + deviation
-    for _ in range(2):
-        rest -= spread
+    rest = pairs.quadratic_forms(spread)
     rest *= weight
     del weight
     # A vote that alone determines a score has h = 1 and residual 0: 0 / tiny is 0.
     np.maximum(np.subtract(1, rest, out=rest), 1e-6, out=rest)
     residuals /= np.square(rest, out=rest)
     del rest
-    robust = laplacian(symmetrized(residuals))
-    del residuals
-    hc3 = np.vecdot(spread @ robust, spread)
+    hc3 = sandwich_diagonal(spread, pairs.laplacian(residuals))
     variance = deff * np.maximum(hc3, phi * deviation)
     scale = np.sqrt(np.divide(variance, phi * deviation, out=np.zeros_like(variance), where=deviation > 0))
     covariance = scale[:, None] * spread
     covariance *= phi * scale
     return Uncertainty(variance, covariance, phi)
+
+
+def sandwich_diagonal(spread: Floats, meat: Floats) -> Floats:
+    """Return the diagonal of spread · meat · spread, symmetric matrices."""
+    diagonal = np.zeros(len(spread))
+    own = np.flatnonzero(np.diag(spread))  # the spread is 0 where a strength is fixed
+    for block in row_blocks(len(own), len(spread)):
+        part = spread[block] if len(own) == len(spread) else spread[own[block]]
+        diagonal[own[block]] = np.vecdot(part @ meat, part)
+    return diagonal
 
 
 def dispersion(squared_residuals: float, expected: float) -> float:

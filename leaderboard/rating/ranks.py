@@ -6,6 +6,7 @@ import numpy as np
 
 from leaderboard.rating.board_fit import Board
 from leaderboard.rating.bradley_terry import Flags, Floats, Indices
+from leaderboard.rating.pairs import row_blocks
 from leaderboard.rating.rank_ranges.critical_distance import critical_distance
 from leaderboard.rating.rank_ranges.tiers import tiers
 from leaderboard.rating.rank_ranges.truths import correlated, plausible_truths, standard_normals
@@ -41,9 +42,9 @@ def rank_board(board: Board) -> Ranks:
     tier = np.zeros_like(rank)
     for group in np.unique(board.group[board.established]):
         members = np.flatnonzero(board.established & (board.group == group))
-        inside = np.ix_(members, members)
-        above[inside] = significantly_above(board.score[members], board.covariance[inside])
-        tier[members] = tiers(board.score[members], difference_errors(board.covariance[inside]))
+        inside, is_all = np.ix_(members, members), len(members) == len(board.score)
+        covariance = board.covariance if is_all else board.covariance[inside]
+        above[inside], tier[members] = _compare(board.score[members], covariance)
     best = np.minimum(1 + (compared & above).sum(axis=0), rank)
     worst = compared.sum(axis=0) - (compared & above.T).sum(axis=0)
     return Ranks(*(np.where(board.listed, places, 0) for places in (rank, best, worst, tier)))
@@ -52,10 +53,10 @@ def rank_board(board: Board) -> Ranks:
 def rank_established(score: Floats, low: Floats, high: Floats, covariance: Floats) -> Ranks:
     """Rank as rank_board does. covariance: shape (models, models)."""
     rank = 1 + (low[:, None] > high).sum(axis=0)
-    above = significantly_above(score, covariance)
+    above, tier = _compare(score, covariance)
     best = np.minimum(1 + above.sum(axis=0), rank)
     worst = np.maximum(len(score) - above.sum(axis=1), rank)
-    return Ranks(rank, best, worst, tiers(score, difference_errors(covariance)))
+    return Ranks(rank, best, worst, tier)
 
 
 def significantly_above(score: Floats, covariance: Floats) -> Flags:
@@ -63,23 +64,47 @@ def significantly_above(score: Floats, covariance: Floats) -> Flags:
 
     The critical distance comes from draws of plausible truths and of errors N(0, covariance).
     """
+    return _compare(score, covariance)[0]
+
+
+def _compare(score: Floats, covariance: Floats) -> tuple[Flags, Indices]:
+    """Return significantly_above and the tiers."""
+    above, tier = np.zeros(covariance.shape, dtype=bool), np.ones(len(score), dtype=np.int64)
+    if len(score) < 2:
+        return above, tier
     # In order of scores, so that the order of models does not matter.
     order = np.argsort(-score, kind="stable")
-    score, covariance = score[order], covariance[np.ix_(order, order)]
-    scale = difference_errors(covariance)
-    above = np.zeros(scale.shape, dtype=bool)
-    if len(score) > 1:
-        # A common variance of all scores changes no difference and makes the covariance regular.
-        errors = correlated(covariance + covariance.trace() / len(score) ** 2, standard_normals(len(score)))
-        bound = critical_distance(plausible_truths(score, covariance), errors, scale, level=LEVEL)
-        above[np.ix_(order, order)] = np.triu((score[:, None] - score > bound * scale) & (scale > 0), 1)
-    return above
+    score, inside = score[order], np.ix_(order, order)
+    # With thousands of models, a matrix takes 100 MB: each is freed or overwritten before the next.
+    draws = correlated(_regular(covariance[inside]), standard_normals(len(score)), overwrite=True)
+    errors = draws.astype(np.float32)
+    draws = plausible_truths(score, covariance[inside], overwrite=True)
+    truths = draws.astype(np.float32)
+    del draws
+    scale = difference_errors(covariance[inside], overwrite=True)
+    bound = critical_distance(truths, errors, scale, level=LEVEL)
+    del truths, errors
+    is_above = np.empty_like(above)
+    for rows in row_blocks(*scale.shape):
+        is_above[rows] = (score[rows, None] - score > bound * scale[rows]) & (scale[rows] > 0)
+    above[inside] = np.triu(is_above, 1)
+    tier[order] = tiers(score, scale, overwrite=True)
+    return above, tier
 
 
-def difference_errors(covariance: Floats) -> Floats:
+def _regular(covariance: Floats) -> Floats:
+    """Add a common variance of all scores in place: it changes no difference and makes the matrix regular."""
+    covariance += covariance.trace() / len(covariance) ** 2
+    return covariance
+
+
+def difference_errors(covariance: Floats, *, overwrite: bool = False) -> Floats:
     """Return standard errors of the differences of scores, shape (models, models)."""
-    deviation = np.diag(covariance)
-    errors: Floats = deviation[:, None] + deviation
-    for _ in range(2):
-        errors -= covariance
-    return np.sqrt(np.maximum(errors, 0, out=errors), out=errors)
+    deviation = covariance.diagonal().copy()
+    errors = covariance if overwrite else np.empty_like(covariance)
+    for rows in row_blocks(*covariance.shape):
+        block: Floats = deviation[rows, None] + deviation
+        for _ in range(2):
+            block -= covariance[rows]
+        np.sqrt(np.maximum(block, 0, out=block), out=errors[rows])
+    return errors

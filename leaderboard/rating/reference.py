@@ -2,15 +2,7 @@
 
 import numpy as np
 
-from leaderboard.rating.bradley_terry import (
-    POINTS,
-    Floats,
-    Tally,
-    inverse_on_contrasts,
-    laplacian,
-    maximum_likelihood,
-    symmetrized,
-)
+from leaderboard.rating.bradley_terry import POINTS, Floats, Tally, inverse_on_contrasts, maximum_likelihood
 
 # arena-rank 0.1 adds this per vote to the information's diagonal, "for numerical stability".
 ARENA_RANK_RIDGE = 1e-5
@@ -26,10 +18,10 @@ def fit_reference(
     theta = maximum_likelihood(wins, ties)
     tally = Tally.from_wins(wins, ties)
     p = tally.win_probabilities(theta)
-    information = laplacian(tally.information(p))
+    information = tally.information(p)
     if ridge_per_vote:
         spread = np.linalg.inv(information + ridge_per_vote * tally.cells.sum() * np.eye(len(theta)))
     else:
         spread = inverse_on_contrasts(information)
-    sandwich = spread @ laplacian(symmetrized(tally.squared_residuals(p))) @ spread
+    sandwich = spread @ tally.pairs.laplacian(tally.squared_residuals(p)) @ spread
     return offset + POINTS * theta, POINTS * np.sqrt(np.diag(sandwich))

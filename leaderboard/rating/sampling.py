@@ -6,7 +6,8 @@ Source: sequential A-optimal design (Fedorov, "Theory of Optimal Experiments", 1
 
 import numpy as np
 
-from leaderboard.rating.bradley_terry import Floats, expected_shares, inverse, laplacian
+from leaderboard.rating.bradley_terry import Floats, expected_shares, inverse
+from leaderboard.rating.pairs import laplacian, quadratic_forms
 
 
 def pair_gains(theta: Floats, votes: Floats, *, dispersion: float = 1.0, kappa: float = 0.5) -> Floats:
@@ -19,7 +20,7 @@ def pair_gains(theta: Floats, votes: Floats, *, dispersion: float = 1.0, kappa: 
     """
     spread = inverse_information(theta, votes, kappa=kappa)
     weight = dispersion * _outcome_variances(theta)
-    gains: Floats = weight * _quadratic_forms(spread @ spread) / (1 + weight * _quadratic_forms(spread))
+    gains: Floats = weight * quadratic_forms(spread @ spread) / (1 + weight * quadratic_forms(spread))
     np.fill_diagonal(gains, 0)
     return gains
 
@@ -33,9 +34,3 @@ def _outcome_variances(theta: Floats) -> Floats:
     p = expected_shares(theta, theta)
     even: Floats = p * (1 - p)
     return even
-
-
-def _quadratic_forms(matrix: Floats) -> Floats:
-    """Return xᵀ A x for every pair, shape (M, M)."""
-    own = np.diag(matrix)
-    return own[:, None] + own - 2 * matrix

@@ -15,19 +15,19 @@ from leaderboard.rating.bradley_terry import (
     Floats,
     Start,
     Tally,
-    expected_shares,
     fit_strengths,
     inverse_on_contrasts,
-    laplacian,
-    strong_components,
-    symmetrized,
 )
 from leaderboard.rating.clustering import VoterVotes, scalar_design_effect
 from leaderboard.rating.intervals import Z, dispersion
+from leaderboard.rating.pairs import Pairs
 
 MIN_Z = 3.0
 # Natural-log units: beyond this the estimate diverges.
 _MAX_BIAS = 20.0
+# Up to a small bias, the information about θ is that without bias. Beyond a large one, or with few models, all of
+# Newton's steps use their own information.
+_SMALL_BIAS, _LARGE_BIAS, _FEW_MODELS = 0.1, 0.5, 25
 # Factor by which θ may inflate the variance of β; without bound where the models tell the sides.
 _MAX_VARIANCE_INFLATION = 1e9
 
@@ -78,38 +78,39 @@ def estimate_side_bias(tally: Tally, voters: VoterVotes | None = None, *, deff: 
     Source: Davidson, Beaver, “On extending the Bradley–Terry model to incorporate within-pair order effects”,
     Biometrics 33 (1977).
     """
-    component = strong_components(tally.effective_wins)
-    is_same = component[:, None] == component
-    inside = Tally(tally.won * is_same, tally.lost * is_same, tally.tied * is_same) if component.any() else tally
-    cells = inside.cells
+    component = tally.components
+    inside = tally.among(component) if component.any() else tally
+    cells, pairs = inside.cells, inside.pairs
     if not cells.any():
         return None
     # Newton's method for all θ and β takes as long as a fit: where it can, a few cheap steps follow a fit of θ alone.
-    fit = (None if component.any() else _fit_after_strengths(inside)) or _joint_fit(inside, is_same)
+    fit = (None if component.any() else _fit_after_strengths(inside)) or _joint_fit(
+        inside, component[:, None] == component
+    )
     if fit is None:
         return None
-    weight = fit.p * (1 - fit.p)
+    weight: Floats = 1 - fit.p
+    weight *= fit.p
     information = float(np.vdot(cells, weight))
     if fit.variance * information > _MAX_VARIANCE_INFLATION:
         return None
     # The change of β per unit of a vote's residual.
-    influence = (fit.towards + fit.variance)[:, None] - fit.towards
-    deviation = np.diag(fit.spread)
-    rest = influence / -fit.variance
-    rest *= influence
-    rest -= deviation[:, None] + deviation
-    for _ in range(2):
-        rest += fit.spread
+    influence = pairs.of_rows(fit.towards + fit.variance) - pairs.of_columns(fit.towards)
+    rest = np.square(influence)
+    rest /= fit.variance
+    rest += pairs.quadratic_forms(fit.spread)
     rest *= weight
-    rest += 1  # 1 − leverage
+    np.subtract(1, rest, out=rest)  # 1 − leverage
     squares = inside.squared_residuals(fit.p)
     corrected = np.divide(influence, np.maximum(rest, 1e-6, out=rest), out=rest)
     hc3 = float(np.vdot(squares, np.square(corrected, out=corrected)))
     phi = dispersion(squares.sum(), information)
     if voters:
-        deff = scalar_design_effect(voters.where(is_same[voters.left, voters.right]), fit.p, influence)
+        is_inside = component[voters.left] == component[voters.right]
+        deff = scalar_design_effect(voters.where(is_inside), pairs.matrix(fit.p), pairs.matrix(influence))
     error = np.sqrt(deff * max(hc3, phi * fit.variance))
-    side_bias = SideBias(float(POINTS * fit.bias), float(POINTS * error), float(deff), Start(fit.theta))
+    with_bias = Start(fit.theta, fit.p, fit.spread, fit.bias) if fit.is_exact else Start(fit.theta)
+    side_bias = SideBias(float(POINTS * fit.bias), float(POINTS * error), float(deff), with_bias)
     return side_bias if side_bias.applies or not fit.without_bias else replace(side_bias, start=fit.without_bias)
 
 
@@ -123,47 +124,55 @@ class _JointFit(NamedTuple):
     towards: Floats  # of θ with β
     variance: float  # of β
     without_bias: Start | None = None
+    is_exact: bool = False  # spread: at (θ, β)
 
 
 def _fit_after_strengths(tally: Tally) -> _JointFit | None:
-    """Fit θ, then β and θ with its information; None where steps shrink slowly."""
+    """Fit θ, then β and θ with its information; None where steps shrink slowly.
+
+    The information is computed anew after a first step beyond _SMALL_BIAS.
+    """
     # As sides are drawn, an advantage of one side hardly changes the information about θ.
-    theta, bias, cells = fit_strengths(tally), 0.0, tally.cells
+    theta, bias, cells, pairs = fit_strengths(tally), 0.0, tally.cells, tally.pairs
     p = tally.win_probabilities(theta)
-    weight, left_share = tally.expected_squares(p), tally.won + tally.tied / 2
-    left_wins, left_minus_right = float(left_share.sum()), _left_minus_right(left_share)
-    spread = inverse_on_contrasts(laplacian(symmetrized(weight)))
+    weight, (left_share, _) = tally.expected_squares(p), tally.shares
+    left_wins, left_minus_right = float(left_share.sum()), _left_minus_right(pairs, left_share)
+    spread = inverse_on_contrasts(pairs.laplacian(weight), overwrite=True)
     without_bias = Start(theta, p, spread)
-    cross = _left_minus_right(weight)
+    cross = _left_minus_right(pairs, weight)
     response, information = spread @ cross, float(weight.sum())
     own = information - float(cross @ response)
-    size = np.inf
+    size, is_small = np.inf, True
+    largest = _SMALL_BIAS if tally.models < _FEW_MODELS else _LARGE_BIAS
     while own * _MAX_VARIANCE_INFLATION > information:
         expected = np.multiply(cells, p, out=weight)
-        gradient = left_minus_right - _left_minus_right(expected)
+        gradient = left_minus_right - _left_minus_right(pairs, expected)
         change = float(left_wins - expected.sum() - response @ gradient) / own
         step = spread @ gradient - response * change
         theta, bias = theta + step, bias + change
-        before = min(size, 1.0)
-        size = max(abs(change), float(np.abs(step).max()))
+        before, size, is_first = min(size, 1.0), max(abs(change), float(np.abs(step).max())), size == np.inf
+        is_small &= not is_first or size <= _SMALL_BIAS
         # The next step would be shorter by the same factor.
-        if size <= STEP_TOLERANCE or size**2 <= CONVERGED * before:
+        if size <= (STEP_TOLERANCE if is_small else CONVERGED) or (is_small and size**2 <= CONVERGED * before):
             weight = tally.expected_squares(p)
-            cross = _left_minus_right(weight)
-            response = _solve_information(weight, cross, spread)
+            cross = _left_minus_right(pairs, weight)
+            if not is_small:
+                spread = inverse_on_contrasts(pairs.laplacian(weight), overwrite=True)
+            response = _solve_information(pairs, weight, cross, spread)
             own = max(float(weight.sum() - cross @ response), float(np.finfo(float).tiny))
-            return _JointFit(theta, bias, p, spread, -response / own, 1 / own, without_bias)
-        if size > min(0.5, before / 10):
+            return _JointFit(theta, bias, p, spread, -response / own, 1 / own, without_bias, is_exact=not is_small)
+        if size > (largest if is_first else min(0.5, before / 10)):
             break
-        p = expected_shares(theta, theta, bias=bias)
+        p = replace(tally, bias=bias).win_probabilities(theta)
     return None
 
 
-def _solve_information(weight: Floats, right_side: Floats, spread: Floats) -> Floats:
+def _solve_information(pairs: Pairs, weight: Floats, right_side: Floats, spread: Floats) -> Floats:
     """Return H⁻¹ · right_side. spread: the inverse of a similar H."""
-    degrees, solution = weight.sum(axis=0) + weight.sum(axis=1), spread @ right_side
+    degrees, solution = pairs.row_sums(weight) + pairs.column_sums(weight), spread @ right_side
     for _ in range(MAX_STEPS):
-        product = degrees * solution - weight @ solution - solution @ weight
+        across = pairs.row_products(weight, solution) + pairs.column_products(weight, solution)
+        product = degrees * solution - across
         step = spread @ (right_side - product)
         solution = solution + step
         if np.abs(step).max() <= STEP_TOLERANCE * np.abs(solution).max():
@@ -173,13 +182,13 @@ def _solve_information(weight: Floats, right_side: Floats, spread: Floats) -> Fl
 
 def _joint_fit(tally: Tally, same: Flags) -> _JointFit | None:
     """Return None where β has no finite maximum."""
-    theta, bias, cells = np.zeros(len(same)), 0.0, tally.cells
+    theta, bias, cells, pairs = np.zeros(tally.models), 0.0, tally.cells, tally.pairs
     for _ in range(MAX_STEPS):
         p = replace(tally, bias=bias).win_probabilities(theta)
         residuals = tally.won + tally.tied / 2 - cells * p
-        gradient = np.append(_left_minus_right(residuals), residuals.sum())
+        gradient = np.append(_left_minus_right(pairs, residuals), residuals.sum())
         try:
-            factor = cho_factor(_information(cells * p * (1 - p), same), overwrite_a=True)
+            factor = cho_factor(_information(pairs, cells * p * (1 - p), same), overwrite_a=True)
         except np.linalg.LinAlgError:  # for example when every winner was on the left
             return None
         step = cho_solve(factor, gradient)
@@ -196,17 +205,16 @@ def _joint_fit(tally: Tally, same: Flags) -> _JointFit | None:
     raise ArithmeticError("no convergence of the side bias")
 
 
-def _left_minus_right(cells: Floats) -> Floats:
-    difference: Floats = cells.sum(axis=1) - cells.sum(axis=0)
-    return difference
+def _left_minus_right(pairs: Pairs, values: Floats) -> Floats:
+    return pairs.row_sums(values) - pairs.column_sums(values)
 
 
-def _information(weight: Floats, same: Flags) -> Floats:
+def _information(pairs: Pairs, weight: Floats, same: Flags) -> Floats:
     """Return the information of all θ and, last, β; each component's mean θ is fixed at 0."""
-    size = len(weight)
+    size = pairs.models
     information = np.empty((size + 1, size + 1))
     level = weight.sum() / size**2
-    information[:-1, :-1] = laplacian(symmetrized(weight)) + level * same
-    information[:-1, -1] = information[-1, :-1] = _left_minus_right(weight)
+    information[:-1, :-1] = pairs.laplacian(weight) + level * same
+    information[:-1, -1] = information[-1, :-1] = _left_minus_right(pairs, weight)
     information[-1, -1] = weight.sum()
     return information

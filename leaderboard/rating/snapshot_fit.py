@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from common.allocator import keep_freed_arrays
 from common.payload_types import JsonObject
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.board_fit import Board, DesignEffects, SideBiasFit, fit_side_counts
@@ -80,9 +81,11 @@ def fit_snapshot(
     parameters: of the method, see leaderboard.counting.method.
     voters: give the design effects; without them `design_effects` are used. ballots: single votes, for the forecast.
     """
+    keep_freed_arrays()
     offset: float = parameters["offset"]
     fitted = fit_side_counts(
         counts.n,
+        listed=counts.listed,
         voters=voters,
         design_effects=design_effects,
         listed_from=parameters["listed_from_votes"],
@@ -107,8 +110,10 @@ def fit_snapshot(
         facts["forecast"] = found
     if voters and with_agreement and (weighted := agreement_facts(voters, fitted, counts.names, offset=offset)):
         facts["agreement"] = weighted
+    side = fitted.corrected
+    del fitted, tally  # frees their arrays before the ranks need the memory
     lines = _lines(counts, board, voters)
-    if style is not None and (style_result := _fit_style(style, fitted, parameters)):
+    if style is not None and (style_result := _fit_style(style, board, parameters, side=side)):
         _add_style_columns(lines, style_result.fit)
         facts["style"] = style_result.facts
         if style_result.context:
@@ -159,8 +164,9 @@ def _side_bias(fitted: SideBiasFit) -> SideBiasFacts | None:
 def _lines(counts: Counts, board: Board, voters: VoterVotes | None) -> list[FitLine]:
     ranks = rank_board(board)
     both_bad_effects = both_bad_design_effects(voters, len(counts.names)).tolist() if voters else None
-    won, ties, both_bad = counts.wins, counts.ties.sum(axis=1), counts.both_bad.sum(axis=1)
-    wins, losses, votes = won.sum(axis=1), won.sum(axis=0), counts.votes_per_model
+    left, right = counts.by_side
+    wins, losses, (_, _, ties, both_bad) = left[0] + right[1], left[1] + right[0], left + right
+    votes = counts.votes_per_model
     return [
         {
             "score": _finite(board.score[i]),
@@ -190,16 +196,16 @@ class _StyleResult(NamedTuple):
     context: ContextFacts | None
 
 
-def _fit_style(style: StyleInput, fitted: SideBiasFit, parameters: JsonObject) -> _StyleResult | None:
+def _fit_style(style: StyleInput, board: Board, parameters: JsonObject, *, side: bool) -> _StyleResult | None:
     """Fit the largest group. None where no model is established."""
-    votes, board = style.votes, fitted.board
+    votes = style.votes
     scaling = style.scaling or scaling_of(votes.features, times=votes.n.astype(np.float64))
     try:
         fit, context = fit_style_and_context(
             votes,
             established=board.established & (board.group == 0),
             scaling=scaling,
-            side=fitted.corrected,
+            side=side,
             offset=parameters["offset"],
             in_fit=style.context,
         )

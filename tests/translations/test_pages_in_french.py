@@ -15,6 +15,7 @@ from accounts.actor import Actor
 from battles.models import ModerationRule
 from tests import api_fixtures, make
 from tests.api_fixtures import World
+from tests.benchmarks import samples
 from tools.messages.catalogue import forms as forms_of
 from tools.messages.catalogue import read
 from tools.messages.messages import APPS
@@ -30,7 +31,7 @@ VISITORS_PAGES = [
     "/sessions/?search=nothing", "/uploads/", "/leaderboard/", "/leaderboard/?search=nothing",
     "/leaderboard/?board=compare",
     "/leaderboard/charts/", "/leaderboard/models/ada/", "/leaderboard/compare/", "/leaderboard/compare/ada/bob/",
-    "/leaderboard/snapshots/", "/data/", "/api/v1/docs/", "/accounts/login/", "/accounts/signup/",
+    "/leaderboard/snapshots/", "/benchmarks/", "/data/", "/api/v1/docs/", "/accounts/login/", "/accounts/signup/",
     "/accounts/password/reset/",
 ]  # fmt: skip
 MEMBERS_PAGES = [
@@ -94,6 +95,21 @@ def test_member_pages_have_no_english_in_french(world: World, english: re.Patter
     deletions = [f"{path}delete/" for path in (sessions[0], uploads[0])]
     own = ["/sessions/", "/uploads/", *MEMBERS_PAGES, *sessions, *uploads, *deletions]
     assert english_texts(french_browser(world.actor), own, english) == {}
+
+
+@pytest.mark.slow
+def test_benchmark_pages_have_no_english_in_french(world: World, english: re.Pattern[str]):
+    sample = samples.sample(world.actor.user, api_fixtures.contestants()[:2])
+    template, run = f"/benchmarks/t/{sample.template.public_id}/", f"/benchmarks/r/{sample.run.public_id}/"
+    item = sample.item
+    own = [
+        "/benchmarks/", "/benchmarks/?show=runs", "/benchmarks/?search=nothing", "/benchmarks/new/",
+        f"{template}?version=1", f"{template}edit/", f"{template}cases/", f"{template}start/", run, f"{run}matrix/",
+        f"{run}items/{item.pk}/", f"{run}case/{item.case_id}/",
+    ]  # fmt: skip
+    # The sample's own words.
+    shown = english_texts(french_browser(world.actor), own, english)
+    assert {path: texts for path, texts in shown.items() if set(texts) - {sample.template.name}} == {}
 
 
 @pytest.mark.slow

@@ -32,6 +32,7 @@ SCENARIOS = {
     "checks": checks.checks,
     "benchmarks": benchmark_runs.benchmark_runs,
     "imports": imports.imports,
+    "people-first": benchmark_runs.people_first,
     "soak": scenarios.soak,
 }
 DEFAULT_SCENARIOS = [name for name in SCENARIOS if name not in ("soak", "aggregation")]

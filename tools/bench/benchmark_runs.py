@@ -7,6 +7,7 @@ import time
 import aiohttp
 
 from tools.bench.arena import Bench
+from tools.bench.load import percentile
 from tools.bench.scenarios import print_row
 
 MODELS = 10
@@ -41,6 +42,11 @@ START = """
 from benchmarks import actions
 from benchmarks.models import Run
 actions.start_run(Run.objects.get(pk={run}))
+"""
+CANCEL = """
+from benchmarks import actions
+from benchmarks.models import Run
+actions.cancel_run(Run.objects.get(pk={run}))
 """
 COUNT_STATEMENTS = """
 import time
@@ -93,6 +99,27 @@ def benchmark_runs(bench: Bench) -> None:
     direct = asyncio.run(_direct(bench.provider, upstream, slow, 50))
     _, seconds, _ = _run(bench, slow, 50)
     print_row("wall against a direct asyncio client", f"{seconds / direct:.3f}", "bar 1.05")
+
+
+def people_first(bench: Bench) -> None:
+    """Battles beside a run that takes all it may at the same provider."""
+    for limit in (64, 1):
+        number = 30 if limit > 1 else 3
+        print(f"{number} battles over {number / 3:.0f} s at a provider with {limit} calls at once, beside a run")
+        _use(bench, "tokens-50-at-50-after-100", calls_at_once=limit)
+        alone, _, _ = bench.battles(number, over_s=number / 3)
+        run = _create(bench, 20_000, 64)
+        bench.arena.shell(START.format(run=run))
+        asked = "SELECT count(*) FROM benchmarks_itemcall AS c JOIN benchmarks_runitem AS i ON i.id = c.item_id"
+        while limit > 1 and bench.arena.query(f"{asked} WHERE i.run_id = %s", run)[0][0] < 200:
+            time.sleep(0.25)
+        beside, _, _ = bench.battles(number, over_s=number / 3)
+        bench.arena.shell(CANCEL.format(run=run))
+        print_row("failed battles", str(sum(bool(timing.error) for timing in beside)), "bar 0")
+        ours, theirs = (
+            percentile([timing.first_text for timing in group if not timing.error], 0.95) for group in (beside, alone)
+        )
+        print_row("first text p95, later than without the run", f"{ours - theirs:.3f} s", "bar 0.05; 1 s at one call")
 
 
 def _use(bench: Bench, upstream: str, *, calls_at_once: int) -> None:

@@ -102,6 +102,7 @@ class Studio:
         visitor, ids = real_battles.play(self.arena.url, BATTLES)
         self.state["signed_in"][Who.VISITOR] = visitor.client.cookies[VISITOR_COOKIE]
         self.state["ids"] |= ids
+        self.state["ids"] |= self._run_module("benchmark_runs")
         self.arena.manage("aggregate_votes")
 
     def _generate(self) -> None:

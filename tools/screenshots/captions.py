@@ -1,4 +1,4 @@
-from tools.screenshots.pictures import ADMINISTRATION, BATTLES, BOARDS, ERRORS, PEOPLE, Picture, World
+from tools.screenshots.pictures import ADMINISTRATION, BATTLES, BENCHMARKS, BOARDS, ERRORS, PEOPLE, Picture, World
 
 HEAD = """# Every page of the arena
 
@@ -9,7 +9,14 @@ The answers are the local model's own. {played} blind battles were really played
 longer of two answers. Pictures marked *generated* show beside those {generated} battles that nobody played: their
 prompts and answers are copies; people, votes, stars, reports and verdicts are made up.
 """
-PARTS = {"Battles": BATTLES, "People": PEOPLE, "Boards": BOARDS, "Administration": ADMINISTRATION, "Errors": ERRORS}
+PARTS = {
+    "Battles": BATTLES,
+    "People": PEOPLE,
+    "Boards": BOARDS,
+    "Benchmarks": BENCHMARKS,
+    "Administration": ADMINISTRATION,
+    "Errors": ERRORS,
+}
 
 
 def captions(played: int, generated: int) -> str:

@@ -140,6 +140,17 @@ BOARDS = [
         "snapshot-changes": "/leaderboard/snapshots/{snapshot}/changes/",
     }),
 ]  # fmt: skip
+BENCHMARKS = [
+    *_all(Who.NEWCOMER, World.NEW, {"benchmarks-empty": "/benchmarks/"}),
+    *_all(Who.MEMBER, World.PLAYED, {
+        "benchmarks": "/benchmarks/", "benchmark-runs": "/benchmarks/?show=runs", "benchmark-new": "/benchmarks/new/",
+        "benchmark-template": "/benchmarks/t/{template}/?version=1", "benchmark-edit": "/benchmarks/t/{template}/edit/",
+        "benchmark-cases": "/benchmarks/t/{template}/cases/", "benchmark-start": "/benchmarks/t/{template}/start/",
+        "benchmark-results": "/benchmarks/r/{run}/", "benchmark-under-way": "/benchmarks/r/{running}/",
+        "benchmark-matrix": "/benchmarks/r/{run}/matrix/", "benchmark-item": "/benchmarks/r/{run}/items/{item}/",
+        "benchmark-case": "/benchmarks/r/{run}/case/{case}/",
+    }),
+]  # fmt: skip
 # Tables whose lists and forms differ from Django's.
 TABLES = [
     "models_registry/provider", "models_registry/languagemodel", "models_registry/charge", "battles/session",
@@ -199,7 +210,7 @@ ERRORS = [
     Picture("error-500", "/uploads/", Who.VISITOR, World.BROKEN, status=500),
     Picture("error-503", "/", world=World.BROKEN, act=acts.send_plainly),
 ]
-PICTURES = [*BATTLES, *PEOPLE, *BOARDS, *ADMINISTRATION, *ERRORS]
+PICTURES = [*BATTLES, *PEOPLE, *BOARDS, *BENCHMARKS, *ADMINISTRATION, *ERRORS]
 
 # URLs without a picture, by reason; * matches anything.
 LEFT_OUT = {
@@ -207,6 +218,8 @@ LEFT_OUT = {
         "/answers/{public_id}/rating/", "/battles/{public_id}/?*/", "/s/{public_id}/battles/",
         "/s/{public_id}/rename/", "/s/{public_id}/archive/", "/s/{public_id}/discard/", "/s/{public_id}/restore/",
         "/sessions/consent/withdraw/", "/terms/accept/",
+        "/benchmarks/t/{public_id}/paste/", "/benchmarks/t/{public_id}/draft/", "/benchmarks/r/{public_id}/budget/",
+        "/benchmarks/r/{public_id}/do/{move}/",
         "/accounts/browsers/{public_id}/sign-out/", "/accounts/browsers/others/sign-out/",
         "/accounts/connections/{key}/?*/", "/accounts/sso/{key}/", "/accounts/sso/{key}/sign-out/",
         "/accounts/tokens/{public_id}/revoke/", "/admin/logout/", "/admin/battles/*/try/",

@@ -28,7 +28,7 @@ _Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class RangeSettings(Settings, frozen=True):
-    """At least one of both; the same number twice for an exact count."""
+    """Limits of a count, at least one; the same number twice for an exact count."""
 
     min: _Count | None = None
     max: _Count | None = None

@@ -1,4 +1,5 @@
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -12,7 +13,6 @@ from leaderboard.rating.bradley_terry import (
     Tally,
     fit_strengths,
     inverse_on_contrasts,
-    laplacian,
     strong_components,
 )
 
@@ -50,7 +50,7 @@ def votes_to_drop_first(tally: Tally, board: Board) -> Drop | None:
     members = np.flatnonzero(board.established & (board.group == 0))
     if len(members) < 2:
         return None
-    start = _Fit.of(tally.subset(members), board.score[members] / POINTS)
+    start = _Fit.of(tally.subset(members).as_matrices(), board.score[members] / POINTS)
     needed = {model: start.ranked_votes(model, start.leader).needed for model in start.nearest_challengers()}
     best: Drop | None = None
     for challenger in sorted(needed, key=needed.__getitem__):
@@ -92,7 +92,7 @@ class _Fit:
     @classmethod
     def of(cls, tally: Tally, theta: Floats) -> Self:
         p = tally.win_probabilities(theta)
-        return cls(tally, theta, inverse_on_contrasts(laplacian(tally.information(p))), p)
+        return cls(tally, theta, inverse_on_contrasts(tally.information(p)), p)
 
     @property
     def leader(self) -> int:
@@ -109,16 +109,24 @@ class _Fit:
         distance[leader] = np.inf
         return [int(model) for model in np.argsort(distance, kind="stable")[: min(_MAX_CHALLENGERS, len(distance) - 1)]]
 
-    @property
+    @cached_property
     def outcomes(self) -> Floats:
         return np.stack([self.tally.won, self.tally.lost, self.tally.tied])
 
+    @cached_property
+    def rest(self) -> Floats:
+        """1 − h of a vote on each pair, bounded; h: its leverage."""
+        deviation = np.diag(self.spread)
+        leverage = self.p * (1 - self.p) * (deviation[:, None] + deviation - 2 * self.spread)
+        rest: Floats = np.maximum(1 - leverage, _MIN_REST)
+        return rest
+
     def without(self, cells: Indices, votes: Floats) -> "_Fit | None":
         """Return the fit without some votes; None where they connect the models."""
-        outcomes = self.outcomes
+        outcomes = self.outcomes.copy()
         outcomes.reshape(-1)[cells] -= votes
         tally = Tally(outcomes[0], outcomes[1], outcomes[2], self.tally.bias)
-        if strong_components(tally.effective_wins).any():
+        if strong_components(tally.has_won).any():
             return None
         return _Fit.of(tally, fit_strengths(tally, start=self.theta))
 
@@ -127,9 +135,8 @@ class _Fit:
 
         First order, with leverage h: −(z_i − z_j)(y − p) / (1 − h), z = H⁻¹(e_challenger − e_leader).
         """
-        z, deviation = self.spread[challenger] - self.spread[leader], np.diag(self.spread)
-        leverage = self.p * (1 - self.p) * (deviation[:, None] + deviation - 2 * self.spread)
-        pull = (z - z[:, None]) / np.maximum(1 - leverage, _MIN_REST)
+        z = self.spread[challenger] - self.spread[leader]
+        pull = (z - z[:, None]) / self.rest
         gain = np.stack([pull * (share - self.p) for share in _LEFT_SHARES]).reshape(-1)
         votes = self.outcomes.reshape(-1)
         cells = np.flatnonzero((votes > 0) & (gain > 0))

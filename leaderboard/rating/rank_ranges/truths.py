@@ -16,11 +16,13 @@ MAX_LEVELS = 8
 # Points²: keeps densities finite where a covariance is singular.
 MIN_VARIANCE = 1e-6
 _EM_STEPS = 30
+_MAX_MODELS_KEPT = 1000
 
 
-def plausible_truths(score: Floats, covariance: Floats) -> Floats:
+def plausible_truths(score: Floats, covariance: Floats, *, overwrite: bool = False) -> Floats:
     """Return draws of true scores given score ~ N(truth, covariance), up to a constant, shape (models, DRAWS).
 
+    overwrite: whether the covariance may be destroyed.
     Sources: Efron, Morris (1973), empirical Bayes; Kass, Raftery (1995), BIC.
     """
     # The prior is estimated from the scores: a normal distribution, or 1 to MAX_LEVELS levels of equal models. Draws
@@ -29,7 +31,10 @@ def plausible_truths(score: Floats, covariance: Floats) -> Floats:
     variance = np.maximum(np.diag(covariance), MIN_VARIANCE)
     most = max(1, min(MAX_LEVELS, len(score) // 2))
     levels = _LevelsPosterior.fit_numbers_of_levels(centred, variance, most=most)
-    posteriors: list[_NormalPosterior | _LevelsPosterior] = [_NormalPosterior.fit(centred, covariance), *levels]
+    posteriors: list[_NormalPosterior | _LevelsPosterior] = [
+        _NormalPosterior.fit(centred, covariance if overwrite else covariance.copy()),
+        *levels,
+    ]
     log_weights = np.array([-posterior.bic / 2 for posterior in posteriors])
     ends = np.rint(DRAWS * np.exp(log_weights - logsumexp(log_weights)).cumsum()).astype(int)
     normals = standard_normals(len(score), stream=1)
@@ -38,28 +43,42 @@ def plausible_truths(score: Floats, covariance: Floats) -> Floats:
         for posterior, begin, end in zip(posteriors, [0, *ends[:-1]], ends, strict=True)
         if end > begin
     ]
-    return np.concatenate(parts, axis=1)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 
-def correlated(covariance: Floats, normals: Floats) -> Floats:
-    """Return draws from N(0, covariance), up to rounding, given standard normals of shape (models, draws)."""
-    factor, info = dpotrf(covariance, lower=1)
+def correlated(covariance: Floats, normals: Floats, *, overwrite: bool = False) -> Floats:
+    """Return draws from N(0, covariance), up to rounding, given standard normals of shape (models, draws).
+
+    overwrite: whether the covariance may be destroyed.
+    """
+    variance = covariance.diagonal().copy()
+    # Transposed, the matrix is not copied; without `clean`, its other triangle stays as it is, which `eigh` reads.
+    factor, info = dpotrf(covariance.T, lower=1, clean=0, overwrite_a=overwrite)
     if info == 0:
-        drawn: Floats = dtrmm(1.0, factor, normals, lower=1)
+        drawn: Floats = dtrmm(1.0, factor, normals, lower=1, overwrite_b=len(variance) > _MAX_MODELS_KEPT)
         return drawn
+    covariance[np.diag_indices(len(variance))] = variance
     variances, directions = eigh(covariance)  # singular
     return (directions * np.sqrt(np.maximum(variances, 0))) @ normals
 
 
-@lru_cache(maxsize=2)  # most boards of an arena have the same number of models
 def standard_normals(models: int, *, stream: int = 0) -> Floats:
     """Return fixed standard normals, shape (models, DRAWS): NumPy guarantees the stream of RandomState."""
+    if models > _MAX_MODELS_KEPT:
+        return _drawn_normals(models, stream)
+    return _kept_normals(models, stream)
+
+
+def _drawn_normals(models: int, stream: int) -> Floats:
     return np.asfortranarray(np.random.RandomState(SEED + stream).standard_normal((models, DRAWS)))
+
+
+_kept_normals = lru_cache(maxsize=2)(_drawn_normals)  # most boards of an arena have the same number of models
 
 
 @dataclass(frozen=True)
 class _NormalPosterior:
-    """Posterior under a normal prior with mean 0; prior: its variance, points²."""
+    """Posterior under a normal prior with mean 0; prior: its variance, points². Draws destroy the covariance."""
 
     bic: float
     score: Floats
@@ -81,14 +100,15 @@ class _NormalPosterior:
         # With K = (C + prior)⁻¹, the mean is prior · K score and the covariance prior · K C = prior − prior² K. A
         # common variance of all scores changes no difference and makes it regular.
         models = len(self.score)
-        gain = self.covariance + self.covariance.trace() / models**2
+        gain = self.covariance
+        gain += gain.trace() / models**2
         gain[np.diag_indices(models)] += self.prior
-        gain = inverse(gain)
+        gain = inverse(gain, overwrite=True)
         gain *= self.prior
         mean = gain @ self.score
         gain *= -self.prior
         gain[np.diag_indices(models)] += self.prior
-        drawn = correlated(gain, normals)
+        drawn = correlated(gain, normals, overwrite=True)
         drawn += mean[:, None]
         return drawn
 

@@ -14,8 +14,9 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
-from leaderboard.rating.bradley_terry import Floats, Indices, laplacian, symmetrized
+from leaderboard.rating.bradley_terry import Floats, Indices
 from leaderboard.rating.clustering import VoterVotes
+from leaderboard.rating.pairs import laplacian, symmetrized
 
 PRIOR_SD = 0.5
 # Votes of a voter at the lower bound still connect the models.

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.rating.bradley_terry import Flags, Floats, Indices, laplacian
+from leaderboard.rating.bradley_terry import Flags, Floats, Indices
+from leaderboard.rating.pairs import laplacian
 
 Ints = NDArray[np.integer]
 

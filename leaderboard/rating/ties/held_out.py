@@ -30,7 +30,7 @@ def forecast_facts(ballots: Ballots, tally: Tally, board: Board) -> ForecastFact
         return None
     decisive = _expected_shares(replace(fitted, tied=np.zeros_like(p)), with_bias=bool(tally.bias))
     factors, one_factor = (forecast(p, fit_tie_factors(fitted, p, common=common)) for common in (False, True))
-    inner = tally.subset(members)
+    inner = tally.subset(members).as_matrices()
     eta = fit_tie_factors(inner, inner.win_probabilities(fit_strengths(inner)))
     return {
         "held_out": int(held_out.cells.sum()),
@@ -52,11 +52,12 @@ def forecast_facts(ballots: Ballots, tally: Tally, board: Board) -> ForecastFact
 
 def _tally(ballots: Ballots, rows: Flags) -> Tally:
     left, right, outcome, n = (getattr(ballots, name)[rows] for name in ("left", "right", "outcome", "n"))
-    return Tally.from_side_counts(count_votes(ballots.counts.names, left, right, outcome, n).n.astype(np.float64))
+    counts = count_votes(ballots.counts.names, left, right, outcome, n)
+    return Tally.from_side_counts(counts.n, listed=counts.listed).as_matrices()
 
 
 def _expected_shares(tally: Tally, *, with_bias: bool) -> Floats | None:
-    if strong_components(tally.effective_wins).any():
+    if strong_components(tally.has_won).any():
         return None
     bias = estimate_side_bias(tally) if with_bias else None
     corrected = replace(tally, bias=bias.theta if bias else 0.0)

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from leaderboard.rating.bradley_terry import Floats, Tally, symmetrized
+from leaderboard.rating.bradley_terry import Floats, Tally
+from leaderboard.rating.pairs import symmetrized
 
 _MAX_STEPS = 50
 _TOLERANCE = 1e-6

@@ -39,7 +39,14 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 released = json.loads(sys.argv[1])
 executor = MigrationExecutor(connection)
-others = [leaf for leaf in executor.loader.graph.leaf_nodes() if leaf[0] not in released]
+graph = executor.loader.graph
+known = {node for leaf in released.items() for node in graph.forwards_plan(leaf)}
+# An app that is not released yet may need later migrations of the others.
+others = [
+    leaf for leaf in graph.leaf_nodes()
+    if leaf[0] not in released
+    and all(node in known for node in graph.forwards_plan(leaf) if node[0] in released)
+]
 executor.migrate([*others, *released.items()])
 """
 IMPORT_MODELS = """

@@ -14,6 +14,7 @@ from accounts.models import ApiToken, Scope, SignIn
 from tests import api_fixtures, make
 from tests.api_fixtures import World
 from tests.arena_site.security import url_access
+from tests.benchmarks import samples as benchmark_samples
 from tests.site_urls import addresses
 
 pytestmark = pytest.mark.django_db
@@ -130,6 +131,26 @@ def test_browser_changes_need_csrf_token(owned: World):
     unsafe = ("POST", "PUT", "PATCH", "DELETE")
     unsafe_requests = [(method, path) for path in paths_of(owned) for method in unsafe]
     assert [request for request in unsafe_requests if ask(strict, *request) != NOT_ALLOWED] == []
+
+
+@pytest.mark.slow
+def test_benchmark_urls_answer_their_owner_only(others: dict[str, Client]):
+    member, (ada, bob, _cyd) = make.member(), api_fixtures.contestants()
+    sample, wrong = benchmark_samples.sample(member.user, [ada, bob]), []
+    sign_in = {"no one", "another visitor", "another's program"}
+    for address in [address for address in url_access.BENCHMARKS if "{" in address]:
+        public_id = (sample.template if "/t/" in address else sample.run).public_id
+        ids = {"item_id": sample.item.pk, "case_id": sample.item.case_id, "move": "retry"}
+        path = address.format(public_id=public_id, **ids)
+        for method in ("GET", "POST"):
+            status = ask(make.browser(member), method, path)
+            wrong += [("its owner", method, path)] if status in REFUSED else []
+            for who, client in others.items() if status != NO_SUCH_METHOD else ():
+                hidden = (HIDDEN, 302) if who in sign_in else (HIDDEN,)
+                wrong += [(who, method, path)] if ask(client, method, path) not in hidden else []
+            strict = make.browser(member, enforce_csrf_checks=True)
+            wrong += [("a forged form", method, path)] if method == "POST" and ask(strict, method, path) != 403 else []
+    assert wrong == []
 
 
 @pytest.mark.parametrize(("address", "method"), url_access.MEMBERS_TOKENS.items())

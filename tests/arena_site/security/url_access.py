@@ -20,7 +20,7 @@ OPEN = [
     "/api/v1/schema/", "/api/v1/docs/", "/api/{rest}",
 ]  # fmt: skip
 # The URL contains a signed token, valid for an hour.
-SIGNED = ["/stream/{token}/"]
+SIGNED = ["/stream/{token}/", "/benchmarks/stream/{token}/"]
 # Published battles, for anyone with the link (tests/battles/sessions/test_sharing.py).
 PUBLISHED = [
     "/b/{share_id}/", "/b/{share_id}/export/", "/api/v1/shares/{public_id}/", "/api/v1/shares/{public_id}/export/",
@@ -114,7 +114,15 @@ MEMBERS_BROWSERS = ["/accounts/browsers/{public_id}/sign-out/", "/accounts/brows
 MEMBERS_BROWSERS_API = ["/api/v1/me/browsers/{public_id}/", "/api/v1/me/browsers/others/"]
 # The member's own tokens, in a browser and never with a token.
 MEMBERS_TOKENS = {"/api/v1/me/tokens/{public_id}/": "DELETE", "/accounts/tokens/{public_id}/revoke/": "POST"}
+# Own templates and runs, the site's templates and published runs (tests/benchmarks/test_pages.py).
+BENCHMARKS = [
+    "/benchmarks/", "/benchmarks/new/", "/benchmarks/t/{public_id}/", "/benchmarks/t/{public_id}/edit/",
+    "/benchmarks/t/{public_id}/cases/", "/benchmarks/t/{public_id}/paste/", "/benchmarks/t/{public_id}/draft/",
+    "/benchmarks/t/{public_id}/start/", "/benchmarks/r/{public_id}/", "/benchmarks/r/{public_id}/budget/",
+    "/benchmarks/r/{public_id}/do/{move}/", "/benchmarks/r/{public_id}/matrix/",
+    "/benchmarks/r/{public_id}/items/{item_id}/", "/benchmarks/r/{public_id}/case/{case_id}/",
+]  # fmt: skip
 TABLES = (
     OPEN, SIGNED, PUBLISHED, OWN, EXPORTS, STAFF_EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, STAFF_PAGES, OWNED,
-    OWNED_PAGES, MEMBERS_TOKENS, MEMBERS_BROWSERS, MEMBERS_BROWSERS_API,
+    OWNED_PAGES, BENCHMARKS, MEMBERS_TOKENS, MEMBERS_BROWSERS, MEMBERS_BROWSERS_API,
 )  # fmt: skip

@@ -28,6 +28,8 @@ WEIGHED = [
 ]  # fmt: skip
 # Allowed colours with the least contrast, and the darkest; both of each dark theme with the least.
 UGLIEST = [("#c000c0", "#949400"), ("#707000", "#ff4f4f"), ("#000000", dark_colour("#000000"))]
+# Drawn by a script after the page has loaded.
+DRAWN_LATER = {"/api/v1/docs/": "#api-documentation main[role=group]"}
 ANSWER = "# A heading\n\n$$x^2$$\n\n```python\nx = 1\n```\n\n| a |\n|---|\n| 1 |\n\n[a link](https://example.com)"
 
 

@@ -47,6 +47,8 @@ from arena_site import pages  # noqa: E402
 from battles import actions  # noqa: E402
 from battles.models import ModerationEndpoint, ModerationRule, Vote  # noqa: E402
 from battles.worker import model_tests  # noqa: E402
+from benchmarks.models import RunItem  # noqa: E402
+from benchmarks.models import Template as BenchmarkTemplate  # noqa: E402
 from common.error_pages import error_response  # noqa: E402
 from common.errors import DatabaseAway, InvalidInput, NotSignedIn, TooLarge, TooManyRequests  # noqa: E402
 from leaderboard.models import AggregationRun, AnomalyReview  # noqa: E402
@@ -56,6 +58,7 @@ from site_content.actions import publish_page  # noqa: E402
 from site_content.models import PageVersion  # noqa: E402
 from tests import api_fixtures  # noqa: E402
 from tests.api_fixtures import World  # noqa: E402
+from tests.benchmarks import samples as benchmark_samples  # noqa: E402
 from tests.browser.helpers.no_pages import is_no_page  # noqa: E402
 from tests.site_urls import addresses  # noqa: E402
 
@@ -64,9 +67,10 @@ HERE = "127.0.0.1"
 # URLs with several pages.
 MORE = [
     "/?mode=side_by_side", "/?mode=compare", "/?mode=direct", "/sessions/?search=nothing",
+    "/benchmarks/?search=nothing",
     "/leaderboard/?search=nothing", "/leaderboard/?board=compare", "/leaderboard/?board=side_by_side", "/nowhere/",
 ]  # fmt: skip
-MEMBERS_MORE = ["/", "/sessions/", "/sessions/?archived=1", "/uploads/"]
+MEMBERS_MORE = ["/", "/benchmarks/?show=runs", "/sessions/", "/sessions/?archived=1", "/uploads/"]
 PAGE = "# A heading\n\n| a |\n|---|\n| 1 |\n\n[a link](https://example.com)"
 REFUSALS = [InvalidInput(), NotSignedIn(), pages.CsrfRefused(), TooLarge(), TooManyRequests(retry_after=60)]
 
@@ -121,6 +125,7 @@ def create_staff_world() -> World:
     ModerationRule.objects.create(category="weapons", action="block", patterns=["bomb"])
     ModerationEndpoint.objects.create(provider=model.provider, is_active=False)
     CatalogueChange.objects.create(model=model, kind=CatalogueChange.Kind.GONE)
+    benchmark_samples.sample(user, LanguageModel.objects.configured()[:2])
     order = Vote.objects.exclude(order=None).latest("order").order
     AnomalyReview.objects.create(
         voter="visitor:1", orders=[order], last_order=order, log_e=12.3, crossed=2,
@@ -142,6 +147,7 @@ def fill_in(address: str, world: World) -> list[str]:
     """Return the URL with ids filled in; none where this arena has no such row."""
     user, ids = world.actor.user, world.ids
     assert user is not None
+    item = RunItem.objects.filter(run__owner=user).select_related("run").earliest("pk")
     passkey = Authenticator.objects.get(user=user, type=Authenticator.Type.WEBAUTHN)
     by_beginning: dict[str, dict[str, Any]] = {
         "/s/": {"public_id": ids["sessions"][0]},
@@ -156,6 +162,10 @@ def fill_in(address: str, world: World) -> list[str]:
         },
         "/accounts/2fa/webauthn/keys/": {"pk": passkey.pk},
         "/site/": {"page": "privacy"},
+        "/benchmarks/t/": {"public_id": BenchmarkTemplate.objects.get(owner_user=user).public_id},
+        "/benchmarks/r/": {
+            "public_id": item.run.public_id, "item_id": item.pk, "case_id": item.case_id, "move": "pause",
+        },
         "/admin/{app_label}/": {"app_label": "battles"},
     }  # fmt: skip
     if address == "/s/{public_id}/":

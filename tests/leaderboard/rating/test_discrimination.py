@@ -63,7 +63,7 @@ def test_facts_keep_published_scores_and_need_all_voters():
     rows = VoterVotes(tilted.voter, tilted.left, tilted.right, tilted.outcome, np.ones(2_000, dtype=np.int64))
 
     def fit(voters: VoterVotes, **options: bool) -> SnapshotFit:
-        return fit_snapshot(counts, method.parameters(), voters=voters, **options)
+        return fit_snapshot(counts, method.default_parameters(), voters=voters, **options)
 
     plain, found = fit(rows), fit(rows, with_agreement=True)
     assert found.lines == plain.lines

@@ -42,5 +42,5 @@ class ContextDesign:
 
 def fit(ballots: Ballots) -> SnapshotFit:
     return fit_snapshot(
-        ballots.counts, method.parameters(), voters=ballots.voter_votes, style=StyleInput(ballots, None)
+        ballots.counts, method.default_parameters(), voters=ballots.voter_votes, style=StyleInput(ballots, None)
     )

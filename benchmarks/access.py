@@ -1,0 +1,67 @@
+"""Access to templates and runs; all others get 404."""
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Q, QuerySet
+from django.http import Http404
+
+from accounts.models import User
+from benchmarks.models import Run, Template, TemplateVersion
+
+Person = User | AnonymousUser
+
+
+def readable_templates(person: Person) -> QuerySet[Template]:
+    """Return the site's templates and the member's own."""
+    is_site = Q(visibility=Template.Visibility.SITE)
+    own = Q(owner_user=person) if isinstance(person, User) else Q(pk__in=[])
+    return Template.objects.filter(own | is_site)
+
+
+def may_edit(person: Person, template: Template) -> bool:
+    if not isinstance(person, User):
+        return False
+    return template.owner_user_id == person.pk or (
+        template.visibility == Template.Visibility.SITE and person.is_superuser
+    )
+
+
+def get_template_or_404(person: Person, public_id: str, *, to_edit: bool = False) -> Template:
+    template = readable_templates(person).filter(public_id=public_id).first()
+    if template is None or (to_edit and not may_edit(person, template)):
+        raise Http404
+    return template
+
+
+def visible_versions(person: Person, template: Template) -> QuerySet[TemplateVersion]:
+    """Return versions, newest first; drafts only to those who may edit them."""
+    versions = template.versions.order_by("-number")
+    if may_edit(person, template):
+        return versions
+    return versions.filter(state=TemplateVersion.State.FROZEN)
+
+
+def shows_contents(person: Person, template: Template) -> bool:
+    """Return whether prompts and references are readable."""
+    return not template.held_out or may_edit(person, template)
+
+
+def readable_runs(person: Person) -> QuerySet[Run]:
+    """Return published runs and the member's own."""
+    own = Q(owner=person) if isinstance(person, User) else Q(pk__in=[])
+    return Run.objects.filter(own | Q(published_at__isnull=False))
+
+
+def get_run_or_404(person: Person, public_id: str, *, to_change: bool = False) -> Run:
+    run = readable_runs(person).select_related("version__template").filter(public_id=public_id).first()
+    if run is None or (to_change and not owns(person, run)):
+        raise Http404
+    return run
+
+
+def owns(person: Person, run: Run) -> bool:
+    return isinstance(person, User) and run.owner_id == person.pk
+
+
+def shows_contents_of(person: Person, run: Run) -> bool:
+    """Return whether a run's prompts, references and replies are readable."""
+    return owns(person, run) or shows_contents(person, run.version.template)

@@ -1,0 +1,135 @@
+"""One item with all its facts, and all replies to one case."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+from django.db.models import QuerySet
+from django.utils.safestring import SafeString
+
+from battles.models import Call
+from benchmarks.models import Case, Entrant, ItemReply, RenderedPrompt, Run, RunItem, Score
+from benchmarks.run_progress import failure_message
+from common.rendering.blocking import render
+
+
+class MessageText(TypedDict):
+    role: str
+    content: str
+
+
+@dataclass(frozen=True)
+class TurnReply:
+    """A reply; question: the follow-up before it, "" for the first."""
+
+    question: str
+    html: SafeString
+    reasoning: str
+    finish_reason: str
+    call: Call | None
+
+
+@dataclass(frozen=True)
+class Attempt:
+    call: Call
+    turn: int
+    sentence: str
+
+
+@dataclass(frozen=True)
+class ItemPage:
+    """repeats: (repeat, item id)."""
+
+    item: RunItem
+    entrant: Entrant
+    case: Case
+    messages: list[MessageText]
+    replies: list[TurnReply]
+    scores: list[Score]
+    attempts: list[Attempt]
+    repeats: list[tuple[int, int]]
+    previous_id: int | None
+    next_id: int | None
+    failure: str
+
+
+def read_item(run: Run, item_id: int) -> ItemPage | None:
+    """Return an item of the run, None if it has no such item."""
+    related = ("case", "entrant__model", "entrant__prompt")
+    item = RunItem.objects.filter(entrant__run=run, pk=item_id).select_related(*related).first()
+    if item is None:
+        return None
+    entrant, case = item.entrant, item.case
+    prompt = RenderedPrompt.objects.filter(prompt=entrant.prompt_id, case=case).first()
+    calls = item.calls.select_related("call").order_by("pk")
+    siblings = RunItem.objects.filter(entrant=entrant)
+    same_repeat = siblings.filter(repeat=item.repeat)
+    return ItemPage(
+        item=item,
+        entrant=entrant,
+        case=case,
+        messages=_messages(entrant, prompt),
+        replies=_turns(item, prompt.turns if prompt else []),
+        scores=list(item.scores.order_by("pk")),
+        attempts=[
+            Attempt(one.call, one.turn, failure_message(one.call.error) if one.call.error else "") for one in calls
+        ],
+        repeats=list(siblings.filter(case=case).order_by("repeat").values_list("repeat", "pk")),
+        previous_id=_first(same_repeat.filter(case__position__lt=case.position).order_by("-case__position")),
+        next_id=_first(same_repeat.filter(case__position__gt=case.position).order_by("case__position")),
+        failure=failure_message(item.error) if item.error else "",
+    )
+
+
+def _first(items: QuerySet[RunItem]) -> int | None:
+    return items.values_list("pk", flat=True).first()
+
+
+def _messages(entrant: Entrant, prompt: RenderedPrompt | None) -> list[MessageText]:
+    own = entrant.model.system_prompt if entrant.model is not None else ""
+    system = [MessageText(role="system", content=own)] if own else []
+    return [*system, *(prompt.messages if prompt else [])]
+
+
+def _turns(item: RunItem, follow_ups: Sequence[str]) -> list[TurnReply]:
+    stored = ItemReply.objects.filter(item=item).select_related("reply__call").order_by("turn")
+    return [
+        TurnReply(
+            follow_ups[one.turn - 1] if 0 < one.turn <= len(follow_ups) else "",
+            render(one.reply.text), one.reply.reasoning, one.reply.finish_reason, one.reply.call,
+        )
+        for one in stored
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CaseReply:
+    """An entrant's item, and the replies of its turns."""
+
+    item: RunItem
+    entrant: Entrant
+    replies: list[SafeString]
+    failure: str
+
+
+def read_case(run: Run, case_id: int, *, repeat: int) -> tuple[Case, list[CaseReply], int] | None:
+    """Return a case, its replies in one repeat, and the number of repeats."""
+    case = Case.objects.filter(version=run.version_id, pk=case_id).first()
+    if case is None:
+        return None
+    entrants = {entrant.pk: entrant for entrant in run.entrants.select_related("model", "prompt")}
+    found = RunItem.objects.filter(entrant__in=entrants, case=case, repeat=repeat)
+    items = sorted(found, key=lambda item: entrants[item.entrant_id].position)
+    texts: dict[int, list[str]] = defaultdict(list)
+    stored = ItemReply.objects.filter(item__in=items).order_by("turn")
+    for item_id, text in stored.values_list("item", "reply__text"):
+        texts[item_id].append(text)
+    replies = [
+        CaseReply(
+            item, entrants[item.entrant_id], [render(text) for text in texts[item.pk]],
+            failure_message(item.error) if item.error else "",
+        )
+        for item in items
+    ]  # fmt: skip
+    return case, replies, run.repeats

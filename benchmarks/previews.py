@@ -1,0 +1,37 @@
+"""Prompts of one case, rendered in the guarded child."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmarks.models import Case, Prompt, TemplateVersion
+from benchmarks.preparation import guard
+from benchmarks.preparation.frames import CaseProblem, CaseSource, PromptSource, RenderedSource, RenderRequest
+
+
+@dataclass(frozen=True)
+class Preview:
+    """number: from 1. case: None without cases."""
+
+    number: int
+    total: int
+    case: Case | None
+    prompts: list[tuple[str, RenderedSource]]
+    problems: list[CaseProblem]
+
+
+def preview(version: TemplateVersion, prompts: Sequence[Prompt], number: int) -> Preview:
+    """Return a case's messages; prompts may be unsaved. number: of the case, from 1."""
+    total = version.cases.count()
+    number = max(1, min(number, total))
+    case = version.cases.order_by("position")[number - 1 : number].first()
+    if case is None or not prompts:
+        return Preview(number, total, case, [], [])
+    labels = [prompt.label or f"{place}" for place, prompt in enumerate(prompts, start=1)]
+    sources = [
+        PromptSource(place, label, prompt.messages, prompt.turns)
+        for place, (label, prompt) in enumerate(zip(labels, prompts, strict=True))
+    ]
+    source = CaseSource(case.pk, case.key, case.variables, case.expected, case.messages)
+    [result] = guard.render(RenderRequest(sources, [source], version.variables))
+    rendered = [(labels[found.prompt], found) for found in result.rendered]
+    return Preview(number, total, case, rendered, result.problems)

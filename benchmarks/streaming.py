@@ -1,0 +1,155 @@
+"""Live progress of runs: published to a Valkey stream, followed without a query. Counts are absolute."""
+
+import asyncio
+import logging
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Collection
+from typing import NamedTuple
+
+import msgspec
+from django.core import signing
+
+from battles.streaming.protocol import STREAM_TTL_S, TurnEvent, entry
+from battles.streaming.reader import StreamExpired, follow
+from benchmarks.models import Run, RunCount, RunItem
+from common import sse
+from common.db.execution import CONNECTION_ERRORS, run_in_db
+from common.errors import NotFound
+from common.valkey.connections import UNREACHABLE, connection, fail_fast
+
+logger = logging.getLogger(__name__)
+
+INTERVAL_S = 0.25
+# After the last item a driver finishes the run within some rounds.
+MAX_QUIET_ROUNDS = 20
+MAX_ENTRIES = 200
+# A page misses nothing between its queries and its stream, also if the clocks differ.
+OVERLAP_S = 5.0
+_SALT = "benchmarks.streaming"
+ENDED = (Run.State.DONE, Run.State.FAILED, Run.State.CANCELLED)
+
+
+class Progress(msgspec.Struct):
+    """spent, reserved: US dollars. entrants: numbers by state, by entrant id. items: [id, state, score, passed]."""
+
+    state: str
+    spent: str
+    reserved: str
+    entrants: dict[int, dict[str, int]]
+    items: list[tuple[int, str, float | None, bool | None]]
+
+
+class RunToken(NamedTuple):
+    """Permission to follow a run. person: key for common.valkey.stream_slots."""
+
+    run: str
+    person: str = ""
+
+
+def sign(token: RunToken) -> str:
+    return signing.dumps(list(token), salt=_SALT)
+
+
+def read_or_404(signed: str) -> RunToken:
+    """Raises NotFound for a forged or expired token."""
+    try:
+        return RunToken(*signing.loads(signed, salt=_SALT, max_age=STREAM_TTL_S))
+    except (signing.BadSignature, TypeError, ValueError) as error:
+        raise NotFound from error
+
+
+def stream_key(run_public_id: str) -> str:
+    return f"run:{run_public_id}"
+
+
+def position_now() -> str:
+    """Return the stream position of a page that is read now."""
+    return f"{int((time.time() - OVERLAP_S) * 1000)}-0"
+
+
+def read_progress(run_id: int, item_ids: Collection[int] = ()) -> tuple[str, Progress]:
+    """Return the run's public id and its progress, in two or three queries."""
+    run = Run.objects.only("public_id", "state", "spent", "reserved").get(pk=run_id)
+    counts: dict[int, dict[str, int]] = defaultdict(dict)
+    for entrant_id, state, n in RunCount.objects.filter(entrant__run=run_id).values_list("entrant", "state", "n"):
+        counts[entrant_id][state] = n
+    items = RunItem.objects.filter(pk__in=item_ids).values_list("pk", "state", "score", "passed") if item_ids else []
+    return run.public_id, Progress(run.state, str(run.spent), str(run.reserved), dict(counts), list(items))
+
+
+def publish(run_id: int, item_ids: Collection[int] = ()) -> Progress:
+    """Publish the run's progress; without Valkey, pages poll."""
+    public_id, progress = read_progress(run_id, item_ids)
+    events = [TurnEvent("state", "", msgspec.json.encode(progress).decode())]
+    if progress.state in ENDED:
+        events.append(TurnEvent("end"))
+    try:
+        with fail_fast(), connection().pipeline(transaction=False) as pipeline:
+            pipeline.xadd(stream_key(public_id), entry(events), maxlen=MAX_ENTRIES, approximate=True)
+            pipeline.expire(stream_key(public_id), STREAM_TTL_S)
+            pipeline.execute()
+    except UNREACHABLE as error:
+        logger.info("progress of run %s is not published: %s", public_id, error)
+    return progress
+
+
+class _Pending:
+    """Items of one run to publish."""
+
+    def __init__(self) -> None:
+        self.items: set[int] = set()
+        self.task: asyncio.Task[None] | None = None
+
+
+_pending: dict[int, _Pending] = {}
+
+
+def publish_soon(run_id: int, item_ids: Collection[int]) -> None:
+    """Publish ended items, once in INTERVAL_S. Needs a running event loop."""
+    pending = _pending.setdefault(run_id, _Pending())
+    pending.items.update(item_ids)
+    if pending.task is None or pending.task.done():
+        pending.task = asyncio.get_running_loop().create_task(_publish_until_quiet(run_id, pending))
+
+
+async def _publish_until_quiet(run_id: int, pending: _Pending) -> None:
+    """Publish items every INTERVAL_S, and at last the run's end or pause."""
+    quiet = 0
+    while quiet < MAX_QUIET_ROUNDS:
+        await asyncio.sleep(INTERVAL_S)
+        items, pending.items = pending.items, set()
+        try:
+            progress = await run_in_db(publish, run_id, items) if items else await run_in_db(_publish_rest, run_id)
+        except CONNECTION_ERRORS:
+            logger.info("progress of run %s is not published: no database", run_id)
+            break
+        if progress.state not in (Run.State.RUNNING, Run.State.SCORING):
+            break
+        quiet = 0 if items else quiet + 1
+    if pending.items:  # came in the last round
+        pending.task = asyncio.get_running_loop().create_task(_publish_until_quiet(run_id, pending))
+    else:
+        _pending.pop(run_id, None)
+
+
+def _publish_rest(run_id: int) -> Progress:
+    """Publish a run that no longer runs; only read others."""
+    progress = read_progress(run_id)[1]
+    return progress if progress.state in (Run.State.RUNNING, Run.State.SCORING) else publish(run_id)
+
+
+async def page_events(token: RunToken, after: str) -> AsyncIterator[bytes]:
+    """Yield `progress` events with JSON until `end`."""
+    yield sse.KEEP_ALIVE
+    while True:
+        try:
+            async for numbered in follow(stream_key(token.run), after=after):
+                pieces = []
+                for after, event in numbered:
+                    name = "end" if event.name == "end" else "progress"
+                    pieces.append(sse.event(name, event.value, id=after))
+                yield b"".join(pieces) or sse.KEEP_ALIVE
+            return
+        except StreamExpired:
+            yield sse.KEEP_ALIVE

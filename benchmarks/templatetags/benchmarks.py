@@ -1,0 +1,122 @@
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+import msgspec
+from django import template
+from django.utils.formats import number_format
+from django.utils.functional import Promise
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from battles.templatetags.battles import seconds
+from benchmarks.cases import expected_text
+from benchmarks.matrix import Cell, Sign
+from benchmarks.statistics.payload import Interval
+from common.text.money import dollars
+
+register = template.Library()
+
+_MARKS = re.compile(r"({{.*?}}|{%.*?%}|{#.*?#})", re.DOTALL)
+
+
+@register.filter
+def with_marks(text: str) -> SafeString:
+    """Return a template as HTML with its variables marked."""
+    parts = _MARKS.split(text)
+    return format_html_join(
+        "",
+        "{}",
+        ((format_html('<mark class="variable">{}</mark>', part) if at % 2 else part,) for at, part in enumerate(parts)),
+    )
+
+
+@register.filter
+def as_json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+@register.filter
+def cost(amount: Decimal | None) -> str:
+    """Return US dollars with two significant digits below one."""
+    if amount is None:
+        return "–"
+    if amount == 0:
+        return dollars("0")
+    digits = 2 if amount >= 1 else min(8, 1 - amount.adjusted())
+    rounded = amount.quantize(Decimal(1).scaleb(-digits))
+    return dollars(f"{rounded:f}")
+
+
+@register.filter
+def percent(share: float | None) -> str:
+    """Return a percentage, "–" for None."""
+    return "–" if share is None else _("%(number)s %%") % {"number": number_format(round(100 * share, 1), 1)}
+
+
+@register.simple_tag
+def interval_marks(interval: Interval) -> dict[str, float]:
+    """Return x of low, value and high in a drawing 100 wide."""
+    if interval.value is None or interval.low is None or interval.high is None:
+        return {}
+    marks = {"low": interval.low, "value": interval.value, "high": interval.high}
+    return {name: round(100 * min(max(share, 0.0), 1.0), 1) for name, share in marks.items()}
+
+
+@register.filter
+def milliseconds(number: float | None) -> str:
+    return "–" if number is None else seconds(round(number))
+
+
+@register.filter
+def expected(value: object) -> str:
+    return expected_text(value)
+
+
+@register.filter
+def words(text: str) -> list[str]:
+    return text.split()
+
+
+SIGNS: dict[str, tuple[str, str | Promise]] = {
+    "right": ("✓", gettext_lazy("correct")),
+    "wrong": ("✗", gettext_lazy("incorrect")),
+    "partly": ("◐", gettext_lazy("partly correct")),
+    "failed": ("!", gettext_lazy("failed")),
+    "open": ("…", gettext_lazy("not answered yet")),
+    "unscored": ("?", gettext_lazy("not scored")),
+    "none": ("–", gettext_lazy("not asked")),
+}
+
+
+@register.simple_tag
+def sign(name: str) -> SafeString:
+    """Return a sign, and its word for screen readers."""
+    character, word = SIGNS[name]
+    return format_html('<span aria-hidden="true">{}</span><span class="unseen">{}</span>', character, word)
+
+
+@register.simple_tag
+def matrix_cells(cells: Sequence[Cell | None], items_url: str) -> SafeString:
+    """Return a row's cells. items_url: "" without links."""
+    # Includes of templates would take most of the page's time.
+    signs: dict[Sign, SafeString] = {name: sign(name) for name in {cell.sign for cell in cells if cell is not None}}
+    return format_html_join("", "{}", ((_cell(cell, signs, items_url),) for cell in cells))
+
+
+def _cell(cell: Cell | None, signs: Mapping[Sign, SafeString], items_url: str) -> SafeString:
+    if cell is None:
+        return mark_safe("<td></td>")
+    value = cell.errors[0] if cell.score is None and cell.errors else ""
+    if cell.score is not None:
+        value = number_format(round(cell.score, 2), 2)
+    passed = format_html(' <span class="hint">{}/{}</span>', cell.passed, cell.repeats) if cell.repeats > 1 else ""
+    content = format_html('{} <span class="value">{}{}</span>', signs[cell.sign], value, passed)
+    if items_url:
+        content = format_html('<a href="{}{}/">{}</a>', items_url, cell.item_id, content)
+    return format_html(
+        '<td class="cell" data-sign="{}" data-item="{}" data-repeats="{}">{}</td>',
+        cell.sign, cell.item_id, cell.repeats, content,
+    )  # fmt: skip

@@ -1,0 +1,70 @@
+"""Matrix, items and cases of a run; held-out ones for the owner alone."""
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from benchmarks import access
+from benchmarks.answers import read_case, read_item
+from benchmarks.cases import cell_text
+from benchmarks.matrix import MatrixForm, read_matrix, tags_of
+from benchmarks.models import Run
+from benchmarks.streaming import ENDED, RunToken, position_now, sign
+from benchmarks.views.pages import PageRequest
+from common.valkey import stream_slots
+
+
+@require_safe
+def matrix(request: PageRequest, public_id: str) -> HttpResponse:
+    """Show a page of the matrix; to htmx, only the table."""
+    run = access.get_run_or_404(request.user, public_id)
+    shows_contents = access.shows_contents_of(request.user, run)
+    form = MatrixForm(request.GET)
+    form.full_clean()
+    page = read_matrix(run, form, after=request.GET.get("after", ""), is_searchable=shows_contents)
+    person = stream_slots.person_hash(request.actor.key) if request.actor.is_known else ""
+    context = {
+        "run": run,
+        "form": form,
+        "page": page,
+        "shows_contents": shows_contents,
+        "stream": "" if run.state in ENDED else sign(RunToken(run.public_id, person)),
+        "after": position_now(),
+        "items_url": reverse("benchmarks:run", args=[run.public_id]) + "items/" if shows_contents else "",
+    }
+    if request.htmx:
+        return render(request, "benchmarks/matrix.html#matrix", context)
+    return render(request, "benchmarks/matrix.html", {**context, "tags": tags_of(run)})
+
+
+def _readable_run(request: PageRequest, public_id: str) -> Run:
+    run = access.get_run_or_404(request.user, public_id)
+    if not access.shows_contents_of(request.user, run):
+        raise Http404
+    return run
+
+
+@require_safe
+def item(request: PageRequest, public_id: str, item_id: int) -> HttpResponse:
+    run = _readable_run(request, public_id)
+    page = read_item(run, item_id)
+    if page is None:
+        raise Http404
+    return render(request, "benchmarks/item.html", {"run": run, "page": page})
+
+
+@require_safe
+def case(request: PageRequest, public_id: str, case_id: int) -> HttpResponse:
+    run = _readable_run(request, public_id)
+    wanted = request.GET.get("repeat", "")
+    found = read_case(run, case_id, repeat=int(wanted) - 1 if wanted.isdecimal() and 0 < len(wanted) < 4 else 0)
+    if found is None:
+        raise Http404
+    one, replies, repeats = found
+    context = {
+        "run": run, "case": one, "replies": replies, "repeats": range(1, repeats + 1),
+        "repeat": replies[0].item.repeat + 1 if replies else 1,
+        "variables": [(name, cell_text(value)) for name, value in one.variables.items()],
+    }  # fmt: skip
+    return render(request, "benchmarks/case.html", context)

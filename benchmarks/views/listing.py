@@ -1,0 +1,33 @@
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from benchmarks import access
+from benchmarks.listing import PER_PAGE, ListForm, list_runs, list_templates, progress_of
+from benchmarks.models import Template
+from benchmarks.views.pages import PageRequest
+
+TABS = ("templates", "runs")
+
+
+@require_safe
+def index(request: PageRequest) -> HttpResponse:
+    """Show templates or runs; to htmx, only the list."""
+    tab = request.GET.get("show", "")
+    tab = tab if tab in TABS else TABS[0]
+    form = ListForm(request.GET)
+    form.full_clean()
+    context: dict[str, object] = {"tab": tab, "form": form}
+    if tab == "runs":
+        runs = Paginator(list_runs(request.user, form), PER_PAGE).get_page(request.GET.get("page"))
+        rows = list(runs)
+        progress = progress_of(rows)
+        context |= {"page_obj": runs, "rows": rows, "runs": [(run, progress[run.pk]) for run in rows]}
+    else:
+        templates = Paginator(list_templates(request.user, form), PER_PAGE).get_page(request.GET.get("page"))
+        context |= {"page_obj": templates, "rows": list(templates)}
+    if not context["rows"] and not form.is_narrowed:
+        site = access.readable_templates(request.user).filter(visibility=Template.Visibility.SITE, archived_at=None)
+        context["first_template"] = site.filter(versions__state="frozen").order_by("pk").first()
+    return render(request, "benchmarks/list.html#list" if request.htmx else "benchmarks/list.html", context)

@@ -1,0 +1,24 @@
+"""Request type and helpers of every benchmark page."""
+
+from typing import cast
+
+from django.http import HttpResponse, HttpResponseRedirect
+from django_htmx.http import HttpResponseClientRedirect
+from django_htmx.middleware import HtmxDetails
+
+from accounts.actor import ActorRequest
+from accounts.models import User
+
+
+class PageRequest(ActorRequest):
+    htmx: HtmxDetails
+
+
+def member_of(request: PageRequest) -> User:
+    """Return the member of a view that requires one."""
+    return cast(User, request.user)
+
+
+def redirect_to(request: PageRequest, url: str) -> HttpResponse:
+    """Return a redirect that browsers and htmx follow."""
+    return HttpResponseClientRedirect(url) if request.htmx else HttpResponseRedirect(url, status=303)

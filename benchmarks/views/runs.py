@@ -1,0 +1,101 @@
+"""A run's page, its live progress and its changes."""
+
+from collections.abc import Callable
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_GET, require_POST, require_safe
+
+from battles.streaming import protocol
+from benchmarks import access, actions, results, streaming
+from benchmarks.models import Run
+from benchmarks.run_progress import read_run_progress
+from benchmarks.views.pages import PageRequest, redirect_to
+from common import sse
+from common.errors import ArenaError
+from common.text.money import plain_decimal
+from common.valkey import stream_slots
+
+MOVES: dict[str, Callable[[Run], Run]] = {
+    "start": actions.start_run,
+    "pause": actions.pause_run,
+    "resume": actions.resume_run,
+    "cancel": actions.cancel_run,
+    "retry": actions.retry_failed,
+}
+
+
+class BudgetForm(forms.Form):
+    to = forms.DecimalField(label=gettext_lazy("New budget in US dollars"), max_digits=14, decimal_places=8)
+
+
+@require_safe
+def show(request: PageRequest, public_id: str) -> HttpResponse:
+    """Show a run; to htmx, only what changes."""
+    run = access.get_run_or_404(request.user, public_id)
+    return _page(request, run)
+
+
+def _page(request: PageRequest, run: Run, form: BudgetForm | None = None, *, status: int = 200) -> HttpResponse:
+    progress = read_run_progress(run)
+    person = stream_slots.person_hash(request.actor.key) if request.actor.is_known else ""
+    context: dict[str, object] = {
+        "run": run,
+        "progress": progress,
+        "owns": access.owns(request.user, run),
+        "shows_contents": access.shows_contents_of(request.user, run),
+        "stream": streaming.sign(streaming.RunToken(run.public_id, person)) if progress.is_live else "",
+        "after": streaming.position_now(),
+        "budget_form": form or BudgetForm(initial={"to": run.budget and plain_decimal(run.budget)}),
+    }
+    if run.state in (Run.State.DONE, Run.State.CANCELLED) and progress.finished:
+        context["results"] = results.read_results(run)
+    return render(
+        request, "benchmarks/run.html#live" if request.htmx else "benchmarks/run.html", context, status=status
+    )
+
+
+@login_required
+@require_POST
+def move(request: PageRequest, public_id: str, move: str) -> HttpResponse:
+    """Change a run's state; show a refusal on its page."""
+    run = access.get_run_or_404(request.user, public_id, to_change=True)
+    if move not in MOVES:
+        raise Http404
+    try:
+        MOVES[move](run)
+    except ArenaError as refusal:
+        messages.error(request, refusal.detail)
+    else:
+        streaming.publish(run.pk)
+    return redirect_to(request, reverse("benchmarks:run", args=[run.public_id]))
+
+
+@login_required
+@require_POST
+def budget(request: PageRequest, public_id: str) -> HttpResponse:
+    run = access.get_run_or_404(request.user, public_id, to_change=True)
+    form = BudgetForm(request.POST)
+    if form.is_valid():
+        try:
+            actions.raise_budget(run, to=form.cleaned_data["to"])
+        except ArenaError as refusal:
+            form.add_error("to", refusal.detail)
+        else:
+            messages.success(request, _("The budget is raised."))
+            return redirect_to(request, reverse("benchmarks:run", args=[run.public_id]))
+    return _page(request, run, form, status=422)
+
+
+@require_GET
+def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
+    """Stream a run's progress; the signed token authorizes without a query."""
+    run_token = streaming.read_or_404(token)
+    after = request.headers.get("Last-Event-ID") or request.GET.get("after") or protocol.BEGINNING
+    return sse.EventStreamResponse(request, streaming.page_events(run_token, after), person=run_token.person)

@@ -1,0 +1,46 @@
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from benchmarks import access
+from benchmarks.estimates import estimate
+from benchmarks.forms.start import StartForm
+from benchmarks.views.pages import PageRequest, member_of
+from common.errors import ArenaError
+from models_registry.models import LanguageModel
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def start(request: PageRequest, public_id: str) -> HttpResponse:
+    """Show the form and start a run; with `estimate`, show its cost instead."""
+    template = access.get_template_or_404(request.user, public_id)
+    versions = access.visible_versions(request.user, template)
+    wanted = request.GET.get("version", "")
+    version = (
+        versions.filter(number=int(wanted)).first() if wanted.isdecimal() and len(wanted) < 10 else versions.first()
+    )
+    if version is None:
+        raise Http404
+    models = sorted(LanguageModel.objects.configured(), key=lambda model: (model.is_paid, model.name, model.version))
+    data = request.POST if request.method == "POST" else None
+    form = StartForm(data, version=version, models=models)
+    context: dict[str, object] = {"template": template, "version": version, "form": form, "models": models}
+    if data is None:
+        return render(request, "benchmarks/start.html", context)
+    is_valid = form.is_valid()
+    if is_valid and "estimate" not in data:
+        try:
+            run = form.create_run(member_of(request), version)
+        except ArenaError as refusal:
+            form.add_refusal(refusal)
+            is_valid = False
+        else:
+            return redirect("benchmarks:run", run.public_id)
+    if form.pairs:
+        repeats, parameters = form.cleaned_data.get("repeats", 1), form.cleaned_data.get("parameters", {})
+        context["estimate"] = estimate(version, form.pairs, repeats=repeats, parameters=parameters)
+    if "estimate" in data and request.htmx:
+        return render(request, "benchmarks/start.html#estimate", context)
+    return render(request, "benchmarks/start.html", context, status=200 if "estimate" in data else 422)

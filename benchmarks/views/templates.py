@@ -1,0 +1,147 @@
+"""Versions, editor and cases of a template."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from benchmarks import access, actions
+from benchmarks.cases import PER_PAGE, CasePage, read_cases
+from benchmarks.forms.cases import EditedRow, PasteForm, read_cells, rows_per_page
+from benchmarks.forms.templates import Editor, NewTemplateForm
+from benchmarks.models import Template, TemplateVersion
+from benchmarks.pasting import read_table
+from benchmarks.previews import preview
+from benchmarks.views.pages import PageRequest, member_of
+from common.errors import InvalidInput
+from common.text.numbers import format_numbers
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: PageRequest) -> HttpResponse:
+    form = NewTemplateForm(request.POST or None)
+    if not form.is_valid():
+        return render(request, "benchmarks/new.html", {"form": form}, status=422 if form.is_bound else 200)
+    template = actions.create_template(owner=member_of(request), **form.cleaned_data)
+    return redirect("benchmarks:edit", template.public_id)
+
+
+@require_safe
+def show(request: PageRequest, public_id: str) -> HttpResponse:
+    """Show a version; to htmx, a page of its cases."""
+    template = access.get_template_or_404(request.user, public_id)
+    versions = list(access.visible_versions(request.user, template))
+    wanted = request.GET.get("version", "")
+    version = next((one for one in versions if str(one.number) == wanted), None) if wanted else None
+    if wanted and version is None:
+        raise Http404
+    version = version or next(iter(versions), None)
+    shows_contents = access.shows_contents(request.user, template)
+    context: dict[str, object] = {
+        "template": template, "version": version, "versions": versions, "shows_contents": shows_contents,
+        "may_edit": access.may_edit(request.user, template),
+    }  # fmt: skip
+    if version is not None and shows_contents:
+        search, after = request.GET.get("search", "").strip(), request.GET.get("after", "")
+        context |= {"page": read_cases(version, after=after, search=search), "search": search}
+        if not request.htmx:
+            context |= {"prompts": version.prompts.all(), "checks": version.checks.all()}
+    return render(request, "benchmarks/template.html#cases" if request.htmx else "benchmarks/template.html", context)
+
+
+def _draft_or_404(request: PageRequest, public_id: str) -> tuple[Template, TemplateVersion]:
+    template = access.get_template_or_404(request.user, public_id, to_edit=True)
+    draft = template.versions.filter(state=TemplateVersion.State.DRAFT).first()
+    if draft is None:
+        raise Http404
+    return template, draft
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: PageRequest, public_id: str) -> HttpResponse:
+    """Show and save a draft; with `preview`, show a case's prompts instead."""
+    template, draft = _draft_or_404(request, public_id)
+    data = request.POST if request.method == "POST" else None
+    editor = Editor(template, draft, data, may_publish=member_of(request).is_superuser)
+    context: dict[str, object] = {"template": template, "version": draft, "editor": editor}
+    if data is not None and "preview" in data:
+        number = data.get("case", "")
+        context["preview"] = preview(draft, editor.kept_prompts(), int(number) if number.isdecimal() else 1)
+        return render(request, f"benchmarks/edit.html{'#preview' if request.htmx else ''}", context)
+    if data is not None and editor.is_valid():
+        editor.form.save(template)
+        actions.save_draft(draft, editor.content())
+        messages.success(request, _("The draft is saved."))
+        return redirect("benchmarks:edit", template.public_id)
+    return render(request, "benchmarks/edit.html", context, status=200 if data is None else 422)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def cases(request: PageRequest, public_id: str) -> HttpResponse:
+    """Edit a page of a draft's cases as a table."""
+    template, draft = _draft_or_404(request, public_id)
+    page = _editable_page(draft, request.GET.get("after", ""))
+    if request.method != "POST":
+        return _cases_page(request, template, draft, page, PasteForm())
+    try:
+        edited, deleted = read_cells(request.POST, page)
+        actions.save_cases(draft, edited, deleted=deleted)
+    except InvalidInput as error:
+        return _cases_page(request, template, draft, page, PasteForm(), problems=error.fields, status=422)
+    messages.success(request, _("The cases are saved."))
+    return redirect(request.get_full_path())
+
+
+def _editable_page(draft: TemplateVersion, after: str) -> CasePage:
+    page = read_cases(draft, after=after)
+    most = rows_per_page(len(page.columns), PER_PAGE)
+    return page if len(page.cases) <= most else read_cases(draft, after=after, per_page=most)
+
+
+def _cases_page(
+    request: PageRequest, template: Template, draft: TemplateVersion, page: CasePage, form: PasteForm,
+    *, problems: dict[str, list[str]] | None = None, status: int = 200,
+) -> HttpResponse:  # fmt: skip
+    rows = [
+        EditedRow.of(case, cells, expected, None if problems is None else request.POST)
+        for case, cells, expected in page.rows
+    ]
+    for row in rows:
+        row.problems = (problems or {}).get(str(row.case.pk), [])
+    context = {"template": template, "version": draft, "page": page, "rows": rows, "form": form}
+    return render(request, "benchmarks/cases.html", context, status=status)
+
+
+@login_required
+@require_POST
+def paste(request: PageRequest, public_id: str) -> HttpResponse:
+    """Store a pasted table, or nothing of it."""
+    template, draft = _draft_or_404(request, public_id)
+    form = PasteForm(request.POST)
+    if form.is_valid():
+        try:
+            pasted = read_table(form.cleaned_data["table"])
+            stored = actions.add_cases(draft, pasted, replace=form.cleaned_data["replace"])
+        except InvalidInput as error:
+            form.add_error("table", (error.fields or {}).get("table", [error.detail]))
+        else:
+            sentence = ngettext("%(shown)s case is stored.", "%(shown)s cases are stored.", stored)
+            messages.success(request, sentence % format_numbers(shown=stored))
+            return redirect("benchmarks:cases", template.public_id)
+    return _cases_page(request, template, draft, _editable_page(draft, ""), form, status=422)
+
+
+@login_required
+@require_POST
+def draft(request: PageRequest, public_id: str) -> HttpResponse:
+    """Make a new draft from the newest version."""
+    template = access.get_template_or_404(request.user, public_id, to_edit=True)
+    actions.start_draft(template)
+    return redirect(reverse("benchmarks:edit", args=[template.public_id]))

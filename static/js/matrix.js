@@ -1,0 +1,42 @@
+// Cells of a run under way change with its stream; those of several repeats when the page is opened again.
+const number = new Intl.NumberFormat(document.documentElement.lang, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const matrix = () => document.getElementById("matrix");
+let stream = null;
+
+function sign(state, score, passed) {
+  if (state === "failed") return "failed";
+  if (state === "skipped") return "none";
+  if (state !== "scored") return null;
+  if (score === null) return "unscored";
+  if (passed === true) return "right";
+  return score === 0 ? "wrong" : "partly";
+}
+
+function show([item, state, score, passed]) {
+  const cell = matrix().querySelector(`[data-item="${item}"][data-repeats="1"]`);
+  const name = sign(state, score, passed);
+  if (!cell || !name) return;
+  cell.dataset.sign = name;
+  const value = document.createElement("span");
+  value.className = "value";
+  value.textContent = score === null ? "" : number.format(score);
+  const content = document.getElementById(`sign-${name}`).content.cloneNode(true);
+  (cell.querySelector("a") ?? cell).replaceChildren(content, value);
+}
+
+function connect() {
+  const { stream: address } = matrix().dataset;
+  if (stream || document.hidden || !address) return;
+  stream = new EventSource(address);
+  stream.addEventListener("progress", ({ data }) => JSON.parse(data).items.forEach(show));
+  stream.addEventListener("end", disconnect);
+}
+
+function disconnect() {
+  stream?.close();
+  stream = null;
+}
+
+// Browsers limit connections to one site, so hidden tabs close theirs.
+document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : connect()));
+connect();

@@ -1,0 +1,93 @@
+"""Runs through kills of the worker: no item is lost, none is asked twice that was stored, and every cent is counted."""
+
+import signal
+
+import pytest
+
+from tests.fake_provider import FakeProvider
+from tests.faults.running import ANSWERS, Arena
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.faults
+
+CREATE = """
+from decimal import Decimal
+from accounts.models import User
+from benchmarks import actions
+from benchmarks.models import Case, Check, Prompt, ProviderPace, Template, TemplateVersion
+from models_registry.models import LanguageModel, Price
+owner, _ = User.objects.get_or_create(email="runs@example.org")
+template = Template.objects.create(owner_user=owner, slug=f"words-{{Template.objects.count()}}", name="Words")
+version = TemplateVersion.objects.create(template=template, parameters={{"max_tokens": 400}})
+Prompt.objects.create(version=version, messages=[{{"role": "user", "template": "{{{{ words }}}}"}}])
+Check.objects.create(version=version, key="word", scorer="contains")
+Case.objects.bulk_create(
+    Case(version=version, position=n, key=f"case {{n}}", expected=[f"last{{n}}"],
+         variables={{"words": f"item{{n}} " + "more " * 60 + f"last{{n}}"}})
+    for n in range({cases})
+)
+models = list(LanguageModel.objects.filter(slug__in=["left-one", "right-one"]))
+for model in models:
+    Price.objects.create(model=model, input_per_million=0, output_per_million=1)
+run = actions.create_run(
+    owner=owner, version=version, entrants=[actions.EntrantRequest(model) for model in models], attempts=5,
+    concurrency={concurrency}, budget=Decimal(10),
+)
+print(run.pk)
+"""
+
+
+def start_run(arena: Arena, cases: int, concurrency: int) -> int:
+    return int(arena.shell(CREATE.format(cases=cases, concurrency=concurrency)))
+
+
+def stored(arena: Arena, run: int) -> int:
+    return arena.query(
+        "SELECT count(*) FROM benchmarks_itemreply AS shown JOIN benchmarks_runitem AS item ON item.id = shown.item_id "
+        "WHERE item.run_id = %s", run,
+    )[0][0]  # fmt: skip
+
+
+def check_books(arena: Arena, run: int, items: int, provider: FakeProvider) -> None:
+    """Check the promises of exactly once: items, calls and money agree with what the provider saw."""
+    wait_for(lambda: arena.query("SELECT state FROM benchmarks_run WHERE id = %s", run) == [("done",)], within=400)
+    assert arena.query("SELECT state, count(*) FROM benchmarks_runitem WHERE run_id = %s GROUP BY state", run) == [
+        ("scored", items)
+    ]
+    counts = "SELECT sum(n) FROM benchmarks_runcount AS c JOIN benchmarks_entrant AS e ON e.id = c.entrant_id"
+    assert arena.query(f"{counts} WHERE e.run_id = %s", run) == [(items,)]
+    calls = dict(
+        arena.query(
+            "SELECT call.state, count(*) FROM battles_call AS call JOIN benchmarks_itemcall AS made ON made.call_id = "
+            "call.id JOIN benchmarks_runitem AS item ON item.id = made.item_id WHERE item.run_id = %s GROUP BY 1", run,
+        )
+    )  # fmt: skip
+    assert calls.pop("done") == items == stored(arena, run)
+    lost = calls.pop("lost", 0)
+    assert not calls
+    asked = [request for request in provider.requests if request["messages"][-1]["content"].startswith("item")]
+    assert items <= len(asked) <= items + lost
+    [(reserved, spent, cost)] = arena.query(
+        "SELECT run.reserved, run.spent, sum(call.cost) FROM benchmarks_run AS run "
+        "JOIN benchmarks_runitem AS item ON item.run_id = run.id JOIN benchmarks_itemcall AS made "
+        "ON made.item_id = item.id JOIN battles_call AS call ON call.id = made.call_id "
+        "WHERE run.id = %s GROUP BY run.id", run,
+    )  # fmt: skip
+    assert (reserved, spent) == (0, cost)
+
+
+def test_killed_workers_ask_no_stored_item_again(arena: Arena, steady_provider: FakeProvider):
+    run = start_run(arena, cases=60, concurrency=8)
+    for number in (1, 2):
+        wait_for(lambda number=number: stored(arena, run) >= 20 * number)
+        killed = arena.signal(ANSWERS)
+        wait_for(lambda killed=killed: arena.pid_of(ANSWERS) not in (None, killed))
+    check_books(arena, run, 120, steady_provider)
+
+
+def test_stopped_worker_uses_up_no_attempt(arena: Arena, steady_provider: FakeProvider):
+    run = start_run(arena, cases=40, concurrency=8)
+    wait_for(lambda: stored(arena, run) >= 10)
+    arena.signal(ANSWERS, signal.SIGTERM)
+    check_books(arena, run, 80, steady_provider)
+    assert arena.query("SELECT max(attempt) FROM benchmarks_runitem WHERE run_id = %s", run) == [(1,)]

@@ -1,0 +1,49 @@
+"""`python -m tools.screenshots.benchmark_runs`: give the member a template and two runs.
+
+Prints JSON: ids in URLs of their pages.
+"""
+
+import json
+import os
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.local")
+django.setup()
+
+from django.db import transaction  # noqa: E402
+from django.utils import timezone  # noqa: E402
+
+from accounts.models import User  # noqa: E402
+from benchmarks import actions  # noqa: E402
+from benchmarks.actions import EntrantRequest  # noqa: E402
+from benchmarks.models import Run, RunItem  # noqa: E402
+from models_registry.models import LanguageModel  # noqa: E402
+from tests.benchmarks import samples  # noqa: E402
+
+
+@transaction.atomic  # so that no worker sees the runs before they are as they shall be
+def main() -> None:
+    member, models = User.objects.get(email="mara@example.org"), LanguageModel.objects.configured()[:3]
+    sample = samples.sample(member, models)
+    version = sample.run.version
+    # Paused in the middle: the workers would ask for the rest.
+    running = actions.create_run(
+        owner=member, version=version, name="Second look", entrants=[EntrantRequest(model) for model in models],
+        budget=2, starts_at_once=False,
+    )  # fmt: skip
+    Run.objects.filter(pk=running.pk).update(state="queued")
+    samples.prepare(running)
+    items = list(RunItem.objects.filter(run=running).select_related("entrant__model", "case", "run").order_by("pk"))
+    for number, item in enumerate(items[: len(items) // 2]):
+        samples.answer(item, item.case.expected[0], is_right=number % 4 > 0)
+    Run.objects.filter(pk=running.pk).update(state="paused", reason="person", started_at=timezone.now(), spent="0.42")
+    item = sample.item
+    print(json.dumps({
+        "template": sample.template.public_id, "run": sample.run.public_id, "running": running.public_id,
+        "item": item.pk, "case": item.case_id,
+    }))  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
