@@ -25,13 +25,18 @@ def templates_of(checks: Sequence[JsonObject]) -> list[list[object]]:
     return found
 
 
+def without_templates(check: JsonObject) -> JsonObject:
+    """Return a check in which targets with templates are left out."""
+    return _replace(check, lambda _: None)
+
+
 def with_targets(checks: Sequence[JsonObject], rendered: Iterable[list[object]]) -> list[JsonObject]:
     """Return checks with rendered targets in the order of `templates_of`. Raises StopIteration for too few."""
     targets: Iterator[list[object]] = iter(rendered)
     return [_replace(check, lambda _: next(targets)) for check in checks]
 
 
-def _replace(check: JsonObject, change: Callable[[list[object]], list[object]]) -> JsonObject:
+def _replace(check: JsonObject, change: Callable[[list[object]], list[object] | None]) -> JsonObject:
     check = dict(check)
     target, settings = check.get("target"), check.get("settings")
     if isinstance(target, list) and any(map(is_template, target)):

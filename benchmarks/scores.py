@@ -1,8 +1,10 @@
 """Scores of stored answers: the one place where runs and scorers meet."""
 
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import Self
 
 import msgspec
 
@@ -90,6 +92,12 @@ class CheckSet:
         self.raw = [raw_check(check) for check in version.checks.all()]
         self._cases: dict[int, CaseFacts] = {}
 
+    def copy(self) -> Self:
+        """Return the same checks with cases of their own, for another thread."""
+        copied = copy(self)
+        copied._cases = {}
+        return copied
+
     @cached_property
     def _shared(self) -> CaseChecks:
         prepared = [_prepared(raw) for raw in self.raw]
@@ -139,9 +147,7 @@ class CheckSet:
             verdict, written = failed(f"{type(error).__name__}: {error}"), case_checks(self.raw, case.own_checks)
             return ItemScore(checks=[_row(_check(check), verdict, "") for check in written])
 
-    def _score(
-        self, case: CaseFacts, checks: CaseChecks, answer: ScoredAnswer, child: item_checks.Child
-    ) -> ItemScore:
+    def _score(self, case: CaseFacts, checks: CaseChecks, answer: ScoredAnswer, child: item_checks.Child) -> ItemScore:
         verdicts = item_checks.score_item(checks.prepared, checks.targets, answer, child)
         threshold = self._threshold if case.threshold is None else case.threshold
         score = item_score(checks.checks, verdicts, threshold)

@@ -28,9 +28,7 @@ def render_targets(version: TemplateVersion) -> Iterator[list[CaseProblem]]:
         yield _render(checks, [(case, found) for case, found in targets if found], len(shared))
 
 
-def _render(
-    checks: CheckSet, cases: Sequence[tuple[Case, list[list[object]]]], shared: int
-) -> list[CaseProblem]:
+def _render(checks: CheckSet, cases: Sequence[tuple[Case, list[list[object]]]], shared: int) -> list[CaseProblem]:
     problems, rows, at = list[CaseProblem](), list[RenderedTargets](), 0
     while at < len(cases):
         left = cases[at:]
