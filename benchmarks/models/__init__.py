@@ -1,4 +1,5 @@
 from benchmarks.models.replies import ItemCall, ItemReply, Reply, Score
+from benchmarks.models.reports import RunReport
 from benchmarks.models.runs import Entrant, ProviderPace, Run, RunCount, RunItem
 from benchmarks.models.templates import Case, Check, Prompt, RenderedPrompt, RenderedTargets, Template, TemplateVersion
 
@@ -16,6 +17,7 @@ __all__ = [
     "Run",
     "RunCount",
     "RunItem",
+    "RunReport",
     "Score",
     "Template",
     "TemplateVersion",

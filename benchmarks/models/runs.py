@@ -16,6 +16,8 @@ from models_registry.models import LanguageModel, Provider
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
 
+    from benchmarks.models.reports import RunReport
+
 
 class RunQuerySet(models.QuerySet["Run"]):
     def live(self) -> "RunQuerySet":
@@ -84,6 +86,7 @@ class Run(models.Model):
     if TYPE_CHECKING:
         entrants: RelatedManager["Entrant"]
         items: RelatedManager["RunItem"]
+        reports: RelatedManager["RunReport"]
 
     class Meta:
         constraints = [

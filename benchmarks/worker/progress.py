@@ -11,6 +11,7 @@ from django.db.models.functions import Greatest, Now
 
 from battles.models import Call
 from battles.worker import call_store
+from benchmarks import reports
 from benchmarks.models import ItemCall, Run, RunItem
 from benchmarks.worker.claims import DAY_BUDGET, ClaimedItem
 from models_registry.models.ledger import seconds_until_tomorrow
@@ -49,10 +50,21 @@ def finish(run_id: int) -> bool:
             run.save(update_fields=["state"])
     if RunItem.objects.filter(run=run_id, state=RunItem.State.ANSWERED).exists():
         return False
-    if run.state == Run.State.SCORING:
-        done = Run.objects.filter(pk=run_id, state=Run.State.SCORING)
-        done.update(state=Run.State.DONE, finished_at=Now(), driven_until=None)
+    if run.state in (Run.State.SCORING, Run.State.CANCELLED):
+        _report(run)
     return True
+
+
+def _report(run: Run) -> None:
+    """Store the report of a run without unfinished items; a run that was scored is then done."""
+    report = reports.compute_report(run)
+    with transaction.atomic():
+        if Run.objects.lock(run.pk).state != run.state:
+            return
+        reports.store_report(run, report)
+        if run.state == Run.State.SCORING:
+            done = {"state": Run.State.DONE, "finished_at": Now(), "driven_until": None}
+            Run.objects.filter(pk=run.pk).update(**done)
 
 
 @transaction.atomic

@@ -174,9 +174,13 @@ class RunDriver:
 
     async def _score(self, checks: CheckSet) -> None:
         """Score stored answers that were not scored at once."""
+        is_prepared = False
         while True:
             scored: list[int] = []
             try:
+                if not is_prepared:
+                    await run_in_db(scoring.prepare_rescoring, self._run_id)
+                    is_prepared = True
                 scored = await run_in_db(scoring.score_batch, self._run_id, checks, self._stopping)
             except Exception:
                 logger.exception("answers of run %s were not scored", self._run_id)

@@ -1,5 +1,6 @@
 """Scores of stored answers whose checks need a child process, or facts of the stored call."""
 
+import logging
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,10 +12,14 @@ from django.utils import timezone
 
 from benchmarks.checking import scoring_children
 from benchmarks.models import ItemReply, Reply, Run, RunItem, Score
+from benchmarks.preparation.targets import render_targets
 from benchmarks.scores import CaseFacts, CheckSet, ItemScore
 from benchmarks.scoring.ports import ScoredAnswer
 
+logger = logging.getLogger(__name__)
+
 BATCH = 64
+MAX_LOGGED = 20
 # Of scoring children at once.
 THREADS = os.cpu_count() or 1
 
@@ -24,6 +29,15 @@ class _Unscored:
     item: RunItem
     case: CaseFacts
     answer: ScoredAnswer
+
+
+def prepare_rescoring(run_id: int) -> None:
+    """Render targets of a version whose checks score a run of another version; bad ones leave items unscored."""
+    run = Run.objects.select_related("checks_version").get(pk=run_id)
+    if run.checks_version is not None:
+        for problems in render_targets(run.checks_version):
+            for problem in problems[:MAX_LOGGED]:
+                logger.warning("a target of run %s is not usable: %s", run_id, problem)
 
 
 def score_batch(run_id: int, checks: CheckSet, stopping: Event) -> list[int]:
@@ -43,7 +57,7 @@ def score_batch(run_id: int, checks: CheckSet, stopping: Event) -> list[int]:
 
     with ThreadPoolExecutor(THREADS, thread_name_prefix="scoring") as threads:
         scores = list(threads.map(score, unscored))
-    return [] if stopping.is_set() else _store(run_id, items, scores)
+    return [] if stopping.is_set() else _store(run_id, checks, items, scores)
 
 
 def _last_replies(items: Sequence[RunItem]) -> dict[int, Reply]:
@@ -65,9 +79,11 @@ def _answer(reply: Reply, case: CaseFacts) -> ScoredAnswer:
 
 
 @transaction.atomic
-def _store(run_id: int, items: Sequence[RunItem], scores: Sequence[ItemScore]) -> list[int]:
-    """Store the scores of items that still have none."""
-    Run.objects.lock(run_id)
+def _store(run_id: int, checks: CheckSet, items: Sequence[RunItem], scores: Sequence[ItemScore]) -> list[int]:
+    """Store the scores of items that still have none, if the run still has these checks."""
+    run = Run.objects.lock(run_id)
+    if (run.checks_version_id or run.version_id) != checks.version_id:
+        return []
     waiting = RunItem.objects.filter(pk__in=[item.pk for item in items], state=RunItem.State.ANSWERED)
     still = set(waiting.values_list("pk", flat=True))
     scored = [(item, score) for item, score in zip(items, scores, strict=True) if item.pk in still]

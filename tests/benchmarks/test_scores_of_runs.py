@@ -5,17 +5,21 @@ from functools import partial
 from typing import Any
 
 import pytest
+from django.db import Error
 
 from battles.worker.runner import Engine
-from benchmarks.actions import freeze_version
+from benchmarks import actions
+from benchmarks.actions import freeze_version, rescore_run, start_draft
 from benchmarks.checking import scoring_children
 from benchmarks.errors import RunNotPossible
 from benchmarks.models import Check, Run, RunItem, Score, TemplateVersion
+from benchmarks.reports import compute_report, read_report
 from benchmarks.worker.runner import drive
 from models_registry.models import Price
 from tests import make
 from tests.benchmarks import factory
 from tests.fake_provider import FakeProvider
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -69,7 +73,44 @@ def test_checks_of_version_and_case_score_an_answer(fake_provider: FakeProvider,
     items = RunItem.objects.order_by("case__key").values_list("score", "passed")
     assert list(items) == [(0.5, False), (None, None)]  # 4 of 8 by weight; unscored is not wrong
     assert set(Score.objects.filter(check_key="says").values_list("metric", "weight")) == {("exact", 1.0)}
-    assert scoring_children().pids() == []
+    wait_for(lambda: scoring_children().pids() == [])
+
+
+def test_finished_run_is_scored_again_without_a_call(fake_provider: FakeProvider, finish: Callable[[Run], Run]):
+    checked = version(3)
+    checked.cases.filter(key="case-2").update(expected=["word3"])  # a wrong reference
+    run = finish(factory.run(checked, make.model("honest", at=fake_provider.base_url)))
+    first = read_report(run)
+    assert first == compute_report(run)
+    assert [metric.metric for metric in first.metrics] == ["score", "exact", "passed"]
+    assert [first.metrics[0].means[0].mean.value, first.metrics[1].means[0].mean.value] == [pytest.approx(11 / 12), 1]
+    draft = start_draft(checked.template)
+    draft.cases.filter(key="case-2").update(expected=["word2"])
+    draft.checks.filter(key="says").update(target=["say {{ word }}!"])
+    rescored = finish(rescore_run(run))
+    assert (rescored.checks_version, factory.counts(run)) == (draft, {"scored": 3})
+    assert fake_provider.calls == {"honest": 3}
+    assert [scores_of(f"case-{n}")["has-the-word"][0] for n in range(3)] == [1, 1, 1]
+    second = read_report(run)
+    assert [second.metrics[0].means[0].mean.value, second.metrics[1].means[0].mean.value] == [pytest.approx(0.25), 0]
+    assert (read_report(run, 1), run.reports.count()) == (first, 2)
+    with pytest.raises(Error, match=r"a_report_never_changes|Cannot update"):
+        run.reports.update(method="other")
+    other = start_draft(checked.template)
+    other.cases.filter(key="case-1").update(variables={"word": "another"})
+    with pytest.raises(RunNotPossible, match="case-1"):
+        rescore_run(run)
+
+
+def test_failed_and_cancelled_items_are_missing_in_a_report(fake_provider: FakeProvider, finish: Callable[[Run], Run]):
+    checked = factory.version(4, errors_count="wrong")
+    models = [make.model(name, at=fake_provider.base_url) for name in ("status-400", "honest", "empty")]
+    report = read_report(finish(factory.run(checked, *models, attempts=1)))
+    means = [(mean.mean.value, mean.scored, mean.missing, mean.wrong) for mean in report.metrics[0].means]
+    assert means == [(0.0, 4, 4, 0), (1.0, 4, 0, 0), (0.0, 4, 0, 4)]
+    run = factory.run(checked, make.model("patient", at=fake_provider.base_url), concurrency=2)
+    actions.cancel_run(run)
+    assert (read_report(run).metrics[0].means[0].missing, run.reports.count()) == (4, 0)
 
 
 def test_worker_that_ends_stores_no_verdict_of_killed_children(fake_provider: FakeProvider, engine: Engine):
@@ -79,7 +120,7 @@ def test_worker_that_ends_stores_no_verdict_of_killed_children(fake_provider: Fa
     )
     run = factory.run(checked, make.model("honest", at=fake_provider.base_url))
     engine.run(partial(drive, run.pk), "run")
-    factory.wait_for(lambda: factory.counts(run) == {"answered": 1} and scoring_children().pids(), 30)
+    wait_for(lambda: factory.counts(run) == {"answered": 1} and scoring_children().pids(), 30)
     engine.close()
     assert (factory.counts(run), Score.objects.count(), scoring_children().pids()) == ({"answered": 1}, 0, [])
 
