@@ -1,3 +1,4 @@
+from benchmarks.models.imports import ImportLook
 from benchmarks.models.replies import ItemCall, ItemReply, Reply, Score
 from benchmarks.models.reports import RunReport
 from benchmarks.models.runs import Entrant, ProviderPace, Run, RunCount, RunItem
@@ -7,6 +8,7 @@ __all__ = [
     "Case",
     "Check",
     "Entrant",
+    "ImportLook",
     "ItemCall",
     "ItemReply",
     "Prompt",
