@@ -1,6 +1,6 @@
 from django.urls import path
 
-from benchmarks.views import answers, listing, runs, start, templates
+from benchmarks.views import answers, exports, listing, runs, start, templates
 
 app_name = "benchmarks"
 
@@ -16,6 +16,7 @@ urlpatterns = [
     path("r/<str:public_id>/", runs.show, name="run"),
     path("r/<str:public_id>/budget/", runs.budget, name="budget"),
     path("r/<str:public_id>/do/<str:move>/", runs.move, name="move"),
+    path("r/<str:public_id>/export.<str:ending>", exports.export, name="export"),
     path("r/<str:public_id>/matrix/", answers.matrix, name="matrix"),
     path("r/<str:public_id>/items/<int:item_id>/", answers.item, name="item"),
     path("r/<str:public_id>/case/<int:case_id>/", answers.case, name="case"),

@@ -1,20 +1,25 @@
+from benchmarks.models.imports import ImportLook
 from benchmarks.models.replies import ItemCall, ItemReply, Reply, Score
+from benchmarks.models.reports import RunReport
 from benchmarks.models.runs import Entrant, ProviderPace, Run, RunCount, RunItem
-from benchmarks.models.templates import Case, Check, Prompt, RenderedPrompt, Template, TemplateVersion
+from benchmarks.models.templates import Case, Check, Prompt, RenderedPrompt, RenderedTargets, Template, TemplateVersion
 
 __all__ = [
     "Case",
     "Check",
     "Entrant",
+    "ImportLook",
     "ItemCall",
     "ItemReply",
     "Prompt",
     "ProviderPace",
     "RenderedPrompt",
+    "RenderedTargets",
     "Reply",
     "Run",
     "RunCount",
     "RunItem",
+    "RunReport",
     "Score",
     "Template",
     "TemplateVersion",

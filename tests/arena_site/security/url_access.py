@@ -120,6 +120,7 @@ BENCHMARKS = [
     "/benchmarks/t/{public_id}/cases/", "/benchmarks/t/{public_id}/paste/", "/benchmarks/t/{public_id}/draft/",
     "/benchmarks/t/{public_id}/start/", "/benchmarks/r/{public_id}/", "/benchmarks/r/{public_id}/budget/",
     "/benchmarks/r/{public_id}/do/{move}/", "/benchmarks/r/{public_id}/matrix/",
+    "/benchmarks/r/{public_id}/export.{ending}",
     "/benchmarks/r/{public_id}/items/{item_id}/", "/benchmarks/r/{public_id}/case/{case_id}/",
 ]  # fmt: skip
 TABLES = (

@@ -1,0 +1,1 @@
+"""Files of a run. Each format is one module with a function from RunExport to chunks."""

@@ -1,0 +1,11 @@
+from collections.abc import Iterator
+
+import msgspec
+
+from benchmarks.exports.source import RunExport
+
+
+def as_jsonl(export: RunExport) -> Iterator[bytes]:
+    """Yield an ItemRow on each line."""
+    encoder = msgspec.json.Encoder()
+    return (encoder.encode_lines(batch) for batch in export.batches())
