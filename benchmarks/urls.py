@@ -18,6 +18,7 @@ urlpatterns = [
     path("r/<str:public_id>/do/<str:move>/", runs.move, name="move"),
     path("r/<str:public_id>/matrix/", answers.matrix, name="matrix"),
     path("r/<str:public_id>/items/<int:item_id>/", answers.item, name="item"),
+    path("r/<str:public_id>/items/<int:item_id>/grade/", answers.grade, name="grade"),
     path("r/<str:public_id>/case/<int:case_id>/", answers.case, name="case"),
     path("stream/<str:token>/", runs.stream, name="stream"),
 ]

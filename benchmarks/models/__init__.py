@@ -1,3 +1,4 @@
+from benchmarks.models.grades import Grade
 from benchmarks.models.replies import ItemCall, ItemReply, Reply, Score
 from benchmarks.models.runs import Entrant, ProviderPace, Run, RunCount, RunItem
 from benchmarks.models.templates import Case, Check, Prompt, RenderedPrompt, Template, TemplateVersion
@@ -6,6 +7,7 @@ __all__ = [
     "Case",
     "Check",
     "Entrant",
+    "Grade",
     "ItemCall",
     "ItemReply",
     "Prompt",

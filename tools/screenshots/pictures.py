@@ -219,7 +219,7 @@ LEFT_OUT = {
         "/s/{public_id}/rename/", "/s/{public_id}/archive/", "/s/{public_id}/discard/", "/s/{public_id}/restore/",
         "/sessions/consent/withdraw/", "/terms/accept/",
         "/benchmarks/t/{public_id}/paste/", "/benchmarks/t/{public_id}/draft/", "/benchmarks/r/{public_id}/budget/",
-        "/benchmarks/r/{public_id}/do/{move}/",
+        "/benchmarks/r/{public_id}/do/{move}/", "/benchmarks/r/{public_id}/items/{item_id}/grade/",
         "/accounts/browsers/{public_id}/sign-out/", "/accounts/browsers/others/sign-out/",
         "/accounts/connections/{key}/?*/", "/accounts/sso/{key}/", "/accounts/sso/{key}/sign-out/",
         "/accounts/tokens/{public_id}/revoke/", "/admin/logout/", "/admin/battles/*/try/",

@@ -120,7 +120,8 @@ BENCHMARKS = [
     "/benchmarks/t/{public_id}/cases/", "/benchmarks/t/{public_id}/paste/", "/benchmarks/t/{public_id}/draft/",
     "/benchmarks/t/{public_id}/start/", "/benchmarks/r/{public_id}/", "/benchmarks/r/{public_id}/budget/",
     "/benchmarks/r/{public_id}/do/{move}/", "/benchmarks/r/{public_id}/matrix/",
-    "/benchmarks/r/{public_id}/items/{item_id}/", "/benchmarks/r/{public_id}/case/{case_id}/",
+    "/benchmarks/r/{public_id}/items/{item_id}/", "/benchmarks/r/{public_id}/items/{item_id}/grade/",
+    "/benchmarks/r/{public_id}/case/{case_id}/",
 ]  # fmt: skip
 TABLES = (
     OPEN, SIGNED, PUBLISHED, OWN, EXPORTS, STAFF_EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, STAFF_PAGES, OWNED,
