@@ -1,6 +1,6 @@
 from django.urls import path
 
-from benchmarks.views import answers, listing, runs, start, templates
+from benchmarks.views import answers, listing, runs, start, templates, versions
 
 app_name = "benchmarks"
 
@@ -12,6 +12,7 @@ urlpatterns = [
     path("t/<str:public_id>/cases/", templates.cases, name="cases"),
     path("t/<str:public_id>/paste/", templates.paste, name="paste"),
     path("t/<str:public_id>/draft/", templates.draft, name="draft"),
+    path("t/<str:public_id>/changes/", versions.changes, name="changes"),
     path("t/<str:public_id>/start/", start.start, name="start"),
     path("r/<str:public_id>/", runs.show, name="run"),
     path("r/<str:public_id>/budget/", runs.budget, name="budget"),

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from battles.templatetags.battles import seconds
 from benchmarks.cases import expected_text
+from benchmarks.editing.text_diffs import Part
 from benchmarks.matrix import Cell, Sign
 from benchmarks.statistics.payload import Interval
 from common.text.money import dollars
@@ -31,6 +32,21 @@ def with_marks(text: str) -> SafeString:
         "{}",
         ((format_html('<mark class="variable">{}</mark>', part) if at % 2 else part,) for at, part in enumerate(parts)),
     )
+
+
+_TAGS = {"added": "ins", "removed": "del"}
+
+
+@register.filter
+def with_changes(parts: Sequence[Part]) -> SafeString:
+    """Return texts with what was added and removed marked."""
+    marked = (
+        format_html("<{tag}>{text}</{tag}>", tag=mark_safe(_TAGS[part.kind]), text=part.text)  # noqa: S308
+        if part.kind != "same"
+        else part.text
+        for part in parts
+    )
+    return format_html_join("", "{}", ((part,) for part in marked))
 
 
 @register.filter

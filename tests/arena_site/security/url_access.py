@@ -118,7 +118,8 @@ MEMBERS_TOKENS = {"/api/v1/me/tokens/{public_id}/": "DELETE", "/accounts/tokens/
 BENCHMARKS = [
     "/benchmarks/", "/benchmarks/new/", "/benchmarks/t/{public_id}/", "/benchmarks/t/{public_id}/edit/",
     "/benchmarks/t/{public_id}/cases/", "/benchmarks/t/{public_id}/paste/", "/benchmarks/t/{public_id}/draft/",
-    "/benchmarks/t/{public_id}/start/", "/benchmarks/r/{public_id}/", "/benchmarks/r/{public_id}/budget/",
+    "/benchmarks/t/{public_id}/changes/", "/benchmarks/t/{public_id}/start/",
+    "/benchmarks/r/{public_id}/", "/benchmarks/r/{public_id}/budget/",
     "/benchmarks/r/{public_id}/do/{move}/", "/benchmarks/r/{public_id}/matrix/",
     "/benchmarks/r/{public_id}/items/{item_id}/", "/benchmarks/r/{public_id}/items/{item_id}/grade/",
     "/benchmarks/r/{public_id}/case/{case_id}/",
