@@ -1,5 +1,6 @@
 from benchmarks.actions.drafts import add_cases, create_template, save_cases, save_draft, start_draft, update_template
 from benchmarks.actions.grading import grade_item
+from benchmarks.actions.rescoring import rescore_run
 from benchmarks.actions.runs import (
     EntrantRequest,
     cancel_run,
@@ -22,6 +23,7 @@ __all__ = [
     "grade_item",
     "pause_run",
     "raise_budget",
+    "rescore_run",
     "resume_run",
     "retry_failed",
     "save_cases",

@@ -11,11 +11,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from benchmarks import access, actions
 from benchmarks.cases import PER_PAGE, CasePage, read_cases
+from benchmarks.editing.previews import preview
 from benchmarks.forms.cases import EditedRow, PasteForm, read_cells, rows_per_page
 from benchmarks.forms.templates import Editor, NewTemplateForm
 from benchmarks.models import Template, TemplateVersion
 from benchmarks.pasting import read_table
-from benchmarks.previews import preview
 from benchmarks.views.pages import PageRequest, member_of
 from common.errors import InvalidInput
 from common.text.numbers import format_numbers

@@ -11,7 +11,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('benchmarks', '0001_rows_of_benchmarks'),
+        ('benchmarks', '0003_run_reports'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
