@@ -228,8 +228,10 @@ class Editor:
     def kept_prompts(self) -> list[Prompt]:
         return [cast(PromptForm, form).prompt() for form in filled_forms(self.prompts) if form.is_valid()]
 
+    def kept_checks(self) -> list[Check]:
+        return [cast(CheckForm, form).check() for form in filled_forms(self.checks) if form.is_valid()]
+
     def content(self) -> DraftContent:
         """Return the content of valid forms."""
-        checks = [cast(CheckForm, form).check() for form in filled_forms(self.checks)]
         data = self.form.cleaned_data
-        return DraftContent(self.kept_prompts(), checks, data["parameters"], data["errors_count"])
+        return DraftContent(self.kept_prompts(), self.kept_checks(), data["parameters"], data["errors_count"])
