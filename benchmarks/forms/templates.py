@@ -132,8 +132,10 @@ def _lines(text: str) -> str:
 class CheckForm(forms.Form):
     key = forms.CharField(label=_("Name"), max_length=80)
     scorer = forms.ChoiceField(
-        label=_("Compares by"), choices=lambda: [(name, name) for name in sorted(registry.BUILT_IN)]
-    )
+        label=_("Compares by"), choices=lambda: [(name, name) for name in sorted(registry.BUILT_IN)],
+        # A browser sends the first choice of the untouched form, which then is not an empty one.
+        initial="contains",
+    )  # fmt: skip
     target = forms.CharField(
         label=_("Target"), required=False, max_length=20_000, widget=forms.Textarea(attrs={"rows": 1}),
         help_text=_("Empty: the expected values of each case. May use variables as a prompt does; or a JSON list."),

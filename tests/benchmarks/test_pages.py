@@ -90,7 +90,12 @@ def test_editor_stores_prompts_and_checks(member: Actor, browser: Client):
     made = browser.post("/benchmarks/new/", {"name": "Facts"})
     template = Template.objects.get(owner_user=member.user)
     assert made["Location"] == f"/benchmarks/t/{template.public_id}/edit/"
-    assert browser.post(made["Location"], editor_data()).status_code == 302
+    # A browser sends the untouched forms, too.
+    untouched = {
+        "prompts-TOTAL_FORMS": "2", "prompts-1-examples": "", "prompts-1-follow_ups": "", "checks-TOTAL_FORMS": "2",
+        "checks-1-scorer": "contains", "checks-1-settings": "", "checks-1-extract": "", "checks-1-weight": "1",
+    }  # fmt: skip
+    assert browser.post(made["Location"], editor_data(**untouched)).status_code == 302
     draft = template.versions.get()
     assert draft.parameters == {"temperature": 0}
     prompt, check = draft.prompts.get(), draft.checks.get()
