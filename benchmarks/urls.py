@@ -1,12 +1,13 @@
 from django.urls import path
 
-from benchmarks.views import answers, listing, runs, start, templates, versions
+from benchmarks.views import answers, listing, reporting, runs, start, templates, versions
 
 app_name = "benchmarks"
 
 urlpatterns = [
     path("", listing.index, name="list"),
     path("new/", templates.new, name="new"),
+    path("heatmap/", reporting.heat_map, name="heatmap"),
     path("t/<str:public_id>/", templates.show, name="template"),
     path("t/<str:public_id>/edit/", templates.edit, name="edit"),
     path("t/<str:public_id>/cases/", templates.cases, name="cases"),
@@ -18,6 +19,7 @@ urlpatterns = [
     path("r/<str:public_id>/budget/", runs.budget, name="budget"),
     path("r/<str:public_id>/do/<str:move>/", runs.move, name="move"),
     path("r/<str:public_id>/matrix/", answers.matrix, name="matrix"),
+    path("r/<str:public_id>/compare/", reporting.compare, name="compare"),
     path("r/<str:public_id>/items/<int:item_id>/", answers.item, name="item"),
     path("r/<str:public_id>/items/<int:item_id>/grade/", answers.grade, name="grade"),
     path("r/<str:public_id>/case/<int:case_id>/", answers.case, name="case"),

@@ -82,6 +82,25 @@ def interval_marks(interval: Interval) -> dict[str, float]:
 
 
 @register.filter
+def points(share: float | None) -> str:
+    """Return a difference of shares in points of a hundred, with its sign."""
+    if share is None:
+        return "–"
+    rounded = round(100 * share, 1)
+    sign = "+" if rounded > 0 else "−" if rounded < 0 else ""
+    return f"{sign}{number_format(abs(rounded), 1)}"
+
+
+@register.simple_tag
+def difference_marks(interval: Interval) -> dict[str, float]:
+    """Return x of low, value and high in a drawing 100 wide with 0 in its middle."""
+    if interval.value is None or interval.low is None or interval.high is None:
+        return {}
+    marks = {"low": interval.low, "value": interval.value, "high": interval.high}
+    return {name: round(50 + 50 * min(max(share, -1.0), 1.0), 1) for name, share in marks.items()}
+
+
+@register.filter
 def milliseconds(number: float | None) -> str:
     return "–" if number is None else seconds(round(number))
 

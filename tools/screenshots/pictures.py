@@ -147,6 +147,8 @@ BENCHMARKS = [
         "benchmark-template": "/benchmarks/t/{template}/?version=1", "benchmark-edit": "/benchmarks/t/{template}/edit/",
         "benchmark-cases": "/benchmarks/t/{template}/cases/", "benchmark-start": "/benchmarks/t/{template}/start/",
         "benchmark-changes": "/benchmarks/t/{template}/changes/",
+        "benchmark-heatmap": "/benchmarks/heatmap/?average=1",
+        "benchmark-compare": "/benchmarks/r/{later}/compare/?with={run}",
         "benchmark-results": "/benchmarks/r/{run}/", "benchmark-under-way": "/benchmarks/r/{running}/",
         "benchmark-matrix": "/benchmarks/r/{run}/matrix/", "benchmark-item": "/benchmarks/r/{run}/items/{item}/",
         "benchmark-case": "/benchmarks/r/{run}/case/{case}/",
