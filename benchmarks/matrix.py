@@ -25,6 +25,7 @@ class MatrixForm(forms.Form):
         choices=[
             ("", _("all cases")), ("failed", _("with a failed call")), ("wrong", _("with a wrong answer")),
             ("disagree", _("entrants disagree")), ("unscored", _("with an unscored answer")),
+            ("graded", _("graded by hand")),
         ],
     )  # fmt: skip
 
@@ -104,6 +105,8 @@ def _filtered(run: Run, entrants: Sequence[Entrant], form: MatrixForm, *, is_sea
             cases = cases.filter(Exists(items.filter(passed=False)), Exists(items.filter(passed=True)))
         case "unscored":
             cases = cases.filter(Exists(items.filter(state=RunItem.State.SCORED, score=None)))
+        case "graded":
+            cases = cases.filter(Exists(items.filter(grades__isnull=False)))
     return cases
 
 

@@ -1,24 +1,28 @@
 from django.urls import path
 
-from benchmarks.views import answers, exports, listing, runs, start, templates
+from benchmarks.views import answers, exports, listing, reporting, runs, start, templates, versions
 
 app_name = "benchmarks"
 
 urlpatterns = [
     path("", listing.index, name="list"),
     path("new/", templates.new, name="new"),
+    path("heatmap/", reporting.heat_map, name="heatmap"),
     path("t/<str:public_id>/", templates.show, name="template"),
     path("t/<str:public_id>/edit/", templates.edit, name="edit"),
     path("t/<str:public_id>/cases/", templates.cases, name="cases"),
     path("t/<str:public_id>/paste/", templates.paste, name="paste"),
     path("t/<str:public_id>/draft/", templates.draft, name="draft"),
+    path("t/<str:public_id>/changes/", versions.changes, name="changes"),
     path("t/<str:public_id>/start/", start.start, name="start"),
     path("r/<str:public_id>/", runs.show, name="run"),
     path("r/<str:public_id>/budget/", runs.budget, name="budget"),
     path("r/<str:public_id>/do/<str:move>/", runs.move, name="move"),
     path("r/<str:public_id>/export.<str:ending>", exports.export, name="export"),
     path("r/<str:public_id>/matrix/", answers.matrix, name="matrix"),
+    path("r/<str:public_id>/compare/", reporting.compare, name="compare"),
     path("r/<str:public_id>/items/<int:item_id>/", answers.item, name="item"),
+    path("r/<str:public_id>/items/<int:item_id>/grade/", answers.grade, name="grade"),
     path("r/<str:public_id>/case/<int:case_id>/", answers.case, name="case"),
     path("stream/<str:token>/", runs.stream, name="stream"),
 ]

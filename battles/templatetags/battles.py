@@ -54,7 +54,9 @@ def states(answers: list[AnswerPayload]) -> set[str]:
 @register.filter
 def seconds(milliseconds: int) -> str:
     """Return "1.2 s", or "0.05 s" below 100 ms."""
-    return _("%(seconds)s s") % {"seconds": number_format(milliseconds / 1000, 1 if milliseconds >= 100 else 2)}
+    digits = 1 if milliseconds >= 100 else 2
+    # number_format cuts digits off.
+    return _("%(seconds)s s") % {"seconds": number_format(round(milliseconds / 1000, digits), digits)}
 
 
 @register.simple_tag

@@ -1,4 +1,5 @@
 from benchmarks.actions.drafts import add_cases, create_template, save_cases, save_draft, start_draft, update_template
+from benchmarks.actions.grading import grade_item
 from benchmarks.actions.rescoring import rescore_run
 from benchmarks.actions.runs import (
     EntrantRequest,
@@ -19,6 +20,7 @@ __all__ = [
     "create_run",
     "create_template",
     "freeze_version",
+    "grade_item",
     "pause_run",
     "raise_budget",
     "rescore_run",

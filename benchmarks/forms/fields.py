@@ -46,6 +46,12 @@ class JSONField(forms.Field):
             raise ValidationError(_("It has characters that cannot be stored."))
         return found
 
+    def has_changed(self, initial: object, data: object) -> bool:
+        try:
+            return (self.to_python(data) or None) != (initial or None)
+        except ValidationError:
+            return True
+
     def prepare_value(self, value: object) -> object:
         if isinstance(value, str):
             return value

@@ -132,8 +132,10 @@ def _lines(text: str) -> str:
 class CheckForm(forms.Form):
     key = forms.CharField(label=_("Name"), max_length=80)
     scorer = forms.ChoiceField(
-        label=_("Compares by"), choices=lambda: [(name, name) for name in sorted(registry.BUILT_IN)]
-    )
+        label=_("Compares by"), choices=lambda: [(name, name) for name in sorted(registry.BUILT_IN)],
+        # A browser sends the first choice of the untouched form, which then is not an empty one.
+        initial="contains",
+    )  # fmt: skip
     target = forms.CharField(
         label=_("Target"), required=False, max_length=20_000, widget=forms.Textarea(attrs={"rows": 1}),
         help_text=_("Empty: the expected values of each case. May use variables as a prompt does; or a JSON list."),
@@ -228,8 +230,10 @@ class Editor:
     def kept_prompts(self) -> list[Prompt]:
         return [cast(PromptForm, form).prompt() for form in filled_forms(self.prompts) if form.is_valid()]
 
+    def kept_checks(self) -> list[Check]:
+        return [cast(CheckForm, form).check() for form in filled_forms(self.checks) if form.is_valid()]
+
     def content(self) -> DraftContent:
         """Return the content of valid forms."""
-        checks = [cast(CheckForm, form).check() for form in filled_forms(self.checks)]
         data = self.form.cleaned_data
-        return DraftContent(self.kept_prompts(), checks, data["parameters"], data["errors_count"])
+        return DraftContent(self.kept_prompts(), self.kept_checks(), data["parameters"], data["errors_count"])

@@ -1,3 +1,4 @@
+from benchmarks.models.grades import Grade
 from benchmarks.models.imports import ImportLook
 from benchmarks.models.replies import ItemCall, ItemReply, Reply, Score
 from benchmarks.models.reports import RunReport
@@ -8,6 +9,7 @@ __all__ = [
     "Case",
     "Check",
     "Entrant",
+    "Grade",
     "ImportLook",
     "ItemCall",
     "ItemReply",

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from battles.templatetags.battles import seconds
 from benchmarks.cases import expected_text
+from benchmarks.editing.text_diffs import Part
 from benchmarks.matrix import Cell, Sign
 from benchmarks.statistics.payload import Interval
 from common.text.money import dollars
@@ -31,6 +32,21 @@ def with_marks(text: str) -> SafeString:
         "{}",
         ((format_html('<mark class="variable">{}</mark>', part) if at % 2 else part,) for at, part in enumerate(parts)),
     )
+
+
+_TAGS = {"added": "ins", "removed": "del"}
+
+
+@register.filter
+def with_changes(parts: Sequence[Part]) -> SafeString:
+    """Return texts with what was added and removed marked."""
+    marked = (
+        format_html("<{tag}>{text}</{tag}>", tag=mark_safe(_TAGS[part.kind]), text=part.text)  # noqa: S308
+        if part.kind != "same"
+        else part.text
+        for part in parts
+    )
+    return format_html_join("", "{}", ((part,) for part in marked))
 
 
 @register.filter
@@ -63,6 +79,25 @@ def interval_marks(interval: Interval) -> dict[str, float]:
         return {}
     marks = {"low": interval.low, "value": interval.value, "high": interval.high}
     return {name: round(100 * min(max(share, 0.0), 1.0), 1) for name, share in marks.items()}
+
+
+@register.filter
+def points(share: float | None) -> str:
+    """Return a difference of shares in points of a hundred, with its sign."""
+    if share is None:
+        return "–"
+    rounded = round(100 * share, 1)
+    sign = "+" if rounded > 0 else "−" if rounded < 0 else ""
+    return f"{sign}{number_format(abs(rounded), 1)}"
+
+
+@register.simple_tag
+def difference_marks(interval: Interval) -> dict[str, float]:
+    """Return x of low, value and high in a drawing 100 wide with 0 in its middle."""
+    if interval.value is None or interval.low is None or interval.high is None:
+        return {}
+    marks = {"low": interval.low, "value": interval.value, "high": interval.high}
+    return {name: round(50 + 50 * min(max(share, -1.0), 1.0), 1) for name, share in marks.items()}
 
 
 @register.filter

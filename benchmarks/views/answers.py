@@ -1,17 +1,21 @@
 """Matrix, items and cases of a run; held-out ones for the owner alone."""
 
+from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from benchmarks import access
+from benchmarks import access, actions
 from benchmarks.answers import read_case, read_item
 from benchmarks.cases import cell_text
+from benchmarks.forms.grades import GradeForm, chosen_of
+from benchmarks.grades import read_item_grades
 from benchmarks.matrix import MatrixForm, read_matrix, tags_of
-from benchmarks.models import Run
+from benchmarks.models import Run, RunItem
 from benchmarks.streaming import ENDED, RunToken, position_now, sign
-from benchmarks.views.pages import PageRequest
+from benchmarks.views.pages import PageRequest, member_of
+from common.errors import ArenaError
 from common.valkey import stream_slots
 
 
@@ -47,11 +51,46 @@ def _readable_run(request: PageRequest, public_id: str) -> Run:
 
 @require_safe
 def item(request: PageRequest, public_id: str, item_id: int) -> HttpResponse:
-    run = _readable_run(request, public_id)
+    return _item_page(request, _readable_run(request, public_id), item_id)
+
+
+def _item_page(
+    request: PageRequest, run: Run, item_id: int, form: GradeForm | None = None, *, status: int = 200
+) -> HttpResponse:
+    """Return an item's page; to htmx, its grades."""
     page = read_item(run, item_id)
     if page is None:
         raise Http404
-    return render(request, "benchmarks/item.html", {"run": run, "page": page})
+    grades = read_item_grades(page.item, request.user)
+    owns = access.owns(request.user, run)
+    context = {
+        "run": run, "page": page, "grades": grades, "chosen": chosen_of(grades.own),
+        "may_grade": owns and bool(page.replies), "shows_comments": owns,
+        "grade_form": form or GradeForm(initial={"comment": grades.own.comment if grades.own else ""}),
+    }  # fmt: skip
+    name = "benchmarks/item.html#grades" if request.htmx else "benchmarks/item.html"
+    return render(request, name, context, status=status)
+
+
+@login_required
+@require_POST
+def grade(request: PageRequest, public_id: str, item_id: int) -> HttpResponse:
+    """Store a grade of an item; to htmx, show its grades."""
+    run = access.get_run_or_404(request.user, public_id, to_change=True)
+    graded = get_object_or_404(RunItem, entrant__run=run, pk=item_id)
+    form = GradeForm(request.POST)
+    if form.is_valid():
+        kind, value = form.grade_fields()
+        comment = form.cleaned_data["comment"]
+        try:
+            actions.grade_item(grader=member_of(request), item=graded, kind=kind, value=value, comment=comment)
+        except ArenaError as refusal:
+            form.add_error(None, refusal.detail)
+    if form.errors:
+        return _item_page(request, run, item_id, form, status=422)
+    if request.htmx:
+        return _item_page(request, run, item_id)
+    return redirect("benchmarks:item", run.public_id, item_id)
 
 
 @require_safe

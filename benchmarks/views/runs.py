@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from battles.streaming import protocol
 from benchmarks import access, actions, results, streaming
+from benchmarks.grades import read_run_grades
 from benchmarks.models import Run
 from benchmarks.run_progress import read_run_progress
 from benchmarks.views.pages import PageRequest, redirect_to
@@ -57,6 +58,8 @@ def _page(request: PageRequest, run: Run, form: BudgetForm | None = None, *, sta
     }
     if run.state in (Run.State.DONE, Run.State.CANCELLED) and progress.finished:
         context["results"] = results.read_results(run)
+    if progress.finished and context["shows_contents"]:
+        context["grades"] = read_run_grades(run, request.user)
     return render(
         request, "benchmarks/run.html#live" if request.htmx else "benchmarks/run.html", context, status=status
     )

@@ -11,11 +11,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from benchmarks import access, actions
 from benchmarks.cases import PER_PAGE, CasePage, read_cases
+from benchmarks.editing.previews import preview
+from benchmarks.editing.trials import try_checks
 from benchmarks.forms.cases import EditedRow, PasteForm, read_cells, rows_per_page
+from benchmarks.forms.fields import MAX_CHARACTERS
 from benchmarks.forms.templates import Editor, NewTemplateForm
 from benchmarks.models import Template, TemplateVersion
 from benchmarks.pasting import read_table
-from benchmarks.previews import preview
 from benchmarks.views.pages import PageRequest, member_of
 from common.errors import InvalidInput
 from common.text.numbers import format_numbers
@@ -65,21 +67,29 @@ def _draft_or_404(request: PageRequest, public_id: str) -> tuple[Template, Templ
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: PageRequest, public_id: str) -> HttpResponse:
-    """Show and save a draft; with `preview`, show a case's prompts instead."""
+    """Show and save a draft; with `preview`, show a case's prompts instead; with `try`, verdicts on an answer."""
     template, draft = _draft_or_404(request, public_id)
     data = request.POST if request.method == "POST" else None
     editor = Editor(template, draft, data, may_publish=member_of(request).is_superuser)
     context: dict[str, object] = {"template": template, "version": draft, "editor": editor}
     if data is not None and "preview" in data:
-        number = data.get("case", "")
-        context["preview"] = preview(draft, editor.kept_prompts(), int(number) if number.isdecimal() else 1)
+        context["preview"] = preview(draft, editor.kept_prompts(), _number(data.get("case", "")))
         return render(request, f"benchmarks/edit.html{'#preview' if request.htmx else ''}", context)
+    if data is not None and "try" in data:
+        answer, number = data.get("answer", "")[:MAX_CHARACTERS], _number(data.get("tried_case", ""))
+        context["trial"] = try_checks(draft, editor.kept_checks(), answer, number)
+        context["are_checks_valid"] = editor.checks.is_valid()
+        return render(request, f"benchmarks/edit.html{'#trial' if request.htmx else ''}", context)
     if data is not None and editor.is_valid():
         editor.form.save(template)
         actions.save_draft(draft, editor.content())
         messages.success(request, _("The draft is saved."))
         return redirect("benchmarks:edit", template.public_id)
     return render(request, "benchmarks/edit.html", context, status=200 if data is None else 422)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 10 else 1
 
 
 @login_required

@@ -90,7 +90,12 @@ def test_editor_stores_prompts_and_checks(member: Actor, browser: Client):
     made = browser.post("/benchmarks/new/", {"name": "Facts"})
     template = Template.objects.get(owner_user=member.user)
     assert made["Location"] == f"/benchmarks/t/{template.public_id}/edit/"
-    assert browser.post(made["Location"], editor_data()).status_code == 302
+    # A browser sends the untouched forms, too.
+    untouched = {
+        "prompts-TOTAL_FORMS": "2", "prompts-1-examples": "", "prompts-1-follow_ups": "", "checks-TOTAL_FORMS": "2",
+        "checks-1-scorer": "contains", "checks-1-settings": "", "checks-1-extract": "", "checks-1-weight": "1",
+    }  # fmt: skip
+    assert browser.post(made["Location"], editor_data(**untouched)).status_code == 302
     draft = template.versions.get()
     assert draft.parameters == {"temperature": 0}
     prompt, check = draft.prompts.get(), draft.checks.get()
@@ -128,6 +133,29 @@ def test_preview_renders_unsaved_prompts_of_case(member: Actor, browser: Client)
     wrong = browser.post(address, sent | {"prompts-0-question": "{{ nothing }}"}).text
     assert "japan: plain, 1:" in wrong
     assert "Save the draft" in wrong
+
+
+def test_unsaved_checks_are_tried_on_text(member: Actor, browser: Client):
+    template = samples.template(member.user)
+    address, own = f"/benchmarks/t/{template.public_id}/edit/", '["{{ country }} has {{ expected[0] }}"]'
+    sent = editor_data(**{
+        "try": "1", "tried_case": "2", "answer": "I say: Tokyo <b>", "checks-TOTAL_FORMS": "3", "checks-0-weight": "3",
+        "checks-1-key": "own target", "checks-1-scorer": "icontains", "checks-1-target": own, "checks-1-weight": "1",
+        "checks-2-key": "sum", "checks-2-scorer": "expression", "checks-2-settings": '{"expression": "size(text) < 5"}',
+        "checks-2-weight": "0",
+    })  # fmt: skip
+    page = browser.post(address, sent)
+    trial = page.context["trial"]
+    assert [(key, verdict.value, verdict.error) for key, verdict in trial.verdicts] == [
+        ("names it", 1.0, ""), ("own target", 0.0, ""), ("sum", 0.0, ""),
+    ]  # fmt: skip
+    assert (trial.score.score, trial.score.passed) == (0.75, False)
+    assert "I say: Tokyo &lt;b&gt;" in page.text
+    fragment = browser.post(address, sent | {"checks-1-target": '["{{ nothing }}"]'}, headers={"HX-Request": "true"})
+    assert ["<html" in fragment.text, "<table" in fragment.text, "undefined" in fragment.text] == [False, False, True]
+    wrong = browser.post(address, sent | {"checks-1-settings": "{", "checks-2-settings": '{"expression": "1 +"}'})
+    assert "Checks with errors are left out." in wrong.text
+    assert "checks[1]" in wrong.context["trial"].problems[0]
 
 
 def test_table_is_pasted_edited_and_refused_whole(member: Actor, browser: Client):

@@ -17,7 +17,10 @@ from django.utils import timezone  # noqa: E402
 from accounts.models import User  # noqa: E402
 from benchmarks import actions  # noqa: E402
 from benchmarks.actions import EntrantRequest  # noqa: E402
+from benchmarks.actions.drafts import DraftContent  # noqa: E402
 from benchmarks.models import Run, RunItem  # noqa: E402
+from benchmarks.pasting import PastedCase  # noqa: E402
+from benchmarks.reports import compute_report, store_report  # noqa: E402
 from models_registry.models import LanguageModel  # noqa: E402
 from tests.benchmarks import samples  # noqa: E402
 
@@ -27,6 +30,11 @@ def main() -> None:
     member, models = User.objects.get(email="mara@example.org"), LanguageModel.objects.configured()[:3]
     sample = samples.sample(member, models)
     version = sample.run.version
+    change_draft(sample)
+    later = samples.finished_run(member, version, models[::-1])
+    Run.objects.filter(pk=later.pk).update(name="After the update")
+    for run in (sample.run, later):
+        store_report(run, compute_report(run))
     # Paused in the middle: the workers would ask for the rest.
     running = actions.create_run(
         owner=member, version=version, name="Second look", entrants=[EntrantRequest(model) for model in models],
@@ -41,8 +49,19 @@ def main() -> None:
     item = sample.item
     print(json.dumps({
         "template": sample.template.public_id, "run": sample.run.public_id, "running": running.public_id,
-        "item": item.pk, "case": item.case_id,
+        "item": item.pk, "case": item.case_id, "later": later.public_id,
     }))  # fmt: skip
+
+
+def change_draft(sample: samples.Sample) -> None:
+    draft = sample.template.versions.get(state="draft")
+    [prompt], [check] = draft.prompts.all(), draft.checks.all()
+    prompt.messages[0]["template"], check.threshold = "Answer with the name of one city.", 0.5
+    prompt.pk = check.pk = None
+    actions.save_draft(draft, DraftContent([prompt], [check], {"temperature": 0, "max_tokens": 50}))
+    first, second = draft.cases.all()[:2]
+    edited = PastedCase(second.key, {"country": "Canada"}, ["Ottawa"], second.tags)
+    actions.save_cases(draft, {second.pk: edited}, deleted=[first.pk])
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from benchmarks.editing.case_choice import case_at
 from benchmarks.models import Case, Prompt, TemplateVersion
 from benchmarks.preparation import guard
 from benchmarks.preparation.frames import CaseProblem, CaseSource, PromptSource, RenderedSource, RenderRequest
@@ -21,9 +22,7 @@ class Preview:
 
 def preview(version: TemplateVersion, prompts: Sequence[Prompt], number: int) -> Preview:
     """Return a case's messages; prompts may be unsaved. number: of the case, from 1."""
-    total = version.cases.count()
-    number = max(1, min(number, total))
-    case = version.cases.order_by("position")[number - 1 : number].first()
+    number, total, case = case_at(version, number)
     if case is None or not prompts:
         return Preview(number, total, case, [], [])
     labels = [prompt.label or f"{place}" for place, prompt in enumerate(prompts, start=1)]

@@ -1,0 +1,175 @@
+"""Changes between two versions of a template."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Literal
+
+from django.db.models import Exists, F, JSONField, OuterRef, QuerySet, Value
+from django.db.models.functions import Coalesce
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from benchmarks.cases import cell_text, expected_text
+from benchmarks.editing.text_diffs import Part, diff
+from benchmarks.forms.templates import CheckForm, TemplateForm
+from benchmarks.models import Case, Check, Prompt, TemplateVersion
+
+LISTED_CASES = 50
+Kind = Literal["added", "removed", "changed"]
+_VERSION_FIELDS = ("parameters", "errors_count", "variables")
+_CASE_FIELDS = ("expected", "tags", "cluster", "weight", "messages", "checks", "metadata")
+_CASE_LABELS: Mapping[str, str | Promise] = {
+    "expected": _("Expected answer"), "tags": _("Tags"), "cluster": _("Cluster"), "weight": _("Weight"),
+    "messages": _("Messages"), "checks": _("Checks"), "metadata": _("Metadata"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FieldChange:
+    """role: of a message, "" for other fields."""
+
+    label: str | Promise
+    parts: list[Part]
+    role: str = ""
+
+
+@dataclass(frozen=True)
+class RowChange:
+    """A prompt, check or case."""
+
+    kind: Kind
+    name: str
+    fields: list[FieldChange]
+
+
+@dataclass(frozen=True)
+class CaseChanges:
+    """Numbers of all, and the first of each kind."""
+
+    added: int
+    removed: int
+    changed: int
+    listed: list[RowChange]
+
+    @property
+    def unlisted(self) -> int:
+        return self.added + self.removed + self.changed - len(self.listed)
+
+
+@dataclass(frozen=True)
+class VersionChanges:
+    settings: list[FieldChange]
+    prompts: list[RowChange]
+    checks: list[RowChange]
+    cases: CaseChanges
+
+    @property
+    def is_empty(self) -> bool:
+        cases = self.cases
+        return not (self.settings or self.prompts or self.checks or cases.added or cases.removed or cases.changed)
+
+
+def read_changes(before: TemplateVersion, after: TemplateVersion) -> VersionChanges:
+    labels: dict[str, str | Promise] = {"variables": _("Schema of the variables")}
+    labels |= {name: TemplateForm.base_fields[name].label or name for name in ("parameters", "errors_count")}
+    return VersionChanges(
+        _fields(
+            {name: cell_text(getattr(before, name)) for name in _VERSION_FIELDS},
+            {name: cell_text(getattr(after, name)) for name in _VERSION_FIELDS}, labels,
+        ),
+        _prompts(list(before.prompts.all()), list(after.prompts.all())),
+        _checks(list(before.checks.all()), list(after.checks.all())),
+        _cases(before.cases.all(), after.cases.all()),
+    )  # fmt: skip
+
+
+def _fields(
+    before: Mapping[str, str], after: Mapping[str, str], labels: Mapping[str, str | Promise]
+) -> list[FieldChange]:
+    names = dict.fromkeys([*before, *after])
+    pairs = [(name, before.get(name, ""), after.get(name, "")) for name in names]
+    return [FieldChange(labels.get(name, name), diff(old, new)) for name, old, new in pairs if old != new]
+
+
+def _prompts(before: Sequence[Prompt], after: Sequence[Prompt]) -> list[RowChange]:
+    """Match prompts by their labels, those without one by their places."""
+    old, new = ({prompt.label or f"{prompt.position + 1}": prompt for prompt in prompts} for prompts in (before, after))
+    rows = []
+    for name in dict.fromkeys([*new, *old]):
+        messages = _messages(old.get(name)), _messages(new.get(name))
+        if messages[0] == messages[1]:
+            continue
+        fields = [
+            FieldChange("", diff(first[1], second[1]), second[0] or first[0])
+            for first, second in zip_longest(*messages, fillvalue=("", ""))
+        ]
+        rows.append(RowChange(_kind(name, old, new), name, fields))
+    return rows
+
+
+def _messages(prompt: Prompt | None) -> list[tuple[str, str]]:
+    if prompt is None:
+        return []
+    messages = [(message["role"], message["template"]) for message in prompt.messages]
+    return messages + [("follow-up", turn) for turn in prompt.turns]
+
+
+def _checks(before: Sequence[Check], after: Sequence[Check]) -> list[RowChange]:
+    old, new = ({check.key: check for check in checks} for checks in (before, after))
+    labels = {name: field.label or name for name, field in CheckForm.base_fields.items()}
+    rows = [
+        RowChange(_kind(key, old, new), key, _fields(_check_values(old.get(key)), _check_values(new.get(key)), labels))
+        for key in dict.fromkeys([*new, *old])
+    ]
+    return [row for row in rows if row.fields]
+
+
+def _check_values(check: Check | None) -> dict[str, str]:
+    """Return values that differ from a new check's, so that an added one shows what it sets."""
+    if check is None:
+        return {}
+    values = {name: getattr(check, name) for name in CheckForm.NAMES if name != "key"}
+    return {name: cell_text(value) for name, value in values.items() if value not in (None, "", {}, [], False)}
+
+
+def _kind(name: str, old: Mapping[str, object], new: Mapping[str, object]) -> Kind:
+    if name not in old:
+        return "added"
+    return "changed" if name in new else "removed"
+
+
+def _cases(before: QuerySet[Case], after: QuerySet[Case]) -> CaseChanges:
+    """Match cases by their keys; four queries and one for each kind that is listed."""
+    old, new = _without_nulls(before), _without_nulls(after)
+    there = {"key": OuterRef("key")}
+    names = ("variables", "expected", "tags", "cluster", "weight", "metadata", "given_messages", "given_checks")
+    same = {name: OuterRef(name) for name in names}
+    added = new.filter(~Exists(before.filter(**there))).order_by("position")
+    removed = old.filter(~Exists(after.filter(**there))).order_by("position")
+    changed = new.filter(Exists(before.filter(**there)), ~Exists(old.filter(**there, **same))).order_by("position")
+    changed_cases = list(changed[:LISTED_CASES])
+    originals = {case.key: case for case in before.filter(key__in=[case.key for case in changed_cases])}
+    listed = [RowChange("changed", case.key, _case_fields(originals[case.key], case)) for case in changed_cases]
+    listed += [RowChange("added", case.key, _case_fields(None, case)) for case in added[:LISTED_CASES]]
+    listed += [RowChange("removed", case.key, _case_fields(case, None)) for case in removed[:LISTED_CASES]]
+    return CaseChanges(added.count(), removed.count(), changed.count(), listed)
+
+
+def _without_nulls(cases: QuerySet[Case]) -> QuerySet[Case]:
+    nothing = Value([], JSONField())
+    return cases.annotate(given_messages=Coalesce(F("messages"), nothing), given_checks=Coalesce(F("checks"), nothing))
+
+
+def _case_fields(before: Case | None, after: Case | None) -> list[FieldChange]:
+    return _fields(_case_values(before), _case_values(after), _CASE_LABELS)
+
+
+def _case_values(case: Case | None) -> dict[str, str]:
+    if case is None:
+        return {}
+    own = {name: getattr(case, name) for name in _CASE_FIELDS}
+    texts = {name: cell_text(value) for name, value in own.items() if value not in (None, "", {}, [], 1)}
+    return {name: cell_text(value) for name, value in case.variables.items()} | (
+        texts | {"expected": expected_text(case.expected), "tags": ", ".join(case.tags)}
+    )

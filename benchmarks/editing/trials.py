@@ -1,0 +1,73 @@
+"""Checks of a draft, tried on a pasted answer."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from benchmarks.check_targets import is_template, templates_of, with_targets, without_templates
+from benchmarks.checking import scoring_children
+from benchmarks.editing.case_choice import case_at
+from benchmarks.models import Case, Check, TemplateVersion
+from benchmarks.preparation import guard
+from benchmarks.preparation.text_frames import RenderTexts, TextsOfCase
+from benchmarks.scores import case_checks, raw_check, target_of
+from benchmarks.scoring.checks import Check as ScoringCheck
+from benchmarks.scoring.item_checks import score_item
+from benchmarks.scoring.item_score import ItemScore, item_score
+from benchmarks.scoring.ports import ScoredAnswer, Verdict
+from benchmarks.scoring.registry import errors_of_checks, prepare
+from common.payload_types import JsonObject
+
+
+@dataclass(frozen=True)
+class Trial:
+    """number: of the case, from 1; case: None without cases. problems: of checks and targets, without verdicts."""
+
+    answer: str
+    number: int
+    total: int
+    case: Case | None
+    verdicts: list[tuple[str, Verdict]] = field(default_factory=list)
+    score: ItemScore | None = None
+    problems: list[str] = field(default_factory=list)
+
+
+def try_checks(version: TemplateVersion, checks: Sequence[Check], answer: str, number: int) -> Trial:
+    """Return verdicts as a run would; checks may be unsaved. Takes seconds for each check that needs a child."""
+    number, total, case = case_at(version, number)
+    case = case or Case(version=version, position=0)
+    raw = case_checks([raw_check(check) for check in checks], case.checks or [])
+    trial = Trial(answer, number, total, case if case.pk else None)
+    errors = errors_of_checks([without_templates(check) for check in raw], scoring_children().errors)
+    if errors:
+        trial.problems.extend(f"{error.position}: {error.message}" for error in errors)
+        return trial
+    try:
+        written = [msgspec.convert(check, ScoringCheck) for check in _rendered(raw, case)]
+        prepared = [prepare(check) for check in written]
+    except ValueError as error:
+        trial.problems.append(str(error))
+        return trial
+    scored = ScoredAnswer(text=answer, variables=case.variables, metadata=case.metadata, finish_reason="stop")
+    verdicts = score_item(prepared, [target_of(case.expected)] * len(prepared), scored, scoring_children())
+    threshold = version.threshold if case.threshold is None else case.threshold
+    score = item_score(written, verdicts, threshold)
+    named = [(check.key, verdict) for check, verdict in zip(written, verdicts, strict=True)]
+    return Trial(answer, number, total, trial.case, named, score)
+
+
+def _rendered(raw: list[JsonObject], case: Case) -> list[JsonObject]:
+    """Return checks with rendered targets. Raises ValueError if one cannot be rendered."""
+    targets = templates_of(raw)
+    if not targets:
+        return raw
+    texts = [str(value) for target in targets for value in target if is_template(value)]
+    [result] = guard.render_texts(RenderTexts([], [TextsOfCase(case.key, case.variables, case.expected, texts)]))
+    if result.problem:
+        raise ValueError(result.problem)
+    return with_targets(raw, _filled(targets, iter(result.texts)))
+
+
+def _filled(targets: Sequence[list[object]], texts: Iterator[str]) -> list[list[object]]:
+    return [[next(texts) if is_template(value) else value for value in target] for target in targets]

@@ -1,0 +1,54 @@
+"""Grades by hand, of an item and of a run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from accounts.models import User
+from benchmarks.access import Person
+from benchmarks.models import Grade, Run, RunItem
+
+
+@dataclass(frozen=True)
+class ItemGrades:
+    """Grades that count; own: the reader's."""
+
+    own: Grade | None
+    others: Sequence[Grade]
+
+
+@dataclass(frozen=True)
+class RunGrades:
+    """Numbers of graded items. stars: mean, None without any. next_id: item that the reader has not graded."""
+
+    items: int
+    passed: int
+    failed: int
+    stars: float | None
+    starred: int
+    next_id: int | None
+
+
+def read_item_grades(item: RunItem, person: Person) -> ItemGrades:
+    grades = list(Grade.objects.filter(item=item).counting())
+    own = next((grade for grade in grades if grade.grader_id is not None and grade.grader_id == person.pk), None)
+    return ItemGrades(own, [grade for grade in grades if grade is not own])
+
+
+def read_run_grades(run: Run, person: Person) -> RunGrades:
+    """Return a run's numbers of grades; two queries."""
+    grades = list(
+        Grade.objects.filter(item__entrant__run=run).counting().values_list("item", "kind", "value", named=False)
+    )
+    passes = [value for _item, kind, value in grades if kind == Grade.Kind.PASS]
+    stars = [value for _item, kind, value in grades if kind == Grade.Kind.STARS]
+    answered = RunItem.objects.filter(entrant__run=run, replies__turn=0)
+    if isinstance(person, User):
+        answered = answered.exclude(grades__grader=person)
+    return RunGrades(
+        items=len({item for item, _kind, _value in grades}),
+        passed=sum(passes),
+        failed=len(passes) - sum(passes),
+        stars=sum(stars) / len(stars) if stars else None,
+        starred=len(stars),
+        next_id=answered.order_by("position", "entrant__position", "repeat").values_list("pk", flat=True).first(),
+    )

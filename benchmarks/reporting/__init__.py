@@ -1,0 +1,1 @@
+"""Pages of numbers: run against run, heat map and report."""

@@ -1,0 +1,89 @@
+"""Model × template: the newest result of each pair."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+from django.db.models import OuterRef, Subquery
+
+from benchmarks.access import Person, readable_runs
+from benchmarks.models import Run, RunReport, Template
+from benchmarks.statistics.heat_map import Cell as Estimate
+from benchmarks.statistics.heat_map import averages
+from benchmarks.statistics.inputs import EntrantHeader
+from benchmarks.statistics.payload import Mean
+
+# The newest ones; older results than these are not shown.
+MAX_RUNS = 500
+
+
+@dataclass(frozen=True)
+class HeatCell:
+    """A model's mean in the newest run of a template. level: 0 to 10 for the colour."""
+
+    run: str
+    mean: Mean
+
+    @property
+    def level(self) -> int:
+        return round(10 * min(max(self.mean.mean.value or 0.0, 0.0), 1.0))
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """rows: model, a cell for each of `templates`, and the average if it was asked for."""
+
+    templates: list[Template]
+    rows: list[tuple[str, list[HeatCell | None], Estimate | None]] = field(default_factory=list)
+
+
+def read_heat_map(person: Person, wanted: Collection[str] = (), *, with_average: bool = False) -> HeatMap:
+    """Return the heat map of readable runs. wanted: templates' public ids; empty: all of them."""
+    runs = readable_runs(person).filter(state=Run.State.DONE).order_by("-created_at")
+    if wanted:
+        runs = runs.filter(version__template__public_id__in=wanted)
+    newest = RunReport.objects.filter(run=OuterRef("pk")).order_by("-number")
+    rows = runs.annotate(
+        headers=Subquery(newest.values("payload__entrants")[:1]),
+        means=Subquery(newest.values("payload__metrics__0__means")[:1]),
+    ).values_list("public_id", "version__template", "headers", "means")[:MAX_RUNS]
+    cells: dict[str, dict[int, HeatCell]] = {}
+    for run, template_id, headers, means in rows:
+        if headers is not None and means is not None:
+            _add(cells, run, template_id, headers, means)
+    ids = {template_id for row in cells.values() for template_id in row}
+    templates = sorted(Template.objects.in_bulk(ids).values(), key=lambda template: template.name.lower())
+    found = _averages(cells) if with_average else {}
+    return HeatMap(
+        templates,
+        [
+            (model, [row.get(template.pk) for template in templates], found.get(model))
+            for model, row in sorted(cells.items(), key=lambda item: item[0].lower())
+        ],
+    )
+
+
+def _add(
+    cells: dict[str, dict[int, HeatCell]], run: str, template_id: int, headers: object, means: Sequence[object]
+) -> None:
+    """Add a run's results where no newer run has one; of a model with several prompts, the first."""
+    models = {one.entrant: one.model for one in msgspec.convert(headers, list[EntrantHeader])}
+    for mean in sorted(msgspec.convert(means, list[Mean]), key=lambda mean: mean.entrant):
+        if mean.mean.value is not None:
+            cells.setdefault(models[mean.entrant], {}).setdefault(template_id, HeatCell(run, mean))
+
+
+def _averages(cells: dict[str, dict[int, HeatCell]]) -> dict[str, Estimate]:
+    """Return averages of the models with complete results in all templates."""
+    estimates = {
+        model: {str(template): found for template, cell in row.items() if (found := _estimate(cell.mean)) is not None}
+        for model, row in cells.items()
+    }
+    return averages(estimates)
+
+
+def _estimate(mean: Mean) -> Estimate | None:
+    value, low, high = mean.mean.value, mean.mean.low, mean.mean.high
+    if not mean.is_complete or value is None or mean.se is None or low is None or high is None:
+        return None
+    return Estimate(value, mean.se, low, high)

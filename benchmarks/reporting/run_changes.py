@@ -1,0 +1,89 @@
+"""One run against an earlier one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from benchmarks.access import Person, readable_runs
+from benchmarks.item_rows import entrant_key, item_rows
+from benchmarks.models import Case, Entrant, Run, RunReport
+from benchmarks.statistics.comparison import compare_runs
+from benchmarks.statistics.payload import EntrantComparison, RunComparison
+from benchmarks.statistics.recompute import inputs_from_rows
+
+LISTED_RUNS = 50
+LISTED_CASES = 50
+
+
+@dataclass(frozen=True)
+class ChangedCase:
+    """case_id: None where the newer run has no longer a case of this key."""
+
+    key: str
+    case_id: int | None
+
+
+@dataclass(frozen=True)
+class EntrantChange:
+    entrant: Entrant
+    found: EntrantComparison
+    broken: list[ChangedCase]
+    mended: list[ChangedCase]
+
+    @property
+    def verdict(self) -> str:
+        """Return "better", "worse" or "open"."""
+        value, p = self.found.difference.value, self.found.holm_p
+        if value is None or p is None or p >= 0.05:
+            return "open"
+        return "better" if value > 0 else "worse"
+
+
+@dataclass(frozen=True)
+class RunChanges:
+    older: Run
+    newer: Run
+    numbers: RunComparison
+    entrants: list[EntrantChange]
+
+    @property
+    def reused_cases(self) -> int:
+        return max((one.found.reused_cases for one in self.entrants), default=0)
+
+
+def comparable_runs(person: Person, run: Run) -> QuerySet[Run]:
+    """Return readable runs of the same template that have a report, the latest first."""
+    runs = readable_runs(person).filter(version__template=run.version.template_id).exclude(pk=run.pk)
+    reported = Exists(RunReport.objects.filter(run=OuterRef("pk")))
+    return runs.filter(reported).select_related("version__template").order_by("-created_at")
+
+
+def read_changes(run: Run, other: Run) -> RunChanges:
+    """Return the differences of the later run from the earlier one. Takes seconds for very large runs."""
+    older, newer = sorted((run, other), key=lambda one: one.created_at)
+    numbers = _compared(older.pk, _newest_report(older), newer.pk, _newest_report(newer))
+    entrants = {entrant_key(one): one for one in newer.entrants.select_related("model", "prompt")}
+    keys = {key for one in numbers.entrants for key in (*one.broken[:LISTED_CASES], *one.mended[:LISTED_CASES])}
+    ids = dict(Case.objects.filter(version=newer.version_id, key__in=keys).values_list("key", "pk"))
+    changes = [
+        EntrantChange(entrants[one.newer], one, _cases(one.broken, ids), _cases(one.mended, ids))
+        for one in numbers.entrants
+    ]
+    return RunChanges(older, newer, numbers, changes)
+
+
+def _cases(keys: Sequence[str], ids: Mapping[str, int]) -> list[ChangedCase]:
+    return [ChangedCase(key, ids.get(key)) for key in keys[:LISTED_CASES]]
+
+
+def _newest_report(run: Run) -> int:
+    return int(run.reports.order_by("-number").values_list("pk", flat=True)[0])
+
+
+# Keyed by the reports, too: a run that is scored again is compared again.
+@lru_cache(maxsize=32)
+def _compared(older: int, _older_report: int, newer: int, _newer_report: int) -> RunComparison:
+    runs = Run.objects.select_related("version__template").in_bulk([older, newer])
+    return compare_runs(inputs_from_rows(item_rows(runs[older])), inputs_from_rows(item_rows(runs[newer])))
