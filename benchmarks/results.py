@@ -3,16 +3,19 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import cast
 
+from django.db.models import Exists, OuterRef, Sum
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from benchmarks.models import Case, Entrant, Run, RunItem, Score
+from benchmarks.models import Case, Entrant, ItemReply, Run, RunItem, Score
 from benchmarks.statistics import recompute
 from benchmarks.statistics.payload import EntrantUsage, Mean, Rank, ReportPayload
 from benchmarks.statistics.rows import CheckResult, ItemRow, ItemState
 from benchmarks.statistics.scores import ErrorsCount
+from benchmarks.templatetags.benchmarks import cost
 from common.text.numbers import format_numbers
 
 FEW_CASES = 30
@@ -77,8 +80,11 @@ def _item_rows(run: Run) -> Iterator[ItemRow]:
     entrants = {entrant.pk: entrant for entrant in run.entrants.select_related("model", "prompt")}
     cases = {case.pk: case for case in Case.objects.filter(version=version).defer("variables", "expected", "messages")}
     calls = _calls(run)
-    items = RunItem.objects.filter(entrant__in=entrants).only(
-        "entrant", "case", "repeat", "state", "error", "score", "passed", "attempt"
+    reused = ItemReply.objects.filter(item=OuterRef("pk"), is_reused=True)
+    items = (
+        RunItem.objects.filter(entrant__in=entrants)
+        .only("entrant", "case", "repeat", "state", "error", "score", "passed", "attempt")
+        .annotate(is_reused=Exists(reused))
     )
     for item in items.iterator(chunk_size=5_000):
         entrant, case, call = entrants[item.entrant_id], cases[item.case_id], calls.get(item.pk, _NO_CALL)
@@ -91,6 +97,7 @@ def _item_rows(run: Run) -> Iterator[ItemRow]:
             state=cast(ItemState, item.state), error=item.error, score=item.score, passed=item.passed,
             checks=scores.get(item.pk, {}), attempts=item.attempt, prompt_tokens=call[0], completion_tokens=call[1],
             reasoning_tokens=call[2], cost=call[3], first_token_ms=call[4], total_ms=call[5],
+            reused=item.is_reused,
         )  # fmt: skip
 
 
@@ -108,6 +115,12 @@ def _calls(run: Run) -> dict[int, _Call]:
     return {row[0]: (*row[1:4], None if row[4] is None else float(row[4]), *row[5:]) for row in rows}
 
 
+def _saved(run: Run) -> Decimal:
+    """Return the US dollars that reused answers cost in their own runs."""
+    reused = ItemReply.objects.filter(item__run=run, is_reused=True)
+    return reused.aggregate(cost=Sum("reply__call__cost"))["cost"] or Decimal(0)
+
+
 def _warnings(run: Run, report: ReportPayload, rows: list[ResultRow], *, has_scores: bool) -> Iterator[str]:
     if run.state == Run.State.CANCELLED:
         yield _("The run was cancelled: its numbers are of a part of the items.")
@@ -120,6 +133,13 @@ def _warnings(run: Run, report: ReportPayload, rows: list[ResultRow], *, has_sco
             "The run has %(n)d independent cases only: intervals are wide.", report.clusters,
         )  # fmt: skip
         yield sentence % {"n": report.clusters}
+    reused = sum(row.usage.reused for row in rows)
+    if reused:
+        sentence = ngettext(
+            "%(n)s answer is of an earlier run: here it cost nothing, instead of %(cost)s.",
+            "%(n)s answers are of earlier runs: here they cost nothing, instead of %(cost)s.", reused,
+        )  # fmt: skip
+        yield sentence % {**format_numbers(n=reused), "cost": cost(_saved(run))}
     for row in rows:
         if not row.mean.is_complete:
             found = {**format_numbers(scored=row.mean.scored, planned=row.mean.planned), "entrant": row.entrant}

@@ -10,6 +10,7 @@ from contextlib import suppress
 from battles.worker import asking
 from battles.worker.call_store import CallResult
 from battles.worker.turn import WorkerContext
+from benchmarks import streaming
 from benchmarks.models import Case, Run
 from benchmarks.worker import claims, plan, progress
 from benchmarks.worker.claims import Claim, ClaimedItem
@@ -127,9 +128,12 @@ class RunDriver:
             self._running[item.item_id] = (item, asyncio.create_task(self._answer(item)))
         if claim.pause_reason:
             self._commit.pause_reason = claim.pause_reason
-        if claim.items and not claim.is_short:
+        if claim.reused:
+            await run_in_db_with_retry(progress.score_answered, self._run_id)
+            streaming.publish_soon(self._run_id, list(claim.reused))
+        if (claim.items or claim.reused) and not claim.is_short:
             self._wake.set()
-        return bool(claim.items)
+        return bool(claim.items or claim.reused)
 
     async def _answer(self, item: ClaimedItem) -> None:
         result = CallResult(was_sent=False)

@@ -21,7 +21,7 @@ from benchmarks import streaming
 from benchmarks.models import Run, RunItem
 from benchmarks.scores import CheckSet, ItemScore
 from benchmarks.sql import read_sql
-from benchmarks.worker import pace
+from benchmarks.worker import pace, reuse
 from benchmarks.worker.claims import ClaimedItem
 from common.db.execution import run_in_db_with_retry
 from common.payload_types import JsonObject
@@ -80,7 +80,7 @@ def outcome_of(ended: Ended, run: RunFacts) -> JsonObject:
         "id": item.item_id, "fence": item.fence, "turn": item.turn, "next_turn": item.turn, "attempt": item.attempt,
         "due_s": 0.0, "error": "", "preempted": item.preempted, "score": None, "passed": None, "scored_by": "",
         "call_id": item.call.row.pk, "model_id": item.call.row.model_id, "text": None, "reasoning": "",
-        "finish_reason": "", "scores": [],
+        "finish_reason": "", "answer_key": "", "scores": [],
     }  # fmt: skip
     if ended.is_preempted:
         return row | {"state": RunItem.State.QUEUED, "attempt": item.attempt - 1, "preempted": item.preempted + 1}
@@ -92,7 +92,8 @@ def outcome_of(ended: Ended, run: RunFacts) -> JsonObject:
         return row | {"state": RunItem.State.FAILED, "error": error}
     text = "".join(result.texts)
     row |= {
-        "text": text, "reasoning": "".join(result.reasonings), "finish_reason": result.completion.finish_reason
+        "text": text, "reasoning": "".join(result.reasonings), "finish_reason": result.completion.finish_reason,
+        "answer_key": item.answer_key if result.completion.finish_reason in reuse.REUSABLE else "",
     }  # fmt: skip
     if item.turn < item.last_turn:  # attempts count for each turn
         return row | {"state": RunItem.State.QUEUED, "next_turn": item.turn + 1, "attempt": 0}
