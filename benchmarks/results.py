@@ -1,20 +1,17 @@
 """A finished run's numbers for its page."""
 
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import cast
 
-from django.db.models import Exists, OuterRef, Sum
+from django.db.models import Sum
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from benchmarks.models import Case, Entrant, ItemReply, Run, RunItem, Score
-from benchmarks.statistics import recompute
+from benchmarks.item_rows import entrant_key
+from benchmarks.models import Entrant, ItemReply, Run
+from benchmarks.reports import read_report
 from benchmarks.statistics.payload import EntrantUsage, Mean, Rank, ReportPayload
-from benchmarks.statistics.rows import CheckResult, ItemRow, ItemState
-from benchmarks.statistics.scores import ErrorsCount
 from benchmarks.templatetags.benchmarks import cost
 from common.text.numbers import format_numbers
 
@@ -57,62 +54,6 @@ def read_results(run: Run) -> Results:
     rows.sort(key=lambda row: (row.rank is None, -(row.mean.mean.value or 0.0), row.entrant.position))
     has_scores = any(row.mean.mean.value is not None for row in rows)
     return Results(rows, list(_warnings(run, report, rows, has_scores=has_scores)), has_scores)
-
-
-def read_report(run: Run) -> ReportPayload:
-    """Compute the report from the stored scores; to be replaced by the stored report."""
-    return recompute.recompute(_item_rows(run))
-
-
-def entrant_key(entrant: Entrant) -> str:
-    return f"{entrant.position:03}"
-
-
-def _item_rows(run: Run) -> Iterator[ItemRow]:
-    version = run.version
-    metrics = {check.key: (check.metric, check.weight) for check in version.checks.all()}
-    scores: dict[int, dict[str, CheckResult]] = defaultdict(dict)
-    if any(metric for metric, _weight in metrics.values()):
-        found = Score.objects.filter(item__run=run, item__entrant__run=run)
-        for item_id, key, value, passed, error in found.values_list("item", "check_key", "value", "passed", "error"):
-            metric, weight = metrics.get(key, ("", 1.0))
-            scores[item_id][key] = CheckResult(value, passed, error, metric, weight)
-    entrants = {entrant.pk: entrant for entrant in run.entrants.select_related("model", "prompt")}
-    cases = {case.pk: case for case in Case.objects.filter(version=version).defer("variables", "expected", "messages")}
-    calls = _calls(run)
-    reused = ItemReply.objects.filter(item=OuterRef("pk"), is_reused=True)
-    items = (
-        RunItem.objects.filter(entrant__in=entrants)
-        .only("entrant", "case", "repeat", "state", "error", "score", "passed", "attempt")
-        .annotate(is_reused=Exists(reused))
-    )
-    for item in items.iterator(chunk_size=5_000):
-        entrant, case, call = entrants[item.entrant_id], cases[item.case_id], calls.get(item.pk, _NO_CALL)
-        yield ItemRow(
-            run=run.public_id, template=version.template.name, version_digest=version.digest,
-            case_key=case.key, case_digest=case.digest, case_weight=case.weight, cluster=case.cluster,
-            tags=tuple(case.tags), entrant=entrant_key(entrant), model=str(entrant.model or entrant.imported),
-            prompt_label=entrant.prompt.label, is_baseline=entrant.is_baseline,
-            errors_count=cast(ErrorsCount, version.errors_count), repeat=item.repeat,
-            state=cast(ItemState, item.state), error=item.error, score=item.score, passed=item.passed,
-            checks=scores.get(item.pk, {}), attempts=item.attempt, prompt_tokens=call[0], completion_tokens=call[1],
-            reasoning_tokens=call[2], cost=call[3], first_token_ms=call[4], total_ms=call[5],
-            reused=item.is_reused,
-        )  # fmt: skip
-
-
-_Call = tuple[int | None, int | None, int | None, float | None, int | None, int | None]
-_NO_CALL: _Call = (None, None, None, None, None, None)
-
-
-def _calls(run: Run) -> dict[int, _Call]:
-    """Return tokens, cost and times of each item's last answer."""
-    replies = RunItem.objects.filter(entrant__run=run, replies__reply__call__isnull=False).order_by("replies__turn")
-    names = (
-        "prompt_tokens", "completion_tokens", "reasoning_tokens", "cost", "first_token_ms", "total_ms",
-    )  # fmt: skip
-    rows = replies.values_list("pk", *(f"replies__reply__call__{name}" for name in names))
-    return {row[0]: (*row[1:4], None if row[4] is None else float(row[4]), *row[5:]) for row in rows}
 
 
 def _saved(run: Run) -> Decimal:

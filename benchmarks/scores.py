@@ -1,57 +1,205 @@
 """Scores of stored answers: the one place where runs and scorers meet."""
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Self
 
 import msgspec
 
-from benchmarks.models import Check, TemplateVersion
+from benchmarks.check_targets import templates_of, with_targets
+from benchmarks.models import Case, Check, TemplateVersion
+from benchmarks.scoring import checks as scoring_checks
+from benchmarks.scoring import item_checks
+from benchmarks.scoring.checks import Prepared
+from benchmarks.scoring.evaluation import failed
+from benchmarks.scoring.item_score import item_score
+from benchmarks.scoring.ports import ScoredAnswer, Target, Verdict
+from benchmarks.scoring.registry import checks_digest, prepare
 from common.payload_types import JsonObject
 
-NOT_SCORED = "scorer_unknown"
+# They compare facts of the call, which are stored with the answer.
+_SCORERS_OF_CALLS = {"latency", "first_token", "cost", "tokens"}
+_CACHED_CASES = 1_000
+MAX_KEY = 80
 
 
 @dataclass(frozen=True)
 class ItemScore:
-    """Scores of one answer, and their weighted mean in [0, 1]; None with an unscored check or without checks."""
+    """Scores of one answer; value and passed: None if not known, never 0. checks: rows of Score."""
 
     value: float | None = None
     passed: bool | None = None
-    # Rows of Score.
+    digest: str = ""
     checks: list[JsonObject] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
+class CaseFacts:
+    """A case as its checks need it. targets: rendered ones, None if there are none."""
+
+    expected: Target
+    variables: JsonObject
+    metadata: JsonObject
+    own_checks: list[JsonObject]
+    threshold: float | None
+    targets: list[list[object]] | None
+
+
+@dataclass(frozen=True)
+class CaseChecks:
+    """Checks of one case, prepared, with the case's target for each."""
+
+    prepared: Sequence[Prepared]
+    targets: Sequence[Target]
+    digest: str
+
+    @property
+    def checks(self) -> list[scoring_checks.Check]:
+        return [prepared.check for prepared in self.prepared]
+
+
+def raw_check(check: Check) -> JsonObject:
+    """Return a check as a person writes it."""
+    return {
+        "key": check.key, "scorer": check.scorer, "target": check.target, "settings": check.settings,
+        "extract": check.extract, "weight": check.weight, "negate": check.negate, "threshold": check.threshold,
+        "is_gate": check.is_gate, "metric": check.metric,
+    }  # fmt: skip
+
+
+def case_checks(version_checks: Sequence[JsonObject], own: Sequence[JsonObject]) -> list[JsonObject]:
+    """Return all checks of a case, each with a key of its own: without one, a case's check has its scorer's name."""
+    found = list(version_checks)
+    keys = {check["key"] for check in found}
+    for check in own:
+        name = key = str(check.get("key") or check.get("scorer"))[:MAX_KEY]
+        number = 2
+        while key in keys:
+            key = f"{name[: MAX_KEY - 5]} ({number})"
+            number += 1
+        keys.add(key)
+        found.append(check | {"key": key})
+    return found
+
+
 class CheckSet:
-    """The checks of a version, read once per run and process."""
+    """The checks of a version and its cases. Its cases are read when needed."""
 
-    checks: Sequence[Check] = ()
-    digest: str = ""
+    def __init__(self, version: TemplateVersion) -> None:
+        self.version_id, self._threshold = version.pk, version.threshold
+        self.raw = [raw_check(check) for check in version.checks.all()]
+        self._cases: dict[int, CaseFacts] = {}
 
-    @classmethod
-    def of(cls, version: TemplateVersion) -> "CheckSet":
-        checks = list(version.checks.all())
-        facts = [(check.key, check.scorer, check.settings, check.weight, check.negate) for check in checks]
-        return cls(checks, hashlib.sha256(msgspec.json.encode(facts)).hexdigest())
+    def copy(self) -> Self:
+        """Return the same checks with cases of their own, for another thread."""
+        copied = copy(self)
+        copied._cases = {}
+        return copied
 
-    def score(self, text: str, expected: object) -> ItemScore:
-        """Score an answer; pure, so that it can run again."""
-        if not self.checks:
-            return ItemScore()
-        rows = [self._row(check, text, expected) for check in self.checks]
-        values = [row["value"] for row in rows]
-        weights = [check.weight for check in self.checks]
-        if None in values or not sum(weights):
-            return ItemScore(None, None, rows)
-        mean = sum(weight * value for weight, value in zip(weights, values, strict=True)) / sum(weights)
-        return ItemScore(mean, all(row["passed"] for row in rows), rows)
+    @cached_property
+    def _shared(self) -> CaseChecks:
+        prepared = [_prepared(raw) for raw in self.raw]
+        return CaseChecks(prepared, (), checks_digest([one.check for one in prepared]))
 
-    def _row(self, check: Check, text: str, expected: object) -> JsonObject:
-        row = {"check_key": check.key, "detail": {}, "version": self.digest}
-        if check.scorer != "contains":
-            return row | {"value": None, "passed": None, "error": NOT_SCORED}
-        wanted = expected if isinstance(expected, list) else [expected]
-        found = any(str(target) in text for target in wanted)
-        passed = found is not check.negate
-        return row | {"value": float(passed), "passed": passed, "error": ""}
+    @cached_property
+    def _has_templates(self) -> bool:
+        return bool(templates_of(self.raw))
+
+    def read_cases(self, case_ids: Collection[int]) -> Mapping[int, CaseFacts]:
+        """Return facts by the ids of the run's cases, which another version's cases with the same keys may replace."""
+        missing = {pk for pk in case_ids if pk not in self._cases}
+        if missing:
+            if len(self._cases) + len(missing) > _CACHED_CASES:
+                self._cases = {pk: facts for pk, facts in self._cases.items() if pk in case_ids}
+            asked = dict(Case.objects.filter(pk__in=missing).values_list("key", "pk"))
+            own = Case.objects.filter(version=self.version_id, key__in=asked).select_related("rendered_targets")
+            self._cases |= {asked[case.key]: facts_of(case) for case in own}
+        return {pk: self._cases[pk] for pk in case_ids}
+
+    def of_case(self, case: CaseFacts) -> CaseChecks:
+        """Return the checks of a case. Raises an error if a target was not rendered."""
+        if not case.own_checks and not self._has_templates:
+            shared = self._shared
+            return CaseChecks(shared.prepared, [case.expected] * len(shared.prepared), shared.digest)
+        raw = case_checks(self.raw, case.own_checks)
+        written = [_check(check) for check in raw]
+        if case.targets is not None:
+            raw = with_targets(raw, case.targets)
+        elif templates_of(raw):
+            raise ValueError("the targets were not rendered")
+        prepared = [_prepared(check) for check in raw]
+        return CaseChecks(prepared, [case.expected] * len(prepared), checks_digest(written))
+
+    def score_at_once(self, case: CaseFacts, answer: ScoredAnswer) -> ItemScore | None:
+        """Return None if this needs a child process or facts of the stored call."""
+        checks = self.of_case(case)
+        if any(map(_needs_call, checks.prepared)) or item_checks.needs_child(checks.prepared, checks.targets, answer):
+            return None
+        return self._score(case, checks, answer, _no_child)
+
+    def score(self, case: CaseFacts, answer: ScoredAnswer, child: item_checks.Child) -> ItemScore:
+        """Score an answer; may take seconds for each check. An error leaves the answer without a score."""
+        try:
+            return self._score(case, self.of_case(case), answer, child)
+        except Exception as error:
+            verdict, written = failed(f"{type(error).__name__}: {error}"), case_checks(self.raw, case.own_checks)
+            return ItemScore(checks=[_row(_check(check), verdict, "") for check in written])
+
+    def _score(self, case: CaseFacts, checks: CaseChecks, answer: ScoredAnswer, child: item_checks.Child) -> ItemScore:
+        verdicts = item_checks.score_item(checks.prepared, checks.targets, answer, child)
+        threshold = self._threshold if case.threshold is None else case.threshold
+        score = item_score(checks.checks, verdicts, threshold)
+        rows = [_row(check, verdict, checks.digest) for check, verdict in zip(checks.checks, verdicts, strict=True)]
+        return ItemScore(score.score, score.passed, checks.digest, rows)
+
+
+class _NoChild:
+    def score(self, check: scoring_checks.Check, answer: ScoredAnswer, target: Target) -> Verdict:
+        raise RuntimeError("this check needs a child")
+
+
+_no_child = _NoChild()
+
+
+def facts_of(case: Case) -> CaseFacts:
+    """Return facts of a case that was read with its rendered targets."""
+    rendered = getattr(case, "rendered_targets", None)
+    return CaseFacts(
+        target_of(case.expected), case.variables, case.metadata, case.checks or [], case.threshold,
+        rendered.targets if rendered else None,
+    )  # fmt: skip
+
+
+def target_of(expected: object) -> Target:
+    return expected if isinstance(expected, list) else [expected]
+
+
+def _check(raw: JsonObject) -> scoring_checks.Check:
+    return msgspec.convert(raw, scoring_checks.Check)
+
+
+@lru_cache(maxsize=512)
+def _prepared_from(encoded: bytes) -> Prepared:
+    check = msgspec.json.decode(encoded, type=scoring_checks.Check)
+    try:
+        return prepare(check)
+    except ValueError:  # refused by a newer release: the child gives the reason
+        return Prepared(check, None, None, needs_child=True)
+
+
+def _prepared(raw: JsonObject) -> Prepared:
+    return _prepared_from(msgspec.json.encode(raw))
+
+
+def _needs_call(prepared: Prepared) -> bool:
+    return prepared.check.scorer in _SCORERS_OF_CALLS or any(map(_needs_call, prepared.nested))
+
+
+def _row(check: scoring_checks.Check, verdict: Verdict, digest: str) -> JsonObject:
+    return {
+        "check_key": check.key, "value": verdict.value, "passed": verdict.passed, "error": verdict.error,
+        "label": verdict.label, "detail": {"text": verdict.detail} if verdict.detail else {}, "version": digest,
+        "metric": check.metric, "weight": check.weight,
+    }  # fmt: skip

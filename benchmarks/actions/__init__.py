@@ -1,4 +1,5 @@
 from benchmarks.actions.drafts import add_cases, create_template, save_cases, save_draft, start_draft, update_template
+from benchmarks.actions.rescoring import rescore_run
 from benchmarks.actions.runs import (
     EntrantRequest,
     cancel_run,
@@ -20,6 +21,7 @@ __all__ = [
     "freeze_version",
     "pause_run",
     "raise_budget",
+    "rescore_run",
     "resume_run",
     "retry_failed",
     "save_cases",

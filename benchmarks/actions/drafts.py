@@ -75,7 +75,8 @@ def start_draft(template: Template) -> TemplateVersion:
         return newest
     draft = TemplateVersion.objects.create(
         template=template, number=newest.number + 1, variables=newest.variables, parameters=newest.parameters,
-        errors_count=newest.errors_count, case_count=newest.case_count,
+        errors_count=newest.errors_count, case_count=newest.case_count, threshold=newest.threshold,
+        relevant_difference=newest.relevant_difference,
     )  # fmt: skip
     prompts, checks, cases = list(newest.prompts.all()), list(newest.checks.all()), list(newest.cases.all())
     copies: list[Prompt | Check | Case] = [*prompts, *checks, *cases]

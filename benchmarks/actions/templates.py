@@ -9,13 +9,14 @@ from django.utils.translation import gettext as _
 
 from benchmarks.errors import RunNotPossible
 from benchmarks.models import TemplateVersion
+from benchmarks.version_errors import errors_of_version
 
 
 @transaction.atomic
 def freeze_version(version: TemplateVersion) -> TemplateVersion:
     """Freeze a draft, so that a run can use it; return it. A frozen version stays as it is.
 
-    Raises RunNotPossible without cases or prompts.
+    Raises RunNotPossible without cases or prompts, and with the position of each bad template, schema, check or target.
     """
     version = TemplateVersion.objects.select_for_update().get(pk=version.pk)
     if version.state == TemplateVersion.State.FROZEN:
@@ -26,14 +27,19 @@ def freeze_version(version: TemplateVersion) -> TemplateVersion:
             "key", "scorer", "target", "settings", "extract", "weight", "negate", "threshold", "is_gate", "metric"
         )
     )
-    cases = version.cases.values_list("key", "variables", "expected", "messages", "checks", "cluster", "tags", "weight")
-    digest = hashlib.sha256(msgspec.json.encode([version.variables, version.parameters, prompts, checks]))
+    cases = version.cases.values_list(
+        "key", "variables", "expected", "messages", "checks", "cluster", "tags", "weight", "threshold", "metadata"
+    )
+    rules = [version.threshold, version.errors_count, version.relevant_difference]
+    digest = hashlib.sha256(msgspec.json.encode([version.variables, version.parameters, prompts, checks, rules]))
     version.case_count = 0
     for case in cases.iterator():
         digest.update(msgspec.json.encode(case))
         version.case_count += 1
     if not prompts or not version.case_count:
         raise RunNotPossible(_("A template needs a prompt and a case."))
+    if errors := errors_of_version(version):
+        raise RunNotPossible(fields=errors)
     version.state, version.digest, version.frozen_at = TemplateVersion.State.FROZEN, digest.hexdigest(), Now()
     version.save(update_fields=["state", "digest", "frozen_at", "case_count"])
     return version

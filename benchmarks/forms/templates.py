@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from benchmarks import actions
 from benchmarks.actions.drafts import DraftContent
+from benchmarks.check_targets import without_templates
 from benchmarks.forms.fields import JSONField, text_area
 from benchmarks.models import Check, Prompt, Template, TemplateVersion
 from benchmarks.scoring import registry
@@ -116,6 +117,14 @@ class _Message(msgspec.Struct, forbid_unknown_fields=True):
             raise ValueError(f"{self.role!r} is no role")
 
 
+def _target_text(target: list[object] | None) -> str:
+    if not target:
+        return ""
+    if len(target) == 1 and isinstance(target[0], str) and not target[0].startswith("["):
+        return target[0]
+    return msgspec.json.encode(target).decode()
+
+
 def _lines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -127,7 +136,7 @@ class CheckForm(forms.Form):
     )
     target = forms.CharField(
         label=_("Target"), required=False, max_length=20_000, widget=forms.Textarea(attrs={"rows": 1}),
-        help_text=_("Empty: the expected values of each case. May use variables as a prompt does."),
+        help_text=_("Empty: the expected values of each case. May use variables as a prompt does; or a JSON list."),
     )  # fmt: skip
     settings = JSONField(_("Settings"), "object", rows=1)
     extract = JSONField(_("Extraction"), "list", rows=1,
@@ -143,17 +152,27 @@ class CheckForm(forms.Form):
 
     @classmethod
     def initial_of(cls, check: Check) -> JsonObject:
-        return {name: getattr(check, name) for name in cls.NAMES}
+        return {name: getattr(check, name) for name in cls.NAMES} | {"target": _target_text(check.target)}
+
+    def clean_target(self) -> list[object] | None:
+        """Return values: a JSON list as it is, another text as the only one."""
+        text = _lines(self.cleaned_data["target"])
+        if not text.strip():
+            return None
+        try:
+            return msgspec.json.decode(text, type=list[object]) if text.startswith("[") else [text]
+        except msgspec.MsgspecError as error:
+            raise ValidationError(_("This is not JSON: %(reason)s"), params={"reason": str(error)}) from error
 
     def clean(self) -> None:
         """Refuse bad settings and steps, except of scorers that only the child may import."""
         if self.errors:
             return
         data = self.cleaned_data
-        raw = {name: data[name] for name in self.NAMES if name != "target"}
+        raw = without_templates({name: data[name] for name in self.NAMES})
         for error in registry.errors_of_checks([raw], lambda check, position: []):
             place = error.position.removeprefix("checks[0]").strip(".")
-            name = "extract" if "extract" in error.message else "settings"
+            name = next((name for name in ("extract", "target") if name in error.message), "settings")
             self.add_error(name, f"{place}: {error.message}" if place else error.message)
 
     def check(self) -> Check:

@@ -78,6 +78,11 @@ class Score(models.Model):
     value = models.FloatField(null=True)
     passed = models.BooleanField(null=True)
     error = models.CharField(max_length=40, blank=True)
+    # For example not_extracted, which separates a wrong form from wrong knowledge.
+    label = models.CharField(max_length=100, blank=True, db_default="")
+    # Of the check when it scored: a report and an export need no more than this row.
+    metric = models.CharField(max_length=80, blank=True, db_default="")
+    weight = models.FloatField(db_default=1)
     detail = models.JSONField(default=dict, blank=True)
     # Of the scorer and its settings.
     version = models.CharField(max_length=64, blank=True)

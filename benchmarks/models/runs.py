@@ -16,6 +16,8 @@ from models_registry.models import LanguageModel, Provider
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
 
+    from benchmarks.models.reports import RunReport
+
 
 class RunQuerySet(models.QuerySet["Run"]):
     def live(self) -> "RunQuerySet":
@@ -50,6 +52,8 @@ class Run(models.Model):
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     version = models.ForeignKey(TemplateVersion, models.PROTECT, related_name="runs")
+    # Its checks score the run; null: those of `version`.
+    checks_version = models.ForeignKey(TemplateVersion, models.PROTECT, null=True, related_name="rescored_runs")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="benchmark_runs")
     name = models.CharField(max_length=120, blank=True)
     state = models.CharField(max_length=9, choices=State, default=State.PREPARING)
@@ -85,6 +89,7 @@ class Run(models.Model):
     if TYPE_CHECKING:
         entrants: RelatedManager["Entrant"]
         items: RelatedManager["RunItem"]
+        reports: RelatedManager["RunReport"]
 
     class Meta:
         constraints = [
@@ -113,6 +118,10 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return self.name or self.public_id
+
+    @property
+    def scoring_version(self) -> TemplateVersion:
+        return self.checks_version or self.version
 
     @property
     def person(self) -> str:

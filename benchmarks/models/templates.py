@@ -75,6 +75,10 @@ class TemplateVersion(models.Model):
     # Sent beside the contestant's own, for example temperature or max_tokens.
     parameters = models.JSONField(default=dict, blank=True)
     errors_count = models.CharField(max_length=7, choices=ErrorsCount, default=ErrorsCount.MISSING)
+    # Score from which an item passes; null: all checks must pass.
+    threshold = models.FloatField(null=True)
+    # The smallest difference of scores that matters.
+    relevant_difference = models.FloatField(null=True)
     case_count = models.PositiveIntegerField(default=0)
     import_report = models.JSONField(default=dict, blank=True)
     frozen_at = models.DateTimeField(null=True)
@@ -151,8 +155,8 @@ class Check(models.Model):
     position = models.PositiveSmallIntegerField(default=0)
     key = models.CharField(max_length=80)
     scorer = models.CharField(max_length=40)
-    # Template of the value to compare with; empty: the case's expected values.
-    target = models.TextField(blank=True)
+    # Values to compare with, of which texts are templates; null: the case's expected ones.
+    target = models.JSONField(null=True, blank=True)
     settings = models.JSONField(default=dict, blank=True)
     extract = models.JSONField(default=list, blank=True)
     weight = models.FloatField(default=1, validators=[MinValueValidator(0)])
@@ -188,6 +192,8 @@ class Case(models.Model):
     tags = ArrayField(models.CharField(max_length=80), default=list, blank=True)
     metadata = models.JSONField(default=dict, blank=True)
     weight = models.FloatField(default=1)
+    # In place of the version's.
+    threshold = models.FloatField(null=True)
     # SHA-256 of variables, expected and messages, to match cases across versions.
     digest = models.CharField(max_length=64, blank=True)
 
@@ -220,3 +226,13 @@ class RenderedPrompt(models.Model):
 
     def __str__(self) -> str:
         return f"{self.prompt_id} {self.case_id}"
+
+
+class RenderedTargets(models.Model):
+    """Rendered targets of a case's checks, in the order of benchmarks.check_targets.templates_of."""
+
+    case = models.OneToOneField(Case, models.CASCADE, related_name="rendered_targets")
+    targets = models.JSONField()
+
+    def __str__(self) -> str:
+        return f"targets of {self.case_id}"

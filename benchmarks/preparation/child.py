@@ -43,7 +43,7 @@ class _NotRendered(Exception):
         self.problem, self.line, self.column = problem, line, column
 
 
-def _set_limits() -> None:
+def set_limits() -> None:
     for limit, value in [
         (resource.RLIMIT_CPU, CPU_S),
         (resource.RLIMIT_AS, MEMORY_BYTES),
@@ -54,7 +54,7 @@ def _set_limits() -> None:
     signal.alarm(ALARM_S)
 
 
-def _environment() -> minijinja.Environment:
+def environment() -> minijinja.Environment:
     environment = minijinja.Environment()
     environment.undefined_behavior, environment.fuel = "strict", FUEL
     environment.keep_trailing_newline = True
@@ -67,7 +67,7 @@ def _environment() -> minijinja.Environment:
 
 class _Renderer:
     def __init__(self, request: RenderRequest) -> None:
-        self._request, self._environment = request, _environment()
+        self._request, self._environment = request, environment()
         self._validator = jsonschema_rs.validator_for(
             request.schema, offline=True, pattern_options=jsonschema_rs.RegexOptions()
         )
@@ -120,7 +120,7 @@ class _Renderer:
 
 
 def main() -> None:
-    _set_limits()
+    set_limits()
     request = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=RenderRequest)
     try:
         renderer = _Renderer(request)

@@ -6,10 +6,12 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from benchmarks.preparation.frames import CaseProblem, CaseResult, RenderRequest
+from benchmarks.preparation.text_frames import Examine, Examined, RenderTexts, Texts
 from common.rendering.frames import LENGTH_BYTES
 
 logger = logging.getLogger(__name__)
@@ -19,34 +21,53 @@ PROJECT_DIR = Path(__file__).resolve().parents[2]
 TOO_DEMANDING = "takes too much time or memory"
 
 
+T = TypeVar("T", CaseResult, Texts, Examined)
+
+
 def render(request: RenderRequest) -> list[CaseResult]:
     """Return a result for each case up to the first that the child did not survive, which has a problem."""
-    child = subprocess.Popen(
-        [sys.executable, "-s", "-m", "benchmarks.preparation.child"],
-        cwd=PROJECT_DIR, env={"PYTHONDONTWRITEBYTECODE": "1"}, start_new_session=True,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        output, _ = child.communicate(msgspec.msgpack.encode(request), timeout=TIMEOUT_S)
-    except subprocess.TimeoutExpired as error:
-        output = error.stdout or b""
-    finally:
-        _kill(child)
-    results = _decode(output)
+    results = _decode(_run("benchmarks.preparation.child", request), CaseResult)
     if len(results) < len(request.cases):
         case = request.cases[len(results)]
-        logger.warning("the rendering child ended with %s at case %s", child.returncode, case.key)
+        logger.warning("the rendering child ended at case %s", case.key)
         results.append(CaseResult([], [CaseProblem(case.key, TOO_DEMANDING)]))
     return results
 
 
-def _decode(output: bytes) -> list[CaseResult]:
+def render_texts(request: RenderTexts) -> list[Texts]:
+    """Return texts for each case up to the first that the child did not survive, which has a problem."""
+    results = _decode(_run("benchmarks.preparation.text_child", request), Texts)
+    return results if len(results) == len(request.cases) else [*results, Texts([], TOO_DEMANDING)]
+
+
+def examine(request: Examine) -> dict[str, str]:
+    """Return problems of templates by position, and of the schema as `variables`."""
+    results = _decode(_run("benchmarks.preparation.text_child", request), Examined)
+    return results[0].problems if results else {"variables": TOO_DEMANDING}
+
+
+def _run(module: str, request: RenderRequest | RenderTexts | Examine) -> bytes:
+    """Return the child's output, also if it was killed."""
+    child = subprocess.Popen(  # noqa: S603 (our own modules)
+        [sys.executable, "-s", "-m", module],
+        cwd=PROJECT_DIR, env={"PYTHONDONTWRITEBYTECODE": "1"}, start_new_session=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        return child.communicate(msgspec.msgpack.encode(request), timeout=TIMEOUT_S)[0]
+    except subprocess.TimeoutExpired as error:
+        return error.stdout or b""
+    finally:
+        _kill(child)
+
+
+def _decode(output: bytes, kind: type[T]) -> list[T]:
     results, at = [], 0
     while at + LENGTH_BYTES <= len(output):
         end = at + LENGTH_BYTES + int.from_bytes(output[at : at + LENGTH_BYTES])
         if end > len(output):
             break
-        results.append(msgspec.msgpack.decode(output[at + LENGTH_BYTES : end], type=CaseResult))
+        results.append(msgspec.msgpack.decode(output[at + LENGTH_BYTES : end], type=kind))
         at = end
     return results
 

@@ -15,6 +15,7 @@ from battles.prompting.messages import context_characters
 from benchmarks.models import Case, Entrant, Prompt, RenderedPrompt, Run, RunCount, RunItem
 from benchmarks.preparation import guard
 from benchmarks.preparation.frames import CaseProblem, CaseSource, PromptSource, RenderRequest
+from benchmarks.preparation.targets import render_targets
 from benchmarks.sql import read_sql
 
 logger = logging.getLogger(__name__)
@@ -39,6 +40,7 @@ def prepare(run_id: int) -> bool:
     run = Run.objects.select_related("version").get(pk=run_id)
     try:
         _render_prompts(run)
+        _render_targets(run)
         _insert_items(run)
     except NotPreparable as error:
         detail = "\n".join(map(str, error.problems[:MAX_PROBLEMS]))
@@ -93,6 +95,17 @@ def _render_prompts(run: Run) -> None:
             if len(problems) >= MAX_PROBLEMS or any(problem.problem == guard.TOO_DEMANDING for problem in problems):
                 raise NotPreparable(problems)
             _prolong(run.pk)
+    if problems:
+        raise NotPreparable(problems)
+
+
+def _render_targets(run: Run) -> None:
+    problems: list[CaseProblem] = []
+    for found in render_targets(run.version):
+        problems += found
+        if len(problems) >= MAX_PROBLEMS or any(problem.problem == guard.TOO_DEMANDING for problem in problems):
+            break
+        _prolong(run.pk)
     if problems:
         raise NotPreparable(problems)
 

@@ -31,16 +31,21 @@ item_reply AS (
     FROM outcome JOIN reply USING (call_id)
 ),
 score AS (
-    INSERT INTO benchmarks_score (item_id, check_key, source, value, passed, error, detail, version)
-    SELECT outcome.id, given.check_key, 'check', given.value, given.passed, given.error, given.detail, given.version
+    INSERT INTO benchmarks_score (
+        item_id, check_key, source, value, passed, error, label, detail, version, metric, weight
+    )
+    SELECT
+        outcome.id, given.check_key, 'check', given.value, given.passed, given.error, given.label, given.detail,
+        given.version, given.metric, given.weight
     FROM outcome
     JOIN held USING (id)
     CROSS JOIN LATERAL jsonb_to_recordset(outcome.scores) AS given (
-        check_key text, value double precision, passed boolean, error text, detail jsonb, version text
+        check_key text, value double precision, passed boolean, error text, label text, detail jsonb, version text,
+        metric text, weight double precision
     )
     ON CONFLICT (item_id, check_key, source) DO UPDATE
-    SET value = excluded.value, passed = excluded.passed, error = excluded.error, detail = excluded.detail,
-        version = excluded.version
+    SET value = excluded.value, passed = excluded.passed, error = excluded.error, label = excluded.label,
+        detail = excluded.detail, version = excluded.version, metric = excluded.metric, weight = excluded.weight
     WHERE benchmarks_score.version <> excluded.version
 )
 SELECT id FROM held

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.statistics.inputs import PASSED, SCORE, CaseHeader, EntrantHeader, RunHeader, RunInputs, Usage
 from benchmarks.statistics.payload import ReportPayload
 from benchmarks.statistics.report import report
-from benchmarks.statistics.rows import NOT_EXTRACTED, WRONG_ERRORS, ItemRow
+from benchmarks.statistics.rows import NOT_EXTRACTED, NOT_MEASURED, WRONG_ERRORS, CheckResult, ItemRow
 from benchmarks.statistics.scores import Kind
 
 
@@ -125,19 +125,19 @@ def _kind(row: ItemRow) -> Kind:
 
 
 def _values(row: ItemRow) -> dict[str, float]:
-    """Return the values of metrics; a named metric with an unscored check has none."""
+    """Return the values of metrics, as item_score does: with an unscored check a metric has none."""
     values: dict[str, float] = {}
     if row.score is not None:
         values[SCORE] = row.score
     if row.passed is not None:
         values[PASSED] = float(row.passed)
-    sums: dict[str, list[float]] = {}
+    metrics: dict[str, list[CheckResult]] = {}
     for _, check in sorted(row.checks.items()):
-        if check.metric:
-            total = sums.setdefault(check.metric, [0.0, 0.0])
-            total[0] += check.weight * (float("nan") if check.value is None else check.value)
-            total[1] += check.weight
-    for metric, (value, weight) in sums.items():
-        if weight > 0 and not np.isnan(value):
-            values[metric] = value / weight
+        if check.metric and check.error != NOT_MEASURED:
+            metrics.setdefault(check.metric, []).append(check)
+    for metric, checks in metrics.items():
+        has_weights = any(check.weight for check in checks)
+        pairs = [(check.weight if has_weights else 1.0, check.value) for check in checks if check.value is not None]
+        if len(pairs) == len(checks):
+            values[metric] = sum(weight * value for weight, value in pairs) / sum(weight for weight, _ in pairs)
     return values

@@ -11,6 +11,7 @@ ItemState = Literal["queued", "answering", "answered", "scored", "failed", "skip
 # Errors of the model. Every other one is of the infrastructure, and the score is missing.
 WRONG_ERRORS = frozenset({"empty", "not_extracted", "filtered", "answer_too_long", "tool_calls"})
 NOT_EXTRACTED = "not_extracted"
+NOT_MEASURED = "not_measured"
 
 
 class CheckResult(msgspec.Struct, frozen=True, omit_defaults=True):

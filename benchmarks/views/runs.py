@@ -28,6 +28,7 @@ MOVES: dict[str, Callable[[Run], Run]] = {
     "resume": actions.resume_run,
     "cancel": actions.cancel_run,
     "retry": actions.retry_failed,
+    "rescore": actions.rescore_run,
 }
 
 

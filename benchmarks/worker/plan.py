@@ -41,8 +41,8 @@ class Plan:
 
 
 def read_facts(run_id: int) -> RunFacts:
-    run = Run.objects.select_related("version").get(pk=run_id)
-    return RunFacts(run.pk, run.owner_id, run.attempts, CheckSet.of(run.version))
+    run = Run.objects.select_related("version", "checks_version").get(pk=run_id)
+    return RunFacts(run.pk, run.owner_id, run.attempts, CheckSet(run.scoring_version))
 
 
 def read_plan(run_id: int) -> Plan:

@@ -11,8 +11,8 @@ from django.db.models.functions import Greatest, Now
 
 from battles.models import Call
 from battles.worker import call_store
-from benchmarks.models import ItemCall, ItemReply, Run, RunItem, Score
-from benchmarks.scores import CheckSet
+from benchmarks import reports
+from benchmarks.models import ItemCall, Run, RunItem
 from benchmarks.worker.claims import DAY_BUDGET, ClaimedItem
 from models_registry.models.ledger import seconds_until_tomorrow
 from models_registry.providers import FailureCode
@@ -21,7 +21,6 @@ logger = logging.getLogger(__name__)
 
 # Longer than a driver's rounds; the sweeper wakes another driver after it.
 DRIVEN_FOR = timedelta(seconds=8)
-SCORED_AT_ONCE = 500
 
 
 def prolong_driving(run_id: int) -> bool:
@@ -40,48 +39,32 @@ def _kept_or_now() -> Case:
 
 
 def finish(run_id: int) -> bool:
-    """Move a run without unfinished items to SCORING and DONE; return whether it is done. One of many wins."""
+    """Move a run without unfinished items on to DONE; return whether a driver has nothing more to do for it."""
     asked = [RunItem.State.QUEUED, RunItem.State.ANSWERING]
     with transaction.atomic():
         run = Run.objects.lock(run_id)
         if run.state == Run.State.RUNNING:
             if RunItem.objects.filter(entrant__run=run_id, state__in=asked).exists():
                 return False
-            Run.objects.filter(pk=run_id).update(state=Run.State.SCORING)
-    score_answered(run_id)
-    unscored = RunItem.objects.filter(run=run_id, state=RunItem.State.ANSWERED)
-    return (
-        Run.objects.filter(pk=run_id, state=Run.State.SCORING)
-        .exclude(pk__in=unscored.values("run"))
-        .update(state=Run.State.DONE, finished_at=Now(), driven_until=None)
-        == 1
-    )
+            run.state = Run.State.SCORING
+            run.save(update_fields=["state"])
+    if RunItem.objects.filter(run=run_id, state=RunItem.State.ANSWERED).exists():
+        return False
+    if run.state in (Run.State.SCORING, Run.State.CANCELLED):
+        _report(run)
+    return True
 
 
-def score_answered(run_id: int) -> None:
-    """Score stored answers without a score. Safe to repeat."""
-    run = Run.objects.select_related("version").get(pk=run_id)
-    checks = CheckSet.of(run.version)
-    while True:
-        with transaction.atomic():
-            Run.objects.lock(run_id)
-            answered = RunItem.objects.filter(run=run_id, state=RunItem.State.ANSWERED).select_related("case")
-            items = list(answered.order_by("pk")[:SCORED_AT_ONCE])
-            if not items:
-                return
-            texts = ItemReply.objects.filter(item__in=items).order_by("item", "turn")
-            last = dict(texts.values_list("item_id", "reply__text"))
-            rows = []
-            for item in items:
-                score = checks.score(last[item.pk], item.case.expected)
-                item.score, item.passed, item.scored_by = score.value, score.passed, checks.digest
-                item.state = RunItem.State.SCORED
-                rows += [Score(item=item, **row) for row in score.checks]
-            RunItem.objects.bulk_update(items, ["score", "passed", "scored_by", "state"])
-            Score.objects.bulk_create(
-                rows, update_conflicts=True, unique_fields=["item", "check_key", "source"],
-                update_fields=["value", "passed", "error", "detail", "version"],
-            )  # fmt: skip
+def _report(run: Run) -> None:
+    """Store the report of a run without unfinished items; a run that was scored is then done."""
+    report = reports.compute_report(run)
+    with transaction.atomic():
+        if Run.objects.lock(run.pk).state != run.state:
+            return
+        reports.store_report(run, report)
+        if run.state == Run.State.SCORING:
+            done = {"state": Run.State.DONE, "finished_at": Now(), "driven_until": None}
+            Run.objects.filter(pk=run.pk).update(**done)
 
 
 @transaction.atomic

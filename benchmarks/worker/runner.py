@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -11,8 +12,10 @@ from battles.worker import asking
 from battles.worker.call_store import CallResult
 from battles.worker.turn import WorkerContext
 from benchmarks import streaming
-from benchmarks.models import Case, Run
-from benchmarks.worker import claims, plan, progress
+from benchmarks.checking import scoring_children
+from benchmarks.models import Run
+from benchmarks.scores import CheckSet
+from benchmarks.worker import claims, plan, progress, scoring
 from benchmarks.worker.claims import Claim, ClaimedItem
 from benchmarks.worker.loop_lag import LoopLag
 from benchmarks.worker.store import Ended, GroupCommit
@@ -24,6 +27,8 @@ logger = logging.getLogger(__name__)
 TICK_S = 0.1
 # Between two looks for due items when none is asked.
 IDLE_TICK_S = 0.5
+# Between two looks for answers to score.
+SCORING_TICK_S = 0.25
 PLAN_TTL_S = 1.0
 RENEWAL_INTERVAL_S = 2.5
 # A run pauses if only models with an open breaker are left for so long.
@@ -42,6 +47,8 @@ async def drive(run_id: int, context: WorkerContext) -> None:
         await driver.run()
     finally:
         del _drivers[run_id]
+        if not _drivers:
+            scoring_children().close()  # their memory, and at a worker's end the processes
 
 
 class RunDriver:
@@ -49,7 +56,7 @@ class RunDriver:
         self._run_id, self._provider, self._serves_people = run_id, provider, serves_people
         self._running: dict[int, tuple[ClaimedItem, asyncio.Task[None]]] = {}
         self._preempted: set[int] = set()
-        self._is_stopping = False
+        self._stopping = threading.Event()
         self._lag = LoopLag()
         self._wake = asyncio.Event()
         self._claiming: asyncio.Task[Claim] | None = None
@@ -58,10 +65,9 @@ class RunDriver:
         if not await run_in_db_with_retry(progress.prolong_driving, self._run_id):
             return
         facts = await run_in_db_with_retry(plan.read_facts, self._run_id)
-        self._expected = await run_in_db_with_retry(_expected_by_case, self._run_id) if facts.checks.checks else {}
         self._plan = await run_in_db_with_retry(plan.read_plan, self._run_id)
         self._commit = GroupCommit(facts, self._plan.paces, self._wake)
-        works = (self._commit.run(), self._lag.measure(), self._renew())
+        works = (self._commit.run(), self._lag.measure(), self._renew(), self._score(facts.checks.copy()))
         services = [asyncio.create_task(work) for work in works]
         try:
             await self._claim_until_done()
@@ -100,9 +106,7 @@ class RunDriver:
 
     async def _is_over(self) -> bool:
         """Return whether this process has nothing more to do for the run."""
-        if self._plan.state in (Run.State.RUNNING, Run.State.SCORING):
-            return await run_in_db_with_retry(progress.finish, self._run_id)
-        return True
+        return await run_in_db_with_retry(progress.finish, self._run_id)
 
     async def _claim(self) -> bool:
         """Claim a batch and start its calls; return whether there was one."""
@@ -129,7 +133,6 @@ class RunDriver:
         if claim.pause_reason:
             self._commit.pause_reason = claim.pause_reason
         if claim.reused:
-            await run_in_db_with_retry(progress.score_answered, self._run_id)
             streaming.publish_soon(self._run_id, list(claim.reused))
         if (claim.items or claim.reused) and not claim.is_short:
             self._wake.set()
@@ -140,7 +143,7 @@ class RunDriver:
         try:
             await asking.ask(item.call, self._provider, result=result)
         except asyncio.CancelledError:
-            if self._is_stopping:
+            if self._stopping.is_set():
                 raise
             result.stopped = True
         except Exception:
@@ -149,7 +152,7 @@ class RunDriver:
         is_preempted = result.stopped and item.item_id in self._preempted
         self._preempted.discard(item.item_id)
         if self._running.pop(item.item_id, None) is not None:
-            self._commit.put(Ended(item, result, self._expected.get(item.case_id), is_preempted))
+            self._commit.put(Ended(item, result, is_preempted))
 
     def _stop_all(self) -> None:
         for _, task in self._running.values():
@@ -171,6 +174,24 @@ class RunDriver:
                     self._preempted.add(item.item_id)
                     task.cancel()
 
+    async def _score(self, checks: CheckSet) -> None:
+        """Score stored answers that were not scored at once."""
+        is_prepared = False
+        while True:
+            scored: list[int] = []
+            try:
+                if not is_prepared:
+                    await run_in_db(scoring.prepare_rescoring, self._run_id)
+                    is_prepared = True
+                scored = await run_in_db(scoring.score_batch, self._run_id, checks, self._stopping)
+            except Exception:
+                logger.exception("answers of run %s were not scored", self._run_id)
+            if scored:
+                streaming.publish_soon(self._run_id, scored)
+                self._wake.set()
+            else:
+                await asyncio.sleep(SCORING_TICK_S)
+
     async def _renew(self) -> None:
         while True:
             await asyncio.sleep(RENEWAL_INTERVAL_S)
@@ -191,7 +212,7 @@ class RunDriver:
 
     async def _hand_back(self) -> None:
         """Store ended calls and requeue the others, within seconds."""
-        self._is_stopping = True
+        self._stopping.set()
         running, self._running = self._running, {}
         for _, task in running.values():
             task.cancel()
@@ -201,7 +222,3 @@ class RunDriver:
                 items += (await self._claiming).items
         await self._commit.finish()
         await run_in_db(progress.hand_back, self._run_id, items)
-
-
-def _expected_by_case(run_id: int) -> dict[int, object]:
-    return dict(Case.objects.filter(version__runs=run_id).values_list("pk", "expected"))

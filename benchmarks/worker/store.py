@@ -19,7 +19,8 @@ from battles.worker import call_store
 from battles.worker.call_store import CallResult
 from benchmarks import streaming
 from benchmarks.models import Run, RunItem
-from benchmarks.scores import CheckSet, ItemScore
+from benchmarks.scores import CaseFacts, CheckSet, ItemScore
+from benchmarks.scoring.ports import ScoredAnswer
 from benchmarks.sql import read_sql
 from benchmarks.worker import pace, reuse
 from benchmarks.worker.claims import ClaimedItem
@@ -59,7 +60,6 @@ class Ended:
 
     item: ClaimedItem
     result: CallResult
-    expected: object = None
     is_preempted: bool = False
 
 
@@ -73,8 +73,8 @@ class RunFacts:
     checks: CheckSet
 
 
-def outcome_of(ended: Ended, run: RunFacts) -> JsonObject:
-    """Return the row of store_items.sql for an ended call."""
+def outcome_of(ended: Ended, run: RunFacts, case: CaseFacts) -> JsonObject:
+    """Return the row of store_items.sql for an ended call. An answer whose checks take long is scored later."""
     item, result, error = ended.item, ended.result, _error_of(ended)
     row: JsonObject = {
         "id": item.item_id, "fence": item.fence, "turn": item.turn, "next_turn": item.turn, "attempt": item.attempt,
@@ -90,18 +90,21 @@ def outcome_of(ended: Ended, run: RunFacts) -> JsonObject:
         if may_retry(error, item.attempt, run.attempts):
             return row | {"state": RunItem.State.QUEUED, "due_s": _delay_s(item.attempt, result.retry_after)}
         return row | {"state": RunItem.State.FAILED, "error": error}
-    text = "".join(result.texts)
+    answer = ScoredAnswer(
+        text="".join(result.texts), reasoning="".join(result.reasonings), variables=case.variables,
+        metadata=case.metadata, finish_reason=result.completion.finish_reason,
+    )  # fmt: skip
     row |= {
-        "text": text, "reasoning": "".join(result.reasonings), "finish_reason": result.completion.finish_reason,
-        "answer_key": item.answer_key if result.completion.finish_reason in reuse.REUSABLE else "",
+        "text": answer.text, "reasoning": answer.reasoning, "finish_reason": answer.finish_reason,
+        "answer_key": item.answer_key if answer.finish_reason in reuse.REUSABLE else "",
     }  # fmt: skip
     if item.turn < item.last_turn:  # attempts count for each turn
         return row | {"state": RunItem.State.QUEUED, "next_turn": item.turn + 1, "attempt": 0}
-    score = _score(run.checks, text, ended.expected)
+    score = _score(run.checks, case, answer)
     if score is None:
         return row | {"state": RunItem.State.ANSWERED}
     return row | {
-        "state": RunItem.State.SCORED, "score": score.value, "passed": score.passed, "scored_by": run.checks.digest,
+        "state": RunItem.State.SCORED, "score": score.value, "passed": score.passed, "scored_by": score.digest,
         "scores": score.checks,
     }  # fmt: skip
 
@@ -113,10 +116,10 @@ def _error_of(ended: Ended) -> FailureCode | None:
     return result.error
 
 
-def _score(checks: CheckSet, text: str, expected: object) -> ItemScore | None:
-    """Return None if a scorer raises: the answer is stored all the same, and scored later."""
+def _score(checks: CheckSet, case: CaseFacts, answer: ScoredAnswer) -> ItemScore | None:
+    """Return None if this takes long or raises: the answer is stored all the same, and scored later."""
     try:
-        return checks.score(text, expected)
+        return checks.score_at_once(case, answer)
     except Exception:
         logger.exception("an answer was not scored")
         return None
@@ -142,7 +145,8 @@ def store_group(run: RunFacts, group: Sequence[Ended], paces: Mapping[int, int])
 
     paces: as last read, by provider id.
     """
-    rows = [outcome_of(ended, run) for ended in group]
+    cases = run.checks.read_cases({ended.item.case_id for ended in group})
+    rows = [outcome_of(ended, run, cases[ended.item.case_id]) for ended in group]
     stored = Run.objects.lock(run.run_id)
     if stored.state == Run.State.CANCELLED:  # nothing is asked again
         for row in rows:

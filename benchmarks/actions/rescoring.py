@@ -1,0 +1,42 @@
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils.translation import gettext as _
+
+from benchmarks.actions.templates import freeze_version
+from benchmarks.errors import RunNotPossible, WrongState
+from benchmarks.models import Run, RunItem, TemplateVersion
+from benchmarks.tasks import wake_after_commit
+
+
+@transaction.atomic
+def rescore_run(run: Run, version: TemplateVersion | None = None) -> Run:
+    """Score the stored answers of a finished run again; it then gets a new report. Costs no call.
+
+    version: its checks and expected values count, and a draft is frozen; without one the template's newest.
+    Raises WrongState for a run under way, RunNotPossible for a version that asks other questions or is refused.
+    """
+    run = Run.objects.lock(run.pk)
+    if run.state != Run.State.DONE:
+        raise WrongState
+    version = version or run.version.template.versions.latest("number")
+    if version.template_id != run.version.template_id:
+        raise RunNotPossible(_("Choose a version of the run’s template."))
+    version = freeze_version(version)
+    if others := _cases_asked_otherwise(run, version):
+        sentence = _("The version has no case “%(key)s” that asks the same as in the run.")
+        raise RunNotPossible(fields={"version": [sentence % {"key": key} for key in others]})
+    run.checks_version = None if version.pk == run.version_id else version
+    run.state, run.finished_at, run.driven_until = Run.State.SCORING, None, None
+    run.save(update_fields=["checks_version", "state", "finished_at", "driven_until"])
+    RunItem.objects.filter(entrant__run=run, state=RunItem.State.SCORED).update(state=RunItem.State.ANSWERED)
+    wake_after_commit(run)
+    return run
+
+
+def _cases_asked_otherwise(run: Run, version: TemplateVersion) -> list[str]:
+    """Return up to 20 keys of cases that the version does not have with the same variables and messages."""
+    with_messages = version.cases.filter(key=OuterRef("key"), variables=OuterRef("variables"))
+    same = Exists(with_messages.filter(messages=OuterRef("messages")))
+    without_messages = Exists(with_messages.filter(messages__isnull=True))
+    asked = run.version.cases.filter(~same & ~(Q(messages__isnull=True) & without_messages))
+    return list(asked.order_by("position").values_list("key", flat=True)[:20])

@@ -1,0 +1,50 @@
+"""Templates in the targets of checks, nested ones included. Checks are JSON objects, as docs/benchmarks.md has them."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from common.payload_types import JsonObject
+
+_MARKS = ("{{", "{%", "{#")
+_GROUPS = {"all_of", "any_of", "at_least"}
+
+
+def is_template(value: object) -> bool:
+    return isinstance(value, str) and any(mark in value for mark in _MARKS)
+
+
+def templates_of(checks: Sequence[JsonObject]) -> list[list[object]]:
+    """Return the targets that contain templates, in the order of the checks, a group's before its checks'."""
+    found: list[list[object]] = []
+
+    def keep(target: list[object]) -> list[object]:
+        found.append(target)
+        return target
+
+    for check in checks:
+        _replace(check, keep)
+    return found
+
+
+def without_templates(check: JsonObject) -> JsonObject:
+    """Return a check in which targets with templates are left out."""
+    return _replace(check, lambda _: None)
+
+
+def with_targets(checks: Sequence[JsonObject], rendered: Iterable[list[object]]) -> list[JsonObject]:
+    """Return checks with rendered targets in the order of `templates_of`. Raises StopIteration for too few."""
+    targets: Iterator[list[object]] = iter(rendered)
+    return [_replace(check, lambda _: next(targets)) for check in checks]
+
+
+def _replace(check: JsonObject, change: Callable[[list[object]], list[object] | None]) -> JsonObject:
+    check = dict(check)
+    target, settings = check.get("target"), check.get("settings")
+    if isinstance(target, list) and any(map(is_template, target)):
+        check["target"] = change(target)
+    if isinstance(settings, dict):
+        if check.get("scorer") in _GROUPS and isinstance(nested := settings.get("checks"), list):
+            checks = [_replace(one, change) if isinstance(one, dict) else one for one in nested]
+            check["settings"] = settings | {"checks": checks}
+        if check.get("scorer") == "json_field" and isinstance(one := settings.get("check"), dict):
+            check["settings"] = settings | {"check": _replace(one, change)}
+    return check

@@ -1,0 +1,111 @@
+"""Items of a run as rows: the report and every export read these."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import NamedTuple, cast
+
+import msgspec
+from django.db import connection
+
+from benchmarks.models import Case, Entrant, Run
+from benchmarks.sql import read_sql
+from benchmarks.statistics.rows import CheckResult, ItemRow, ItemState
+from benchmarks.statistics.scores import ErrorsCount
+
+BATCH = 2_000
+
+
+class _Read(NamedTuple):
+    """A row of read_items.sql."""
+
+    item_id: int
+    case_id: int
+    repeat: int
+    state: str
+    error: str
+    score: float | None
+    passed: bool | None
+    attempts: int
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    reasoning_tokens: int | None
+    cost: float | None
+    first_token_ms: int | None
+    total_ms: int | None
+    price_id: int | None
+    finish: str | None
+    text: str | None
+    started_at: datetime | None
+    lost_cost: float | None
+    lost_calls: int
+    is_reused: bool
+    checks: str | None
+
+
+class _CaseFacts(NamedTuple):
+    key: str
+    digest: str
+    weight: float
+    cluster: str
+    tags: list[str]
+
+
+_decode_checks = msgspec.json.Decoder(dict[str, CheckResult]).decode
+
+
+def item_rows(run: Run, *, with_texts: bool = False) -> Iterator[ItemRow]:
+    """Yield the items entrant by entrant. Holds no connection and no transaction between batches.
+
+    with_texts: with replies, which a report does not need.
+    """
+    version, checks = run.version, run.scoring_version
+    fields = ("pk", "key", "digest", "weight", "cluster", "tags")
+    cases = {pk: _CaseFacts(*facts) for pk, *facts in Case.objects.filter(version=version).values_list(*fields)}
+    for entrant in run.entrants.select_related("model", "prompt").order_by("position"):
+        shared = ItemRow(
+            run=run.public_id, template=version.template.name, version_digest=checks.digest, case_key="",
+            case_digest="", entrant=entrant_key(entrant), model=_model_name(entrant),
+            model_version=str(entrant.model.version) if entrant.model else "", prompt_label=entrant.prompt.label,
+            is_baseline=entrant.is_baseline, errors_count=cast(ErrorsCount, checks.errors_count),
+            relevant_difference=checks.relevant_difference, repeat=0, state="queued",
+        )  # fmt: skip
+        for row in _read(entrant, with_texts=with_texts):
+            yield _item_row(shared, row, cases[row.case_id])
+
+
+def entrant_key(entrant: Entrant) -> str:
+    """Return the key of an entrant in rows and reports."""
+    return f"{entrant.position:03}"
+
+
+def _model_name(entrant: Entrant) -> str:
+    return entrant.model.name if entrant.model else entrant.imported
+
+
+def _read(entrant: Entrant, *, with_texts: bool) -> Iterator[_Read]:
+    case_id, repeat = 0, 0
+    while True:
+        place = {"entrant": entrant.pk, "case": case_id, "repeat": repeat, "most": BATCH, "texts": with_texts}
+        with connection.cursor() as cursor:
+            cursor.execute(read_sql("read_items.sql"), place)
+            rows = [_Read(*row) for row in cursor.fetchall()]
+        yield from rows
+        if len(rows) < BATCH:
+            return
+        case_id, repeat = rows[-1].case_id, rows[-1].repeat
+
+
+def _item_row(shared: ItemRow, row: _Read, case: _CaseFacts) -> ItemRow:
+    return ItemRow(
+        run=shared.run, template=shared.template, version_digest=shared.version_digest, case_key=case.key,
+        case_digest=case.digest, case_weight=case.weight, cluster=case.cluster, tags=tuple(case.tags),
+        entrant=shared.entrant, model=shared.model, model_version=shared.model_version,
+        prompt_label=shared.prompt_label, is_baseline=shared.is_baseline, errors_count=shared.errors_count,
+        relevant_difference=shared.relevant_difference, repeat=row.repeat, state=cast(ItemState, row.state),
+        error=row.error, score=row.score, passed=row.passed, checks=_decode_checks(row.checks) if row.checks else {},
+        prompt_tokens=row.prompt_tokens, completion_tokens=row.completion_tokens,
+        reasoning_tokens=row.reasoning_tokens, cost=row.cost, price_id=str(row.price_id or ""),
+        lost_cost=row.lost_cost or 0.0, lost_calls=row.lost_calls, first_token_ms=row.first_token_ms,
+        total_ms=row.total_ms, finish=row.finish or "", attempts=row.attempts, reply_text=row.text or "",
+        started_at=row.started_at, reused=row.is_reused,
+    )  # fmt: skip

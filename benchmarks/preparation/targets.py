@@ -1,0 +1,69 @@
+"""Rendered targets of a version's cases: once for a case, in a guarded child."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from benchmarks.check_targets import is_template, templates_of
+from benchmarks.models import Case, RenderedTargets, TemplateVersion
+from benchmarks.preparation import guard
+from benchmarks.preparation.frames import CaseProblem
+from benchmarks.preparation.text_frames import RenderTexts, TextsOfCase
+from benchmarks.scores import CheckSet, facts_of
+from benchmarks.scoring.registry import target_error
+
+CASES_PER_CHILD = 1_000
+MAX_PROBLEMS = 1_000
+
+
+def render_targets(version: TemplateVersion) -> Iterator[list[CaseProblem]]:
+    """Store missing targets; yield the problems of each batch of cases. Without templates there is nothing to do."""
+    checks = CheckSet(version)
+    shared = templates_of(checks.raw)
+    cases = Case.objects.filter(version=version, rendered_targets=None).order_by("position")
+    if not shared:
+        cases = cases.filter(checks__isnull=False)
+    remaining = cases.iterator(chunk_size=CASES_PER_CHILD)
+    while batch := list(islice(remaining, CASES_PER_CHILD)):
+        targets = [(case, [*shared, *templates_of(case.checks or [])]) for case in batch]
+        yield _render(checks, [(case, found) for case, found in targets if found], len(shared))
+
+
+def _render(checks: CheckSet, cases: Sequence[tuple[Case, list[list[object]]]], shared: int) -> list[CaseProblem]:
+    problems, rows, at = list[CaseProblem](), list[RenderedTargets](), 0
+    while at < len(cases):
+        left = cases[at:]
+        templates = _texts(left[0][1][:shared])
+        sources = [
+            TextsOfCase(case.key, case.variables, case.expected, _texts(targets[shared:])) for case, targets in left
+        ]
+        results = guard.render_texts(RenderTexts(templates, sources))
+        for (case, targets), result in zip(left, results, strict=False):
+            if result.problem:
+                problems.append(CaseProblem(case.key, result.problem))
+                continue
+            row = RenderedTargets(case=case, targets=_filled(targets, iter(result.texts)))
+            case.rendered_targets = row
+            problems += _bad_targets(checks, case)
+            rows.append(row)
+        at += len(results)
+        if any(result.problem == guard.TOO_DEMANDING for result in results):
+            break
+    RenderedTargets.objects.bulk_create(rows, ignore_conflicts=True, batch_size=1_000)
+    return problems
+
+
+def _bad_targets(checks: CheckSet, case: Case) -> list[CaseProblem]:
+    found = checks.of_case(facts_of(case))
+    return [
+        CaseProblem(case.key, f"{prepared.check.key}: {error}")
+        for prepared, target in zip(found.prepared, found.targets, strict=True)
+        if (error := target_error(prepared, target))
+    ]
+
+
+def _texts(targets: Sequence[list[object]]) -> list[str]:
+    return [str(value) for target in targets for value in target if is_template(value)]
+
+
+def _filled(targets: Sequence[list[object]], texts: Iterator[str]) -> list[list[object]]:
+    return [[next(texts) if is_template(value) else value for value in target] for target in targets]

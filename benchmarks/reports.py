@@ -1,0 +1,43 @@
+"""Reports of runs: computed once when a run finishes, and read by pages and the API."""
+
+import msgspec
+from django.db import transaction
+
+from benchmarks.item_rows import item_rows
+from benchmarks.models import Run, RunReport
+from benchmarks.statistics.payload import ReportPayload
+from benchmarks.statistics.recompute import recompute
+
+
+def compute_report(run: Run) -> ReportPayload:
+    """Return the report of the scores that are stored now."""
+    return recompute(item_rows(run))
+
+
+@transaction.atomic
+def store_report(run: Run, report: ReportPayload) -> RunReport:
+    """Store a report as the run's newest; return the newest if it has the same inputs."""
+    Run.objects.lock(run.pk)
+    newest = run.reports.order_by("-number").first()
+    if newest is not None and (newest.digest, newest.method) == (report.digest, report.method):
+        return newest
+    return RunReport.objects.create(
+        run=run, number=newest.number + 1 if newest else 1, version=run.scoring_version, digest=report.digest,
+        method=report.method, payload=msgspec.to_builtins(report),
+    )  # fmt: skip
+
+
+def read_report(run: Run, number: int | None = None) -> ReportPayload:
+    """Return a stored report, the newest without a number; raises RunReport.DoesNotExist for another number.
+
+    A run that was cancelled before any worker saw it has no stored one: its report is computed.
+    """
+    stored = run.reports.order_by("-number")
+    if number is not None:
+        return payload_of(stored.get(number=number))
+    newest = stored.first()
+    return compute_report(run) if newest is None else payload_of(newest)
+
+
+def payload_of(report: RunReport) -> ReportPayload:
+    return msgspec.convert(report.payload, ReportPayload)

@@ -1,0 +1,98 @@
+"""Reasons why a version cannot be frozen: bad templates, schemas, checks and targets, each with its position."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from itertools import islice
+
+import msgspec
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from benchmarks.check_targets import is_template, templates_of, without_templates
+from benchmarks.models import Case, TemplateVersion
+from benchmarks.preparation import guard
+from benchmarks.preparation.text_frames import Examine
+from benchmarks.scores import raw_check, target_of
+from benchmarks.scoring.checks import Check, CheckError, Prepared
+from benchmarks.scoring.child_process import ScoringChildren
+from benchmarks.scoring.registry import errors_of_checks, prepare, target_error
+from benchmarks.statistics.inputs import PASSED, SCORE
+from common.errors import FieldErrors
+from common.payload_types import JsonObject
+
+MAX_ERRORS = 100
+# The report's own columns.
+_RESERVED_METRICS = {SCORE, PASSED}
+# Reasons of scorers that have a translation.
+_REASONS = (gettext_noop("the target is empty"), gettext_noop("the target has an empty text"))
+
+
+def errors_of_version(version: TemplateVersion) -> FieldErrors:
+    """Return sentences by position, such as `checks[0]` and `cases[first].expected`; at most MAX_ERRORS."""
+    raw = [raw_check(check) for check in version.checks.all()]
+    with closing(ScoringChildren(1, settings.ARENA_PLUGINS)) as children:
+        found = list(islice(_errors(version, raw, _CheckErrors(children)), MAX_ERRORS))
+    fields: FieldErrors = {}
+    for position, reason in found:
+        sentence = _("%(position)s: %(reason)s") % {"position": position, "reason": _translated(reason)}
+        fields.setdefault(position, []).append(sentence)
+    return fields
+
+
+def _translated(reason: str) -> str:
+    return _(reason) if reason in _REASONS else reason
+
+
+class _CheckErrors:
+    """Errors of lists of checks, each found once: many cases have equal ones."""
+
+    def __init__(self, children: ScoringChildren) -> None:
+        self._children = children
+        self._known: dict[bytes, tuple[list[CheckError], list[Prepared]]] = {}
+
+    def of(self, raw: Sequence[JsonObject]) -> tuple[list[CheckError], list[Prepared]]:
+        """Return errors, or without any the checks whose targets are those of the case."""
+        key = msgspec.json.encode(raw)
+        if key not in self._known:
+            checks = [without_templates(check) for check in raw]
+            errors = errors_of_checks(checks, self._children.errors)
+            errors += [
+                CheckError(f"checks[{place}]", _("“%(name)s” is no name of a metric.") % {"name": check["metric"]})
+                for place, check in enumerate(raw)
+                if check.get("metric") in _RESERVED_METRICS
+            ]
+            plain = [] if errors else [check for check in raw if not templates_of([check])]
+            self._known[key] = errors, [prepare(msgspec.convert(check, Check)) for check in plain]
+        return self._known[key]
+
+
+def _errors(version: TemplateVersion, raw: list[JsonObject], checks: _CheckErrors) -> Iterator[tuple[str, str]]:
+    yield from _template_errors(version, raw)
+    errors, prepared = checks.of(raw)
+    yield from ((error.position, error.message) for error in errors)
+    for case in version.cases.only("version", "key", "expected", "checks").iterator(chunk_size=1_000):
+        yield from _case_errors(case, prepared, checks)
+
+
+def _template_errors(version: TemplateVersion, raw: list[JsonObject]) -> Iterator[tuple[str, str]]:
+    templates = {
+        f"checks[{place}].target": str(text)
+        for place, check in enumerate(raw)
+        for target in templates_of([check])
+        for text in target
+        if is_template(text)
+    }
+    for number, prompt in enumerate(version.prompts.all()):
+        for place, message in enumerate(prompt.messages):
+            templates[f"prompts[{number}].messages[{place}]"] = message["template"]
+        templates |= {f"prompts[{number}].turns[{place}]": turn for place, turn in enumerate(prompt.turns)}
+    yield from guard.examine(Examine(templates, version.variables)).items()
+
+
+def _case_errors(case: Case, shared: list[Prepared], checks: _CheckErrors) -> Iterator[tuple[str, str]]:
+    errors, own = checks.of(case.checks) if case.checks else ([], [])
+    yield from ((f"cases[{case.key}].{error.position}", error.message) for error in errors)
+    for prepared in (*shared, *own):
+        if error := target_error(prepared, target_of(case.expected)):
+            yield f"cases[{case.key}].expected", error
