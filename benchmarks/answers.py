@@ -28,6 +28,7 @@ class TurnReply:
     reasoning: str
     finish_reason: str
     call: Call | None
+    is_reused: bool
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def _turns(item: RunItem, follow_ups: Sequence[str]) -> list[TurnReply]:
     return [
         TurnReply(
             follow_ups[one.turn - 1] if 0 < one.turn <= len(follow_ups) else "",
-            render(one.reply.text), one.reply.reasoning, one.reply.finish_reason, one.reply.call,
+            render(one.reply.text), one.reply.reasoning, one.reply.finish_reason, one.reply.call, one.is_reused,
         )
         for one in stored
     ]  # fmt: skip

@@ -38,6 +38,7 @@ class _Read(NamedTuple):
     started_at: datetime | None
     lost_cost: float | None
     lost_calls: int
+    is_reused: bool
     checks: str | None
 
 
@@ -106,5 +107,5 @@ def _item_row(shared: ItemRow, row: _Read, case: _CaseFacts) -> ItemRow:
         reasoning_tokens=row.reasoning_tokens, cost=row.cost, price_id=str(row.price_id or ""),
         lost_cost=row.lost_cost or 0.0, lost_calls=row.lost_calls, first_token_ms=row.first_token_ms,
         total_ms=row.total_ms, finish=row.finish or "", attempts=row.attempts, reply_text=row.text or "",
-        started_at=row.started_at,
+        started_at=row.started_at, reused=row.is_reused,
     )  # fmt: skip

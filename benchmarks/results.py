@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 
+from django.db.models import Sum
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchmarks.item_rows import entrant_key
-from benchmarks.models import Entrant, Run
+from benchmarks.models import Entrant, ItemReply, Run
 from benchmarks.reports import read_report
 from benchmarks.statistics.payload import EntrantUsage, Mean, Rank, ReportPayload
+from benchmarks.templatetags.benchmarks import cost
 from common.text.numbers import format_numbers
 
 FEW_CASES = 30
@@ -53,6 +56,12 @@ def read_results(run: Run) -> Results:
     return Results(rows, list(_warnings(run, report, rows, has_scores=has_scores)), has_scores)
 
 
+def _saved(run: Run) -> Decimal:
+    """Return the US dollars that reused answers cost in their own runs."""
+    reused = ItemReply.objects.filter(item__run=run, is_reused=True)
+    return reused.aggregate(cost=Sum("reply__call__cost"))["cost"] or Decimal(0)
+
+
 def _warnings(run: Run, report: ReportPayload, rows: list[ResultRow], *, has_scores: bool) -> Iterator[str]:
     if run.state == Run.State.CANCELLED:
         yield _("The run was cancelled: its numbers are of a part of the items.")
@@ -65,6 +74,13 @@ def _warnings(run: Run, report: ReportPayload, rows: list[ResultRow], *, has_sco
             "The run has %(n)d independent cases only: intervals are wide.", report.clusters,
         )  # fmt: skip
         yield sentence % {"n": report.clusters}
+    reused = sum(row.usage.reused for row in rows)
+    if reused:
+        sentence = ngettext(
+            "%(n)s answer is of an earlier run: here it cost nothing, instead of %(cost)s.",
+            "%(n)s answers are of earlier runs: here they cost nothing, instead of %(cost)s.", reused,
+        )  # fmt: skip
+        yield sentence % {**format_numbers(n=reused), "cost": cost(_saved(run))}
     for row in rows:
         if not row.mean.is_complete:
             found = {**format_numbers(scored=row.mean.scored, planned=row.mean.planned), "entrant": row.entrant}

@@ -33,11 +33,17 @@ def check_prompt(
     if first_blocking(findings) is None:
         findings += endpoint.scored_findings(rules, passages)
     if (blocking := first_blocking(findings)) is not None:
-        _store_refusal(actor, findings, battle)
+        store_refusal(actor, findings, battle)
         sentence = _("Your prompt was not sent: this arena does not allow “%(category)s”.")
         sentence %= {"category": blocking.rule.localized_category}
         raise PromptRefused(sentence, fields={"prompt": [sentence]})
     return findings
+
+
+def refused_by_rules(prompts: Iterable[Sequence[str]]) -> list[Finding | None]:
+    """Return for each prompt, a list of its texts, the finding that refuses it. Asks no endpoint."""
+    rules = policy.current()
+    return [first_blocking(_rule_findings(rules, [texts])) for texts in prompts]
 
 
 def store_findings(findings: Iterable[Finding], turn: Turn) -> None:
@@ -75,7 +81,8 @@ def first_blocking(findings: Iterable[Finding]) -> Finding | None:
 
 
 @transaction.atomic
-def _store_refusal(actor: Actor, findings: Iterable[Finding], battle: Battle | None) -> None:
+def store_refusal(actor: Actor, findings: Iterable[Finding], battle: Battle | None = None) -> None:
+    """Store what refused a person's prompt, for the moderators."""
     _create_verdicts(open_case(battle) if battle is not None else _refusals_case(actor), findings)
 
 

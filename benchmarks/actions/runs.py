@@ -44,13 +44,14 @@ def create_run(
     concurrency: int = 16,
     attempts: int = 3,
     budget: Decimal | None = None,
+    reuse_days: int | None = None,
     starts_at_once: bool = True,
 ) -> Run:
     """Store a run and have it prepared; its calls begin then, or after start_run.
 
-    budget: US dollars. Freezes the version. Raises InvalidInput, RunNotPossible and TooManyRuns.
+    budget: US dollars. reuse_days: see Run. Freezes the version. Raises InvalidInput, RunNotPossible and TooManyRuns.
     """
-    _check_numbers(len(entrants), repeats, concurrency, attempts)
+    _check_numbers(len(entrants), repeats, concurrency, attempts, reuse_days)
     with transaction.atomic():
         User.objects.select_for_update(no_key=True).get(pk=owner.pk)  # counts this member's runs exactly
         if Run.objects.live().filter(owner=owner).count() >= settings.ARENA_RUNS["member"]:
@@ -66,15 +67,15 @@ def create_run(
             raise RunNotPossible(_("A run of paid models needs a budget."))
         run = Run.objects.create(
             version=version, owner=owner, name=name, repeats=repeats, concurrency=concurrency, attempts=attempts,
-            budget=budget, is_paid=is_paid, starts_at_once=starts_at_once, order_seed=secrets.randbits(32),
-            entrant_count=len(entrants),
+            budget=budget, is_paid=is_paid, starts_at_once=starts_at_once, reuse_days=reuse_days,
+            order_seed=secrets.randbits(32), entrant_count=len(entrants),
         )  # fmt: skip
         _create_entrants(run, entrants)
         wake_after_commit(run)
     return run
 
 
-def _check_numbers(entrants: int, repeats: int, concurrency: int, attempts: int) -> None:
+def _check_numbers(entrants: int, repeats: int, concurrency: int, attempts: int, reuse_days: int | None) -> None:
     problems = {
         name: [_("Choose a number from 1 to %(most)s.") % {"most": most}]
         for name, value, most in (
@@ -82,8 +83,9 @@ def _check_numbers(entrants: int, repeats: int, concurrency: int, attempts: int)
             ("repeats", repeats, Run.MAX_REPEATS),
             ("concurrency", concurrency, Run.MAX_CONCURRENCY),
             ("attempts", attempts, Run.MAX_ATTEMPTS),
+            ("reuse_days", reuse_days, Run.MAX_REUSE_DAYS),
         )
-        if not 1 <= value <= most
+        if value is not None and not 1 <= value <= most
     }
     if problems:
         raise InvalidInput(fields=problems)

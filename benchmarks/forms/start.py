@@ -39,6 +39,10 @@ class StartForm(forms.Form):
         label=_("Budget in US dollars"), required=False, min_value=Decimal("0.00000001"), max_digits=14,
         decimal_places=8, help_text=_("The run never spends more. Free models need none."),
     )  # fmt: skip
+    reuse_days = forms.IntegerField(
+        label=_("Reuse answers up to so many days old"), required=False, min_value=1, max_value=Run.MAX_REUSE_DAYS,
+        help_text=_("Only of your own runs, to exactly the same calls. Empty: every call is made."),
+    )  # fmt: skip
     parameters = JSONField(_("Parameters"), "object", rows=2,
         help_text=_("For all entrants, over their own and the template’s, for example {\"temperature\": 0}."),
     )  # fmt: skip
@@ -90,7 +94,8 @@ class StartForm(forms.Form):
         ]  # fmt: skip
         return actions.create_run(
             owner=owner, version=version, entrants=requests, name=data["name"], repeats=data["repeats"],
-            concurrency=data["concurrency"], budget=data["budget"], starts_at_once=data["starts_at_once"],
+            concurrency=data["concurrency"], budget=data["budget"], reuse_days=data["reuse_days"],
+            starts_at_once=data["starts_at_once"],
         )  # fmt: skip
 
     def _baseline_number(self) -> int | None:

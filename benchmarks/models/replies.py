@@ -19,6 +19,8 @@ class Reply(models.Model):
     text = models.TextField()
     reasoning = models.TextField(blank=True)
     finish_reason = models.CharField(max_length=40, blank=True)
+    # See worker.reuse; empty if the answer is not to be given again.
+    answer_key = models.CharField(max_length=64, blank=True)
     # Null if imported.
     call = models.OneToOneField(Call, models.PROTECT, null=True, related_name="reply")
     created_at = models.DateTimeField(db_default=Now())
@@ -26,7 +28,12 @@ class Reply(models.Model):
     class Meta:
         verbose_name_plural = _("replies")
         # The unique index of `call` is the constraint "a call gave one reply".
-        indexes = [models.Index(fields=["owner"], name="replies_of_a_member")]
+        indexes = [
+            models.Index(fields=["owner"], name="replies_of_a_member"),
+            models.Index(
+                fields=["owner", "answer_key", "-created_at"], name="replies_to_reuse", condition=~Q(answer_key="")
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"reply {self.pk}"
@@ -36,6 +43,8 @@ class ItemReply(models.Model):
     item = models.ForeignKey(RunItem, models.CASCADE, related_name="replies", db_index=False)
     turn = models.PositiveSmallIntegerField(default=0)
     reply = models.ForeignKey(Reply, models.PROTECT, related_name="items")
+    # The answer of an earlier equal call: it cost nothing, and its times are another day's.
+    is_reused = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         verbose_name_plural = _("item replies")

@@ -48,6 +48,7 @@ class Run(models.Model):
 
     MAX_REPEATS, MAX_CONCURRENCY, MAX_ATTEMPTS = 32, 256, 5
     MAX_ENTRANTS, MAX_ITEMS = 50, 200_000
+    MAX_REUSE_DAYS = 365
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     version = models.ForeignKey(TemplateVersion, models.PROTECT, related_name="runs")
@@ -65,6 +66,8 @@ class Run(models.Model):
     concurrency = models.PositiveSmallIntegerField(default=16)
     attempts = models.PositiveSmallIntegerField(default=3)
     order_seed = models.PositiveBigIntegerField(default=0)
+    # Equal calls of the owner's runs give their answers again if they are at most so old; null: every call is made.
+    reuse_days = models.PositiveSmallIntegerField(null=True)
     is_paid = models.BooleanField(default=False)
     # US dollars.
     budget = models.DecimalField(max_digits=14, decimal_places=8, null=True)
@@ -101,6 +104,9 @@ class Run(models.Model):
             models.CheckConstraint(
                 condition=Q(repeats__range=(1, 32), concurrency__range=(1, 256), attempts__range=(1, 5)),
                 name="a_run_keeps_its_limits",
+            ),
+            models.CheckConstraint(
+                condition=Q(reuse_days=None) | Q(reuse_days__range=(1, 365)), name="a_run_reuses_answers_of_a_year"
             ),
         ]
         indexes = [

@@ -10,7 +10,12 @@ import msgspec
 from django.db import connection, transaction
 from django.db.models import Count, Exists, OuterRef
 from django.db.models.functions import Now
+from django.utils.translation import gettext as _
 
+from accounts.actor import Actor
+from battles.moderation import policy
+from battles.moderation.examination import refused_by_rules, store_refusal
+from battles.moderation.findings import Finding
 from battles.prompting.messages import context_characters
 from benchmarks.models import Case, Entrant, Prompt, RenderedPrompt, Run, RunCount, RunItem
 from benchmarks.preparation import guard
@@ -41,6 +46,7 @@ def prepare(run_id: int) -> bool:
     try:
         _render_prompts(run)
         _render_targets(run)
+        _check_rules(run)
         _insert_items(run)
     except NotPreparable as error:
         detail = "\n".join(map(str, error.problems[:MAX_PROBLEMS]))
@@ -108,6 +114,27 @@ def _render_targets(run: Run) -> None:
         _prolong(run.pk)
     if problems:
         raise NotPreparable(problems)
+
+
+def _check_rules(run: Run) -> None:
+    """Refuse a run with a prompt that the arena's rules block. Rules may be newer than a stored prompt."""
+    if not policy.current().matchers:
+        return
+    stored = RenderedPrompt.objects.filter(case__version=run.version_id, prompt__in=run.entrants.values("prompt"))
+    remaining = stored.order_by("case__position", "prompt").values_list("case__key", "messages", "turns")
+    found: dict[str, Finding] = {}
+    prompts = remaining.iterator(chunk_size=CASES_PER_CHILD)
+    while batch := list(islice(prompts, CASES_PER_CHILD)):
+        texts = [[*(str(message["content"]) for message in messages), *turns] for _key, messages, turns in batch]
+        refused = zip(batch, refused_by_rules(texts), strict=True)
+        found |= {key: finding for (key, *_rest), finding in refused if finding is not None}
+        _prolong(run.pk)
+    if found:
+        store_refusal(Actor(user=run.owner), {finding.rule.pk: finding for finding in found.values()}.values())
+        sentence = _("This arena does not allow “%(category)s”.")
+        raise NotPreparable(
+            [CaseProblem(key, sentence % {"category": one.rule.localized_category}) for key, one in found.items()]
+        )
 
 
 def _source(case: Case) -> CaseSource:

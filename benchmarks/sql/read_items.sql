@@ -4,7 +4,7 @@ SELECT
     item.id, item.case_id, item.repeat, item.state, item.error, item.score, item.passed, item.attempt,
     reply.prompt_tokens, reply.completion_tokens, reply.reasoning_tokens, reply.cost::double precision,
     reply.first_token_ms, reply.total_ms, reply.price_id, reply.finish_reason, reply.text, reply.started_at,
-    lost.cost::double precision, lost.calls, checks.results
+    lost.cost::double precision, lost.calls, coalesce(reply.is_reused, false), checks.results
 FROM (
     SELECT *
     FROM benchmarks_runitem
@@ -15,9 +15,11 @@ FROM (
 LEFT JOIN LATERAL (
     SELECT
         sum(call.prompt_tokens) AS prompt_tokens, sum(call.completion_tokens) AS completion_tokens,
-        sum(call.reasoning_tokens) AS reasoning_tokens, sum(call.cost) AS cost, sum(call.total_ms) AS total_ms,
+        sum(call.reasoning_tokens) AS reasoning_tokens,
+        sum(CASE WHEN asked.is_reused THEN 0 ELSE call.cost END) AS cost,
+        sum(call.total_ms) FILTER (WHERE NOT asked.is_reused) AS total_ms, bool_or(asked.is_reused) AS is_reused,
         min(call.started_at) AS started_at,
-        (array_agg(call.first_token_ms ORDER BY asked.turn))[1] AS first_token_ms,
+        (array_agg(CASE WHEN NOT asked.is_reused THEN call.first_token_ms END ORDER BY asked.turn))[1] AS first_token_ms,
         (array_agg(call.price_id ORDER BY asked.turn DESC))[1] AS price_id,
         (array_agg(reply.finish_reason ORDER BY asked.turn DESC))[1] AS finish_reason,
         CASE WHEN %(texts)s THEN (array_agg(reply.text ORDER BY asked.turn DESC))[1] END AS text

@@ -1,6 +1,6 @@
 -- Lock due items of entrants in the run's order, at most `most` of each and `total` in all.
 SELECT
-    item.id, item.entrant_id, item.case_id, item.turn, item.attempt, item.fence, item.preempted,
+    item.id, item.entrant_id, item.case_id, item.turn, item.attempt, item.fence, item.preempted, item.repeat,
     rendered.messages, rendered.turns
 FROM (
     SELECT due.id

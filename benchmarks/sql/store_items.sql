@@ -3,7 +3,8 @@ WITH outcome AS (
     SELECT * FROM jsonb_to_recordset(%(outcomes)s::jsonb) AS outcome (
         id bigint, fence bigint, turn integer, next_turn integer, state text, attempt integer, due_s double precision,
         error text, preempted integer, score double precision, passed boolean, scored_by text,
-        call_id bigint, model_id bigint, text text, reasoning text, finish_reason text, scores jsonb
+        call_id bigint, model_id bigint, text text, reasoning text, finish_reason text,
+        answer_key text, scores jsonb
     )
 ),
 held AS (
@@ -18,8 +19,8 @@ held AS (
     RETURNING item.id
 ),
 reply AS (
-    INSERT INTO benchmarks_reply (model_id, owner_id, text, reasoning, finish_reason, call_id)
-    SELECT model_id, %(owner)s, text, reasoning, finish_reason, call_id
+    INSERT INTO benchmarks_reply (model_id, owner_id, text, reasoning, finish_reason, answer_key, call_id)
+    SELECT model_id, %(owner)s, text, reasoning, finish_reason, answer_key, call_id
     FROM outcome JOIN held USING (id)
     WHERE text IS NOT NULL
     RETURNING id, call_id

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import compress
 
 import msgspec
 from django.db import connection, transaction
@@ -20,6 +21,7 @@ from battles.worker import call_slots, call_store
 from battles.worker.call_store import PlannedCall, PreparedCall
 from benchmarks.models import Entrant, ItemReply, Run, RunItem
 from benchmarks.sql import read_sql
+from benchmarks.worker import reuse
 from models_registry import spending
 from models_registry.models import Charge, LanguageModel
 from models_registry.models.ledger import are_paid_calls_halted
@@ -46,6 +48,7 @@ class ClaimedItem:
     attempt: int
     fence: int
     preempted: int
+    answer_key: str
     call: PreparedCall
 
     @property
@@ -64,15 +67,20 @@ class _DueItem:
     attempt: int
     fence: int
     preempted: int
+    repeat: int
     messages: list[Message]
     turns: list[str]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """The result of one attempt to claim. is_short: there was less work, or less room, than asked for."""
+    """The result of one attempt to claim.
+
+    reused: items that got the answers of earlier calls. is_short: there was less work, or less room, than asked for.
+    """
 
     items: list[ClaimedItem]
+    reused: tuple[int, ...] = ()
     is_short: bool = False
     pause_reason: str = ""
 
@@ -96,17 +104,16 @@ def claim_items(
     due = _lock_due_items(entrants, wanted, min(free, MAX_BATCH)) if free > 0 else []
     if not due:
         return NOTHING
-    models = [_model_of(entrants[item.entrant_id]) for item in due]
-    may_start = call_slots.take_slots(models, background=True, paces=paces)
-    planned = {
-        item.item_id: (item, _plan(entrants[item.entrant_id], item, run))
-        for item, starts in zip(due, may_start, strict=True)
-        if starts
-    }
+    planned = {item.item_id: (item, _plan(entrants[item.entrant_id], item, run)) for item in due}
     _add_earlier_turns(planned)
+    keys = {pk: reuse.answer_key(plan, item.repeat) for pk, (item, plan) in planned.items()}
+    reused = _reuse(run, planned, keys)
+    may_start = call_slots.take_slots([plan.model for _, plan in planned.values()], background=True, paces=paces)
+    planned = dict(compress(planned.items(), may_start))
     charges, reason = _reserve(run, planned)
-    items = _insert(planned, charges, entrants)
-    return Claim(items, is_short=len(items) < min(free, MAX_BATCH), pause_reason=reason)
+    items = _insert(planned, charges, entrants, keys)
+    is_short = len(items) + len(reused) < min(free, MAX_BATCH)
+    return Claim(items, reused, is_short=is_short, pause_reason=reason)
 
 
 def _model_of(entrant: Entrant) -> LanguageModel:
@@ -125,7 +132,7 @@ def _lock_due_items(entrants: Mapping[int, Entrant], wanted: Mapping[int, int], 
         return []
     with connection.cursor() as cursor:
         cursor.execute(read_sql("select_items.sql"), {"entrants": msgspec.json.encode(asked).decode(), "total": total})
-        rows = [_DueItem(*row[:7], *map(msgspec.json.decode, row[7:])) for row in cursor.fetchall()]
+        rows = [_DueItem(*row[:8], *map(msgspec.json.decode, row[8:])) for row in cursor.fetchall()]
     left = Counter(wanted)
     chosen = []
     for row in rows:
@@ -154,6 +161,16 @@ def _add_earlier_turns(planned: Mapping[int, tuple[_DueItem, PlannedCall]]) -> N
         item, plan = later[found.item_id]
         plan.messages.append({"role": "assistant", "content": found.reply.text})
         plan.messages.append({"role": "user", "content": item.turns[found.turn]})
+
+
+def _reuse(run: Run, planned: dict[int, tuple[_DueItem, PlannedCall]], keys: Mapping[int, str]) -> tuple[int, ...]:
+    """Give items the answers of earlier equal calls, and remove them from `planned`. Returns their ids."""
+    replies = reuse.find_replies(run, set(keys.values()))
+    given = tuple(pk for pk in planned if keys[pk] in replies)
+    if given:
+        items = {pk: planned.pop(pk)[0] for pk in given}
+        reuse.give_replies([(pk, replies[keys[pk]], item.turn >= len(item.turns)) for pk, item in items.items()])
+    return given
 
 
 def _reserve(run: Run, planned: dict[int, tuple[_DueItem, PlannedCall]]) -> tuple[dict[int, Charge], str]:
@@ -193,7 +210,10 @@ def _cap(plan: PlannedCall) -> int:
 
 
 def _insert(
-    planned: Mapping[int, tuple[_DueItem, PlannedCall]], charges: Mapping[int, Charge], entrants: Mapping[int, Entrant]
+    planned: Mapping[int, tuple[_DueItem, PlannedCall]],
+    charges: Mapping[int, Charge],
+    entrants: Mapping[int, Entrant],
+    keys: Mapping[int, str],
 ) -> list[ClaimedItem]:
     if not planned:
         return []
@@ -209,7 +229,7 @@ def _insert(
     return [
         ClaimedItem(
             item.item_id, entrants[item.entrant_id], item.case_id, item.turn, len(item.turns), item.attempt + 1,
-            item.fence + 1, item.preempted, call,
+            item.fence + 1, item.preempted, keys[item.item_id], call,
         )
         for item, call in zip(items, calls, strict=True)
     ]  # fmt: skip

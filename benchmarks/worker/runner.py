@@ -132,9 +132,11 @@ class RunDriver:
             self._running[item.item_id] = (item, asyncio.create_task(self._answer(item)))
         if claim.pause_reason:
             self._commit.pause_reason = claim.pause_reason
-        if claim.items and not claim.is_short:
+        if claim.reused:
+            streaming.publish_soon(self._run_id, list(claim.reused))
+        if (claim.items or claim.reused) and not claim.is_short:
             self._wake.set()
-        return bool(claim.items)
+        return bool(claim.items or claim.reused)
 
     async def _answer(self, item: ClaimedItem) -> None:
         result = CallResult(was_sent=False)

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from benchmarks.checking import scoring_children
-from benchmarks.models import ItemReply, Reply, Run, RunItem, Score
+from benchmarks.models import ItemReply, Run, RunItem, Score
 from benchmarks.preparation.targets import render_targets
 from benchmarks.scores import CaseFacts, CheckSet, ItemScore
 from benchmarks.scoring.ports import ScoredAnswer
@@ -60,20 +60,22 @@ def score_batch(run_id: int, checks: CheckSet, stopping: Event) -> list[int]:
     return [] if stopping.is_set() else _store(run_id, checks, items, scores)
 
 
-def _last_replies(items: Sequence[RunItem]) -> dict[int, Reply]:
+def _last_replies(items: Sequence[RunItem]) -> dict[int, ItemReply]:
     replies = ItemReply.objects.filter(item__in=items).select_related("reply__call").order_by("item", "turn")
-    return {found.item_id: found.reply for found in replies}
+    return {found.item_id: found for found in replies}
 
 
-def _answer(reply: Reply, case: CaseFacts) -> ScoredAnswer:
+def _answer(given: ItemReply, case: CaseFacts) -> ScoredAnswer:
+    reply = given.reply
     answer = ScoredAnswer(
         text=reply.text, reasoning=reply.reasoning, variables=case.variables, metadata=case.metadata,
         finish_reason=reply.finish_reason,
     )  # fmt: skip
     call = reply.call
     if call is not None:
-        answer.first_token_ms, answer.total_ms = call.first_token_ms, call.total_ms
         answer.tokens_in, answer.tokens_out = call.prompt_tokens, call.completion_tokens
+    if call is not None and not given.is_reused:
+        answer.first_token_ms, answer.total_ms = call.first_token_ms, call.total_ms
         answer.cost = None if call.cost is None else float(call.cost)
     return answer
 

@@ -22,7 +22,7 @@ from benchmarks.models import Run, RunItem
 from benchmarks.scores import CaseFacts, CheckSet, ItemScore
 from benchmarks.scoring.ports import ScoredAnswer
 from benchmarks.sql import read_sql
-from benchmarks.worker import pace
+from benchmarks.worker import pace, reuse
 from benchmarks.worker.claims import ClaimedItem
 from common.db.execution import run_in_db_with_retry
 from common.payload_types import JsonObject
@@ -80,7 +80,7 @@ def outcome_of(ended: Ended, run: RunFacts, case: CaseFacts) -> JsonObject:
         "id": item.item_id, "fence": item.fence, "turn": item.turn, "next_turn": item.turn, "attempt": item.attempt,
         "due_s": 0.0, "error": "", "preempted": item.preempted, "score": None, "passed": None, "scored_by": "",
         "call_id": item.call.row.pk, "model_id": item.call.row.model_id, "text": None, "reasoning": "",
-        "finish_reason": "", "scores": [],
+        "finish_reason": "", "answer_key": "", "scores": [],
     }  # fmt: skip
     if ended.is_preempted:
         return row | {"state": RunItem.State.QUEUED, "attempt": item.attempt - 1, "preempted": item.preempted + 1}
@@ -94,7 +94,10 @@ def outcome_of(ended: Ended, run: RunFacts, case: CaseFacts) -> JsonObject:
         text="".join(result.texts), reasoning="".join(result.reasonings), variables=case.variables,
         metadata=case.metadata, finish_reason=result.completion.finish_reason,
     )  # fmt: skip
-    row |= {"text": answer.text, "reasoning": answer.reasoning, "finish_reason": answer.finish_reason}
+    row |= {
+        "text": answer.text, "reasoning": answer.reasoning, "finish_reason": answer.finish_reason,
+        "answer_key": item.answer_key if answer.finish_reason in reuse.REUSABLE else "",
+    }  # fmt: skip
     if item.turn < item.last_turn:  # attempts count for each turn
         return row | {"state": RunItem.State.QUEUED, "next_turn": item.turn + 1, "attempt": 0}
     score = _score(run.checks, case, answer)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from django.db import Error
 
+from battles.models import ModerationCase, ModerationRule
 from benchmarks.models import Prompt, RenderedPrompt, Run, RunItem, TemplateVersion
 from benchmarks.preparation import guard, run_preparation
 from benchmarks.preparation.frames import CaseSource, PromptSource, RenderRequest
@@ -104,6 +105,17 @@ def test_run_without_a_prompt_fails_with_its_cases():
     run.refresh_from_db()
     assert (run.state, run.reason) == ("failed", "not_preparable")
     assert [line.partition(":")[0] for line in run.detail.splitlines()] == ["case-0", "case-1"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_case_that_a_rule_blocks_fails_the_run():
+    run = factory.run(factory.version(3), make.model(), is_prepared=False)
+    ModerationRule.objects.create(category="secrets", patterns=["word1"], action="block")
+    assert not prepare(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.detail) == ("failed", "case-1: This arena does not allow “secrets”.")
+    assert ModerationCase.objects.get().user == run.owner
+    assert not RunItem.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
