@@ -15,6 +15,19 @@ class TooManyRuns(ArenaError):
     http_status = 429
 
 
+class TemplateInUse(ArenaError):
+    code = "template_in_use"
+    message = _("The template has runs. Archive it instead.")
+    http_status = 409
+
+
+class CasesRefused(InvalidInput):
+    """Raised for cases of which none is stored."""
+
+    code = "cases_refused"
+    http_status = 422
+
+
 class RunNotPossible(InvalidInput):
     """Raised when a run cannot be made from valid input: no key, no budget, an empty template."""
 

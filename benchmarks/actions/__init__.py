@@ -5,21 +5,25 @@ from benchmarks.actions.runs import (
     create_run,
     pause_run,
     raise_budget,
+    rename_run,
     resume_run,
     retry_failed,
     start_run,
 )
-from benchmarks.actions.templates import freeze_version
+from benchmarks.actions.templates import archive_template, delete_template, freeze_version
 
 __all__ = [
     "EntrantRequest",
     "add_cases",
+    "archive_template",
     "cancel_run",
     "create_run",
     "create_template",
+    "delete_template",
     "freeze_version",
     "pause_run",
     "raise_budget",
+    "rename_run",
     "resume_run",
     "retry_failed",
     "save_cases",

@@ -187,3 +187,8 @@ def raise_budget(run: Run, *, to: Decimal) -> Run:
         raise RunNotPossible(_("A budget can only be raised."))
     run.refresh_from_db()
     return run
+
+
+def rename_run(run: Run, name: str) -> None:
+    run.name = name
+    run.save(update_fields=["name"])
