@@ -28,6 +28,7 @@ class TurnReply:
     reasoning: str
     finish_reason: str
     call: Call | None
+    text: str
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,7 @@ def _turns(item: RunItem, follow_ups: Sequence[str]) -> list[TurnReply]:
         TurnReply(
             follow_ups[one.turn - 1] if 0 < one.turn <= len(follow_ups) else "",
             render(one.reply.text), one.reply.reasoning, one.reply.finish_reason, one.reply.call,
+            one.reply.text,
         )
         for one in stored
     ]  # fmt: skip
