@@ -1,3 +1,4 @@
+from benchmarks.actions.built_in import store_built_in_templates
 from benchmarks.actions.drafts import add_cases, create_template, save_cases, save_draft, start_draft, update_template
 from benchmarks.actions.runs import (
     EntrantRequest,
@@ -30,5 +31,6 @@ __all__ = [
     "save_draft",
     "start_draft",
     "start_run",
+    "store_built_in_templates",
     "update_template",
 ]
