@@ -22,11 +22,11 @@ from common.valkey import limits
 
 NOT_COUNTED = _("Signing up is temporarily unavailable. Please try again.")
 LIFETIMES = {"30": _("30 days"), "90": _("90 days"), "365": _("a year"), "": _("until it is revoked")}
-# Without Scope.BENCHMARK, until there are benchmark runs.
 SCOPE_HINTS = {
     Scope.READ: _("read: everything you can see"),
     Scope.BATTLE: _("battle: start battles, ask on, stop"),
     Scope.VOTE: _("vote: vote and give feedback"),
+    Scope.BENCHMARK: _("benchmark: make templates, start and change runs"),
     Scope.EXPORT: _("export: fetch all votes, under pseudonyms"),
 }
 

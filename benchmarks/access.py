@@ -51,6 +51,10 @@ def readable_runs(person: Person) -> QuerySet[Run]:
     return Run.objects.filter(own | Q(published_at__isnull=False))
 
 
+def has_runs(person: Person) -> bool:
+    return isinstance(person, User) and Run.objects.filter(owner=person).exists()
+
+
 def get_run_or_404(person: Person, public_id: str, *, to_change: bool = False) -> Run:
     run = readable_runs(person).select_related("version__template").filter(public_id=public_id).first()
     if run is None or (to_change and not owns(person, run)):

@@ -29,6 +29,7 @@ class TurnReply:
     finish_reason: str
     call: Call | None
     is_reused: bool
+    text: str
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,7 @@ def _turns(item: RunItem, follow_ups: Sequence[str]) -> list[TurnReply]:
         TurnReply(
             follow_ups[one.turn - 1] if 0 < one.turn <= len(follow_ups) else "",
             render(one.reply.text), one.reply.reasoning, one.reply.finish_reason, one.reply.call, one.is_reused,
+            one.reply.text,
         )
         for one in stored
     ]  # fmt: skip

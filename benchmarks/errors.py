@@ -21,6 +21,19 @@ class ExportTooLarge(ArenaError):
     http_status = 422
 
 
+class TemplateInUse(ArenaError):
+    code = "template_in_use"
+    message = _("The template has runs. Archive it instead.")
+    http_status = 409
+
+
+class CasesRefused(InvalidInput):
+    """Raised for cases of which none is stored."""
+
+    code = "cases_refused"
+    http_status = 422
+
+
 class RunNotPossible(InvalidInput):
     """Raised when a run cannot be made from valid input: no key, no budget, an empty template."""
 

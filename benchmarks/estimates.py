@@ -31,6 +31,7 @@ class EntrantEstimate:
     items: int
     expected: Decimal
     most: Decimal
+    tokens: int
     too_long_count: int = 0
     too_long: list[str] = field(default_factory=list)
 
@@ -42,6 +43,10 @@ class Estimate:
     @property
     def items(self) -> int:
         return sum(entrant.items for entrant in self.entrants)
+
+    @property
+    def tokens(self) -> int:
+        return sum(entrant.tokens for entrant in self.entrants)
 
     @property
     def expected(self) -> Decimal:
@@ -82,23 +87,23 @@ def _of_entrant(
     cap = max([int(parameters[name]) for name in CAPS & parameters.keys()], default=model.max_tokens)
     characters = sum(asked) * calls + system * calls * len(asked)
     answer = min(answers.get(model.pk, EXPECTED_TOKENS), cap)
+    count = len(asked) * calls
+    # Later turns repeat the answers before.
+    repeated = len(asked) * calls * (calls - 1) // 2
+    prompt_tokens = int(characters / CHARACTERS_PER_TOKEN + repeated * answer)
+    completion_tokens = int(answer * count)
     expected = most = Decimal(0)
     if (price := model.price) is not None and price.is_above_zero:
-        count = len(asked) * calls
-        # Later turns repeat the answers before.
-        repeated = len(asked) * calls * (calls - 1) // 2
-        expected = price.cost_of(
-            prompt_tokens=int(characters / CHARACTERS_PER_TOKEN + repeated * answer),
-            completion_tokens=int(answer * count),
-        )
+        expected = price.cost_of(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
         templates = MAX_TEMPLATE_TOKENS * (len(prompt.messages) + 2 * calls) * count
         most = price.cost_of(
             prompt_tokens=characters * MAX_BYTES_PER_CHARACTER + templates + repeated * cap,
             completion_tokens=cap * count,
         )
     return EntrantEstimate(
-        model, prompt, len(sizes) * repeats, expected * repeats, most * repeats, len(too_long), too_long[:LISTED_CASES]
-    )
+        model, prompt, len(sizes) * repeats, expected * repeats, most * repeats,
+        (prompt_tokens + completion_tokens) * repeats, len(too_long), too_long[:LISTED_CASES],
+    )  # fmt: skip
 
 
 def _case_sizes(version: TemplateVersion, prompt: Prompt) -> dict[str, int]:

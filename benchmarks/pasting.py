@@ -22,6 +22,12 @@ class PastedCase:
     variables: JsonObject = field(default_factory=dict)
     expected: list[object] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
+    # Not in a table.
+    messages: list[JsonObject] | None = None
+    checks: list[JsonObject] | None = None
+    cluster: str = ""
+    metadata: JsonObject = field(default_factory=dict)
+    weight: float = 1.0
 
 
 def read_table(text: str) -> list[PastedCase]:

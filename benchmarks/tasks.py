@@ -7,6 +7,7 @@ from celery import Task, shared_task
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
+from benchmarks import streaming
 from benchmarks.models import Run
 from common.valkey.connections import UNREACHABLE, fail_fast
 
@@ -19,6 +20,8 @@ def prepare_run(run_id: int) -> None:
 
     if prepare(run_id):
         wake(run_id, Run.State.RUNNING)
+    else:  # failed, or ready to be started
+        streaming.publish(run_id)
 
 
 @shared_task(ignore_result=True)

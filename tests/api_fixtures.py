@@ -12,6 +12,7 @@ from battles.prompting.lineup import BattleRequest
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel
 from tests import make
+from tests.benchmarks import samples as benchmark_samples
 from tests.leaderboard import vote_factory
 from tests.leaderboard.tally_checks import aggregate
 from tests.uploads import pictures
@@ -80,6 +81,7 @@ def create_world(actor: Actor, *, with_boards: bool = False) -> World:
     if actor.user is not None:
         tokens = [ApiToken.issue(user=actor.user, name="t", scopes=[Scope.READ])[0].public_id]
     answers = Answer.objects.filter(turn__battle__in=[voted, compared])
+    sample = None if actor.user is None else benchmark_samples.sample(actor.user, models[:2])
     return World(
         actor, waiting, voted, void, live, unanswered, compared, discarded, document, picture,
         {
@@ -92,6 +94,9 @@ def create_world(actor: Actor, *, with_boards: bool = False) -> World:
             "tokens": tokens,
             "shares": [share.public_id],
             "uploads": [document.public_id, picture.public_id],
+            "templates": [sample.template.public_id] if sample else [],
+            "runs": [sample.run.public_id] if sample else [],
+            "items": [f"{sample.run.public_id}-{sample.item.pk}"] if sample else [],
         },
     )  # fmt: skip
 

@@ -14,6 +14,7 @@ from uritemplate import variables
 
 import accounts.api.schema
 import battles.api.schema
+import benchmarks.api.schema
 import leaderboard.api.schema
 import models_registry.api.schema
 import site_content.api.schema
@@ -42,6 +43,7 @@ OPERATIONS: Operations = {
     **battles.api.schema.OPERATIONS,
     **uploads.api.schema.OPERATIONS,
     **leaderboard.api.schema.OPERATIONS,
+    **benchmarks.api.schema.OPERATIONS,
     **accounts.api.schema.OPERATIONS,
 }
 _REFERENCE = "#/components/schemas/{name}"

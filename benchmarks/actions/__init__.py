@@ -1,3 +1,4 @@
+from benchmarks.actions.built_in import store_built_in_templates
 from benchmarks.actions.drafts import add_cases, create_template, save_cases, save_draft, start_draft, update_template
 from benchmarks.actions.grading import grade_item
 from benchmarks.actions.rescoring import rescore_run
@@ -6,23 +7,29 @@ from benchmarks.actions.runs import (
     cancel_run,
     create_run,
     pause_run,
+    pause_runs,
     raise_budget,
+    rename_run,
     resume_run,
     retry_failed,
     start_run,
 )
-from benchmarks.actions.templates import freeze_version
+from benchmarks.actions.templates import archive_template, delete_template, freeze_version
 
 __all__ = [
     "EntrantRequest",
     "add_cases",
+    "archive_template",
     "cancel_run",
     "create_run",
     "create_template",
+    "delete_template",
     "freeze_version",
     "grade_item",
     "pause_run",
+    "pause_runs",
     "raise_budget",
+    "rename_run",
     "rescore_run",
     "resume_run",
     "retry_failed",
@@ -30,5 +37,6 @@ __all__ = [
     "save_draft",
     "start_draft",
     "start_run",
+    "store_built_in_templates",
     "update_template",
 ]

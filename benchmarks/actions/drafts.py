@@ -28,6 +28,8 @@ class DraftContent:
     checks: Sequence[Check]
     parameters: JsonObject = field(default_factory=dict)
     errors_count: str = TemplateVersion.ErrorsCount.MISSING
+    # JSON Schema of a case's variables; None keeps the draft's.
+    variables: JsonObject | None = None
 
 
 @transaction.atomic
@@ -53,7 +55,9 @@ def save_draft(version: TemplateVersion, content: DraftContent) -> None:
     """Replace a draft's prompts, checks and parameters. Raises WrongState."""
     draft = _lock_draft(version)
     draft.parameters, draft.errors_count = content.parameters, content.errors_count
-    draft.save(update_fields=["parameters", "errors_count"])
+    if content.variables is not None:
+        draft.variables = content.variables
+    draft.save(update_fields=["parameters", "errors_count", "variables"])
     draft.prompts.all().delete()
     draft.checks.all().delete()
     for position, prompt in enumerate(content.prompts):
@@ -108,7 +112,8 @@ def add_cases(version: TemplateVersion, pasted: Sequence[PastedCase], *, replace
         Case(
             version=draft, position=position + at, key=case.key or _new_key(taken, position + at),
             variables=case.variables, expected=case.expected, tags=case.tags,
-            digest=case_digest(case.variables, case.expected),
+            digest=case_digest(case.variables, case.expected, case.messages), messages=case.messages,
+            checks=case.checks, cluster=case.cluster, metadata=case.metadata, weight=case.weight,
         )
         for at, case in enumerate(pasted)
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Freezing of template versions."""
+"""Freezing of versions; archiving and deletion of templates."""
 
 import hashlib
 
@@ -7,9 +7,10 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
-from benchmarks.errors import RunNotPossible
-from benchmarks.models import TemplateVersion
+from benchmarks.errors import RunNotPossible, TemplateInUse
+from benchmarks.models import Case, Check, Prompt, Run, Template, TemplateVersion
 from benchmarks.version_errors import errors_of_version
+from common.db.triggers import without_triggers_of
 
 
 @transaction.atomic
@@ -43,3 +44,23 @@ def freeze_version(version: TemplateVersion) -> TemplateVersion:
     version.state, version.digest, version.frozen_at = TemplateVersion.State.FROZEN, digest.hexdigest(), Now()
     version.save(update_fields=["state", "digest", "frozen_at", "case_count"])
     return version
+
+
+def archive_template(template: Template, *, archived: bool) -> None:
+    """Hide a template from lists, or show it again; its runs stay."""
+    template.archived_at = Now() if archived else None
+    template.save(update_fields=["archived_at"])
+    template.refresh_from_db()
+
+
+@transaction.atomic
+def delete_template(template: Template) -> None:
+    """Delete a template with its versions. Raises TemplateInUse if it has runs."""
+    versions = TemplateVersion.objects.select_for_update().filter(template=template)
+    if Run.objects.filter(version__in=list(versions)).exists():
+        raise TemplateInUse
+    with without_triggers_of(Case, Prompt, Check):  # of frozen versions, which no run used
+        for contents in (Case, Prompt, Check):
+            contents.objects.filter(version__template=template).delete()
+        versions.delete()
+    template.delete()

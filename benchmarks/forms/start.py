@@ -49,7 +49,8 @@ class StartForm(forms.Form):
     starts_at_once = forms.BooleanField(label=_("Start as soon as it is prepared"), required=False, initial=True)
 
     def __init__(self, data: QueryDict | None, *, version: TemplateVersion, models: Sequence[LanguageModel]) -> None:
-        super().__init__(data, initial={"models": [model.slug for model in models[:1]]})
+        free = [model for model in models if not model.is_paid]
+        super().__init__(data, initial={"models": [model.slug for model in free[:3] or models[:1]]})
         self._models = {model.slug: model for model in models}
         self._prompts = {str(prompt.position): prompt for prompt in version.prompts.all()}
         slugs = [(slug, str(model)) for slug, model in self._models.items()]

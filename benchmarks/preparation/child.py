@@ -1,7 +1,7 @@
 """`python -m benchmarks.preparation.child`: read a RenderRequest, write a CaseResult for each case.
 
-Fuel ends loops, but not the growth of a string: kernel limits apply. The process has no database, settings or keys,
-and cannot write files.
+Fuel ends loops, but not the growth of a string: kernel limits apply. The process has no database, settings, keys or
+files.
 """
 
 import hashlib

@@ -27,7 +27,7 @@ def index(request: PageRequest) -> HttpResponse:
     else:
         templates = Paginator(list_templates(request.user, form), PER_PAGE).get_page(request.GET.get("page"))
         context |= {"page_obj": templates, "rows": list(templates)}
-    if not context["rows"] and not form.is_narrowed:
+    if not form.is_narrowed and not access.has_runs(request.user):
         site = access.readable_templates(request.user).filter(visibility=Template.Visibility.SITE, archived_at=None)
         context["first_template"] = site.filter(versions__state="frozen").order_by("pk").first()
     return render(request, "benchmarks/list.html#list" if request.htmx else "benchmarks/list.html", context)

@@ -1,4 +1,10 @@
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import cast
+
 import pgtrigger
+from django.db import connection
+from django.db.models import Model
 
 
 def forbid_truncate(name: str) -> pgtrigger.Trigger:
@@ -14,3 +20,14 @@ def allow_truncate_sql() -> str:
     found = [(model, trigger) for model, trigger in pgtrigger.registered() if trigger.operation == pgtrigger.Truncate]
     names = [trigger.get_pgid(model) for model, trigger in found]
     return f"SELECT set_config('pgtrigger.ignore', '{{{','.join(names)}}}', true)"
+
+
+@contextmanager
+def without_triggers_of(*models: type[Model]) -> Iterator[None]:
+    """Switch off the models' triggers within a transaction."""
+    # pgtrigger.ignore puts a second command before each statement, so that it cannot be prepared.
+    names = [trigger.get_pgid(model) for model, trigger in pgtrigger.registered() if cast(object, model) in models]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('pgtrigger.ignore', %s, true)", [f"{{{','.join(names)}}}"])
+        yield
+        cursor.execute("SELECT set_config('pgtrigger.ignore', '', true)")

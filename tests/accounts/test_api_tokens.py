@@ -158,6 +158,6 @@ def test_command_explains_invalid_arguments(arguments: list[str], sentence: str)
     assert not ApiToken.objects.exists()
 
 
-def test_token_form_hides_benchmark_scope():
+def test_token_form_offers_every_scope():
     offered = [scope for scope, _label in TokenForm.base_fields["scopes"].choices]
-    assert offered == ["read", "battle", "vote", "export"]
+    assert offered == list(Scope)

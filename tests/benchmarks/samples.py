@@ -99,6 +99,15 @@ def finished_run(owner: User, version: TemplateVersion, models: Sequence[Languag
     return run
 
 
+def live_run(owner: User, version: TemplateVersion, models: Sequence[LanguageModel]) -> Run:
+    """Create a running run without answers."""
+    entrants = [EntrantRequest(model) for model in models]
+    run = actions.create_run(owner=owner, version=version, entrants=entrants, name="Under way")
+    prepare(run)
+    run.refresh_from_db()
+    return run
+
+
 def prepare(run: Run) -> None:
     """Store prompts and items as preparation does, without the child."""
     cases, entrants = list(run.version.cases.all()), list(run.entrants.select_related("prompt"))

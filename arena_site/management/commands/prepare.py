@@ -14,6 +14,7 @@ from accounts.models import User
 from arena_site.old_databases import DATABASE_REFUSAL, is_from_before_squash
 from arena_site.removed_settings import check_removed_settings
 from arena_site.site_role import grant_rights
+from benchmarks.actions import store_built_in_templates
 from common.valkey import heartbeat
 from models_registry.health.reachability import probe_keyless_providers
 from models_registry.models import LanguageModel, Provider
@@ -43,6 +44,7 @@ class Command(BaseCommand):
         if not container:
             self._collect_static()
         self._import_models()
+        store_built_in_templates()
         self._warn_about_refused_providers(probe_keyless_providers())
         self._create_first_administrator(HOW_TO_RUN_PYTHON[container] if container else ".venv/bin/python")
         if container:

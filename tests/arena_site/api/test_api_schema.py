@@ -1,5 +1,6 @@
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 import jsonschema
@@ -8,8 +9,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
 
-from accounts.models import SignIn
+from accounts.models import SignIn, User
 from arena_site.openapi.views import schema_as_json
+from benchmarks.models import Run
 from leaderboard.releases import planning, publishing
 from site_content.actions import publish_page
 from site_content.models import PageVersion
@@ -177,6 +179,8 @@ def test_responses_match_schema_without_extra_fields(client: Client, settings):
     assert ask("get", "feedback-tags/")["count"] == 9
     ask("get", "suggestions/")
 
+    ask_about_benchmarks(ask, member.user, ids)
+
     ask("get", "me/")
     assert ask("get", "me/votes/")["results"]
     made = ask("post", "me/tokens/", {"name": "t", "scopes": ["read"], "expires_at": "2100-01-01T00:00:00Z"})
@@ -193,12 +197,49 @@ def test_responses_match_schema_without_extra_fields(client: Client, settings):
     assert contract.operations - contract.seen == set()
 
 
+def ask_about_benchmarks(ask: Callable[..., Any], owner: User, ids: dict[str, list[str]]) -> None:
+    """Call every operation of benchmarks, on finished and live runs."""
+    [template], [run], [item] = (ids[kind] for kind in ("templates", "runs", "items"))
+    templates, runs = "benchmarks/templates/", "benchmarks/runs/"
+    content = {
+        "prompts": [{"label": "a", "messages": [{"role": "user", "template": "{{ n }}?"}], "turns": ["Sure?"]}],
+        "checks": [{"key": "c", "scorer": "contains", "target": "1"}], "parameters": {"temperature": 0},
+        "variables": {"type": "object"}, "errors_count": "wrong",
+    }  # fmt: skip
+    made = ask("post", templates, {"name": "New", **content})["id"]
+    ask("put", f"{templates}{{public_id}}/", {"name": "Newer", **content}, public_id=made)
+    case = {"key": "a", "variables": {"n": 1}, "expected": [1], "messages": [{"role": "user", "content": "Hi"}]}
+    cases = {"cases": [{**case, "tags": ["t"], "cluster": "c", "metadata": {"m": 1}, "weight": 2}, {}]}
+    ask("post", f"{templates}{{public_id}}/cases/", cases, public_id=made)
+    ask("get", f"{templates}{{public_id}}/cases/", public_id=made)
+    ask("post", f"{templates}{{public_id}}/freeze/", public_id=made)
+    ask("post", f"{templates}{{public_id}}/versions/", public_id=made)
+    ask("delete", f"{templates}{{public_id}}/", public_id=made)
+    assert ask("get", templates)["results"][0]["version"]
+    for path in ("", "versions/"):
+        ask("get", f"{templates}{{public_id}}/{path}", public_id=template)
+    body = {"template": template, "version": 1, "models": ["ada"]}
+    assert ask("post", "benchmarks/estimate/", body)["items"] == 8
+    started = ask("post", runs, {**body, "start": False})["id"]
+    for state, move in [("queued", "start"), ("running", "pause"), ("paused", "resume"), ("running", "cancel")]:
+        Run.objects.filter(public_id=started).update(state=state)
+        ask("post", f"{runs}{{public_id}}/{move}/", public_id=started)
+    ask("post", f"{runs}{{public_id}}/retry/", public_id=run)
+    ask("patch", f"{runs}{{public_id}}/", {"name": "Second look"}, public_id=run)
+    ask("get", f"{runs}{{public_id}}/stream/", public_id=run)
+    for path in ("", "items/"):
+        ask("get", f"{runs}{{public_id}}/{path}", public_id=run)
+    assert ask("get", runs)["count"] == 2
+    assert ask("get", "benchmarks/items/{public_id}/", public_id=item)["scores"]
+
+
 def test_empty_responses_match_schema(client: Client):
     make.model(slug="ada")
     contract = Contract()
     for route, query in [
         ("me/", ""), ("boards/", ""), ("leaderboard/", ""), ("leaderboard/matrix/", ""), ("leaderboard/snapshots/", ""),
-        ("sessions/", ""), ("models/", ""), ("leaderboard/history/", "?models=ada"),
+        ("sessions/", ""), ("models/", ""), ("benchmarks/templates/", ""), ("benchmarks/runs/", ""),
+        ("leaderboard/history/", "?models=ada"),
     ]:  # fmt: skip
         contract.ask(client, "get", route, query=query)
     contract.ask(client, "get", "leaderboard/models/{slug}/", slug="ada")

@@ -73,7 +73,8 @@ class Person:
         """Return existing ids for a parameter of the path or query."""
         ids = self.world.ids
         if name == "public_id":
-            kind = path.split("/")[4 if "/leaderboard/" in path or "/me/" in path else 3]
+            nested = any(name in path for name in ("/leaderboard/", "/me/", "/benchmarks/"))
+            kind = path.split("/")[4 if nested else 3]
             return ids.get(kind, [])
         return {
             "slug": ids["models"],

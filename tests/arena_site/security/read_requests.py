@@ -56,7 +56,7 @@ IDS: dict[tuple[str, ...], Callable[[Arena], list[str]]] = {
     ("/accounts/tokens/", "/api/v1/me/tokens/"): lambda arena: [arena.token],
     ("/accounts/browsers/", "/api/v1/me/browsers/"): lambda arena: [arena.browser],
     ("/accounts/confirm-email/", "/accounts/password/reset/key/", "/accounts/2fa/webauthn/keys/"): lambda arena: ["1"],
-    ("/benchmarks/t/",): lambda arena: ["none"],
+    ("/benchmarks/t/", "/api/v1/benchmarks/"): lambda arena: ["none"],
     ("/models/icons/",): lambda arena: ["none"],
     ("/api/{rest}",): lambda arena: ["v1/none/"],
 }

@@ -278,3 +278,29 @@ def test_staff_without_permissions_gets_no_admin_page(others: dict[str, Client])
     for path in set(administration()) - harmless:
         if "{" not in path:
             assert ask(others["a moderator"], "GET", path) in (NOT_ALLOWED, HIDDEN, NO_SUCH_METHOD, 302), path
+
+
+def test_benchmark_api_needs_owner_and_scope(others: dict[str, Client]):
+    member, (ada, bob, _cyd) = make.member(), api_fixtures.contestants()
+    sample, wrong = benchmark_samples.sample(member.user, [ada, bob]), []
+    live = benchmark_samples.live_run(member.user, sample.template.versions.get(state="frozen"), [ada])
+    programs = {scope: program(member, scope) for scope in Scope}
+    for address, needed in url_access.BENCHMARKS_API.items():
+        run = live if "stream" in address else sample.run
+        ids = {
+            "templates": sample.template.public_id,
+            "runs": run.public_id,
+            "items": f"{run.public_id}-{sample.item.pk}",
+        }
+        path = address.format(public_id=ids.get(address.split("/")[4], ""))
+        for method, wanted in needed.items():
+            for scope, client in programs.items():
+                status = ask(client, method, path)
+                if status in REFUSED if scope == wanted else status != NOT_ALLOWED:
+                    wrong.append((scope, method, path, status))
+            wrong += [
+                (who, method, path)
+                for who, client in others.items()
+                if "{" in address and ask(client, method, path) != HIDDEN
+            ]
+    assert wrong == []

@@ -126,7 +126,27 @@ BENCHMARKS = [
     "/benchmarks/r/{public_id}/case/{case_id}/",
     "/benchmarks/r/{public_id}/export.{ending}",
 ]  # fmt: skip
+# The same in the API, and the scope that each method needs (tests/benchmarks/test_api.py).
+BENCHMARK = {"POST": Scope.BENCHMARK}
+BENCHMARKS_API: dict[str, dict[str, Scope]] = {
+    "/api/v1/benchmarks/templates/": {**READ, **BENCHMARK},
+    "/api/v1/benchmarks/templates/{public_id}/": {**READ, "PUT": Scope.BENCHMARK, "DELETE": Scope.BENCHMARK},
+    "/api/v1/benchmarks/templates/{public_id}/cases/": {**READ, **BENCHMARK},
+    "/api/v1/benchmarks/templates/{public_id}/versions/": {**READ, **BENCHMARK},
+    "/api/v1/benchmarks/templates/{public_id}/freeze/": BENCHMARK,
+    "/api/v1/benchmarks/estimate/": BENCHMARK,
+    "/api/v1/benchmarks/runs/": {**READ, **BENCHMARK},
+    "/api/v1/benchmarks/runs/{public_id}/": {**READ, "PATCH": Scope.BENCHMARK},
+    "/api/v1/benchmarks/runs/{public_id}/start/": BENCHMARK,
+    "/api/v1/benchmarks/runs/{public_id}/pause/": BENCHMARK,
+    "/api/v1/benchmarks/runs/{public_id}/resume/": BENCHMARK,
+    "/api/v1/benchmarks/runs/{public_id}/cancel/": BENCHMARK,
+    "/api/v1/benchmarks/runs/{public_id}/retry/": BENCHMARK,
+    "/api/v1/benchmarks/runs/{public_id}/items/": READ,
+    "/api/v1/benchmarks/runs/{public_id}/stream/": READ,
+    "/api/v1/benchmarks/items/{public_id}/": READ,
+}
 TABLES = (
     OPEN, SIGNED, PUBLISHED, OWN, EXPORTS, STAFF_EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, STAFF_PAGES, OWNED,
-    OWNED_PAGES, BENCHMARKS, MEMBERS_TOKENS, MEMBERS_BROWSERS, MEMBERS_BROWSERS_API,
+    OWNED_PAGES, BENCHMARKS, BENCHMARKS_API, MEMBERS_TOKENS, MEMBERS_BROWSERS, MEMBERS_BROWSERS_API,
 )  # fmt: skip

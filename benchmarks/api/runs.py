@@ -1,0 +1,206 @@
+from collections.abc import Callable
+from typing import cast
+
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.utils.urls import replace_query_param
+from rest_framework.views import APIView
+from rest_framework.viewsets import ViewSet
+
+from accounts.api.idempotency import idempotent
+from accounts.models import Scope
+from benchmarks import access, actions, streaming
+from benchmarks.actions import EntrantRequest
+from benchmarks.actions.run_limit import counted_run
+from benchmarks.answers import read_item
+from benchmarks.api.items import read_items
+from benchmarks.api.people import actor_of, member_of, person_of, validated
+from benchmarks.api.serializers import ChangeRunSerializer, EstimatedRunSerializer, NewRunSerializer
+from benchmarks.api.templates import find_version
+from benchmarks.errors import RunNotPossible
+from benchmarks.estimates import estimate
+from benchmarks.listing import ListForm, list_runs, progress_of
+from benchmarks.models import Prompt, Run, TemplateVersion
+from benchmarks.payload_types import (
+    EstimatePayload,
+    ItemDetailPayload,
+    ItemPagePayload,
+    RunPayload,
+    RunSummaryPayload,
+)
+from benchmarks.payloads import (
+    ITEM_ID_PREFIX,
+    estimate_payload,
+    item_detail,
+    item_payload,
+    run_payload,
+    run_summary,
+    stream_url,
+)
+from benchmarks.run_progress import read_run_progress
+from common.api.pagination import ArenaPagination
+from common.api_responses import Accepted, PayloadResponse, paginated_together
+from common.errors import InvalidInput, NotFound
+from common.payload_types import JsonObject, Page
+from models_registry.models import LanguageModel
+
+
+class Estimate(APIView):
+    scopes = {"POST": Scope.BENCHMARK}
+
+    @idempotent
+    def post(self, request: Request) -> PayloadResponse[EstimatePayload]:
+        serializer = EstimatedRunSerializer(data=request.data)
+        data = validated(serializer)
+        version = _version(request, data)
+        entrants = _entrants(version, serializer)
+        found = estimate(
+            version, [(one.model, cast(Prompt, one.prompt)) for one in entrants],
+            repeats=data["repeats"], parameters=data["parameters"],
+        )  # fmt: skip
+        return PayloadResponse(estimate_payload(found, [cast(Prompt, one.prompt).position + 1 for one in entrants]))
+
+
+class RunViewSet(ViewSet):
+    scopes = {"POST": Scope.BENCHMARK, "PATCH": Scope.BENCHMARK}
+    lookup_field = "public_id"
+
+    def get_object(self, *, to_change: bool = False) -> Run:
+        return access.get_run_or_404(person_of(self.request), self.kwargs["public_id"], to_change=to_change)
+
+    def _payload(self, run: Run) -> RunPayload:
+        return run_payload(read_run_progress(run), actor_of(self.request), person_of(self.request))
+
+    def list(self, request: Request) -> PayloadResponse[Page[RunSummaryPayload]]:
+        form, person = ListForm(request.query_params), person_of(request)
+        form.full_clean()
+
+        def summaries(runs: list[Run]) -> list[RunSummaryPayload]:
+            progress = progress_of(runs)
+            return [run_summary(run, person, progress[run.pk]) for run in runs]
+
+        return paginated_together(list_runs(person, form), request, summaries)
+
+    @idempotent
+    def create(self, request: Request) -> Accepted[RunPayload]:
+        member, serializer = member_of(request), NewRunSerializer(data=request.data)
+        data = validated(serializer)
+        version = _version(request, data)
+        with counted_run(actor_of(request)):
+            run = actions.create_run(
+                owner=member, version=version, entrants=_entrants(version, serializer), name=data["name"],
+                repeats=data["repeats"], concurrency=data["concurrency"], attempts=data["attempts"],
+                budget=data["budget"], starts_at_once=data["start"],
+            )  # fmt: skip
+        run.refresh_from_db()
+        return Accepted(self._payload(run))
+
+    def retrieve(self, request: Request, public_id: str) -> PayloadResponse[RunPayload]:
+        return PayloadResponse(self._payload(self.get_object()))
+
+    def partial_update(self, request: Request, public_id: str) -> PayloadResponse[RunPayload]:
+        run = self.get_object(to_change=True)
+        changes = validated(ChangeRunSerializer(data=request.data))
+        if "budget" in changes:
+            actions.raise_budget(run, to=changes["budget"])
+        if "name" in changes:
+            actions.rename_run(run, changes["name"])
+        return PayloadResponse(self._payload(self.get_object()))
+
+    def _move(self, change: Callable[[Run], Run]) -> PayloadResponse[RunPayload]:
+        run = change(self.get_object(to_change=True))
+        streaming.publish(run.pk)
+        return PayloadResponse(self._payload(self.get_object()))
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def start(self, request: Request, public_id: str) -> PayloadResponse[RunPayload]:
+        return self._move(actions.start_run)
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def pause(self, request: Request, public_id: str) -> PayloadResponse[RunPayload]:
+        return self._move(actions.pause_run)
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def resume(self, request: Request, public_id: str) -> PayloadResponse[RunPayload]:
+        return self._move(actions.resume_run)
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def cancel(self, request: Request, public_id: str) -> PayloadResponse[RunPayload]:
+        return self._move(actions.cancel_run)
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def retry(self, request: Request, public_id: str) -> PayloadResponse[RunPayload]:
+        return self._move(actions.retry_failed)
+
+    @action(detail=True, methods=["get"])
+    def items(self, request: Request, public_id: str) -> PayloadResponse[ItemPagePayload]:
+        run, params = self.get_object(), request.query_params
+        shows_contents = access.shows_contents_of(person_of(request), run)
+        page = read_items(run, params, limit=ArenaPagination().get_limit(request), is_searchable=shows_contents)
+        url = request.build_absolute_uri()
+        payload: ItemPagePayload = {
+            "count": None,
+            "next": replace_query_param(url, "cursor", page.next) if page.next else None,
+            "previous": None,
+            "results": [item_payload(item, run) for item in page.items],
+        }
+        return PayloadResponse(payload)
+
+    @action(detail=True, methods=["get"])
+    def stream(self, request: Request, public_id: str) -> HttpResponse:
+        """Redirect (307) to a live run's events; 404 once it has ended."""
+        url = stream_url(self.get_object(), actor_of(request))
+        if url is None:
+            raise NotFound(_("The run has ended; fetch it."))
+        return HttpResponse(status=307, headers={"Location": url})
+
+
+class ItemViewSet(ViewSet):
+    lookup_field = "public_id"
+
+    def retrieve(self, request: Request, public_id: str) -> PayloadResponse[ItemDetailPayload]:
+        person, number = person_of(request), public_id[ITEM_ID_PREFIX + 1 :]
+        run = access.get_run_or_404(person, public_id[:ITEM_ID_PREFIX])
+        is_number = number.isascii() and number.isdecimal() and len(number) < 19
+        if not is_number or public_id[ITEM_ID_PREFIX] != "-" or not access.shows_contents_of(person, run):
+            raise NotFound
+        page = read_item(run, int(number))
+        if page is None:
+            raise NotFound
+        return PayloadResponse(item_detail(page, run))
+
+
+def _version(request: Request, data: JsonObject) -> TemplateVersion:
+    template = access.get_template_or_404(person_of(request), data["template"])
+    return find_version(template, person_of(request), data.get("version"))
+
+
+def _entrants(version: TemplateVersion, serializer: EstimatedRunSerializer) -> list[EntrantRequest]:
+    """Raises InvalidInput without entrants, RunNotPossible for unknown models and prompts."""
+    sent, common = serializer.entrants_sent, serializer.validated_data["parameters"]
+    if not 1 <= len(sent) <= Run.MAX_ENTRANTS:
+        raise InvalidInput(fields={"entrants": [_("Choose a number from 1 to %(most)s.") % {"most": Run.MAX_ENTRANTS}]})
+    models = LanguageModel.objects.public().filter(slug__in={entrant["model"] for entrant in sent})
+    by_slug, prompts = {model.slug: model for model in models}, list(version.prompts.all())
+    problems: dict[str, list[str]] = {}
+    for entrant in sent:
+        if entrant["model"] not in by_slug:
+            problems[entrant["model"]] = [_("There is no model “%(id)s”.") % {"id": entrant["model"]}]
+        if entrant["prompt"] > len(prompts):
+            problems["prompt"] = [_("The template has %(n)s prompts.") % {"n": len(prompts)}]
+    if problems:
+        raise RunNotPossible(fields=problems)
+    return [
+        EntrantRequest(
+            by_slug[one["model"]], prompts[one["prompt"] - 1], common | one["parameters"],
+            label=prompts[one["prompt"] - 1].label if len(prompts) > 1 else "", is_baseline=one["is_baseline"],
+        )
+        for one in sent
+    ]  # fmt: skip

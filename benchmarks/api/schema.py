@@ -1,0 +1,161 @@
+"""OpenAPI operations of benchmarks."""
+
+from benchmarks import errors
+from benchmarks.api.runs import Estimate, ItemViewSet, RunViewSet
+from benchmarks.api.serializers import (
+    ChangeRunSerializer,
+    ChangeTemplateSerializer,
+    EstimatedRunSerializer,
+    NewCasesSerializer,
+    NewRunSerializer,
+    NewTemplateSerializer,
+)
+from benchmarks.api.templates import TemplateViewSet
+from benchmarks.models import Run, RunItem
+from common.api.schema import LIMIT, TEXT, Operation, Operations, Parameter, one_of
+from common.errors import NotFound, TooManyRequests
+
+_SEARCH = Parameter("search", "Part of a name.", TEXT)
+_WHOSE = Parameter("whose", "Your own, or those of the whole site; both without it.", one_of("own", "site"))
+_NUMBER = {"type": "integer", "minimum": 1}
+_PROMPTS = [{"messages": [{"role": "user", "template": "What is the capital of {{ country }}?"}]}]
+_CHECKS = [{"key": "names it", "scorer": "contains"}]
+_TEMPLATE = {"name": "Capitals", "prompts": _PROMPTS, "checks": _CHECKS}
+_RUN = {"template": "2jUQ7iGJ4w8cBCQAZ3kXhA", "models": ["ada", "bob"]}
+_CONTENT = (
+    "A prompt's messages and follow-ups (`turns`) are Jinja templates of a case's variables. A check compares an "
+    "answer with its `target`, a template, too, or without one with the case's `expected`. `variables` is a JSON "
+    "Schema that the cases obey; `parameters`, such as `temperature`, are sent with each prompt."
+)
+
+OPERATIONS: Operations = {
+    (TemplateViewSet, "list"): Operation(
+        summary="Templates",
+        description="Your own and the site's, those you ran last first, without archived ones.",
+        parameters=(_SEARCH, _WHOSE),
+    ),
+    (TemplateViewSet, "create"): Operation(
+        summary="Make a template with a draft",
+        description=_CONTENT,
+        takes=NewTemplateSerializer,
+        example=_TEMPLATE,
+    ),
+    (TemplateViewSet, "retrieve"): Operation(
+        summary="A template with its newest version", description="`cases/` has the cases. Drafts are their owner's."
+    ),
+    (TemplateViewSet, "update"): Operation(
+        summary="Change a template and its draft",
+        description="Contents that are not sent stay. A frozen version never changes: `POST versions/` makes a new "
+        "draft. Archived templates are in no list.",
+        takes=ChangeTemplateSerializer,
+        example={**_TEMPLATE, "held_out": True},
+        refuses=(errors.WrongState,),
+    ),
+    (TemplateViewSet, "destroy"): Operation(
+        summary="Delete a template without runs",
+        description="With all versions. A template with runs can only be archived.",
+        refuses=(errors.TemplateInUse,),
+    ),
+    (TemplateViewSet, "cases"): Operation(
+        summary="Cases of a version",
+        description="In their order. 404 if they are held out and not yours.",
+        parameters=(Parameter("version", "The version's number; the newest without it.", _NUMBER),),
+    ),
+    (TemplateViewSet, "add_cases"): Operation(
+        summary="Add up to 1,000 cases to the draft",
+        description="All or none. Without a `key` a case gets a number; `replace` deletes the draft's other cases.",
+        takes=NewCasesSerializer,
+        example={"cases": [{"key": "fr", "variables": {"country": "France"}, "expected": ["Paris"]}]},
+        refuses=(errors.WrongState, errors.CasesRefused),
+    ),
+    (TemplateViewSet, "freeze"): Operation(
+        summary="Freeze the draft",
+        description="A run freezes its version, too. It never changes from then on.",
+        refuses=(errors.WrongState, errors.RunNotPossible),
+    ),
+    (TemplateViewSet, "versions"): Operation(
+        summary="Versions of a template", description="The newest first; drafts are their owner's."
+    ),
+    (TemplateViewSet, "start_draft"): Operation(
+        summary="Make a draft from the newest version", description="Returns the draft if there is one already."
+    ),
+    (Estimate, "post"): Operation(
+        summary="Estimate a run's cost",
+        description="Takes the body of a new run. `too_long` has the cases that do not fit into a model's context; "
+        "they fail without a call.",
+        takes=EstimatedRunSerializer,
+        example=_RUN,
+        refuses=(NotFound, errors.RunNotPossible),
+    ),
+    (RunViewSet, "list"): Operation(
+        summary="Runs",
+        description="Your own and published ones, the latest first.",
+        parameters=(_SEARCH, _WHOSE, Parameter("state", "Runs in one state.", one_of(*Run.State.values))),
+    ),
+    (RunViewSet, "create"): Operation(
+        summary="Start a run",
+        description="Each entrant, a model with one of the version's prompts, is asked each case `repeats` times. "
+        "`models` is short for entrants with the first prompt. A run of paid models needs a `budget` in US dollars "
+        "and never spends more. With `start` false it waits for `start/` once it is prepared.",
+        takes=NewRunSerializer,
+        example=_RUN,
+        refuses=(NotFound, errors.RunNotPossible, errors.TooManyRuns, TooManyRequests),
+    ),
+    (RunViewSet, "retrieve"): Operation(
+        summary="A run with its entrants", description="Follow its `stream_url` while it is live."
+    ),
+    (RunViewSet, "partial_update"): Operation(
+        summary="Rename a run or raise its budget",
+        description="A budget can only be raised. Resume a run afterwards that its budget paused.",
+        takes=ChangeRunSerializer,
+        example={"budget": "5"},
+        refuses=(errors.RunNotPossible,),
+    ),
+    (RunViewSet, "start"): Operation(
+        summary="Begin a prepared run",
+        description="One that was made with `start` false.",
+        refuses=(errors.WrongState,),
+    ),
+    (RunViewSet, "pause"): Operation(
+        summary="Pause a run", description="Calls under way end and are stored.", refuses=(errors.WrongState,)
+    ),
+    (RunViewSet, "resume"): Operation(
+        summary="Resume a paused run", description="Stored answers are not asked again.", refuses=(errors.WrongState,)
+    ),
+    (RunViewSet, "cancel"): Operation(
+        summary="Cancel a run",
+        description="Stops its calls within a second; answers stay.",
+        refuses=(errors.WrongState,),
+    ),
+    (RunViewSet, "retry"): Operation(
+        summary="Ask again what failed or was skipped",
+        description="In the same run, within its budget.",
+        refuses=(errors.WrongState,),
+    ),
+    (RunViewSet, "items"): Operation(
+        summary="Items of a run",
+        description="In a fixed order, without a count; `next` leads on.",
+        parameters=(
+            Parameter("entrant", "Id of one of the run's entrants.", {"type": "integer"}),
+            Parameter("case", "A case's key.", TEXT),
+            Parameter("state", "Items in one state.", one_of(*RunItem.State.values)),
+            Parameter("tag", "A tag of the case.", TEXT),
+            Parameter("search", "Part of a key, or of variables or replies that you may see.", TEXT),
+            Parameter("cursor", "From `next`.", TEXT),
+            LIMIT,
+        ),
+    ),
+    (RunViewSet, "stream"): Operation(
+        summary="Redirect to a live run's events; 404 once it has ended",
+        description="The URL it redirects to needs neither token nor cookie and is valid for an hour. It sends "
+        "server-sent events with an `id` and JSON in `data`: `progress {state, spent, reserved, entrants, items}`, "
+        "absolute numbers by entrant and state, and items that ended as `[number, state, score, passed]`, the "
+        "number being the end of the item's id; then `end {}`.",
+        status=307,
+    ),
+    (ItemViewSet, "retrieve"): Operation(
+        summary="An item with all that is known about it",
+        description="The messages sent, replies, the result of each check, and all calls, also failed ones. 404 if the "
+        "template is held out and the run not yours.",
+    ),
+}

@@ -1,0 +1,198 @@
+"""Serializers of requests; the actions check what needs the database."""
+
+import json
+from decimal import Decimal
+
+import msgspec
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+
+from benchmarks.actions.drafts import DraftContent
+from benchmarks.imports.limits import MAX_CHECKS, MAX_KEY, MAX_MESSAGES, MAX_PROMPTS, MAX_TAG, MAX_TEXT, MAX_TURNS
+from benchmarks.models import Check, Prompt, Run, Template, TemplateVersion
+from benchmarks.pasting import PastedCase
+from benchmarks.scoring import registry
+from common.api.fields import ChoiceField
+from common.payload_types import JsonObject
+from common.text.storable import has_unstorable
+from models_registry.validators import validate_parameters
+
+MAX_CASES_PER_REQUEST = 1_000
+MAX_TAGS = 100
+
+
+def check_storable(value: object) -> None:
+    """Refuse infinite numbers, NUL and lone surrogates."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        msgspec.json.encode(value)
+    except (ValueError, OverflowError, RecursionError) as error:
+        raise serializers.ValidationError(_("This value cannot be stored.")) from error
+    if has_unstorable(text) or "\\u0000" in text:
+        raise serializers.ValidationError(_("It has characters that cannot be stored."))
+
+
+def check_object(value: object) -> None:
+    if not isinstance(value, dict):
+        raise serializers.ValidationError(_('Write a JSON object, such as {"name": 1}.'))
+    check_storable(value)
+
+
+def check_parameters(value: object) -> None:
+    check_object(value)
+    try:
+        validate_parameters(value)
+    except ValidationError as error:
+        raise serializers.ValidationError(error.messages) from error
+
+
+class ValueField(serializers.JSONField):
+    default_validators = [check_storable]
+
+
+class ObjectField(serializers.JSONField):
+    default_validators = [check_object]
+
+
+class ParametersField(serializers.JSONField):
+    default_validators = [check_parameters]
+
+
+class NewMessageSerializer(serializers.Serializer[None]):
+    role = ChoiceField(choices=["system", "user", "assistant"])
+    template = serializers.CharField(max_length=MAX_TEXT, trim_whitespace=False, allow_blank=True)
+
+
+class NewPromptSerializer(serializers.Serializer[None]):
+    label = serializers.CharField(max_length=80, allow_blank=True, default="")  # type: ignore[assignment]
+    messages = serializers.ListField(child=NewMessageSerializer(), min_length=1, max_length=MAX_MESSAGES)
+    turns = serializers.ListField(
+        child=serializers.CharField(max_length=MAX_TEXT, trim_whitespace=False), max_length=MAX_TURNS, default=list
+    )
+
+
+class NewCheckSerializer(serializers.Serializer[None]):
+    key = serializers.CharField(max_length=80)
+    scorer = serializers.CharField(max_length=40)
+    target = serializers.CharField(max_length=20_000, trim_whitespace=False, allow_null=True, default=None)
+    settings = ObjectField(default=dict)
+    extract = serializers.ListField(child=ObjectField(), max_length=20, default=list)
+    weight = serializers.FloatField(min_value=0, max_value=1e6, default=1)
+    negate = serializers.BooleanField(default=False)
+    threshold = serializers.FloatField(min_value=0, max_value=1, allow_null=True, default=None)
+    is_gate = serializers.BooleanField(default=False)
+    metric = serializers.CharField(max_length=80, allow_blank=True, default="")
+
+
+class ContentSerializer(serializers.Serializer[None]):
+    """Name and settings of a template; fields of a version replace its draft."""
+
+    name = serializers.CharField(max_length=120)
+    description = serializers.CharField(max_length=2_000, allow_blank=True, default="")
+    visibility = ChoiceField(choices=Template.Visibility.choices, default=Template.Visibility.PRIVATE)
+    held_out = serializers.BooleanField(default=False)
+    variables = ObjectField(required=False)
+    parameters = ParametersField(required=False)
+    errors_count = ChoiceField(choices=TemplateVersion.ErrorsCount.choices, required=False)
+    prompts = serializers.ListField(child=NewPromptSerializer(), min_length=1, max_length=MAX_PROMPTS, required=False)
+    checks = serializers.ListField(child=NewCheckSerializer(), max_length=MAX_CHECKS, required=False)
+
+    CONTENT = frozenset({"variables", "parameters", "errors_count", "prompts", "checks"})
+
+    def validate_checks(self, checks: list[JsonObject]) -> list[JsonObject]:
+        """Refuse bad settings and steps, except of scorers that only the child may import."""
+        raw = [{name: value for name, value in check.items() if name != "target"} for check in checks]
+        errors = registry.errors_of_checks(raw, lambda check, position: [])
+        if errors:
+            raise serializers.ValidationError([f"{error.position}: {error.message}" for error in errors])
+        return checks
+
+    @property
+    def changes_content(self) -> bool:
+        return not self.CONTENT.isdisjoint(self.validated_data)
+
+    def content(self, draft: TemplateVersion) -> DraftContent:
+        """Return the sent content; what is absent stays as in the draft."""
+        data: JsonObject = self.validated_data
+        if "prompts" in data:
+            prompts = [Prompt(**prompt) for prompt in data["prompts"]]
+        else:
+            prompts = [Prompt(label=one.label, messages=one.messages, turns=one.turns) for one in draft.prompts.all()]
+        sent = data["checks"] if "checks" in data else [_values(check) for check in draft.checks.all()]
+        # Without a target, a check compares with the case's expected values.
+        checks = [Check(**{name: value for name, value in check.items() if value is not None}) for check in sent]
+        return DraftContent(
+            prompts, checks, data.get("parameters", draft.parameters), data.get("errors_count", draft.errors_count),
+            data.get("variables"),
+        )  # fmt: skip
+
+
+def _values(check: Check) -> JsonObject:
+    return {name: getattr(check, name) for name in NewCheckSerializer._declared_fields}
+
+
+class NewTemplateSerializer(ContentSerializer):
+    pass
+
+
+class ChangeTemplateSerializer(ContentSerializer):
+    archived = serializers.BooleanField(default=False)
+
+
+class NewCaseSerializer(serializers.Serializer[None]):
+    key = serializers.CharField(max_length=MAX_KEY, allow_blank=True, default="")
+    variables = ObjectField(default=dict)
+    expected = serializers.ListField(child=ValueField(), max_length=1_000, default=list)
+    messages = serializers.ListField(child=ObjectField(), max_length=MAX_MESSAGES, allow_null=True, default=None)
+    cluster = serializers.CharField(max_length=120, allow_blank=True, default="")
+    tags = serializers.ListField(child=serializers.CharField(max_length=MAX_TAG), max_length=MAX_TAGS, default=list)
+    metadata = ObjectField(default=dict)
+    weight = serializers.FloatField(min_value=1e-6, max_value=1e6, default=1)
+
+
+class NewCasesSerializer(serializers.Serializer[None]):
+    cases = serializers.ListField(child=NewCaseSerializer(), min_length=1, max_length=MAX_CASES_PER_REQUEST)
+    replace = serializers.BooleanField(default=False)
+
+    @property
+    def pasted(self) -> list[PastedCase]:
+        return [PastedCase(**case) for case in self.validated_data["cases"]]
+
+
+class NewEntrantSerializer(serializers.Serializer[None]):
+    model = serializers.CharField(max_length=120)
+    prompt = serializers.IntegerField(min_value=1, max_value=MAX_PROMPTS, default=1)
+    parameters = ParametersField(default=dict)
+    is_baseline = serializers.BooleanField(default=False)
+
+
+class EstimatedRunSerializer(serializers.Serializer[None]):
+    template = serializers.CharField(max_length=40)
+    version = serializers.IntegerField(min_value=1, max_value=1_000_000, required=False)
+    models = serializers.ListField(child=serializers.CharField(max_length=120), max_length=1_000, required=False)
+    entrants = serializers.ListField(child=NewEntrantSerializer(), max_length=1_000, required=False)
+    repeats = serializers.IntegerField(min_value=1, max_value=Run.MAX_REPEATS, default=1)
+    parameters = ParametersField(default=dict)
+
+    @property
+    def entrants_sent(self) -> list[JsonObject]:
+        """Return entrants; one for each of `models`, with the first prompt."""
+        data: JsonObject = self.validated_data
+        plain = {"prompt": 1, "parameters": {}, "is_baseline": False}
+        return [*({"model": slug, **plain} for slug in data.get("models", [])), *data.get("entrants", [])]
+
+
+class NewRunSerializer(EstimatedRunSerializer):
+    name = serializers.CharField(max_length=120, allow_blank=True, default="")
+    concurrency = serializers.IntegerField(min_value=1, max_value=Run.MAX_CONCURRENCY, default=16)
+    attempts = serializers.IntegerField(min_value=1, max_value=Run.MAX_ATTEMPTS, default=3)
+    budget = serializers.DecimalField(
+        max_digits=14, decimal_places=8, min_value=Decimal("0.00000001"), allow_null=True, default=None
+    )
+    start = serializers.BooleanField(default=True)
+
+
+class ChangeRunSerializer(serializers.Serializer[None]):
+    name = serializers.CharField(max_length=120, allow_blank=True, required=False)
+    budget = serializers.DecimalField(max_digits=14, decimal_places=8, required=False)

@@ -1,0 +1,168 @@
+from collections import Counter
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.viewsets import ViewSet
+
+from accounts.api.idempotency import idempotent
+from accounts.models import Scope, User
+from benchmarks import access, actions
+from benchmarks.api.people import member_of, person_of, validated
+from benchmarks.api.serializers import (
+    ChangeTemplateSerializer,
+    ContentSerializer,
+    NewCasesSerializer,
+    NewTemplateSerializer,
+)
+from benchmarks.errors import CasesRefused, WrongState
+from benchmarks.listing import ListForm, list_templates
+from benchmarks.models import Template, TemplateVersion
+from benchmarks.pasting import PastedCase
+from benchmarks.payload_types import (
+    CasePayload,
+    StoredCasesPayload,
+    TemplatePayload,
+    TemplateSummaryPayload,
+    TemplateVersionPayload,
+)
+from benchmarks.payloads import case_payload, template_payload, template_summary, version_payload
+from common.api_responses import Created, NoContent, PayloadResponse, paginated, paginated_together
+from common.errors import InvalidInput, NotAllowed, NotFound
+from common.payload_types import Page
+
+MAX_PROBLEMS = 1_000
+
+
+class TemplateViewSet(ViewSet):
+    scopes = {"POST": Scope.BENCHMARK, "PUT": Scope.BENCHMARK, "DELETE": Scope.BENCHMARK}
+    lookup_field = "public_id"
+
+    def get_object(self, *, to_edit: bool = False) -> Template:
+        return access.get_template_or_404(person_of(self.request), self.kwargs["public_id"], to_edit=to_edit)
+
+    def list(self, request: Request) -> PayloadResponse[Page[TemplateSummaryPayload]]:
+        form, person = ListForm(request.query_params), person_of(request)
+        form.full_clean()
+
+        def summaries(templates: list[Template]) -> list[TemplateSummaryPayload]:
+            visible = TemplateVersion.objects.filter(template__in=templates).order_by("number")
+            newest = {
+                version.template_id: version
+                for version in visible.select_related("template")
+                if version.state == TemplateVersion.State.FROZEN or access.may_edit(person, version.template)
+            }
+            return [template_summary(template, person, newest.get(template.pk)) for template in templates]
+
+        return paginated_together(list_templates(person, form), request, summaries)
+
+    @idempotent
+    def create(self, request: Request) -> Created[TemplatePayload]:
+        member, serializer = member_of(request), NewTemplateSerializer(data=request.data)
+        data = validated(serializer)
+        with transaction.atomic():
+            template = actions.create_template(owner=member, name=data["name"], description=data["description"])
+            _update(template, serializer, member)
+            if serializer.changes_content:
+                draft = template.versions.get()
+                actions.save_draft(draft, serializer.content(draft))
+        return Created(template_payload(template, member))
+
+    def retrieve(self, request: Request, public_id: str) -> PayloadResponse[TemplatePayload]:
+        return PayloadResponse(template_payload(self.get_object(), person_of(request)))
+
+    def update(self, request: Request, public_id: str) -> PayloadResponse[TemplatePayload]:
+        template, member = self.get_object(to_edit=True), member_of(request)
+        serializer = ChangeTemplateSerializer(data=request.data)
+        data = validated(serializer)
+        with transaction.atomic():
+            if serializer.changes_content:
+                draft = _draft(template)
+                actions.save_draft(draft, serializer.content(draft))
+            _update(template, serializer, member)
+            actions.archive_template(template, archived=data["archived"])
+        return PayloadResponse(template_payload(template, member))
+
+    def destroy(self, request: Request, public_id: str) -> NoContent:
+        actions.delete_template(self.get_object(to_edit=True))
+        return NoContent()
+
+    @action(detail=True, methods=["get"])
+    def cases(self, request: Request, public_id: str) -> PayloadResponse[Page[CasePayload]]:
+        template, person = self.get_object(), person_of(request)
+        version = find_version(template, person, request.query_params.get("version", ""))
+        if not access.shows_contents(person, template):
+            raise NotFound
+        return paginated(version.cases.order_by("position"), request, case_payload)
+
+    @cases.mapping.post
+    @idempotent
+    def add_cases(self, request: Request, public_id: str) -> Created[StoredCasesPayload]:
+        draft = _draft(self.get_object(to_edit=True))
+        serializer = NewCasesSerializer(data=request.data)
+        data = validated(serializer)
+        pasted = serializer.pasted
+        _refuse_repeated_keys(pasted)
+        try:
+            stored = actions.add_cases(draft, pasted, replace=data["replace"])
+        except InvalidInput as error:
+            raise CasesRefused(fields={"cases": (error.fields or {}).get("table", [error.detail])}) from error
+        draft.refresh_from_db()
+        return Created({"stored": stored, "case_count": draft.case_count})
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def freeze(self, request: Request, public_id: str) -> PayloadResponse[TemplateVersionPayload]:
+        version = actions.freeze_version(_draft(self.get_object(to_edit=True)))
+        version.refresh_from_db()
+        return PayloadResponse(version_payload(version))
+
+    @action(detail=True, methods=["get"])
+    def versions(self, request: Request, public_id: str) -> PayloadResponse[Page[TemplateVersionPayload]]:
+        versions = access.visible_versions(person_of(request), self.get_object())
+        return paginated(versions, request, version_payload)
+
+    @versions.mapping.post
+    @idempotent
+    def start_draft(self, request: Request, public_id: str) -> Created[TemplateVersionPayload]:
+        return Created(version_payload(actions.start_draft(self.get_object(to_edit=True))))
+
+
+def find_version(template: Template, person: access.Person, number: int | str | None) -> TemplateVersion:
+    """Raises NotFound."""
+    versions = access.visible_versions(person, template)
+    if number not in ("", None):
+        text = str(number)
+        versions = versions.filter(number=int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0)
+    version = versions.first()
+    if version is None:
+        raise NotFound
+    return version
+
+
+def _draft(template: Template) -> TemplateVersion:
+    draft = template.versions.filter(state=TemplateVersion.State.DRAFT).first()
+    if draft is None:
+        raise WrongState(_("This version was used by a run and stays as it is. Make a new draft."))
+    return draft
+
+
+def _update(template: Template, serializer: ContentSerializer, member: User) -> None:
+    data = serializer.validated_data
+    if data["visibility"] != template.visibility and not member.is_superuser:
+        raise NotAllowed(_("Only administrators change who may use a template."))
+    names = ("name", "description", "visibility", "held_out")
+    actions.update_template(template, **{name: data[name] for name in names})
+
+
+def _refuse_repeated_keys(cases: list[PastedCase]) -> None:
+    counted = Counter(case.key for case in cases if case.key)
+    sentence = _("Case %(number)s: another case has the key “%(key)s”.")
+    problems = [
+        sentence % {"number": number, "key": case.key}
+        for number, case in enumerate(cases, start=1)
+        if counted[case.key] > 1
+    ]
+    if problems:
+        raise CasesRefused(fields={"cases": problems[:MAX_PROBLEMS]})

@@ -1,0 +1,113 @@
+"""Built-in templates, one YAML file each. `right` and `wrong` are answers for tests."""
+
+import hashlib
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from benchmarks.models import Check, Prompt
+from benchmarks.pasting import PastedCase
+from common.payload_types import JsonObject
+
+FOLDER = Path(__file__).parent
+# The first one is what the empty state offers.
+NAMES = (
+    "arithmetic", "facts", "instructions", "json_extraction", "translation", "summary", "declining", "needle",
+)  # fmt: skip
+CHARACTERS_PER_TOKEN = 4
+_STRIP = [{"step": "strip_reasoning"}]
+_REFUSAL = "I'm sorry, but I can't help with that."
+_FIELDS = frozenset({"key", "expected", "tags", "right", "wrong"})
+
+
+@dataclass(frozen=True)
+class BuiltInCase:
+    case: PastedCase
+    right: str
+    wrong: str
+
+
+@dataclass(frozen=True)
+class BuiltIn:
+    """digest: of the file."""
+
+    slug: str
+    name: str
+    description: str
+    prompts: list[Prompt]
+    checks: list[Check]
+    parameters: JsonObject
+    cases: list[BuiltInCase]
+    digest: str
+
+
+def read_all() -> Iterator[BuiltIn]:
+    for name in NAMES:
+        yield read(name)
+
+
+def read(name: str) -> BuiltIn:
+    source = (FOLDER / f"{name}.yaml").read_bytes()
+    data: JsonObject = yaml.safe_load(source)
+    rows = list(_needles(data["generated"])) if "generated" in data else data["cases"]
+    return BuiltIn(
+        slug=f"built-in-{name.replace('_', '-')}",
+        name=data["name"],
+        description=data["description"],
+        prompts=[Prompt(**prompt) for prompt in data["prompts"]],
+        checks=[Check(**check) for check in data["checks"]],
+        parameters=data["parameters"],
+        cases=[_case(row) for row in rows],
+        digest=hashlib.sha256(source + Path(__file__).read_bytes()).hexdigest(),
+    )
+
+
+def _case(row: JsonObject) -> BuiltInCase:
+    rules, wants = row.pop("rules", None), row.pop("wants", "")
+    checks: list[JsonObject] = []
+    if rules is not None:
+        settings = {"instruction_id_list": [*rules], "kwargs": [*rules.values()], "mode": "loose"}
+        checks = [{"key": "rules", "scorer": "instructions", "settings": settings, "extract": _STRIP}]
+    elif wants:
+        checks = [{"key": wants, "scorer": "refusal", "negate": wants == "answer", "extract": _STRIP}]
+    elif "into" in row:
+        language = {"French": "fr", "English": "en"}[row["into"]]
+        settings = {"language": language}
+        checks = [{"key": "language", "scorer": "language", "settings": settings, "is_gate": True, "extract": _STRIP}]
+    expected = row.get("expected", [])
+    case = PastedCase(
+        key=row["key"], expected=expected, tags=row.get("tags", [wants] if wants else []), checks=checks or None,
+        variables={name: value for name, value in row.items() if name not in _FIELDS},
+    )  # fmt: skip
+    return BuiltInCase(case, *_answers(row, wants))
+
+
+def _answers(row: JsonObject, wants: str) -> tuple[str, str]:
+    """Return a right and a wrong answer; by default the reference and the input."""
+    reference = row["expected"][0] if row.get("expected") else _REFUSAL
+    right = row.get("right") or (reference if isinstance(reference, str) else json.dumps(reference))
+    return right, row.get("wrong") or (_REFUSAL if wants == "answer" else row["text"])
+
+
+def _needles(data: JsonObject) -> Iterator[JsonObject]:
+    """Yield a case for each size and place; the needles take turns."""
+    wanted = [(size, place) for size in data["sizes"] for place in data["places"]]
+    for number, (size, place) in enumerate(wanted):
+        needle = data["needles"][number % len(data["needles"])]
+        sentences = _filler(data["filler"], size * 1_000 * CHARACTERS_PER_TOKEN, seed=number)
+        sentences.insert(int(place * len(sentences)), needle["sentence"])
+        facts = {name: needle[name] for name in ("question", "expected", "right", "wrong")}
+        yield {"key": f"{size}k at {place:.0%}", "text": " ".join(sentences), "tags": [f"{size}k"], **facts}
+
+
+def _filler(words: JsonObject, characters: int, *, seed: int) -> list[str]:
+    draw, sentences, length = random.Random(seed), [], 0  # noqa: S311 (the same text each time)
+    while length < characters:
+        when, who, did, what, end = (draw.choice(words[part]) for part in ("when", "who", "did", "what", "end"))
+        sentences.append(f"{when}, {who} {did} {what} {end}.")
+        length += len(sentences[-1]) + 1
+    return sentences

@@ -1,0 +1,243 @@
+from typing import Annotated, Literal, TypedDict
+
+import msgspec
+
+from common.payload_types import JsonObject, Moment
+
+AnyJson = Annotated[object, msgspec.Meta(extra_json_schema={"description": "Any JSON value."})]
+
+TemplateKind = Literal["text", "chat", "choice", "images"]
+Visibility = Literal["private", "site"]
+VersionState = Literal["draft", "frozen"]
+ErrorsCount = Literal["missing", "wrong"]
+RunState = Literal["preparing", "queued", "running", "paused", "scoring", "done", "failed", "cancelled"]
+ItemState = Literal["queued", "answering", "answered", "scored", "failed", "skipped"]
+
+
+class TemplateMessagePayload(TypedDict):
+    role: str
+    template: str
+
+
+class TemplatePromptPayload(TypedDict):
+    """`number` counts from 1; `turns` are follow-ups."""
+
+    number: int
+    label: str
+    messages: list[TemplateMessagePayload]
+    turns: list[str]
+
+
+class TemplateCheckPayload(TypedDict):
+    """Check of an answer. Without `target` it compares with the case's `expected`."""
+
+    key: str
+    scorer: str
+    target: AnyJson
+    settings: JsonObject
+    extract: list[JsonObject]
+    weight: float
+    negate: bool
+    threshold: float | None
+    is_gate: bool
+    metric: str
+
+
+class CasePayload(TypedDict):
+    key: str
+    variables: JsonObject
+    expected: AnyJson
+    messages: list[JsonObject] | None
+    checks: list[JsonObject] | None
+    cluster: str
+    tags: list[str]
+    metadata: JsonObject
+    weight: float
+
+
+class StoredCasesPayload(TypedDict):
+    stored: int
+    case_count: int
+
+
+class TemplateVersionPayload(TypedDict):
+    """Version of a template. A `frozen` one never changes; equal contents have equal digests."""
+
+    number: int
+    state: VersionState
+    digest: str
+    case_count: int
+    frozen_at: Moment | None
+
+
+class TemplateSummaryPayload(TypedDict):
+    """Template with its newest `version`. `mine`: you may change it."""
+
+    id: str
+    name: str
+    description: str
+    kind: TemplateKind
+    visibility: Visibility
+    held_out: bool
+    archived: bool
+    mine: bool
+    version: TemplateVersionPayload | None
+    created_at: Moment
+
+
+class TemplatePayload(TemplateSummaryPayload):
+    """Template with its newest contents; `prompts` and `checks` are null if held out."""
+
+    variables: JsonObject
+    parameters: JsonObject
+    errors_count: ErrorsCount
+    prompts: list[TemplatePromptPayload] | None
+    checks: list[TemplateCheckPayload] | None
+
+
+class ExportedTemplatePayload(TemplatePayload):
+    """Template in a member's export."""
+
+    cases: list[CasePayload]
+
+
+class TooLongPayload(TypedDict):
+    """Cases beyond a model's context; the first keys."""
+
+    model: str
+    prompt: int
+    count: int
+    cases: list[str]
+
+
+class EstimatePayload(TypedDict):
+    """Cost of a run in US dollars. `most_cost`: with answers up to their maximum length."""
+
+    items: int
+    tokens: int
+    expected_cost: str
+    most_cost: str
+    too_long: list[TooLongPayload]
+
+
+class EntrantPayload(TypedDict):
+    """Model with a prompt of the version. `counts`: numbers of items by state."""
+
+    id: int
+    name: str
+    model: str | None
+    prompt: int
+    prompt_label: str
+    parameters: JsonObject
+    is_baseline: bool
+    counts: dict[str, int]
+
+
+class RunSummaryPayload(TypedDict):
+    """Benchmark run. `reason` says why it is paused or failed. Amounts are US dollars; those of another member's run
+    are null."""
+
+    id: str
+    name: str
+    template: str
+    template_name: str
+    version: int
+    state: RunState
+    reason: str
+    repeats: int
+    concurrency: int
+    budget: str | None
+    spent: str | None
+    reserved: str | None
+    entrant_count: int
+    items: int
+    finished: int
+    failed: int
+    is_published: bool
+    mine: bool
+    created_at: Moment
+    started_at: Moment | None
+    finished_at: Moment | None
+
+
+class RunPayload(RunSummaryPayload):
+    """Run with its entrants. `problems` are of cases that cannot be asked. `waits`: reasons why items wait.
+    `stream_url` is null once the run has ended."""
+
+    entrants: list[EntrantPayload]
+    problems: list[str]
+    waits: list[str]
+    stream_url: str | None
+
+
+class ItemPayload(TypedDict):
+    """One case asked of one entrant. `repeat` counts from 0. `score` is from 0 to 1, null while or if unscored."""
+
+    id: str
+    entrant: int
+    model: str | None
+    case: str
+    repeat: int
+    state: ItemState
+    error: str
+    score: float | None
+    passed: bool | None
+    attempts: int
+    finished_at: Moment | None
+
+
+class ItemPagePayload(TypedDict):
+    count: None
+    next: str | None
+    previous: None
+    results: list[ItemPayload]
+
+
+class SentMessagePayload(TypedDict):
+    role: str
+    content: AnyJson
+
+
+class ItemTurnPayload(TypedDict):
+    """Reply of a turn; `question` is the follow-up before it. `html` is `text` rendered to safe HTML."""
+
+    question: str
+    text: str
+    html: str
+    reasoning: str
+    finish: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    reasoning_tokens: int | None
+    cost: str | None
+    first_token_ms: int | None
+    total_ms: int | None
+
+
+class ItemScorePayload(TypedDict):
+    """Result of a check. Without a `value` it has an `error`, and the item no score."""
+
+    check: str
+    source: str
+    value: float | None
+    passed: bool | None
+    error: str
+    detail: AnyJson
+
+
+class ItemAttemptPayload(TypedDict):
+    turn: int
+    state: str
+    error: str
+    message: str
+    started_at: Moment | None
+
+
+class ItemDetailPayload(ItemPayload):
+    """Item with all that is known about it."""
+
+    expected: AnyJson
+    messages: list[SentMessagePayload]
+    turns: list[ItemTurnPayload]
+    scores: list[ItemScorePayload]
+    log: list[ItemAttemptPayload]

@@ -1,0 +1,266 @@
+"""Payloads of benchmarks: an allow-list."""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import cast
+
+from django.urls import reverse
+
+from accounts.actor import Actor
+from benchmarks import access, streaming
+from benchmarks.answers import ItemPage, TurnReply
+from benchmarks.estimates import Estimate
+from benchmarks.listing import Progress
+from benchmarks.models import Case, Check, Entrant, Prompt, Run, RunItem, Template, TemplateVersion
+from benchmarks.payload_types import (
+    CasePayload,
+    EntrantPayload,
+    ErrorsCount,
+    EstimatePayload,
+    ItemDetailPayload,
+    ItemPayload,
+    ItemState,
+    ItemTurnPayload,
+    RunPayload,
+    RunState,
+    RunSummaryPayload,
+    TemplateCheckPayload,
+    TemplateKind,
+    TemplatePayload,
+    TemplatePromptPayload,
+    TemplateSummaryPayload,
+    TemplateVersionPayload,
+    VersionState,
+    Visibility,
+)
+from benchmarks.run_progress import RunProgress
+from common.text.money import plain_decimal
+from common.valkey.stream_slots import person_hash
+
+ITEM_ID_PREFIX = 22
+
+
+def template_summary(
+    template: Template, person: access.Person, version: TemplateVersion | None
+) -> TemplateSummaryPayload:
+    return {
+        "id": template.public_id,
+        "name": template.name,
+        "description": template.description,
+        "kind": cast(TemplateKind, template.kind),
+        "visibility": cast(Visibility, template.visibility),
+        "held_out": template.held_out,
+        "archived": template.archived_at is not None,
+        "mine": access.may_edit(person, template),
+        "version": None if version is None else version_payload(version),
+        "created_at": template.created_at,
+    }
+
+
+def version_payload(version: TemplateVersion) -> TemplateVersionPayload:
+    return {
+        "number": version.number,
+        "state": cast(VersionState, version.state),
+        "digest": version.digest,
+        "case_count": version.case_count,
+        "frozen_at": version.frozen_at,
+    }
+
+
+def template_payload(template: Template, person: access.Person) -> TemplatePayload:
+    version = access.visible_versions(person, template).first()
+    is_shown = version is not None and access.shows_contents(person, template)
+    return {
+        **template_summary(template, person, version),
+        "variables": version.variables if version is not None and is_shown else {},
+        "parameters": {} if version is None else version.parameters,
+        "errors_count": cast(ErrorsCount, "missing" if version is None else version.errors_count),
+        "prompts": [_prompt(prompt) for prompt in version.prompts.all()] if version is not None and is_shown else None,
+        "checks": [_check(check) for check in version.checks.all()] if version is not None and is_shown else None,
+    }
+
+
+def _prompt(prompt: Prompt) -> TemplatePromptPayload:
+    return {
+        "number": prompt.position + 1,
+        "label": prompt.label,
+        "messages": [{"role": message["role"], "template": message["template"]} for message in prompt.messages],
+        "turns": prompt.turns,
+    }
+
+
+def _check(check: Check) -> TemplateCheckPayload:
+    return {
+        "key": check.key,
+        "scorer": check.scorer,
+        "target": check.target or None,
+        "settings": check.settings,
+        "extract": check.extract,
+        "weight": check.weight,
+        "negate": check.negate,
+        "threshold": check.threshold,
+        "is_gate": check.is_gate,
+        "metric": check.metric,
+    }
+
+
+def case_payload(case: Case) -> CasePayload:
+    return {
+        "key": case.key,
+        "variables": case.variables,
+        "expected": case.expected,
+        "messages": case.messages,
+        "checks": case.checks,
+        "cluster": case.cluster,
+        "tags": case.tags,
+        "metadata": case.metadata,
+        "weight": case.weight,
+    }
+
+
+def estimate_payload(estimate: Estimate, prompts: Sequence[int]) -> EstimatePayload:
+    """prompts: numbers of the entrants' prompts, from 1."""
+    return {
+        "items": estimate.items,
+        "tokens": estimate.tokens,
+        "expected_cost": plain_decimal(estimate.expected),
+        "most_cost": plain_decimal(estimate.most),
+        "too_long": [
+            {"model": one.model.slug, "prompt": prompt, "count": one.too_long_count, "cases": one.too_long}
+            for one, prompt in zip(estimate.entrants, prompts, strict=True)
+            if one.too_long_count
+        ],
+    }
+
+
+def run_summary(run: Run, person: access.Person, progress: Progress) -> RunSummaryPayload:
+    owns = access.owns(person, run)
+
+    def amount(value: Decimal | None) -> str | None:
+        return plain_decimal(value) if owns and value is not None else None
+
+    return {
+        "id": run.public_id,
+        "name": run.name,
+        "template": run.version.template.public_id,
+        "template_name": run.version.template.name,
+        "version": run.version.number,
+        "state": cast(RunState, run.state),
+        "reason": run.reason,
+        "repeats": run.repeats,
+        "concurrency": run.concurrency,
+        "budget": amount(run.budget),
+        "spent": amount(run.spent),
+        "reserved": amount(run.reserved),
+        "entrant_count": run.entrant_count,
+        "items": run.item_count,
+        "finished": progress.done,
+        "failed": progress.failed,
+        "is_published": run.published_at is not None,
+        "mine": owns,
+        "created_at": run.created_at,
+        "started_at": run.started_at,
+        "finished_at": run.finished_at,
+    }
+
+
+def run_payload(progress: RunProgress, actor: Actor, person: access.Person) -> RunPayload:
+    run, owns = progress.run, access.owns(person, progress.run)
+    counted = Progress()
+    for one in progress.entrants:
+        counted.total += one.total
+        for state, n in one.counts.items():
+            counted.by_state[state] = counted.by_state.get(state, 0) + n
+    return {
+        **run_summary(run, person, counted),
+        "entrants": [_entrant(one.entrant, one.counts) for one in progress.entrants],
+        "problems": run.detail.splitlines() if owns else [],
+        "waits": progress.waits,
+        "stream_url": stream_url(run, actor),
+    }
+
+
+def stream_url(run: Run, actor: Actor) -> str | None:
+    """Return the path of a live run's events."""
+    if run.state in streaming.ENDED:
+        return None
+    person = person_hash(actor.key) if actor.is_known else ""
+    return reverse("benchmarks:stream", args=[streaming.sign(streaming.RunToken(run.public_id, person))])
+
+
+def _entrant(entrant: Entrant, counts: Mapping[str, int]) -> EntrantPayload:
+    return {
+        "id": entrant.pk,
+        "name": str(entrant),
+        "model": None if entrant.model is None else entrant.model.slug,
+        "prompt": entrant.prompt.position + 1,
+        "prompt_label": entrant.prompt.label,
+        "parameters": entrant.parameters,
+        "is_baseline": entrant.is_baseline,
+        "counts": {state: n for state, n in counts.items() if n},
+    }
+
+
+def item_payload(item: RunItem, run: Run) -> ItemPayload:
+    """item: with case and entrant.model."""
+    return {
+        "id": f"{run.public_id}-{item.pk}",
+        "entrant": item.entrant_id,
+        "model": None if item.entrant.model is None else item.entrant.model.slug,
+        "case": item.case.key,
+        "repeat": item.repeat,
+        "state": cast(ItemState, item.state),
+        "error": item.error,
+        "score": item.score,
+        "passed": item.passed,
+        "attempts": item.attempt,
+        "finished_at": item.finished_at,
+    }
+
+
+def item_detail(page: ItemPage, run: Run) -> ItemDetailPayload:
+    return {
+        **item_payload(page.item, run),
+        "expected": page.case.expected,
+        "messages": [{"role": message["role"], "content": message["content"]} for message in page.messages],
+        "turns": [_turn(reply) for reply in page.replies],
+        "scores": [
+            {
+                "check": score.check_key,
+                "source": score.source,
+                "value": score.value,
+                "passed": score.passed,
+                "error": score.error,
+                "detail": score.detail,
+            }
+            for score in page.scores
+        ],
+        "log": [
+            {
+                "turn": attempt.turn,
+                "state": attempt.call.state,
+                "error": attempt.call.error,
+                "message": attempt.sentence,
+                "started_at": attempt.call.started_at,
+            }
+            for attempt in page.attempts
+        ],
+    }
+
+
+def _turn(reply: TurnReply) -> ItemTurnPayload:
+    call = reply.call
+    cost = None if call is None or call.cost is None else plain_decimal(call.cost)
+    return {
+        "question": reply.question,
+        "text": reply.text,
+        "html": reply.html,
+        "reasoning": reply.reasoning,
+        "finish": reply.finish_reason,
+        "prompt_tokens": None if call is None else call.prompt_tokens,
+        "completion_tokens": None if call is None else call.completion_tokens,
+        "reasoning_tokens": None if call is None else call.reasoning_tokens,
+        "cost": cost,
+        "first_token_ms": None if call is None else call.first_token_ms,
+        "total_ms": None if call is None else call.total_ms,
+    }

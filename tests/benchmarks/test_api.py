@@ -1,0 +1,176 @@
+"""The API of benchmarks: bad input, held-out contents, idempotency (access: tests/arena_site/security)."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.actor import Actor
+from accounts.models import ApiToken, Scope
+from benchmarks.models import Case, Run, Template
+from models_registry.models import LanguageModel, Price
+from tests import make
+from tests.benchmarks import samples
+from tests.benchmarks.samples import Sample
+
+pytestmark = pytest.mark.django_db
+API = "/api/v1/benchmarks"
+
+
+@pytest.fixture
+def member() -> Actor:
+    return make.member()
+
+
+@pytest.fixture
+def models() -> list[LanguageModel]:
+    return [make.model(name=f"Model {name}", slug=name) for name in ("ada", "bob")]
+
+
+@pytest.fixture
+def sample(member: Actor, models: list[LanguageModel]) -> Sample:
+    return samples.sample(member.user, models)
+
+
+def program(actor: Actor) -> Client:
+    _, token = ApiToken.issue(user=actor.user, name="t", scopes=[Scope.READ, Scope.BENCHMARK])
+    return Client(headers={"Authorization": f"Bearer {token}"})
+
+
+def send(client: Client, path: str, body: Any, method: str = "post", **headers: str) -> Any:
+    return getattr(client, method)(f"{API}/{path}", body, content_type="application/json", headers=headers)
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "words"),
+    [
+        ({"models": []}, 400, "1 to 50"),
+        ({"models": ["ada"], "entrants": [{"model": "ada"}]}, 400, "Each entrant takes part once"),
+        ({"repeats": 0}, 400, "greater than or equal to 1"),
+        ({"repeats": 33}, 400, "less than or equal to 32"),
+        ({"concurrency": 0}, 400, "greater than or equal to 1"),
+        ({"parameters": {"heat": 1}}, 400, "“heat” is not a sampling parameter"),
+        ({"models": ["eve"]}, 422, "There is no model “eve”."),
+        ({"models": ["retired"]}, 422, "Retired is not active."),
+        ({"models": ["paid"]}, 422, "A run of paid models needs a budget."),
+        ({"entrants": [{"model": "ada", "prompt": 2}]}, 422, "The template has 1 prompts."),
+        ({"version": 7}, 404, "does not exist"),
+        ({"template": "none"}, 404, "does not exist"),
+    ],
+)
+def test_run_that_cannot_be_is_refused(member: Actor, sample: Sample, changes: dict[str, Any], status: int, words: str):
+    make.model(name="Retired", slug="retired", status="retired")
+    Price.objects.create(model=make.model(slug="paid"), input_per_million=1, output_per_million=1)
+    body = {"template": sample.template.public_id, "version": 1, "models": ["ada"], **changes}
+    if "entrants" in changes and "models" not in changes:
+        del body["models"]
+    response = send(program(member), "runs/", body)
+    assert (response.status_code, words in response.text) == (status, True), response.text
+    assert Run.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("cases", "words"),
+    [
+        ([{"key": "a"}, {"key": "b"}, {"key": "a"}], "Case 3: another case has the key “a”."),
+        ([{"key": "new"}, {"key": "france"}], "already has a case “france”"),
+    ],
+)
+def test_cases_with_repeated_keys_are_refused_whole(member: Actor, cases: list[dict[str, Any]], words: str):
+    template = samples.template(member.user)
+    response = send(program(member), f"templates/{template.public_id}/cases/", {"cases": cases})
+    assert response.status_code == 422
+    assert words in response.text
+    assert Case.objects.count() == 8
+
+
+@pytest.mark.parametrize("value", ["1e999", "1e400", '"a\\u0000"', '"\\ud800"', "NaN"])
+def test_values_that_cannot_be_stored_are_refused(member: Actor, value: str):
+    template = samples.template(member.user)
+    for body in (f'{{"cases": [{{"variables": {{"x": [{value}]}}}}]}}', f'{{"cases": [{{"expected": [{value}]}}]}}'):
+        assert send(program(member), f"templates/{template.public_id}/cases/", body).status_code == 400
+    assert Case.objects.count() == 8
+
+
+def test_bad_checks_name_their_place(member: Actor):
+    checks = [{"key": "a", "scorer": "contains"}, {"key": "b", "scorer": "contains", "settings": {"nonsense": 1}}]
+    response = send(program(member), "templates/", {"name": "T", "checks": checks})
+    assert response.status_code == 400
+    assert "checks[1]: " in response.json()["fields"]["checks"][0]
+    assert not Template.objects.exists()
+
+
+def test_frozen_version_and_template_with_runs_stay(member: Actor, models: list[LanguageModel]):
+    template, client = samples.template(member.user), program(member)
+    samples.finished_run(member.user, template.versions.get(), models)
+    path = f"templates/{template.public_id}/"
+    assert send(client, f"{path}cases/", {"cases": [{}]}).status_code == 409
+    assert send(client, path, {"name": "New", "checks": []}, "put").json()["code"] == "wrong_state"
+    assert client.delete(f"{API}/{path}").json()["code"] == "template_in_use"
+    archived = send(client, path, {"name": "Old", "archived": True}, "put").json()
+    assert (archived["name"], archived["archived"]) == ("Old", True)
+    assert client.get(f"{API}/templates/").json()["count"] == 0
+    assert send(client, f"{path}versions/", {}).json()["number"] == 2
+    changed = send(client, path, {"name": "New", "checks": []}, "put").json()
+    assert (changed["checks"], changed["prompts"][0]["label"], changed["archived"]) == ([], "plain", False)
+    assert template.versions.get(number=1).checks.count() == 1
+
+
+def test_run_is_started_once_and_changed(member: Actor, sample: Sample):
+    client, body = program(member), {"template": sample.template.public_id, "version": 1, "models": ["bob"]}
+    first, again = (send(client, "runs/", body, **{"Idempotency-Key": "k"}) for _ in range(2))
+    assert (first.status_code, again.status_code, first.json()["id"]) == (202, 202, again.json()["id"])
+    assert Run.objects.count() == 2
+    path = f"runs/{first.json()['id']}/"
+    assert send(client, f"{path}resume/", {}).json()["code"] == "wrong_state"
+    assert send(client, path, {"budget": "1"}, "patch").json()["code"] == "run_not_possible"
+    assert send(client, f"{path}cancel/", {}).json()["state"] == "cancelled"
+    assert send(client, f"{path}cancel/", {}).status_code == 409
+    assert client.get(f"{API}/{path}stream/").status_code == 404
+
+
+def test_items_are_filtered_and_paged(member: Actor, sample: Sample):
+    client, url = program(member), f"{API}/runs/{sample.run.public_id}/items/"
+    bob = client.get(f"{API}/runs/{sample.run.public_id}/").json()["entrants"][1]
+
+    def cases(query: str) -> list[str]:
+        return [item["case"] for item in client.get(f"{url}?{query}").json()["results"]]
+
+    assert cases("state=failed") == ["japan"]
+    assert cases(f"entrant={bob['id']}&tag=europe") == ["france", "norway"]
+    assert cases("search=Nairobi") == ["kenya", "kenya"]
+    assert client.get(f"{url}?cursor=x").status_code == 400
+    seen, address = [], f"{url}?limit=7"
+    while address:
+        page = client.get(address).json()
+        seen += [item["id"] for item in page["results"]]
+        address = page["next"]
+    assert len(seen) == len(set(seen)) == 16
+
+
+def test_held_out_contents_are_the_owners_alone(member: Actor, sample: Sample):
+    Template.objects.update(held_out=True, visibility="site")
+    Run.objects.update(published_at=sample.run.created_at)
+    template, item = f"templates/{sample.template.public_id}", f"items/{sample.run.public_id}-{sample.item.pk}"
+    owner, stranger = program(member), program(make.member())
+    assert "capital of" in owner.get(f"{API}/{template}/").text
+    assert owner.get(f"{API}/{item}/").json()["turns"][0]["text"] == "It is **Paris**."
+    assert stranger.get(f"{API}/{template}/").json()["prompts"] is None
+    hidden = [stranger.get(f"{API}/{path}/").status_code for path in (f"{template}/cases", item)]
+    assert hidden == [404, 404]
+    run = stranger.get(f"{API}/runs/{sample.run.public_id}/").json()
+    assert (run["spent"], run["budget"], run["problems"]) == (None, None, [])
+    assert stranger.get(f"{API}/runs/{sample.run.public_id}/items/?search=Paris").json()["results"] == []
+
+
+def test_only_administrators_share_templates_with_the_site(member: Actor):
+    body = {"name": "T", "visibility": "site"}
+    assert send(program(member), "templates/", body).status_code == 403
+    admin = make.member(is_staff=True, is_superuser=True)
+    assert send(program(admin), "templates/", body).json()["visibility"] == "site"
+    assert Template.objects.count() == 1
+
+
+def test_visitors_read_what_is_public(sample: Sample):
+    assert Client().get(f"{API}/templates/").json()["count"] == 0
+    assert send(Client(), "templates/", {"name": "T"}).status_code == 401

@@ -1,0 +1,63 @@
+"""Built-in templates: their checks tell right answers from wrong ones."""
+
+import msgspec
+import pytest
+
+from benchmarks import actions
+from benchmarks.built_in.reading import NAMES, BuiltIn, BuiltInCase, read
+from benchmarks.checking import scoring_children
+from benchmarks.models import Template, TemplateVersion
+from benchmarks.preparation import guard
+from benchmarks.preparation.frames import CaseSource, PromptSource, RenderRequest
+from benchmarks.scoring import registry
+from benchmarks.scoring.checks import Check
+from benchmarks.scoring.item_checks import score_item
+from benchmarks.scoring.item_score import item_score
+from benchmarks.scoring.ports import ScoredAnswer
+
+FIELDS = ("key", "scorer", "settings", "weight", "negate", "threshold", "is_gate", "metric")
+
+
+def passes(built_in: BuiltIn, one: BuiltInCase, text: str) -> bool | None:
+    own = [{name: getattr(check, name) for name in (*FIELDS, "extract")} for check in built_in.checks]
+    raw = [*own, *(one.case.checks or [])]
+    assert registry.errors_of_checks(raw, scoring_children().errors) == []
+    checks = [msgspec.convert(check, Check) for check in raw]
+    prepared = [registry.prepare(check) for check in checks]
+    assert [registry.target_error(check, one.case.expected) for check in prepared] == [""] * len(prepared)
+    verdicts = score_item(prepared, [one.case.expected] * len(raw), ScoredAnswer(text=text), scoring_children())
+    assert [verdict.error for verdict in verdicts] == [""] * len(raw)
+    return item_score(checks, verdicts, None).passed
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_right_answers_pass_and_wrong_ones_do_not(name: str):
+    built_in = read(name)
+    found = {
+        one.case.key: (passes(built_in, one, one.right), passes(built_in, one, one.wrong)) for one in built_in.cases
+    }
+    assert {key: verdicts for key, verdicts in found.items() if verdicts != (True, False)} == {}
+    assert 12 <= len(found) == len(built_in.cases) <= 20
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_prompts_of_all_cases_can_be_rendered(name: str):
+    built_in = read(name)
+    prompts = [PromptSource(0, "prompt", prompt.messages, []) for prompt in built_in.prompts]
+    cases = [CaseSource(0, one.case.key, one.case.variables, one.case.expected) for one in built_in.cases]
+    results = guard.render(RenderRequest(prompts, cases, {}))
+    assert [problem for result in results for problem in result.problems] == []
+    assert len(results) == len(cases)
+
+
+@pytest.mark.django_db
+def test_built_in_templates_are_stored_once_and_updated():
+    assert actions.store_built_in_templates() == len(NAMES)
+    assert actions.store_built_in_templates() == 0
+    assert TemplateVersion.objects.filter(state="frozen", template__visibility="site").count() == len(NAMES)
+    first = Template.objects.get(name="Arithmetic").versions.get()
+    with_digest = TemplateVersion.objects.filter(template__name="Facts with short answers")
+    actions.start_draft(with_digest.get().template)  # an administrator edits it
+    TemplateVersion.objects.filter(state="draft").update(import_report={})
+    assert actions.store_built_in_templates() == 0
+    assert (first.number, first.case_count) == (1, 16)
