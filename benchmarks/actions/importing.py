@@ -1,4 +1,4 @@
-"""Imports of templates: look at a file first, then store all of it or nothing."""
+"""Imports of templates: look first, then store all or nothing."""
 
 import zlib
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from benchmarks.actions.drafts import case_digest, create_template, start_draft
+from benchmarks.actions.import_sentences import sentence_of
 from benchmarks.errors import WrongState
-from benchmarks.import_sentences import sentence_of
 from benchmarks.imports import content as neutral
 from benchmarks.imports.content import Entry, Imported, Request
 from benchmarks.imports.guard import read_file
@@ -34,7 +34,7 @@ class ImportGone(NotFound):
 
 
 class ReportLine(TypedDict):
-    """action: taken, changed, left_out or refused. line, column: from 1; 0 if unknown. file: in an archive, else ""."""
+    """line, column: from 1; 0 if unknown."""
 
     action: str
     code: str
@@ -46,7 +46,7 @@ class ReportLine(TypedDict):
 
 @dataclass(frozen=True)
 class Look:
-    """A file's content and report. id: for apply_look; "" if the file is refused."""
+    """id: "" if the file is refused."""
 
     id: str
     imported: Imported
@@ -58,7 +58,7 @@ class Look:
 
 
 def look(*, owner: User, content: bytes, request: Request) -> Look:
-    """Parse a file in a guarded child and keep it for apply_look, in the place of the member's last one."""
+    """Parse a file and keep it for apply_look, in place of the member's last one."""
     imported = read_import(content, request)
     if imported.is_refused:
         return Look("", imported)
@@ -92,7 +92,7 @@ def read_import(content: bytes, request: Request) -> Imported:
 
 @transaction.atomic
 def apply_look(*, owner: User, look_id: str, template: Template | None = None) -> TemplateVersion:
-    """Store what a member looked at, once, as create_draft does. Raises ImportGone and WrongState."""
+    """Store a look once, as create_draft does. Raises ImportGone and WrongState."""
     kept = ImportLook.objects.select_for_update().filter(public_id=look_id, owner=owner).first()
     if kept is None:
         raise ImportGone
@@ -103,10 +103,7 @@ def apply_look(*, owner: User, look_id: str, template: Template | None = None) -
 
 @transaction.atomic
 def create_draft(*, owner: User, imported: Imported, template: Template | None = None) -> TemplateVersion:
-    """Store an import as a draft of a new template, or as the new version of one. All or nothing.
-
-    Raises ImportRefused, and WrongState if the template has a draft already.
-    """
+    """Store an import as a new or given template's draft. Raises ImportRefused, WrongState if it has one."""
     found = imported.template
     if imported.is_refused or found is None:
         raise ImportRefused
@@ -142,7 +139,6 @@ def _line(entry: Entry) -> ReportLine:
 
 
 def _stored_report(imported: Imported) -> JsonObject:
-    """Return the report without sentences, which depend on the reader's language."""
     report = {
         "format": imported.format, "counts": imported.counts, "entries": imported.entries, "models": imported.models,
         "repeats": imported.repeats, "concurrency": imported.concurrency,
@@ -178,7 +174,6 @@ def _raw_checks(checks: Sequence[neutral.Check]) -> list[JsonObject]:
 
 
 def _raw_check(check: neutral.Check) -> JsonObject:
-    """Return a check as benchmarks.scoring reads it."""
     settings = check.settings | ({"checks": _raw_checks(check.checks)} if check.checks else {})
     return {
         "key": check.key[:MAX_KEY], "scorer": check.scorer, "settings": settings, "extract": check.extract,

@@ -1,5 +1,3 @@
-"""What a run was, for the files that describe it."""
-
 from benchmarks.models import Case, Entrant, Run
 from common.payload_types import JsonObject
 
@@ -11,7 +9,6 @@ METHOD_TEXT = (
 
 
 def described_run(run: Run) -> JsonObject:
-    """Return a run's own facts; money in US dollars."""
     version = run.version
     return {
         "run": run.public_id, "name": run.name, "state": run.state, "template": version.template.name,

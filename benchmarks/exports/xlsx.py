@@ -1,4 +1,4 @@
-"""A workbook that is written row by row. Every text is a text: nothing in it is a formula or a link."""
+"""A workbook written row by row, without formulas and links."""
 
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ Rows = Iterable[Sequence[object]]
 
 
 def as_xlsx(export: RunExport) -> Iterator[bytes]:
-    """Yield a workbook. The whole file is written to disk before the first chunk."""
+    """Yield a file that is written to disk before the first chunk."""
     with tempfile.TemporaryFile() as file, tempfile.TemporaryDirectory() as folder:
         options = {
             "constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False,
@@ -110,7 +110,7 @@ def _text(value: object) -> str:
 
 
 def cut(text: str) -> str:
-    """Return a text of at most MAX_CELL UTF-16 units; a longer one ends in CUT."""
+    """Cut a text to MAX_CELL."""
     if len(text) <= MAX_CELL // 2 or len(text.encode("utf-16-le")) // 2 <= MAX_CELL:
         return text
     kept = text.encode("utf-16-le")[: 2 * (MAX_CELL - len(CUT))]

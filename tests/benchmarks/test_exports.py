@@ -149,7 +149,7 @@ def content_of(response: HttpResponseBase) -> str:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_exports_are_downloads_without_contents_of_held_out_templates(run: Run):
+def test_downloads_lack_contents_of_held_out_templates(run: Run):
     address, owner = f"/benchmarks/r/{run.public_id}/export.", Client()
     owner.force_login(run.owner)
     assert Client().get(f"{address}jsonl").status_code == 404

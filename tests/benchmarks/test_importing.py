@@ -9,9 +9,9 @@ from django.core.management import CommandError, call_command
 from django.utils import translation
 
 from benchmarks.actions import freeze_version
+from benchmarks.actions.import_sentences import SENTENCES, sentence_of
 from benchmarks.actions.importing import ImportGone, apply_look, create_draft, look, read_import
 from benchmarks.errors import WrongState
-from benchmarks.import_sentences import SENTENCES, sentence_of
 from benchmarks.imports.codes import Code
 from benchmarks.imports.content import Entry, Request
 from benchmarks.models import Check, ImportLook, Prompt, Template, TemplateVersion

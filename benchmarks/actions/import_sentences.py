@@ -1,5 +1,3 @@
-"""Sentences for people of the codes in an import's report."""
-
 from collections.abc import Mapping
 
 from django.utils.functional import Promise
@@ -138,7 +136,7 @@ SENTENCES: Mapping[Code, str | Promise] = {
 
 
 def sentence_of(entry: Entry) -> str:
-    """Return a sentence in the language of the request; values without a place in it follow in parentheses."""
+    """Return a sentence, with other values in parentheses."""
     values = _Values(entry.values)
     sentence = str(SENTENCES[entry.code]) % values
     others = [f"{name} {value}" for name, value in entry.values.items() if name not in values.used and value != ""]
@@ -146,7 +144,7 @@ def sentence_of(entry: Entry) -> str:
 
 
 class _Values(dict[str, Value]):
-    """Notes which values are used; absent ones are “?”."""
+    """Remembers which values are used."""
 
     def __init__(self, values: Mapping[str, Value]) -> None:
         super().__init__(values)
