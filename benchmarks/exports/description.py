@@ -9,11 +9,12 @@ METHOD_TEXT = (
 
 
 def described_run(run: Run) -> JsonObject:
-    version = run.version
+    version, checks = run.version, run.scoring_version
     return {
         "run": run.public_id, "name": run.name, "state": run.state, "template": version.template.name,
-        "version": version.number, "version_digest": version.digest,
-        "checks_version": run.scoring_version.number, "repeats": run.repeats, "attempts": run.attempts,
+        "version": version.number, "checks_version": checks.number, "version_digest": checks.digest,
+        "errors_count": checks.errors_count, "relevant_difference": checks.relevant_difference,
+        "repeats": run.repeats, "attempts": run.attempts,
         "concurrency": run.concurrency, "order_seed": run.order_seed, "budget": run.budget, "spent": run.spent,
         "items": run.item_count, "started_at": run.started_at, "finished_at": run.finished_at,
     }  # fmt: skip
