@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
+from benchmarks.actions.answer_runs import create_run_of_answers
 from benchmarks.actions.drafts import case_digest, create_template, start_draft
 from benchmarks.actions.import_sentences import sentence_of
 from benchmarks.errors import WrongState
@@ -81,24 +82,23 @@ def read_import(content: bytes, request: Request) -> Imported:
     with_files = sum(bool(case.files) for case in template.cases)
     if with_files:
         return _refused(imported, Entry("refused", "files_not_supported", {"cases": with_files}))
-    if imported.replies:
-        entry = Entry("left_out", "replies_not_stored", {"count": len(imported.replies)})
-        imported.entries = [*(entry for entry in imported.entries if entry.code != "replies"), entry]
-        imported.counts["taken"] = imported.counts.get("taken", 1) - 1
-        imported.counts["left_out"] = imported.counts.get("left_out", 0) + 1
-        imported.replies = []
     return imported
 
 
 @transaction.atomic
-def apply_look(*, owner: User, look_id: str, template: Template | None = None) -> TemplateVersion:
-    """Store a look once, as create_draft does. Raises ImportGone and WrongState."""
+def apply_look(
+    *, owner: User, look_id: str, template: Template | None = None, with_answers: bool = False
+) -> TemplateVersion:
+    """Store a look once, as create_draft does, and the file's answers as a run. Raises ImportGone and WrongState."""
     kept = ImportLook.objects.select_for_update().filter(public_id=look_id, owner=owner).first()
     if kept is None:
         raise ImportGone
     imported = msgspec.msgpack.decode(zlib.decompress(kept.content), type=Imported)
     kept.delete()
-    return create_draft(owner=owner, imported=imported, template=template)
+    draft = create_draft(owner=owner, imported=imported, template=template)
+    if with_answers and imported.replies:
+        create_run_of_answers(owner=owner, version=draft, replies=imported.replies, name=kept.file_name[:120])
+    return draft
 
 
 @transaction.atomic
