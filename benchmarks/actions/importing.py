@@ -1,4 +1,4 @@
-"""Imports of templates: look at a file first, then store all of it or nothing."""
+"""Imports of templates: look first, then store all or nothing."""
 
 import zlib
 from collections.abc import Sequence
@@ -11,9 +11,10 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
+from benchmarks.actions.answer_runs import create_run_of_answers
 from benchmarks.actions.drafts import case_digest, create_template, start_draft
+from benchmarks.actions.import_sentences import sentence_of
 from benchmarks.errors import WrongState
-from benchmarks.import_sentences import sentence_of
 from benchmarks.imports import content as neutral
 from benchmarks.imports.content import Entry, Imported, Request
 from benchmarks.imports.guard import read_file
@@ -34,7 +35,7 @@ class ImportGone(NotFound):
 
 
 class ReportLine(TypedDict):
-    """action: taken, changed, left_out or refused. line, column: from 1; 0 if unknown. file: in an archive, else ""."""
+    """line, column: from 1; 0 if unknown."""
 
     action: str
     code: str
@@ -46,7 +47,7 @@ class ReportLine(TypedDict):
 
 @dataclass(frozen=True)
 class Look:
-    """A file's content and report. id: for apply_look; "" if the file is refused."""
+    """id: "" if the file is refused."""
 
     id: str
     imported: Imported
@@ -58,7 +59,7 @@ class Look:
 
 
 def look(*, owner: User, content: bytes, request: Request) -> Look:
-    """Parse a file in a guarded child and keep it for apply_look, in the place of the member's last one."""
+    """Parse a file and keep it for apply_look, in place of the member's last one."""
     imported = read_import(content, request)
     if imported.is_refused:
         return Look("", imported)
@@ -81,32 +82,28 @@ def read_import(content: bytes, request: Request) -> Imported:
     with_files = sum(bool(case.files) for case in template.cases)
     if with_files:
         return _refused(imported, Entry("refused", "files_not_supported", {"cases": with_files}))
-    if imported.replies:
-        entry = Entry("left_out", "replies_not_stored", {"count": len(imported.replies)})
-        imported.entries = [*(entry for entry in imported.entries if entry.code != "replies"), entry]
-        imported.counts["taken"] = imported.counts.get("taken", 1) - 1
-        imported.counts["left_out"] = imported.counts.get("left_out", 0) + 1
-        imported.replies = []
     return imported
 
 
 @transaction.atomic
-def apply_look(*, owner: User, look_id: str, template: Template | None = None) -> TemplateVersion:
-    """Store what a member looked at, once, as create_draft does. Raises ImportGone and WrongState."""
+def apply_look(
+    *, owner: User, look_id: str, template: Template | None = None, with_answers: bool = False
+) -> TemplateVersion:
+    """Store a look once, as create_draft does, and the file's answers as a run. Raises ImportGone and WrongState."""
     kept = ImportLook.objects.select_for_update().filter(public_id=look_id, owner=owner).first()
     if kept is None:
         raise ImportGone
     imported = msgspec.msgpack.decode(zlib.decompress(kept.content), type=Imported)
     kept.delete()
-    return create_draft(owner=owner, imported=imported, template=template)
+    draft = create_draft(owner=owner, imported=imported, template=template)
+    if with_answers and imported.replies:
+        create_run_of_answers(owner=owner, version=draft, replies=imported.replies, name=kept.file_name[:120])
+    return draft
 
 
 @transaction.atomic
 def create_draft(*, owner: User, imported: Imported, template: Template | None = None) -> TemplateVersion:
-    """Store an import as a draft of a new template, or as the new version of one. All or nothing.
-
-    Raises ImportRefused, and WrongState if the template has a draft already.
-    """
+    """Store an import as a new or given template's draft. Raises ImportRefused, WrongState if it has one."""
     found = imported.template
     if imported.is_refused or found is None:
         raise ImportRefused
@@ -142,7 +139,6 @@ def _line(entry: Entry) -> ReportLine:
 
 
 def _stored_report(imported: Imported) -> JsonObject:
-    """Return the report without sentences, which depend on the reader's language."""
     report = {
         "format": imported.format, "counts": imported.counts, "entries": imported.entries, "models": imported.models,
         "repeats": imported.repeats, "concurrency": imported.concurrency,
@@ -178,7 +174,6 @@ def _raw_checks(checks: Sequence[neutral.Check]) -> list[JsonObject]:
 
 
 def _raw_check(check: neutral.Check) -> JsonObject:
-    """Return a check as benchmarks.scoring reads it."""
     settings = check.settings | ({"checks": _raw_checks(check.checks)} if check.checks else {})
     return {
         "key": check.key[:MAX_KEY], "scorer": check.scorer, "settings": settings, "extract": check.extract,

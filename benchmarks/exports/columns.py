@@ -1,5 +1,3 @@
-"""Flat cells of an item, and items from such cells."""
-
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -14,7 +12,7 @@ MAX_CHECKS = 100
 
 
 class ItemColumns:
-    """Columns of a run's items: PLAIN, five for each check, such as `check.capital.value`, and JSON."""
+    """Columns of items: PLAIN, five for each check, such as `check.capital.value`, and JSON."""
 
     def __init__(self, check_keys: Sequence[str]) -> None:
         self._keys = check_keys[:MAX_CHECKS]
@@ -22,7 +20,7 @@ class ItemColumns:
         self.names = (*PLAIN, *results, *JSON)
 
     def cells(self, row: ItemRow) -> tuple[object, ...]:
-        """Return texts, numbers, a moment and lists of texts, in the order of `names`; None for no value."""
+        """Return values in the order of `names`."""
         results: list[object] = []
         for key in self._keys:
             result = row.checks.get(key)
@@ -33,7 +31,7 @@ class ItemColumns:
 
 
 def row_of(cells: Mapping[str, object]) -> ItemRow:
-    """Return the item of cells by column name. Raises msgspec.ValidationError and KeyError."""
+    """Invert `cells`. Raises msgspec.ValidationError and KeyError."""
     checks: dict[str, dict[str, object]] = {}
     for column, value in cells.items():
         if column.startswith("check.") and value is not None:

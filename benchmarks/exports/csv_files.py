@@ -1,5 +1,3 @@
-"""CSV; texts that a spreadsheet would run as formulas get a leading quote, in headers too."""
-
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +11,7 @@ _ROWS_PER_CHUNK = 500
 
 
 def as_csv(export: RunExport) -> Iterator[bytes]:
-    """Yield a row per item, or of a wide export a row per case and repeat; tags are separated by semicolons."""
+    """Yield a row per item or, if wide, per case and repeat. Formulas get a leading quote."""
     if export.is_wide:
         return _written(matrix_header(export), matrix_rows(export))
     columns = export.columns

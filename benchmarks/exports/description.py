@@ -1,5 +1,3 @@
-"""What a run was, for the files that describe it."""
-
 from benchmarks.models import Case, Entrant, Run
 from common.payload_types import JsonObject
 
@@ -11,12 +9,12 @@ METHOD_TEXT = (
 
 
 def described_run(run: Run) -> JsonObject:
-    """Return a run's own facts; money in US dollars."""
-    version = run.version
+    version, checks = run.version, run.scoring_version
     return {
         "run": run.public_id, "name": run.name, "state": run.state, "template": version.template.name,
-        "version": version.number, "version_digest": version.digest,
-        "checks_version": run.scoring_version.number, "repeats": run.repeats, "attempts": run.attempts,
+        "version": version.number, "checks_version": checks.number, "version_digest": checks.digest,
+        "errors_count": checks.errors_count, "relevant_difference": checks.relevant_difference,
+        "repeats": run.repeats, "attempts": run.attempts,
         "concurrency": run.concurrency, "order_seed": run.order_seed, "budget": run.budget, "spent": run.spent,
         "items": run.item_count, "started_at": run.started_at, "finished_at": run.finished_at,
     }  # fmt: skip

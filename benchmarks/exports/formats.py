@@ -20,7 +20,6 @@ _MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
 
 
 def fits_workbook(export: RunExport) -> bool:
-    """Return whether a sheet has room for the items below their heading."""
     return export.run.item_count < _MAX_ROWS and len(export.columns.names) <= _MAX_COLUMNS
 
 

@@ -6,6 +6,5 @@ from benchmarks.exports.source import RunExport
 
 
 def as_jsonl(export: RunExport) -> Iterator[bytes]:
-    """Yield an ItemRow on each line."""
     encoder = msgspec.json.Encoder()
     return (encoder.encode_lines(batch) for batch in export.batches())

@@ -12,14 +12,13 @@ _Item = tuple[int, int, int, int, float | None, bool | None, str]
 
 
 def matrix_header(export: RunExport) -> list[str]:
-    """Return column names; those of entrants begin with their keys, so that they are unique."""
     parts = ["score", "passed", "error", *(["reply"] if export.with_contents else [])]
     names = [f"{entrant_key(entrant)} {entrant}" for entrant in export.entrants]
     return [*_CASE_COLUMNS, *(f"{name} {part}" for name in names for part in parts)]
 
 
 def matrix_rows(export: RunExport) -> Iterator[list[object]]:
-    """Yield rows in the order of the cases. Holds no connection between batches."""
+    """Yield rows in the order of the cases."""
     for cases in export.case_batches(max(1, ITEMS_AT_ONCE // max(1, len(export.entrants) * export.run.repeats))):
         yield from _rows(export, cases)
 

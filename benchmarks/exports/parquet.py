@@ -21,7 +21,7 @@ _FLAGS = {"is_baseline", "passed", "reused"}
 
 
 def as_parquet(export: RunExport) -> Iterator[bytes]:
-    """Yield compressed Parquet. The whole file is written to disk before the first chunk."""
+    """Yield a file that is written to disk before the first chunk."""
     from arro3.core import Field, RecordBatch, Schema
 
     from leaderboard.exports.parquet import array_of

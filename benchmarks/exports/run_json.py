@@ -1,4 +1,4 @@
-"""One JSON object with all of a run: {run, entrants, prompts, checks, report, cases, items}."""
+"""A whole run: {run, entrants, prompts, checks, report, cases, items}."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -16,7 +16,6 @@ _ROWS_PER_CHUNK = 1_000
 
 
 def as_json(export: RunExport) -> Iterator[bytes]:
-    """Yield the object in pieces. Without contents it has no prompts, checks, cases and replies."""
     run = export.run
     head: dict[str, object] = {
         "run": described_run(run),

@@ -1,5 +1,3 @@
-"""A run as its export: rows in batches, columns, and the report."""
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,20 +13,19 @@ from benchmarks.statistics.rows import ItemRow
 
 @dataclass(frozen=True)
 class RunExport:
-    """with_contents: prompts, references and replies are in it. is_wide: a row per case, for CSV."""
+    """with_contents: with prompts, references and replies. is_wide: a row per case, for CSV."""
 
     run: Run
     with_contents: bool = True
     is_wide: bool = False
 
     def batches(self) -> Iterator[Sequence[ItemRow]]:
-        """Yield items entrant by entrant. Holds no connection between batches, so that a slow reader blocks nothing."""
+        """Yield items entrant by entrant; holds no connection between batches."""
         rows = item_rows(self.run, with_texts=self.with_contents)
         while batch := list(islice(rows, BATCH)):
             yield batch
 
     def case_batches(self, size: int) -> Iterator[list[Case]]:
-        """Yield the cases in their order."""
         position = -1
         while True:
             later = Case.objects.filter(version=self.run.version_id, position__gt=position).order_by("position")

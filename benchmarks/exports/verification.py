@@ -1,5 +1,3 @@
-"""Comparison of a report with the one that follows from an export alone."""
-
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,19 +18,17 @@ class CannotRecompute(ValueError):
 
 
 class _RunFile(msgspec.Struct):
-    """Part of a whole run as JSON."""
-
     report: ReportPayload
     items: list[ItemRow]
 
 
 def read_report_file(path: Path) -> ReportPayload:
-    """Return the report in a whole run as JSON. Raises CannotRecompute and OSError."""
+    """Read a whole run's report. Raises CannotRecompute and OSError."""
     return _read_run(path).report
 
 
 def recompute_file(path: Path) -> ReportPayload:
-    """Return the report of an export: JSON lines, Parquet, or a whole run. Raises CannotRecompute and OSError."""
+    """Compute an export's report. Raises CannotRecompute and OSError."""
     try:
         if path.suffix == ".json":
             return recompute(_read_run(path).items)
@@ -47,7 +43,7 @@ def recompute_file(path: Path) -> ReportPayload:
 
 
 def differences(stored: ReportPayload, computed: ReportPayload) -> list[str]:
-    """Return each place where two reports differ by more than TOLERANCE, relative for numbers above 1."""
+    """Return the places where two reports differ."""
     return list(_differences(msgspec.to_builtins(stored), msgspec.to_builtins(computed), ""))
 
 

@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Callable
 from datetime import datetime
+from itertools import compress
 from pathlib import Path
 from typing import cast
 
@@ -21,7 +22,7 @@ from python_calamine import load_workbook
 from benchmarks.exports.columns import row_of
 from benchmarks.exports.formats import WRITERS
 from benchmarks.exports.source import RunExport
-from benchmarks.exports.xlsx import CUT, MAX_CELL, cut
+from benchmarks.exports.xlsx import CUT, ELSEWHERE, MAX_CELL, cut
 from benchmarks.models import Reply, Run, Score, Template
 from benchmarks.reports import compute_report, store_report
 from benchmarks.statistics.rows import ItemRow
@@ -96,8 +97,11 @@ def test_formats_agree_cell_for_cell(run: Run, written: Callable[[str], Path]):
     sheets = load_workbook(written("xlsx"))
     assert sheets.sheet_names == ["Summary", "Pairs", "Matrix", "Items", "Cases", "Method"]
     heading, *cells = sheets.get_sheet_by_name("Items").to_python()
-    assert heading == list(columns.names)
-    assert cells == [[workbook_cell(value) for value in columns.cells(row)] for row in rows]
+    shown = [name not in ELSEWHERE for name in columns.names]
+    assert heading == list(compress(columns.names, shown))
+    assert cells == [[workbook_cell(value) for value in compress(columns.cells(row), shown)] for row in rows]
+    summary = {line[0]: line[1] for line in sheets.get_sheet_by_name("Summary").to_python()}
+    assert (summary["run"], summary["template"], summary["errors_count"]) == (run.public_id, "=HYPERLINK(1)", "missing")
     assert [row[0] for row in sheets.get_sheet_by_name("Cases").to_python()][1:] == [
         c.lower() for c in samples.CAPITALS
     ]
@@ -149,7 +153,7 @@ def content_of(response: HttpResponseBase) -> str:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_exports_are_downloads_without_contents_of_held_out_templates(run: Run):
+def test_downloads_lack_contents_of_held_out_templates(run: Run):
     address, owner = f"/benchmarks/r/{run.public_id}/export.", Client()
     owner.force_login(run.owner)
     assert Client().get(f"{address}jsonl").status_code == 404

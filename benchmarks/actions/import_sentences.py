@@ -1,5 +1,3 @@
-"""Sentences for people of the codes in an import's report."""
-
 from collections.abc import Mapping
 
 from django.utils.functional import Promise
@@ -13,7 +11,7 @@ SENTENCES: Mapping[Code, str | Promise] = {
     "check": _("The check becomes “%(scorer)s”."),
     "column": _("The column “%(column)s” is taken as %(role)s."),
     "model": _("The model is proposed as an entrant."),
-    "replies": _("%(count)s answers are in the file."),
+    "replies": _("%(count)s answers are in the file: they can be scored as a run."),
     "column_renamed": _("The column “%(column)s” becomes the variable “%(name)s”."),
     "comparison_assumed": _("The file names no check: answers are compared by “%(scorer)s”."),
     "fewer_examples": _("Only %(limit)s of %(found)s given examples are kept."),
@@ -39,7 +37,6 @@ SENTENCES: Mapping[Code, str | Promise] = {
     "value_missing": _("A value is missing."),
     "code_not_run": _("Code is not run."),
     "judge_not_available": _("This needs a judge."),
-    "replies_not_stored": _("The %(count)s answers in the file are not stored: only questions and checks are."),
     "alias_of_itself": _("A YAML alias contains itself."),
     "answer_is_an_error": _("The answer is the message of an error."),
     "answer_is_no_choice": _("The right answer is none of the choices."),
@@ -138,7 +135,7 @@ SENTENCES: Mapping[Code, str | Promise] = {
 
 
 def sentence_of(entry: Entry) -> str:
-    """Return a sentence in the language of the request; values without a place in it follow in parentheses."""
+    """Return a sentence, with other values in parentheses."""
     values = _Values(entry.values)
     sentence = str(SENTENCES[entry.code]) % values
     others = [f"{name} {value}" for name, value in entry.values.items() if name not in values.used and value != ""]
@@ -146,7 +143,7 @@ def sentence_of(entry: Entry) -> str:
 
 
 class _Values(dict[str, Value]):
-    """Notes which values are used; absent ones are “?”."""
+    """Remembers which values are used."""
 
     def __init__(self, values: Mapping[str, Value]) -> None:
         super().__init__(values)
