@@ -1,5 +1,6 @@
 from benchmarks.actions.drafts import add_cases, create_template, save_cases, save_draft, start_draft, update_template
 from benchmarks.actions.grading import grade_item
+from benchmarks.actions.publishing import publish_run, withdraw_run
 from benchmarks.actions.rescoring import rescore_run
 from benchmarks.actions.runs import (
     EntrantRequest,
@@ -22,6 +23,7 @@ __all__ = [
     "freeze_version",
     "grade_item",
     "pause_run",
+    "publish_run",
     "raise_budget",
     "rescore_run",
     "resume_run",
@@ -31,4 +33,5 @@ __all__ = [
     "start_draft",
     "start_run",
     "update_template",
+    "withdraw_run",
 ]
