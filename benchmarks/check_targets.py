@@ -1,4 +1,4 @@
-"""Templates in the targets of checks, nested ones included. Checks are JSON objects, as docs/benchmarks.md has them."""
+"""Templates in the targets of checks, which are JSON objects."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -13,7 +13,7 @@ def is_template(value: object) -> bool:
 
 
 def templates_of(checks: Sequence[JsonObject]) -> list[list[object]]:
-    """Return the targets that contain templates, in the order of the checks, a group's before its checks'."""
+    """Return the targets with templates, a group's before those of its checks."""
     found: list[list[object]] = []
 
     def keep(target: list[object]) -> list[object]:
@@ -26,12 +26,11 @@ def templates_of(checks: Sequence[JsonObject]) -> list[list[object]]:
 
 
 def without_templates(check: JsonObject) -> JsonObject:
-    """Return a check in which targets with templates are left out."""
     return _replace(check, lambda _: None)
 
 
 def with_targets(checks: Sequence[JsonObject], rendered: Iterable[list[object]]) -> list[JsonObject]:
-    """Return checks with rendered targets in the order of `templates_of`. Raises StopIteration for too few."""
+    """Replace targets in the order of `templates_of`."""
     targets: Iterator[list[object]] = iter(rendered)
     return [_replace(check, lambda _: next(targets)) for check in checks]
 

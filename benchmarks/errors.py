@@ -15,6 +15,12 @@ class TooManyRuns(ArenaError):
     http_status = 429
 
 
+class ExportTooLarge(ArenaError):
+    code = "export_too_large"
+    message = _("A workbook cannot have so many rows. Use Parquet.")
+    http_status = 422
+
+
 class RunNotPossible(InvalidInput):
     """Raised when a run cannot be made from valid input: no key, no budget, an empty template."""
 

@@ -1,4 +1,4 @@
-"""Items of a run as rows: the report and every export read these."""
+"""Items of a run as rows of its report and exports."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -53,10 +53,7 @@ _decode_checks = msgspec.json.Decoder(dict[str, CheckResult]).decode
 
 
 def item_rows(run: Run, *, with_texts: bool = False) -> Iterator[ItemRow]:
-    """Yield the items entrant by entrant. Holds no connection and no transaction between batches.
-
-    with_texts: with replies, which a report does not need.
-    """
+    """Yield the items entrant by entrant; holds no connection between batches. with_texts: with replies."""
     version, checks = run.version, run.scoring_version
     fields = ("pk", "key", "digest", "weight", "cluster", "tags")
     cases = {pk: _CaseFacts(*facts) for pk, *facts in Case.objects.filter(version=version).values_list(*fields)}
@@ -73,7 +70,6 @@ def item_rows(run: Run, *, with_texts: bool = False) -> Iterator[ItemRow]:
 
 
 def entrant_key(entrant: Entrant) -> str:
-    """Return the key of an entrant in rows and reports."""
     return f"{entrant.position:03}"
 
 

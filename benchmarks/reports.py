@@ -1,5 +1,3 @@
-"""Reports of runs: computed once when a run finishes, and read by pages and the API."""
-
 import msgspec
 from django.db import transaction
 
@@ -10,13 +8,12 @@ from benchmarks.statistics.recompute import recompute
 
 
 def compute_report(run: Run) -> ReportPayload:
-    """Return the report of the scores that are stored now."""
     return recompute(item_rows(run))
 
 
 @transaction.atomic
 def store_report(run: Run, report: ReportPayload) -> RunReport:
-    """Store a report as the run's newest; return the newest if it has the same inputs."""
+    """Store a run's newest report, unless the newest has the same inputs."""
     Run.objects.lock(run.pk)
     newest = run.reports.order_by("-number").first()
     if newest is not None and (newest.digest, newest.method) == (report.digest, report.method):
@@ -28,10 +25,7 @@ def store_report(run: Run, report: ReportPayload) -> RunReport:
 
 
 def read_report(run: Run, number: int | None = None) -> ReportPayload:
-    """Return a stored report, the newest without a number; raises RunReport.DoesNotExist for another number.
-
-    A run that was cancelled before any worker saw it has no stored one: its report is computed.
-    """
+    """Return a stored report, by default the newest; compute one if none is stored. Raises RunReport.DoesNotExist."""
     stored = run.reports.order_by("-number")
     if number is not None:
         return payload_of(stored.get(number=number))

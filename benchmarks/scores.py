@@ -37,7 +37,7 @@ class ItemScore:
 
 @dataclass(frozen=True)
 class CaseFacts:
-    """A case as its checks need it. targets: rendered ones, None if there are none."""
+    """A case as its checks need it. targets: rendered ones."""
 
     expected: Target
     variables: JsonObject
@@ -49,7 +49,7 @@ class CaseFacts:
 
 @dataclass(frozen=True)
 class CaseChecks:
-    """Checks of one case, prepared, with the case's target for each."""
+    """Checks of one case, with a target for each."""
 
     prepared: Sequence[Prepared]
     targets: Sequence[Target]
@@ -61,7 +61,6 @@ class CaseChecks:
 
 
 def raw_check(check: Check) -> JsonObject:
-    """Return a check as a person writes it."""
     return {
         "key": check.key, "scorer": check.scorer, "target": check.target, "settings": check.settings,
         "extract": check.extract, "weight": check.weight, "negate": check.negate, "threshold": check.threshold,
@@ -70,7 +69,7 @@ def raw_check(check: Check) -> JsonObject:
 
 
 def case_checks(version_checks: Sequence[JsonObject], own: Sequence[JsonObject]) -> list[JsonObject]:
-    """Return all checks of a case, each with a key of its own: without one, a case's check has its scorer's name."""
+    """Return all checks of a case with unique keys, by default the scorers' names."""
     found = list(version_checks)
     keys = {check["key"] for check in found}
     for check in own:
@@ -85,7 +84,7 @@ def case_checks(version_checks: Sequence[JsonObject], own: Sequence[JsonObject])
 
 
 class CheckSet:
-    """The checks of a version and its cases. Its cases are read when needed."""
+    """The checks of a version and its cases."""
 
     def __init__(self, version: TemplateVersion) -> None:
         self.version_id, self._threshold = version.pk, version.threshold
@@ -93,7 +92,7 @@ class CheckSet:
         self._cases: dict[int, CaseFacts] = {}
 
     def copy(self) -> Self:
-        """Return the same checks with cases of their own, for another thread."""
+        """Return the same for another thread."""
         copied = copy(self)
         copied._cases = {}
         return copied
@@ -108,7 +107,7 @@ class CheckSet:
         return bool(templates_of(self.raw))
 
     def read_cases(self, case_ids: Collection[int]) -> Mapping[int, CaseFacts]:
-        """Return facts by the ids of the run's cases, which another version's cases with the same keys may replace."""
+        """Return facts of this version's cases by ids of the run's cases, which have the same keys."""
         missing = {pk for pk in case_ids if pk not in self._cases}
         if missing:
             if len(self._cases) + len(missing) > _CACHED_CASES:
@@ -119,7 +118,7 @@ class CheckSet:
         return {pk: self._cases[pk] for pk in case_ids}
 
     def of_case(self, case: CaseFacts) -> CaseChecks:
-        """Return the checks of a case. Raises an error if a target was not rendered."""
+        """Raises ValueError if a target was not rendered."""
         if not case.own_checks and not self._has_templates:
             shared = self._shared
             return CaseChecks(shared.prepared, [case.expected] * len(shared.prepared), shared.digest)
@@ -140,7 +139,7 @@ class CheckSet:
         return self._score(case, checks, answer, _no_child)
 
     def score(self, case: CaseFacts, answer: ScoredAnswer, child: item_checks.Child) -> ItemScore:
-        """Score an answer; may take seconds for each check. An error leaves the answer without a score."""
+        """Score an answer within seconds for each check; an error leaves it without a score."""
         try:
             return self._score(case, self.of_case(case), answer, child)
         except Exception as error:
@@ -164,7 +163,6 @@ _no_child = _NoChild()
 
 
 def facts_of(case: Case) -> CaseFacts:
-    """Return facts of a case that was read with its rendered targets."""
     rendered = getattr(case, "rendered_targets", None)
     return CaseFacts(
         target_of(case.expected), case.variables, case.metadata, case.checks or [], case.threshold,

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from benchmarks.views import answers, listing, reporting, runs, start, templates, versions
+from benchmarks.views import answers, exports, listing, reporting, runs, start, templates, versions
 
 app_name = "benchmarks"
 
@@ -18,6 +18,7 @@ urlpatterns = [
     path("r/<str:public_id>/", runs.show, name="run"),
     path("r/<str:public_id>/budget/", runs.budget, name="budget"),
     path("r/<str:public_id>/do/<str:move>/", runs.move, name="move"),
+    path("r/<str:public_id>/export.<str:ending>", exports.export, name="export"),
     path("r/<str:public_id>/matrix/", answers.matrix, name="matrix"),
     path("r/<str:public_id>/compare/", reporting.compare, name="compare"),
     path("r/<str:public_id>/report/", reporting.report, name="report"),

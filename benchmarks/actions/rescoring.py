@@ -10,10 +10,9 @@ from benchmarks.tasks import wake_after_commit
 
 @transaction.atomic
 def rescore_run(run: Run, version: TemplateVersion | None = None) -> Run:
-    """Score the stored answers of a finished run again; it then gets a new report. Costs no call.
+    """Score a finished run's answers again, by a version's checks and expected values; this costs no call.
 
-    version: its checks and expected values count, and a draft is frozen; without one the template's newest.
-    Raises WrongState for a run under way, RunNotPossible for a version that asks other questions or is refused.
+    version: by default the template's newest; a draft is frozen. Raises WrongState, RunNotPossible for other questions.
     """
     run = Run.objects.lock(run.pk)
     if run.state != Run.State.DONE:
@@ -34,7 +33,7 @@ def rescore_run(run: Run, version: TemplateVersion | None = None) -> Run:
 
 
 def _cases_asked_otherwise(run: Run, version: TemplateVersion) -> list[str]:
-    """Return up to 20 keys of cases that the version does not have with the same variables and messages."""
+    """Return up to 20 keys of cases that the version lacks."""
     with_messages = version.cases.filter(key=OuterRef("key"), variables=OuterRef("variables"))
     same = Exists(with_messages.filter(messages=OuterRef("messages")))
     without_messages = Exists(with_messages.filter(messages__isnull=True))

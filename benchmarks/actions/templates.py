@@ -7,9 +7,9 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
+from benchmarks.actions.version_errors import errors_of_version
 from benchmarks.errors import RunNotPossible
 from benchmarks.models import TemplateVersion
-from benchmarks.version_errors import errors_of_version
 
 
 @transaction.atomic

@@ -75,5 +75,8 @@ class Migration(migrations.Migration):
                 ('targets', models.JSONField()),
                 ('case', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='rendered_targets', to='benchmarks.case')),
             ],
+            options={
+                'verbose_name_plural': 'rendered targets',
+            },
         ),
     ]

@@ -1,4 +1,5 @@
 from benchmarks.models.grades import Grade
+from benchmarks.models.imports import ImportLook
 from benchmarks.models.replies import ItemCall, ItemReply, Reply, Score
 from benchmarks.models.reports import RunReport
 from benchmarks.models.runs import Entrant, ProviderPace, Run, RunCount, RunItem
@@ -9,6 +10,7 @@ __all__ = [
     "Check",
     "Entrant",
     "Grade",
+    "ImportLook",
     "ItemCall",
     "ItemReply",
     "Prompt",

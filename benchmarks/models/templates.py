@@ -234,5 +234,8 @@ class RenderedTargets(models.Model):
     case = models.OneToOneField(Case, models.CASCADE, related_name="rendered_targets")
     targets = models.JSONField()
 
+    class Meta:
+        verbose_name_plural = _("rendered targets")
+
     def __str__(self) -> str:
         return f"targets of {self.case_id}"

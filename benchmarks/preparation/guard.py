@@ -35,7 +35,7 @@ def render(request: RenderRequest) -> list[CaseResult]:
 
 
 def render_texts(request: RenderTexts) -> list[Texts]:
-    """Return texts for each case up to the first that the child did not survive, which has a problem."""
+    """Return texts of cases as `render` does."""
     results = _decode(_run("benchmarks.preparation.text_child", request), Texts)
     return results if len(results) == len(request.cases) else [*results, Texts([], TOO_DEMANDING)]
 
@@ -47,7 +47,6 @@ def examine(request: Examine) -> dict[str, str]:
 
 
 def _run(module: str, request: RenderRequest | RenderTexts | Examine) -> bytes:
-    """Return the child's output, also if it was killed."""
     child = subprocess.Popen(  # noqa: S603 (our own modules)
         [sys.executable, "-s", "-m", module],
         cwd=PROJECT_DIR, env={"PYTHONDONTWRITEBYTECODE": "1"}, start_new_session=True,

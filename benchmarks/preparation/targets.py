@@ -1,5 +1,3 @@
-"""Rendered targets of a version's cases: once for a case, in a guarded child."""
-
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -16,7 +14,7 @@ MAX_PROBLEMS = 1_000
 
 
 def render_targets(version: TemplateVersion) -> Iterator[list[CaseProblem]]:
-    """Store missing targets; yield the problems of each batch of cases. Without templates there is nothing to do."""
+    """Store missing targets; yield the problems of each batch of cases."""
     checks = CheckSet(version)
     shared = templates_of(checks.raw)
     cases = Case.objects.filter(version=version, rendered_targets=None).order_by("position")

@@ -7,8 +7,6 @@ from common.payload_types import JsonObject
 
 
 class TextsOfCase(msgspec.Struct):
-    """A case with its own templates, beside those of all cases."""
-
     key: str
     variables: JsonObject
     expected: object
@@ -22,14 +20,14 @@ class RenderTexts(msgspec.Struct, tag=True):
 
 
 class Examine(msgspec.Struct, tag=True):
-    """Finds templates that do not parse, by position, and whether a JSON Schema is usable."""
+    """Finds templates, by position, and schemas that cannot be used."""
 
     templates: dict[str, str]
     schema: JsonObject
 
 
 class Texts(msgspec.Struct):
-    """Rendered texts of a case in the order of the request, the own ones last; or the reason why there are none."""
+    """Rendered texts of a case, the own ones last, or the reason why there are none."""
 
     texts: list[str]
     problem: str = ""

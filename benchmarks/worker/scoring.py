@@ -1,4 +1,4 @@
-"""Scores of stored answers whose checks need a child process, or facts of the stored call."""
+"""Scores of stored answers."""
 
 import logging
 import os
@@ -32,7 +32,7 @@ class _Unscored:
 
 
 def prepare_rescoring(run_id: int) -> None:
-    """Render targets of a version whose checks score a run of another version; bad ones leave items unscored."""
+    """Render targets of the run's `checks_version`; bad ones leave items unscored."""
     run = Run.objects.select_related("checks_version").get(pk=run_id)
     if run.checks_version is not None:
         for problems in render_targets(run.checks_version):
@@ -80,7 +80,7 @@ def _answer(reply: Reply, case: CaseFacts) -> ScoredAnswer:
 
 @transaction.atomic
 def _store(run_id: int, checks: CheckSet, items: Sequence[RunItem], scores: Sequence[ItemScore]) -> list[int]:
-    """Store the scores of items that still have none, if the run still has these checks."""
+    """Store scores of items that still have none."""
     run = Run.objects.lock(run_id)
     if (run.checks_version_id or run.version_id) != checks.version_id:
         return []

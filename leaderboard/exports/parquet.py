@@ -9,13 +9,13 @@ from arro3.io import read_parquet
 
 from leaderboard.exports.columns import CONTEXT, STYLE, Table
 
-_TEXT_LIST = DataType.list(Field("item", DataType.string(), nullable=False))
-_TIME = DataType.timestamp("us", tz="UTC")
+TEXT_LIST = DataType.list(Field("item", DataType.string(), nullable=False))
+TIME = DataType.timestamp("us", tz="UTC")
 _TYPES = {
     "order": DataType.int64(),
-    "created_at": _TIME,
-    "excluded_at": _TIME,
-    "categories": _TEXT_LIST,
+    "created_at": TIME,
+    "excluded_at": TIME,
+    "categories": TEXT_LIST,
     "turn_count": DataType.int32(),
     "n": DataType.int64(),
     "stars": DataType.int32(),
@@ -39,7 +39,8 @@ def schema_of(table: Table) -> Schema:
 
 def record_batch(rows: Sequence[object], table: Table) -> RecordBatch:
     cells = zip(*(table.flat(row) for row in rows), strict=True)
-    columns = [_array(list(column), name) for name, column in zip(table.columns, cells, strict=True)]
+    kinds = [_TYPES.get(name, DataType.string()) for name in table.columns]
+    columns = [array_of(list(column), kind) for kind, column in zip(kinds, cells, strict=True)]
     return RecordBatch(columns, schema=schema_of(table))
 
 
@@ -65,12 +66,12 @@ def _batches(path: Path) -> Iterator[RecordBatch]:
         raise
 
 
-def _array(column: list[Any], name: str) -> Array:
-    kind = _TYPES.get(name, DataType.string())
-    if kind == _TEXT_LIST:
+def array_of(column: list[Any], kind: DataType) -> Array:
+    """Return an Arrow array of texts, numbers, TEXT_LIST or TIME."""
+    if kind == TEXT_LIST:
         ends = Array([0, *accumulate(map(len, column))], type=DataType.int32())
         return list_array(ends, Array([text for texts in column for text in texts], type=DataType.string()), type=kind)
-    if kind == _TIME:
+    if kind == TIME:
         moments = [None if moment is None else (moment - _EPOCH) // _MICROSECOND for moment in column]
         return Array(moments, type=DataType.int64()).cast(kind)
     return Array(column, type=kind)

@@ -4,11 +4,15 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
+from typing import IO, TYPE_CHECKING
 
 import msgspec
 
 from leaderboard.boards.csv_file import escape_formula
 from leaderboard.exports.columns import VOTES, Table
+
+if TYPE_CHECKING:
+    from arro3.core import RecordBatch, Schema
 
 Batches = Iterable[Sequence[object]]
 
@@ -33,7 +37,7 @@ def as_csv(batches: Batches, table: Table = VOTES) -> Iterator[bytes]:
     writer = csv.writer(text)
     writer.writerow(table.columns)
     for rows in batches:
-        writer.writerows([_cell(value) for value in table.flat(row)] for row in rows)
+        writer.writerows([inert_cell(value) for value in table.flat(row)] for row in rows)
         yield text.getvalue().encode()
         text.seek(0)
         text.truncate()
@@ -45,12 +49,12 @@ def unquote(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _is_formula(cell) else cell
 
 
-def _cell(value: object) -> object:
+def inert_cell(value: object) -> object:
     match value:
         case str():
             return f"'{value}" if _is_formula(value) else value
         case list():
-            return _cell(";".join(value))
+            return inert_cell(";".join(value))
         case datetime():
             return msgspec.to_builtins(value)
     return value
@@ -63,17 +67,28 @@ def _is_formula(text: str) -> bool:
 
 def as_parquet(batches: Batches, table: Table = VOTES) -> Iterator[bytes]:
     """Yield compressed Parquet. The whole file is written to disk before the first chunk."""
+    from leaderboard.exports.parquet import record_batch, schema_of
+
+    return parquet_chunks(schema_of(table), (record_batch(rows, table) for rows in batches))
+
+
+def parquet_chunks(
+    schema: "Schema", batches: "Iterable[RecordBatch]", *, rows_per_group: int = 100_000
+) -> Iterator[bytes]:
+    """Yield compressed Parquet of record batches; in memory is one group of rows."""
     from arro3.core import RecordBatchReader
     from arro3.io import write_parquet
 
-    from leaderboard.exports.parquet import record_batch, schema_of
-
     with tempfile.TemporaryFile() as file:
-        reader = RecordBatchReader.from_batches(schema_of(table), (record_batch(rows, table) for rows in batches))
-        write_parquet(reader, file, compression="zstd(3)", max_row_group_size=100_000)
+        reader = RecordBatchReader.from_batches(schema, batches)
+        write_parquet(reader, file, compression="zstd(3)", max_row_group_size=rows_per_group)
         file.seek(0)
-        while chunk := file.read(_CHUNK_BYTES):
-            yield chunk
+        yield from file_chunks(file)
+
+
+def file_chunks(file: IO[bytes]) -> Iterator[bytes]:
+    while chunk := file.read(_CHUNK_BYTES):
+        yield chunk
 
 
 WRITERS: dict[str, Callable[[Batches, Table], Iterator[bytes]]] = {

@@ -86,7 +86,7 @@ def _filled(address: str, arena: Arena) -> list[str]:
     if address == "/leaderboard/compare/{a}/{b}/":
         return [f"/leaderboard/compare/{a}/{b}/" for a, b in arena.pairs]
     if address.startswith("/benchmarks/r/"):
-        return [address.format(public_id="none", item_id=1, case_id=1, move="pause")]
+        return [address.format(public_id="none", item_id=1, case_id=1, move="pause", ending="csv")]
     if address == "/api/v1/releases/{day}/{name}":
         return ["/api/v1/releases/2026-01-31/votes.jsonl"]
     if address == "/accounts/password/reset/key/{uidb36}-{key}/":

@@ -126,6 +126,7 @@ BENCHMARKS = [
     "/benchmarks/r/{public_id}/do/{move}/", "/benchmarks/r/{public_id}/matrix/",
     "/benchmarks/r/{public_id}/items/{item_id}/", "/benchmarks/r/{public_id}/items/{item_id}/grade/",
     "/benchmarks/r/{public_id}/case/{case_id}/",
+    "/benchmarks/r/{public_id}/export.{ending}",
 ]  # fmt: skip
 TABLES = (
     OPEN, SIGNED, PUBLISHED, OWN, EXPORTS, STAFF_EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, STAFF_PAGES, OWNED,

@@ -1,4 +1,4 @@
-"""Reasons why a version cannot be frozen: bad templates, schemas, checks and targets, each with its position."""
+"""Reasons to refuse a version's templates, schema, checks and targets."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -29,7 +29,7 @@ _REASONS = (gettext_noop("the target is empty"), gettext_noop("the target has an
 
 
 def errors_of_version(version: TemplateVersion) -> FieldErrors:
-    """Return sentences by position, such as `checks[0]` and `cases[first].expected`; at most MAX_ERRORS."""
+    """Return sentences by position, such as `cases[first].expected`."""
     raw = [raw_check(check) for check in version.checks.all()]
     with closing(ScoringChildren(1, settings.ARENA_PLUGINS)) as children:
         found = list(islice(_errors(version, raw, _CheckErrors(children)), MAX_ERRORS))
@@ -45,14 +45,14 @@ def _translated(reason: str) -> str:
 
 
 class _CheckErrors:
-    """Errors of lists of checks, each found once: many cases have equal ones."""
+    """Cache by list of checks: many cases have equal ones."""
 
     def __init__(self, children: ScoringChildren) -> None:
         self._children = children
         self._known: dict[bytes, tuple[list[CheckError], list[Prepared]]] = {}
 
     def of(self, raw: Sequence[JsonObject]) -> tuple[list[CheckError], list[Prepared]]:
-        """Return errors, or without any the checks whose targets are those of the case."""
+        """Return errors or, without any, the checks without templates."""
         key = msgspec.json.encode(raw)
         if key not in self._known:
             checks = [without_templates(check) for check in raw]

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('benchmarks', '0004_grades'),
+        ('benchmarks', '0005_grades'),
     ]
 
     operations = [

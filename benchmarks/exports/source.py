@@ -1,0 +1,51 @@
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+
+from benchmarks.exports.columns import ItemColumns
+from benchmarks.item_rows import BATCH, item_rows
+from benchmarks.models import Case, Entrant, Run, Score
+from benchmarks.reports import read_report
+from benchmarks.statistics.payload import ReportPayload
+from benchmarks.statistics.rows import ItemRow
+
+
+@dataclass(frozen=True)
+class RunExport:
+    """with_contents: with prompts, references and replies. is_wide: a row per case, for CSV."""
+
+    run: Run
+    with_contents: bool = True
+    is_wide: bool = False
+
+    def batches(self) -> Iterator[Sequence[ItemRow]]:
+        """Yield items entrant by entrant; holds no connection between batches."""
+        rows = item_rows(self.run, with_texts=self.with_contents)
+        while batch := list(islice(rows, BATCH)):
+            yield batch
+
+    def case_batches(self, size: int) -> Iterator[list[Case]]:
+        position = -1
+        while True:
+            later = Case.objects.filter(version=self.run.version_id, position__gt=position).order_by("position")
+            batch = list(later[:size])
+            if not batch:
+                return
+            yield batch
+            position = batch[-1].position
+
+    @cached_property
+    def columns(self) -> ItemColumns:
+        version_keys = list(self.run.scoring_version.checks.values_list("key", flat=True))
+        scores = Score.objects.filter(item__entrant__run=self.run, source="check").order_by()
+        found = set(scores.values_list("check_key", flat=True).distinct())
+        return ItemColumns([*version_keys, *sorted(found.difference(version_keys))])
+
+    @cached_property
+    def report(self) -> ReportPayload:
+        return read_report(self.run)
+
+    @cached_property
+    def entrants(self) -> list[Entrant]:
+        return list(self.run.entrants.select_related("model", "prompt").order_by("position"))

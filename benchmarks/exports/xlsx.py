@@ -1,0 +1,131 @@
+"""A workbook written row by row, without formulas and links."""
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import chain
+
+import msgspec
+from xlsxwriter import Workbook
+from xlsxwriter.worksheet import Worksheet
+
+from benchmarks.exports.description import METHOD_TEXT, described_run
+from benchmarks.exports.matrix import matrix_header, matrix_rows
+from benchmarks.exports.source import RunExport
+from benchmarks.statistics.payload import ReportPayload
+from leaderboard.exports.writers import file_chunks
+
+MAX_CELL = 32_767  # UTF-16 units
+# Equal for all items, and so in Summary; or facts of a case. A cell takes 5 µs.
+ELSEWHERE = {
+    "run", "template", "version_digest", "errors_count", "relevant_difference", "case_digest", "case_weight",
+    "cluster", "tags",
+}  # fmt: skip
+CUT = " … [cut]"
+_CASES_AT_ONCE = 1_000
+
+Rows = Iterable[Sequence[object]]
+
+
+def as_xlsx(export: RunExport) -> Iterator[bytes]:
+    """Yield a file that is written to disk before the first chunk."""
+    with tempfile.TemporaryFile() as file, tempfile.TemporaryDirectory() as folder:
+        options = {
+            "constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False,
+            "strings_to_numbers": False, "tmpdir": folder,
+        }  # fmt: skip
+        workbook = Workbook(file, options)
+        for name, rows in _sheets(export):
+            _write(workbook.add_worksheet(name), rows)
+        workbook.close()
+        file.seek(0)
+        yield from file_chunks(file)
+
+
+def _sheets(export: RunExport) -> Iterator[tuple[str, Rows]]:
+    report = export.report
+    yield "Summary", _summary(export, report)
+    yield "Pairs", _pairs(report)
+    scores = RunExport(export.run, with_contents=False)
+    yield "Matrix", chain([matrix_header(scores)], matrix_rows(scores))
+    yield "Items", _items(export)
+    yield "Cases", _cases(export)
+    yield "Method", [["method", report.method], ["digest", report.digest], [METHOD_TEXT]]
+
+
+def _summary(export: RunExport, report: ReportPayload) -> Iterator[Sequence[object]]:
+    yield from ([name, msgspec.to_builtins(value)] for name, value in described_run(export.run).items())
+    yield []
+    names = {header.entrant: f"{header.entrant} {header.model} {header.prompt_label}" for header in report.entrants}
+    ranks = {rank.entrant: rank for rank in report.ranks}
+    yield [
+        "metric", "entrant", "mean", "low", "high", "se", "rank from", "rank to", "planned", "scored", "wrong",
+        "missing", "unscored", "lowest", "highest",
+    ]  # fmt: skip
+    for metric in report.metrics:
+        for mean in metric.means:
+            rank = ranks.get(mean.entrant) if metric.is_primary else None
+            yield [
+                metric.metric, names[mean.entrant], mean.mean.value, mean.mean.low, mean.mean.high, mean.se,
+                rank and rank.best, rank and rank.worst, mean.planned, mean.scored, mean.wrong, mean.missing,
+                mean.unscored, mean.lowest, mean.highest,
+            ]  # fmt: skip
+
+
+def _pairs(report: ReportPayload) -> Iterator[Sequence[object]]:
+    yield [
+        "metric", "first", "second", "cases", "difference", "low", "high", "joint low", "joint high", "separable", "p",
+        "Holm p", "cases needed",
+    ]  # fmt: skip
+    for metric in report.metrics:
+        for pair in metric.pairs:
+            joint = pair.joint
+            yield [
+                metric.metric, pair.first, pair.second, pair.cases, pair.difference.value, pair.difference.low,
+                pair.difference.high, joint and joint.low, joint and joint.high, pair.is_separable, pair.p, pair.holm_p,
+                pair.cases_needed,
+            ]  # fmt: skip
+
+
+def _items(export: RunExport) -> Iterator[Sequence[object]]:
+    columns = export.columns
+    shown = [place for place, name in enumerate(columns.names) if name not in ELSEWHERE]
+    yield [columns.names[place] for place in shown]
+    for row in chain.from_iterable(export.batches()):
+        cells = columns.cells(row)
+        yield [cells[place] for place in shown]
+
+
+def _cases(export: RunExport) -> Iterator[Sequence[object]]:
+    contents = ["variables", "expected"] if export.with_contents else []
+    yield ["key", "digest", "weight", "cluster", "tags", *contents]
+    for case in chain.from_iterable(export.case_batches(_CASES_AT_ONCE)):
+        shown = [case.variables, case.expected] if export.with_contents else []
+        yield [case.key, case.digest, case.weight, case.cluster, case.tags, *shown]
+
+
+def _write(sheet: Worksheet, rows: Rows) -> None:
+    for number, row in enumerate(rows):
+        for column, value in enumerate(row):
+            if value is None or value == "":
+                continue
+            if isinstance(value, bool):
+                sheet.write_boolean(number, column, value)
+            elif isinstance(value, int | float):
+                sheet.write_number(number, column, value)
+            else:
+                sheet.write_string(number, column, cut(_text(value)))
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return value.isoformat() if isinstance(value, datetime) else msgspec.json.encode(value).decode()
+
+
+def cut(text: str) -> str:
+    """Cut a text to MAX_CELL."""
+    if len(text) <= MAX_CELL // 2 or len(text.encode("utf-16-le")) // 2 <= MAX_CELL:
+        return text
+    kept = text.encode("utf-16-le")[: 2 * (MAX_CELL - len(CUT))]
+    return kept.decode("utf-16-le", errors="ignore") + CUT

@@ -1,0 +1,38 @@
+"""`manage.py export_benchmark_run RUN FILE`: write a run as a file whose ending says the format."""
+
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from benchmarks.exports.formats import WRITERS
+from benchmarks.exports.source import RunExport
+from benchmarks.models import Run
+
+
+class Command(BaseCommand):
+    help = "Write a benchmark run as JSON lines, CSV, Parquet, a workbook, or one JSON object."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("run", help="its public id")
+        parser.add_argument("file", type=Path, help=f"ends in {', '.join(f'.{ending}' for ending in WRITERS)}")
+        parser.add_argument("--wide", action="store_true", help="CSV with a row per case")
+        parser.add_argument("--scores-only", action="store_true", help="without prompts, references and replies")
+
+    def handle(self, *args: object, run: str, file: Path, wide: bool, scores_only: bool, **options: object) -> None:
+        ending = file.suffix.removeprefix(".")
+        if ending not in WRITERS:
+            raise CommandError(f"Choose a file that ends in one of {', '.join(WRITERS)}.")
+        found = Run.objects.select_related("version__template", "checks_version").filter(public_id=run).first()
+        if found is None:
+            raise CommandError("There is no such run.")
+        # Written under another name, so that a file with the final name is always complete.
+        unfinished = file.with_name(f"{file.name}.part")
+        try:
+            with unfinished.open("wb") as out:
+                out.writelines(WRITERS[ending](RunExport(found, with_contents=not scores_only, is_wide=wide)))
+            unfinished.replace(file)
+        except OSError as error:
+            raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
+        finally:
+            unfinished.unlink(missing_ok=True)
+        self.stderr.write(f"{file}: {found.item_count:,} items.")

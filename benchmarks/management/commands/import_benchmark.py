@@ -1,0 +1,42 @@
+"""`manage.py import_benchmark FILE --owner e-mail`: make a template of a file, or only look at it."""
+
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from accounts.models import User
+from benchmarks.actions.importing import Look, create_draft, read_import
+from benchmarks.imports.content import Request
+
+
+class Command(BaseCommand):
+    help = "Import a file of cases as a draft of a new template, all of it or nothing, and print the template's id."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--owner", required=True, help="e-mail address")
+        parser.add_argument("--format", default="", help="of docs/benchmarks-import.md; found out without it")
+        parser.add_argument("--sheet", default="", help="of a workbook")
+        parser.add_argument("--column", action="append", default=[], metavar="NAME=ROLE", help="may be repeated")
+        parser.add_argument("--look", action="store_true", help="print the report and store nothing")
+
+    def handle(
+        self, *args: object, file: Path, owner: str, format: str, sheet: str, column: list[str], look: bool,
+        **options: object,
+    ) -> None:  # fmt: skip
+        member = User.objects.filter(email=owner.lower()).first()
+        if member is None:
+            raise CommandError("There is no such member.")
+        try:
+            content = file.read_bytes()
+        except OSError as error:
+            raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
+        mapping = dict(pair.rpartition("=")[::2] for pair in column)
+        imported = read_import(content, Request(file.name, format=format, mapping=mapping, sheet=sheet))
+        for line in Look("", imported).lines:
+            place = ":".join(str(part) for part in (line["file"], line["line"], line["column"]) if part)
+            self.stderr.write(f"{line['action']} {place} {line['sentence']}".replace("  ", " "))
+        if imported.is_refused:
+            raise CommandError("The file was refused: nothing is stored.")
+        if not look:
+            self.stdout.write(create_draft(owner=member, imported=imported).template.public_id)

@@ -1,0 +1,23 @@
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import models
+from django.db.models.functions import Now
+
+from common.ids import new_public_id
+
+
+class ImportLook(models.Model):
+    """A file that a member looked at and may apply, already parsed. A member has one at a time."""
+
+    TTL = timedelta(days=1)
+
+    public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
+    owner = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, related_name="import_look")
+    file_name = models.CharField(max_length=255)
+    # benchmarks.imports.content.Imported as MessagePack, compressed by zlib.
+    content = models.BinaryField()
+    created_at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return self.file_name

@@ -1,0 +1,177 @@
+"""Exports of a run: each format has the same cells, and its report follows from them."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from datetime import datetime
+from itertools import compress
+from pathlib import Path
+from typing import cast
+
+import msgspec
+import pytest
+from asgiref.sync import async_to_sync
+from django.core.management import CommandError, call_command
+from django.http import StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.test import Client
+from django.test.utils import override_settings
+from python_calamine import load_workbook
+
+from benchmarks.exports.columns import row_of
+from benchmarks.exports.formats import WRITERS
+from benchmarks.exports.source import RunExport
+from benchmarks.exports.xlsx import CUT, ELSEWHERE, MAX_CELL, cut
+from benchmarks.models import Reply, Run, Score, Template
+from benchmarks.reports import compute_report, store_report
+from benchmarks.statistics.rows import ItemRow
+from leaderboard.exports.parquet import read_rows as read_parquet
+from tests import make
+from tests.benchmarks import samples
+
+LONG = "it goes on 🙂 " * 4_000
+REPLIES = [
+    "=1+1",
+    "@SUM(A1)",
+    "-2",
+    "http://127.0.0.1/",
+    LONG,
+    '"quoted",\n\tand more',
+    "_x0041_ 0012",
+    "déjà 🙂 \u2028",
+]
+
+
+@pytest.fixture
+def run(db: None) -> Run:
+    """A finished run with hostile texts, named metrics and checks without a value."""
+    owner = make.member().user
+    models = [make.model(name=name, slug=f"m{number}") for number, name in enumerate(["=Ada", "Bob"])]
+    run = samples.finished_run(owner, samples.template(owner, "=HYPERLINK(1)").versions.get(), models)
+    for number, reply in enumerate(Reply.objects.order_by("pk")):
+        Reply.objects.filter(pk=reply.pk).update(text=REPLIES[number % len(REPLIES)])
+    items = list(run.items.filter(state="scored").order_by("pk"))
+    Score.objects.bulk_create(
+        [Score(item=item, check_key="=shape", value=0.1 + 0.2, metric="form", weight=0.3) for item in items[1:]]
+        + [Score(item=items[0], check_key="=shape", error="scorer_failed", metric="form", weight=0.3)]
+        + [Score(item=items[2], check_key="own", value=0, passed=False, label="not_extracted")]
+    )
+    store_report(run, compute_report(run))
+    return Run.objects.select_related("version__template").get(pk=run.pk)
+
+
+@pytest.fixture
+def written(run: Run, tmp_path: Path) -> Callable[[str], Path]:
+    def write(ending: str) -> Path:
+        path = tmp_path / f"run.{ending}"
+        call_command("export_benchmark_run", run.public_id, str(path), stderr=io.StringIO())
+        return path
+
+    return write
+
+
+def rows_of(path: Path) -> list[ItemRow]:
+    return [msgspec.json.decode(line, type=ItemRow) for line in path.read_bytes().splitlines()]
+
+
+def workbook_cell(value: object) -> object:
+    """Return what a workbook shows of a cell."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return cut(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, float):
+        return float(f"{value:.16g}")  # the library writes 16 digits
+    return value if isinstance(value, bool | int) else msgspec.json.encode(value).decode()
+
+
+def test_formats_agree_cell_for_cell(run: Run, written: Callable[[str], Path]):
+    rows, columns = rows_of(written("jsonl")), RunExport(run).columns
+    assert (len(rows), {row.reply_text for row in rows if row.state == "scored"}) == (16, set(REPLIES))
+    assert [row_of(cells) for cells in read_parquet(written("parquet"))] == rows
+    whole = msgspec.json.decode(written("json").read_bytes(), type=dict[str, msgspec.Raw])
+    assert bytes(whole["items"]) == b"[" + b",".join(written("jsonl").read_bytes().splitlines()) + b"]"
+    sheets = load_workbook(written("xlsx"))
+    assert sheets.sheet_names == ["Summary", "Pairs", "Matrix", "Items", "Cases", "Method"]
+    heading, *cells = sheets.get_sheet_by_name("Items").to_python()
+    shown = [name not in ELSEWHERE for name in columns.names]
+    assert heading == list(compress(columns.names, shown))
+    assert cells == [[workbook_cell(value) for value in compress(columns.cells(row), shown)] for row in rows]
+    summary = {line[0]: line[1] for line in sheets.get_sheet_by_name("Summary").to_python()}
+    assert (summary["run"], summary["template"], summary["errors_count"]) == (run.public_id, "=HYPERLINK(1)", "missing")
+    assert [row[0] for row in sheets.get_sheet_by_name("Cases").to_python()][1:] == [
+        c.lower() for c in samples.CAPITALS
+    ]
+
+
+def test_long_cell_is_cut_with_a_mark():
+    shown = cut(LONG)
+    assert shown.endswith(CUT)
+    assert MAX_CELL - 1 <= len(shown.encode("utf-16-le")) // 2 <= MAX_CELL
+    assert LONG.startswith(shown.removesuffix(CUT))
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_csv_has_no_formulas(run: Run, wide: bool):
+    content = b"".join(WRITERS["csv"](RunExport(run, is_wide=wide))).decode()
+    heading, *rows = csv.reader(io.StringIO(content))
+    assert (len(rows), {len(row) for row in rows}) == (8 if wide else 16, {len(heading)})
+    assert not [cell for row in [heading, *rows] for cell in row if cell[:1] in ("=", "@") or cell == "-2"]
+    if wide:
+        assert heading[:8] == ["case_key", "repeat", "cluster", "tags", *[f"000 =Ada {part}" for part in
+            ("score", "passed", "error", "reply")]]  # fmt: skip
+        assert rows[0] == ["france", "0", "", "europe", "1.0", "True", "", "'=1+1", "0.0", "False", "", "'=1+1"]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet", "json"])
+def test_report_follows_from_an_export_alone(written: Callable[[str], Path], ending: str):
+    report, said = written("json"), io.StringIO()
+    call_command("recompute_benchmark_run", str(written(ending)), report=report, stdout=said)
+    assert "The report agrees: 2 entrants, 8 cases" in said.getvalue()
+
+
+def test_changed_export_does_not_agree(run: Run, written: Callable[[str], Path], tmp_path: Path):
+    lines = written("jsonl").read_bytes().splitlines()
+    changed = json.loads(lines[3]) | {"score": 0.999}
+    path = tmp_path / "changed.jsonl"
+    path.write_bytes(b"\n".join([*lines[:3], json.dumps(changed).encode(), *lines[4:]]))
+    with pytest.raises(CommandError, match=r"\.metrics\[0\]\.means\[0\]\.mean\.value: 1.0 is stored, 0.99"):
+        call_command("recompute_benchmark_run", str(path), run=run.public_id)
+    path.write_bytes(b"\n".join([*lines, lines[0]]))
+    with pytest.raises(CommandError, match="two rows"):
+        call_command("recompute_benchmark_run", str(path), run=run.public_id)
+
+
+def content_of(response: HttpResponseBase) -> str:
+    async def read() -> bytes:
+        return b"".join([chunk async for chunk in cast(StreamingHttpResponse, response)])
+
+    return async_to_sync(read)().decode()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_downloads_lack_contents_of_held_out_templates(run: Run):
+    address, owner = f"/benchmarks/r/{run.public_id}/export.", Client()
+    owner.force_login(run.owner)
+    assert Client().get(f"{address}jsonl").status_code == 404
+    assert owner.get(f"{address}exe").status_code == 404
+    Run.objects.update(published_at=run.finished_at)
+    Template.objects.update(held_out=True)
+    for ending in WRITERS:
+        response = owner.get(address + ending)
+        assert response["Content-Disposition"] == f'attachment; filename="run-{run.public_id}.{ending}"'
+    own, others = (content_of(client.get(f"{address}json")) for client in (owner, Client()))
+    assert "Answer with one word" in own
+    assert "Paris" in own
+    assert "canary" in own
+    assert "@SUM" in own
+    assert not [text for text in ("Answer with one word", "Paris", "@SUM", "goes on") if text in others]
+    Run.objects.update(item_count=1_048_576)
+    assert owner.get(f"{address}xlsx").status_code == 422
+    with override_settings(
+        ARENA_LIMITS={("export", who): "1/hour" for who in ("visitor", "member", "network", "network48")}
+    ):
+        assert [owner.get(f"{address}json").status_code for _ in range(2)][1] == 429

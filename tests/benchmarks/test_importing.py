@@ -1,0 +1,101 @@
+"""Imports become drafts, all or nothing."""
+
+import io
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import translation
+
+from benchmarks.actions import freeze_version
+from benchmarks.actions.import_sentences import SENTENCES, sentence_of
+from benchmarks.actions.importing import ImportGone, apply_look, create_draft, look, read_import
+from benchmarks.errors import WrongState
+from benchmarks.imports.codes import Code
+from benchmarks.imports.content import Entry, Request
+from benchmarks.models import Check, ImportLook, Prompt, Template, TemplateVersion
+from tests import make
+
+FILES = Path(__file__).parents[1] / "data" / "benchmarks"
+
+pytestmark = pytest.mark.django_db
+
+
+def imported(name: str, **options: str) -> TemplateVersion:
+    content = (FILES / name).read_bytes()
+    found = read_import(content, Request(name, **options))
+    assert not found.is_refused, found.entries
+    return create_draft(owner=make.user(), imported=found)
+
+
+@pytest.mark.parametrize("name", ["promptfoo.yaml", "ifeval.jsonl", "mmlu.jsonl", "mt_bench.jsonl"])
+def test_imported_draft_can_be_frozen(name: str):
+    draft = imported(name)
+    version = freeze_version(draft)
+    assert (version.state, version.case_count) == ("frozen", version.cases.count())
+    assert version.import_report["counts"]["taken"] > 0
+
+
+def test_prompts_checks_and_cases_are_stored():
+    rows = b'id,question,expected,category\na,"2 + 2?",4,sums\nb,{{ x }},5,sums\n'
+    draft = create_draft(owner=make.user(), imported=read_import(rows, Request("sums.csv")))
+    assert (draft.template.name, draft.case_count) == ("sums", 2)
+    assert list(Prompt.objects.values_list("messages", flat=True)) == [[{"role": "user", "template": "{{ question }}"}]]
+    assert list(Check.objects.values_list("key", "scorer", "target")) == [("equals", "iequals", None)]
+    first, second = draft.cases.all()
+    assert (first.key, first.variables, first.expected, first.tags) == ("a", {"question": "2 + 2?"}, ["4"], ["sums"])
+    assert second.variables == {"question": "{{ x }}"}
+
+
+def test_look_is_applied_once_and_by_its_owner_only():
+    owner, content = make.user(), b'{"input": "1 + 1?", "target": "2"}\n'
+    refused = look(owner=owner, content=b'{"input": ', request=Request("sums.jsonl"))
+    assert (refused.id, refused.lines[0]["action"], ImportLook.objects.count()) == ("", "refused", 0)
+    look(owner=owner, content=content, request=Request("sums.jsonl"))
+    found = look(owner=owner, content=content, request=Request("sums.jsonl"))
+    assert ImportLook.objects.count() == 1
+    with pytest.raises(ImportGone):
+        apply_look(owner=make.user(), look_id=found.id)
+    draft = apply_look(owner=owner, look_id=found.id)
+    assert draft.cases.get().expected == ["2"]
+    with pytest.raises(ImportGone):
+        apply_look(owner=owner, look_id=found.id)
+    again = look(owner=owner, content=content, request=Request("sums.jsonl"))
+    with pytest.raises(WrongState):
+        apply_look(owner=owner, look_id=again.id, template=draft.template)
+    freeze_version(draft)
+    assert apply_look(owner=owner, look_id=again.id, template=draft.template).number == 2
+
+
+def test_files_and_answers_without_room_are_reported():
+    picture = b'{"input": "see", "target": "a", "files": {"a.png": "data:image/png;base64,iVBORw0KGgo="}}'
+    assert read_import(picture, Request("pictures.jsonl")).entries[-1].code == "files_not_supported"
+    answers = read_import((FILES / "mt_bench_answers.jsonl").read_bytes(), Request("answers.jsonl"))
+    assert [entry.code for entry in answers.entries if entry.action == "refused"] == ["questions_missing"]
+    outputs = read_import((FILES / "alpaca_eval.json").read_bytes(), Request("alpaca_eval.json"))
+    assert ("left_out", "replies_not_stored") in [(entry.action, entry.code) for entry in outputs.entries]
+    assert outputs.replies == []
+
+
+def test_command_looks_and_imports(tmp_path: Path):
+    owner, said, out = make.user(), io.StringIO(), io.StringIO()
+    path = str(FILES / "semicolons.csv")
+    call_command("import_benchmark", path, owner=owner.email, look=True, stderr=said, stdout=out)
+    assert ("taken" in said.getvalue(), Template.objects.count()) == (True, 0)
+    call_command("import_benchmark", path, owner=owner.email, stderr=said, stdout=out)
+    assert out.getvalue().strip() == Template.objects.get(owner_user=owner).public_id
+    bad = tmp_path / "bad.csv"
+    bad.write_text("a,b\n1,2,3\n")
+    with pytest.raises(CommandError, match="refused"):
+        call_command("import_benchmark", str(bad), owner=owner.email, stderr=said, stdout=out)
+    assert "refused 2:3 The row has 3 cells, the heading 2." in said.getvalue()
+
+
+def test_every_code_has_a_sentence_in_both_languages():
+    assert SENTENCES.keys() == set(get_args(Code))
+    entry = Entry("refused", "too_many_columns", {"limit": 1000, "found": 1200, "sheet": "first"})
+    assert sentence_of(entry) == "A table may have 1000 columns; this one has 1200. (sheet first)"
+    english = {code: str(sentence) for code, sentence in SENTENCES.items()}
+    with translation.override("fr"):
+        assert [code for code, sentence in SENTENCES.items() if str(sentence) == english[code]] == []
