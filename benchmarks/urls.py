@@ -1,12 +1,14 @@
 from django.urls import path
 
-from benchmarks.views import answers, exports, listing, reporting, runs, start, templates, versions
+from benchmarks.views import answers, exports, imports, listing, reporting, runs, start, templates, versions
 
 app_name = "benchmarks"
 
 urlpatterns = [
     path("", listing.index, name="list"),
     path("new/", templates.new, name="new"),
+    path("import/", imports.look, name="import"),
+    path("import/apply/", imports.apply, name="import_apply"),
     path("heatmap/", reporting.heat_map, name="heatmap"),
     path("t/<str:public_id>/", templates.show, name="template"),
     path("t/<str:public_id>/edit/", templates.edit, name="edit"),

@@ -144,6 +144,7 @@ BENCHMARKS = [
     *_all(Who.NEWCOMER, World.NEW, {"benchmarks-empty": "/benchmarks/"}),
     *_all(Who.MEMBER, World.PLAYED, {
         "benchmarks": "/benchmarks/", "benchmark-runs": "/benchmarks/?show=runs", "benchmark-new": "/benchmarks/new/",
+        "benchmark-import": "/benchmarks/import/",
         "benchmark-template": "/benchmarks/t/{template}/?version=1", "benchmark-edit": "/benchmarks/t/{template}/edit/",
         "benchmark-cases": "/benchmarks/t/{template}/cases/", "benchmark-start": "/benchmarks/t/{template}/start/",
         "benchmark-changes": "/benchmarks/t/{template}/changes/",
@@ -224,7 +225,7 @@ LEFT_OUT = {
         "/sessions/consent/withdraw/", "/terms/accept/",
         "/benchmarks/t/{public_id}/paste/", "/benchmarks/t/{public_id}/draft/", "/benchmarks/r/{public_id}/budget/",
         "/benchmarks/r/{public_id}/do/{move}/", "/benchmarks/r/{public_id}/items/{item_id}/grade/",
-        "/benchmarks/r/{public_id}/publish/",
+        "/benchmarks/r/{public_id}/publish/", "/benchmarks/import/apply/",
         "/accounts/browsers/{public_id}/sign-out/", "/accounts/browsers/others/sign-out/",
         "/accounts/connections/{key}/?*/", "/accounts/sso/{key}/", "/accounts/sso/{key}/sign-out/",
         "/accounts/tokens/{public_id}/revoke/", "/admin/logout/", "/admin/battles/*/try/",

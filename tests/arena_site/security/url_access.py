@@ -116,7 +116,8 @@ MEMBERS_BROWSERS_API = ["/api/v1/me/browsers/{public_id}/", "/api/v1/me/browsers
 MEMBERS_TOKENS = {"/api/v1/me/tokens/{public_id}/": "DELETE", "/accounts/tokens/{public_id}/revoke/": "POST"}
 # Own templates and runs, the site's templates and published runs (tests/benchmarks/test_pages.py).
 BENCHMARKS = [
-    "/benchmarks/", "/benchmarks/heatmap/", "/benchmarks/new/",
+    "/benchmarks/", "/benchmarks/heatmap/", "/benchmarks/import/", "/benchmarks/import/apply/",
+    "/benchmarks/new/",
     "/benchmarks/t/{public_id}/", "/benchmarks/t/{public_id}/edit/",
     "/benchmarks/t/{public_id}/cases/", "/benchmarks/t/{public_id}/paste/", "/benchmarks/t/{public_id}/draft/",
     "/benchmarks/t/{public_id}/changes/", "/benchmarks/t/{public_id}/start/",
