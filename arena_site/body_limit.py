@@ -13,6 +13,7 @@ from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
 from django.utils import translation
 
+from benchmarks.imports.limits import MAX_FILE_BYTES
 from common.caching import PRIVATE
 from common.errors import ArenaError, TooLarge
 from uploads.actions import MAX_BYTES
@@ -22,7 +23,11 @@ App = Callable[[Any, Any, Any], Awaitable[None]]
 
 # Names and separators of a form with a file.
 MULTIPART_OVERHEAD = 100_000
-UPLOADS = ("/uploads/", "/api/v1/uploads/")
+FILES: dict[str, tuple[type[ArenaError], int]] = {
+    "/uploads/": (FileTooLarge, MAX_BYTES),
+    "/api/v1/uploads/": (FileTooLarge, MAX_BYTES),
+    "/benchmarks/import/": (TooLarge, MAX_FILE_BYTES),
+}
 DISCONNECT = {"type": "http.disconnect"}
 
 
@@ -36,9 +41,11 @@ class BodyLimit:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         # Twice Django's own limit, which answers with a page where it applies.
-        too_large, left = TooLarge, 2 * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0)
-        if scope["path"] in UPLOADS:
-            too_large, left = FileTooLarge, MAX_BYTES + MULTIPART_OVERHEAD
+        too_large: type[ArenaError] = TooLarge
+        left = 2 * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0)
+        if scope["path"] in FILES:
+            too_large, most = FILES[scope["path"]]
+            left = most + MULTIPART_OVERHEAD
         has_responded = False
 
         async def receive_within_limit() -> Any:

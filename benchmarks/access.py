@@ -46,9 +46,24 @@ def shows_contents(person: Person, template: Template) -> bool:
 
 
 def readable_runs(person: Person) -> QuerySet[Run]:
-    """Return published runs and the member's own."""
-    own = Q(owner=person) if isinstance(person, User) else Q(pk__in=[])
-    return Run.objects.filter(own | Q(published_at__isnull=False))
+    """Return runs published with names and the member's own."""
+    return reported_runs(person).filter(_own(person) | Q(publishes_names=True))
+
+
+def reported_runs(person: Person) -> QuerySet[Run]:
+    """Return runs whose report is readable: published ones and the member's own."""
+    return Run.objects.filter(_own(person) | Q(published_at__isnull=False))
+
+
+def _own(person: Person) -> Q:
+    return Q(owner=person) if isinstance(person, User) else Q(pk__in=[])
+
+
+def get_reported_run_or_404(person: Person, public_id: str) -> Run:
+    run = reported_runs(person).select_related("version__template").filter(public_id=public_id).first()
+    if run is None:
+        raise Http404
+    return run
 
 
 def has_runs(person: Person) -> bool:

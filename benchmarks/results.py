@@ -1,6 +1,6 @@
 """A finished run's numbers for its page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -10,6 +10,7 @@ from django.utils.translation import ngettext
 
 from benchmarks.item_rows import entrant_key
 from benchmarks.models import Entrant, ItemReply, Run
+from benchmarks.reporting.power import power_sentence
 from benchmarks.reports import read_report
 from benchmarks.statistics.payload import EntrantUsage, Mean, Rank, ReportPayload
 from benchmarks.templatetags.benchmarks import cost
@@ -21,6 +22,7 @@ FEW_CASES = 30
 @dataclass(frozen=True)
 class ResultRow:
     entrant: Entrant
+    label: str
     mean: Mean
     rank: Rank | None
     usage: EntrantUsage
@@ -39,21 +41,29 @@ class Results:
     rows: list[ResultRow]
     warnings: list[str]
     has_scores: bool
+    power: str
 
 
 def read_results(run: Run) -> Results:
-    """Return the results of a run's report."""
+    """Return the results of a run's newest report."""
+    return results_of(run, read_report(run))
+
+
+def results_of(run: Run, report: ReportPayload, labels: Mapping[str, str] | None = None) -> Results:
+    """Return a report's results. labels: of entrants by key; without them, their names."""
     entrants = {entrant_key(entrant): entrant for entrant in run.entrants.select_related("model", "prompt")}
-    report = read_report(run)
+    labels = labels or {key: str(entrant) for key, entrant in entrants.items()}
     primary = next(metric for metric in report.metrics if metric.is_primary)
     ranks = {rank.entrant: rank for rank in report.ranks}
     usage = {one.entrant: one for one in report.usage}
     rows = [
-        ResultRow(entrants[mean.entrant], mean, ranks.get(mean.entrant), usage[mean.entrant]) for mean in primary.means
+        ResultRow(entrants[mean.entrant], labels[mean.entrant], mean, ranks.get(mean.entrant), usage[mean.entrant])
+        for mean in primary.means
     ]
     rows.sort(key=lambda row: (row.rank is None, -(row.mean.mean.value or 0.0), row.entrant.position))
     has_scores = any(row.mean.mean.value is not None for row in rows)
-    return Results(rows, list(_warnings(run, report, rows, has_scores=has_scores)), has_scores)
+    power = power_sentence(report, labels)
+    return Results(rows, list(_warnings(run, report, rows, has_scores=has_scores)), has_scores, power)
 
 
 def _saved(run: Run) -> Decimal:
@@ -83,7 +93,7 @@ def _warnings(run: Run, report: ReportPayload, rows: list[ResultRow], *, has_sco
         yield sentence % {**format_numbers(n=reused), "cost": cost(_saved(run))}
     for row in rows:
         if not row.mean.is_complete:
-            found = {**format_numbers(scored=row.mean.scored, planned=row.mean.planned), "entrant": row.entrant}
+            found = {**format_numbers(scored=row.mean.scored, planned=row.mean.planned), "entrant": row.label}
             yield _("%(entrant)s has %(scored)s of %(planned)s scores, and no rank.") % found
     unscored = sum(row.mean.unscored for row in rows)
     if unscored:

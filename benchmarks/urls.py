@@ -1,12 +1,14 @@
 from django.urls import path
 
-from benchmarks.views import answers, exports, listing, reporting, runs, start, templates, versions
+from benchmarks.views import answers, exports, imports, listing, reporting, runs, start, templates, versions
 
 app_name = "benchmarks"
 
 urlpatterns = [
     path("", listing.index, name="list"),
     path("new/", templates.new, name="new"),
+    path("import/", imports.look, name="import"),
+    path("import/apply/", imports.apply, name="import_apply"),
     path("heatmap/", reporting.heat_map, name="heatmap"),
     path("t/<str:public_id>/", templates.show, name="template"),
     path("t/<str:public_id>/edit/", templates.edit, name="edit"),
@@ -21,6 +23,9 @@ urlpatterns = [
     path("r/<str:public_id>/export.<str:ending>", exports.export, name="export"),
     path("r/<str:public_id>/matrix/", answers.matrix, name="matrix"),
     path("r/<str:public_id>/compare/", reporting.compare, name="compare"),
+    path("r/<str:public_id>/report/", reporting.report, name="report"),
+    path("r/<str:public_id>/report.html", reporting.report_file, name="report_file"),
+    path("r/<str:public_id>/publish/", reporting.publish, name="publish"),
     path("r/<str:public_id>/items/<int:item_id>/", answers.item, name="item"),
     path("r/<str:public_id>/items/<int:item_id>/grade/", answers.grade, name="grade"),
     path("r/<str:public_id>/case/<int:case_id>/", answers.case, name="case"),

@@ -1,6 +1,7 @@
 from benchmarks.actions.built_in import store_built_in_templates
 from benchmarks.actions.drafts import add_cases, create_template, save_cases, save_draft, start_draft, update_template
 from benchmarks.actions.grading import grade_item
+from benchmarks.actions.publishing import publish_run, withdraw_run
 from benchmarks.actions.rescoring import rescore_run
 from benchmarks.actions.runs import (
     EntrantRequest,
@@ -28,6 +29,7 @@ __all__ = [
     "grade_item",
     "pause_run",
     "pause_runs",
+    "publish_run",
     "raise_budget",
     "rename_run",
     "rescore_run",
@@ -39,4 +41,5 @@ __all__ = [
     "start_run",
     "store_built_in_templates",
     "update_template",
+    "withdraw_run",
 ]

@@ -83,6 +83,8 @@ class Run(models.Model):
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     published_at = models.DateTimeField(null=True)
+    # False: of a published run, only the report is readable, without names, prompts and answers.
+    publishes_names = models.BooleanField(default=True, db_default=True)
 
     objects = RunQuerySet.as_manager()
 

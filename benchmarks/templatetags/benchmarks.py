@@ -15,6 +15,7 @@ from battles.templatetags.battles import seconds
 from benchmarks.cases import expected_text
 from benchmarks.editing.text_diffs import Part
 from benchmarks.matrix import Cell, Sign
+from benchmarks.reporting.document import chart_x
 from benchmarks.statistics.payload import Interval
 from common.text.money import dollars
 
@@ -55,10 +56,11 @@ def as_json(value: object) -> str:
 
 
 @register.filter
-def cost(amount: Decimal | None) -> str:
+def cost(amount: Decimal | float | None) -> str:
     """Return US dollars with two significant digits below one."""
     if amount is None:
         return "–"
+    amount = Decimal(str(amount))
     if amount == 0:
         return dollars("0")
     digits = 2 if amount >= 1 else min(8, 1 - amount.adjusted())
@@ -98,6 +100,16 @@ def difference_marks(interval: Interval) -> dict[str, float]:
         return {}
     marks = {"low": interval.low, "value": interval.value, "high": interval.high}
     return {name: round(50 + 50 * min(max(share, -1.0), 1.0), 1) for name, share in marks.items()}
+
+
+@register.simple_tag
+def tick_x(quarter: int) -> str:
+    return str(chart_x(quarter / 4))
+
+
+@register.simple_tag
+def tick_label(quarter: int) -> str:
+    return _("%(number)s %%") % {"number": 25 * quarter}
 
 
 @register.filter

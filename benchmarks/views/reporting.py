@@ -1,13 +1,31 @@
 """Run against run, heat map and report."""
 
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST, require_safe
 
-from benchmarks import access
-from benchmarks.reporting import run_changes
+from benchmarks import access, actions
+from benchmarks.models import Run
+from benchmarks.reporting import document, run_changes
 from benchmarks.reporting.heat_map import read_heat_map
 from benchmarks.views.pages import PageRequest
+from common.errors import ArenaError
+
+
+class PublishForm(forms.Form):
+    readers = forms.ChoiceField(
+        label=gettext_lazy("Who may read it"), widget=forms.RadioSelect,
+        choices=[
+            ("none", gettext_lazy("You alone")),
+            ("names", gettext_lazy("Everybody: the report, and all answers")),
+            ("numbers", gettext_lazy("Everybody: the report alone, without names and prompts")),
+        ],
+    )  # fmt: skip
 
 
 @require_safe
@@ -37,3 +55,59 @@ def heat_map(request: PageRequest) -> HttpResponse:
     context = {"map": found, "choices": choices, "wanted": wanted, "with_average": with_average}
     name = "benchmarks/heatmap.html#map" if request.htmx else "benchmarks/heatmap.html"
     return render(request, name, context)
+
+
+def _report_or_404(request: PageRequest, public_id: str) -> document.Report:
+    run = access.get_reported_run_or_404(request.user, public_id)
+    report = document.read_run_report(run, request.user)
+    if report is None:
+        raise Http404
+    return report
+
+
+@require_safe
+def report(request: PageRequest, public_id: str) -> HttpResponse:
+    """Show a run's report, to be read or printed."""
+    found = _report_or_404(request, public_id)
+    context = {
+        "run": found.run, "report": found, "owns": access.owns(request.user, found.run),
+        "is_readable": access.readable_runs(request.user).filter(pk=found.run.pk).exists(),
+        "publish_form": PublishForm(initial={"readers": _readers(found.run)}),
+    }  # fmt: skip
+    return render(request, "benchmarks/report.html", context)
+
+
+def _readers(run: Run) -> str:
+    if run.published_at is None:
+        return "none"
+    return "names" if run.publishes_names else "numbers"
+
+
+@require_safe
+def report_file(request: PageRequest, public_id: str) -> HttpResponse:
+    """Download the report as one HTML file."""
+    found = _report_or_404(request, public_id)
+    response = HttpResponse(document.as_file(found))
+    response["Content-Disposition"] = f'attachment; filename="report-{found.run.public_id}.html"'
+    return response
+
+
+@login_required
+@require_POST
+def publish(request: PageRequest, public_id: str) -> HttpResponse:
+    """Publish a run, or make it private again."""
+    run = access.get_run_or_404(request.user, public_id, to_change=True)
+    form = PublishForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("Choose who may read the report."))
+    elif form.cleaned_data["readers"] == "none":
+        actions.withdraw_run(run)
+        messages.success(request, _("The run is private."))
+    else:
+        try:
+            actions.publish_run(run, with_names=form.cleaned_data["readers"] == "names")
+        except ArenaError as refusal:
+            messages.error(request, refusal.detail)
+        else:
+            messages.success(request, _("The report is public."))
+    return redirect("benchmarks:report" if run.reports.exists() else "benchmarks:run", run.public_id)

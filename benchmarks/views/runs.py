@@ -57,7 +57,7 @@ def _page(request: PageRequest, run: Run, form: BudgetForm | None = None, *, sta
         "budget_form": form or BudgetForm(initial={"to": run.budget and plain_decimal(run.budget)}),
     }
     if run.state in (Run.State.DONE, Run.State.CANCELLED) and progress.finished:
-        context["results"] = results.read_results(run)
+        context |= {"results": results.read_results(run), "has_report": run.reports.exists()}
     if progress.finished and context["shows_contents"]:
         context["grades"] = read_run_grades(run, request.user)
     return render(

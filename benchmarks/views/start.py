@@ -7,6 +7,7 @@ from benchmarks import access
 from benchmarks.actions.run_limit import counted_run
 from benchmarks.estimates import estimate
 from benchmarks.forms.start import StartForm
+from benchmarks.reporting.power import detectable_sentence
 from benchmarks.views.pages import PageRequest, member_of
 from common.errors import ArenaError
 from models_registry.models import LanguageModel
@@ -27,7 +28,10 @@ def start(request: PageRequest, public_id: str) -> HttpResponse:
     models = sorted(LanguageModel.objects.configured(), key=lambda model: (model.is_paid, model.name, model.version))
     data = request.POST if request.method == "POST" else None
     form = StartForm(data, version=version, models=models)
-    context: dict[str, object] = {"template": template, "version": version, "form": form, "models": models}
+    context: dict[str, object] = {
+        "template": template, "version": version, "form": form, "models": models,
+        "power": detectable_sentence(request.user, version),
+    }  # fmt: skip
     if data is None:
         return render(request, "benchmarks/start.html", context)
     is_valid = form.is_valid()

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from accounts.actor import Actor
-from benchmarks.models import Run
+from benchmarks.models import Run, Template
 from benchmarks.reports import compute_report, store_report
 from models_registry.models import LanguageModel
 from tests import make
@@ -77,3 +77,71 @@ def test_heat_map_averages_only_when_asked(sample: Sample, member: Actor, browse
     one = browser.get(f"/benchmarks/heatmap/?template={other.public_id}").context
     assert (len(one["map"].templates), len(one["choices"])) == (1, 2)
     assert "No results yet" in Client().get("/benchmarks/heatmap/").text
+
+
+def publish(browser: Client, run: Run, readers: str) -> None:
+    response = browser.post(f"/benchmarks/r/{run.public_id}/publish/", {"readers": readers})
+    assert response["Location"] == f"/benchmarks/r/{run.public_id}/report/"
+
+
+def test_report_is_published_with_names_or_numbers(sample: Sample, browser: Client):
+    run, visitor = sample.run, Client()
+    address = f"/benchmarks/r/{run.public_id}/"
+    paths = ["report/", "report.html", "", "matrix/", f"items/{sample.item.pk}/", "compare/"]
+
+    def statuses() -> list[int]:
+        return [visitor.get(address + path).status_code for path in paths]
+
+    own = browser.get(f"{address}report/").text
+    for part in ("Model ada", "What is the capital of", "names the capital", "7 of 8 scores", "<svg", "Wilson"):
+        assert part in own
+    assert statuses() == [404] * 6
+    publish(browser, run, "names")
+    assert statuses() == [200] * 6
+    assert "Model ada" in visitor.get(f"{address}report/").text
+    publish(browser, run, "numbers")
+    assert statuses() == [200, 200, 404, 404, 404, 404]
+    for path in ("report/", "report.html"):
+        page = visitor.get(address + path).text
+        assert [part in page for part in ("Entrant 2 has 7 of 8 scores", "Model ", "capital of ")] == [
+            True,
+            False,
+            False,
+        ]
+    assert "Model ada" in browser.get(f"{address}report/").text
+    publish(browser, run, "none")
+    assert statuses() == [404] * 6
+    assert make.browser(make.member()).post(f"{address}publish/", {"readers": "names"}).status_code == 404
+
+
+def test_report_file_stands_alone(sample: Sample, browser: Client):
+    Template.objects.update(description="<script>alert(1)</script>", held_out=True)
+    address = f"/benchmarks/r/{sample.run.public_id}/"
+    response = browser.get(f"{address}report.html")
+    assert response["Content-Disposition"].startswith("attachment")
+    for absent in ("<script", "<link", "src=", "url(", "@import", "href="):
+        assert absent not in response.text
+    assert ".report table" in response.text
+    assert "What is the capital of" in response.text
+    publish(browser, sample.run, "names")
+    assert "What is the capital of" not in Client().get(f"{address}report.html").text
+
+
+def test_power_is_told_before_and_after_run(sample: Sample, member: Actor, browser: Client):
+    models = [make.model(name=name) for name in ("cyd", "dan")]
+    run = samples.finished_run(member.user, sample.run.version, [models[0], models[1]])
+    run.items.filter(state="failed").update(state="scored", error="", score=1.0, passed=True)
+    store_report(run, compute_report(run))
+    page = browser.get(f"/benchmarks/r/{run.public_id}/").text
+    assert "tell them apart in 4 of 5 runs; this run has 8." in page
+    start = browser.get(f"/benchmarks/t/{sample.template.public_id}/start/").text
+    assert "By the last run of this template, its 8 cases can tell two entrants apart" in start
+
+
+def test_run_without_report_is_not_published(sample: Sample, browser: Client):
+    sample.run.reports.all().delete()
+    address = f"/benchmarks/r/{sample.run.public_id}/"
+    assert browser.get(f"{address}report/").status_code == 404
+    assert "not possible" in browser.post(f"{address}publish/", {"readers": "names"}, follow=True).text
+    sample.run.refresh_from_db()
+    assert sample.run.published_at is None

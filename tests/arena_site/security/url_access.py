@@ -116,12 +116,15 @@ MEMBERS_BROWSERS_API = ["/api/v1/me/browsers/{public_id}/", "/api/v1/me/browsers
 MEMBERS_TOKENS = {"/api/v1/me/tokens/{public_id}/": "DELETE", "/accounts/tokens/{public_id}/revoke/": "POST"}
 # Own templates and runs, the site's templates and published runs (tests/benchmarks/test_pages.py).
 BENCHMARKS = [
-    "/benchmarks/", "/benchmarks/heatmap/", "/benchmarks/new/",
+    "/benchmarks/", "/benchmarks/heatmap/", "/benchmarks/import/", "/benchmarks/import/apply/",
+    "/benchmarks/new/",
     "/benchmarks/t/{public_id}/", "/benchmarks/t/{public_id}/edit/",
     "/benchmarks/t/{public_id}/cases/", "/benchmarks/t/{public_id}/paste/", "/benchmarks/t/{public_id}/draft/",
     "/benchmarks/t/{public_id}/changes/", "/benchmarks/t/{public_id}/start/",
     "/benchmarks/r/{public_id}/", "/benchmarks/r/{public_id}/budget/",
-    "/benchmarks/r/{public_id}/compare/", "/benchmarks/r/{public_id}/do/{move}/", "/benchmarks/r/{public_id}/matrix/",
+    "/benchmarks/r/{public_id}/compare/", "/benchmarks/r/{public_id}/report/",
+    "/benchmarks/r/{public_id}/report.html", "/benchmarks/r/{public_id}/publish/",
+    "/benchmarks/r/{public_id}/do/{move}/", "/benchmarks/r/{public_id}/matrix/",
     "/benchmarks/r/{public_id}/items/{item_id}/", "/benchmarks/r/{public_id}/items/{item_id}/grade/",
     "/benchmarks/r/{public_id}/case/{case_id}/",
     "/benchmarks/r/{public_id}/export.{ending}",

@@ -11,7 +11,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('benchmarks', '0003_run_reports'),
+        ('benchmarks', '0004_import_looks'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -1,0 +1,22 @@
+from django.db import transaction
+from django.db.models.functions import Now
+
+from benchmarks.errors import WrongState
+from benchmarks.models import Run
+
+
+@transaction.atomic
+def publish_run(run: Run, *, with_names: bool = True) -> Run:
+    """Let all read a run; without names, its report alone. Raises WrongState before there is a report."""
+    run = Run.objects.lock(run.pk)
+    if not run.reports.exists():
+        raise WrongState
+    run.published_at, run.publishes_names = run.published_at or Now(), with_names
+    run.save(update_fields=["published_at", "publishes_names"])
+    run.refresh_from_db(fields=["published_at"])
+    return run
+
+
+def withdraw_run(run: Run) -> None:
+    """Make a run private again."""
+    Run.objects.filter(pk=run.pk).update(published_at=None)

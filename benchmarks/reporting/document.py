@@ -1,0 +1,128 @@
+"""A run's report as a page, and as a file that needs nothing beside it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+
+from django.conf import settings
+from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
+
+from benchmarks import access
+from benchmarks.access import Person
+from benchmarks.item_rows import entrant_key
+from benchmarks.models import Check, Prompt, Run, RunReport
+from benchmarks.reports import payload_of
+from benchmarks.results import ResultRow, Results, results_of
+from benchmarks.statistics.payload import Mean, Pair, PassRate, ReportPayload, TagMean
+
+_STYLES = Path(settings.BASE_DIR) / "static/css/benchmark_report.css"
+# Of the drawing, 640 wide.
+ROW_HEIGHT, AXIS_HEIGHT, LEFT, WIDTH = 26, 22, 210, 410
+
+
+@dataclass(frozen=True)
+class ChartRow:
+    row: ResultRow
+    y: int
+    x_low: float
+    x_value: float
+    x_high: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """prompts: empty where they stay out. pairs, metrics, passes, tags: with the entrants' labels."""
+
+    run: Run
+    number: int
+    computed_at: datetime
+    numbers: ReportPayload
+    results: Results
+    prompts: Sequence[Prompt]
+    checks: Sequence[Check]
+    shows_names: bool
+    shows_contents: bool
+    pairs: list[tuple[str, str, Pair]]
+    metrics: list[tuple[str, list[tuple[str, Mean]]]]
+    passes: list[tuple[str, PassRate]]
+    tags: list[tuple[str, TagMean]]
+
+    @property
+    def total_cost(self) -> Decimal:
+        """Return US dollars, with those of calls that gave no answer."""
+        return Decimal(str(sum(one.cost + one.lost_cost for one in self.numbers.usage)))
+
+    @property
+    def chart(self) -> list[ChartRow]:
+        rows = []
+        for row in self.results.rows:
+            found = row.mean.mean
+            if found.value is not None and found.low is not None and found.high is not None:
+                places = (chart_x(share) for share in (found.low, found.value, found.high))
+                rows.append(ChartRow(row, ROW_HEIGHT * len(rows) + ROW_HEIGHT // 2, *places))
+        return rows
+
+    @property
+    def chart_bottom(self) -> int:
+        return ROW_HEIGHT * len(self.chart)
+
+    @property
+    def chart_height(self) -> int:
+        return self.chart_bottom + AXIS_HEIGHT
+
+
+def chart_x(share: float) -> float:
+    """Return the place of a score in the drawing."""
+    return round(LEFT + WIDTH * min(max(share, 0.0), 1.0), 1)
+
+
+def read_run_report(run: Run, person: Person) -> Report | None:
+    """Return the run's newest report as this person may see it, None if there is none yet."""
+    stored = run.reports.select_related("version").order_by("-number").first()
+    return None if stored is None else _report(run, stored, person)
+
+
+def _report(run: Run, stored: RunReport, person: Person) -> Report:
+    numbers, owns = payload_of(stored), access.owns(person, run)
+    shows_names = owns or run.publishes_names
+    shows_contents = access.shows_contents_of(person, run) and shows_names
+    labels = _labels(run, numbers, shows_names=shows_names)
+    return Report(
+        run=run,
+        number=stored.number,
+        computed_at=stored.computed_at,
+        numbers=numbers,
+        results=results_of(run, numbers, labels),
+        prompts=list(run.version.prompts.all()) if shows_contents else [],
+        checks=list(stored.version.checks.all()),
+        shows_names=shows_names,
+        shows_contents=shows_contents,
+        pairs=[(labels[pair.first], labels[pair.second], pair) for pair in numbers.metrics[0].pairs],
+        metrics=[
+            (metric.metric, [(labels[mean.entrant], mean) for mean in metric.means]) for metric in numbers.metrics[1:]
+        ],
+        passes=[(labels[one.entrant], one) for one in numbers.passes],
+        tags=[(labels[one.entrant], one) for one in numbers.tags],
+    )
+
+
+def _labels(run: Run, numbers: ReportPayload, *, shows_names: bool) -> dict[str, str]:
+    """Return entrants' names by key, or numbers in the order of their means."""
+    if shows_names:
+        return {entrant_key(one): str(one) for one in run.entrants.select_related("model", "prompt")}
+    means = sorted(numbers.metrics[0].means, key=lambda mean: (-(mean.mean.value or 0.0), mean.entrant))
+    return {mean.entrant: _("Entrant %(number)s") % {"number": place} for place, mean in enumerate(means, start=1)}
+
+
+def as_file(report: Report) -> str:
+    """Return one HTML file with its styles and without scripts."""
+    return render_to_string("benchmarks/report_file.html", {"report": report, "run": report.run, "styles": _styles()})
+
+
+@cache
+def _styles() -> str:
+    return _STYLES.read_text()

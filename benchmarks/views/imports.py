@@ -1,0 +1,55 @@
+"""Imports: look at a file first, then store it."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from benchmarks import access
+from benchmarks.actions import importing
+from benchmarks.editing.import_report import parts_of
+from benchmarks.forms.imports import FORMATS, ImportForm
+from benchmarks.models import Template
+from benchmarks.views.pages import PageRequest, member_of
+from common.errors import ArenaError
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def look(request: PageRequest) -> HttpResponse:
+    """Show the form; with a file, the report on it. Nothing is stored as a template yet."""
+    template = _template(request)
+    form = ImportForm(request.POST, request.FILES) if request.method == "POST" else ImportForm()
+    context: dict[str, object] = {"form": form, "template": template}
+    if not form.is_valid():
+        return render(request, "benchmarks/import.html", context, status=422 if form.is_bound else 200)
+    request.actor.count("upload", fail_open=True)
+    found = importing.look(owner=member_of(request), content=form.cleaned_data["file"].read(), request=form.request())
+    context |= {
+        "look": found, "parts": parts_of(found), "found": found.imported.template,
+        "format": FORMATS.get(found.imported.format, found.imported.format),
+    }  # fmt: skip
+    return render(request, "benchmarks/import.html", context, status=200 if found.id else 422)
+
+
+def _template(request: PageRequest) -> Template | None:
+    """Return the template that gets the import as its next draft, None for a new template."""
+    public_id = (request.POST if request.method == "POST" else request.GET).get("template", "")
+    return access.get_template_or_404(request.user, public_id, to_edit=True) if public_id else None
+
+
+@login_required
+@require_POST
+def apply(request: PageRequest) -> HttpResponse:
+    """Store the file that the member looked at last."""
+    template = _template(request)
+    try:
+        draft = importing.apply_look(owner=member_of(request), look_id=request.POST.get("look", ""), template=template)
+    except ArenaError as refusal:
+        messages.error(request, refusal.detail)
+        return redirect(reverse("benchmarks:import") + (f"?template={template.public_id}" if template else ""))
+    messages.success(request, _("The file is imported. Look at the prompts and checks before the first run."))
+    return redirect("benchmarks:edit", draft.template.public_id)
