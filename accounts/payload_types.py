@@ -73,7 +73,7 @@ class NewlyMadeTokenPayload(TokenSummaryPayload):
 
 
 class EverythingPayload(TypedDict):
-    """`sessions` and `uploads` are as the API shows them elsewhere."""
+    """Own data, in the forms that the API shows elsewhere."""
 
     exported_at: Moment
     account: JsonObject
@@ -83,5 +83,7 @@ class EverythingPayload(TypedDict):
     bans: list[JsonObject]
     sessions: list[JsonObject]
     uploads: list[JsonObject]
+    benchmark_templates: list[JsonObject]
+    benchmark_runs: list[JsonObject]
     reports: list[JsonObject]
     terms: list[JsonObject]

@@ -8,6 +8,7 @@ from django.utils import timezone
 from accounts.models import Visitor
 from battles.actions import delete_sessions
 from battles.models import NetworkCap, Session, VoteNetwork
+from benchmarks.actions.deletion import delete_old_runs
 from common.valkey.connections import UNREACHABLE, rewrite_append_only_file
 from leaderboard.models import AnomalyReview
 
@@ -34,6 +35,8 @@ def purge() -> None:
     Visitor.objects.filter(created_at__lt=oldest_network).exclude(network="").update(network="")
     for model in (VoteNetwork, NetworkCap):
         model.objects.filter(day__lt=oldest_network.date()).delete()
+    runs_days: int = settings.ARENA_KEEP_RUNS_DAYS
+    delete_old_runs(before=_before(runs_days) if runs_days else None)
     AnomalyReview.objects.forget_networks(before=oldest_network.date())
     if days:
         owned = Session.objects.exclude(owner_user=None, owner_visitor=None)

@@ -5,3 +5,6 @@ from django.utils.translation import gettext_lazy as _
 class BenchmarksConfig(AppConfig):
     name = "benchmarks"
     verbose_name = _("Benchmarks")
+
+    def ready(self) -> None:
+        from benchmarks import personal_data  # noqa: F401 (connects receivers)

@@ -95,6 +95,12 @@ class TemplatePayload(TemplateSummaryPayload):
     checks: list[TemplateCheckPayload] | None
 
 
+class ExportedTemplatePayload(TemplatePayload):
+    """Template in a member's export."""
+
+    cases: list[CasePayload]
+
+
 class TooLongPayload(TypedDict):
     """Cases beyond a model's context; the first keys."""
 

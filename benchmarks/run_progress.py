@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from battles.models import Call
 from benchmarks.models import Entrant, ProviderPace, Run, RunItem
 from models_registry.health.failure_messages import FAILURE_MESSAGES
-from models_registry.models import Breaker
+from models_registry.models import Breaker, LanguageModel
 
 LAST_FAILURES = 5
 # An estimate of the time left needs as many finished items.
@@ -23,6 +23,7 @@ MIN_FINISHED = 10
 
 REASONS: dict[str, str | Promise] = {
     "person": gettext_lazy("Paused by its owner."),
+    "staff": gettext_lazy("Paused by the administrators."),
     "budget": gettext_lazy("The budget does not pay for the next call. Raise it to go on."),
     "day_budget": gettext_lazy("A daily budget of the arena is used up. The run goes on by itself after midnight UTC."),
     "paid_calls_halted": gettext_lazy("The administrators have stopped all paid calls."),
@@ -167,27 +168,48 @@ def _add_failures(progress: RunProgress) -> None:
 def _reasons_to_wait(entrants: Sequence[EntrantProgress]) -> list[str]:
     """Return sentences about models and providers that hold up items."""
     waiting = [one.entrant.model for one in entrants if one.waiting and one.entrant.model is not None]
-    if not waiting:
-        return []
-    providers = {model.provider_id: model.provider for model in waiting}
+    return obstacles_of(waiting).sentences(waiting) if waiting else []
+
+
+@dataclass(frozen=True)
+class Obstacles:
+    """open_models, open_providers: ids with an open breaker. people: calls under way or waiting, by provider id."""
+
+    open_models: set[int | None]
+    open_providers: set[int | None]
+    paces: list[ProviderPace]
+    people: Counter[int]
+
+    def sentences(self, waiting: Sequence[LanguageModel]) -> list[str]:
+        """Return what holds up the items of these models."""
+        providers = {model.provider_id: model.provider for model in waiting}
+        sentences = [
+            _("%(model)s failed several times and is left alone for a while.") % {"model": model}
+            for model in waiting
+            if model.pk in self.open_models or model.provider_id in self.open_providers
+        ]
+        for pace in self.paces:
+            if pace.provider_id in providers and pace.blocked_until and pace.blocked_until > timezone.now():
+                found = {
+                    "provider": providers[pace.provider_id],
+                    "time": time_format(timezone.localtime(pace.blocked_until)),
+                }
+                sentences.append(_("%(provider)s has asked to wait until %(time)s.") % found)
+        for provider_id, n in self.people.items():
+            if provider_id in providers:
+                sentence = ngettext(
+                    "%(n)d person’s call to %(provider)s comes first.",
+                    "%(n)d people’s calls to %(provider)s come first.", n,
+                )  # fmt: skip
+                sentences.append(sentence % {"n": n, "provider": providers[provider_id]})
+        return sentences
+
+
+def obstacles_of(models: Sequence[LanguageModel]) -> Obstacles:
+    providers = {model.provider_id for model in models}
     opened = list(Breaker.objects.open().values_list("model_id", "provider_id"))
-    models, whole = {pk for pk, _ in opened}, {pk for _, pk in opened}
-    sentences = [
-        _("%(model)s failed several times and is left alone for a while.") % {"model": model}
-        for model in waiting
-        if model.pk in models or model.provider_id in whole
-    ]
-    for pace in ProviderPace.objects.filter(pk__in=providers):
-        if pace.blocked_until is not None and pace.blocked_until > timezone.now():
-            found = {
-                "provider": providers[pace.provider_id],
-                "time": time_format(timezone.localtime(pace.blocked_until)),
-            }
-            sentences.append(_("%(provider)s has asked to wait until %(time)s.") % found)
     people = Call.objects.unfinished().exclude(purpose__in=Call.BACKGROUND).filter(model__provider__in=providers)
-    for provider_id, n in Counter(people.values_list("model__provider", flat=True)).items():
-        sentence = ngettext(
-            "%(n)d person’s call to %(provider)s comes first.", "%(n)d people’s calls to %(provider)s come first.", n
-        )
-        sentences.append(sentence % {"n": n, "provider": providers[provider_id]})
-    return sentences
+    return Obstacles(
+        {pk for pk, _ in opened}, {pk for _, pk in opened}, list(ProviderPace.objects.filter(pk__in=providers)),
+        Counter(people.values_list("model__provider", flat=True)),
+    )  # fmt: skip

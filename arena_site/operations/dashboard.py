@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from arena_site.operations import facts
+from arena_site.operations import benchmarks, facts
 from battles.admin.call_statistics import CallStatistics, get_call_statistics
 from common.valkey import heartbeat
 from common.valkey.connections import UNREACHABLE, fail_fast
@@ -63,6 +63,7 @@ class Dashboard:
     drawable: int = 0
     calls: CallStatistics = field(default_factory=CallStatistics)
     snapshots: facts.Snapshots | None = None
+    runs: list[benchmarks.LiveRun] | None = None
     machine: facts.Machine | None = None
     silent_processes: list[str] = field(default_factory=list)
     warnings: list[tuple[str, str]] = field(default_factory=list)
@@ -95,6 +96,8 @@ def read_dashboard(user: "AbstractBaseUser | AnonymousUser") -> Dashboard:
         _read_models(dashboard)
     if has_perm("leaderboard.view_aggregationrun"):
         dashboard.snapshots = facts.snapshots()
+    if has_perm("benchmarks.view_run"):
+        dashboard.runs = benchmarks.live_runs()
     if user.is_superuser:  # type: ignore[union-attr]
         dashboard.machine, dashboard.silent_processes = facts.machine(), _silent_processes()
     dashboard.warnings = list(_warnings(dashboard))

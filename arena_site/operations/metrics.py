@@ -16,7 +16,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from arena_site.operations import facts
+from arena_site.operations import benchmarks, facts
 from common.cache import TTLCached
 from common.client_ip import is_in_networks
 from common.valkey import counters, heartbeat
@@ -49,6 +49,7 @@ class ArenaCollector(Collector):
         up = GaugeMetricFamily("arena_up", "Whether a service answers.", labels=["service"])
         parts: list[tuple[str, Callable[[], list[Metric]]]] = [
             ("valkey", _process_metrics), ("postgresql", _battle_metrics), ("postgresql", _money_and_model_metrics),
+            ("postgresql", _benchmark_metrics),
         ]  # fmt: skip
         is_up = dict.fromkeys(("valkey", "postgresql"), True)
         for service, read in parts:
@@ -156,3 +157,34 @@ def _money_and_model_metrics() -> list[Metric]:
         name = breaker.model.slug if breaker.model else breaker.provider.name  # type: ignore[union-attr]
         breakers.add_metric(["model" if breaker.model else "provider", name], 1)
     return [cost, cap, breakers]
+
+
+def _benchmark_metrics() -> list[Metric]:
+    items = GaugeMetricFamily("arena_benchmark_items", "Items of benchmark runs under way.", labels=["state"])
+    for state, n in sorted(benchmarks.items_by_state().items()):
+        items.add_metric([state], n)
+    calls = GaugeMetricFamily(
+        "arena_benchmark_calls", "Calls of benchmark runs within the last hour, by state or code of a failure.",
+        labels=["outcome"],
+    )  # fmt: skip
+    for outcome, n in sorted(benchmarks.calls_by_outcome().items()):
+        calls.add_metric([outcome], n)
+    pace = GaugeMetricFamily(
+        "arena_benchmark_pace",
+        "Calls of benchmark runs that a provider takes at once, as learned.",
+        labels=["provider"],
+    )
+    for provider, allowed in benchmarks.paces().items():
+        pace.add_metric([provider], allowed)
+    return [
+        items,
+        calls,
+        pace,
+        GaugeMetricFamily(
+            "arena_benchmark_queue_age_seconds", "How long the first due item waits.", benchmarks.queue_age_s()
+        ),
+        GaugeMetricFamily(
+            "arena_benchmark_preemptions", "How often calls of runs under way made room for people.",
+            benchmarks.preemptions(),
+        ),
+    ]  # fmt: skip

@@ -61,6 +61,10 @@ ARENA_LIMITS = {
     ("read", "member"): "1200/minute",
     ("read", "network"): "12000/minute",
     ("read", "network48"): "20000/minute",
+    # New benchmark runs; see also ARENA_RUNS.
+    ("run", "member"): env.str("ARENA_LIMIT_RUN_MEMBER", default="20/hour"),
+    ("run", "network"): "200/hour",
+    ("run", "network48"): "400/hour",
     ("export", "visitor"): "6/hour",
     ("export", "member"): "30/hour",
     ("export", "network"): "30/hour",
@@ -121,6 +125,8 @@ ARENA_BUDGETS = {
 ARENA_ALLOW_PRIVATE_PROVIDERS = env.bool("ARENA_ALLOW_PRIVATE_PROVIDERS", default=True)
 # Days after which sessions without activity are deleted (arena_site.retention); 0 keeps them.
 ARENA_KEEP_DAYS = env.int("ARENA_KEEP_DAYS", default=0)
+# Days after which ended benchmark runs are deleted, except published ones; 0 keeps them.
+ARENA_KEEP_RUNS_DAYS = env.int("ARENA_KEEP_RUNS_DAYS", default=0)
 # Visitors may download the votes, under pseudonyms, and releases of them; otherwise only members.
 ARENA_PUBLISH_VOTES = env.bool("ARENA_PUBLISH_VOTES", default=False)
 # Exports may contain prompts and answers of people who agreed to this text (default: battles.prompting.consent).

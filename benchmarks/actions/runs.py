@@ -3,16 +3,18 @@
 import hashlib
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 
 import msgspec
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
+from accounts import audit
 from accounts.models import User
 from benchmarks.actions.templates import freeze_version
 from benchmarks.errors import RunNotPossible, TooManyRuns, WrongState
@@ -132,6 +134,17 @@ def start_run(run: Run) -> Run:
 def pause_run(run: Run) -> Run:
     """Claim nothing more; running calls end and are stored. Raises WrongState."""
     return _move(run, {Run.State.RUNNING}, Run.State.PAUSED, reason="person")
+
+
+def pause_runs(runs: QuerySet[Run], *, by: User) -> int:
+    """Pause running ones among other members' runs; return their number."""
+    paused = 0
+    for run in runs.filter(state=Run.State.RUNNING).order_by("pk"):
+        with suppress(WrongState), transaction.atomic():
+            _move(run, {Run.State.RUNNING}, Run.State.PAUSED, reason="staff")
+            audit.record(by, "pause run", run.public_id)
+            paused += 1
+    return paused
 
 
 def resume_run(run: Run) -> Run:

@@ -13,13 +13,14 @@ from accounts.api.idempotency import idempotent
 from accounts.models import Scope
 from benchmarks import access, actions, streaming
 from benchmarks.actions import EntrantRequest
+from benchmarks.actions.run_limit import counted_run
 from benchmarks.answers import read_item
+from benchmarks.api.items import read_items
 from benchmarks.api.people import actor_of, member_of, person_of, validated
 from benchmarks.api.serializers import ChangeRunSerializer, EstimatedRunSerializer, NewRunSerializer
 from benchmarks.api.templates import find_version
 from benchmarks.errors import RunNotPossible
 from benchmarks.estimates import estimate
-from benchmarks.items import read_items
 from benchmarks.listing import ListForm, list_runs, progress_of
 from benchmarks.models import Prompt, Run, TemplateVersion
 from benchmarks.payload_types import (
@@ -87,11 +88,12 @@ class RunViewSet(ViewSet):
         member, serializer = member_of(request), NewRunSerializer(data=request.data)
         data = validated(serializer)
         version = _version(request, data)
-        run = actions.create_run(
-            owner=member, version=version, entrants=_entrants(version, serializer), name=data["name"],
-            repeats=data["repeats"], concurrency=data["concurrency"], attempts=data["attempts"],
-            budget=data["budget"], starts_at_once=data["start"],
-        )  # fmt: skip
+        with counted_run(actor_of(request)):
+            run = actions.create_run(
+                owner=member, version=version, entrants=_entrants(version, serializer), name=data["name"],
+                repeats=data["repeats"], concurrency=data["concurrency"], attempts=data["attempts"],
+                budget=data["budget"], starts_at_once=data["start"],
+            )  # fmt: skip
         run.refresh_from_db()
         return Accepted(self._payload(run))
 

@@ -4,6 +4,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from benchmarks import access
+from benchmarks.actions.run_limit import counted_run
 from benchmarks.estimates import estimate
 from benchmarks.forms.start import StartForm
 from benchmarks.views.pages import PageRequest, member_of
@@ -32,7 +33,8 @@ def start(request: PageRequest, public_id: str) -> HttpResponse:
     is_valid = form.is_valid()
     if is_valid and "estimate" not in data:
         try:
-            run = form.create_run(member_of(request), version)
+            with counted_run(request.actor):
+                run = form.create_run(member_of(request), version)
         except ArenaError as refusal:
             form.add_refusal(refusal)
             is_valid = False

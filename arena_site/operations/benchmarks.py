@@ -1,0 +1,81 @@
+"""Benchmark runs under way, for metrics and the administration's first page."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Count, OuterRef, Subquery, Sum
+from django.utils import timezone
+
+from battles.models import Call
+from benchmarks.listing import Progress, progress_of
+from benchmarks.models import Entrant, ProviderPace, Run, RunCount, RunItem
+from benchmarks.run_progress import REASONS, obstacles_of
+from models_registry.models import LanguageModel
+
+MAX_RUNS = 20
+CALLS_WITHIN = timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class LiveRun:
+    """reasons: why it is paused or its items wait."""
+
+    run: Run
+    progress: Progress
+    reasons: list[str]
+
+
+def live_runs() -> list[LiveRun]:
+    """Return runs under way, the oldest first; a fixed number of queries."""
+    runs = list(Run.objects.live().select_related("owner").order_by("pk")[:MAX_RUNS])
+    if not runs:
+        return []
+    waiting: dict[int, list[LanguageModel]] = defaultdict(list)
+    queued = RunCount.objects.filter(state=RunItem.State.QUEUED, n__gt=0).values("entrant")
+    entrants = Entrant.objects.filter(pk__in=queued, run__in=runs, run__state=Run.State.RUNNING)
+    for entrant in entrants.select_related("model__provider"):
+        if entrant.model is not None:
+            waiting[entrant.run_id].append(entrant.model)
+    obstacles = obstacles_of([model for models in waiting.values() for model in models])
+    progress = progress_of(runs)
+    return [LiveRun(run, progress[run.pk], _pause(run) or obstacles.sentences(waiting[run.pk])) for run in runs]
+
+
+def _pause(run: Run) -> list[str]:
+    return [str(REASONS.get(run.reason, run.reason))] if run.state == Run.State.PAUSED else []
+
+
+def items_by_state() -> dict[str, int]:
+    """Return numbers of items of runs under way, from their counters."""
+    counts = RunCount.objects.filter(entrant__run__in=Run.objects.live()).order_by().values_list("state")
+    return dict(counts.annotate(Sum("n")))
+
+
+def calls_by_outcome() -> dict[str, int]:
+    """Return numbers of items' calls of the last hour, by error or state."""
+    recent = Call.objects.filter(purpose=Call.Purpose.ITEM, started_at__gte=timezone.now() - CALLS_WITHIN)
+    found: dict[str, int] = defaultdict(int)
+    for state, error, n in recent.order_by().values_list("state", "error").annotate(Count("pk")):
+        found[error or state] += n
+    return found
+
+
+def preemptions() -> int:
+    """Return how often calls of runs under way made room for people."""
+    items = RunItem.objects.filter(entrant__run__in=Run.objects.live(), preempted__gt=0)
+    return items.aggregate(n=Sum("preempted"))["n"] or 0
+
+
+def queue_age_s() -> float:
+    """Return for how long the first due item of running runs waits."""
+    oldest = RunItem.objects.filter(entrant=OuterRef("pk"), state=RunItem.State.QUEUED).order_by("due_at")
+    entrants = Entrant.objects.filter(run__state=Run.State.RUNNING)
+    due = entrants.annotate(due=Subquery(oldest.values("due_at")[:1])).values_list("due", flat=True)
+    now = timezone.now()
+    return max([0.0, *((now - first).total_seconds() for first in due if first is not None)])
+
+
+def paces() -> dict[str, int]:
+    """Return how many calls of runs each provider takes at once, as learned."""
+    return dict(ProviderPace.objects.order_by("provider__name").values_list("provider__name", "allowed"))

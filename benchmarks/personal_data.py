@@ -1,0 +1,33 @@
+from django.dispatch import receiver
+
+from accounts.models import User
+from accounts.personal_data import account_deleting, personal_data_requested
+from benchmarks.actions.deletion import delete_belongings
+from benchmarks.listing import progress_of
+from benchmarks.models import Run, Template
+from benchmarks.payload_types import ExportedTemplatePayload, RunSummaryPayload
+from benchmarks.payloads import case_payload, run_summary, template_payload
+
+
+@receiver(personal_data_requested)
+def export_templates(user: User, **_: object) -> dict[str, list[ExportedTemplatePayload]]:
+    templates = Template.objects.filter(owner_user=user).order_by("pk")
+    return {"benchmark_templates": [_with_cases(template, user) for template in templates]}
+
+
+def _with_cases(template: Template, user: User) -> ExportedTemplatePayload:
+    newest = template.versions.order_by("-number").first()
+    cases = [] if newest is None else [case_payload(case) for case in newest.cases.order_by("position")]
+    return {**template_payload(template, user), "cases": cases}
+
+
+@receiver(personal_data_requested)
+def export_runs(user: User, **_: object) -> dict[str, list[RunSummaryPayload]]:
+    runs = list(Run.objects.filter(owner=user).select_related("version__template").order_by("pk"))
+    progress = progress_of(runs)
+    return {"benchmark_runs": [run_summary(run, user, progress[run.pk]) for run in runs]}
+
+
+@receiver(account_deleting)
+def delete_benchmarks(user: User, **_: object) -> None:
+    delete_belongings(user.pk)
