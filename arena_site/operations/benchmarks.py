@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db.models import Count, OuterRef, Subquery, Sum
 from django.utils import timezone
@@ -72,8 +72,8 @@ def queue_age_s() -> float:
     oldest = RunItem.objects.filter(entrant=OuterRef("pk"), state=RunItem.State.QUEUED).order_by("due_at")
     entrants = Entrant.objects.filter(run__state=Run.State.RUNNING)
     due = entrants.annotate(due=Subquery(oldest.values("due_at")[:1])).values_list("due", flat=True)
-    now = timezone.now()
-    return max([0.0, *((now - first).total_seconds() for first in due if first is not None)])
+    first: datetime | None = min((each for each in due if each is not None), default=None)
+    return 0.0 if first is None else max(0.0, (timezone.now() - first).total_seconds())
 
 
 def paces() -> dict[str, int]:

@@ -53,7 +53,7 @@ def send(client: Client, path: str, body: Any, method: str = "post", **headers: 
         ({"models": ["eve"]}, 422, "There is no model “eve”."),
         ({"models": ["retired"]}, 422, "Retired is not active."),
         ({"models": ["paid"]}, 422, "A run of paid models needs a budget."),
-        ({"entrants": [{"model": "ada", "prompt": 2}]}, 422, "The template has 1 prompts."),
+        ({"entrants": [{"model": "ada", "prompt": 2}]}, 422, "The template has no prompt 2."),
         ({"version": 7}, 404, "does not exist"),
         ({"template": "none"}, 404, "does not exist"),
     ],
