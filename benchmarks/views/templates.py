@@ -75,7 +75,7 @@ def edit(request: PageRequest, public_id: str) -> HttpResponse:
         context["preview"] = preview(draft, editor.kept_prompts(), int(number) if number.isdecimal() else 1)
         return render(request, f"benchmarks/edit.html{'#preview' if request.htmx else ''}", context)
     if data is not None and editor.is_valid():
-        editor.form.save(template)
+        editor.form.save(template, by=member_of(request))
         actions.save_draft(draft, editor.content())
         messages.success(request, _("The draft is saved."))
         return redirect("benchmarks:edit", template.public_id)
