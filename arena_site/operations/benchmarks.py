@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db.models import Count, OuterRef, Subquery, Sum
 from django.utils import timezone
@@ -29,6 +29,8 @@ class LiveRun:
 def live_runs() -> list[LiveRun]:
     """Return runs under way, the oldest first; a fixed number of queries."""
     runs = list(Run.objects.live().select_related("owner").order_by("pk")[:MAX_RUNS])
+    if not runs:
+        return []
     waiting: dict[int, list[LanguageModel]] = defaultdict(list)
     queued = RunCount.objects.filter(state=RunItem.State.QUEUED, n__gt=0).values("entrant")
     entrants = Entrant.objects.filter(pk__in=queued, run__in=runs, run__state=Run.State.RUNNING)
@@ -70,8 +72,8 @@ def queue_age_s() -> float:
     oldest = RunItem.objects.filter(entrant=OuterRef("pk"), state=RunItem.State.QUEUED).order_by("due_at")
     entrants = Entrant.objects.filter(run__state=Run.State.RUNNING)
     due = entrants.annotate(due=Subquery(oldest.values("due_at")[:1])).values_list("due", flat=True)
-    now = timezone.now()
-    return max([0.0, *((now - first).total_seconds() for first in due if first is not None)])
+    first: datetime | None = min((each for each in due if each is not None), default=None)
+    return 0.0 if first is None else max(0.0, (timezone.now() - first).total_seconds())
 
 
 def paces() -> dict[str, int]:

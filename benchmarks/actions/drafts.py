@@ -11,6 +11,7 @@ from django.db.models import Max
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
+from accounts import audit
 from accounts.models import User
 from benchmarks.errors import WrongState
 from benchmarks.imports.limits import MAX_CASES, MAX_KEY
@@ -44,7 +45,12 @@ def create_template(*, owner: User, name: str, description: str = "") -> Templat
     return template
 
 
-def update_template(template: Template, *, name: str, description: str, visibility: str, held_out: bool) -> None:
+@transaction.atomic
+def update_template(
+    template: Template, *, name: str, description: str, visibility: str, held_out: bool, by: User
+) -> None:
+    if visibility != template.visibility:
+        audit.record(by, f"share template with {visibility}", template.public_id, before=template.visibility)
     template.name, template.description = name, description
     template.visibility, template.held_out = visibility, held_out
     template.save(update_fields=["name", "description", "visibility", "held_out"])

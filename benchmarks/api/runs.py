@@ -194,7 +194,7 @@ def _entrants(version: TemplateVersion, serializer: EstimatedRunSerializer) -> l
         if entrant["model"] not in by_slug:
             problems[entrant["model"]] = [_("There is no model “%(id)s”.") % {"id": entrant["model"]}]
         if entrant["prompt"] > len(prompts):
-            problems["prompt"] = [_("The template has %(n)s prompts.") % {"n": len(prompts)}]
+            problems["prompt"] = [_("The template has no prompt %(number)s.") % {"number": entrant["prompt"]}]
     if problems:
         raise RunNotPossible(fields=problems)
     return [

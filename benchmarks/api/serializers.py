@@ -102,10 +102,7 @@ class ContentSerializer(serializers.Serializer[None]):
 
     def validate_checks(self, checks: list[JsonObject]) -> list[JsonObject]:
         """Refuse bad settings and steps, except of scorers that only the child may import."""
-        raw = [{name: value for name, value in check.items() if name != "target"} for check in checks]
-        errors = registry.errors_of_checks(raw, lambda check, position: [])
-        if errors:
-            raise serializers.ValidationError([f"{error.position}: {error.message}" for error in errors])
+        _refuse_bad_checks([{name: value for name, value in one.items() if name != "target"} for one in checks])
         return checks
 
     @property
@@ -128,6 +125,12 @@ class ContentSerializer(serializers.Serializer[None]):
         )  # fmt: skip
 
 
+def _refuse_bad_checks(checks: list[JsonObject]) -> None:
+    errors = registry.errors_of_checks(checks, lambda check, position: [])
+    if errors:
+        raise serializers.ValidationError([f"{error.position}: {error.message}" for error in errors])
+
+
 def _values(check: Check) -> JsonObject:
     return {name: getattr(check, name) for name in NewCheckSerializer._declared_fields}
 
@@ -145,10 +148,15 @@ class NewCaseSerializer(serializers.Serializer[None]):
     variables = ObjectField(default=dict)
     expected = serializers.ListField(child=ValueField(), max_length=1_000, default=list)
     messages = serializers.ListField(child=ObjectField(), max_length=MAX_MESSAGES, allow_null=True, default=None)
+    checks = serializers.ListField(child=ObjectField(), max_length=MAX_CHECKS, allow_null=True, default=None)
     cluster = serializers.CharField(max_length=120, allow_blank=True, default="")
     tags = serializers.ListField(child=serializers.CharField(max_length=MAX_TAG), max_length=MAX_TAGS, default=list)
     metadata = ObjectField(default=dict)
     weight = serializers.FloatField(min_value=1e-6, max_value=1e6, default=1)
+
+    def validate_checks(self, checks: list[JsonObject] | None) -> list[JsonObject] | None:
+        _refuse_bad_checks(checks or [])
+        return checks
 
 
 class NewCasesSerializer(serializers.Serializer[None]):

@@ -153,7 +153,7 @@ def _update(template: Template, serializer: ContentSerializer, member: User) -> 
     if data["visibility"] != template.visibility and not member.is_superuser:
         raise NotAllowed(_("Only administrators change who may use a template."))
     names = ("name", "description", "visibility", "held_out")
-    actions.update_template(template, **{name: data[name] for name in names})
+    actions.update_template(template, by=member, **{name: data[name] for name in names})
 
 
 def _refuse_repeated_keys(cases: list[PastedCase]) -> None:

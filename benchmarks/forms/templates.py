@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
 from benchmarks import actions
 from benchmarks.actions.drafts import DraftContent
 from benchmarks.check_targets import without_templates
@@ -50,11 +51,11 @@ class TemplateForm(NewTemplateForm):
         if not may_publish:
             del self.fields["visibility"]
 
-    def save(self, template: Template) -> None:
+    def save(self, template: Template, *, by: User) -> None:
         data = self.cleaned_data
         actions.update_template(
             template, name=data["name"], description=data["description"], held_out=data["held_out"],
-            visibility=data.get("visibility", template.visibility),
+            visibility=data.get("visibility", template.visibility), by=by,
         )  # fmt: skip
 
 

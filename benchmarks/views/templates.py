@@ -81,7 +81,7 @@ def edit(request: PageRequest, public_id: str) -> HttpResponse:
         context["are_checks_valid"] = editor.checks.is_valid()
         return render(request, f"benchmarks/edit.html{'#trial' if request.htmx else ''}", context)
     if data is not None and editor.is_valid():
-        editor.form.save(template)
+        editor.form.save(template, by=member_of(request))
         actions.save_draft(draft, editor.content())
         messages.success(request, _("The draft is saved."))
         return redirect("benchmarks:edit", template.public_id)

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from accounts.actor import Actor
-from accounts.models import ApiToken, Scope
+from accounts.models import ApiToken, AuditEntry, Scope
 from benchmarks.models import Case, Run, Template
 from models_registry.models import LanguageModel, Price
 from tests import make
@@ -53,7 +53,7 @@ def send(client: Client, path: str, body: Any, method: str = "post", **headers: 
         ({"models": ["eve"]}, 422, "There is no model “eve”."),
         ({"models": ["retired"]}, 422, "Retired is not active."),
         ({"models": ["paid"]}, 422, "A run of paid models needs a budget."),
-        ({"entrants": [{"model": "ada", "prompt": 2}]}, 422, "The template has 1 prompts."),
+        ({"entrants": [{"model": "ada", "prompt": 2}]}, 422, "The template has no prompt 2."),
         ({"version": 7}, 404, "does not exist"),
         ({"template": "none"}, 404, "does not exist"),
     ],
@@ -93,11 +93,15 @@ def test_values_that_cannot_be_stored_are_refused(member: Actor, value: str):
 
 
 def test_bad_checks_name_their_place(member: Actor):
+    template = samples.template(member.user)
+    cases = {"cases": [{}, {"checks": [{"scorer": "regex", "target": ["("]}]}]}
+    refused = send(program(member), f"templates/{template.public_id}/cases/", cases)
+    assert (refused.status_code, "checks[0]: " in refused.text) == (400, True)
     checks = [{"key": "a", "scorer": "contains"}, {"key": "b", "scorer": "contains", "settings": {"nonsense": 1}}]
     response = send(program(member), "templates/", {"name": "T", "checks": checks})
     assert response.status_code == 400
     assert "checks[1]: " in response.json()["fields"]["checks"][0]
-    assert not Template.objects.exists()
+    assert Template.objects.count() == 1
 
 
 def test_frozen_version_and_template_with_runs_stay(member: Actor, models: list[LanguageModel]):
@@ -168,6 +172,7 @@ def test_only_administrators_share_templates_with_the_site(member: Actor):
     assert send(program(member), "templates/", body).status_code == 403
     admin = make.member(is_staff=True, is_superuser=True)
     assert send(program(admin), "templates/", body).json()["visibility"] == "site"
+    assert AuditEntry.objects.get().action == "share template with site"
     assert Template.objects.count() == 1
 
 

@@ -10,7 +10,7 @@ from accounts.actions import delete_account
 from accounts.actor import Actor
 from accounts.models import AuditEntry
 from accounts.personal_data import collect_personal_data
-from arena_site.operations import benchmarks
+from arena_site.operations import benchmarks, metrics
 from arena_site.tasks import purge
 from battles.models import Call
 from benchmarks.models import Case, ItemReply, ProviderPace, Reply, Run, RunItem, Template
@@ -107,6 +107,7 @@ def test_runs_under_way_are_in_metrics(member: Actor, sample: Sample, models: li
     RunItem.objects.filter(run=live, state="queued").update(due_at=timezone.now() - timedelta(seconds=90))
     ProviderPace.objects.create(provider=models[0].provider, allowed=5)
     Call.objects.filter(purpose="item").update(state="failed", error="cut")
+    metrics._page.invalidate()  # cached for seconds
     page = Client().get("/metrics", REMOTE_ADDR="127.0.0.1").text
     assert 'arena_benchmark_items{state="queued"} 15.0' in page
     assert 'arena_benchmark_items{state="scored"} 1.0' in page

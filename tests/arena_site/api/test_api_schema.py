@@ -209,7 +209,19 @@ def ask_about_benchmarks(ask: Callable[..., Any], owner: User, ids: dict[str, li
     made = ask("post", templates, {"name": "New", **content})["id"]
     ask("put", f"{templates}{{public_id}}/", {"name": "Newer", **content}, public_id=made)
     case = {"key": "a", "variables": {"n": 1}, "expected": [1], "messages": [{"role": "user", "content": "Hi"}]}
-    cases = {"cases": [{**case, "tags": ["t"], "cluster": "c", "metadata": {"m": 1}, "weight": 2}, {}]}
+    cases = {
+        "cases": [
+            {
+                **case,
+                "checks": [{"scorer": "is_json"}],
+                "tags": ["t"],
+                "cluster": "c",
+                "metadata": {"m": 1},
+                "weight": 2,
+            },
+            {},
+        ]
+    }
     ask("post", f"{templates}{{public_id}}/cases/", cases, public_id=made)
     ask("get", f"{templates}{{public_id}}/cases/", public_id=made)
     ask("post", f"{templates}{{public_id}}/freeze/", public_id=made)

@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('battles', '0006_purposes_and_leases_of_calls'),
-        ('benchmarks', '0005_import_looks'),
+        ('benchmarks', '0006_publishing_of_numbers'),
         ('models_registry', '0004_choose_budgets'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

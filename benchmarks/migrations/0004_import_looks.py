@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('benchmarks', '0004_grades'),
+        ('benchmarks', '0003_run_reports'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
