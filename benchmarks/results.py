@@ -13,7 +13,7 @@ from benchmarks.models import Entrant, ItemReply, Run
 from benchmarks.reporting.power import power_sentence
 from benchmarks.reports import read_report
 from benchmarks.statistics.payload import EntrantUsage, Mean, Rank, ReportPayload
-from benchmarks.templatetags.benchmarks import cost
+from common.text.money import rounded_dollars
 from common.text.numbers import format_numbers
 
 FEW_CASES = 30
@@ -90,7 +90,7 @@ def _warnings(run: Run, report: ReportPayload, rows: list[ResultRow], *, has_sco
             "%(n)s answer is of an earlier run: here it cost nothing, instead of %(cost)s.",
             "%(n)s answers are of earlier runs: here they cost nothing, instead of %(cost)s.", reused,
         )  # fmt: skip
-        yield sentence % {**format_numbers(n=reused), "cost": cost(_saved(run))}
+        yield sentence % {**format_numbers(n=reused), "cost": rounded_dollars(_saved(run))}
     for row in rows:
         if not row.mean.is_complete:
             found = {**format_numbers(scored=row.mean.scored, planned=row.mean.planned), "entrant": row.label}

@@ -17,7 +17,7 @@ from benchmarks.editing.text_diffs import Part
 from benchmarks.matrix import Cell, Sign
 from benchmarks.reporting.document import chart_x
 from benchmarks.statistics.payload import Interval
-from common.text.money import dollars
+from common.text.money import rounded_dollars
 
 register = template.Library()
 
@@ -57,15 +57,7 @@ def as_json(value: object) -> str:
 
 @register.filter
 def cost(amount: Decimal | float | None) -> str:
-    """Return US dollars with two significant digits below one."""
-    if amount is None:
-        return "–"
-    amount = Decimal(str(amount))
-    if amount == 0:
-        return dollars("0")
-    digits = 2 if amount >= 1 else min(8, 1 - amount.adjusted())
-    rounded = amount.quantize(Decimal(1).scaleb(-digits))
-    return dollars(f"{rounded:f}")
+    return "–" if amount is None else rounded_dollars(Decimal(str(amount)))
 
 
 @register.filter

@@ -12,3 +12,12 @@ def plain_decimal(amount: Decimal) -> str:
 def dollars(amount: str) -> str:
     """Localise the result of `plain_decimal`: $0.0023 in English, 0,0023 $ in French."""
     return _("$%(amount)s") % {"amount": amount.replace(".", get_format("DECIMAL_SEPARATOR"))}
+
+
+def rounded_dollars(amount: Decimal) -> str:
+    """Return US dollars with two significant digits below one."""
+    if amount == 0:
+        return dollars("0")
+    digits = 2 if amount >= 1 else min(8, 1 - amount.adjusted())
+    rounded = amount.quantize(Decimal(1).scaleb(-digits))
+    return dollars(f"{rounded:f}")
