@@ -183,7 +183,7 @@ def _comparison(pool: dict[str, list[Answer]], visitor: Visitor, moment: datetim
 
 def _add_biased_voter(pool: dict[str, list[Answer]], now: datetime) -> None:
     visitor, favourite = Visitor.objects.create(), "smollm2-135m-concise"
-    for number in range(40):
+    for number in range(85):
         prompt = chance.choice(list(pool))
         left, right = _two_of_different_models(pool[prompt])
         if favourite not in (left.side.model.slug, right.side.model.slug):
