@@ -21,6 +21,7 @@ from benchmarks.imports.guard import read_file
 from benchmarks.models import Case, Check, ImportLook, Prompt, Template, TemplateVersion
 from benchmarks.scores import MAX_KEY, case_checks
 from common.errors import ArenaError, NotFound
+from common.ids import new_public_id
 from common.payload_types import JsonObject
 
 
@@ -65,9 +66,8 @@ def look(*, owner: User, content: bytes, request: Request) -> Look:
         return Look("", imported)
     ImportLook.objects.filter(created_at__lt=Now() - ImportLook.TTL).delete()
     packed = zlib.compress(msgspec.msgpack.encode(imported), level=1)
-    with transaction.atomic():
-        ImportLook.objects.filter(owner=owner).delete()
-        kept = ImportLook.objects.create(owner=owner, file_name=request.name[:255], content=packed)
+    facts = {"public_id": new_public_id(), "file_name": request.name[:255], "content": packed, "created_at": Now()}
+    kept, _is_new = ImportLook.objects.update_or_create(owner=owner, defaults=facts)
     return Look(kept.public_id, imported)
 
 
