@@ -24,6 +24,7 @@ AUDITED = {
     "models_registry.Budget",  # its own
     "models_registry.CatalogueChange", "models_registry.LanguageModel", "models_registry.Provider",  # its own
     "models_registry.ModelLimit",  # tests/battles/actions
+    "benchmarks.Run",  # tests/benchmarks
 }  # fmt: skip
 
 
