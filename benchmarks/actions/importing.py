@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
+from benchmarks.actions.answer_runs import create_run_of_answers
 from benchmarks.actions.drafts import case_digest, create_template, start_draft
 from benchmarks.actions.import_sentences import sentence_of
 from benchmarks.errors import WrongState
@@ -20,6 +21,7 @@ from benchmarks.imports.guard import read_file
 from benchmarks.models import Case, Check, ImportLook, Prompt, Template, TemplateVersion
 from benchmarks.scores import MAX_KEY, case_checks
 from common.errors import ArenaError, NotFound
+from common.ids import new_public_id
 from common.payload_types import JsonObject
 
 
@@ -64,9 +66,8 @@ def look(*, owner: User, content: bytes, request: Request) -> Look:
         return Look("", imported)
     ImportLook.objects.filter(created_at__lt=Now() - ImportLook.TTL).delete()
     packed = zlib.compress(msgspec.msgpack.encode(imported), level=1)
-    with transaction.atomic():
-        ImportLook.objects.filter(owner=owner).delete()
-        kept = ImportLook.objects.create(owner=owner, file_name=request.name[:255], content=packed)
+    facts = {"public_id": new_public_id(), "file_name": request.name[:255], "content": packed, "created_at": Now()}
+    kept, _is_new = ImportLook.objects.update_or_create(owner=owner, defaults=facts)
     return Look(kept.public_id, imported)
 
 
@@ -81,24 +82,23 @@ def read_import(content: bytes, request: Request) -> Imported:
     with_files = sum(bool(case.files) for case in template.cases)
     if with_files:
         return _refused(imported, Entry("refused", "files_not_supported", {"cases": with_files}))
-    if imported.replies:
-        entry = Entry("left_out", "replies_not_stored", {"count": len(imported.replies)})
-        imported.entries = [*(entry for entry in imported.entries if entry.code != "replies"), entry]
-        imported.counts["taken"] = imported.counts.get("taken", 1) - 1
-        imported.counts["left_out"] = imported.counts.get("left_out", 0) + 1
-        imported.replies = []
     return imported
 
 
 @transaction.atomic
-def apply_look(*, owner: User, look_id: str, template: Template | None = None) -> TemplateVersion:
-    """Store a look once, as create_draft does. Raises ImportGone and WrongState."""
+def apply_look(
+    *, owner: User, look_id: str, template: Template | None = None, with_answers: bool = False
+) -> TemplateVersion:
+    """Store a look once, as create_draft does, and the file's answers as a run. Raises ImportGone and WrongState."""
     kept = ImportLook.objects.select_for_update().filter(public_id=look_id, owner=owner).first()
     if kept is None:
         raise ImportGone
     imported = msgspec.msgpack.decode(zlib.decompress(kept.content), type=Imported)
     kept.delete()
-    return create_draft(owner=owner, imported=imported, template=template)
+    draft = create_draft(owner=owner, imported=imported, template=template)
+    if with_answers and imported.replies:
+        create_run_of_answers(owner=owner, version=draft, replies=imported.replies, name=kept.file_name[:120])
+    return draft
 
 
 @transaction.atomic

@@ -52,11 +52,7 @@ def create_run(
     """
     _check_numbers(len(entrants), repeats, concurrency, attempts)
     with transaction.atomic():
-        User.objects.select_for_update(no_key=True).get(pk=owner.pk)  # counts this member's runs exactly
-        if Run.objects.live().filter(owner=owner).count() >= settings.ARENA_RUNS["member"]:
-            raise TooManyRuns
-        if Run.objects.live().count() >= settings.ARENA_RUNS["site"]:
-            raise TooManyRuns(_("The arena has as many runs under way as it allows. Try again later."))
+        require_room_for_run(owner)
         version = freeze_version(version)
         if version.case_count * len(entrants) * repeats > Run.MAX_ITEMS:
             raise InvalidInput(_("A run has at most %(most)s items.") % {"most": Run.MAX_ITEMS})
@@ -72,6 +68,15 @@ def create_run(
         _create_entrants(run, entrants)
         wake_after_commit(run)
     return run
+
+
+def require_room_for_run(owner: User) -> None:
+    """Raises TooManyRuns. In a transaction."""
+    User.objects.select_for_update(no_key=True).get(pk=owner.pk)  # counts this member's runs exactly
+    if Run.objects.live().filter(owner=owner).count() >= settings.ARENA_RUNS["member"]:
+        raise TooManyRuns
+    if Run.objects.live().count() >= settings.ARENA_RUNS["site"]:
+        raise TooManyRuns(_("The arena has as many runs under way as it allows. Try again later."))
 
 
 def _check_numbers(entrants: int, repeats: int, concurrency: int, attempts: int) -> None:
@@ -172,6 +177,7 @@ def retry_failed(run: Run) -> Run:
         raise WrongState
     again = RunItem.objects.filter(run=run, state__in=[RunItem.State.FAILED, RunItem.State.SKIPPED])
     again = again.exclude(error="prompt_too_long", attempt=0)  # known before the first call
+    again = again.exclude(entrant__model=None)  # imported
     if not again.update(state=RunItem.State.QUEUED, error="", attempt=0, due_at=Now(), finished_at=None):
         raise WrongState(_("Nothing failed."))
     run.state, run.reason, run.finished_at, run.driven_until = Run.State.RUNNING, "", None, None

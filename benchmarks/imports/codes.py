@@ -30,7 +30,6 @@ Code = Literal[
     "parameter_not_used",
     "pattern_not_supported",
     "provider_not_supported",
-    "replies_not_stored",
     "reply_without_case",
     "schema_not_understood",
     "transform_not_supported",

@@ -116,6 +116,8 @@ def _source(case: Case) -> CaseSource:
 
 def _insert_items(run: Run) -> None:
     entrants = list(run.entrants.select_related("model__provider").filter(model__isnull=False))
+    if not entrants:
+        return  # answers were imported with the run
     RunCount.objects.bulk_create(
         [RunCount(entrant=entrant, state=state) for entrant in entrants for state in RunItem.State],
         ignore_conflicts=True,

@@ -1,5 +1,5 @@
 from django.http import Http404, StreamingHttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from benchmarks import access
 from benchmarks.errors import ExportTooLarge
@@ -9,7 +9,7 @@ from benchmarks.views.pages import PageRequest
 from leaderboard.exports.api import stream_chunks
 
 
-@require_GET
+@require_safe
 def export(request: PageRequest, public_id: str, ending: str) -> StreamingHttpResponse:
     """Stream a run as a file; with `wide=1`, CSV has a row per case. Others see no contents of a held-out template."""
     run = access.get_run_or_404(request.user, public_id)

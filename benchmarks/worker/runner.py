@@ -29,6 +29,7 @@ TICK_S = 0.1
 IDLE_TICK_S = 0.5
 # Between two looks for answers to score.
 SCORING_TICK_S = 0.25
+SCORING_RETRY_S = 5.0
 PLAN_TTL_S = 1.0
 RENEWAL_INTERVAL_S = 2.5
 # A run pauses if only models with an open breaker are left for so long.
@@ -176,7 +177,7 @@ class RunDriver:
         """Score stored answers that were not scored at once."""
         is_prepared = False
         while True:
-            scored: list[int] = []
+            scored, pause_s = list[int](), SCORING_TICK_S
             try:
                 if not is_prepared:
                     await run_in_db(scoring.prepare_rescoring, self._run_id)
@@ -184,11 +185,12 @@ class RunDriver:
                 scored = await run_in_db(scoring.score_batch, self._run_id, checks, self._stopping)
             except Exception:
                 logger.exception("answers of run %s were not scored", self._run_id)
+                pause_s = SCORING_RETRY_S
             if scored:
                 streaming.publish_soon(self._run_id, scored)
                 self._wake.set()
             else:
-                await asyncio.sleep(SCORING_TICK_S)
+                await asyncio.sleep(pause_s)
 
     async def _renew(self) -> None:
         while True:

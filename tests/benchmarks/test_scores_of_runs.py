@@ -6,13 +6,18 @@ from typing import Any
 
 import pytest
 from django.db import Error
+from django.test import Client
 
+from battles.models import Call
 from battles.worker.runner import Engine
 from benchmarks import actions
 from benchmarks.actions import freeze_version, rescore_run, start_draft
+from benchmarks.actions.importing import apply_look, look
 from benchmarks.checking import scoring_children
-from benchmarks.errors import RunNotPossible
+from benchmarks.errors import RunNotPossible, WrongState
+from benchmarks.imports.content import Request
 from benchmarks.models import Check, Run, RunItem, Score, TemplateVersion
+from benchmarks.preparation.run_preparation import prepare
 from benchmarks.reports import compute_report, read_report
 from benchmarks.worker.runner import drive
 from models_registry.models import Price
@@ -100,6 +105,29 @@ def test_finished_run_is_scored_again_without_a_call(fake_provider: FakeProvider
     other.cases.filter(key="case-1").update(variables={"word": "another"})
     with pytest.raises(RunNotPossible, match="case-1"):
         rescore_run(run)
+
+
+def test_imported_answers_are_scored_without_a_call(finish: Callable[[Run], Run]):
+    table = b"id,question,expected,ada,bob\na,1 + 1?,2,2,3\nb,2 + 2?,4,4,\n"
+    request = Request("sums.csv", mapping={
+        "id": "key", "question": "variable", "expected": "expected", "ada": "reply:ada", "bob": "reply:bob",
+    })  # fmt: skip
+    owner = make.user()
+    found = look(owner=owner, content=table, request=request)
+    [run] = apply_look(owner=owner, look_id=found.id, with_answers=True).runs.all()
+    assert prepare(run.pk)
+    assert factory.counts(finish(run)) == {"scored": 3, "skipped": 1}
+    means = [(mean.mean.value, mean.scored, mean.missing) for mean in read_report(run).metrics[0].means]
+    assert means == [(1.0, 2, 0), (0.0, 1, 1)]
+    assert [str(entrant) for entrant in run.entrants.all()] == ["ada", "bob"]
+    assert not Call.objects.exists()
+    with pytest.raises(WrongState):
+        actions.retry_failed(run)
+    browser = Client()
+    browser.force_login(owner)
+    item = run.items.filter(state="scored").first()
+    for page in ("", "matrix/", f"items/{item.pk}/", f"case/{item.case_id}/"):
+        assert "ada" in browser.get(f"/benchmarks/r/{run.public_id}/{page}").text
 
 
 def test_failed_and_cancelled_items_are_missing_in_a_report(fake_provider: FakeProvider, finish: Callable[[Run], Run]):

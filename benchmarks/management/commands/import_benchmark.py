@@ -3,10 +3,13 @@
 from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
 
 from accounts.models import User
+from benchmarks.actions.answer_runs import create_run_of_answers
 from benchmarks.actions.importing import Look, create_draft, read_import
 from benchmarks.imports.content import Request
+from common.errors import ArenaError
 
 
 class Command(BaseCommand):
@@ -18,11 +21,14 @@ class Command(BaseCommand):
         parser.add_argument("--format", default="", help="of docs/benchmarks-import.md; found out without it")
         parser.add_argument("--sheet", default="", help="of a workbook")
         parser.add_argument("--column", action="append", default=[], metavar="NAME=ROLE", help="may be repeated")
+        parser.add_argument(
+            "--answers", action="store_true", help="score the file's answers as a run, print its id too"
+        )
         parser.add_argument("--look", action="store_true", help="print the report and store nothing")
 
     def handle(
         self, *args: object, file: Path, owner: str, format: str, sheet: str, column: list[str], look: bool,
-        **options: object,
+        answers: bool, **options: object,
     ) -> None:  # fmt: skip
         member = User.objects.filter(email=owner.lower()).first()
         if member is None:
@@ -38,5 +44,14 @@ class Command(BaseCommand):
             self.stderr.write(f"{line['action']} {place} {line['sentence']}".replace("  ", " "))
         if imported.is_refused:
             raise CommandError("The file was refused: nothing is stored.")
-        if not look:
-            self.stdout.write(create_draft(owner=member, imported=imported).template.public_id)
+        if look:
+            return
+        try:
+            with transaction.atomic():
+                draft = create_draft(owner=member, imported=imported)
+                self.stdout.write(draft.template.public_id)
+                if answers and imported.replies:
+                    run = create_run_of_answers(owner=member, version=draft, replies=imported.replies, name=file.stem)
+                    self.stdout.write(run.public_id)
+        except ArenaError as error:
+            raise CommandError(error.detail) from error

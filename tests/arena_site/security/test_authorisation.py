@@ -140,7 +140,7 @@ def test_benchmark_urls_answer_their_owner_only(others: dict[str, Client]):
     sign_in = {"no one", "another visitor", "another's program"}
     for address in [address for address in url_access.BENCHMARKS if "{" in address]:
         public_id = (sample.template if "/t/" in address else sample.run).public_id
-        ids = {"item_id": sample.item.pk, "case_id": sample.item.case_id, "move": "retry"}
+        ids = {"item_id": sample.item.pk, "case_id": sample.item.case_id, "move": "retry", "ending": "csv"}
         path = address.format(public_id=public_id, **ids)
         for method in ("GET", "POST"):
             status = ask(make.browser(member), method, path)
