@@ -1,5 +1,3 @@
-"""Grades by hand, of an item and of a run."""
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,7 +8,7 @@ from benchmarks.models import Grade, Run, RunItem
 
 @dataclass(frozen=True)
 class ItemGrades:
-    """Grades that count; own: the reader's."""
+    """own: the reader's."""
 
     own: Grade | None
     others: Sequence[Grade]

@@ -10,7 +10,6 @@ from django.utils.translation import ngettext
 
 from benchmarks.item_rows import entrant_key
 from benchmarks.models import Entrant, ItemReply, Run
-from benchmarks.reporting.power import power_sentence
 from benchmarks.reports import read_report
 from benchmarks.statistics.payload import EntrantUsage, Mean, Rank, ReportPayload
 from common.text.money import rounded_dollars
@@ -41,7 +40,8 @@ class Results:
     rows: list[ResultRow]
     warnings: list[str]
     has_scores: bool
-    power: str
+    report: ReportPayload
+    labels: Mapping[str, str]
 
 
 def read_results(run: Run) -> Results:
@@ -62,8 +62,7 @@ def results_of(run: Run, report: ReportPayload, labels: Mapping[str, str] | None
     ]
     rows.sort(key=lambda row: (row.rank is None, -(row.mean.mean.value or 0.0), row.entrant.position))
     has_scores = any(row.mean.mean.value is not None for row in rows)
-    power = power_sentence(report, labels)
-    return Results(rows, list(_warnings(run, report, rows, has_scores=has_scores)), has_scores, power)
+    return Results(rows, list(_warnings(run, report, rows, has_scores=has_scores)), has_scores, report, labels)
 
 
 def _saved(run: Run) -> Decimal:

@@ -1,5 +1,3 @@
-"""The report of a look at a file, for its page."""
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,7 +21,7 @@ class ReportPart:
 
 
 def parts_of(look: Look) -> list[ReportPart]:
-    """Return the lines by action, the worst first."""
+    """Return lines by action, the worst first."""
     lines = look.lines
     parts = []
     for action in ACTIONS:

@@ -13,8 +13,6 @@ _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 @dataclass(frozen=True)
 class Part:
-    """A run of text in both versions or in one of them."""
-
     kind: Literal["same", "removed", "added"]
     text: str
 

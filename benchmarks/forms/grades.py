@@ -16,7 +16,6 @@ class GradeForm(forms.Form):
     )  # fmt: skip
 
     def grade_fields(self) -> tuple[Grade.Kind, int]:
-        """Return kind and value of valid data."""
         return _VALUES[self.cleaned_data["grade"]]
 
 

@@ -26,13 +26,12 @@ class ImportForm(forms.Form):
         label=_("Sheet of a workbook"), required=False, max_length=100, help_text=_("Empty: the first one.")
     )
 
-    def clean_file(self) -> UploadedFile:
-        file: UploadedFile = self.cleaned_data["file"]
+    def clean_file(self) -> "UploadedFile[bytes]":
+        file: UploadedFile[bytes] = self.cleaned_data["file"]
         if (file.size or 0) > MAX_FILE_BYTES:
             raise ValidationError(_("The file is too large."))
         return file
 
     def request(self) -> Request:
-        """Return the person's choices of valid data."""
         data = self.cleaned_data
         return Request(name=data["file"].name or "", format=data["format"], sheet=data["sheet"])

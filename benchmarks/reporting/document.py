@@ -15,6 +15,7 @@ from benchmarks import access
 from benchmarks.access import Person
 from benchmarks.item_rows import entrant_key
 from benchmarks.models import Check, Prompt, Run, RunReport
+from benchmarks.reporting.power import power_sentence
 from benchmarks.reports import payload_of
 from benchmarks.results import ResultRow, Results, results_of
 from benchmarks.statistics.payload import Mean, Pair, PassRate, ReportPayload, TagMean
@@ -35,13 +36,14 @@ class ChartRow:
 
 @dataclass(frozen=True)
 class Report:
-    """prompts: empty where they stay out. pairs, metrics, passes, tags: with the entrants' labels."""
+    """prompts: empty where they stay out. pairs, metrics, passes, tags: with labels."""
 
     run: Run
     number: int
     computed_at: datetime
     numbers: ReportPayload
     results: Results
+    power: str
     prompts: Sequence[Prompt]
     checks: Sequence[Check]
     shows_names: bool
@@ -53,12 +55,12 @@ class Report:
 
     @property
     def total_cost(self) -> Decimal:
-        """Return US dollars, with those of calls that gave no answer."""
+        """Return US dollars, lost calls included."""
         return Decimal(str(sum(one.cost + one.lost_cost for one in self.numbers.usage)))
 
     @property
     def chart(self) -> list[ChartRow]:
-        rows = []
+        rows = list[ChartRow]()
         for row in self.results.rows:
             found = row.mean.mean
             if found.value is not None and found.low is not None and found.high is not None:
@@ -97,6 +99,7 @@ def _report(run: Run, stored: RunReport, person: Person) -> Report:
         computed_at=stored.computed_at,
         numbers=numbers,
         results=results_of(run, numbers, labels),
+        power=power_sentence(numbers, labels),
         prompts=list(run.version.prompts.all()) if shows_contents else [],
         checks=list(stored.version.checks.all()),
         shows_names=shows_names,

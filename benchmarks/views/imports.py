@@ -1,5 +1,3 @@
-"""Imports: look at a file first, then store it."""
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
@@ -20,7 +18,7 @@ from common.errors import ArenaError
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def look(request: PageRequest) -> HttpResponse:
-    """Show the form; with a file, the report on it. Nothing is stored as a template yet."""
+    """Show the form; with a file, the report on it."""
     template = _template(request)
     form = ImportForm(request.POST, request.FILES) if request.method == "POST" else ImportForm()
     context: dict[str, object] = {"form": form, "template": template}

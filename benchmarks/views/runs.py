@@ -16,6 +16,7 @@ from battles.streaming import protocol
 from benchmarks import access, actions, results, streaming
 from benchmarks.grades import read_run_grades
 from benchmarks.models import Run
+from benchmarks.reporting.power import power_sentence
 from benchmarks.run_progress import read_run_progress
 from benchmarks.views.pages import PageRequest, redirect_to
 from common import sse
@@ -57,7 +58,10 @@ def _page(request: PageRequest, run: Run, form: BudgetForm | None = None, *, sta
         "budget_form": form or BudgetForm(initial={"to": run.budget and plain_decimal(run.budget)}),
     }
     if run.state in (Run.State.DONE, Run.State.CANCELLED) and progress.finished:
-        context |= {"results": results.read_results(run), "has_report": run.reports.exists()}
+        found = results.read_results(run)
+        context |= {
+            "results": found, "power": power_sentence(found.report, found.labels), "has_report": run.reports.exists(),
+        }  # fmt: skip
     if progress.finished and context["shows_contents"]:
         context["grades"] = read_run_grades(run, request.user)
     return render(

@@ -26,6 +26,7 @@ from benchmarks.models import (
     TemplateVersion,
 )
 from benchmarks.pasting import read_table
+from benchmarks.reports import compute_report, store_report
 from models_registry.models import LanguageModel
 
 CAPITALS = {
@@ -96,6 +97,7 @@ def finished_run(owner: User, version: TemplateVersion, models: Sequence[Languag
     now = timezone.now()
     Run.objects.filter(pk=run.pk).update(state="done", started_at=now - timedelta(minutes=2), finished_at=now)
     run.refresh_from_db()
+    store_report(run, compute_report(run))
     return run
 
 

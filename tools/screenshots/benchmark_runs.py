@@ -20,7 +20,6 @@ from benchmarks.actions import EntrantRequest  # noqa: E402
 from benchmarks.actions.drafts import DraftContent  # noqa: E402
 from benchmarks.models import Run, RunItem  # noqa: E402
 from benchmarks.pasting import PastedCase  # noqa: E402
-from benchmarks.reports import compute_report, store_report  # noqa: E402
 from models_registry.models import LanguageModel  # noqa: E402
 from tests.benchmarks import samples  # noqa: E402
 
@@ -33,8 +32,6 @@ def main() -> None:
     change_draft(sample)
     later = samples.finished_run(member, version, models[::-1])
     Run.objects.filter(pk=later.pk).update(name="After the update")
-    for run in (sample.run, later):
-        store_report(run, compute_report(run))
     # Paused in the middle: the workers would ask for the rest.
     running = actions.create_run(
         owner=member, version=version, name="Second look", entrants=[EntrantRequest(model) for model in models],
