@@ -35,12 +35,12 @@ def purge() -> None:
     Visitor.objects.filter(created_at__lt=oldest_network).exclude(network="").update(network="")
     for model in (VoteNetwork, NetworkCap):
         model.objects.filter(day__lt=oldest_network.date()).delete()
-    runs_days: int = settings.ARENA_KEEP_RUNS_DAYS
-    delete_old_runs(before=_before(runs_days) if runs_days else None)
     AnomalyReview.objects.forget_networks(before=oldest_network.date())
     if days:
         owned = Session.objects.exclude(owner_user=None, owner_visitor=None)
         failures = delete_sessions(owned.filter(last_active_at__lt=_before(days)))
+    runs_days: int = settings.ARENA_KEEP_RUNS_DAYS
+    delete_old_runs(before=_before(runs_days) if runs_days else None)
     if failures:
         raise PurgeIncomplete(f"sessions that are kept longer than they should be: {failures}")
 
