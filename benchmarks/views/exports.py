@@ -1,8 +1,9 @@
 from django.http import Http404, StreamingHttpResponse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from benchmarks import access
-from benchmarks.errors import ExportTooLarge
+from benchmarks.errors import ExportTooLarge, WrongState
 from benchmarks.exports.formats import CONTENT_TYPES, WRITERS, fits_workbook
 from benchmarks.exports.source import RunExport
 from benchmarks.views.pages import PageRequest
@@ -15,6 +16,8 @@ def export(request: PageRequest, public_id: str, ending: str) -> StreamingHttpRe
     run = access.get_run_or_404(request.user, public_id)
     if ending not in WRITERS:
         raise Http404
+    if not run.item_count:
+        raise WrongState(_("The run has no items yet."))
     request.actor.count("export", fail_open=True)
     exported = RunExport(
         run, with_contents=access.shows_contents_of(request.user, run),

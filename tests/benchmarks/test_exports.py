@@ -169,6 +169,8 @@ def test_downloads_lack_contents_of_held_out_templates(run: Run):
     assert "canary" in own
     assert "@SUM" in own
     assert not [text for text in ("Answer with one word", "Paris", "@SUM", "goes on") if text in others]
+    Run.objects.update(item_count=0)
+    assert owner.get(f"{address}json").status_code == 409
     Run.objects.update(item_count=1_048_576)
     assert owner.get(f"{address}xlsx").status_code == 422
     with override_settings(

@@ -25,6 +25,8 @@ class Command(BaseCommand):
         found = Run.objects.select_related("version__template", "checks_version").filter(public_id=run).first()
         if found is None:
             raise CommandError("There is no such run.")
+        if not found.item_count:
+            raise CommandError("The run has no items yet.")
         # Written under another name, so that a file with the final name is always complete.
         unfinished = file.with_name(f"{file.name}.part")
         try:
