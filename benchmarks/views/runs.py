@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 from battles.streaming import protocol
 from benchmarks import access, actions, results, streaming
 from benchmarks.grades import read_run_grades
-from benchmarks.models import Run
+from benchmarks.models import Run, TemplateVersion
 from benchmarks.reporting.power import power_sentence
 from benchmarks.run_progress import read_run_progress
 from benchmarks.views.pages import PageRequest, redirect_to
@@ -30,8 +30,10 @@ MOVES: dict[str, Callable[[Run], Run]] = {
     "resume": actions.resume_run,
     "cancel": actions.cancel_run,
     "retry": actions.retry_failed,
-    "rescore": actions.rescore_run,
 }
+
+
+SHOWN_REASONS = 3
 
 
 class BudgetForm(forms.Form):
@@ -62,6 +64,9 @@ def _page(request: PageRequest, run: Run, form: BudgetForm | None = None, *, sta
         context |= {
             "results": found, "power": power_sentence(found.report, found.labels), "has_report": run.reports.exists(),
         }  # fmt: skip
+        newest = _newest_version(request, run)
+        if run.state == Run.State.DONE and newest is not None and newest.number > run.scoring_version.number:
+            context["newer_checks"] = newest
     if progress.finished and context["shows_contents"]:
         context["grades"] = read_run_grades(run, request.user)
     return render(
@@ -69,17 +74,26 @@ def _page(request: PageRequest, run: Run, form: BudgetForm | None = None, *, sta
     )
 
 
+def _newest_version(request: PageRequest, run: Run) -> TemplateVersion | None:
+    """Return the newest version that the person sees: scoring by another's draft would freeze it."""
+    return access.visible_versions(request.user, run.version.template).first()
+
+
 @login_required
 @require_POST
 def move(request: PageRequest, public_id: str, move: str) -> HttpResponse:
     """Change a run's state; show a refusal on its page."""
     run = access.get_run_or_404(request.user, public_id, to_change=True)
-    if move not in MOVES:
+    if move not in MOVES and move != "rescore":
         raise Http404
     try:
-        MOVES[move](run)
+        if move == "rescore":
+            actions.rescore_run(run, _newest_version(request, run))
+        else:
+            MOVES[move](run)
     except ArenaError as refusal:
-        messages.error(request, refusal.detail)
+        reasons = [reason for lines in (refusal.fields or {}).values() for reason in lines]
+        messages.error(request, " ".join([refusal.detail, *reasons[:SHOWN_REASONS]]))
     else:
         streaming.publish(run.pk)
     return redirect_to(request, reverse("benchmarks:run", args=[run.public_id]))

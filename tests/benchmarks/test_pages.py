@@ -265,6 +265,18 @@ def test_finished_run_shows_results_with_warnings(sample: Sample, browser: Clien
     assert "Retry what failed" in page.text
 
 
+def test_finished_run_is_scored_again_by_own_draft_only(sample: Sample, browser: Client):
+    address, draft = f"/benchmarks/r/{sample.run.public_id}/", sample.template.versions.get(number=2)
+    assert "Score again by version 2" in browser.get(address).text
+    Template.objects.update(owner_user=make.user(), visibility="site")
+    assert "Score again by" not in browser.get(address).text
+    browser.post(f"{address}do/rescore/")
+    draft.refresh_from_db()
+    assert draft.state == "draft"
+    sample.run.refresh_from_db()
+    assert sample.run.state == "scoring"
+
+
 def test_matrix_filters_rows(sample: Sample, browser: Client):
     address = f"/benchmarks/r/{sample.run.public_id}/matrix/"
 

@@ -102,7 +102,10 @@ def test_benchmark_pages_have_no_english_in_french(world: World, english: re.Pat
     sample = samples.sample(world.actor.user, api_fixtures.contestants()[:2])
     template, run = f"/benchmarks/t/{sample.template.public_id}/", f"/benchmarks/r/{sample.run.public_id}/"
     item = sample.item
+    later = samples.finished_run(world.actor.user, sample.run.version, api_fixtures.contestants()[1::-1])
     own = [
+        "/benchmarks/import/", "/benchmarks/heatmap/?average=1", f"{template}changes/", f"{run}report/",
+        f"{run}compare/?with={later.public_id}",
         "/benchmarks/", "/benchmarks/?show=runs", "/benchmarks/?search=nothing", "/benchmarks/new/",
         f"{template}?version=1", f"{template}edit/", f"{template}cases/", f"{template}start/", run, f"{run}matrix/",
         f"{run}items/{item.pk}/", f"{run}case/{item.case_id}/",
