@@ -8,9 +8,7 @@ from django.urls import reverse
 
 from accounts.actor import Actor
 from benchmarks import access, streaming
-from benchmarks.answers import ItemPage, TurnReply
 from benchmarks.estimates import Estimate
-from benchmarks.listing import Progress
 from benchmarks.models import Case, Check, Entrant, Prompt, Run, RunItem, Template, TemplateVersion
 from benchmarks.payload_types import (
     CasePayload,
@@ -33,7 +31,9 @@ from benchmarks.payload_types import (
     VersionState,
     Visibility,
 )
-from benchmarks.run_progress import RunProgress
+from benchmarks.queries.answers import ItemPage, TurnReply
+from benchmarks.queries.listing import Progress
+from benchmarks.queries.run_progress import RunProgress
 from common.text.money import plain_decimal
 from common.valkey.stream_slots import person_hash
 

@@ -3,10 +3,10 @@ from django.dispatch import receiver
 from accounts.models import User
 from accounts.personal_data import account_deleting, personal_data_requested
 from benchmarks.actions.deletion import delete_belongings
-from benchmarks.listing import progress_of
 from benchmarks.models import Run, Template
 from benchmarks.payload_types import ExportedTemplatePayload, RunSummaryPayload
 from benchmarks.payloads import case_payload, run_summary, template_payload
+from benchmarks.queries.listing import progress_of
 
 
 @receiver(personal_data_requested)

@@ -8,9 +8,9 @@ from django.db.models import Count, OuterRef, Subquery, Sum
 from django.utils import timezone
 
 from battles.models import Call
-from benchmarks.listing import Progress, progress_of
 from benchmarks.models import Entrant, ProviderPace, Run, RunCount, RunItem
-from benchmarks.run_progress import REASONS, obstacles_of
+from benchmarks.queries.listing import Progress, progress_of
+from benchmarks.queries.run_progress import REASONS, obstacles_of
 from models_registry.models import LanguageModel
 
 MAX_RUNS = 20

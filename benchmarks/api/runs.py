@@ -14,14 +14,12 @@ from accounts.models import Scope
 from benchmarks import access, actions, streaming
 from benchmarks.actions import EntrantRequest
 from benchmarks.actions.run_limit import counted_run
-from benchmarks.answers import read_item
 from benchmarks.api.items import read_items
 from benchmarks.api.people import actor_of, member_of, person_of, validated
 from benchmarks.api.serializers import ChangeRunSerializer, EstimatedRunSerializer, NewRunSerializer
 from benchmarks.api.templates import find_version
 from benchmarks.errors import RunNotPossible
 from benchmarks.estimates import estimate
-from benchmarks.listing import ListForm, list_runs, progress_of
 from benchmarks.models import Prompt, Run, TemplateVersion
 from benchmarks.payload_types import (
     EstimatePayload,
@@ -39,7 +37,9 @@ from benchmarks.payloads import (
     run_summary,
     stream_url,
 )
-from benchmarks.run_progress import read_run_progress
+from benchmarks.queries.answers import read_item
+from benchmarks.queries.listing import ListForm, list_runs, progress_of
+from benchmarks.queries.run_progress import read_run_progress
 from common.api.pagination import ArenaPagination
 from common.api_responses import Accepted, PayloadResponse, paginated_together
 from common.errors import InvalidInput, NotFound

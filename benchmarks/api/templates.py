@@ -17,7 +17,6 @@ from benchmarks.api.serializers import (
     NewTemplateSerializer,
 )
 from benchmarks.errors import CasesRefused, WrongState
-from benchmarks.listing import ListForm, list_templates
 from benchmarks.models import Template, TemplateVersion
 from benchmarks.pasting import PastedCase
 from benchmarks.payload_types import (
@@ -28,6 +27,7 @@ from benchmarks.payload_types import (
     TemplateVersionPayload,
 )
 from benchmarks.payloads import case_payload, template_payload, template_summary, version_payload
+from benchmarks.queries.listing import ListForm, list_templates
 from common.api_responses import Created, NoContent, PayloadResponse, paginated, paginated_together
 from common.errors import InvalidInput, NotAllowed, NotFound
 from common.payload_types import Page

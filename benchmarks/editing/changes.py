@@ -10,10 +10,10 @@ from django.db.models.functions import Coalesce
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.cases import cell_text, expected_text
 from benchmarks.editing.text_diffs import Part, diff
 from benchmarks.forms.templates import CheckForm, TemplateForm
 from benchmarks.models import Case, Check, Prompt, TemplateVersion
+from benchmarks.queries.cases import cell_text, expected_text
 
 LISTED_CASES = 50
 Kind = Literal["added", "removed", "changed"]

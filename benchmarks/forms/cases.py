@@ -8,9 +8,9 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from benchmarks.cases import CasePage, expected_text
 from benchmarks.models import Case
 from benchmarks.pasting import PastedCase, expected_of, tags_of
+from benchmarks.queries.cases import CasePage, expected_text
 from common.errors import InvalidInput
 from common.text.storable import has_unstorable
 

@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from battles.templatetags.battles import seconds
-from benchmarks.cases import expected_text
 from benchmarks.editing.text_diffs import Part
-from benchmarks.matrix import Cell, Sign
+from benchmarks.queries.cases import expected_text
+from benchmarks.queries.matrix import Cell, Sign
 from benchmarks.reporting.document import chart_x
 from benchmarks.statistics.payload import Interval
 from common.text.money import rounded_dollars

@@ -4,8 +4,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from benchmarks import access
-from benchmarks.listing import PER_PAGE, ListForm, list_runs, list_templates, progress_of
 from benchmarks.models import Template
+from benchmarks.queries.listing import PER_PAGE, ListForm, list_runs, list_templates, progress_of
 from benchmarks.views.pages import PageRequest
 
 TABS = ("templates", "runs")

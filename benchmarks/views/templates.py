@@ -10,7 +10,6 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks import access, actions
-from benchmarks.cases import PER_PAGE, CasePage, read_cases
 from benchmarks.editing.previews import preview
 from benchmarks.editing.trials import try_checks
 from benchmarks.forms.cases import EditedRow, PasteForm, read_cells, rows_per_page
@@ -18,6 +17,7 @@ from benchmarks.forms.fields import MAX_CHARACTERS
 from benchmarks.forms.templates import Editor, NewTemplateForm
 from benchmarks.models import Template, TemplateVersion
 from benchmarks.pasting import read_table
+from benchmarks.queries.cases import PER_PAGE, CasePage, read_cases
 from benchmarks.views.pages import PageRequest, member_of
 from common.errors import InvalidInput
 from common.text.numbers import format_numbers

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 
 from battles.models import Call
 from benchmarks.models import Case, Entrant, ItemReply, RenderedPrompt, Run, RunItem, Score
-from benchmarks.run_progress import failure_message
+from benchmarks.queries.run_progress import failure_message
 from common.rendering.blocking import render
 
 
