@@ -93,7 +93,7 @@ def _check(check: Check) -> TemplateCheckPayload:
     return {
         "key": check.key,
         "scorer": check.scorer,
-        "target": check.target or None,
+        "target": check.target,
         "settings": check.settings,
         "extract": check.extract,
         "weight": check.weight,

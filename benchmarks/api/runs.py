@@ -92,7 +92,7 @@ class RunViewSet(ViewSet):
             run = actions.create_run(
                 owner=member, version=version, entrants=_entrants(version, serializer), name=data["name"],
                 repeats=data["repeats"], concurrency=data["concurrency"], attempts=data["attempts"],
-                budget=data["budget"], starts_at_once=data["start"],
+                budget=data["budget"], reuse_days=data["reuse_days"], starts_at_once=data["start"],
             )  # fmt: skip
         run.refresh_from_db()
         return Accepted(self._payload(run))

@@ -96,7 +96,8 @@ OPERATIONS: Operations = {
         summary="Start a run",
         description="Each entrant, a model with one of the version's prompts, is asked each case `repeats` times. "
         "`models` is short for entrants with the first prompt. A run of paid models needs a `budget` in US dollars "
-        "and never spends more. With `start` false it waits for `start/` once it is prepared.",
+        "and never spends more. `reuse_days` gives answers of your own equal calls "
+        "again. With `start` false it waits for `start/` once it is prepared.",
         takes=NewRunSerializer,
         example=_RUN,
         refuses=(NotFound, errors.RunNotPossible, errors.TooManyRuns, TooManyRequests),

@@ -47,12 +47,22 @@ def check_parameters(value: object) -> None:
         raise serializers.ValidationError(error.messages) from error
 
 
+def check_target(value: object) -> None:
+    if not isinstance(value, str | list):
+        raise serializers.ValidationError(_("Write a text, or a list."))
+    check_storable(value)
+
+
 class ValueField(serializers.JSONField):
     default_validators = [check_storable]
 
 
 class ObjectField(serializers.JSONField):
     default_validators = [check_object]
+
+
+class TargetField(serializers.JSONField):
+    default_validators = [check_target]
 
 
 class ParametersField(serializers.JSONField):
@@ -75,7 +85,7 @@ class NewPromptSerializer(serializers.Serializer[None]):
 class NewCheckSerializer(serializers.Serializer[None]):
     key = serializers.CharField(max_length=80)
     scorer = serializers.CharField(max_length=40)
-    target = serializers.CharField(max_length=20_000, trim_whitespace=False, allow_null=True, default=None)
+    target = TargetField(allow_null=True, default=None)
     settings = ObjectField(default=dict)
     extract = serializers.ListField(child=ObjectField(), max_length=20, default=list)
     weight = serializers.FloatField(min_value=0, max_value=1e6, default=1)
@@ -118,7 +128,7 @@ class ContentSerializer(serializers.Serializer[None]):
             prompts = [Prompt(label=one.label, messages=one.messages, turns=one.turns) for one in draft.prompts.all()]
         sent = data["checks"] if "checks" in data else [_values(check) for check in draft.checks.all()]
         # Without a target, a check compares with the case's expected values.
-        checks = [Check(**{name: value for name, value in check.items() if value is not None}) for check in sent]
+        checks = [Check(**_stored(check)) for check in sent]
         return DraftContent(
             prompts, checks, data.get("parameters", draft.parameters), data.get("errors_count", draft.errors_count),
             data.get("variables"),
@@ -129,6 +139,12 @@ def _refuse_bad_checks(checks: list[JsonObject]) -> None:
     errors = registry.errors_of_checks(checks, lambda check, position: [])
     if errors:
         raise serializers.ValidationError([f"{error.position}: {error.message}" for error in errors])
+
+
+def _stored(check: JsonObject) -> JsonObject:
+    """Return a check's fields; a target that is a text becomes a list."""
+    fields = {name: value for name, value in check.items() if value is not None}
+    return fields | ({"target": [fields["target"]]} if isinstance(fields.get("target"), str) else {})
 
 
 def _values(check: Check) -> JsonObject:
@@ -198,6 +214,7 @@ class NewRunSerializer(EstimatedRunSerializer):
     budget = serializers.DecimalField(
         max_digits=14, decimal_places=8, min_value=Decimal("0.00000001"), allow_null=True, default=None
     )
+    reuse_days = serializers.IntegerField(min_value=1, max_value=Run.MAX_REUSE_DAYS, allow_null=True, default=None)
     start = serializers.BooleanField(default=True)
 
 

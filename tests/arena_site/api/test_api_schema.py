@@ -203,8 +203,10 @@ def ask_about_benchmarks(ask: Callable[..., Any], owner: User, ids: dict[str, li
     templates, runs = "benchmarks/templates/", "benchmarks/runs/"
     content = {
         "prompts": [{"label": "a", "messages": [{"role": "user", "template": "{{ n }}?"}], "turns": ["Sure?"]}],
-        "checks": [{"key": "c", "scorer": "contains", "target": "1"}], "parameters": {"temperature": 0},
-        "variables": {"type": "object"}, "errors_count": "wrong",
+        "checks": [
+            {"key": "c", "scorer": "contains", "target": "1"}, {"key": "d", "scorer": "contains", "target": ["1"]},
+        ],
+        "parameters": {"temperature": 0}, "variables": {"type": "object"}, "errors_count": "wrong",
     }  # fmt: skip
     made = ask("post", templates, {"name": "New", **content})["id"]
     ask("put", f"{templates}{{public_id}}/", {"name": "Newer", **content}, public_id=made)
