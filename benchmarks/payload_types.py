@@ -241,3 +241,76 @@ class ItemDetailPayload(ItemPayload):
     turns: list[ItemTurnPayload]
     scores: list[ItemScorePayload]
     log: list[ItemAttemptPayload]
+
+
+class RunReportPayload(TypedDict):
+    """Stored report of a run; docs/benchmarks-method.md describes `report`."""
+
+    number: int
+    computed_at: Moment
+    report: AnyJson
+
+
+class ComparisonPayload(TypedDict):
+    """The later run against the earlier one; docs/benchmarks-method.md describes `comparison`."""
+
+    older: str
+    newer: str
+    comparison: AnyJson
+
+
+class HeatCellPayload(TypedDict):
+    """Mean score of a model in the newest finished run of a template."""
+
+    model: str
+    template: str
+    run: str
+    value: float | None
+    low: float | None
+    high: float | None
+    is_complete: bool
+
+
+class HeatAveragePayload(TypedDict):
+    model: str
+    value: float
+    low: float
+    high: float
+
+
+class HeatMapPayload(TypedDict):
+    """averages: of the models with complete results in all templates, if asked for."""
+
+    cells: list[HeatCellPayload]
+    averages: list[HeatAveragePayload]
+
+
+class ImportLinePayload(TypedDict):
+    """Line of an import's report; `line` and `column` count from 1, 0 is unknown."""
+
+    action: str
+    code: str
+    sentence: str
+    line: int
+    column: int
+    file: str
+
+
+class ImportPayload(TypedDict):
+    """Content of a file that is not stored yet."""
+
+    id: str
+    format: str
+    name: str
+    prompts: int
+    checks: int
+    cases: int
+    answers: int
+    report: list[ImportLinePayload]
+
+
+class GradePayload(TypedDict):
+    kind: Literal["pass", "stars"]
+    value: int
+    comment: str
+    created_at: Moment

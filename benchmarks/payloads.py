@@ -2,19 +2,25 @@
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import cast
+from typing import Literal, cast
 
 from django.urls import reverse
 
 from accounts.actor import Actor
 from benchmarks import access, streaming
+from benchmarks.actions.importing import Look
 from benchmarks.estimates import Estimate
-from benchmarks.models import Case, Check, Entrant, Prompt, Run, RunItem, Template, TemplateVersion
+from benchmarks.models import Case, Check, Entrant, Grade, Prompt, Run, RunItem, Template, TemplateVersion
 from benchmarks.payload_types import (
     CasePayload,
     EntrantPayload,
     ErrorsCount,
     EstimatePayload,
+    GradePayload,
+    HeatAveragePayload,
+    HeatCellPayload,
+    HeatMapPayload,
+    ImportPayload,
     ItemDetailPayload,
     ItemPayload,
     ItemState,
@@ -34,6 +40,7 @@ from benchmarks.payload_types import (
 from benchmarks.queries.answers import ItemPage, TurnReply
 from benchmarks.queries.listing import Progress
 from benchmarks.queries.run_progress import RunProgress
+from benchmarks.reporting.heat_map import HeatMap
 from common.text.money import plain_decimal
 from common.valkey.stream_slots import person_hash
 
@@ -263,4 +270,61 @@ def _turn(reply: TurnReply) -> ItemTurnPayload:
         "cost": cost,
         "first_token_ms": None if call is None else call.first_token_ms,
         "total_ms": None if call is None else call.total_ms,
+    }
+
+
+def heat_map_payload(found: HeatMap) -> HeatMapPayload:
+    ids = [template.public_id for template in found.templates]
+    cells: list[HeatCellPayload] = [
+        {
+            "model": model,
+            "template": template,
+            "run": cell.run,
+            "value": cell.mean.mean.value,
+            "low": cell.mean.mean.low,
+            "high": cell.mean.mean.high,
+            "is_complete": cell.mean.is_complete,
+        }
+        for model, row, _average in found.rows
+        for template, cell in zip(ids, row, strict=True)
+        if cell is not None
+    ]
+    averages: list[HeatAveragePayload] = [
+        {"model": model, "value": average.mean, "low": average.low, "high": average.high}
+        for model, _row, average in found.rows
+        if average is not None
+    ]
+    return {"cells": cells, "averages": averages}
+
+
+def import_payload(look: Look) -> ImportPayload:
+    template = look.imported.template
+    return {
+        "id": look.id,
+        "format": look.imported.format,
+        "name": template.name if template is not None else "",
+        "prompts": len(template.prompts) if template is not None else 0,
+        "checks": len(template.checks) if template is not None else 0,
+        "cases": len(template.cases) if template is not None else 0,
+        "answers": len(look.imported.replies),
+        "report": [
+            {
+                "action": line["action"],
+                "code": line["code"],
+                "sentence": line["sentence"],
+                "line": line["line"],
+                "column": line["column"],
+                "file": line["file"],
+            }
+            for line in look.lines
+        ],
+    }
+
+
+def grade_payload(grade: Grade) -> GradePayload:
+    return {
+        "kind": cast(Literal["pass", "stars"], grade.kind),
+        "value": grade.value,
+        "comment": grade.comment,
+        "created_at": grade.created_at,
     }

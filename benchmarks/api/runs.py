@@ -16,13 +16,14 @@ from benchmarks.actions import EntrantRequest
 from benchmarks.actions.run_limit import counted_run
 from benchmarks.api.items import read_items
 from benchmarks.api.people import actor_of, member_of, person_of, validated
-from benchmarks.api.serializers import ChangeRunSerializer, EstimatedRunSerializer, NewRunSerializer
+from benchmarks.api.serializers import ChangeRunSerializer, EstimatedRunSerializer, NewGradeSerializer, NewRunSerializer
 from benchmarks.api.templates import find_version
 from benchmarks.errors import RunNotPossible
 from benchmarks.estimates import estimate
-from benchmarks.models import Prompt, Run, TemplateVersion
+from benchmarks.models import Prompt, Run, RunItem, TemplateVersion
 from benchmarks.payload_types import (
     EstimatePayload,
+    GradePayload,
     ItemDetailPayload,
     ItemPagePayload,
     RunPayload,
@@ -31,6 +32,7 @@ from benchmarks.payload_types import (
 from benchmarks.payloads import (
     ITEM_ID_PREFIX,
     estimate_payload,
+    grade_payload,
     item_detail,
     item_payload,
     run_payload,
@@ -41,7 +43,7 @@ from benchmarks.queries.answers import read_item
 from benchmarks.queries.listing import ListForm, list_runs, progress_of
 from benchmarks.queries.run_progress import read_run_progress
 from common.api.pagination import ArenaPagination
-from common.api_responses import Accepted, PayloadResponse, paginated_together
+from common.api_responses import Accepted, Created, PayloadResponse, paginated_together
 from common.errors import InvalidInput, NotFound
 from common.payload_types import JsonObject, Page
 from models_registry.models import LanguageModel
@@ -163,18 +165,37 @@ class RunViewSet(ViewSet):
 
 
 class ItemViewSet(ViewSet):
+    scopes = {"POST": Scope.BENCHMARK}
     lookup_field = "public_id"
 
-    def retrieve(self, request: Request, public_id: str) -> PayloadResponse[ItemDetailPayload]:
-        person, number = person_of(request), public_id[ITEM_ID_PREFIX + 1 :]
-        run = access.get_run_or_404(person, public_id[:ITEM_ID_PREFIX])
+    def _find(self, *, to_change: bool = False) -> tuple[Run, int]:
+        """Return the run and the item's number."""
+        person, public_id = person_of(self.request), self.kwargs["public_id"]
+        number = public_id[ITEM_ID_PREFIX + 1 :]
+        run = access.get_run_or_404(person, public_id[:ITEM_ID_PREFIX], to_change=to_change)
         is_number = number.isascii() and number.isdecimal() and len(number) < 19
         if not is_number or public_id[ITEM_ID_PREFIX] != "-" or not access.shows_contents_of(person, run):
             raise NotFound
-        page = read_item(run, int(number))
+        return run, int(number)
+
+    def retrieve(self, request: Request, public_id: str) -> PayloadResponse[ItemDetailPayload]:
+        run, number = self._find()
+        page = read_item(run, number)
         if page is None:
             raise NotFound
         return PayloadResponse(item_detail(page, run))
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def grade(self, request: Request, public_id: str) -> Created[GradePayload]:
+        run, number = self._find(to_change=True)
+        data = validated(NewGradeSerializer(data=request.data))
+        item = RunItem.objects.filter(entrant__run=run, pk=number).first()
+        if item is None:
+            raise NotFound
+        grade = actions.grade_item(grader=member_of(request), item=item, **data)
+        grade.refresh_from_db(fields=["created_at"])
+        return Created(grade_payload(grade))
 
 
 def _version(request: Request, data: JsonObject) -> TemplateVersion:

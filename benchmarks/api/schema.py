@@ -1,19 +1,27 @@
 """OpenAPI operations of benchmarks."""
 
 from benchmarks import errors
+from benchmarks.actions import importing
+from benchmarks.api.imports import ImportViewSet
+from benchmarks.api.reporting import HeatMap, RunExport, RunReportViewSet
 from benchmarks.api.runs import Estimate, ItemViewSet, RunViewSet
 from benchmarks.api.serializers import (
+    ApplyImportSerializer,
     ChangeRunSerializer,
     ChangeTemplateSerializer,
     EstimatedRunSerializer,
+    NewGradeSerializer,
     NewCasesSerializer,
     NewRunSerializer,
     NewTemplateSerializer,
+    PublishSerializer,
 )
 from benchmarks.api.templates import TemplateViewSet
+from benchmarks.exports.formats import CONTENT_TYPES, WRITERS
 from benchmarks.models import Run, RunItem
-from common.api.schema import LIMIT, TEXT, Operation, Operations, Parameter, one_of
+from common.api.schema import LIMIT, TEXT, File, Operation, Operations, Parameter, one_of
 from common.errors import NotFound, TooManyRequests
+from uploads.errors import NoFile
 
 _SEARCH = Parameter("search", "Part of a name.", TEXT)
 _WHOSE = Parameter("whose", "Your own, or those of the whole site; both without it.", one_of("own", "site"))
@@ -153,6 +161,69 @@ OPERATIONS: Operations = {
         "absolute numbers by entrant and state, and items that ended as `[number, state, score, passed]`, the "
         "number being the end of the item's id; then `end {}`.",
         status=307,
+    ),
+    (RunReportViewSet, "report"): Operation(
+        summary="A run's report",
+        description="Computed once when the run is finished, and after new scores. It never changes.",
+        parameters=(Parameter("number", "The report's number; the newest without it.", _NUMBER),),
+    ),
+    (RunReportViewSet, "compare"): Operation(
+        summary="A run against another one of its template",
+        description="On the cases that both have; the later run minus the earlier one.",
+        parameters=(Parameter("with", "The other run's id.", TEXT, required=True),),
+    ),
+    (RunReportViewSet, "rescore"): Operation(
+        summary="Score a finished run's answers again",
+        description="By the checks and expected values of the template's newest version; a draft is frozen. No call is "
+        "made; the run gets a new report.",
+        refuses=(errors.WrongState, errors.RunNotPossible),
+    ),
+    (RunReportViewSet, "publish"): Operation(
+        summary="Publish a run, or make it private again",
+        description="`names`: everybody reads the run. `numbers`: everybody reads the report alone, without names and "
+        "prompts. `none`: it is private.",
+        takes=PublishSerializer,
+        example={"readers": "numbers"},
+        refuses=(errors.WrongState,),
+    ),
+    (RunExport, "get"): Operation(
+        summary="A run as a file",
+        description="`jsonl`, `parquet` and `csv` have a row per item, `xlsx` sheets, `json` the whole run. Others get "
+        "no contents of a held-out template.",
+        files=tuple(File(CONTENT_TYPES[ending]) for ending in WRITERS),
+        parameters=(
+            Parameter("ending", "Format.", one_of(*WRITERS), required=True, location="path"),
+            Parameter("wide", "CSV with a row per case.", one_of("1", "true")),
+        ),
+        refuses=(errors.WrongState, errors.ExportTooLarge, TooManyRequests),
+    ),
+    (HeatMap, "get"): Operation(
+        summary="Models by templates",
+        description="Means of the newest finished runs that you may read.",
+        parameters=(
+            Parameter("template", "Id of a template; may be repeated.", TEXT),
+            Parameter("average", "Add averages over the templates.", one_of("1")),
+        ),
+    ),
+    (ImportViewSet, "create"): Operation(
+        summary="Look at a file of another tool",
+        description="Multipart with `file`, and optional `format` and `sheet`. Nothing is stored but the look, which "
+        "the next one replaces. `report` says what is taken, changed and left out, with lines.",
+        refuses=(importing.ImportRefused, NoFile, TooManyRequests),
+    ),
+    (ImportViewSet, "apply"): Operation(
+        summary="Store a file that was looked at",
+        description="As a new template, or as the draft of `template`; `with_answers` stores its answers as a run.",
+        takes=ApplyImportSerializer,
+        example={"with_answers": True},
+        refuses=(errors.WrongState,),
+    ),
+    (ItemViewSet, "grade"): Operation(
+        summary="Grade an item by hand",
+        description="`pass` with 0 or 1, or `stars` with 1 to 5. Your last grade counts; all are kept.",
+        takes=NewGradeSerializer,
+        example={"kind": "stars", "value": 4},
+        refuses=(errors.WrongState,),
     ),
     (ItemViewSet, "retrieve"): Operation(
         summary="An item with all that is known about it",

@@ -9,8 +9,9 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from benchmarks.actions.drafts import DraftContent
+from benchmarks.forms.imports import FORMATS
 from benchmarks.imports.limits import MAX_CHECKS, MAX_KEY, MAX_MESSAGES, MAX_PROMPTS, MAX_TAG, MAX_TEXT, MAX_TURNS
-from benchmarks.models import Check, Prompt, Run, Template, TemplateVersion
+from benchmarks.models import Check, Grade, Prompt, Run, Template, TemplateVersion
 from benchmarks.pasting import PastedCase
 from benchmarks.scoring import registry
 from common.api.fields import ChoiceField
@@ -221,3 +222,32 @@ class NewRunSerializer(EstimatedRunSerializer):
 class ChangeRunSerializer(serializers.Serializer[None]):
     name = serializers.CharField(max_length=120, allow_blank=True, required=False)
     budget = serializers.DecimalField(max_digits=14, decimal_places=8, required=False)
+
+
+class PublishSerializer(serializers.Serializer[None]):
+    readers = ChoiceField(choices=["none", "names", "numbers"])
+
+
+class NewGradeSerializer(serializers.Serializer[None]):
+    """value: 0 or 1 for `pass`, 1 to 5 for `stars`."""
+
+    kind = ChoiceField(choices=Grade.Kind.choices)
+    value = serializers.IntegerField(min_value=0, max_value=5)
+    comment = serializers.CharField(max_length=Grade.MAX_COMMENT, allow_blank=True, default="")
+
+    def validate(self, attrs: JsonObject) -> JsonObject:
+        low, high = (0, 1) if attrs["kind"] == Grade.Kind.PASS else (1, 5)
+        if not low <= attrs["value"] <= high:
+            sentence = _("Choose a number from %(low)s to %(high)s.") % {"low": low, "high": high}
+            raise serializers.ValidationError({"value": [sentence]})
+        return attrs
+
+
+class NewImportSerializer(serializers.Serializer[None]):
+    format = ChoiceField(choices=list(FORMATS), allow_blank=True, default="")
+    sheet = serializers.CharField(max_length=100, allow_blank=True, default="")
+
+
+class ApplyImportSerializer(serializers.Serializer[None]):
+    template = serializers.CharField(max_length=40, allow_blank=True, default="")
+    with_answers = serializers.BooleanField(default=False)

@@ -1,0 +1,54 @@
+"""Imports of files: look first, then store."""
+
+from django.core.files.uploadedfile import UploadedFile
+from rest_framework.decorators import action
+from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.request import Request
+from rest_framework.viewsets import ViewSet
+
+from accounts.api.idempotency import idempotent
+from accounts.models import Scope
+from benchmarks import access
+from benchmarks.actions import importing
+from benchmarks.api.people import actor_of, member_of, person_of, validated
+from benchmarks.api.serializers import ApplyImportSerializer, NewImportSerializer
+from benchmarks.imports.content import Request as ImportRequest
+from benchmarks.payload_types import ImportPayload, TemplatePayload
+from benchmarks.payloads import import_payload, template_payload
+from common.api_responses import Accepted, Created
+from uploads.errors import NoFile
+
+MAX_LINES = 1_000
+
+
+class ImportViewSet(ViewSet):
+    scopes = {"POST": Scope.BENCHMARK}
+    parser_classes = [MultiPartParser, JSONParser]
+    lookup_field = "public_id"
+
+    @idempotent
+    def create(self, request: Request) -> Accepted[ImportPayload]:
+        member, file = member_of(request), request.FILES.get("file")
+        chosen = validated(NewImportSerializer(data=request.data))
+        if not isinstance(file, UploadedFile):
+            raise NoFile
+        actor_of(request).count("upload", fail_open=True)
+        asked = ImportRequest(name=file.name or "", format=chosen["format"], sheet=chosen["sheet"])
+        found = importing.look(owner=member, content=file.read(), request=asked)
+        if not found.id:
+            places = [(f"{line['line']}: " if line["line"] else "", line) for line in found.lines]
+            refused = [place + line["sentence"] for place, line in places if line["action"] == "refused"]
+            raise importing.ImportRefused(fields={"file": refused[:MAX_LINES]})
+        return Accepted(import_payload(found))
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def apply(self, request: Request, public_id: str) -> Created[TemplatePayload]:
+        member, chosen = member_of(request), validated(ApplyImportSerializer(data=request.data))
+        template = None
+        if chosen["template"]:
+            template = access.get_template_or_404(person_of(request), chosen["template"], to_edit=True)
+        draft = importing.apply_look(
+            owner=member, look_id=public_id.replace("\0", ""), template=template, with_answers=chosen["with_answers"]
+        )
+        return Created(template_payload(draft.template, member))

@@ -1,0 +1,101 @@
+"""Reports of runs: stored, computed anew, published, compared, and downloaded."""
+
+import msgspec
+from django.http import StreamingHttpResponse
+from django.utils.translation import gettext as _
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.views import APIView
+from rest_framework.viewsets import ViewSet
+
+from accounts.api.idempotency import idempotent
+from accounts.models import Scope
+from benchmarks import access, actions
+from benchmarks.api.people import actor_of, person_of, validated
+from benchmarks.api.serializers import PublishSerializer
+from benchmarks.exports.formats import WRITERS
+from benchmarks.exports.responses import export_response
+from benchmarks.models import Run
+from benchmarks.payload_types import ComparisonPayload, HeatMapPayload, RunPayload, RunReportPayload
+from benchmarks.payloads import heat_map_payload, run_payload
+from benchmarks.queries.run_progress import read_run_progress
+from benchmarks.reporting import run_changes
+from benchmarks.reporting.heat_map import read_heat_map
+from benchmarks.reports import payload_of
+from common.api_responses import PayloadResponse
+from common.errors import InvalidInput, NotFound
+
+
+class RunReportViewSet(ViewSet):
+    scopes = {"POST": Scope.BENCHMARK}
+    lookup_field = "public_id"
+
+    def get_object(self, *, to_change: bool = False) -> Run:
+        return access.get_run_or_404(person_of(self.request), self.kwargs["public_id"], to_change=to_change)
+
+    def _changed(self) -> PayloadResponse[RunPayload]:
+        run, request = self.get_object(), self.request
+        return PayloadResponse(run_payload(read_run_progress(run), actor_of(request), person_of(request)))
+
+    @action(detail=True, methods=["get"])
+    def report(self, request: Request, public_id: str) -> PayloadResponse[RunReportPayload]:
+        number, stored = request.query_params.get("number", ""), self.get_object().reports.order_by("-number")
+        if number:
+            if not (number.isascii() and number.isdecimal() and len(number) < 10):
+                raise InvalidInput(fields={"number": [_("A whole number.")]})
+            stored = stored.filter(number=number)
+        found = stored.first()
+        if found is None:
+            raise NotFound(_("The run has no such report."))
+        payload: RunReportPayload = {
+            "number": found.number,
+            "computed_at": found.computed_at,
+            "report": msgspec.to_builtins(payload_of(found)),
+        }
+        return PayloadResponse(payload)
+
+    @action(detail=True, methods=["get"])
+    def compare(self, request: Request, public_id: str) -> PayloadResponse[ComparisonPayload]:
+        run, wanted = self.get_object(), request.query_params.get("with", "")
+        other = run_changes.comparable_runs(person_of(request), run).filter(public_id=wanted.replace("\0", "")).first()
+        if other is None or not run.reports.exists():
+            raise NotFound(_("Choose another run of the template that has a report, too."))
+        changes = run_changes.read_changes(run, other)
+        payload: ComparisonPayload = {
+            "older": changes.older.public_id,
+            "newer": changes.newer.public_id,
+            "comparison": msgspec.to_builtins(changes.numbers),
+        }
+        return PayloadResponse(payload)
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def rescore(self, request: Request, public_id: str) -> PayloadResponse[RunPayload]:
+        actions.rescore_run(self.get_object(to_change=True))
+        return self._changed()
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def publish(self, request: Request, public_id: str) -> PayloadResponse[RunPayload]:
+        run, readers = self.get_object(to_change=True), validated(PublishSerializer(data=request.data))["readers"]
+        if readers == "none":
+            actions.withdraw_run(run)
+        else:
+            actions.publish_run(run, with_names=readers == "names")
+        return self._changed()
+
+
+class RunExport(APIView):
+    def get(self, request: Request, public_id: str, ending: str) -> StreamingHttpResponse:
+        run = access.get_run_or_404(person_of(request), public_id)
+        if ending not in WRITERS:
+            raise NotFound
+        wide = request.query_params.get("wide", "")
+        return export_response(run, ending, actor=actor_of(request), person=person_of(request), wide=wide)
+
+
+class HeatMap(APIView):
+    def get(self, request: Request) -> PayloadResponse[HeatMapPayload]:
+        wanted = [public_id.replace("\0", "") for public_id in request.query_params.getlist("template")]
+        found = read_heat_map(person_of(request), wanted, with_average="average" in request.query_params)
+        return PayloadResponse(heat_map_payload(found))
