@@ -11,8 +11,8 @@ from benchmarks.forms.grades import GradeForm, chosen_of
 from benchmarks.models import Run, RunItem
 from benchmarks.queries.answers import read_case, read_item
 from benchmarks.queries.cases import cell_text
-from benchmarks.queries.grades import read_item_grades
 from benchmarks.queries.matrix import MatrixForm, read_matrix, tags_of
+from benchmarks.reporting.grades import read_item_grades
 from benchmarks.streaming import ENDED, RunToken, position_now, sign
 from benchmarks.views.pages import PageRequest, member_of
 from common.errors import ArenaError

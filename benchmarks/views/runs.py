@@ -15,9 +15,9 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 from battles.streaming import protocol
 from benchmarks import access, actions, streaming
 from benchmarks.models import Run, TemplateVersion
-from benchmarks.queries import results
-from benchmarks.queries.grades import read_run_grades
 from benchmarks.queries.run_progress import read_run_progress
+from benchmarks.reporting import results
+from benchmarks.reporting.grades import read_run_grades
 from benchmarks.reporting.power import power_sentence
 from benchmarks.views.pages import PageRequest, redirect_to
 from common import sse
