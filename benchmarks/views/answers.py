@@ -10,9 +10,9 @@ from benchmarks import access, actions
 from benchmarks.answers import read_case, read_item
 from benchmarks.cases import cell_text
 from benchmarks.forms.grades import GradeForm, chosen_of
-from benchmarks.grades import read_item_grades
 from benchmarks.matrix import MatrixForm, read_matrix, tags_of
 from benchmarks.models import Run, RunItem
+from benchmarks.reporting.grades import read_item_grades
 from benchmarks.streaming import ENDED, RunToken, position_now, sign
 from benchmarks.views.pages import PageRequest, member_of
 from common.errors import ArenaError
