@@ -1,1 +1,1 @@
-"""Pages of numbers: run against run, heat map and report."""
+"""Numbers for pages: results, grades, run against run, heat map and report."""

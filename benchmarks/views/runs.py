@@ -16,9 +16,9 @@ from battles.streaming import protocol
 from benchmarks import access, actions, streaming
 from benchmarks.models import Run, TemplateVersion
 from benchmarks.queries.run_progress import read_run_progress
-from benchmarks.reporting import results
 from benchmarks.reporting.grades import read_run_grades
 from benchmarks.reporting.power import power_sentence
+from benchmarks.reporting.results import read_results
 from benchmarks.views.pages import PageRequest, redirect_to
 from common import sse
 from common.errors import ArenaError
@@ -61,7 +61,7 @@ def _page(request: PageRequest, run: Run, form: BudgetForm | None = None, *, sta
         "budget_form": form or BudgetForm(initial={"to": run.budget and plain_decimal(run.budget)}),
     }
     if run.state in (Run.State.DONE, Run.State.CANCELLED) and progress.finished:
-        found = results.read_results(run)
+        found = read_results(run)
         context |= {
             "results": found, "power": power_sentence(found.report, found.labels), "has_report": run.reports.exists(),
         }  # fmt: skip

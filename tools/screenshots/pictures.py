@@ -190,6 +190,7 @@ ADMINISTRATION = [
         "admin-page-add": "/admin/site_content/pageversion/add/?page=privacy",
         "admin-interactions": "/admin/battles/call/",
         "admin-budgets": "/admin/models_registry/budget/", "admin-listed-boards": "/admin/leaderboard/listedboard/",
+        "admin-benchmark-runs": "/admin/benchmarks/run/",
         "admin-vote-history": "/admin/battles/vote/{battles_vote}/history/",
         "admin-password-change": "/admin/password_change/",
     }),

@@ -162,7 +162,7 @@ def fill_in(address: str, world: World) -> list[str]:
         },
         "/accounts/2fa/webauthn/keys/": {"pk": passkey.pk},
         "/site/": {"page": "privacy"},
-        "/benchmarks/t/": {"public_id": BenchmarkTemplate.objects.get(owner_user=user).public_id},
+        "/benchmarks/t/": {"public_id": BenchmarkTemplate.objects.filter(owner_user=user).earliest("pk").public_id},
         "/benchmarks/r/": {
             "public_id": item.run.public_id, "item_id": item.pk, "case_id": item.case_id, "move": "pause",
         },
