@@ -78,9 +78,14 @@ def _measure(command: Sequence[str], directory: Path, provider: str) -> tuple[fl
             command, cwd=directory, env=home | quiet | keys, stdout=file, stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
         )  # fmt: skip
-        _, _, used = os.wait4(child.pid, 0)
+        _, status, used = os.wait4(child.pid, 0)
     wall = time.perf_counter() - began
-    return used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024, output.read_text()
+    return (
+        used.ru_utime + used.ru_stime,
+        wall,
+        used.ru_maxrss / 1024,
+        f"{output.read_text()}\nexit code {os.waitstatus_to_exitcode(status)}",
+    )
 
 
 def _promptfoo(bench: Bench, directory: Path, cases: int) -> list[str]:
