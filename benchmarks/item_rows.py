@@ -9,8 +9,8 @@ from django.db import connection
 
 from benchmarks.models import Case, Entrant, Run
 from benchmarks.sql import read_sql
+from benchmarks.statistics.headers import ErrorsCount
 from benchmarks.statistics.rows import CheckResult, ItemRow, ItemState
-from benchmarks.statistics.scores import ErrorsCount
 
 BATCH = 2_000
 

@@ -4,10 +4,11 @@ from django.db import transaction
 from benchmarks.item_rows import item_rows
 from benchmarks.models import Run, RunReport
 from benchmarks.statistics.payload import ReportPayload
-from benchmarks.statistics.recompute import recompute
 
 
 def compute_report(run: Run) -> ReportPayload:
+    from benchmarks.statistics.recompute import recompute  # imports scipy, which other processes do not need
+
     return recompute(item_rows(run))
 
 

@@ -17,7 +17,7 @@ from benchmarks.scores import raw_check, target_of
 from benchmarks.scoring.checks import Check, CheckError, Prepared
 from benchmarks.scoring.child_process import ScoringChildren
 from benchmarks.scoring.registry import errors_of_checks, prepare, target_error
-from benchmarks.statistics.inputs import PASSED, SCORE
+from benchmarks.statistics.headers import PASSED, SCORE
 from common.errors import FieldErrors
 from common.payload_types import JsonObject
 

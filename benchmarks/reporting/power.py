@@ -10,7 +10,6 @@ from benchmarks.access import Person, readable_runs
 from benchmarks.models import RunReport, TemplateVersion
 from benchmarks.reports import payload_of
 from benchmarks.statistics.payload import Pair, ReportPayload
-from benchmarks.statistics.power import detectable_difference
 from common.text.numbers import format_numbers
 
 
@@ -45,6 +44,8 @@ def _open_pair(report: ReportPayload) -> Pair | None:
 
 def detectable_sentence(person: Person, version: TemplateVersion) -> str:
     """Return the difference that this version's cases detect, from the template's last run; "" without one."""
+    from benchmarks.statistics.power import detectable_difference  # imports scipy, which few requests need
+
     runs = readable_runs(person).filter(version__template=version.template_id)
     newest = RunReport.objects.filter(run__in=runs).order_by("-computed_at").first()
     if newest is None or not version.case_count:

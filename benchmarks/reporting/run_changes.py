@@ -9,9 +9,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from benchmarks.access import Person, readable_runs
 from benchmarks.item_rows import entrant_key, item_rows
 from benchmarks.models import Case, Entrant, Run, RunReport
-from benchmarks.statistics.comparison import compare_runs
 from benchmarks.statistics.payload import EntrantComparison, RunComparison
-from benchmarks.statistics.recompute import inputs_from_rows
 
 LISTED_RUNS = 50
 LISTED_CASES = 50
@@ -85,5 +83,8 @@ def _newest_report(run: Run) -> int:
 # Keyed by the reports, too: a run that is scored again is compared again.
 @lru_cache(maxsize=32)
 def _compared(older: int, _older_report: int, newer: int, _newer_report: int) -> RunComparison:
+    from benchmarks.statistics.comparison import compare_runs  # both import scipy, which few requests need
+    from benchmarks.statistics.recompute import inputs_from_rows
+
     runs = Run.objects.select_related("version__template").in_bulk([older, newer])
     return compare_runs(inputs_from_rows(item_rows(runs[older])), inputs_from_rows(item_rows(runs[newer])))

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from benchmarks.statistics.inputs import PASSED, SCORE, EntrantHeader, RunInputs
+from benchmarks.statistics.headers import PASSED, SCORE, EntrantHeader
+from benchmarks.statistics.inputs import RunInputs
 from benchmarks.statistics.multiple import holm
 from benchmarks.statistics.payload import EntrantComparison, Interval, RunComparison, number
 from benchmarks.statistics.run_against_run import MatchedCases, difference_of_runs, flips, match_cases

@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from benchmarks.statistics.inputs import EntrantHeader, RunHeader
+from benchmarks.statistics.headers import EntrantHeader, RunHeader
 
 Number = float | None
 

@@ -8,7 +8,8 @@ from scipy.special import stdtr
 
 from benchmarks.statistics import paired, power
 from benchmarks.statistics.clusters import Flags, Floats, clustered_means
-from benchmarks.statistics.inputs import PASSED, SCORE, RunInputs
+from benchmarks.statistics.headers import PASSED, SCORE
+from benchmarks.statistics.inputs import RunInputs
 from benchmarks.statistics.means import t_interval, unit_interval
 from benchmarks.statistics.multiple import StepDown, holm, step_down
 from benchmarks.statistics.paired import PairedDifferences, Pairs

@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from benchmarks.statistics.scores import ErrorsCount
+from benchmarks.statistics.headers import ErrorsCount
 
 ItemState = Literal["queued", "answering", "answered", "scored", "failed", "skipped"]
 # Errors of the model. Every other one is of the infrastructure, and the score is missing.

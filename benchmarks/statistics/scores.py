@@ -1,15 +1,15 @@
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
-from typing import Literal, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.statistics.clusters import Clusters, Flags, Floats, Indices
+from benchmarks.statistics.headers import ErrorsCount
 
 Kinds = NDArray[np.int8]
-ErrorsCount = Literal["wrong", "missing"]
 
 
 class Kind(IntEnum):

@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from benchmarks.statistics.clusters import Floats
-from benchmarks.statistics.inputs import CaseHeader, EntrantHeader, RunHeader, RunInputs, Usage
+from benchmarks.statistics.headers import CaseHeader, EntrantHeader, RunHeader
+from benchmarks.statistics.inputs import RunInputs, Usage
 from benchmarks.statistics.scores import Kind, Kinds, Scores
 
 
