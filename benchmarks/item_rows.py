@@ -40,6 +40,7 @@ class _Read(NamedTuple):
     lost_calls: int
     is_reused: bool
     checks: str | None
+    grades: str | None
 
 
 class _CaseFacts(NamedTuple):
@@ -51,6 +52,7 @@ class _CaseFacts(NamedTuple):
 
 
 _decode_checks = msgspec.json.Decoder(dict[str, CheckResult]).decode
+_decode_grades = msgspec.json.Decoder(dict[str, float]).decode
 
 
 def item_rows(run: Run, *, with_texts: bool = False) -> Iterator[ItemRow]:
@@ -104,4 +106,5 @@ def _item_row(shared: ItemRow, row: _Read, case: _CaseFacts) -> ItemRow:
         lost_cost=row.lost_cost or 0.0, lost_calls=row.lost_calls, first_token_ms=row.first_token_ms,
         total_ms=row.total_ms, finish=row.finish or "", attempts=row.attempts, reply_text=row.text or "",
         started_at=row.started_at, reused=row.is_reused,
+        grades=_decode_grades(row.grades) if row.grades else {},
     )  # fmt: skip

@@ -4,7 +4,8 @@ SELECT
     item.id, item.case_id, item.repeat, item.state, item.error, item.score, item.passed, item.attempt,
     reply.prompt_tokens, reply.completion_tokens, reply.reasoning_tokens, reply.cost::double precision,
     reply.first_token_ms, reply.total_ms, reply.price_id, reply.finish_reason, reply.text, reply.started_at,
-    lost.cost::double precision, lost.calls, coalesce(reply.is_reused, false), checks.results
+    lost.cost::double precision, lost.calls, coalesce(reply.is_reused, false), checks.results,
+    graded.means
 FROM (
     SELECT *
     FROM benchmarks_runitem
@@ -47,4 +48,17 @@ LEFT JOIN LATERAL (
     FROM benchmarks_score
     WHERE item_id = item.id AND source = 'check'
 ) AS checks ON true
+LEFT JOIN LATERAL (
+    SELECT jsonb_object_agg(kind, mean) AS means
+    FROM (
+        SELECT kind, avg(value) AS mean
+        FROM (
+            SELECT DISTINCT ON (grader_id) kind, value
+            FROM benchmarks_grade
+            WHERE item_id = item.id
+            ORDER BY grader_id, id DESC
+        ) AS latest
+        GROUP BY kind
+    ) AS kinds
+) AS graded ON true
 ORDER BY item.case_id, item.repeat

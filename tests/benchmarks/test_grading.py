@@ -5,6 +5,8 @@ from django.db import DatabaseError, transaction
 from django.test import Client
 
 from accounts.actor import Actor
+from benchmarks import actions
+from benchmarks.item_rows import item_rows
 from benchmarks.models import Grade, Run, RunItem
 from tests import make
 from tests.benchmarks import samples
@@ -40,6 +42,12 @@ def test_latest_grade_counts(member: Actor, sample: Sample):
     assert Grade.objects.count() == 3
     rows = browser.get(f"{run}matrix/?only=graded").context["page"].rows
     assert {case.pk for case, _cells in rows} == {item.case_id, other.case_id}
+
+
+def test_export_has_means_of_latest_grades(member: Actor, sample: Sample):
+    for grader, value in ((member.user, 1), (member.user, 5), (make.user(), 2)):
+        actions.grade_item(grader=grader, item=sample.item, kind="stars", value=value)
+    assert [row.grades for row in item_rows(sample.run) if row.grades] == [{"stars": 3.5}]
 
 
 def test_grade_of_nothing_is_refused(member: Actor, sample: Sample):
