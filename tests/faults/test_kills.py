@@ -86,6 +86,7 @@ def test_program_killed_twice_loses_no_battle(
     wait_for(lambda: steady_provider.calls["steady"] == 4)
     kill_twice(arena, program)
     wait_for(lambda: steady_provider.calls["steady"] == calls)
+    wait_for(arena.is_ready)  # circuit breakers close by themselves
     late = reader.start_battle(SHORT)
     steady_provider.go_on()
     assert [texts(wait_until_answered(reader, battle)) for battle in battles] == [complete_texts(HALTED)] * 2

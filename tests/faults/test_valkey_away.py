@@ -24,6 +24,7 @@ from tests.faults.battling import (
 )
 from tests.faults.running import VALKEY, Arena
 from tests.site import Reader
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.faults
 
@@ -85,6 +86,7 @@ def test_site_without_valkey_takes_votes_and_serves_pages(
         took, stopped = timed(lambda: member.api("POST", f"battles/{speaking['id']}/stop/"))
         assert (took <= soon, stopped.status_code) == (True, 404)  # another person's battle, and nothing hangs
     assert texts(wait_until_answered(reader, speaking)) == complete_texts(HALTED)
+    wait_for(arena.is_ready)  # circuit breakers close by themselves
     assert texts(wait_until_answered(member, accepted.json()["battles"][0])) == complete_texts(LONG)
     assert texts(answered_battle(reader)) == complete_texts("one two three")
     assert PAUSED not in reader.get("/").text
