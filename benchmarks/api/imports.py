@@ -44,7 +44,9 @@ class ImportViewSet(ViewSet):
     @action(detail=True, methods=["post"])
     @idempotent
     def apply(self, request: Request, public_id: str) -> Created[TemplatePayload]:
-        member, chosen = member_of(request), validated(ApplyImportSerializer(data=request.data))
+        member, chosen = actor_of(request).user, validated(ApplyImportSerializer(data=request.data))
+        if member is None:
+            raise importing.ImportGone
         template = None
         if chosen["template"]:
             template = access.get_template_or_404(person_of(request), chosen["template"], to_edit=True)

@@ -11,6 +11,9 @@ from django.test import Client
 
 from accounts.actor import Actor
 from accounts.models import ApiToken, Scope, SignIn
+from benchmarks import reports
+from benchmarks.actions import importing
+from benchmarks.imports.content import Request
 from tests import api_fixtures, make
 from tests.api_fixtures import World
 from tests.arena_site.security import url_access
@@ -283,7 +286,12 @@ def test_staff_without_permissions_gets_no_admin_page(others: dict[str, Client])
 def test_benchmark_api_needs_owner_and_scope(others: dict[str, Client]):
     member, (ada, bob, _cyd) = make.member(), api_fixtures.contestants()
     sample, wrong = benchmark_samples.sample(member.user, [ada, bob]), []
-    live = benchmark_samples.live_run(member.user, sample.template.versions.get(state="frozen"), [ada])
+    version = sample.template.versions.get(state="frozen")
+    live = benchmark_samples.live_run(member.user, version, [ada])
+    later = benchmark_samples.finished_run(member.user, version, [ada])
+    for run in (sample.run, later):
+        reports.store_report(run, reports.compute_report(run))
+    look = importing.look(owner=member.user, content=b"country,expected\nFrance,Paris", request=Request("cases.csv"))
     programs = {scope: program(member, scope) for scope in Scope}
     for address, needed in url_access.BENCHMARKS_API.items():
         run = live if "stream" in address else sample.run
@@ -291,8 +299,11 @@ def test_benchmark_api_needs_owner_and_scope(others: dict[str, Client]):
             "templates": sample.template.public_id,
             "runs": run.public_id,
             "items": f"{run.public_id}-{sample.item.pk}",
+            "imports": look.id,
         }
-        path = address.format(public_id=ids.get(address.split("/")[4], ""))
+        path = address.format(public_id=ids.get(address.split("/")[4], ""), ending="jsonl")
+        if path.endswith("/compare/"):
+            path += f"?with={later.public_id}"
         for method, wanted in needed.items():
             for scope, client in programs.items():
                 status = ask(client, method, path)

@@ -62,7 +62,8 @@ def test_interaction_export_has_every_request(client: Client, monkeypatch: pytes
     monkeypatch.setattr(interactions, "BATCH", 2)
     voter = make.member()
     battle = called(voter, "ada", "bob", vote="left")
-    Call.objects.create(model=make.model(slug="cyd"), attempt=1, fence=0, state="done")
+    cyd = make.model(slug="cyd")
+    Call.objects.create(model=cyd, purpose="probe", lease_until=timezone.now(), attempt=1, fence=0, state="done")
     found = rows(client.get(f"{API}jsonl"))
     assert [(row["model"], row["state"], row["text"]) for row in found] == [
         ("ada", "failed", None), ("ada", "done", "an answer"),
