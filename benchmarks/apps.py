@@ -7,4 +7,4 @@ class BenchmarksConfig(AppConfig):
     verbose_name = _("Benchmarks")
 
     def ready(self) -> None:
-        from benchmarks import personal_data  # noqa: F401 (connects receivers)
+        from benchmarks import personal_data, receivers  # noqa: F401 (connect receivers)

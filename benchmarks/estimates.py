@@ -4,14 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from django.db.models import Avg, IntegerField, TextField
+from django.db.models import Avg, Count, IntegerField, Q, Sum, TextField
 from django.db.models.functions import Cast, Coalesce, Length
 
 from battles.models import Call
 from battles.prompting.messages import CHARACTERS_PER_TOKEN, context_characters
-from benchmarks.models import Prompt, RenderedPrompt, TemplateVersion
+from benchmarks.models import CaseFile, Prompt, RenderedPrompt, TemplateVersion
 from common.payload_types import JsonObject
 from models_registry.models import LanguageModel
+from models_registry.providers.base import MAX_TOKENS_PER_IMAGE
 from models_registry.providers.kinds import CAPS
 from models_registry.spending import MAX_TEMPLATE_TOKENS
 
@@ -116,6 +117,11 @@ def _case_sizes(version: TemplateVersion, prompt: Prompt) -> dict[str, int]:
             "key", Cast(written, IntegerField()), named=False
         )
     }
+    for key, text, images in (
+        CaseFile.objects.filter(case__version=version).order_by().values_list("case__key")
+        .annotate(text=Coalesce(Sum("upload__characters"), 0), images=Count("pk", filter=Q(upload__kind="image")))
+    ):  # fmt: skip
+        sizes[key] += text + images * MAX_TOKENS_PER_IMAGE * CHARACTERS_PER_TOKEN
     if version.state == TemplateVersion.State.FROZEN:
         sizes |= dict(RenderedPrompt.objects.filter(prompt=prompt).values_list("case__key", "characters"))
     return sizes

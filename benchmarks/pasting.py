@@ -16,6 +16,14 @@ KEY_COLUMNS, EXPECTED_COLUMN, TAGS_COLUMN = ("key", "id"), "expected", "tags"
 MAX_PROBLEMS = 20
 
 
+@dataclass(frozen=True)
+class PastedFile:
+    """upload: a public id."""
+
+    variable: str
+    upload: str
+
+
 @dataclass
 class PastedCase:
     key: str = ""
@@ -28,6 +36,7 @@ class PastedCase:
     cluster: str = ""
     metadata: JsonObject = field(default_factory=dict)
     weight: float = 1.0
+    files: list[PastedFile] = field(default_factory=list)
 
 
 def read_table(text: str) -> list[PastedCase]:

@@ -43,10 +43,14 @@ def messages_for(
 
 def turn_content(turn: Turn, contents: Mapping[str, AttachmentContent]) -> Content:
     """Return the turn's files followed by its prompt, equal for every side."""
-    if not turn.attached:
-        return turn.prompt
-    files = [contents[file["id"]] for file in turn.attached]
-    text = "\n\n".join([*(file.text for file in files if file.text), turn.prompt])
+    return content_with_files(turn.prompt, [contents[file["id"]] for file in turn.attached])
+
+
+def content_with_files(prompt: str, files: Sequence[AttachmentContent]) -> Content:
+    """Return the texts of files, the prompt, and images beside them."""
+    if not files:
+        return prompt
+    text = "\n\n".join([*(file.text for file in files if file.text), prompt])
     images = [{"type": "image_url", "image_url": {"url": file.image}} for file in files if file.image]
     return [{"type": "text", "text": text}, *images] if images else text
 

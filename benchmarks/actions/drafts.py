@@ -1,11 +1,9 @@
 """Changes of templates and drafts; each locks the version."""
 
-import hashlib
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import msgspec
 from django.db import transaction
 from django.db.models import Max
 from django.utils.text import slugify
@@ -13,7 +11,9 @@ from django.utils.translation import gettext as _
 
 from accounts import audit
 from accounts.models import User
-from benchmarks.errors import WrongState
+from benchmarks.actions.case_digests import case_digest, lock_draft
+from benchmarks.actions.case_files import copy_files, find_uploads, store_files
+from benchmarks.case_files import files_by_case
 from benchmarks.imports.limits import MAX_CASES, MAX_KEY
 from benchmarks.models import Case, Check, Prompt, Template, TemplateVersion
 from benchmarks.pasting import PastedCase
@@ -59,7 +59,7 @@ def update_template(
 @transaction.atomic
 def save_draft(version: TemplateVersion, content: DraftContent) -> None:
     """Replace a draft's prompts, checks and parameters. Raises WrongState."""
-    draft = _lock_draft(version)
+    draft = lock_draft(version)
     draft.parameters, draft.errors_count = content.parameters, content.errors_count
     if content.variables is not None:
         draft.variables = content.variables
@@ -89,19 +89,23 @@ def start_draft(template: Template) -> TemplateVersion:
         relevant_difference=newest.relevant_difference,
     )  # fmt: skip
     prompts, checks, cases = list(newest.prompts.all()), list(newest.checks.all()), list(newest.cases.all())
+    originals = [case.pk for case in cases]
     copies: list[Prompt | Check | Case] = [*prompts, *checks, *cases]
     for row in copies:
         row.pk, row.version = None, draft
     Prompt.objects.bulk_create(prompts)
     Check.objects.bulk_create(checks)
     Case.objects.bulk_create(cases, batch_size=1_000)
+    copy_files(dict(zip(originals, cases, strict=True)))
     return draft
 
 
 @transaction.atomic
-def add_cases(version: TemplateVersion, pasted: Sequence[PastedCase], *, replace: bool = False) -> int:
-    """Store pasted cases, return their number. Raises InvalidInput and WrongState."""
-    draft = _lock_draft(version)
+def add_cases(
+    version: TemplateVersion, pasted: Sequence[PastedCase], *, replace: bool = False, by: User | None = None
+) -> int:
+    """Store pasted cases, return their number. by: owner of their files. Raises InvalidInput and WrongState."""
+    draft = lock_draft(version)
     if replace:
         draft.cases.all().delete()
         draft.variables = {}
@@ -112,18 +116,21 @@ def add_cases(version: TemplateVersion, pasted: Sequence[PastedCase], *, replace
     if twice:
         sentence = _("The template already has a case “%(key)s”.")
         raise InvalidInput(fields={"table": [sentence % {"key": key} for key in twice[:20]]})
+    uploads = find_uploads(by, [case.files for case in pasted])
+    files = [[(file.variable, uploads[file.upload]) for file in case.files] for case in pasted]
     taken |= {case.key for case in pasted}
     position = 1 + (draft.cases.aggregate(last=Max("position"))["last"] or 0)
     rows = [
         Case(
             version=draft, position=position + at, key=case.key or _new_key(taken, position + at),
             variables=case.variables, expected=case.expected, tags=case.tags,
-            digest=case_digest(case.variables, case.expected, case.messages), messages=case.messages,
+            digest=case_digest(case.variables, case.expected, case.messages, files[at]), messages=case.messages,
             checks=case.checks, cluster=case.cluster, metadata=case.metadata, weight=case.weight,
         )
         for at, case in enumerate(pasted)
     ]  # fmt: skip
     Case.objects.bulk_create(rows, batch_size=1_000)
+    store_files(list(zip(rows, files, strict=True)))
     _count_cases(draft)
     return len(rows)
 
@@ -139,10 +146,11 @@ def _new_key(taken: set[str], number: int) -> str:
 @transaction.atomic
 def save_cases(version: TemplateVersion, edited: Mapping[int, PastedCase], *, deleted: Collection[int] = ()) -> None:
     """Change and delete cases. Raises InvalidInput, ids as fields, and WrongState."""
-    draft = _lock_draft(version)
+    draft = lock_draft(version)
     draft.cases.filter(pk__in=deleted).delete()
     rows = list(draft.cases.filter(pk__in=edited.keys() - set(deleted)))
     others = set(draft.cases.exclude(pk__in=[row.pk for row in rows]).values_list("key", flat=True))
+    files = files_by_case([row.pk for row in rows])
     problems: dict[str, list[str]] = {}
     for row in rows:
         case = edited[row.pk]
@@ -153,7 +161,8 @@ def save_cases(version: TemplateVersion, edited: Mapping[int, PastedCase], *, de
         others.add(case.key)
         # A key may move from one row to another: unique again after the second update.
         row.key, row.variables, row.expected, row.tags = case.key, case.variables, case.expected, case.tags
-        row.digest = case_digest(row.variables, row.expected, row.messages)
+        sent = [(file.variable, file.upload) for file in files.get(row.pk, [])]
+        row.digest = case_digest(row.variables, row.expected, row.messages, sent)
     if problems:
         raise InvalidInput(fields=problems)
     changed = [row.pk for row in rows]
@@ -161,18 +170,6 @@ def save_cases(version: TemplateVersion, edited: Mapping[int, PastedCase], *, de
         Case.objects.filter(pk=pk).update(key=f"{pk}-{secrets.token_hex(8)}")
     Case.objects.bulk_update(rows, ["key", "variables", "expected", "tags", "digest"])
     _count_cases(draft)
-
-
-def case_digest(variables: object, expected: object, messages: object = None) -> str:
-    """Return SHA-256, hexadecimal, shared by equal cases."""
-    return hashlib.sha256(msgspec.json.encode([variables, expected, messages], order="deterministic")).hexdigest()
-
-
-def _lock_draft(version: TemplateVersion) -> TemplateVersion:
-    draft = TemplateVersion.objects.select_for_update().get(pk=version.pk)
-    if draft.state != TemplateVersion.State.DRAFT:
-        raise WrongState(_("This version was used by a run and stays as it is. Make a new draft."))
-    return draft
 
 
 def _count_cases(draft: TemplateVersion) -> None:

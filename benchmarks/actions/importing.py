@@ -12,7 +12,8 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from benchmarks.actions.answer_runs import create_run_of_answers
-from benchmarks.actions.drafts import case_digest, create_template, start_draft
+from benchmarks.actions.case_digests import case_digest
+from benchmarks.actions.drafts import create_template, start_draft
 from benchmarks.actions.import_sentences import sentence_of
 from benchmarks.errors import WrongState
 from benchmarks.imports import content as neutral

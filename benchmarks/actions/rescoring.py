@@ -4,7 +4,7 @@ from django.utils.translation import gettext as _
 
 from benchmarks.actions.templates import freeze_version
 from benchmarks.errors import RunNotPossible, WrongState
-from benchmarks.models import Run, RunItem, TemplateVersion
+from benchmarks.models import CaseFile, Run, RunItem, TemplateVersion
 from benchmarks.tasks import wake_after_commit
 
 
@@ -38,4 +38,15 @@ def _cases_asked_otherwise(run: Run, version: TemplateVersion) -> list[str]:
     same = Exists(with_messages.filter(messages=OuterRef("messages")))
     without_messages = Exists(with_messages.filter(messages__isnull=True))
     asked = run.version.cases.filter(~same & ~(Q(messages__isnull=True) & without_messages))
-    return list(asked.order_by("position").values_list("key", flat=True)[:20])
+    others = asked.order_by("position").values_list("key", flat=True)[:20]
+    before, after = _files(run.version), _files(version)
+    return [*others, *(key for key in before | after if before.get(key) != after.get(key))][:20]
+
+
+def _files(version: TemplateVersion) -> dict[str, list[tuple[str, str, str]]]:
+    """Return names and digests of files by case key."""
+    files: dict[str, list[tuple[str, str, str]]] = {}
+    found = CaseFile.objects.filter(case__version=version).order_by("case", "position")
+    for key, *facts in found.values_list("case__key", "variable", "upload__name", "upload__sha256"):
+        files.setdefault(key, []).append((facts[0], facts[1], facts[2]))
+    return files

@@ -16,13 +16,15 @@ from django.utils.translation import gettext as _
 
 from accounts import audit
 from accounts.models import User
+from benchmarks.actions.case_files import require_usable_files
 from benchmarks.actions.templates import freeze_version
 from benchmarks.errors import RunNotPossible, TooManyRuns, WrongState
-from benchmarks.models import Entrant, Prompt, Run, RunItem, TemplateVersion
+from benchmarks.models import CaseFile, Entrant, Prompt, Run, RunItem, TemplateVersion
 from benchmarks.tasks import wake_after_commit
 from common.errors import InvalidInput
 from common.payload_types import JsonObject
 from models_registry.models import LanguageModel
+from uploads.models import Upload
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ def create_run(
         version = freeze_version(version)
         if version.case_count * len(entrants) * repeats > Run.MAX_ITEMS:
             raise InvalidInput(_("A run has at most %(most)s items.") % {"most": Run.MAX_ITEMS})
-        models = _models_to_ask(entrants)
+        require_usable_files(version)
+        models = _models_to_ask(entrants, with_images=has_images(version))
         is_paid = any(model.is_paid for model in models.values())
         if is_paid and budget is None:
             raise RunNotPossible(_("A run of paid models needs a budget."))
@@ -98,7 +101,11 @@ def _check_numbers(entrants: int, repeats: int, concurrency: int, attempts: int,
         raise InvalidInput(fields=problems)
 
 
-def _models_to_ask(entrants: Sequence[EntrantRequest]) -> dict[int, LanguageModel]:
+def has_images(version: TemplateVersion) -> bool:
+    return CaseFile.objects.filter(case__version=version, upload__kind=Upload.Kind.IMAGE).exists()
+
+
+def _models_to_ask(entrants: Sequence[EntrantRequest], *, with_images: bool) -> dict[int, LanguageModel]:
     """Return the models with providers and prices, by id. Raises RunNotPossible with each that cannot be asked."""
     found = LanguageModel.objects.select_related("provider").prefetch_related("prices")
     models = {model.pk: model for model in found.filter(pk__in=[entrant.model.pk for entrant in entrants])}
@@ -108,6 +115,8 @@ def _models_to_ask(entrants: Sequence[EntrantRequest]) -> dict[int, LanguageMode
             problems[model.slug] = [_("%(name)s is not active.") % {"name": model.name}]
         elif reason := model.provider.unavailable_reason:
             problems[model.slug] = [reason]
+        elif with_images and not model.sees_images:
+            problems[model.slug] = [_("%(name)s does not read images.") % {"name": model.name}]
     if problems:
         raise RunNotPossible(fields=problems)
     return models
@@ -186,10 +195,11 @@ def cancel_run(run: Run) -> Run:
 
 @transaction.atomic
 def retry_failed(run: Run) -> Run:
-    """Ask again what failed or was skipped, in the same run. Raises WrongState."""
+    """Ask again what failed or was skipped, in the same run. Raises WrongState and RunNotPossible."""
     run = Run.objects.lock(run.pk)
     if run.state not in (Run.State.DONE, Run.State.CANCELLED, Run.State.PAUSED):
         raise WrongState
+    require_usable_files(run.version)
     again = RunItem.objects.filter(run=run, state__in=[RunItem.State.FAILED, RunItem.State.SKIPPED])
     again = again.exclude(error="prompt_too_long", attempt=0)  # known before the first call
     again = again.exclude(entrant__model=None)  # imported

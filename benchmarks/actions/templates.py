@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from benchmarks.actions.version_errors import errors_of_version
 from benchmarks.errors import RunNotPossible, TemplateInUse
-from benchmarks.models import Case, Check, Prompt, Run, Template, TemplateVersion
+from benchmarks.models import Case, CaseFile, Check, Prompt, Run, Template, TemplateVersion
 from common.db.triggers import without_triggers_of
 
 
@@ -39,6 +39,9 @@ def freeze_version(version: TemplateVersion) -> TemplateVersion:
         version.case_count += 1
     if not prompts or not version.case_count:
         raise RunNotPossible(_("A template needs a prompt and a case."))
+    files = CaseFile.objects.filter(case__version=version).order_by("case__position", "position")
+    for facts in files.values_list("variable", "upload__name", "upload__sha256"):
+        digest.update(msgspec.json.encode(facts))
     if errors := errors_of_version(version):
         raise RunNotPossible(fields=errors)
     version.state, version.digest, version.frozen_at = TemplateVersion.State.FROZEN, digest.hexdigest(), Now()
@@ -59,7 +62,7 @@ def delete_template(template: Template) -> None:
     versions = TemplateVersion.objects.select_for_update().filter(template=template)
     if Run.objects.filter(version__in=list(versions)).exists():
         raise TemplateInUse
-    with without_triggers_of(Case, Prompt, Check):  # of frozen versions, which no run used
+    with without_triggers_of(Case, CaseFile, Prompt, Check):  # of frozen versions, which no run used
         for contents in (Case, Prompt, Check):
             contents.objects.filter(version__template=template).delete()
         versions.delete()

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from benchmarks import case_files
 from benchmarks.editing.case_choice import case_at
-from benchmarks.models import Case, Prompt, TemplateVersion
+from benchmarks.models import Case, CaseFile, Prompt, TemplateVersion
 from benchmarks.preparation import guard
-from benchmarks.preparation.frames import CaseProblem, CaseSource, PromptSource, RenderedSource, RenderRequest
+from benchmarks.preparation.frames import CaseProblem, PromptSource, RenderedSource, RenderRequest
+from benchmarks.preparation.run_preparation import source_of
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,7 @@ class Preview:
     case: Case | None
     prompts: list[tuple[str, RenderedSource]]
     problems: list[CaseProblem]
+    files: Sequence[CaseFile] = ()
 
 
 def preview(version: TemplateVersion, prompts: Sequence[Prompt], number: int) -> Preview:
@@ -30,7 +33,8 @@ def preview(version: TemplateVersion, prompts: Sequence[Prompt], number: int) ->
         PromptSource(place, label, prompt.messages, prompt.turns)
         for place, (label, prompt) in enumerate(zip(labels, prompts, strict=True))
     ]
-    source = CaseSource(case.pk, case.key, case.variables, case.expected, case.messages)
+    files = case_files.files_by_case([case.pk])[case.pk]
+    source = source_of(case, files)
     [result] = guard.render(RenderRequest(sources, [source], version.variables))
     rendered = [(labels[found.prompt], found) for found in result.rendered]
-    return Preview(number, total, case, rendered, result.problems)
+    return Preview(number, total, case, rendered, result.problems, files)

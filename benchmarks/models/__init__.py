@@ -1,3 +1,4 @@
+from benchmarks.models.files import CaseFile
 from benchmarks.models.grades import Grade
 from benchmarks.models.imports import ImportLook
 from benchmarks.models.replies import ItemCall, ItemReply, Reply, Score
@@ -7,6 +8,7 @@ from benchmarks.models.templates import Case, Check, Prompt, RenderedPrompt, Ren
 
 __all__ = [
     "Case",
+    "CaseFile",
     "Check",
     "Entrant",
     "Grade",

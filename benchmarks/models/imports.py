@@ -8,15 +8,18 @@ from common.ids import new_public_id
 
 
 class ImportLook(models.Model):
-    """A file that a member looked at and may apply, already parsed. A member has one at a time."""
+    """A file that a member looked at and may apply. A member has one at a time."""
 
     TTL = timedelta(days=1)
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     owner = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, related_name="import_look")
     file_name = models.CharField(max_length=255)
-    # benchmarks.imports.content.Imported as MessagePack, compressed by zlib.
+    # benchmarks.imports.content.Imported as MessagePack, compressed by zlib; empty if the file is refused.
     content = models.BinaryField()
+    # A table's bytes, compressed by zlib, and the person's choices: it may be looked at again with other columns.
+    source = models.BinaryField(null=True)
+    choices = models.JSONField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
     def __str__(self) -> str:

@@ -88,7 +88,7 @@ class _Renderer:
         return CaseResult(rendered, problems)
 
     def _rendered(self, prompt: PromptSource, case: CaseSource) -> RenderedSource:
-        values = {"expected": case.expected, **case.variables}
+        values = {"expected": case.expected, **case.files, **case.variables}
         own = [
             {"role": message["role"], "content": self._render(message["template"], prompt, values)}
             for message in prompt.messages

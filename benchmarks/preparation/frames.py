@@ -21,6 +21,8 @@ class CaseSource(msgspec.Struct):
     variables: JsonObject
     expected: object
     messages: list[JsonObject] | None = None
+    # Names by variable.
+    files: dict[str, str] = {}
 
 
 class RenderRequest(msgspec.Struct):

@@ -2,7 +2,7 @@
 
 import logging
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import islice
 
@@ -17,9 +17,10 @@ from battles.moderation import policy
 from battles.moderation.examination import refused_by_rules, store_refusal
 from battles.moderation.findings import Finding
 from battles.prompting.messages import context_characters
-from benchmarks.models import Case, Entrant, Prompt, RenderedPrompt, Run, RunCount, RunItem
+from benchmarks import case_files
+from benchmarks.models import Case, CaseFile, Entrant, Prompt, RenderedPrompt, Run, RunCount, RunItem
 from benchmarks.preparation import guard
-from benchmarks.preparation.frames import CaseProblem, CaseSource, PromptSource, RenderRequest
+from benchmarks.preparation.frames import CaseProblem, CaseResult, CaseSource, PromptSource, RenderRequest
 from benchmarks.preparation.targets import render_targets
 from benchmarks.sql import read_sql
 
@@ -84,9 +85,12 @@ def _render_prompts(run: Run) -> None:
     cases = Case.objects.filter(~Exists(complete), version=run.version_id).order_by("position")
     problems: list[CaseProblem] = []
     remaining = cases.iterator(chunk_size=CASES_PER_CHILD)
-    while batch := [_source(case) for case in islice(remaining, CASES_PER_CHILD)]:
+    while cases_of_batch := list(islice(remaining, CASES_PER_CHILD)):
+        files = case_files.files_by_case([case.pk for case in cases_of_batch])
+        batch = [source_of(case, files.get(case.pk, [])) for case in cases_of_batch]
         while batch:
             results = guard.render(RenderRequest(sources, batch, run.version.variables))
+            problems += _add_files(results, batch, files)
             batch = batch[len(results) :]
             rendered = [
                 RenderedPrompt(
@@ -103,6 +107,17 @@ def _render_prompts(run: Run) -> None:
             _prolong(run.pk)
     if problems:
         raise NotPreparable(problems)
+
+
+def _add_files(
+    results: Sequence[CaseResult], cases: Sequence[CaseSource], files: Mapping[int, Sequence[CaseFile]]
+) -> list[CaseProblem]:
+    return [
+        CaseProblem(case.key, _("No message of a user takes the files."))
+        for case, result in zip(cases, results, strict=False)
+        for source in result.rendered
+        if not case_files.add_files(source, files.get(case.id, []))
+    ]
 
 
 def _render_targets(run: Run) -> None:
@@ -125,7 +140,11 @@ def _check_rules(run: Run) -> None:
     found: dict[str, Finding] = {}
     prompts = remaining.iterator(chunk_size=CASES_PER_CHILD)
     while batch := list(islice(prompts, CASES_PER_CHILD)):
-        texts = [[*(str(message["content"]) for message in messages), *turns] for _key, messages, turns in batch]
+        uploads = case_files.load_uploads([messages for _key, messages, _turns in batch])
+        texts = [
+            [*(str(one["content"]) for one in messages), *turns, *case_files.texts_of(messages, uploads)]
+            for _key, messages, turns in batch
+        ]
         refused = zip(batch, refused_by_rules(texts), strict=True)
         found |= {key: finding for (key, *_rest), finding in refused if finding is not None}
         _prolong(run.pk)
@@ -137,8 +156,9 @@ def _check_rules(run: Run) -> None:
         )
 
 
-def _source(case: Case) -> CaseSource:
-    return CaseSource(case.pk, case.key, case.variables, case.expected, case.messages)
+def source_of(case: Case, files: Sequence[CaseFile]) -> CaseSource:
+    names = case_files.names_by_variable(files)
+    return CaseSource(case.pk, case.key, case.variables, case.expected, case.messages, names)
 
 
 def _insert_items(run: Run) -> None:

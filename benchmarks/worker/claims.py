@@ -19,6 +19,7 @@ from django.db.models.functions import Now
 from battles.models import Call
 from battles.worker import call_slots, call_store
 from battles.worker.call_store import PlannedCall, PreparedCall
+from benchmarks import case_files
 from benchmarks.models import Entrant, ItemReply, Run, RunItem
 from benchmarks.sql import read_sql
 from benchmarks.worker import reuse
@@ -27,6 +28,7 @@ from models_registry.models import Charge, LanguageModel
 from models_registry.models.ledger import are_paid_calls_halted
 from models_registry.providers.base import Message
 from models_registry.providers.kinds import CAPS
+from uploads.models import Upload
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +52,8 @@ class ClaimedItem:
     preempted: int
     answer_key: str
     call: PreparedCall
+    # Ids of uploads, whose pictures the call still needs.
+    pictures: tuple[int, ...] = ()
 
     @property
     def most(self) -> Decimal:
@@ -104,14 +108,15 @@ def claim_items(
     due = _lock_due_items(entrants, wanted, min(free, MAX_BATCH)) if free > 0 else []
     if not due:
         return NOTHING
-    planned = {item.item_id: (item, _plan(entrants[item.entrant_id], item, run)) for item in due}
+    uploads = case_files.load_uploads([item.messages for item in due])
+    planned = {item.item_id: (item, _plan(entrants[item.entrant_id], item, uploads)) for item in due}
     _add_earlier_turns(planned)
     keys = {pk: reuse.answer_key(plan, item.repeat) for pk, (item, plan) in planned.items()}
     reused = _reuse(run, planned, keys)
     may_start = call_slots.take_slots([plan.model for _, plan in planned.values()], background=True, paces=paces)
     planned = dict(compress(planned.items(), may_start))
     charges, reason = _reserve(run, planned)
-    items = _insert(planned, charges, entrants, keys)
+    items = _insert(planned, charges, entrants, keys, uploads)
     is_short = len(items) + len(reused) < min(free, MAX_BATCH)
     return Claim(items, reused, is_short=is_short, pause_reason=reason)
 
@@ -143,12 +148,11 @@ def _lock_due_items(entrants: Mapping[int, Entrant], wanted: Mapping[int, int], 
     return chosen
 
 
-def _plan(entrant: Entrant, item: _DueItem, run: Run) -> PlannedCall:
+def _plan(entrant: Entrant, item: _DueItem, uploads: Mapping[int, Upload]) -> PlannedCall:
     model = _model_of(entrant)
     system = [{"role": "system", "content": model.system_prompt}] if model.system_prompt else []
-    return PlannedCall(
-        model, [*system, *item.messages], purpose=Call.Purpose.ITEM, lease=RunItem.LEASE, overrides=entrant.parameters
-    )
+    messages = [*system, *case_files.with_files(item.messages, uploads)]
+    return PlannedCall(model, messages, purpose=Call.Purpose.ITEM, lease=RunItem.LEASE, overrides=entrant.parameters)
 
 
 def _add_earlier_turns(planned: Mapping[int, tuple[_DueItem, PlannedCall]]) -> None:
@@ -214,6 +218,7 @@ def _insert(
     charges: Mapping[int, Charge],
     entrants: Mapping[int, Entrant],
     keys: Mapping[int, str],
+    uploads: Mapping[int, Upload],
 ) -> list[ClaimedItem]:
     if not planned:
         return []
@@ -230,6 +235,7 @@ def _insert(
         ClaimedItem(
             item.item_id, entrants[item.entrant_id], item.case_id, item.turn, len(item.turns), item.attempt + 1,
             item.fence + 1, item.preempted, keys[item.item_id], call,
+            case_files.pictures_of(item.messages, uploads),
         )
         for item, call in zip(items, calls, strict=True)
     ]  # fmt: skip

@@ -19,8 +19,8 @@ REUSABLE = {"stop", "length"}
 def answer_key(plan: PlannedCall, repeat: int) -> str:
     """Return the SHA-256, in hex, of all that an answer depends on.
 
-    The contestant, its endpoint and upstream name, the messages with the answers of earlier turns, the parameters as
-    sent, and the repeat: repeats of a case are answers of their own.
+    The contestant, its endpoint and upstream name, the messages with digests of pictures and the answers of earlier
+    turns, the parameters as sent, and the repeat: repeats of a case are answers of their own.
     """
     model = plan.model
     content = [model.pk, model.provider.endpoint, model.upstream_name, plan.messages, plan.parameters, repeat]

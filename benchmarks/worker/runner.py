@@ -11,7 +11,7 @@ from contextlib import suppress
 from battles.worker import asking
 from battles.worker.call_store import CallResult
 from battles.worker.turn import WorkerContext
-from benchmarks import streaming
+from benchmarks import case_files, streaming
 from benchmarks.checking import scoring_children
 from benchmarks.models import Run
 from benchmarks.scores import CheckSet
@@ -142,6 +142,8 @@ class RunDriver:
     async def _answer(self, item: ClaimedItem) -> None:
         result = CallResult(was_sent=False)
         try:
+            if item.pictures:  # after the claim, whose locks must not last while they are read
+                await run_in_db(case_files.fill_pictures, item.call.request.messages, item.pictures)
             await asking.ask(item.call, self._provider, result=result)
         except asyncio.CancelledError:
             if self._stopping.is_set():

@@ -1,0 +1,103 @@
+"""Files of cases as models receive them: text before the last message of the user, pictures beside it."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+
+from battles.prompting.messages import AttachmentContent, content_length, content_with_files
+from benchmarks.models import CaseFile
+from benchmarks.preparation.frames import RenderedSource
+from common.payload_types import JsonObject
+from models_registry.providers.base import Message
+from uploads.message_parts import sent_image, sent_text
+from uploads.models import Extraction, Upload
+
+# In a rendered message: ids of uploads.
+KEY = "files"
+
+
+def files_by_case(cases: Collection[int]) -> dict[int, list[CaseFile]]:
+    """Return files in their order, with uploads and extractions, without images."""
+    found = CaseFile.objects.filter(case__in=cases).order_by("case", "position")
+    by_case: dict[int, list[CaseFile]] = defaultdict(list)
+    for file in found.select_related("upload__extraction").defer("upload__extraction__image"):
+        by_case[file.case_id].append(file)
+    return by_case
+
+
+def names_by_variable(files: Sequence[CaseFile]) -> dict[str, str]:
+    names: dict[str, list[str]] = defaultdict(list)
+    for file in files:
+        names[file.variable].append(file.upload.name)
+    return {variable: ", ".join(found) for variable, found in names.items()}
+
+
+def add_files(source: RenderedSource, files: Sequence[CaseFile]) -> bool:
+    """Note the files at the last message of the user, and count them; False without such a message."""
+    message = next((one for one in reversed(source.messages) if one["role"] == "user"), None)
+    if message is None:
+        return not files
+    if files:
+        text = message["content"]
+        sent = content_with_files(text, [_content(file.upload) for file in files])
+        message[KEY] = [file.upload_id for file in files]
+        source.characters += content_length(sent) - len(text)
+        facts = [source.digest, *(file.upload.sha256 for file in files)]
+        source.digest = hashlib.sha256(" ".join(facts).encode()).hexdigest()
+    return True
+
+
+def load_uploads(messages: Sequence[Sequence[JsonObject]]) -> dict[int, Upload]:
+    """Return the files of rendered messages by id, without images; no query without files."""
+    ids = {pk for one in messages for message in one for pk in message.get(KEY, ())}
+    if not ids:
+        return {}
+    found = Upload.objects.filter(pk__in=ids).select_related("extraction").defer("extraction__image")
+    return {upload.pk: upload for upload in found}
+
+
+def with_files(messages: Sequence[JsonObject], uploads: Mapping[int, Upload]) -> list[Message]:
+    """Return messages as they are sent, with the digests of pictures in their places."""
+    return [
+        {"role": message["role"], "content": _sent(message, [uploads[pk] for pk in message[KEY]])}
+        if KEY in message
+        else message
+        for message in messages
+    ]
+
+
+def texts_of(messages: Sequence[JsonObject], uploads: Mapping[int, Upload]) -> list[str]:
+    """Return the texts of documents."""
+    return [sent_text(uploads[pk]) for message in messages for pk in message.get(KEY, ()) if not uploads[pk].is_image]
+
+
+def pictures_of(messages: Sequence[JsonObject], uploads: Mapping[int, Upload]) -> tuple[int, ...]:
+    """Return ids of uploads that fill_pictures has to load."""
+    return tuple(pk for message in messages for pk in message.get(KEY, ()) if uploads[pk].is_image)
+
+
+def fill_pictures(messages: Sequence[Message], pictures: Collection[int]) -> None:
+    """Put pictures in the places of their digests. Raises KeyError for one that is gone."""
+    found = Extraction.objects.filter(upload__in=pictures).select_related("upload")
+    urls = {_digest(one.upload, one.version): sent_image(one.upload) for one in found}
+    for message in messages:
+        for part in message["content"] if isinstance(message["content"], list) else ():
+            if part["type"] == "image_url":
+                part["image_url"] = {"url": urls[part["image_url"]["url"]]}
+
+
+def _sent(message: JsonObject, uploads: Sequence[Upload]) -> object:
+    return content_with_files(message["content"], [_content(upload) for upload in uploads])
+
+
+def _content(upload: Upload) -> AttachmentContent:
+    if upload.deleted_at is None and not upload.is_ready:
+        return AttachmentContent()  # only of imported answers: nothing is sent
+    if upload.deleted_at is None and upload.is_image:
+        return AttachmentContent(image=_digest(upload, upload.extraction.version))
+    return AttachmentContent(text=sent_text(upload))
+
+
+def _digest(upload: Upload, version: str) -> str:
+    """Return the digest of a picture as sent: of its file, and of the version that encoded it."""
+    return f"sha256:{upload.sha256} {version}"

@@ -1,0 +1,156 @@
+"""Files of cases: stored, sent, and kept while a run needs them."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+from django.db import DatabaseError, transaction
+
+from accounts.actor import Actor
+from accounts.models import User
+from battles.worker.runner import Engine
+from benchmarks import actions
+from benchmarks.actions.case_files import change_files
+from benchmarks.actions.templates import delete_template
+from benchmarks.errors import RunNotPossible
+from benchmarks.models import CaseFile, Run, RunItem, TemplateVersion
+from benchmarks.pasting import PastedCase, PastedFile
+from benchmarks.worker.runner import drive
+from common.errors import InvalidInput
+from models_registry.models import LanguageModel
+from tests import make
+from tests.benchmarks import factory
+from tests.fake_provider import FakeProvider
+from tests.uploads import pictures
+from uploads import extraction
+from uploads.actions import keep_upload
+from uploads.deletion import delete_upload
+from uploads.errors import UploadInUse
+from uploads.models import Upload
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SEES = {"abilities": [LanguageModel.Ability.IMAGES]}
+
+
+@pytest.fixture(autouse=True)
+def _storage(settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    monkeypatch.setattr("benchmarks.worker.runner.IDLE_TICK_S", 0.02)
+    monkeypatch.setattr("benchmarks.worker.runner.PLAN_TTL_S", 0.1)
+
+
+@pytest.fixture
+def drive_run(engine: Engine) -> Callable[[Run], Run]:
+    def run_to_end(run: Run) -> Run:
+        engine.run(partial(drive, run.pk), "run")
+        return factory.wait_until_ended(run)
+
+    return run_to_end
+
+
+def kept(owner: User, content: bytes, name: str) -> Upload:
+    upload = keep_upload(actor=Actor(user=owner), content=content, name=name)
+    extraction.read_upload(upload.pk)
+    upload.refresh_from_db()
+    return upload
+
+
+def version_with_files(cases: int = 1, **fields: object) -> TemplateVersion:
+    version = factory.version(cases, **fields)
+    owner = version.template.owner_user
+    files = [kept(owner, b"Tea is 3.\n", "menu.txt"), kept(owner, pictures.picture(), "photo.png")]
+    for case in version.cases.all():
+        change_files(case, added=files, variable="document")
+    return version
+
+
+def test_text_goes_before_the_prompt_and_picture_beside(fake_provider: FakeProvider, drive_run: Callable[[Run], Run]):
+    version = version_with_files(template="say {{ word }} of {{ document }}", turns=["and {{ word }} again"])
+    model = make.model("honest", at=fake_provider.base_url, **SEES)
+    run = drive_run(factory.run(version, model))
+    assert factory.counts(run) == {"scored": 1}
+    first, second = (request["messages"] for request in fake_provider.requests)
+    [message] = first
+    text, picture = message["content"]
+    assert text["text"] == (
+        "--- File “menu.txt” ---\nTea is 3.\n--- End of “menu.txt” ---\n\nsay word0 of menu.txt, photo.png"
+    )
+    assert picture["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
+    assert (second[0], second[2]["content"]) == (message, "and word0 again")
+
+
+def test_changed_picture_is_asked_again(fake_provider: FakeProvider, drive_run: Callable[[Run], Run]):
+    version = version_with_files(2)
+    model = make.model("honest", at=fake_provider.base_url, **SEES)
+    drive_run(factory.run(version, model))
+    drive_run(factory.run(version, model, reuse_days=1))
+    assert fake_provider.calls == {"honest": 2}
+    draft = actions.start_draft(version.template)
+    first, second = draft.cases.all()
+    digests = set(version.cases.values_list("digest", flat=True))
+    assert {first.digest, second.digest} == digests
+    other = kept(version.template.owner_user, pictures.picture(width=41), "photo.png")
+    change_files(first, added=[other], removed=[first.files.get(position=1).pk])
+    assert first.digest not in digests
+    drive_run(factory.run(draft, model, reuse_days=1))
+    assert fake_provider.calls == {"honest": 3}
+
+
+def test_run_that_cannot_use_files_is_refused():
+    version = version_with_files()
+    owner = version.template.owner_user
+    blind = make.model("blind")
+    with pytest.raises(RunNotPossible) as refusal:
+        factory.run(version, blind, make.model("seeing", **SEES))
+    assert list(refusal.value.fields) == [blind.slug]
+    damaged = kept(owner, pictures.picture()[:60], "broken.png")
+    change_files(version.cases.get(), added=[damaged])
+    with pytest.raises(RunNotPossible) as refusal:
+        factory.run(version, make.model("seeing", **SEES))
+    assert list(refusal.value.fields) == ["cases[case-0].files"]
+    with pytest.raises(InvalidInput):
+        change_files(version.cases.get(), added=[kept(owner, b"%d" % n, f"{n}.txt") for n in range(4)])
+
+
+def test_cases_take_own_files_only():
+    version = factory.version(0)
+    owner, stranger = version.template.owner_user, make.user()
+    own, other = kept(owner, b"mine", "a.txt"), kept(stranger, b"theirs", "b.txt")
+    with pytest.raises(InvalidInput):
+        actions.add_cases(version, [PastedCase(files=[PastedFile("doc", other.public_id)])], by=owner)
+    with pytest.raises(InvalidInput):
+        actions.add_cases(version, [PastedCase(files=[PastedFile("doc", own.public_id)] * 2)], by=owner)
+    assert version.cases.count() == 0
+    actions.add_cases(version, [PastedCase(files=[PastedFile("doc", own.public_id)])], by=owner)
+    assert CaseFile.objects.get().upload == own
+
+
+def test_files_of_a_live_run_stay(fake_provider: FakeProvider, drive_run: Callable[[Run], Run]):
+    version = version_with_files()
+    text = Upload.objects.get(name="menu.txt")
+    run = factory.run(version, make.model("status-400", at=fake_provider.base_url, **SEES))
+    for change in (
+        lambda: CaseFile.objects.all().delete(),
+        lambda: CaseFile.objects.update(variable="other"),
+        lambda: CaseFile.objects.create(case=version.cases.get(), upload=text, variable="x", position=3),
+    ):
+        with pytest.raises(DatabaseError, match="what_a_run_used_never_changes"), transaction.atomic():
+            change()
+    with pytest.raises(UploadInUse):
+        delete_upload(text)
+    drive_run(run)
+    assert RunItem.objects.get().state == "failed"
+    delete_upload(text)
+    with pytest.raises(RunNotPossible):
+        actions.retry_failed(run)
+    with pytest.raises(RunNotPossible):
+        factory.run(version, make.model("seeing", **SEES))
+
+
+def test_template_is_deleted_with_its_files():
+    version = version_with_files()
+    actions.freeze_version(version)
+    delete_template(version.template)
+    assert (CaseFile.objects.count(), Upload.objects.count()) == (0, 2)
