@@ -32,6 +32,11 @@ def keep_upload(*, actor: Actor, content: bytes, name: str) -> Upload:
     if len(content) > MAX_BYTES:
         raise FileTooLarge
     actor.count("upload", fail_open=actor.user is not None)
+    return store_upload(actor, content, name)
+
+
+def store_upload(actor: Actor, content: bytes, name: str) -> Upload:
+    """Keep one of the files of a counted request, as keep_upload does."""
     file_type = detect_type(content, name)
     if file_type is None:
         raise UnknownFileType

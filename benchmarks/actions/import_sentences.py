@@ -8,6 +8,7 @@ from benchmarks.imports.content import Entry, Value
 
 SENTENCES: Mapping[Code, str | Promise] = {
     "cases": _("%(count)s cases are taken."),
+    "files": _("%(count)s files of cases are taken."),
     "check": _("The check becomes “%(scorer)s”."),
     "column": _("The column “%(column)s” is taken as %(role)s."),
     "model": _("The model is proposed as an entrant."),
@@ -17,6 +18,7 @@ SENTENCES: Mapping[Code, str | Promise] = {
     "fewer_examples": _("Only %(limit)s of %(found)s given examples are kept."),
     "key_made_unique": _("The title was changed into the key “%(key)s”, which no other case has."),
     "not_the_likelihood_score": _("The letter of the choice is asked for: this is not the score by likelihood."),
+    "picture_beside_prompt": _("The case’s picture goes beside the message, not into its place."),
     "prompt_made_of_columns": _("The file has no prompt: one was made of the columns %(columns)s."),
     "rouge_n_as_rouge_l": _("rouge-n becomes “rouge_l”."),
     "single_underscore": _("A column with one underscore is taken as one with two."),
@@ -44,6 +46,8 @@ SENTENCES: Mapping[Code, str | Promise] = {
     "archive_in_archive": _("An archive contains another archive."),
     "assertion_not_understood": _("The assertion was not understood."),
     "bytes_in_a_column": _("A column contains bytes, not text."),
+    "case_file_too_large": _("The file “%(file)s” of a case is larger than %(limit)s bytes."),
+    "case_file_type_unknown": _("The type of the file “%(file)s” is not supported."),
     "choices_in_some_cases_only": _("Only some cases have choices."),
     "choices_not_understood": _("The choices were not understood."),
     "column_missing": _("The column “%(column)s” is missing."),
@@ -70,7 +74,7 @@ SENTENCES: Mapping[Code, str | Promise] = {
     "file_missing": _("The archive does not have this file."),
     "file_outside_archive": _("Only files of the same archive are read."),
     "file_too_large": _("A file may have %(limit)s bytes."),
-    "files_not_supported": _("The cases have files: these cannot be imported yet."),
+    "files_in_earlier_message": _("Pictures can only go with the last message."),
     "format_unknown": _("The format was not found. Choose it."),
     "group_not_supported": _("Groups of tasks are not supported."),
     "key_is_no_text": _("A key is not a text."),

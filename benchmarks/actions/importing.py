@@ -10,9 +10,11 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from accounts.actor import Actor
 from accounts.models import User
 from benchmarks.actions.answer_runs import create_run_of_answers
 from benchmarks.actions.case_digests import case_digest
+from benchmarks.actions.case_files import store_files
 from benchmarks.actions.drafts import create_template, start_draft
 from benchmarks.actions.import_sentences import sentence_of
 from benchmarks.errors import WrongState
@@ -24,6 +26,8 @@ from benchmarks.scores import MAX_KEY, case_checks
 from common.errors import ArenaError, NotFound
 from common.ids import new_public_id
 from common.payload_types import JsonObject
+from uploads.actions import store_upload
+from uploads.models import Upload
 
 
 class ImportRefused(ArenaError):
@@ -75,14 +79,8 @@ def look(*, owner: User, content: bytes, request: Request) -> Look:
 def read_import(content: bytes, request: Request) -> Imported:
     """Parse a file, and refuse what templates have no room for."""
     imported = read_file(content, request)
-    template = imported.template
-    if imported.is_refused:
-        return imported
-    if template is None:
+    if not imported.is_refused and imported.template is None:
         return _refused(imported, Entry("refused", "questions_missing"))
-    with_files = sum(bool(case.files) for case in template.cases)
-    if with_files:
-        return _refused(imported, Entry("refused", "files_not_supported", {"cases": with_files}))
     return imported
 
 
@@ -122,10 +120,25 @@ def create_draft(*, owner: User, imported: Imported, template: Template | None =
     Prompt.objects.bulk_create(_prompts(draft, found.prompts))
     checks = case_checks([], _raw_checks(found.checks))
     Check.objects.bulk_create(Check(version=draft, position=position, **check) for position, check in enumerate(checks))
-    Case.objects.bulk_create(
-        [_case(draft, position, case) for position, case in enumerate(found.cases, start=1)], batch_size=1_000
-    )
+    uploads = _store_uploads(owner, found)
+    files = [[(file.variable, uploads[file.digest]) for file in case.files] for case in found.cases]
+    cases = [
+        _case(draft, position, case, sent)
+        for position, (case, sent) in enumerate(zip(found.cases, files, strict=True), start=1)
+    ]
+    Case.objects.bulk_create(cases, batch_size=1_000)
+    store_files(list(zip(cases, files, strict=True)))
     return draft
+
+
+def _store_uploads(owner: User, template: neutral.Template) -> dict[str, Upload]:
+    """Store the files of cases as the member's uploads, by digest. Raises ImportRefused and as keep_upload does."""
+    names = {file.digest: file.name for case in template.cases for file in case.files}
+    uploads = {digest: store_upload(Actor(user=owner), template.files[digest], name) for digest, name in names.items()}
+    failed = [upload for upload in uploads.values() if upload.state == Upload.State.FAILED]
+    if failed:
+        raise ImportRefused(fields={"file": [f"{upload.name}: {upload.error_message}" for upload in failed]})
+    return uploads
 
 
 def _refused(imported: Imported, entry: Entry) -> Imported:
@@ -158,7 +171,7 @@ def _prompts(draft: TemplateVersion, prompts: Sequence[neutral.Prompt]) -> list[
     ]  # fmt: skip
 
 
-def _case(draft: TemplateVersion, position: int, case: neutral.Case) -> Case:
+def _case(draft: TemplateVersion, position: int, case: neutral.Case, files: Sequence[tuple[str, Upload]]) -> Case:
     messages = None
     if case.messages is not None:
         messages = [{"role": message.role, "content": message.text} for message in case.messages]
@@ -166,7 +179,7 @@ def _case(draft: TemplateVersion, position: int, case: neutral.Case) -> Case:
         version=draft, position=position, key=case.key, variables=case.variables, expected=case.expected,
         messages=messages, checks=_raw_checks(case.checks) or None, cluster=case.cluster, tags=case.tags,
         metadata=case.metadata, weight=case.weight, threshold=case.threshold,
-        digest=case_digest(case.variables, case.expected, messages),
+        digest=case_digest(case.variables, case.expected, messages, files),
     )  # fmt: skip
 
 

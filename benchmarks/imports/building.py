@@ -4,8 +4,8 @@ import hashlib
 import posixpath
 from collections.abc import Sequence
 
-from benchmarks.imports.content import Case, Check, Message, Prompt, Reply, Template
-from benchmarks.imports.limits import MAX_CASES, MAX_KEY, MAX_REPLIES, MAX_TAG
+from benchmarks.imports.content import Case, CaseFile, Check, Message, Prompt, Reply, Template
+from benchmarks.imports.limits import MAX_CASE_FILES, MAX_CASES, MAX_KEY, MAX_REPLIES, MAX_TAG
 from benchmarks.imports.report import ImportRefused, Place, Report
 
 _TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
@@ -33,6 +33,9 @@ class Cases:
             self._keys[case.key] = place
             case.tags = [tag[:MAX_TAG] for tag in dict.fromkeys(case.tags) if tag]
             case.cluster = short_key(case.cluster)
+            case.files = list({file.digest: file for file in case.files}.values())
+            if len(case.files) > MAX_CASE_FILES:
+                self._report.refuse("too_many_case_files", place, limit=MAX_CASE_FILES)
             self.found.append(case)
 
     def add_titled(self, case: Case, place: Place) -> None:
@@ -60,9 +63,12 @@ class Cases:
         """Raises ImportRefused when there is no case."""
         if not self.found and not self._report.counts["refused"]:
             raise ImportRefused("no_cases")
+        files = {file.digest: file.content for case in self.found for file in case.files}
+        for case in self.found:
+            case.files = [CaseFile(file.variable, file.name, file.digest) for file in case.files]
         return Template(
             title(name), description, list(prompts), list(checks), self.found,
-            schema_of(self.found), parameters or {},
+            schema_of(self.found), parameters or {}, files,
         )  # fmt: skip
 
 
@@ -112,6 +118,12 @@ def one_message(text: str, label: str = "prompt") -> Prompt:
     return Prompt(label, [Message("user", text)])
 
 
+def input_prompt(cases: Sequence[Case]) -> Prompt:
+    """Return a prompt of the variable `input`, which cases with a chat of their own lack."""
+    has_chat = any(case.messages for case in cases)
+    return one_message("{% if input is defined %}{{ input }}{% endif %}" if has_chat else "{{ input }}")
+
+
 LETTERED = (
     "{{ question }}\n\n"
     "{% for choice in choices %}{{ 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[loop.index0] }}) {{ choice }}\n{% endfor %}\n"
@@ -121,7 +133,10 @@ MAX_CHOICES = 26
 CHOICES = "choices"  # label of the prompt
 
 
-def choice_prompt() -> Prompt:
+def choice_prompt(cases: Sequence[Case] = ()) -> Prompt:
+    if any(case.messages for case in cases):
+        question = "{% if question is defined %}{{ question }}{% endif %}"
+        return one_message(LETTERED.replace("{{ question }}", question), CHOICES)
     return one_message(LETTERED, CHOICES)
 
 

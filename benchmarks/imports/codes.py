@@ -5,6 +5,7 @@ from typing import Literal
 Code = Literal[
     # Taken:
     "cases",
+    "files",
     "check",
     "column",
     "model",
@@ -15,6 +16,7 @@ Code = Literal[
     "fewer_examples",
     "key_made_unique",
     "not_the_likelihood_score",
+    "picture_beside_prompt",
     "prompt_made_of_columns",
     "rouge_n_as_rouge_l",
     "single_underscore",
@@ -45,6 +47,8 @@ Code = Literal[
     "archive_in_archive",
     "assertion_not_understood",
     "bytes_in_a_column",
+    "case_file_too_large",
+    "case_file_type_unknown",
     "choices_in_some_cases_only",
     "choices_not_understood",
     "column_missing",
@@ -71,7 +75,7 @@ Code = Literal[
     "file_missing",
     "file_outside_archive",
     "file_too_large",
-    "files_not_supported",
+    "files_in_earlier_message",
     "format_unknown",
     "group_not_supported",
     "key_is_no_text",

@@ -48,10 +48,12 @@ class Check(msgspec.Struct):
 
 
 class CaseFile(msgspec.Struct):
+    """File of a case. digest: SHA-256, hexadecimal; content: empty once the template has it."""
+
     variable: str
     name: str
-    media_type: str
-    content: bytes
+    digest: str
+    content: bytes = b""
 
 
 class Case(msgspec.Struct):
@@ -69,7 +71,7 @@ class Case(msgspec.Struct):
 
 
 class Template(msgspec.Struct):
-    """Template and its cases; `variables` is the JSON Schema of a case's variables."""
+    """Template and its cases; `variables` is the JSON Schema of a case's variables, `files` are by digest."""
 
     name: str
     description: str
@@ -78,6 +80,7 @@ class Template(msgspec.Struct):
     cases: list[Case]
     variables: dict[str, object]
     parameters: dict[str, object] = {}
+    files: dict[str, bytes] = {}
 
 
 class Reply(msgspec.Struct):

@@ -1,3 +1,5 @@
+from uploads.limits import MAX_FILE_MB
+
 MAX_FILE_BYTES = 50_000_000
 # Of all files in an archive together.
 MAX_UNPACKED_BYTES = 50_000_000
@@ -18,6 +20,7 @@ MAX_DEPTH = 32
 MAX_KEY = 120
 MAX_TAG = 60
 MAX_CASE_FILES = 6
+MAX_CASE_FILE_BYTES = MAX_FILE_MB * 1_000_000
 MAX_PROMPTS = 10
 MAX_MESSAGES = 10
 MAX_TURNS = 4

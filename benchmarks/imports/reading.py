@@ -87,6 +87,8 @@ def _with_report(imported: Imported, report: Report) -> Imported:
         return Imported(imported.format, report.entries, counts)
     if imported.template is not None:
         report.taken("cases", count=len(imported.template.cases))
+        if imported.template.files:
+            report.taken("files", count=len(imported.template.files))
     if imported.replies:
         report.taken("replies", count=len(imported.replies))
     counts = {str(action): count for action, count in report.counts.items()}

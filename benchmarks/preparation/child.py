@@ -94,7 +94,9 @@ class _Renderer:
             for message in prompt.messages
         ]
         system = [message for message in own if message["role"] == "system"]
-        messages: list[JsonObject] = [*system, *(case.messages or []), *(own[len(system) :])]
+        # A prompt of variables that a ready-made chat lacks adds nothing to it.
+        others = [message for message in own[len(system) :] if message["content"].strip() or not case.messages]
+        messages: list[JsonObject] = [*system, *(case.messages or []), *others]
         turns = [self._render(turn, prompt, values) for turn in prompt.turns]
         characters = sum(len(str(message["content"])) for message in messages) + sum(map(len, turns))
         if characters > self._request.max_characters:

@@ -1,21 +1,31 @@
 """Imports become drafts, all or nothing."""
 
+import base64
 import io
 from pathlib import Path
 from typing import get_args
 
+import msgspec
 import pytest
 from django.core.management import CommandError, call_command
 from django.utils import translation
 
+from accounts.actor import Actor
 from benchmarks.actions import freeze_version
 from benchmarks.actions.import_sentences import SENTENCES, sentence_of
-from benchmarks.actions.importing import ImportGone, apply_look, create_draft, look, read_import
+from benchmarks.actions.importing import ImportGone, ImportRefused, apply_look, create_draft, look, read_import
 from benchmarks.errors import WrongState
 from benchmarks.imports.codes import Code
-from benchmarks.imports.content import Entry, Request
-from benchmarks.models import Check, ImportLook, Prompt, Template, TemplateVersion
+from benchmarks.imports.content import Entry, Imported, Request
+from benchmarks.models import CaseFile, Check, ImportLook, Prompt, RenderedPrompt, Template, TemplateVersion
+from benchmarks.preparation.run_preparation import prepare
 from tests import make
+from tests.benchmarks import factory
+from tests.benchmarks.imports.files import archive
+from tests.uploads.pictures import picture
+from uploads.errors import QuotaReached
+from uploads.extraction import read_upload
+from uploads.models import Upload
 
 FILES = Path(__file__).parents[1] / "data" / "benchmarks"
 
@@ -68,9 +78,60 @@ def test_look_is_applied_once_and_by_its_owner_only():
     assert apply_look(owner=owner, look_id=again.id, template=draft.template).number == 2
 
 
-def test_files_and_answers_without_room_are_reported():
-    picture = b'{"input": "see", "target": "a", "files": {"a.png": "data:image/png;base64,iVBORw0KGgo="}}'
-    assert read_import(picture, Request("pictures.jsonl")).entries[-1].code == "files_not_supported"
+VISION = b"""[{"role": "user", "content": [{"type": "text", "text": "What is it, {{ style }}?"},
+  {"type": "image_url", "image_url": {"url": "data:image/png;base64,{{image}}"}}]}]"""
+PROMPTFOO = b"""
+prompts: [file://vision.json]
+tests:
+  - vars: {image: file://pics/a.png, style: file://style.txt}
+  - vars: {image: [file://pics/a.png, file://pics/b.png], style: briefly}
+"""
+
+
+def test_files_of_an_archive_go_with_their_cases(settings, tmp_path: Path):
+    settings.MEDIA_ROOT = tmp_path
+    pictures = {"pics/a.png": picture(), "pics/b.png": picture(width=44)}
+    packed = archive({"c.yaml": PROMPTFOO, "vision.json": VISION, "style.txt": b"in words", **pictures})
+    owner = make.user()
+    draft = create_draft(owner=owner, imported=read_import(packed, Request("vision.zip")))
+    assert draft.prompts.get().messages == [{"role": "user", "template": "What is it, {{ style }}?"}]
+    found = draft.cases.values_list("variables__style", "files__variable", "files__upload__name")
+    assert list(found) == [
+        ("in words", "image", "a.png"), ("briefly", "image", "a.png"), ("briefly", "image", "b.png"),
+    ]  # fmt: skip
+    assert Upload.objects.owned_by(Actor(user=owner)).kept().count() == 2
+
+
+def test_data_files_are_uploads_or_refused(settings, tmp_path: Path):
+    settings.MEDIA_ROOT = tmp_path
+
+    def read(kind: str, content: bytes) -> Imported:
+        address = f"data:{kind};base64,{base64.b64encode(content).decode()}"
+        parts = [{"type": "text", "text": "see"}, {"type": "image", "image": address}]
+        row = {"input": [{"role": "user", "content": parts}], "target": "a", "files": {"b.txt": address}}
+        return read_import(msgspec.json.encode(row), Request("chat.jsonl"))
+
+    owner = make.user()
+    draft = create_draft(owner=owner, imported=read("image/png", picture()))
+    file = CaseFile.objects.get(case__version=draft)  # the same bytes are one file
+    assert (file.variable, file.upload.kind, file.upload.state) == ("files", "image", "extracting")
+    assert read("image/png", b"\0\1\2").entries[0].code == "case_file_type_unknown"
+    settings.ARENA_UPLOAD_QUOTAS = {"member": 200}
+    with pytest.raises(QuotaReached):
+        create_draft(owner=owner, imported=read("text/plain", b"long " * 100))
+    with pytest.raises(ImportRefused):
+        create_draft(owner=owner, imported=read("text/plain", b" \n "))
+    assert (Template.objects.count(), Upload.objects.count()) == (1, 1)
+    read_upload(file.upload_id)
+    run = factory.run(freeze_version(draft), make.model(abilities=["images"]), starts_at_once=False, is_prepared=False)
+    prepare(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.detail) == ("queued", "")
+    [message] = RenderedPrompt.objects.get().messages
+    assert (message["content"], message["files"]) == ("see", [file.upload_id])
+
+
+def test_answers_without_questions_are_reported():
     answers = read_import((FILES / "mt_bench_answers.jsonl").read_bytes(), Request("answers.jsonl"))
     assert [entry.code for entry in answers.entries if entry.action == "refused"] == ["questions_missing"]
 

@@ -2,22 +2,24 @@
 
 import base64
 import binascii
+import hashlib
 import re
 from collections.abc import Callable, Iterable
 
 from benchmarks.imports.content import CaseFile, Message, Role
-from benchmarks.imports.limits import MAX_CASE_FILES, MAX_MESSAGES
+from benchmarks.imports.limits import MAX_CASE_FILE_BYTES, MAX_MESSAGES
 from benchmarks.imports.readers.json_rows import decode
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import as_text
 from benchmarks.imports.report import ImportRefused, Place, Report
+from uploads.reading.sniffing import detect_type
 
 # Reading cannot go on after these.
 FATAL = ("too_many_cases", "too_many_replies", "too_many_errors")
 _ROLES: dict[str, Role] = {
     "system": "system", "developer": "system", "user": "user", "human": "user", "assistant": "assistant",
 }  # fmt: skip
-_DATA = re.compile(r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?:;charset=[\w-]+)?;base64,(?P<content>[A-Za-z0-9+/=\s]*)\Z")
+_DATA = re.compile(r"data:(?:[\w.+-]+/[\w.+-]+)?(?:;charset=[\w-]+)?;base64,(?P<content>[A-Za-z0-9+/=\s]*)\Z")
 
 
 def for_each(rows: Iterable[Row], handle: Callable[[Row], None], report: Report) -> None:
@@ -101,6 +103,8 @@ def messages(value: object, place: Place) -> tuple[list[Message], list[CaseFile]
     for message in value:
         name = message.get("role", message.get("from")) if isinstance(message, dict) else None
         role = _ROLES.get(name) if isinstance(name, str) else None
+        if files:
+            raise ImportRefused("files_in_earlier_message", place)
         if role is None or message.get("tool_calls") or message.get("function_call"):
             raise ImportRefused("messages_not_understood", place)
         content = message.get("content", message.get("value"))
@@ -126,8 +130,6 @@ def _content(content: object, files: list[CaseFile], place: Place) -> str:
             files.append(data_file(url, f"image-{len(files) + 1}", place))
         else:
             raise ImportRefused("content_not_supported", place, kind=as_text(kind))
-    if len(files) > MAX_CASE_FILES:
-        raise ImportRefused("too_many_case_files", place, limit=MAX_CASE_FILES)
     return "\n".join(parts)
 
 
@@ -140,7 +142,16 @@ def data_file(url: object, name: str, place: Place) -> CaseFile:
         content = base64.b64decode(match["content"], validate=False)
     except binascii.Error as error:
         raise ImportRefused("file_is_no_data", place, file=name) from error
-    return CaseFile("files", name, match["type"] or "application/octet-stream", content)
+    return case_file("files", name, content, place)
+
+
+def case_file(variable: str, name: str, content: bytes, place: Place) -> CaseFile:
+    """Return a file that uploads would take, too."""
+    if len(content) > MAX_CASE_FILE_BYTES:
+        raise ImportRefused("case_file_too_large", place, file=name, limit=MAX_CASE_FILE_BYTES)
+    if detect_type(content, name) is None:
+        raise ImportRefused("case_file_type_unknown", place, file=name)
+    return CaseFile(variable, name, hashlib.sha256(content).hexdigest(), content)
 
 
 def is_number(value: object) -> bool:

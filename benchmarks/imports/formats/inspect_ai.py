@@ -1,6 +1,6 @@
 """Samples of inspect-ai: `input`, `target`, `choices`, `id`, `metadata`, `files`."""
 
-from benchmarks.imports.building import MAX_CHOICES, Cases, choice_checks, choice_prompt, one_message
+from benchmarks.imports.building import MAX_CHOICES, Cases, choice_checks, choice_prompt, input_prompt
 from benchmarks.imports.content import Case, Check, Imported
 from benchmarks.imports.formats.fields import (
     data_file,
@@ -41,10 +41,10 @@ def read(source: Source) -> Imported:
 
     for_each(source.rows(), add, report)
     if any(with_choices):
-        template = cases.template(source.request.name, [choice_prompt()], choice_checks(cases.found))
+        template = cases.template(source.request.name, [choice_prompt(cases.found)], choice_checks(cases.found))
     else:
         report.changed("comparison_assumed", scorer="icontains_any")
-        prompts = [one_message("{{ input }}")]
+        prompts = [input_prompt(cases.found)]
         template = cases.template(
             source.request.name, prompts, [Check("contains", "icontains_any", uses_expected=True)]
         )

@@ -2,7 +2,7 @@
 
 import posixpath
 
-from benchmarks.imports.building import Cases, one_message
+from benchmarks.imports.building import Cases, input_prompt
 from benchmarks.imports.content import Case, Check, Imported
 from benchmarks.imports.formats.fields import for_each, messages, required, required_text, required_texts
 from benchmarks.imports.readers.documents import Map, place_in
@@ -33,7 +33,7 @@ def read(source: Source) -> Imported:
         cases.add(case, row.place())
 
     for_each(source.rows(samples), add, report)
-    return Imported("openai_evals", [], {}, cases.template(name, [one_message("{{ input }}")], checks))
+    return Imported("openai_evals", [], {}, cases.template(name, [input_prompt(cases.found)], checks))
 
 
 def _registered(source: Source) -> tuple[list[Check], str, str]:

@@ -1,12 +1,13 @@
 """promptfoo's configuration: prompts, providers, tests with variables and assertions."""
 
+import posixpath
 from collections.abc import Iterator
 from itertools import islice, product
 
 from benchmarks.imports.building import Cases
-from benchmarks.imports.content import Case, Check, Imported, Reply
+from benchmarks.imports.content import Case, CaseFile, Check, Imported, Reply
 from benchmarks.imports.formats.assertions import read_assertions
-from benchmarks.imports.formats.fields import FATAL, for_each
+from benchmarks.imports.formats.fields import FATAL, case_file, for_each
 from benchmarks.imports.formats.promptfoo_prompts import read_prompts, read_providers, refuse_environment
 from benchmarks.imports.formats.tables import TableCases, with_affixes
 from benchmarks.imports.limits import MAX_CASES
@@ -14,6 +15,7 @@ from benchmarks.imports.readers.documents import Map, Seq, place_in
 from benchmarks.imports.readers.values import as_text
 from benchmarks.imports.report import ImportRefused, Place
 from benchmarks.imports.source import Source
+from uploads.reading.sniffing import BINARY_DOCUMENTS, detect_type
 
 _USED = {
     "prompts", "providers", "targets", "tests", "defaultTest", "scenarios", "evaluateOptions", "description",
@@ -121,7 +123,8 @@ class _Configuration:
         for_each(self._source.rows(path), table.add, self._report)
         keys: dict[str, str] = {}
         for case in table.cases.found:
-            case.variables = variables | case.variables
+            own = {name: self._value(name, value, Place(0, 0, path)) for name, value in case.variables.items()}
+            case.variables, case.files = _without_files(variables | own)
             old_key = case.key
             self._cases.add_titled(case, Place(0, 0, path))
             keys[old_key] = case.key
@@ -166,10 +169,21 @@ class _Configuration:
             if name == "_conversation":
                 raise ImportRefused("conversation_not_supported", place)
             refuse_environment(value, place)
-            if isinstance(value, str) and value.startswith("file://"):
-                value = self._load(value, place)
-            found[name] = value
+            found[name] = self._value(name, value, place)
         return found
+
+    def _value(self, name: str, value: object, place: Place) -> object:
+        """Return a variable's value: a text file's text, and other files as a CaseFile."""
+        if isinstance(value, list):
+            return [self._value(name, one, place) for one in value]
+        if not isinstance(value, str) or not value.startswith("file://"):
+            return value
+        path = self._source.find(value, self._source.main, place)
+        content = self._source.files[path]
+        file_type = detect_type(content, path)
+        if file_type is not None and (file_type.kind == "image" or file_type.media_type in BINARY_DOCUMENTS):
+            return case_file(name, posixpath.basename(path), content, place)
+        return self._load(value, place)
 
     def _add(self, test: Map, variables: dict[str, object], checks: list[Check] | None = None) -> None:
         options, defaults = test.get("options"), self._default.get("options")
@@ -180,7 +194,8 @@ class _Configuration:
                 variables[f"prompt_{name}"] = as_text(merged[name])
         own, shared = test.get("metadata"), self._default.get("metadata")
         metadata = {**(shared if isinstance(shared, Map) else {}), **(own if isinstance(own, Map) else {})}
-        case = Case(as_text(test.get("description")), variables, checks=list(checks or []), metadata=metadata)
+        values, files = _without_files(variables)
+        case = Case(as_text(test.get("description")), values, checks=list(checks or []), metadata=metadata, files=files)
         tags = metadata.get("tags")
         case.tags = [as_text(tag) for tag in tags] if isinstance(tags, list) else []
         case.threshold = _number(test.get("threshold", self._default.get("threshold")))
@@ -222,6 +237,11 @@ class _Configuration:
             self._report.left_out("key_not_used", place_in(options, name), key=f"{where}.options.{name}")
 
 
+def _without_files(variables: dict[str, object]) -> tuple[dict[str, object], list[CaseFile]]:
+    files = [value for value in variables.values() if isinstance(value, CaseFile)]
+    return {name: value for name, value in variables.items() if not isinstance(value, CaseFile)}, files
+
+
 def _merged(shared: Map, test: Map) -> Map:
     """Return a scenario's test with the fields of its configuration, but for the variables."""
     found = Map(test.place)
@@ -243,11 +263,11 @@ def _merged(shared: Map, test: Map) -> Map:
 
 
 def _combinations(variables: dict[str, object], place: Place) -> Iterator[dict[str, object]]:
-    """Yield the product of all lists of texts, as promptfoo does: other lists are values. Raises ImportRefused."""
+    """Yield the product of lists of texts or files, as promptfoo does. Raises ImportRefused."""
     lists = {
         name: value
         for name, value in variables.items()
-        if isinstance(value, list) and value and isinstance(value[0], str)
+        if isinstance(value, list) and value and isinstance(value[0], str | CaseFile)
     }
     for number, chosen in enumerate(islice(product(*lists.values()), MAX_CASES + 1)):
         if number >= MAX_CASES:

@@ -6,7 +6,7 @@ from benchmarks.imports.content import Message, Prompt, ProposedModel
 from benchmarks.imports.limits import MAX_PROMPTS
 from benchmarks.imports.readers.documents import Map, Seq, place_in, read_document
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import ImportRefused, Place
+from benchmarks.imports.report import ImportRefused, Place, Report
 from benchmarks.imports.source import Source
 
 _CONVERSATION = re.compile(r"\{[{%][^}]*\b_conversation\b")
@@ -17,6 +17,8 @@ _PARAMETERS = {
     "max_completion_tokens": "max_tokens", "max_output_tokens": "max_tokens",
 }  # fmt: skip
 _NO_MODELS = ("exec:", "file:", "python:", "ruby:", "golang:", "http:", "https:", "webhook:", "ws:", "wss:", "package:")
+# Written as `image` by some providers, and as `image_url` or `input_image` by others.
+_PICTURE = re.compile(r"'type': '\w*image\w*'.*\{\{.*\}\}", re.DOTALL)
 _SEPARATOR = re.compile(r"^---[ \t]*$", re.MULTILINE)
 
 
@@ -64,17 +66,18 @@ def _prompts(source: Source, entry: object, place: Place) -> list[Prompt]:
     if raw.startswith(("exec:", "python:", "http://", "https://", "langfuse://", "portkey://", "helicone://")):
         raise ImportRefused("prompt_from_elsewhere", place, prompt=raw)
     if not raw.startswith("file://") and not _is_file_name(raw):
-        return [_prompt(raw, label, place)]
+        return [_prompt(raw, label, place, source.report)]
     path = source.find(raw, source.main, place)
     if path.lower().endswith(_CODE_FILES):
         raise ImportRefused("code_not_run", place, file=raw)
     text = source.files[path].decode("utf-8", "replace")
     refuse_environment(text, Place(0, 0, path))
     if path.lower().endswith((".json", ".yaml", ".yml")):
-        return [_chat(source.document(path), label or path, Place(1, 1, path))]
+        return [_chat(source.document(path), label or path, Place(1, 1, path), source.report)]
     parts = [part.strip() for part in _SEPARATOR.split(text) if part.strip()]
-    return [_prompt(part, label or path if len(parts) == 1 else f"{label or path} {number}", Place(1, 1, path))
-            for number, part in enumerate(parts, start=1)]  # fmt: skip
+    labels = [label or path if len(parts) == 1 else f"{label or path} {number + 1}" for number in range(len(parts))]
+    here = Place(1, 1, path)
+    return [_prompt(part, one, here, source.report) for part, one in zip(parts, labels, strict=True)]
 
 
 def _is_file_name(raw: str) -> bool:
@@ -82,26 +85,39 @@ def _is_file_name(raw: str) -> bool:
     return not re.search(r"[\s{}]", raw) and raw.lower().endswith(_TEXT_FILES + _CODE_FILES)
 
 
-def _prompt(raw: str, label: str, place: Place) -> Prompt:
+def _prompt(raw: str, label: str, place: Place, report: Report) -> Prompt:
     if raw.lstrip().startswith(("[", "- role:")):
         try:
-            return _chat(read_document(raw.encode(), is_yaml=True), label, place)
+            return _chat(read_document(raw.encode(), is_yaml=True), label, place, report)
         except ImportRefused:
             pass  # a text that only begins like a chat
     return Prompt(label, [Message("user", raw)])
 
 
-def _chat(value: object, label: str, place: Place) -> Prompt:
+def _chat(value: object, label: str, place: Place, report: Report) -> Prompt:
     messages: list[Message] = []
     for message in value if isinstance(value, list) else []:
         role = message.get("role") if isinstance(message, dict) else None
-        content = message.get("content") if isinstance(message, dict) else None
+        content = _text_of(message.get("content"), place, report) if isinstance(message, dict) else None
         if role not in ("system", "user", "assistant") or not isinstance(content, str):
             raise ImportRefused("messages_not_understood", place)
         messages.append(Message(role, content))
     if not messages or messages[-1].role != "user":
         raise ImportRefused("messages_not_understood", place)
     return Prompt(label, messages)
+
+
+def _text_of(content: object, place: Place, report: Report) -> object:
+    """Return the texts of a list of parts; a case's picture, named by a variable, goes beside them."""
+    if not isinstance(content, list):
+        return content
+    texts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+    others = [part for part in content if not (isinstance(part, dict) and part.get("type") == "text")]
+    if any(not _PICTURE.search(str(part)) for part in others) or not all(isinstance(text, str) for text in texts):
+        return None
+    if others:
+        report.changed("picture_beside_prompt", place)
+    return "\n".join(map(str, texts))
 
 
 def read_providers(source: Source, document: Map) -> list[ProposedModel]:

@@ -1,6 +1,6 @@
 """Rows of Langfuse, Braintrust, Phoenix, DeepEval and Ragas: input, expected answer, context, metadata."""
 
-from benchmarks.imports.building import Cases, one_message
+from benchmarks.imports.building import Cases, input_prompt
 from benchmarks.imports.content import Case, Check, Imported, Message, Prompt, Reply
 from benchmarks.imports.formats.fields import for_each, mapping, messages, text, with_decoded
 from benchmarks.imports.readers.rows import Row
@@ -81,7 +81,7 @@ def _prompt(cases: Cases) -> Prompt:
     if any("context" in case.variables for case in cases.found):
         with_context = (
             "{% if context is defined %}{{ context if context is string else context | join('\\n\\n') }}\n\n{% endif %}"
-            "{{ input }}"
+            "{% if input is defined %}{{ input }}{% endif %}"
         )
         return Prompt("question with context", [Message("user", with_context)])
-    return one_message("{{ input }}")
+    return input_prompt(cases.found)

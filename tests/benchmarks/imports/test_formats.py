@@ -99,10 +99,9 @@ def test_samples_cover_every_format():
 
 
 def test_chat_and_files_of_inspect_are_kept():
-    first, second = files.read_sample("inspect.jsonl").template.cases
-    assert [(file.name, file.media_type, file.content) for file in first.files] == [
-        ("note.txt", "text/plain", b"hello")
-    ]
+    template = files.read_sample("inspect.jsonl").template
+    first, second = template.cases
+    assert [(file.name, template.files[file.digest]) for file in first.files] == [("note.txt", b"hello")]
     assert [(message.role, message.text) for message in second.messages] == [
         ("system", "Answer briefly."), ("user", "Where is the key now?"),
     ]  # fmt: skip
