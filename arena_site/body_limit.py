@@ -5,6 +5,7 @@ Django stores a whole body in a temporary file before any view sees it, and a ch
 
 import errno
 import json
+import re
 from collections.abc import Awaitable, Callable
 from io import BytesIO
 from typing import Any
@@ -28,6 +29,8 @@ FILES: dict[str, tuple[type[ArenaError], int]] = {
     "/api/v1/uploads/": (FileTooLarge, MAX_BYTES),
     "/benchmarks/import/": (TooLarge, MAX_FILE_BYTES),
 }
+# Forms with ids in their paths.
+FILE_FORM = re.compile(r"/benchmarks/t/[^/]+/cases/\d+/files/\Z")
 DISCONNECT = {"type": "http.disconnect"}
 
 
@@ -43,8 +46,9 @@ class BodyLimit:
         # Twice Django's own limit, which answers with a page where it applies.
         too_large: type[ArenaError] = TooLarge
         left = 2 * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0)
-        if scope["path"] in FILES:
-            too_large, most = FILES[scope["path"]]
+        path = "/uploads/" if FILE_FORM.match(scope["path"]) else scope["path"]
+        if path in FILES:
+            too_large, most = FILES[path]
             left = most + MULTIPART_OVERHEAD
         has_responded = False
 

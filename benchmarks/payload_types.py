@@ -43,6 +43,13 @@ class TemplateCheckPayload(TypedDict):
     metric: str
 
 
+class CaseFilePayload(TypedDict):
+    """`upload` is the file's id; templates read its name in `variable`."""
+
+    variable: str
+    upload: str
+
+
 class CasePayload(TypedDict):
     key: str
     variables: JsonObject
@@ -53,6 +60,7 @@ class CasePayload(TypedDict):
     tags: list[str]
     metadata: JsonObject
     weight: float
+    files: list[CaseFilePayload]
 
 
 class StoredCasesPayload(TypedDict):
@@ -238,6 +246,7 @@ class ItemDetailPayload(ItemPayload):
 
     expected: AnyJson
     messages: list[SentMessagePayload]
+    files: list[CaseFilePayload]
     turns: list[ItemTurnPayload]
     scores: list[ItemScorePayload]
     log: list[ItemAttemptPayload]

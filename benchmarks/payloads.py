@@ -10,8 +10,9 @@ from accounts.actor import Actor
 from benchmarks import access, streaming
 from benchmarks.actions.importing import Look
 from benchmarks.estimates import Estimate
-from benchmarks.models import Case, Check, Entrant, Grade, Prompt, Run, RunItem, Template, TemplateVersion
+from benchmarks.models import Case, CaseFile, Check, Entrant, Grade, Prompt, Run, RunItem, Template, TemplateVersion
 from benchmarks.payload_types import (
+    CaseFilePayload,
     CasePayload,
     EntrantPayload,
     ErrorsCount,
@@ -112,6 +113,7 @@ def _check(check: Check) -> TemplateCheckPayload:
 
 
 def case_payload(case: Case) -> CasePayload:
+    """case: with files."""
     return {
         "key": case.key,
         "variables": case.variables,
@@ -122,7 +124,12 @@ def case_payload(case: Case) -> CasePayload:
         "tags": case.tags,
         "metadata": case.metadata,
         "weight": case.weight,
+        "files": [_case_file(file) for file in case.files.all()],
     }
+
+
+def _case_file(file: CaseFile) -> CaseFilePayload:
+    return {"variable": file.variable, "upload": file.upload.public_id}
 
 
 def estimate_payload(estimate: Estimate, prompts: Sequence[int]) -> EstimatePayload:
@@ -230,6 +237,7 @@ def item_detail(page: ItemPage, run: Run) -> ItemDetailPayload:
         **item_payload(page.item, run),
         "expected": page.case.expected,
         "messages": [{"role": message["role"], "content": message["content"]} for message in page.messages],
+        "files": [_case_file(file) for file in page.files],
         "turns": [_turn(reply) for reply in page.replies],
         "scores": [
             {

@@ -17,8 +17,8 @@ def export_templates(user: User, **_: object) -> dict[str, list[ExportedTemplate
 
 def _with_cases(template: Template, user: User) -> ExportedTemplatePayload:
     newest = template.versions.order_by("-number").first()
-    cases = [] if newest is None else [case_payload(case) for case in newest.cases.order_by("position")]
-    return {**template_payload(template, user), "cases": cases}
+    cases = [] if newest is None else newest.cases.prefetch_related("files__upload").order_by("position")
+    return {**template_payload(template, user), "cases": [case_payload(case) for case in cases]}
 
 
 @receiver(personal_data_requested)

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from benchmarks.views import answers, exports, imports, listing, reporting, runs, start, templates, versions
+from benchmarks.views import answers, case_files, exports, imports, listing, reporting, runs, start, templates, versions
 
 app_name = "benchmarks"
 
@@ -13,6 +13,8 @@ urlpatterns = [
     path("t/<str:public_id>/", templates.show, name="template"),
     path("t/<str:public_id>/edit/", templates.edit, name="edit"),
     path("t/<str:public_id>/cases/", templates.cases, name="cases"),
+    path("t/<str:public_id>/cases/<int:case_id>/files/", case_files.edit, name="case_files"),
+    path("t/<str:public_id>/files/<int:file_id>/", case_files.template_file, name="template_file"),
     path("t/<str:public_id>/paste/", templates.paste, name="paste"),
     path("t/<str:public_id>/draft/", templates.draft, name="draft"),
     path("t/<str:public_id>/changes/", versions.changes, name="changes"),
@@ -29,5 +31,6 @@ urlpatterns = [
     path("r/<str:public_id>/items/<int:item_id>/", answers.item, name="item"),
     path("r/<str:public_id>/items/<int:item_id>/grade/", answers.grade, name="grade"),
     path("r/<str:public_id>/case/<int:case_id>/", answers.case, name="case"),
+    path("r/<str:public_id>/files/<int:file_id>/", case_files.run_file, name="run_file"),
     path("stream/<str:token>/", runs.stream, name="stream"),
 ]

@@ -93,7 +93,10 @@ def create_world(actor: Actor, *, with_boards: bool = False) -> World:
             "boards": sorted({run.scope for run in snapshots}),
             "tokens": tokens,
             "shares": [share.public_id],
-            "uploads": [document.public_id, picture.public_id],
+            "uploads": [
+                document.public_id, picture.public_id,
+                *([] if sample is None else [benchmark_samples.document(sample.template.owner_user).public_id]),
+            ],
             "templates": [sample.template.public_id] if sample else [],
             "runs": [sample.run.public_id] if sample else [],
             "items": [f"{sample.run.public_id}-{sample.item.pk}"] if sample else [],

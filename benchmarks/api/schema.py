@@ -71,7 +71,8 @@ OPERATIONS: Operations = {
     ),
     (TemplateViewSet, "add_cases"): Operation(
         summary="Add up to 1,000 cases to the draft",
-        description="All or none. Without a `key` a case gets a number; `replace` deletes the draft's other cases.",
+        description="All or none. Without a `key` a case gets a number; `replace` deletes the draft's other cases. "
+        "`files` are up to six of your uploads a case: text goes before the prompt, pictures beside it.",
         takes=NewCasesSerializer,
         example={"cases": [{"key": "fr", "variables": {"country": "France"}, "expected": ["Paris"]}]},
         refuses=(errors.WrongState, errors.CasesRefused),
@@ -139,7 +140,7 @@ OPERATIONS: Operations = {
     (RunViewSet, "retry"): Operation(
         summary="Ask again what failed or was skipped",
         description="In the same run, within its budget.",
-        refuses=(errors.WrongState,),
+        refuses=(errors.WrongState, errors.RunNotPossible),
     ),
     (RunViewSet, "items"): Operation(
         summary="Items of a run",

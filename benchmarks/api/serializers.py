@@ -10,9 +10,18 @@ from rest_framework import serializers
 
 from benchmarks.actions.drafts import DraftContent
 from benchmarks.forms.imports import FORMATS
-from benchmarks.imports.limits import MAX_CHECKS, MAX_KEY, MAX_MESSAGES, MAX_PROMPTS, MAX_TAG, MAX_TEXT, MAX_TURNS
+from benchmarks.imports.limits import (
+    MAX_CASE_FILES,
+    MAX_CHECKS,
+    MAX_KEY,
+    MAX_MESSAGES,
+    MAX_PROMPTS,
+    MAX_TAG,
+    MAX_TEXT,
+    MAX_TURNS,
+)
 from benchmarks.models import Check, Grade, Prompt, Run, Template, TemplateVersion
-from benchmarks.pasting import PastedCase
+from benchmarks.pasting import PastedCase, PastedFile
 from benchmarks.scoring import registry
 from common.api.fields import ChoiceField
 from common.payload_types import JsonObject
@@ -160,6 +169,11 @@ class ChangeTemplateSerializer(ContentSerializer):
     archived = serializers.BooleanField(default=False)
 
 
+class NewCaseFileSerializer(serializers.Serializer[None]):
+    variable = serializers.CharField(max_length=MAX_KEY, default="file")
+    upload = serializers.CharField(max_length=40)
+
+
 class NewCaseSerializer(serializers.Serializer[None]):
     key = serializers.CharField(max_length=MAX_KEY, allow_blank=True, default="")
     variables = ObjectField(default=dict)
@@ -170,6 +184,7 @@ class NewCaseSerializer(serializers.Serializer[None]):
     tags = serializers.ListField(child=serializers.CharField(max_length=MAX_TAG), max_length=MAX_TAGS, default=list)
     metadata = ObjectField(default=dict)
     weight = serializers.FloatField(min_value=1e-6, max_value=1e6, default=1)
+    files = serializers.ListField(child=NewCaseFileSerializer(), max_length=MAX_CASE_FILES, default=list)
 
     def validate_checks(self, checks: list[JsonObject] | None) -> list[JsonObject] | None:
         _refuse_bad_checks(checks or [])
@@ -182,7 +197,10 @@ class NewCasesSerializer(serializers.Serializer[None]):
 
     @property
     def pasted(self) -> list[PastedCase]:
-        return [PastedCase(**case) for case in self.validated_data["cases"]]
+        return [
+            PastedCase(**{**case, "files": [PastedFile(**file) for file in case["files"]]})
+            for case in self.validated_data["cases"]
+        ]
 
 
 class NewEntrantSerializer(serializers.Serializer[None]):

@@ -94,20 +94,21 @@ class TemplateViewSet(ViewSet):
         version = find_version(template, person, request.query_params.get("version", ""))
         if not access.shows_contents(person, template):
             raise NotFound
-        return paginated(version.cases.order_by("position"), request, case_payload)
+        return paginated(version.cases.prefetch_related("files__upload").order_by("position"), request, case_payload)
 
     @cases.mapping.post
     @idempotent
     def add_cases(self, request: Request, public_id: str) -> Created[StoredCasesPayload]:
-        draft = _draft(self.get_object(to_edit=True))
+        draft, member = _draft(self.get_object(to_edit=True)), member_of(request)
         serializer = NewCasesSerializer(data=request.data)
         data = validated(serializer)
         pasted = serializer.pasted
         _refuse_repeated_keys(pasted)
         try:
-            stored = actions.add_cases(draft, pasted, replace=data["replace"])
+            stored = actions.add_cases(draft, pasted, replace=data["replace"], by=member)
         except InvalidInput as error:
-            raise CasesRefused(fields={"cases": (error.fields or {}).get("table", [error.detail])}) from error
+            sentences = [sentence for found in (error.fields or {}).values() for sentence in found]
+            raise CasesRefused(fields={"cases": sentences or [error.detail]}) from error
         draft.refresh_from_db()
         return Created({"stored": stored, "case_count": draft.case_count})
 

@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal
 
-from django.db.models import Exists, F, JSONField, OuterRef, QuerySet, Value
-from django.db.models.functions import Coalesce
+from django.contrib.postgres.expressions import ArraySubquery
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import Exists, F, JSONField, OuterRef, QuerySet, TextField, Value
+from django.db.models.functions import Cast, Coalesce, Concat
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.editing.text_diffs import Part, diff
 from benchmarks.forms.templates import CheckForm, TemplateForm
-from benchmarks.models import Case, Check, Prompt, TemplateVersion
+from benchmarks.models import Case, CaseFile, Check, Prompt, TemplateVersion
 from benchmarks.queries.cases import cell_text, expected_text
 
 LISTED_CASES = 50
@@ -21,7 +23,7 @@ _VERSION_FIELDS = ("parameters", "errors_count", "variables")
 _CASE_FIELDS = ("expected", "tags", "cluster", "weight", "messages", "checks", "metadata")
 _CASE_LABELS: Mapping[str, str | Promise] = {
     "expected": _("Expected answer"), "tags": _("Tags"), "cluster": _("Cluster"), "weight": _("Weight"),
-    "messages": _("Messages"), "checks": _("Checks"), "metadata": _("Metadata"),
+    "messages": _("Messages"), "checks": _("Checks"), "metadata": _("Metadata"), "files": _("Files"),
 }  # fmt: skip
 
 
@@ -143,8 +145,9 @@ def _cases(before: QuerySet[Case], after: QuerySet[Case]) -> CaseChanges:
     """Match cases by their keys; four queries and one for each kind that is listed."""
     old, new = _without_nulls(before), _without_nulls(after)
     there = {"key": OuterRef("key")}
-    names = ("variables", "expected", "tags", "cluster", "weight", "metadata", "given_messages", "given_checks")
-    same = {name: OuterRef(name) for name in names}
+    names = ("variables", "expected", "tags", "cluster", "weight", "metadata")
+    given = ("given_messages", "given_checks", "given_files")
+    same = {name: OuterRef(name) for name in names + given}
     added = new.filter(~Exists(before.filter(**there))).order_by("position")
     removed = old.filter(~Exists(after.filter(**there))).order_by("position")
     changed = new.filter(Exists(before.filter(**there)), ~Exists(old.filter(**there, **same))).order_by("position")
@@ -158,7 +161,12 @@ def _cases(before: QuerySet[Case], after: QuerySet[Case]) -> CaseChanges:
 
 def _without_nulls(cases: QuerySet[Case]) -> QuerySet[Case]:
     nothing = Value([], JSONField())
-    return cases.annotate(given_messages=Coalesce(F("messages"), nothing), given_checks=Coalesce(F("checks"), nothing))
+    files = CaseFile.objects.filter(case=OuterRef("pk")).order_by("position")
+    facts = files.annotate(fact=Concat("variable", Value("\n"), "upload__sha256")).values("fact")
+    return cases.annotate(
+        given_messages=Coalesce(F("messages"), nothing), given_checks=Coalesce(F("checks"), nothing),
+        given_files=Cast(ArraySubquery(facts), ArrayField(TextField())),
+    )  # fmt: skip
 
 
 def _case_fields(before: Case | None, after: Case | None) -> list[FieldChange]:
@@ -169,6 +177,7 @@ def _case_values(case: Case | None) -> dict[str, str]:
     if case is None:
         return {}
     own = {name: getattr(case, name) for name in _CASE_FIELDS}
+    own["files"] = ", ".join(f"{file.variable}: {file.upload.name}" for file in case.files.select_related("upload"))
     texts = {name: cell_text(value) for name, value in own.items() if value not in (None, "", {}, [], 1)}
     return {name: cell_text(value) for name, value in case.variables.items()} | (
         texts | {"expected": expected_text(case.expected), "tags": ", ".join(case.tags)}

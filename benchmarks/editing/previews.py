@@ -26,14 +26,16 @@ class Preview:
 def preview(version: TemplateVersion, prompts: Sequence[Prompt], number: int) -> Preview:
     """Return a case's messages; prompts may be unsaved. number: of the case, from 1."""
     number, total, case = case_at(version, number)
-    if case is None or not prompts:
+    if case is None:
         return Preview(number, total, case, [], [])
+    files = case_files.files_by_case([case.pk])[case.pk]
+    if not prompts:
+        return Preview(number, total, case, [], [], files)
     labels = [prompt.label or f"{place}" for place, prompt in enumerate(prompts, start=1)]
     sources = [
         PromptSource(place, label, prompt.messages, prompt.turns)
         for place, (label, prompt) in enumerate(zip(labels, prompts, strict=True))
     ]
-    files = case_files.files_by_case([case.pk])[case.pk]
     source = source_of(case, files)
     [result] = guard.render(RenderRequest(sources, [source], version.variables))
     rendered = [(labels[found.prompt], found) for found in result.rendered]

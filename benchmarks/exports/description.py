@@ -34,4 +34,8 @@ def described_case(case: Case) -> JsonObject:
         "key": case.key, "variables": case.variables, "expected": case.expected, "messages": case.messages,
         "checks": case.checks, "cluster": case.cluster, "tags": case.tags, "metadata": case.metadata,
         "weight": case.weight, "threshold": case.threshold, "digest": case.digest,
+        "files": [
+            {"variable": file.variable, "name": file.upload.name, "sha256": file.upload.sha256}
+            for file in case.files.all()
+        ],
     }  # fmt: skip

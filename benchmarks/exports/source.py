@@ -29,7 +29,7 @@ class RunExport:
         position = -1
         while True:
             later = Case.objects.filter(version=self.run.version_id, position__gt=position).order_by("position")
-            batch = list(later[:size])
+            batch = list(later.prefetch_related("files__upload")[:size])
             if not batch:
                 return
             yield batch

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from benchmarks import actions
 from benchmarks.actions import EntrantRequest
+from benchmarks.actions.runs import has_images
 from benchmarks.forms.fields import JSONField
 from benchmarks.models import Prompt, Run, TemplateVersion
 from common.errors import ArenaError
@@ -49,7 +50,8 @@ class StartForm(forms.Form):
     starts_at_once = forms.BooleanField(label=_("Start as soon as it is prepared"), required=False, initial=True)
 
     def __init__(self, data: QueryDict | None, *, version: TemplateVersion, models: Sequence[LanguageModel]) -> None:
-        free = [model for model in models if not model.is_paid]
+        needs_images = has_images(version)
+        free = [model for model in models if not model.is_paid and (model.sees_images or not needs_images)]
         super().__init__(data, initial={"models": [model.slug for model in free[:3] or models[:1]]})
         self._models = {model.slug: model for model in models}
         self._prompts = {str(prompt.position): prompt for prompt in version.prompts.all()}

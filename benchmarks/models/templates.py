@@ -16,6 +16,8 @@ from common.ids import new_public_id
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
 
+    from benchmarks.models.files import CaseFile
+
 
 class Template(models.Model):
     """A set of cases with the prompts that ask them and the checks that score the answers."""
@@ -196,6 +198,9 @@ class Case(models.Model):
     threshold = models.FloatField(null=True)
     # SHA-256 of variables, expected and messages, to match cases across versions.
     digest = models.CharField(max_length=64, blank=True)
+
+    if TYPE_CHECKING:
+        files: RelatedManager["CaseFile"]
 
     class Meta:
         ordering = ["version", "position"]

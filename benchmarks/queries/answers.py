@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.utils.safestring import SafeString
 
 from battles.models import Call
-from benchmarks.models import Case, Entrant, ItemReply, RenderedPrompt, Run, RunItem, Score
+from benchmarks.models import Case, CaseFile, Entrant, ItemReply, RenderedPrompt, Run, RunItem, Score
 from benchmarks.queries.run_progress import failure_message
 from common.rendering.blocking import render
 
@@ -47,6 +47,7 @@ class ItemPage:
     entrant: Entrant
     case: Case
     messages: list[MessageText]
+    files: list[CaseFile]
     replies: list[TurnReply]
     scores: list[Score]
     attempts: list[Attempt]
@@ -72,6 +73,7 @@ def read_item(run: Run, item_id: int) -> ItemPage | None:
         entrant=entrant,
         case=case,
         messages=_messages(entrant, prompt),
+        files=list(case.files.select_related("upload")),
         replies=_turns(item, prompt.turns if prompt else []),
         scores=list(item.scores.order_by("pk")),
         attempts=[
@@ -118,7 +120,7 @@ class CaseReply:
 
 def read_case(run: Run, case_id: int, *, repeat: int) -> tuple[Case, list[CaseReply], int] | None:
     """Return a case, its replies in one repeat, and the number of repeats."""
-    case = Case.objects.filter(version=run.version_id, pk=case_id).first()
+    case = Case.objects.prefetch_related("files__upload").filter(version=run.version_id, pk=case_id).first()
     if case is None:
         return None
     entrants = {entrant.pk: entrant for entrant in run.entrants.select_related("model", "prompt")}

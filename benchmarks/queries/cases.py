@@ -20,6 +20,10 @@ class CasePage:
     next: str = ""
 
     @property
+    def has_files(self) -> bool:
+        return any(case.files.all() for case in self.cases)
+
+    @property
     def rows(self) -> list[tuple[Case, list[str], str]]:
         """Return cases with cells and expected values."""
         return [
@@ -30,7 +34,7 @@ class CasePage:
 
 def read_cases(version: TemplateVersion, *, after: str = "", search: str = "", per_page: int = PER_PAGE) -> CasePage:
     """Return a page. after: `next` of the page before; an invalid one gives the first."""
-    cases = version.cases.order_by("position")
+    cases = version.cases.prefetch_related("files__upload").order_by("position")
     if search:
         cases = cases.filter(Q(key__icontains=search) | Q(variables__icontains=search) | Q(tags__icontains=search))
     if after.isascii() and after.isdigit() and len(after) < 10:

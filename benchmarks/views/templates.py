@@ -56,7 +56,7 @@ def show(request: PageRequest, public_id: str) -> HttpResponse:
     return render(request, "benchmarks/template.html#cases" if request.htmx else "benchmarks/template.html", context)
 
 
-def _draft_or_404(request: PageRequest, public_id: str) -> tuple[Template, TemplateVersion]:
+def draft_or_404(request: PageRequest, public_id: str) -> tuple[Template, TemplateVersion]:
     template = access.get_template_or_404(request.user, public_id, to_edit=True)
     draft = template.versions.filter(state=TemplateVersion.State.DRAFT).first()
     if draft is None:
@@ -68,7 +68,7 @@ def _draft_or_404(request: PageRequest, public_id: str) -> tuple[Template, Templ
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: PageRequest, public_id: str) -> HttpResponse:
     """Show and save a draft; with `preview`, show a case's prompts instead; with `try`, verdicts on an answer."""
-    template, draft = _draft_or_404(request, public_id)
+    template, draft = draft_or_404(request, public_id)
     data = request.POST if request.method == "POST" else None
     editor = Editor(template, draft, data, may_publish=member_of(request).is_superuser)
     context: dict[str, object] = {"template": template, "version": draft, "editor": editor}
@@ -96,7 +96,7 @@ def _number(text: str) -> int:
 @require_http_methods(["GET", "HEAD", "POST"])
 def cases(request: PageRequest, public_id: str) -> HttpResponse:
     """Edit a page of a draft's cases as a table."""
-    template, draft = _draft_or_404(request, public_id)
+    template, draft = draft_or_404(request, public_id)
     page = _editable_page(draft, request.GET.get("after", ""))
     if request.method != "POST":
         return _cases_page(request, template, draft, page, PasteForm())
@@ -133,7 +133,7 @@ def _cases_page(
 @require_POST
 def paste(request: PageRequest, public_id: str) -> HttpResponse:
     """Store a pasted table, or nothing of it."""
-    template, draft = _draft_or_404(request, public_id)
+    template, draft = draft_or_404(request, public_id)
     form = PasteForm(request.POST)
     if form.is_valid():
         try:

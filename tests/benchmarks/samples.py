@@ -1,5 +1,6 @@
 """Templates and runs with answers, without a worker or a call."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,8 +11,10 @@ from accounts.models import User
 from battles.models import Call
 from benchmarks import actions
 from benchmarks.actions import EntrantRequest
+from benchmarks.actions.case_files import change_files
 from benchmarks.actions.drafts import DraftContent
 from benchmarks.models import (
+    CaseFile,
     Check,
     ItemCall,
     ItemReply,
@@ -28,6 +31,7 @@ from benchmarks.models import (
 from benchmarks.pasting import read_table
 from benchmarks.reports import compute_report, store_report
 from models_registry.models import LanguageModel
+from uploads.models import Extraction, Upload
 
 CAPITALS = {
     "France": "Paris", "Japan": "Tokyo", "Peru": "Lima", "Kenya": "Nairobi", "Norway": "Oslo", "Chile": "Santiago",
@@ -50,6 +54,10 @@ class Sample:
     def item(self) -> RunItem:
         return RunItem.objects.filter(entrant__run=self.run).order_by("pk")[0]
 
+    @property
+    def file_id(self) -> int:
+        return CaseFile.objects.get(case__version=self.run.version_id).pk
+
 
 def template(owner: User, name: str = "Capitals of the world", *, cases: bool = True) -> Template:
     """Create a template whose draft has a prompt, a check and the cases of CAPITALS."""
@@ -66,7 +74,22 @@ def template(owner: User, name: str = "Capitals of the world", *, cases: bool = 
     actions.save_draft(draft, DraftContent([prompt], [check], {"temperature": 0}))
     if cases:
         actions.add_cases(draft, read_table(TABLE))
+        change_files(draft.cases.order_by("position")[0], added=[document(owner)], variable="atlas")
     return made
+
+
+def document(owner: User) -> Upload:
+    """Create a text that is read, without a file in the storage."""
+    text = "The capital of France is Paris."
+    sha256 = hashlib.sha256(text.encode()).hexdigest()
+    facts = {"media_type": "text/plain", "kind": "document", "state": "ready", "stored_as": "none", "pages": 1}
+    upload, is_new = Upload.objects.get_or_create(
+        owner_user=owner, sha256=sha256,
+        defaults={"name": "atlas.txt", "size": len(text), "characters": len(text), **facts},
+    )  # fmt: skip
+    if is_new:
+        Extraction.objects.create(upload=upload, pages=[text], version="text")
+    return upload
 
 
 def sample(owner: User, models: Sequence[LanguageModel]) -> Sample:

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import DatabaseError, transaction
 
 from accounts.actor import Actor
@@ -20,13 +21,13 @@ from benchmarks.worker.runner import drive
 from common.errors import InvalidInput
 from models_registry.models import LanguageModel
 from tests import make
-from tests.benchmarks import factory
+from tests.benchmarks import factory, samples
 from tests.fake_provider import FakeProvider
 from tests.uploads import pictures
-from uploads import extraction
 from uploads.actions import keep_upload
 from uploads.deletion import delete_upload
 from uploads.errors import UploadInUse
+from uploads.extraction import read_upload
 from uploads.models import Upload
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -52,7 +53,7 @@ def drive_run(engine: Engine) -> Callable[[Run], Run]:
 
 def kept(owner: User, content: bytes, name: str) -> Upload:
     upload = keep_upload(actor=Actor(user=owner), content=content, name=name)
-    extraction.read_upload(upload.pk)
+    read_upload(upload.pk)
     upload.refresh_from_db()
     return upload
 
@@ -147,6 +148,40 @@ def test_files_of_a_live_run_stay(fake_provider: FakeProvider, drive_run: Callab
         actions.retry_failed(run)
     with pytest.raises(RunNotPossible):
         factory.run(version, make.model("seeing", **SEES))
+
+
+def test_files_of_a_case_are_added_shown_and_removed():
+    member = make.member()
+    browser, stranger = make.browser(member), make.browser(make.member())
+    sample = samples.sample(member.user, [make.model("honest")])
+    template = sample.template.public_id
+    draft = sample.template.versions.get(state="draft")
+    case = draft.cases.order_by("position")[0]
+    address = f"/benchmarks/t/{template}/cases/{case.pk}/files/"
+    photo = SimpleUploadedFile("photo.png", pictures.picture())
+    assert browser.post(address, {"file": photo, "variable": "image"})["Location"] == address
+    read_upload(Upload.objects.get(name="photo.png").pk)
+    assert list(case.files.values_list("variable", "upload__name")) == [("atlas", "atlas.txt"), ("image", "photo.png")]
+    text, picture = case.files.all()
+    for page in (address, f"/benchmarks/t/{template}/", f"/benchmarks/t/{template}/cases/"):
+        assert "photo.png" in browser.get(page).text or "2 files" in browser.get(page).text
+    shown = f"/benchmarks/t/{template}/files/"
+    previewed = browser.post(f"/benchmarks/t/{template}/edit/", {"preview": "1", "case": "1"}).text
+    assert f'src="{shown}{picture.pk}/"' in previewed
+    image, document = browser.get(f"{shown}{picture.pk}/"), browser.get(f"{shown}{text.pk}/")
+    assert (image["Content-Type"], "Paris" in document.text) == ("image/png", True)
+    old = f"/benchmarks/r/{sample.run.public_id}/files/{sample.file_id}/"
+    assert old in browser.get(f"/benchmarks/r/{sample.run.public_id}/items/{sample.item.pk}/").text
+    assert "Paris" in browser.get(old).text
+    assert {stranger.get(path).status_code for path in (address, f"{shown}{text.pk}/", old)} == {404}
+    assert browser.get(f"{shown}{sample.file_id}/").status_code == 200
+    assert "image: photo.png" in browser.get(f"/benchmarks/t/{template}/changes/").text
+    empty = SimpleUploadedFile("program.exe", b"MZ\0\0")
+    refused = browser.post(address, {"file": empty})
+    assert (refused.status_code, "Unsupported file type" in refused.text) == (422, True)
+    browser.post(address, {"remove": [text.pk, picture.pk]})
+    assert case.files.count() == 0
+    assert CaseFile.objects.count() == 1  # of the frozen version
 
 
 def test_template_is_deleted_with_its_files():

@@ -47,6 +47,7 @@ def main() -> None:
     print(json.dumps({
         "template": sample.template.public_id, "run": sample.run.public_id, "running": running.public_id,
         "item": item.pk, "case": item.case_id, "later": later.public_id,
+        "drafted": sample.template.versions.get(state="draft").cases.earliest("position").pk,
     }))  # fmt: skip
 
 

@@ -147,6 +147,7 @@ BENCHMARKS = [
         "benchmark-import": "/benchmarks/import/",
         "benchmark-template": "/benchmarks/t/{template}/?version=1", "benchmark-edit": "/benchmarks/t/{template}/edit/",
         "benchmark-cases": "/benchmarks/t/{template}/cases/", "benchmark-start": "/benchmarks/t/{template}/start/",
+        "benchmark-case-files": "/benchmarks/t/{template}/cases/{drafted}/files/",
         "benchmark-changes": "/benchmarks/t/{template}/changes/",
         "benchmark-heatmap": "/benchmarks/heatmap/?average=1",
         "benchmark-compare": "/benchmarks/r/{later}/compare/?with={run}",

@@ -222,6 +222,7 @@ def ask_about_benchmarks(ask: Callable[..., Any], owner: User, ids: dict[str, li
                 "cluster": "c",
                 "metadata": {"m": 1},
                 "weight": 2,
+                "files": [{"variable": "atlas", "upload": samples.document(owner).public_id}],
             },
             {},
         ]

@@ -56,7 +56,7 @@ IDS: dict[tuple[str, ...], Callable[[Arena], list[str]]] = {
     ("/accounts/tokens/", "/api/v1/me/tokens/"): lambda arena: [arena.token],
     ("/accounts/browsers/", "/api/v1/me/browsers/"): lambda arena: [arena.browser],
     ("/accounts/confirm-email/", "/accounts/password/reset/key/", "/accounts/2fa/webauthn/keys/"): lambda arena: ["1"],
-    ("/benchmarks/t/", "/api/v1/benchmarks/"): lambda arena: ["none"],
+    ("/api/v1/benchmarks/",): lambda arena: ["none"],
     ("/models/icons/",): lambda arena: ["none"],
     ("/api/{rest}",): lambda arena: ["v1/none/"],
 }
@@ -85,8 +85,8 @@ def _filled(address: str, arena: Arena) -> list[str]:
         return [address]
     if address == "/leaderboard/compare/{a}/{b}/":
         return [f"/leaderboard/compare/{a}/{b}/" for a, b in arena.pairs]
-    if address.startswith("/benchmarks/r/"):
-        return [address.format(public_id="none", item_id=1, case_id=1, move="pause", ending="csv")]
+    if address.startswith(("/benchmarks/r/", "/benchmarks/t/")):
+        return [address.format(public_id="none", item_id=1, case_id=1, file_id=1, move="pause", ending="csv")]
     if address == "/api/v1/releases/{day}/{name}":
         return ["/api/v1/releases/2026-01-31/votes.jsonl"]
     if address == "/accounts/password/reset/key/{uidb36}-{key}/":

@@ -141,10 +141,13 @@ def test_benchmark_urls_answer_their_owner_only(others: dict[str, Client]):
     member, (ada, bob, _cyd) = make.member(), api_fixtures.contestants()
     sample, wrong = benchmark_samples.sample(member.user, [ada, bob]), []
     sign_in = {"no one", "another visitor", "another's program"}
+    drafted = sample.template.versions.get(state="draft").cases.earliest("pk")
     for address in [address for address in url_access.BENCHMARKS if "{" in address]:
-        public_id = (sample.template if "/t/" in address else sample.run).public_id
-        ids = {"item_id": sample.item.pk, "case_id": sample.item.case_id, "move": "retry", "ending": "csv"}
-        path = address.format(public_id=public_id, **ids)
+        public_id, case_id = (sample.run.public_id, sample.item.case_id)
+        if "/t/" in address:
+            public_id, case_id = sample.template.public_id, drafted.pk
+        ids = {"item_id": sample.item.pk, "file_id": sample.file_id, "move": "retry", "ending": "csv"}
+        path = address.format(public_id=public_id, case_id=case_id, **ids)
         for method in ("GET", "POST"):
             status = ask(make.browser(member), method, path)
             wrong += [("its owner", method, path)] if status in REFUSED else []

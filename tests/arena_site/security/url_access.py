@@ -121,13 +121,14 @@ BENCHMARKS = [
     "/benchmarks/t/{public_id}/", "/benchmarks/t/{public_id}/edit/",
     "/benchmarks/t/{public_id}/cases/", "/benchmarks/t/{public_id}/paste/", "/benchmarks/t/{public_id}/draft/",
     "/benchmarks/t/{public_id}/changes/", "/benchmarks/t/{public_id}/start/",
+    "/benchmarks/t/{public_id}/cases/{case_id}/files/", "/benchmarks/t/{public_id}/files/{file_id}/",
     "/benchmarks/r/{public_id}/", "/benchmarks/r/{public_id}/budget/",
     "/benchmarks/r/{public_id}/compare/", "/benchmarks/r/{public_id}/report/",
     "/benchmarks/r/{public_id}/report.html", "/benchmarks/r/{public_id}/publish/",
     "/benchmarks/r/{public_id}/do/{move}/", "/benchmarks/r/{public_id}/matrix/",
     "/benchmarks/r/{public_id}/items/{item_id}/", "/benchmarks/r/{public_id}/items/{item_id}/grade/",
     "/benchmarks/r/{public_id}/case/{case_id}/",
-    "/benchmarks/r/{public_id}/export.{ending}",
+    "/benchmarks/r/{public_id}/export.{ending}", "/benchmarks/r/{public_id}/files/{file_id}/",
 ]  # fmt: skip
 # The same in the API, and the scope that each method needs (tests/benchmarks/test_api.py).
 BENCHMARK = {"POST": Scope.BENCHMARK}

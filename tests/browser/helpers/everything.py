@@ -47,7 +47,7 @@ from arena_site import pages  # noqa: E402
 from battles import actions  # noqa: E402
 from battles.models import ModerationEndpoint, ModerationRule, Vote  # noqa: E402
 from battles.worker import model_tests  # noqa: E402
-from benchmarks.models import RunItem  # noqa: E402
+from benchmarks.models import Case, RunItem  # noqa: E402
 from benchmarks.models import Template as BenchmarkTemplate  # noqa: E402
 from common.error_pages import error_response  # noqa: E402
 from common.errors import DatabaseAway, InvalidInput, NotSignedIn, TooLarge, TooManyRequests  # noqa: E402
@@ -148,6 +148,8 @@ def fill_in(address: str, world: World) -> list[str]:
     user, ids = world.actor.user, world.ids
     assert user is not None
     item = RunItem.objects.filter(run__owner=user).select_related("run").earliest("pk")
+    benchmark = BenchmarkTemplate.objects.filter(owner_user=user).earliest("pk")
+    drafted = Case.objects.filter(version__template=benchmark, version__state="draft")
     passkey = Authenticator.objects.get(user=user, type=Authenticator.Type.WEBAUTHN)
     by_beginning: dict[str, dict[str, Any]] = {
         "/s/": {"public_id": ids["sessions"][0]},
@@ -162,7 +164,7 @@ def fill_in(address: str, world: World) -> list[str]:
         },
         "/accounts/2fa/webauthn/keys/": {"pk": passkey.pk},
         "/site/": {"page": "privacy"},
-        "/benchmarks/t/": {"public_id": BenchmarkTemplate.objects.filter(owner_user=user).earliest("pk").public_id},
+        "/benchmarks/t/": {"public_id": benchmark.public_id, "case_id": drafted.earliest("pk").pk},
         "/benchmarks/r/": {
             "public_id": item.run.public_id, "item_id": item.pk, "case_id": item.case_id, "move": "pause",
         },
