@@ -305,6 +305,13 @@ class ImportLinePayload(TypedDict):
     file: str
 
 
+class ImportColumnPayload(TypedDict):
+    """Column of a table; `role` is empty in formats that go by names."""
+
+    name: str
+    role: str
+
+
 class ImportPayload(TypedDict):
     """Content of a file that is not stored yet."""
 
@@ -315,6 +322,8 @@ class ImportPayload(TypedDict):
     checks: int
     cases: int
     answers: int
+    files: int
+    columns: list[ImportColumnPayload]
     report: list[ImportLinePayload]
 
 

@@ -315,6 +315,8 @@ def import_payload(look: Look) -> ImportPayload:
         "checks": len(template.checks) if template is not None else 0,
         "cases": len(template.cases) if template is not None else 0,
         "answers": len(look.imported.replies),
+        "files": len(template.files) if template is not None else 0,
+        "columns": [{"name": column.name, "role": column.role} for column in look.imported.columns],
         "report": [
             {
                 "action": line["action"],

@@ -8,6 +8,7 @@ urlpatterns = [
     path("", listing.index, name="list"),
     path("new/", templates.new, name="new"),
     path("import/", imports.look, name="import"),
+    path("import/columns/", imports.columns, name="import_columns"),
     path("import/apply/", imports.apply, name="import_apply"),
     path("heatmap/", reporting.heat_map, name="heatmap"),
     path("t/<str:public_id>/", templates.show, name="template"),

@@ -19,7 +19,7 @@ from benchmarks.actions.drafts import create_template, start_draft
 from benchmarks.actions.import_sentences import sentence_of
 from benchmarks.errors import WrongState
 from benchmarks.imports import content as neutral
-from benchmarks.imports.content import Entry, Imported, Request
+from benchmarks.imports.content import Column, Entry, Imported, Request
 from benchmarks.imports.guard import read_file
 from benchmarks.models import Case, Check, ImportLook, Prompt, Template, TemplateVersion
 from benchmarks.scores import MAX_KEY, case_checks
@@ -53,10 +53,11 @@ class ReportLine(TypedDict):
 
 @dataclass(frozen=True)
 class Look:
-    """id: "" if the file is refused."""
+    """id: "" if the file is refused. source_id: for look_again; "" if the file has no columns."""
 
     id: str
     imported: Imported
+    source_id: str = ""
 
     @property
     def lines(self) -> list[ReportLine]:
@@ -67,13 +68,44 @@ class Look:
 def look(*, owner: User, content: bytes, request: Request) -> Look:
     """Parse a file and keep it for apply_look, in place of the member's last one."""
     imported = read_import(content, request)
-    if imported.is_refused:
+    if imported.is_refused and not imported.columns:
         return Look("", imported)
     ImportLook.objects.filter(created_at__lt=Now() - ImportLook.TTL).delete()
-    packed = zlib.compress(msgspec.msgpack.encode(imported), level=1)
-    facts = {"public_id": new_public_id(), "file_name": request.name[:255], "content": packed, "created_at": Now()}
+    facts = {
+        "public_id": new_public_id(), "file_name": request.name[:255], "created_at": Now(), "source": None,
+        "content": b"" if imported.is_refused else zlib.compress(msgspec.msgpack.encode(imported), level=1),
+        "choices": None,
+    }  # fmt: skip
+    if imported.columns:
+        facts["source"] = zlib.compress(content, level=1)
+        facts["choices"] = msgspec.to_builtins(_Choices(request, imported.columns))
     kept, _is_new = ImportLook.objects.update_or_create(owner=owner, defaults=facts)
-    return Look(kept.public_id, imported)
+    return Look("" if imported.is_refused else kept.public_id, imported, kept.public_id if imported.columns else "")
+
+
+class _Choices(msgspec.Struct):
+    request: Request
+    columns: list[Column]
+
+
+def looked_at_columns(*, owner: User, source_id: str) -> list[Column]:
+    """Return the columns of the table that the member looked at. Raises ImportGone."""
+    return msgspec.convert(_source(owner, source_id).choices, _Choices).columns
+
+
+def look_again(*, owner: User, source_id: str, mapping: dict[str, str]) -> Look:
+    """Look at the same table with other roles of its columns. Raises ImportGone."""
+    kept = _source(owner, source_id)
+    request = msgspec.convert(kept.choices, _Choices).request
+    again = msgspec.structs.replace(request, format="table", mapping=mapping)
+    return look(owner=owner, content=zlib.decompress(kept.source or b""), request=again)
+
+
+def _source(owner: User, source_id: str) -> ImportLook:
+    kept = ImportLook.objects.filter(public_id=source_id, owner=owner, source__isnull=False).first()
+    if kept is None:
+        raise ImportGone
+    return kept
 
 
 def read_import(content: bytes, request: Request) -> Imported:
@@ -90,7 +122,7 @@ def apply_look(
 ) -> TemplateVersion:
     """Store a look once, as create_draft does, and the file's answers as a run. Raises ImportGone and WrongState."""
     kept = ImportLook.objects.select_for_update().filter(public_id=look_id, owner=owner).first()
-    if kept is None:
+    if kept is None or not kept.content:
         raise ImportGone
     imported = msgspec.msgpack.decode(zlib.decompress(kept.content), type=Imported)
     kept.delete()

@@ -33,7 +33,7 @@ class ImportViewSet(ViewSet):
         if not isinstance(file, UploadedFile):
             raise NoFile
         actor_of(request).count("upload", fail_open=True)
-        asked = ImportRequest(name=file.name or "", format=chosen["format"], sheet=chosen["sheet"])
+        asked = ImportRequest(file.name or "", chosen["format"], chosen["mapping"], chosen["sheet"])
         found = importing.look(owner=member, content=file.read(), request=asked)
         if not found.id:
             places = [(f"{line['line']}: " if line["line"] else "", line) for line in found.lines]

@@ -208,7 +208,8 @@ OPERATIONS: Operations = {
     ),
     (ImportViewSet, "create"): Operation(
         summary="Look at a file of another tool",
-        description="Multipart with `file`, and optional `format` and `sheet`. Nothing is stored but the look, which "
+        description="Multipart with `file`, and optional `format`, `sheet` and `mapping`: JSON with the roles of a "
+        'table’s columns, such as `{"Antwort": "expected"}`. Nothing is stored but the look, which '
         "the next one replaces. `report` says what is taken, changed and left out, with lines.",
         refuses=(importing.ImportRefused, NoFile, TooManyRequests),
     ),

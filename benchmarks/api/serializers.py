@@ -261,9 +261,22 @@ class NewGradeSerializer(serializers.Serializer[None]):
         return attrs
 
 
+def check_mapping(value: object) -> None:
+    check_object(value)
+    if not isinstance(value, dict) or not all(isinstance(role, str) for role in value.values()):
+        raise serializers.ValidationError(_("Give each column’s role as a text."))
+
+
+class MappingField(serializers.JSONField):
+    default_validators = [check_mapping]
+
+
 class NewImportSerializer(serializers.Serializer[None]):
+    """mapping: roles of a table's columns, as docs/benchmarks-import.md names them."""
+
     format = ChoiceField(choices=list(FORMATS), allow_blank=True, default="")
     sheet = serializers.CharField(max_length=100, allow_blank=True, default="")
+    mapping = MappingField(default=dict)
 
 
 class ApplyImportSerializer(serializers.Serializer[None]):

@@ -112,6 +112,14 @@ class Entry(msgspec.Struct):
     file: str = ""
 
 
+class Column(msgspec.Struct):
+    """Column of a table with its role, and the beginning of its first cell."""
+
+    name: str
+    role: str = ""
+    sample: str = ""
+
+
 class Imported(msgspec.Struct):
     """Content of a file and the report on it; refused files have no content.
 
@@ -126,6 +134,8 @@ class Imported(msgspec.Struct):
     models: list[ProposedModel] = []
     repeats: int | None = None
     concurrency: int | None = None
+    # Of a table, also of a refused one.
+    columns: list[Column] = []
 
     @property
     def is_refused(self) -> bool:
@@ -136,7 +146,8 @@ class Request(msgspec.Struct):
     """File's name and the person's choices.
 
     format: an identifier of `reading.FORMATS`; "" finds it out.
-    mapping: a column's role: variable, key, expected, prompt, cluster, tag, metadata, weight, ignore, reply:<model>.
+    mapping: roles of columns: variable, variable:<name>, key, expected, prompt, cluster, tag, metadata,
+    metadata:<name>, weight, ignore, reply:<model>.
     sheet: of a spreadsheet; "" is the first one.
     evaluation: OpenAI evals' class, if no registry says it.
     """

@@ -29,3 +29,5 @@ MAX_CHECKS = 50
 MAX_ENTRIES = 1_000
 MAX_RESULT_BYTES = 150_000_000
 MAX_VALUE_IN_REPORT = 200
+# Of a cell that is shown beside the roles of columns.
+MAX_SAMPLE = 80

@@ -16,7 +16,7 @@ from benchmarks.imports.formats import (
     traces,
 )
 from benchmarks.imports.report import ImportRefused, Report, TooManyErrors
-from benchmarks.imports.sniffing import find_format
+from benchmarks.imports.sniffing import columns_of, find_format
 from benchmarks.imports.source import Source, open_source
 
 FORMATS: dict[str, Callable[[Source], Imported]] = {
@@ -54,6 +54,8 @@ def read_import(content: bytes, request: Request) -> Imported:
         if found not in FORMATS:
             raise ImportRefused("format_unknown", format=found)
         imported = FORMATS[found](source)
+        if not report.columns:
+            report.columns = columns_of(source)
         imported.format = found
         if source.is_archive and imported.template is not None:
             _add_answers(imported, source)
@@ -83,8 +85,9 @@ def _add_answers(imported: Imported, source: Source) -> None:
 
 def _with_report(imported: Imported, report: Report) -> Imported:
     counts = {str(action): count for action, count in report.counts.items()}
+    imported.columns = report.columns
     if report.counts["refused"]:
-        return Imported(imported.format, report.entries, counts)
+        return Imported(imported.format, report.entries, counts, columns=report.columns)
     if imported.template is not None:
         report.taken("cases", count=len(imported.template.cases))
         if imported.template.files:

@@ -2,7 +2,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from benchmarks.imports.codes import Code
-from benchmarks.imports.content import Action, Entry, Value
+from benchmarks.imports.content import Action, Column, Entry, Value
 from benchmarks.imports.limits import MAX_ENTRIES, MAX_VALUE_IN_REPORT
 
 
@@ -35,6 +35,7 @@ class Report:
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.counts: Counter[Action] = Counter()
+        self.columns: list[Column] = []
         self._listed: set[tuple[object, ...]] = set()
 
     def taken(self, code: Code, place: Place = NOWHERE, **values: Value) -> None:

@@ -2,9 +2,12 @@
 
 from collections.abc import Collection, Mapping
 
+from benchmarks.imports.content import Column
+from benchmarks.imports.limits import MAX_SAMPLE
 from benchmarks.imports.readers.documents import Map
 from benchmarks.imports.readers.encoding import BOM
 from benchmarks.imports.readers.json_rows import is_lines, is_wrapped
+from benchmarks.imports.readers.values import as_text
 from benchmarks.imports.report import ImportRefused, Place, Report, TooManyErrors
 from benchmarks.imports.source import DOCUMENTS, Source
 
@@ -31,6 +34,19 @@ def find_format(source: Source) -> str:
     if row is None:  # reading it as a table lists every error
         return "table"
     return of_fields(row.cells, is_table=bool(row.columns))
+
+
+def columns_of(source: Source) -> list[Column]:
+    """Return the columns of a table that was read in another format; others have none."""
+    if source.is_archive or not source.main.lower().endswith((".csv", ".tsv", ".xlsx")):
+        return []
+    probe = Source(source.files, source.main, source.request, Report())
+    row = next(iter(probe.rows()), None)
+    return [Column(name, "", sample_of(value)) for name, value in row.cells.items()] if row else []
+
+
+def sample_of(value: object) -> str:
+    return as_text(value)[:MAX_SAMPLE]
 
 
 def _of_json(source: Source) -> str | None:

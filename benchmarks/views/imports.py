@@ -9,6 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from benchmarks import access
 from benchmarks.actions import importing
 from benchmarks.editing.import_report import parts_of
+from benchmarks.forms.columns import MAX_COLUMNS, ColumnsForm
 from benchmarks.forms.imports import FORMATS, ImportForm
 from benchmarks.models import Template
 from benchmarks.views.pages import PageRequest, member_of
@@ -26,11 +27,39 @@ def look(request: PageRequest) -> HttpResponse:
         return render(request, "benchmarks/import.html", context, status=422 if form.is_bound else 200)
     request.actor.count("upload", fail_open=True)
     found = importing.look(owner=member_of(request), content=form.cleaned_data["file"].read(), request=form.request())
-    context |= {
-        "look": found, "parts": parts_of(found), "found": found.imported.template,
-        "format": FORMATS.get(found.imported.format, found.imported.format),
+    return _report(request, template, found)
+
+
+@login_required
+@require_POST
+def columns(request: PageRequest) -> HttpResponse:
+    """Show the report on the same table with other roles of its columns."""
+    template, member, source_id = _template(request), member_of(request), request.POST.get("source", "")
+    try:
+        form = ColumnsForm(request.POST, columns=importing.looked_at_columns(owner=member, source_id=source_id))
+        if not form.is_valid():
+            context = {"form": ImportForm(), "template": template, "columns": form, "source_id": source_id}
+            return render(request, "benchmarks/import.html", context, status=422)
+        request.actor.count("upload", fail_open=True)
+        found = importing.look_again(owner=member, source_id=source_id, mapping=form.mapping)
+    except importing.ImportGone as refusal:
+        messages.error(request, refusal.detail)
+        return redirect(_address(template))
+    return _report(request, template, found)
+
+
+def _report(request: PageRequest, template: Template | None, found: importing.Look) -> HttpResponse:
+    shown = found.imported.columns if len(found.imported.columns) <= MAX_COLUMNS else []
+    context = {
+        "form": ImportForm(), "template": template, "look": found, "parts": parts_of(found),
+        "found": found.imported.template, "format": FORMATS.get(found.imported.format, found.imported.format),
+        "columns": ColumnsForm(columns=shown) if shown else None, "source_id": found.source_id,
     }  # fmt: skip
     return render(request, "benchmarks/import.html", context, status=200 if found.id else 422)
+
+
+def _address(template: Template | None) -> str:
+    return reverse("benchmarks:import") + (f"?template={template.public_id}" if template else "")
 
 
 def _template(request: PageRequest) -> Template | None:
@@ -45,9 +74,17 @@ def apply(request: PageRequest) -> HttpResponse:
     """Store the file that the member looked at last."""
     template = _template(request)
     try:
-        draft = importing.apply_look(owner=member_of(request), look_id=request.POST.get("look", ""), template=template)
+        draft = importing.apply_look(
+            owner=member_of(request), look_id=request.POST.get("look", ""), template=template,
+            with_answers="with_answers" in request.POST,
+        )  # fmt: skip
     except ArenaError as refusal:
-        messages.error(request, refusal.detail)
-        return redirect(reverse("benchmarks:import") + (f"?template={template.public_id}" if template else ""))
+        sentences = [sentence for found in (refusal.fields or {}).values() for sentence in found]
+        messages.error(request, " ".join([refusal.detail, *sentences[:5]]))
+        return redirect(_address(template))
+    run = draft.runs.first()
+    if run is not None:
+        messages.success(request, _("The file is imported, and its answers are scored."))
+        return redirect("benchmarks:run", run.public_id)
     messages.success(request, _("The file is imported. Look at the prompts and checks before the first run."))
     return redirect("benchmarks:edit", draft.template.public_id)

@@ -1,10 +1,13 @@
 """Pages of imports."""
 
+import json
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse
 from django.test import Client
 
-from benchmarks.models import ImportLook, Template
+from benchmarks.models import ImportLook, Run, Template
 from tests import make
 from tests.benchmarks import samples
 
@@ -38,12 +41,58 @@ def test_file_is_looked_at_then_stored():
 def test_refused_file_shows_its_lines():
     browser = make.browser(make.member())
     status, page, look = upload(browser, b"id,country\nfr,France\nfr,<b>Japan\n")
-    assert (status, look, ImportLook.objects.count()) == (422, "", 0)
+    assert (status, look, bytes(ImportLook.objects.get().content)) == (422, "", b"")
     assert "line 3" in page
     assert "The file was refused: nothing is stored." in page
     assert "<b>Japan" not in page
     assert upload(browser, b"")[0] == 422
     assert browser.post("/benchmarks/import/", {}).status_code == 422
+
+
+def test_columns_get_other_roles_and_answers_a_run():
+    member = make.member()
+    browser = make.browser(member)
+    table = b"Frage,Antwort,Land,ada\n2 + 2?,4,FR,vier\n3 + 3?,6,DE,6\n"
+    _status, page, _look = upload(browser, table)
+    source = ImportLook.objects.get().public_id
+    assert 'name="role-3"' in page
+    roles = {"role-0": "prompt", "role-1": "expected", "role-2": "metadata", "role-3": "reply", "name-2": "country"}
+    names = {f"name-{number}": "" for number in (0, 1, 3)}
+    wrong = browser.post("/benchmarks/import/columns/", {**names, **roles, "role-2": "weight", "source": source})
+    assert (wrong.status_code, "This is not a number." in wrong.text) == (422, True)
+    again = {**names, **roles, "source": ImportLook.objects.get().public_id}
+    assert make.browser(make.member()).post("/benchmarks/import/columns/", again).status_code == 302
+    shown = browser.post("/benchmarks/import/columns/", again)
+    assert ("Also store the 2 answers" in shown.text, 'value="country"' in shown.text) == (True, True)
+    look = shown.context["look"]
+    [prompt] = look.imported.template.prompts
+    assert prompt.messages[0].text == "{{ Frage }}"
+    stored = browser.post("/benchmarks/import/apply/", {"look": look.id, "with_answers": "on"})
+    run = Run.objects.get(owner=member.user)
+    assert stored["Location"] == f"/benchmarks/r/{run.public_id}/"
+    case = run.version.cases.all()[0]
+    assert (case.variables, case.expected, case.metadata) == ({"Frage": "2 + 2?"}, ["4"], {"country": "FR"})
+    assert list(run.items.values_list("entrant__imported", "replies__reply__text")) == [("ada", "vier"), ("ada", "6")]
+
+
+@pytest.mark.parametrize("role", ["weight", "variable:", "nothing", "nothing:a"])
+def test_api_takes_the_same_roles(role: str):
+    api = make.browser(make.member())
+
+    def look(mapping: object) -> HttpResponse:
+        file = SimpleUploadedFile("cases.csv", b"Frage,Zahl\nwhat?,2\n")
+        return api.post("/api/v1/benchmarks/imports/", {"file": file, "mapping": json.dumps(mapping)})
+
+    found = look({"Frage": "variable:question", "Zahl": role})
+    if role != "weight":
+        assert (found.status_code, "role" in found.text) == (422, True)
+        assert look({"Frage": 1}).status_code == 400
+        return
+    assert found.json()["columns"] == [
+        {"name": "Frage", "role": "variable:question"}, {"name": "Zahl", "role": "weight"},
+    ]  # fmt: skip
+    stored = api.post(f"/api/v1/benchmarks/imports/{found.json()['id']}/apply/", "{}", content_type="application/json")
+    assert (stored.status_code, stored.json()["prompts"][0]["messages"][0]["template"]) == (201, "{{ question }}")
 
 
 def test_import_becomes_next_draft_of_own_template():

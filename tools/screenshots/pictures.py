@@ -227,7 +227,7 @@ LEFT_OUT = {
         "/sessions/consent/withdraw/", "/terms/accept/",
         "/benchmarks/t/{public_id}/paste/", "/benchmarks/t/{public_id}/draft/", "/benchmarks/r/{public_id}/budget/",
         "/benchmarks/r/{public_id}/do/{move}/", "/benchmarks/r/{public_id}/items/{item_id}/grade/",
-        "/benchmarks/r/{public_id}/publish/", "/benchmarks/import/apply/",
+        "/benchmarks/r/{public_id}/publish/", "/benchmarks/import/apply/", "/benchmarks/import/columns/",
         "/accounts/browsers/{public_id}/sign-out/", "/accounts/browsers/others/sign-out/",
         "/accounts/connections/{key}/?*/", "/accounts/sso/{key}/", "/accounts/sso/{key}/sign-out/",
         "/accounts/tokens/{public_id}/revoke/", "/admin/logout/", "/admin/battles/*/try/",

@@ -4,15 +4,17 @@ import re
 from collections.abc import Callable, Collection
 
 from benchmarks.imports.building import Cases, one_message
-from benchmarks.imports.content import Case, Check, Imported, Prompt, Reply
+from benchmarks.imports.content import Case, Check, Column, Imported, Prompt, Reply
 from benchmarks.imports.formats.assertions import read_cell
 from benchmarks.imports.formats.fields import for_each, text
+from benchmarks.imports.limits import MAX_SAMPLE
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import as_text
 from benchmarks.imports.report import ImportRefused
 from benchmarks.imports.source import Source
 
 ROLES = ("variable", "key", "expected", "prompt", "cluster", "tag", "metadata", "weight", "ignore")
+_NAMED = ("variable", "metadata")
 _REPLY = "reply:"
 _EXPECTED = re.compile(r"__expected\d*\Z")
 _ESCAPED_COMMA = re.compile(r"(?<!\\),")
@@ -37,7 +39,8 @@ def role_of(column: str, mapping: dict[str, str], *, guess: bool = False) -> str
         return _GUESSES[column.lower()]
     if column in mapping:
         role = mapping[column]
-        if role not in ROLES and not role.removeprefix(_REPLY) != role:
+        kind, _, name = role.partition(":")
+        if role not in ROLES and not (name and kind in (*_NAMED, "reply")):
             raise ImportRefused("role_unknown", column=column, role=role)
         return role
     if _EXPECTED.match(column):
@@ -57,6 +60,7 @@ class TableCases:
         self.cases = Cases(source.report)
         self._source, self._report = source, source.report
         self.roles: dict[str, str] = {}
+        self.columns: list[Column] = []
         self.names: dict[str, str] = {}  # of variables, by column
         self._uses_affixes = False
         self._handlers: dict[str, Callable[[Case, Row, str], None]] = {
@@ -71,15 +75,18 @@ class TableCases:
         return self._uses_affixes
 
     def add(self, row: Row) -> None:
+        if not row.cells.keys() <= self.roles.keys():
+            self._set_roles(row)
         case = Case("")
         replies: list[Reply] = []
         for column in row.cells:
-            role = self._role(column, row)
+            role = self.roles[column]
+            kind = role.partition(":")[0]
             if role.startswith(_REPLY):
                 if answer := text(row, column):
                     replies.append(Reply(role.removeprefix(_REPLY), "", answer))
-            elif role in self._handlers:
-                self._handlers[role](case, row, column)
+            elif kind in self._handlers:
+                self._handlers[kind](case, row, column)
         metric = text(row, "__metric")
         for check in case.checks:
             check.metric = metric
@@ -91,21 +98,24 @@ class TableCases:
             reply.case_key = case.key
             self.cases.reply(reply, row.place())
 
-    def _role(self, column: str, row: Row) -> str:
-        if column not in self.roles:
-            guess = self._guess and not any(name.startswith("__") for name in row.cells)
+    def _set_roles(self, row: Row) -> None:
+        """Decide roles of columns, and report them."""
+        guess = self._guess and not any(name.startswith("__") for name in row.cells)
+        for column in [name for name in row.cells if name not in self.roles]:
+            place = row.place(column)._replace(line=1)
             role = self.roles[column] = role_of(column, self._source.request.mapping, guess=guess)
+            self.columns.append(Column(column, role, as_text(row.cells[column])[:MAX_SAMPLE]))
+            kind, _, given = role.partition(":")
             if role in ("unknown", "ignore"):
-                self._report.left_out("column_not_used", row.place(column)._replace(line=1), column=column)
+                self._report.left_out("column_not_used", place, column=column)
             else:
-                self._report.taken("column", row.place(column)._replace(line=1), column=column, role=role)
+                self._report.taken("column", place, column=column, role=role)
             if re.match(r"_(expected|prefix|suffix|description|providerOutput|metric|threshold|metadata)", column):
-                self._report.changed("single_underscore", row.place(column)._replace(line=1), column=column)
-            if role in ("variable", "prompt"):
-                name = self.names[column] = _identifier(column, self.names.values())
-                if name != column:
-                    self._report.changed("column_renamed", row.place(column)._replace(line=1), column=column, name=name)
-        return self.roles[column]
+                self._report.changed("single_underscore", place, column=column)
+            if kind in ("variable", "prompt"):
+                name = self.names[column] = _identifier(given or column, self.names.values())
+                if name != (given or column):
+                    self._report.changed("column_renamed", place, column=column, name=name)
 
     def _variable(self, case: Case, row: Row, column: str) -> None:
         case.variables[self.names[column]] = row.cells[column]
@@ -137,7 +147,8 @@ class TableCases:
         case.tags += [tag.strip() for tag in text(row, column).split(",")]
 
     def _metadata(self, case: Case, row: Row, column: str) -> None:
-        name, value = column.removeprefix("__metadata:"), row.cells[column]
+        given = self.roles[column].partition(":")[2]
+        name, value = given or column.removeprefix("__metadata:"), row.cells[column]
         if name.endswith("[]") and name != column:
             value = [part.strip().replace("\\,", ",") for part in _ESCAPED_COMMA.split(as_text(value))]
             name = name.removesuffix("[]")
@@ -215,6 +226,7 @@ def read(source: Source) -> Imported:
     for column, role in source.request.mapping.items():
         role_of(column, {column: role})
     table = TableCases(source, guess=True)
+    source.report.columns = table.columns
     for_each(source.rows(), table.add, source.report)
     unknown = source.request.mapping.keys() - table.roles.keys()
     for column in sorted(unknown):

@@ -117,6 +117,7 @@ MEMBERS_TOKENS = {"/api/v1/me/tokens/{public_id}/": "DELETE", "/accounts/tokens/
 # Own templates and runs, the site's templates and published runs (tests/benchmarks/test_pages.py).
 BENCHMARKS = [
     "/benchmarks/", "/benchmarks/heatmap/", "/benchmarks/import/", "/benchmarks/import/apply/",
+    "/benchmarks/import/columns/",
     "/benchmarks/new/",
     "/benchmarks/t/{public_id}/", "/benchmarks/t/{public_id}/edit/",
     "/benchmarks/t/{public_id}/cases/", "/benchmarks/t/{public_id}/paste/", "/benchmarks/t/{public_id}/draft/",
