@@ -3,14 +3,17 @@
 import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from battles.prompting.messages import AttachmentContent, content_length, content_with_files
 from benchmarks.models import CaseFile
-from benchmarks.preparation.frames import RenderedSource
 from common.payload_types import JsonObject
 from models_registry.providers.base import Message
 from uploads.message_parts import sent_image, sent_text
 from uploads.models import Extraction, Upload
+
+if TYPE_CHECKING:
+    from benchmarks.preparation.frames import RenderedSource
 
 # In a rendered message: ids of uploads.
 KEY = "files"
@@ -32,7 +35,7 @@ def names_by_variable(files: Sequence[CaseFile]) -> dict[str, str]:
     return {variable: ", ".join(found) for variable, found in names.items()}
 
 
-def add_files(source: RenderedSource, files: Sequence[CaseFile]) -> bool:
+def add_files(source: "RenderedSource", files: Sequence[CaseFile]) -> bool:
     """Note the files at the last message of the user, and count them; False without such a message."""
     message = next((one for one in reversed(source.messages) if one["role"] == "user"), None)
     if message is None:

@@ -4,6 +4,7 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.imports.limits import MAX_KEY
@@ -26,7 +27,9 @@ class FilesField(forms.FileField):
 class CaseFilesForm(forms.Form):
     file = FilesField(
         label=_("Add files"), required=False,
-        help_text=_("PDF, Office documents, text, images; at most %(most)s MB.") % {"most": MAX_FILE_MB},
+        help_text=format_lazy(
+            _("PDF, Office documents, text, images; at most {megabytes} MB together."), megabytes=MAX_FILE_MB
+        ),
     )  # fmt: skip
     variable = forms.CharField(
         label=_("Variable"), required=False, initial="file", max_length=MAX_KEY,

@@ -4,6 +4,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.functional import Promise
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.imports.content import Request
@@ -20,7 +21,9 @@ FORMATS: Mapping[str, str | Promise] = {
 
 
 class ImportForm(forms.Form):
-    file = forms.FileField(label=_("File"), help_text=_("At most %(most)s MB.") % {"most": MAX_FILE_BYTES // 1_000_000})
+    file = forms.FileField(
+        label=_("File"), help_text=format_lazy(_("At most {megabytes} MB."), megabytes=MAX_FILE_BYTES // 1_000_000)
+    )
     format = forms.ChoiceField(label=_("Format"), required=False, choices=FORMATS)
     sheet = forms.CharField(
         label=_("Sheet of a workbook"), required=False, max_length=100, help_text=_("Empty: the first one.")
