@@ -7,7 +7,7 @@ from typing import Literal
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import Exists, F, JSONField, OuterRef, QuerySet, TextField, Value
+from django.db.models import Exists, F, JSONField, OuterRef, QuerySet, TextField, Value, prefetch_related_objects
 from django.db.models.functions import Cast, Coalesce, Concat
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -142,7 +142,7 @@ def _kind(name: str, old: Mapping[str, object], new: Mapping[str, object]) -> Ki
 
 
 def _cases(before: QuerySet[Case], after: QuerySet[Case]) -> CaseChanges:
-    """Match cases by their keys; four queries and one for each kind that is listed."""
+    """Match cases by their keys; six queries and one for each kind that is listed."""
     old, new = _without_nulls(before), _without_nulls(after)
     there = {"key": OuterRef("key")}
     names = ("variables", "expected", "tags", "cluster", "weight", "metadata")
@@ -153,9 +153,13 @@ def _cases(before: QuerySet[Case], after: QuerySet[Case]) -> CaseChanges:
     changed = new.filter(Exists(before.filter(**there)), ~Exists(old.filter(**there, **same))).order_by("position")
     changed_cases = list(changed[:LISTED_CASES])
     originals = {case.key: case for case in before.filter(key__in=[case.key for case in changed_cases])}
-    listed = [RowChange("changed", case.key, _case_fields(originals[case.key], case)) for case in changed_cases]
-    listed += [RowChange("added", case.key, _case_fields(None, case)) for case in added[:LISTED_CASES]]
-    listed += [RowChange("removed", case.key, _case_fields(case, None)) for case in removed[:LISTED_CASES]]
+    pairs: list[tuple[Kind, Case | None, Case | None]] = [
+        *(("changed", originals[case.key], case) for case in changed_cases),
+        *(("added", None, case) for case in added[:LISTED_CASES]),
+        *(("removed", case, None) for case in removed[:LISTED_CASES]),
+    ]
+    prefetch_related_objects([case for _kind, *both in pairs for case in both if case], "files__upload")
+    listed = [RowChange(kind, one.key, _case_fields(*both)) for kind, *both in pairs if (one := both[1] or both[0])]
     return CaseChanges(added.count(), removed.count(), changed.count(), listed)
 
 
@@ -177,7 +181,7 @@ def _case_values(case: Case | None) -> dict[str, str]:
     if case is None:
         return {}
     own = {name: getattr(case, name) for name in _CASE_FIELDS}
-    own["files"] = ", ".join(f"{file.variable}: {file.upload.name}" for file in case.files.select_related("upload"))
+    own["files"] = ", ".join(f"{file.variable}: {file.upload.name}" for file in case.files.all())
     texts = {name: cell_text(value) for name, value in own.items() if value not in (None, "", {}, [], 1)}
     return {name: cell_text(value) for name, value in case.variables.items()} | (
         texts | {"expected": expected_text(case.expected), "tags": ", ".join(case.tags)}

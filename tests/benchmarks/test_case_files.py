@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from accounts.actor import Actor
 from accounts.models import User
 from battles.worker.runner import Engine
-from benchmarks import actions
+from benchmarks import actions, case_files
 from benchmarks.actions.case_files import change_files
 from benchmarks.actions.templates import delete_template
 from benchmarks.errors import RunNotPossible
@@ -72,6 +73,9 @@ def test_text_goes_before_the_prompt_and_picture_beside(fake_provider: FakeProvi
     model = make.model("honest", at=fake_provider.base_url, **SEES)
     run = drive_run(factory.run(version, model))
     assert factory.counts(run) == {"scored": 1}
+    with CaptureQueriesContext(connection) as queries:
+        assert case_files.load_uploads([[{"role": "user", "content": "no file"}]]) == {}
+    assert len(queries) == 0
     first, second = (request["messages"] for request in fake_provider.requests)
     [message] = first
     text, picture = message["content"]
