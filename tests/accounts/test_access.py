@@ -1,3 +1,4 @@
+import re
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -97,7 +98,7 @@ def test_private_access_refuses_visitor_on_all_other_urls(settings, visitor: tup
     inside = [path for path in addresses() if not path.startswith(EXEMPT) and path != nowhere]
     assert len(inside) > 40
     for path in inside:
-        url = path.replace("{item_id}", "1").replace("{case_id}", "1").replace("{", "").replace("}", "")
+        url = re.sub(r"{(item|case|file)_id}", "1", path).replace("{", "").replace("}", "")
         is_page = not path.startswith("/api/") or path == "/api/v1/docs/"
         for method in ("GET", "POST", "PATCH", "DELETE"):
             response = client.generic(method, url, content_type="application/json")

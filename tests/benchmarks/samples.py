@@ -1,12 +1,12 @@
 """Templates and runs with answers, without a worker or a call."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from django.utils import timezone
 
+from accounts.actor import Actor
 from accounts.models import User
 from battles.models import Call
 from benchmarks import actions
@@ -31,7 +31,8 @@ from benchmarks.models import (
 from benchmarks.pasting import read_table
 from benchmarks.reports import compute_report, store_report
 from models_registry.models import LanguageModel
-from uploads.models import Extraction, Upload
+from uploads.actions import store_upload
+from uploads.models import Upload
 
 CAPITALS = {
     "France": "Paris", "Japan": "Tokyo", "Peru": "Lima", "Kenya": "Nairobi", "Norway": "Oslo", "Chile": "Santiago",
@@ -79,17 +80,7 @@ def template(owner: User, name: str = "Capitals of the world", *, cases: bool = 
 
 
 def document(owner: User) -> Upload:
-    """Create a text that is read, without a file in the storage."""
-    text = "The capital of France is Paris."
-    sha256 = hashlib.sha256(text.encode()).hexdigest()
-    facts = {"media_type": "text/plain", "kind": "document", "state": "ready", "stored_as": "none", "pages": 1}
-    upload, is_new = Upload.objects.get_or_create(
-        owner_user=owner, sha256=sha256,
-        defaults={"name": "atlas.txt", "size": len(text), "characters": len(text), **facts},
-    )  # fmt: skip
-    if is_new:
-        Extraction.objects.create(upload=upload, pages=[text], version="text")
-    return upload
+    return store_upload(Actor(user=owner), b"The capital of France is Paris.", "atlas.txt")
 
 
 def sample(owner: User, models: Sequence[LanguageModel]) -> Sample:
