@@ -188,9 +188,9 @@ OPERATIONS: Operations = {
     ),
     (RunExport, "get"): Operation(
         summary="A run as a file",
-        description="`jsonl`, `parquet` and `csv` have a row per item, `xlsx` sheets, `json` the whole run. Others get "
-        "no contents of a held-out template.",
-        files=tuple(File(CONTENT_TYPES[ending]) for ending in WRITERS),
+        description="`jsonl`, `parquet` and `csv` have a row per item, `xlsx` sheets, `json` the whole run, `inspect` "
+        "a log of inspect-ai, or a zip with one for each entrant. Others get no contents of a held-out template.",
+        files=tuple(map(File, sorted(set(CONTENT_TYPES.values())))),
         parameters=(
             Parameter("ending", "Format.", one_of(*WRITERS), required=True, location="path"),
             Parameter("wide", "CSV with a row per case.", one_of("1", "true")),

@@ -4,7 +4,7 @@ from django.utils.translation import gettext as _
 from accounts.actor import Actor
 from benchmarks import access
 from benchmarks.errors import ExportTooLarge, WrongState
-from benchmarks.exports.formats import CONTENT_TYPES, WRITERS, fits_workbook
+from benchmarks.exports.formats import CONTENT_TYPES, WRITERS, file_ending, fits_workbook
 from benchmarks.exports.source import RunExport
 from benchmarks.models import Run
 from leaderboard.exports.api import stream_chunks
@@ -23,8 +23,9 @@ def export_response(run: Run, ending: str, *, actor: Actor, person: access.Perso
     )
     if ending == "xlsx" and not fits_workbook(exported):
         raise ExportTooLarge
+    of_file = file_ending(exported, ending)
     return StreamingHttpResponse(
         stream_chunks(WRITERS[ending](exported)),
-        content_type=CONTENT_TYPES[ending],
-        headers={"Content-Disposition": f'attachment; filename="run-{run.public_id}.{ending}"'},
+        content_type=CONTENT_TYPES[of_file],
+        headers={"Content-Disposition": f'attachment; filename="run-{run.public_id}.{of_file}"'},
     )
