@@ -40,6 +40,15 @@ def visible_versions(person: Person, template: Template) -> QuerySet[TemplateVer
     return versions.filter(state=TemplateVersion.State.FROZEN)
 
 
+def find_version(person: Person, template: Template, number: int | str | None) -> TemplateVersion | None:
+    """Return the newest version, or the one with a number."""
+    versions = visible_versions(person, template)
+    if number not in ("", None):
+        text = str(number)
+        versions = versions.filter(number=int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0)
+    return versions.select_related("template").first()
+
+
 def shows_contents(person: Person, template: Template) -> bool:
     """Return whether prompts and references are readable."""
     return not template.held_out or may_edit(person, template)

@@ -16,7 +16,8 @@ from benchmarks.api.serializers import (
     NewTemplateSerializer,
     PublishSerializer,
 )
-from benchmarks.api.templates import TemplateViewSet
+from benchmarks.api.templates import TemplateExport, TemplateViewSet
+from benchmarks.exports import promptfoo
 from benchmarks.exports.formats import CONTENT_TYPES, WRITERS
 from benchmarks.models import Run, RunItem
 from common.api.schema import LIMIT, TEXT, File, Operation, Operations, Parameter, one_of
@@ -196,6 +197,13 @@ OPERATIONS: Operations = {
             Parameter("wide", "CSV with a row per case.", one_of("1", "true")),
         ),
         refuses=(errors.WrongState, errors.ExportTooLarge, TooManyRequests),
+    ),
+    (TemplateExport, "get"): Operation(
+        summary="A template for promptfoo",
+        description="YAML whose first comment names what promptfoo cannot express. The import restores all of it.",
+        files=(File(promptfoo.CONTENT_TYPE),),
+        parameters=(Parameter("version", "Number of a version; without it, the newest.", _NUMBER),),
+        refuses=(NotFound, TooManyRequests),
     ),
     (HeatMap, "get"): Operation(
         summary="Models by templates",

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from benchmarks import access, actions
 from benchmarks.editing.previews import preview
 from benchmarks.editing.trials import try_checks
+from benchmarks.exports.promptfoo import PromptfooExport
 from benchmarks.forms.cases import EditedRow, PasteForm, read_cells, rows_per_page
 from benchmarks.forms.fields import MAX_CHARACTERS
 from benchmarks.forms.templates import Editor, NewTemplateForm
@@ -53,6 +54,7 @@ def show(request: PageRequest, public_id: str) -> HttpResponse:
         context |= {"page": read_cases(version, after=after, search=search), "search": search}
         if not request.htmx:
             context |= {"prompts": version.prompts.all(), "checks": version.checks.all()}
+            context["promptfoo_notes"] = PromptfooExport(version).notes
     return render(request, "benchmarks/template.html#cases" if request.htmx else "benchmarks/template.html", context)
 
 

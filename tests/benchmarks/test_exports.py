@@ -8,14 +8,10 @@ from collections.abc import Callable
 from datetime import datetime
 from itertools import compress
 from pathlib import Path
-from typing import cast
 
 import msgspec
 import pytest
-from asgiref.sync import async_to_sync
 from django.core.management import CommandError, call_command
-from django.http import StreamingHttpResponse
-from django.http.response import HttpResponseBase
 from django.test import Client
 from django.test.utils import override_settings
 from python_calamine import load_workbook
@@ -146,17 +142,6 @@ def test_changed_export_does_not_agree(run: Run, written: Callable[[str], Path],
         call_command("recompute_benchmark_run", str(path), run=run.public_id)
 
 
-def bytes_of(response: HttpResponseBase) -> bytes:
-    async def read() -> bytes:
-        return b"".join([chunk async for chunk in cast(StreamingHttpResponse, response)])
-
-    return async_to_sync(read)()
-
-
-def content_of(response: HttpResponseBase) -> str:
-    return bytes_of(response).decode()
-
-
 def test_inspect_logs_have_samples_scores_and_errors(run: Run, written: Callable[[str], Path]):
     with zipfile.ZipFile(written("inspect.zip")) as archive:
         assert archive.namelist() == ["000.json", "001.json"]
@@ -202,8 +187,8 @@ def test_downloads_lack_contents_of_held_out_templates(run: Run):
         response = owner.get(address + ending)
         shown = "inspect.zip" if ending == "inspect" else ending
         assert response["Content-Disposition"] == f'attachment; filename="run-{run.public_id}.{shown}"'
-    own, others = (content_of(client.get(f"{address}json")) for client in (owner, Client()))
-    with zipfile.ZipFile(io.BytesIO(bytes_of(Client().get(f"{address}inspect")))) as logs:
+    own, others = (samples.downloaded(client.get(f"{address}json")).decode() for client in (owner, Client()))
+    with zipfile.ZipFile(io.BytesIO(samples.downloaded(Client().get(f"{address}inspect")))) as logs:
         others += "".join(logs.read(name).decode() for name in logs.namelist())
     assert "Answer with one word" in own
     assert "Paris" in own

@@ -120,7 +120,7 @@ BENCHMARKS = [
     "/benchmarks/new/",
     "/benchmarks/t/{public_id}/", "/benchmarks/t/{public_id}/edit/",
     "/benchmarks/t/{public_id}/cases/", "/benchmarks/t/{public_id}/paste/", "/benchmarks/t/{public_id}/draft/",
-    "/benchmarks/t/{public_id}/changes/", "/benchmarks/t/{public_id}/start/",
+    "/benchmarks/t/{public_id}/changes/", "/benchmarks/t/{public_id}/start/", "/benchmarks/t/{public_id}/export.yaml",
     "/benchmarks/r/{public_id}/", "/benchmarks/r/{public_id}/budget/",
     "/benchmarks/r/{public_id}/compare/", "/benchmarks/r/{public_id}/report/",
     "/benchmarks/r/{public_id}/report.html", "/benchmarks/r/{public_id}/publish/",
@@ -134,6 +134,7 @@ BENCHMARK = {"POST": Scope.BENCHMARK}
 BENCHMARKS_API: dict[str, dict[str, Scope]] = {
     "/api/v1/benchmarks/templates/": {**READ, **BENCHMARK},
     "/api/v1/benchmarks/templates/{public_id}/": {**READ, "PUT": Scope.BENCHMARK, "DELETE": Scope.BENCHMARK},
+    "/api/v1/benchmarks/templates/{public_id}/export.yaml": READ,
     "/api/v1/benchmarks/templates/{public_id}/cases/": {**READ, **BENCHMARK},
     "/api/v1/benchmarks/templates/{public_id}/versions/": {**READ, **BENCHMARK},
     "/api/v1/benchmarks/templates/{public_id}/freeze/": BENCHMARK,
