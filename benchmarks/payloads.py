@@ -41,6 +41,7 @@ from benchmarks.queries.answers import ItemPage, TurnReply
 from benchmarks.queries.listing import Progress
 from benchmarks.queries.run_progress import RunProgress
 from benchmarks.reporting.heat_map import HeatMap
+from benchmarks.reporting.power import Power
 from common.text.money import plain_decimal
 from common.valkey.stream_slots import person_hash
 
@@ -125,7 +126,7 @@ def case_payload(case: Case) -> CasePayload:
     }
 
 
-def estimate_payload(estimate: Estimate, prompts: Sequence[int]) -> EstimatePayload:
+def estimate_payload(estimate: Estimate, prompts: Sequence[int], power: Power | None) -> EstimatePayload:
     """prompts: numbers of the entrants' prompts, from 1."""
     return {
         "items": estimate.items,
@@ -137,6 +138,8 @@ def estimate_payload(estimate: Estimate, prompts: Sequence[int]) -> EstimatePayl
             for one, prompt in zip(estimate.entrants, prompts, strict=True)
             if one.too_long_count
         ],
+        "minutes": estimate.minutes,
+        "power": None if power is None else {"cases": power.cases, "difference": power.difference},
     }
 
 

@@ -48,6 +48,7 @@ OPERATIONS: Operations = {
         description=_CONTENT,
         takes=NewTemplateSerializer,
         example=_TEMPLATE,
+        refuses=(errors.ChecksRefused,),
     ),
     (TemplateViewSet, "retrieve"): Operation(
         summary="A template with its newest version", description="`cases/` has the cases. Drafts are their owner's."
@@ -58,7 +59,7 @@ OPERATIONS: Operations = {
         "draft. Archived templates are in no list.",
         takes=ChangeTemplateSerializer,
         example={**_TEMPLATE, "held_out": True},
-        refuses=(errors.WrongState,),
+        refuses=(errors.WrongState, errors.ChecksRefused),
     ),
     (TemplateViewSet, "destroy"): Operation(
         summary="Delete a template without runs",
@@ -75,7 +76,7 @@ OPERATIONS: Operations = {
         description="All or none. Without a `key` a case gets a number; `replace` deletes the draft's other cases.",
         takes=NewCasesSerializer,
         example={"cases": [{"key": "fr", "variables": {"country": "France"}, "expected": ["Paris"]}]},
-        refuses=(errors.WrongState, errors.CasesRefused),
+        refuses=(errors.WrongState, errors.CasesRefused, errors.ChecksRefused),
     ),
     (TemplateViewSet, "freeze"): Operation(
         summary="Freeze the draft",
@@ -89,9 +90,9 @@ OPERATIONS: Operations = {
         summary="Make a draft from the newest version", description="Returns the draft if there is one already."
     ),
     (Estimate, "post"): Operation(
-        summary="Estimate a run's cost",
+        summary="Estimate a run's cost and time",
         description="Takes the body of a new run. `too_long` has the cases that do not fit into a model's context; "
-        "they fail without a call.",
+        "they fail without a call. `minutes` is null before a model's first answer, `power` before the first run.",
         takes=EstimatedRunSerializer,
         example=_RUN,
         refuses=(NotFound, errors.RunNotPossible),

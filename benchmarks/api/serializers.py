@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from benchmarks.actions.drafts import DraftContent
+from benchmarks.errors import ChecksRefused
 from benchmarks.forms.imports import FORMATS
 from benchmarks.imports.limits import MAX_CHECKS, MAX_KEY, MAX_MESSAGES, MAX_PROMPTS, MAX_TAG, MAX_TEXT, MAX_TURNS
 from benchmarks.models import Check, Grade, Prompt, Run, Template, TemplateVersion
@@ -139,7 +140,7 @@ class ContentSerializer(serializers.Serializer[None]):
 def _refuse_bad_checks(checks: list[JsonObject]) -> None:
     errors = registry.errors_of_checks(checks, lambda check, position: [])
     if errors:
-        raise serializers.ValidationError([f"{error.position}: {error.message}" for error in errors])
+        raise ChecksRefused(fields={"checks": [f"{error.position}: {error.message}" for error in errors]})
 
 
 def _stored(check: JsonObject) -> JsonObject:
@@ -198,6 +199,7 @@ class EstimatedRunSerializer(serializers.Serializer[None]):
     models = serializers.ListField(child=serializers.CharField(max_length=120), max_length=1_000, required=False)
     entrants = serializers.ListField(child=NewEntrantSerializer(), max_length=1_000, required=False)
     repeats = serializers.IntegerField(min_value=1, max_value=Run.MAX_REPEATS, default=1)
+    concurrency = serializers.IntegerField(min_value=1, max_value=Run.MAX_CONCURRENCY, default=16)
     parameters = ParametersField(default=dict)
 
     @property
@@ -210,7 +212,6 @@ class EstimatedRunSerializer(serializers.Serializer[None]):
 
 class NewRunSerializer(EstimatedRunSerializer):
     name = serializers.CharField(max_length=120, allow_blank=True, default="")
-    concurrency = serializers.IntegerField(min_value=1, max_value=Run.MAX_CONCURRENCY, default=16)
     attempts = serializers.IntegerField(min_value=1, max_value=Run.MAX_ATTEMPTS, default=3)
     budget = serializers.DecimalField(
         max_digits=14, decimal_places=8, min_value=Decimal("0.00000001"), allow_null=True, default=None
