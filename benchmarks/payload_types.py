@@ -91,6 +91,8 @@ class TemplatePayload(TemplateSummaryPayload):
     variables: JsonObject
     parameters: JsonObject
     errors_count: ErrorsCount
+    threshold: float | None
+    relevant_difference: float | None
     prompts: list[TemplatePromptPayload] | None
     checks: list[TemplateCheckPayload] | None
 

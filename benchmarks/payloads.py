@@ -83,6 +83,8 @@ def template_payload(template: Template, person: access.Person) -> TemplatePaylo
         "variables": version.variables if version is not None and is_shown else {},
         "parameters": {} if version is None else version.parameters,
         "errors_count": cast(ErrorsCount, "missing" if version is None else version.errors_count),
+        "threshold": None if version is None else version.threshold,
+        "relevant_difference": None if version is None else version.relevant_difference,
         "prompts": [_prompt(prompt) for prompt in version.prompts.all()] if version is not None and is_shown else None,
         "checks": [_check(check) for check in version.checks.all()] if version is not None and is_shown else None,
     }

@@ -12,6 +12,8 @@ from django.utils.translation import gettext_noop
 from benchmarks.check_targets import is_template, templates_of, without_templates
 from benchmarks.models import Case, TemplateVersion
 from benchmarks.preparation import guard
+from benchmarks.preparation.problems import reason_of
+from benchmarks.preparation.sources import EXAMINED_CASES, source_of, sources_of
 from benchmarks.preparation.text_frames import Examine
 from benchmarks.scores import raw_check, target_of
 from benchmarks.scoring.checks import Check, CheckError, Prepared
@@ -87,7 +89,10 @@ def _template_errors(version: TemplateVersion, raw: list[JsonObject]) -> Iterato
         for place, message in enumerate(prompt.messages):
             templates[f"prompts[{number}].messages[{place}]"] = message["template"]
         templates |= {f"prompts[{number}].turns[{place}]": turn for place, turn in enumerate(prompt.turns)}
-    yield from guard.examine(Examine(templates, version.variables)).items()
+    cases = [source_of(case) for case in version.cases.order_by("position")[:EXAMINED_CASES]]
+    found = guard.examine(Examine(templates, version.variables, sources_of(version.prompts.all()), cases))
+    yield from found.problems.items()
+    yield from ((f"cases[{problem.case}]", reason_of(problem)) for problem in found.cases)
 
 
 def _case_errors(case: Case, shared: list[Prepared], checks: _CheckErrors) -> Iterator[tuple[str, str]]:

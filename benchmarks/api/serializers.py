@@ -2,6 +2,7 @@
 
 import json
 from decimal import Decimal
+from math import isfinite
 
 import msgspec
 from django.core.exceptions import ValidationError
@@ -71,6 +72,19 @@ class ParametersField(serializers.JSONField):
     default_validators = [check_parameters]
 
 
+class ShareField(serializers.FloatField):
+    """Number from 0 to 1; "nan" is none, which the limits alone would let through."""
+
+    def __init__(self, **options: object) -> None:
+        super().__init__(min_value=0, max_value=1, **options)  # type: ignore[arg-type]
+
+    def to_internal_value(self, data: object) -> float:
+        value = super().to_internal_value(data)  # type: ignore[arg-type]
+        if not isfinite(value):
+            self.fail("invalid")
+        return value
+
+
 class NewMessageSerializer(serializers.Serializer[None]):
     role = ChoiceField(choices=["system", "user", "assistant"])
     template = serializers.CharField(max_length=MAX_TEXT, trim_whitespace=False, allow_blank=True)
@@ -92,7 +106,7 @@ class NewCheckSerializer(serializers.Serializer[None]):
     extract = serializers.ListField(child=ObjectField(), max_length=20, default=list)
     weight = serializers.FloatField(min_value=0, max_value=1e6, default=1)
     negate = serializers.BooleanField(default=False)
-    threshold = serializers.FloatField(min_value=0, max_value=1, allow_null=True, default=None)
+    threshold = ShareField(allow_null=True, default=None)
     is_gate = serializers.BooleanField(default=False)
     metric = serializers.CharField(max_length=80, allow_blank=True, default="")
 
@@ -107,10 +121,14 @@ class ContentSerializer(serializers.Serializer[None]):
     variables = ObjectField(required=False)
     parameters = ParametersField(required=False)
     errors_count = ChoiceField(choices=TemplateVersion.ErrorsCount.choices, required=False)
+    threshold = ShareField(allow_null=True, required=False)
+    relevant_difference = ShareField(allow_null=True, required=False)
     prompts = serializers.ListField(child=NewPromptSerializer(), min_length=1, max_length=MAX_PROMPTS, required=False)
     checks = serializers.ListField(child=NewCheckSerializer(), max_length=MAX_CHECKS, required=False)
 
-    CONTENT = frozenset({"variables", "parameters", "errors_count", "prompts", "checks"})
+    CONTENT = frozenset(
+        {"variables", "parameters", "errors_count", "threshold", "relevant_difference", "prompts", "checks"}
+    )
 
     def validate_checks(self, checks: list[JsonObject]) -> list[JsonObject]:
         """Refuse bad settings and steps, except of scorers that only the child may import."""
@@ -133,7 +151,8 @@ class ContentSerializer(serializers.Serializer[None]):
         checks = [Check(**_stored(check)) for check in sent]
         return DraftContent(
             prompts, checks, data.get("parameters", draft.parameters), data.get("errors_count", draft.errors_count),
-            data.get("variables"),
+            data.get("variables"), data.get("threshold", draft.threshold),
+            data.get("relevant_difference", draft.relevant_difference),
         )  # fmt: skip
 
 

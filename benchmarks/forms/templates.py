@@ -42,6 +42,14 @@ class TemplateForm(NewTemplateForm):
     errors_count = forms.ChoiceField(
         label=_("Answers that failed to arrive count"), choices=TemplateVersion.ErrorsCount
     )
+    threshold = forms.FloatField(
+        label=_("An answer passes from this score"), required=False, min_value=0, max_value=1,
+        help_text=_("From 0 to 1. Empty: it passes when all checks do."),
+    )  # fmt: skip
+    relevant_difference = forms.FloatField(
+        label=_("Smallest difference that matters"), required=False, min_value=0, max_value=1,
+        help_text=_("Of two mean scores, for example 0.05. Reports then say how many cases tell it apart."),
+    )  # fmt: skip
     parameters = JSONField(_("Parameters"), "object",
         help_text=_("Sent with every prompt, for example {\"temperature\": 0, \"max_tokens\": 300}."),
     )  # fmt: skip
@@ -214,6 +222,7 @@ class Editor:
         initial = {
             "name": template.name, "description": template.description, "visibility": template.visibility,
             "held_out": template.held_out, "errors_count": version.errors_count, "parameters": version.parameters,
+            "threshold": version.threshold, "relevant_difference": version.relevant_difference,
         }  # fmt: skip
         self.template, self.version = template, version
         self.form = TemplateForm(data, initial=initial, may_publish=may_publish)
@@ -237,4 +246,7 @@ class Editor:
     def content(self) -> DraftContent:
         """Return the content of valid forms."""
         data = self.form.cleaned_data
-        return DraftContent(self.kept_prompts(), self.kept_checks(), data["parameters"], data["errors_count"])
+        return DraftContent(
+            self.kept_prompts(), self.kept_checks(), data["parameters"], data["errors_count"],
+            threshold=data["threshold"], relevant_difference=data["relevant_difference"],
+        )  # fmt: skip

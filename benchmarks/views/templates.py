@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks import access, actions
-from benchmarks.editing.previews import preview
+from benchmarks.editing.previews import preview, read_problems
 from benchmarks.editing.trials import try_checks
 from benchmarks.exports.promptfoo import PromptfooExport
 from benchmarks.forms.cases import EditedRow, PasteForm, read_cells, rows_per_page
@@ -86,6 +86,8 @@ def edit(request: PageRequest, public_id: str) -> HttpResponse:
         editor.form.save(template, by=member_of(request))
         actions.save_draft(draft, editor.content())
         messages.success(request, _("The draft is saved."))
+        for sentence in read_problems(draft):
+            messages.warning(request, sentence)
         return redirect("benchmarks:edit", template.public_id)
     return render(request, "benchmarks/edit.html", context, status=200 if data is None else 422)
 

@@ -130,6 +130,11 @@ REMOTE = {"$ref": "http://127.0.0.1:1/schema.json"}
         ({"checks": [{"key": "a", "scorer": "expression", "settings": {"expression": "1 +"}}]}, "checks[0]"),
         ({"checks": [{"key": "a", "scorer": "unknown"}]}, "checks[0]"),
         ({"prompts": [{"messages": [{"role": "user", "template": "{{ country"}]}]}, "prompts[0].messages[0]"),
+        (
+            {"prompts": [{"messages": [{"role": "user", "template": "\n {{ land }}"}]}]},
+            "cases[france]: prompt 1, line 2, column 5: “land” is not defined.",
+        ),
+        ({"prompts": [{"messages": [{"role": "user", "template": "{{ 'x' * 300000 }}"}]}]}, "cases[france]: "),
     ],
 )
 def test_bad_content_is_refused_at_freezing(member: Actor, content: dict[str, Any], place: str):

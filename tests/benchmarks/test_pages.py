@@ -147,8 +147,22 @@ def test_preview_renders_unsaved_prompts_of_case(member: Actor, browser: Client)
     assert "Capital of Japan?" in fragment
     assert "<html" not in fragment
     wrong = browser.post(address, sent | {"prompts-0-question": "{{ nothing }}"}).text
-    assert "japan: plain, 1:" in wrong
+    sentence = "Case %s: prompt plain, line 1, column 4: “nothing” is not defined."
+    assert sentence % "japan" in wrong
     assert "Save the draft" in wrong
+    saved = browser.post(address, editor_data(**{"prompts-0-question": "{{ nothing }}"}), follow=True).text
+    assert saved.count(sentence % "france") == saved.count("is not defined") == 1
+
+
+def test_editor_stores_what_passes_and_what_matters(member: Actor, browser: Client):
+    template = samples.template(member.user)
+    address = f"/benchmarks/t/{template.public_id}/edit/"
+    rules = {"threshold": "0.8", "relevant_difference": "0.05", "checks-0-threshold": "0.5"}
+    assert browser.post(address, editor_data(**rules)).status_code == 302
+    draft = template.versions.get()
+    assert (draft.threshold, draft.relevant_difference, draft.checks.get().threshold) == (0.8, 0.05, 0.5)
+    assert 'value="0.05"' in browser.get(address).text
+    assert browser.post(address, editor_data(**rules | {"threshold": "1.5"})).status_code == 422
 
 
 def test_unsaved_checks_are_tried_on_text(member: Actor, browser: Client):

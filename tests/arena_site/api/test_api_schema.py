@@ -209,6 +209,7 @@ def ask_about_benchmarks(ask: Callable[..., Any], owner: User, ids: dict[str, li
             {"key": "c", "scorer": "contains", "target": "1"}, {"key": "d", "scorer": "contains", "target": ["1"]},
         ],
         "parameters": {"temperature": 0}, "variables": {"type": "object"}, "errors_count": "wrong",
+        "threshold": 0.5, "relevant_difference": None,
     }  # fmt: skip
     made = ask("post", templates, {"name": "New", **content})["id"]
     ask("put", f"{templates}{{public_id}}/", {"name": "Newer", **content}, public_id=made)
@@ -223,7 +224,7 @@ def ask_about_benchmarks(ask: Callable[..., Any], owner: User, ids: dict[str, li
                 "metadata": {"m": 1},
                 "weight": 2,
             },
-            {},
+            {"variables": {"n": 2}},
         ]
     }
     ask("post", f"{templates}{{public_id}}/cases/", cases, public_id=made)
