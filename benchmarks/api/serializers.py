@@ -245,7 +245,10 @@ class ChangeRunSerializer(serializers.Serializer[None]):
 
 
 class PublishSerializer(serializers.Serializer[None]):
+    """number: of the report that others read; null for always the newest."""
+
     readers = ChoiceField(choices=["none", "names", "numbers"])
+    number = serializers.IntegerField(min_value=1, max_value=9_999, allow_null=True, default=None)
 
 
 class NewGradeSerializer(serializers.Serializer[None]):
