@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from benchmarks.actions.drafts import DraftContent
+from benchmarks.check_reasons import error_sentence
 from benchmarks.errors import ChecksRefused
 from benchmarks.forms.imports import FORMATS
 from benchmarks.imports.limits import MAX_CHECKS, MAX_KEY, MAX_MESSAGES, MAX_PROMPTS, MAX_TAG, MAX_TEXT, MAX_TURNS
@@ -159,7 +160,7 @@ class ContentSerializer(serializers.Serializer[None]):
 def _refuse_bad_checks(checks: list[JsonObject]) -> None:
     errors = registry.errors_of_checks(checks, lambda check, position: [])
     if errors:
-        raise ChecksRefused(fields={"checks": [f"{error.position}: {error.message}" for error in errors]})
+        raise ChecksRefused(fields={"checks": [error_sentence(error) for error in errors]})
 
 
 def _stored(check: JsonObject) -> JsonObject:

@@ -13,10 +13,12 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from benchmarks import actions
 from benchmarks.actions.drafts import DraftContent
+from benchmarks.check_reasons import error_sentence
 from benchmarks.check_targets import without_templates
 from benchmarks.forms.fields import JSONField, text_area
 from benchmarks.models import Check, Prompt, Template, TemplateVersion
 from benchmarks.scoring import registry
+from benchmarks.scoring.checks import CheckError
 from common.payload_types import JsonObject
 
 MAX_CHECKS = 50
@@ -184,7 +186,7 @@ class CheckForm(forms.Form):
         for error in registry.errors_of_checks([raw], lambda check, position: []):
             place = error.position.removeprefix("checks[0]").strip(".")
             name = next((name for name in ("extract", "target") if name in error.message), "settings")
-            self.add_error(name, f"{place}: {error.message}" if place else error.message)
+            self.add_error(name, error_sentence(CheckError(place, error.message)))
 
     def check(self) -> Check:
         """Return the unsaved check of valid data."""
