@@ -16,6 +16,7 @@ from tests.benchmarks import samples
 from tests.benchmarks.samples import Sample
 
 pytestmark = pytest.mark.django_db
+FIRST = "Facts with short answers"
 
 
 @pytest.fixture
@@ -55,16 +56,16 @@ def test_new_member_runs_built_in_template_in_three_clicks(member: Actor, models
     actions.store_built_in_templates()
     browser = make.browser(member)
     page = browser.get("/benchmarks/")
-    address = f"/benchmarks/t/{Template.objects.get(name='Arithmetic').public_id}/start/"
-    assert page.text.index("Run “Arithmetic” now") < page.text.index("Facts with short answers")
+    address = f"/benchmarks/t/{Template.objects.get(name=FIRST).public_id}/start/"
+    assert page.text.index(f"Run “{FIRST}” now") < page.text.index("Arithmetic")
     assert address in page.text
     form = browser.get(address).context["form"]
     assert form.initial["models"] == ["ada", "bob"]
     sent = {name: form[name].value() for name in ("models", "prompts", "repeats", "concurrency", "starts_at_once")}
     assert browser.post(address, sent).status_code == 302
     run = Run.objects.get()
-    assert (run.state, run.entrant_count, run.version.case_count) == ("preparing", 2, 16)
-    assert "Run “Arithmetic” now" not in browser.get("/benchmarks/").text
+    assert (run.state, run.entrant_count, run.version.case_count) == ("preparing", 2, 20)
+    assert f"Run “{FIRST}” now" not in browser.get("/benchmarks/").text
 
 
 def test_list_query_count_is_fixed(member: Actor, browser: Client, models: list[LanguageModel]):
