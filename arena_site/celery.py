@@ -41,7 +41,7 @@ def keep_logging_settings(**_: object) -> None:
 @worker_ready.connect
 def start_worker_services(sender: Any, **_: object) -> None:
     name = sender.hostname.split("@")[0]
-    if name == "answers":
+    if name in ("answers", "benchmarks"):
         from battles.worker.runner import get_engine  # imports the SDK, which would delay the first answer
 
         get_engine()

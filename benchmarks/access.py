@@ -5,7 +5,7 @@ from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from accounts.models import User
-from benchmarks.models import Run, Template, TemplateVersion
+from benchmarks.models import Run, RunReport, Template, TemplateVersion
 
 Person = User | AnonymousUser
 
@@ -38,6 +38,14 @@ def visible_versions(person: Person, template: Template) -> QuerySet[TemplateVer
     if may_edit(person, template):
         return versions
     return versions.filter(state=TemplateVersion.State.FROZEN)
+
+
+def find_version(person: Person, template: Template, number: int | str | None) -> TemplateVersion | None:
+    """Return the newest version, or the one with a number."""
+    versions = visible_versions(person, template)
+    if number not in ("", None):
+        versions = versions.filter(number=whole_number(str(number)))
+    return versions.select_related("template").first()
 
 
 def shows_contents(person: Person, template: Template) -> bool:
@@ -75,6 +83,27 @@ def get_run_or_404(person: Person, public_id: str, *, to_change: bool = False) -
     if run is None or (to_change and not owns(person, run)):
         raise Http404
     return run
+
+
+def readable_reports(person: Person, run: Run) -> QuerySet[RunReport]:
+    """Return a run's reports, newest first; to others the one that its owner chose."""
+    reports = run.reports.order_by("-number")
+    if run.published_number is None or owns(person, run):
+        return reports
+    return reports.filter(number=run.published_number)
+
+
+def find_report(person: Person, run: Run, number: str) -> RunReport | None:
+    """Return the newest report, or the one with a number."""
+    reports = readable_reports(person, run).select_related("version")
+    if number:
+        reports = reports.filter(number=whole_number(number))
+    return reports.first()
+
+
+def whole_number(text: str) -> int:
+    """Return 0, the number of nothing, for other texts."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 5 else 0
 
 
 def owns(person: Person, run: Run) -> bool:

@@ -34,8 +34,15 @@ class CasesRefused(InvalidInput):
     http_status = 422
 
 
+class ChecksRefused(InvalidInput):
+    """Raised for checks of which none is stored."""
+
+    code = "checks_refused"
+    http_status = 422
+
+
 class RunNotPossible(InvalidInput):
-    """Raised when a run cannot be made from valid input: no key, no budget, an empty template."""
+    """Raised when a run cannot be made from valid input: no key, no budget, a bad template."""
 
     code = "run_not_possible"
     http_status = 422

@@ -1,8 +1,10 @@
-"""Cost of a run before its start, and cases too long for an entrant."""
+"""Cost and time of a run before its start, and cases too long for an entrant."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from math import ceil
 
 from django.db.models import Avg, Count, IntegerField, Q, Sum, TextField
 from django.db.models.functions import Cast, Coalesce, Length
@@ -10,6 +12,7 @@ from django.db.models.functions import Cast, Coalesce, Length
 from battles.models import Call
 from battles.prompting.messages import CHARACTERS_PER_TOKEN, context_characters
 from benchmarks.models import CaseFile, Prompt, RenderedPrompt, TemplateVersion
+from benchmarks.worker.pace import read_paces, room_at
 from common.payload_types import JsonObject
 from models_registry.models import LanguageModel
 from models_registry.providers.base import MAX_TOKENS_PER_IMAGE
@@ -24,8 +27,16 @@ LISTED_CASES = 5
 
 
 @dataclass(frozen=True)
+class _Answer:
+    """Means of a model's answers; seconds: None before the first."""
+
+    tokens: float = EXPECTED_TOKENS
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
 class EntrantEstimate:
-    """Costs in US dollars. too_long: the first keys."""
+    """Costs in US dollars. seconds: of an item, None before the first; too_long: the first keys."""
 
     model: LanguageModel
     prompt: Prompt
@@ -33,13 +44,17 @@ class EntrantEstimate:
     expected: Decimal
     most: Decimal
     tokens: int
+    seconds: float | None = None
     too_long_count: int = 0
     too_long: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Estimate:
+    """minutes: at the learned pace, if no other run is under way; None before a model's first answer."""
+
     entrants: list[EntrantEstimate]
+    minutes: int | None = None
 
     @property
     def items(self) -> int:
@@ -64,20 +79,37 @@ def estimate(
     *,
     repeats: int,
     parameters: JsonObject,
+    concurrency: int = 16,
 ) -> Estimate:
     """Return the estimate, each call counted once and at most with an answer up to its cap."""
     sizes = {prompt.pk: _case_sizes(version, prompt) for prompt in {prompt for _, prompt in entrants}}
-    answers = _answer_tokens([model for model, _ in entrants])
-    return Estimate(
-        [_of_entrant(model, prompt, sizes[prompt.pk], answers, repeats, parameters) for model, prompt in entrants]
-    )
+    answers = _mean_answers([model for model, _ in entrants])
+    found = [
+        _of_entrant(model, prompt, sizes[prompt.pk], answers.get(model.pk, _Answer()), repeats, parameters)
+        for model, prompt in entrants
+    ]
+    return Estimate(found, _minutes(found, concurrency))
+
+
+def _minutes(entrants: Sequence[EntrantEstimate], concurrency: int) -> int | None:
+    """Return minutes until the last provider is done, each as fast as its room and pace allow."""
+    providers = {one.model.provider_id: one.model.provider for one in entrants}
+    paces = read_paces(providers)
+    work = Counter[int]()
+    for one in entrants:
+        if one.seconds is None:
+            return None
+        work[one.model.provider_id] += ceil(one.items * one.seconds)
+    rooms = {pk: max(1, min(paces[pk] or 1, room_at(provider))) for pk, provider in providers.items()}
+    seconds = [work[pk] / min(rooms[pk], concurrency) for pk in work]
+    return max(1, ceil(max([*seconds, work.total() / concurrency]) / 60)) if work else None
 
 
 def _of_entrant(
     model: LanguageModel,
     prompt: Prompt,
     sizes: Mapping[str, int],
-    answers: Mapping[int, float],
+    means: _Answer,
     repeats: int,
     parameters: JsonObject,
 ) -> EntrantEstimate:
@@ -85,9 +117,9 @@ def _of_entrant(
     fits = context_characters(model) - system
     too_long = [key for key, size in sizes.items() if size > fits]
     asked = [size for size in sizes.values() if size <= fits]
-    cap = max([int(parameters[name]) for name in CAPS & parameters.keys()], default=model.max_tokens)
+    cap = answer_cap(model, parameters)
     characters = sum(asked) * calls + system * calls * len(asked)
-    answer = min(answers.get(model.pk, EXPECTED_TOKENS), cap)
+    answer = min(means.tokens, cap)
     count = len(asked) * calls
     # Later turns repeat the answers before.
     repeated = len(asked) * calls * (calls - 1) // 2
@@ -103,8 +135,14 @@ def _of_entrant(
         )
     return EntrantEstimate(
         model, prompt, len(sizes) * repeats, expected * repeats, most * repeats,
-        (prompt_tokens + completion_tokens) * repeats, len(too_long), too_long[:LISTED_CASES],
+        (prompt_tokens + completion_tokens) * repeats, None if means.seconds is None else means.seconds * calls,
+        len(too_long), too_long[:LISTED_CASES],
     )  # fmt: skip
+
+
+def answer_cap(model: LanguageModel, parameters: JsonObject) -> int:
+    """Return the most tokens of an answer."""
+    return max([int(parameters[name]) for name in CAPS & parameters.keys()], default=model.max_tokens)
 
 
 def _case_sizes(version: TemplateVersion, prompt: Prompt) -> dict[str, int]:
@@ -127,10 +165,13 @@ def _case_sizes(version: TemplateVersion, prompt: Prompt) -> dict[str, int]:
     return sizes
 
 
-def _answer_tokens(models: Sequence[LanguageModel]) -> dict[int, float]:
-    """Return mean tokens of runs' answers by model id."""
+def _mean_answers(models: Sequence[LanguageModel]) -> dict[int, _Answer]:
+    """Return means of runs' answers by model id."""
     calls = Call.objects.filter(
         model__in={model.pk for model in models}, purpose=Call.Purpose.ITEM, state=Call.State.DONE
     )
-    means = calls.order_by().values_list("model").annotate(mean=Avg("completion_tokens"))
-    return {model_id: float(mean) for model_id, mean in means if mean}
+    means = calls.order_by().values_list("model").annotate(tokens=Avg("completion_tokens"), ms=Avg("total_ms"))
+    return {
+        model_id: _Answer(float(tokens or EXPECTED_TOKENS), None if ms is None else float(ms) / 1_000)
+        for model_id, tokens, ms in means
+    }

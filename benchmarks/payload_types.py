@@ -99,6 +99,8 @@ class TemplatePayload(TemplateSummaryPayload):
     variables: JsonObject
     parameters: JsonObject
     errors_count: ErrorsCount
+    threshold: float | None
+    relevant_difference: float | None
     prompts: list[TemplatePromptPayload] | None
     checks: list[TemplateCheckPayload] | None
 
@@ -118,14 +120,25 @@ class TooLongPayload(TypedDict):
     cases: list[str]
 
 
+class PowerPayload(TypedDict):
+    """Difference of scores, from 0 to 1, that so many cases tell apart in 4 of 5 runs."""
+
+    cases: int
+    difference: float
+
+
 class EstimatePayload(TypedDict):
-    """Cost of a run in US dollars. `most_cost`: with answers up to their maximum length."""
+    """Cost of a run in US dollars. `most_cost`: with answers up to their maximum length. `minutes`: at the pace of
+    earlier runs, null before a model's first answer. `power`: by the template's last run.
+    """
 
     items: int
     tokens: int
     expected_cost: str
     most_cost: str
     too_long: list[TooLongPayload]
+    minutes: int | None
+    power: PowerPayload | None
 
 
 class EntrantPayload(TypedDict):

@@ -42,6 +42,7 @@ from benchmarks.queries.answers import ItemPage, TurnReply
 from benchmarks.queries.listing import Progress
 from benchmarks.queries.run_progress import RunProgress
 from benchmarks.reporting.heat_map import HeatMap
+from benchmarks.reporting.power import Power
 from common.text.money import plain_decimal
 from common.valkey.stream_slots import person_hash
 
@@ -83,6 +84,8 @@ def template_payload(template: Template, person: access.Person) -> TemplatePaylo
         "variables": version.variables if version is not None and is_shown else {},
         "parameters": {} if version is None else version.parameters,
         "errors_count": cast(ErrorsCount, "missing" if version is None else version.errors_count),
+        "threshold": None if version is None else version.threshold,
+        "relevant_difference": None if version is None else version.relevant_difference,
         "prompts": [_prompt(prompt) for prompt in version.prompts.all()] if version is not None and is_shown else None,
         "checks": [_check(check) for check in version.checks.all()] if version is not None and is_shown else None,
     }
@@ -132,7 +135,7 @@ def _case_file(file: CaseFile) -> CaseFilePayload:
     return {"variable": file.variable, "upload": file.upload.public_id}
 
 
-def estimate_payload(estimate: Estimate, prompts: Sequence[int]) -> EstimatePayload:
+def estimate_payload(estimate: Estimate, prompts: Sequence[int], power: Power | None) -> EstimatePayload:
     """prompts: numbers of the entrants' prompts, from 1."""
     return {
         "items": estimate.items,
@@ -144,6 +147,8 @@ def estimate_payload(estimate: Estimate, prompts: Sequence[int]) -> EstimatePayl
             for one, prompt in zip(estimate.entrants, prompts, strict=True)
             if one.too_long_count
         ],
+        "minutes": estimate.minutes,
+        "power": None if power is None else {"cases": power.cases, "difference": power.difference},
     }
 
 

@@ -19,6 +19,7 @@ urlpatterns = [
     path("t/<str:public_id>/paste/", templates.paste, name="paste"),
     path("t/<str:public_id>/draft/", templates.draft, name="draft"),
     path("t/<str:public_id>/changes/", versions.changes, name="changes"),
+    path("t/<str:public_id>/export.yaml", exports.export_template, name="export_template"),
     path("t/<str:public_id>/start/", start.start, name="start"),
     path("r/<str:public_id>/", runs.show, name="run"),
     path("r/<str:public_id>/budget/", runs.budget, name="budget"),

@@ -65,7 +65,7 @@ def serve(application: Any = site_application) -> Iterator[str]:
 def answer_worker() -> Iterator[Executor]:
     """Run a Celery worker on the broker's queues; yield the threads of its tasks, which may outlive it."""
     with start_worker(
-        celery_app, pool="threads", concurrency=8, queues=["answers", "default"],
+        celery_app, pool="threads", concurrency=8, queues=["answers", "benchmarks", "default"],
         perform_ping_check=False, shutdown_timeout=60,
     ) as worker:  # fmt: skip
         try:

@@ -150,8 +150,8 @@ CELERY_TASK_PUBLISH_RETRY = False
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_ROUTES = {
     "battles.tasks.*": {"queue": "answers"},
-    # Shares the answer worker's event loop and connections.
-    "benchmarks.tasks.drive_run": {"queue": "answers"},
+    # Answer workers consume it, too, unless the operator gives it a worker of its own.
+    "benchmarks.tasks.drive_run": {"queue": "benchmarks"},
 }
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 ARENA_AGGREGATE_EVERY_S = env.int("ARENA_AGGREGATE_EVERY_S", default=3600)

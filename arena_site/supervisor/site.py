@@ -63,7 +63,7 @@ class Site:
         # common.valkey.heartbeat replaces Celery's own heartbeats.
         no_heartbeats = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
         worker = ["-m", "celery", "-A", "arena_site", "worker", "-P", "threads", *no_heartbeats]
-        answers = [*worker, "-Q", "answers", "-n", "answers@%h", "-c", str(self.answer_concurrency)]
+        answers = [*worker, "-Q", "answers,benchmarks", "-n", "answers@%h", "-c", str(self.answer_concurrency)]
         default = [*worker, "-Q", "default", "-n", "default@%h", "-c", "2"]
         beat = ["-m", "celery", "-A", "arena_site", "beat", "--pidfile=", "-s", str(self.data_dir / "beat-schedule")]
         return [

@@ -31,6 +31,8 @@ class DraftContent:
     errors_count: str = TemplateVersion.ErrorsCount.MISSING
     # JSON Schema of a case's variables; None keeps the draft's.
     variables: JsonObject | None = None
+    threshold: float | None = None
+    relevant_difference: float | None = None
 
 
 @transaction.atomic
@@ -61,9 +63,10 @@ def save_draft(version: TemplateVersion, content: DraftContent) -> None:
     """Replace a draft's prompts, checks and parameters. Raises WrongState."""
     draft = lock_draft(version)
     draft.parameters, draft.errors_count = content.parameters, content.errors_count
+    draft.threshold, draft.relevant_difference = content.threshold, content.relevant_difference
     if content.variables is not None:
         draft.variables = content.variables
-    draft.save(update_fields=["parameters", "errors_count", "variables"])
+    draft.save(update_fields=["parameters", "errors_count", "variables", "threshold", "relevant_difference"])
     draft.prompts.all().delete()
     draft.checks.all().delete()
     for position, prompt in enumerate(content.prompts):

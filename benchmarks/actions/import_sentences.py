@@ -44,6 +44,7 @@ SENTENCES: Mapping[Code, str | Promise] = {
     "answer_is_no_choice": _("The right answer is none of the choices."),
     "answer_not_found": _("The right answer was not found."),
     "archive_in_archive": _("An archive contains another archive."),
+    "arena_part_not_understood": _("The part “arena” was not understood: %(problem)s"),
     "assertion_not_understood": _("The assertion was not understood."),
     "bytes_in_a_column": _("A column contains bytes, not text."),
     "case_file_too_large": _("The file “%(file)s” of a case is larger than %(limit)s bytes."),

@@ -147,8 +147,9 @@ def create_draft(*, owner: User, imported: Imported, template: Template | None =
     draft.checks.all().delete()
     draft.cases.all().delete()
     draft.variables, draft.parameters, draft.case_count = found.variables, found.parameters, len(found.cases)
-    draft.import_report = _stored_report(imported)
-    draft.save(update_fields=["variables", "parameters", "case_count", "import_report"])
+    draft.errors_count, draft.threshold = found.errors_count, found.threshold
+    draft.relevant_difference, draft.import_report = found.relevant_difference, _stored_report(imported)
+    draft.save()
     Prompt.objects.bulk_create(_prompts(draft, found.prompts))
     checks = case_checks([], _raw_checks(found.checks))
     Check.objects.bulk_create(Check(version=draft, position=position, **check) for position, check in enumerate(checks))
@@ -221,8 +222,9 @@ def _raw_checks(checks: Sequence[neutral.Check]) -> list[JsonObject]:
 
 def _raw_check(check: neutral.Check) -> JsonObject:
     settings = check.settings | ({"checks": _raw_checks(check.checks)} if check.checks else {})
+    target = None if check.uses_expected or not check.targets else check.targets
     return {
         "key": check.key[:MAX_KEY], "scorer": check.scorer, "settings": settings, "extract": check.extract,
-        "target": None if check.uses_expected or not check.targets else check.targets,
+        "target": target if check.target is None else check.target, "is_gate": check.is_gate,
         "weight": check.weight, "negate": check.negate, "threshold": check.threshold, "metric": check.metric[:80],
     }  # fmt: skip

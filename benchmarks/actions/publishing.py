@@ -6,13 +6,17 @@ from benchmarks.models import Run
 
 
 @transaction.atomic
-def publish_run(run: Run, *, with_names: bool = True) -> Run:
-    """Let all read a run; without names, its report alone. Raises WrongState before there is a report."""
+def publish_run(run: Run, *, with_names: bool = True, number: int | None = None) -> Run:
+    """Let all read a run; without names, its report alone. number: of the report; None for always the newest.
+
+    Raises WrongState before there is such a report.
+    """
     run = Run.objects.lock(run.pk)
-    if not run.reports.exists():
+    reports = run.reports.all() if number is None else run.reports.filter(number=number)
+    if not reports.exists():
         raise WrongState
-    run.published_at, run.publishes_names = run.published_at or Now(), with_names
-    run.save(update_fields=["published_at", "publishes_names"])
+    run.published_at, run.publishes_names, run.published_number = run.published_at or Now(), with_names, number
+    run.save(update_fields=["published_at", "publishes_names", "published_number"])
     run.refresh_from_db(fields=["published_at"])
     return run
 

@@ -19,10 +19,12 @@ from accounts.models import User
 from benchmarks.actions.case_files import require_usable_files
 from benchmarks.actions.templates import freeze_version
 from benchmarks.errors import RunNotPossible, TooManyRuns, WrongState
+from benchmarks.estimates import answer_cap
 from benchmarks.models import CaseFile, Entrant, Prompt, Run, RunItem, TemplateVersion
 from benchmarks.tasks import wake_after_commit
 from common.errors import InvalidInput
 from common.payload_types import JsonObject
+from common.text.money import plain_decimal
 from models_registry.models import LanguageModel
 from uploads.models import Upload
 
@@ -64,8 +66,8 @@ def create_run(
         require_usable_files(version)
         models = _models_to_ask(entrants, with_images=has_images(version))
         is_paid = any(model.is_paid for model in models.values())
-        if is_paid and budget is None:
-            raise RunNotPossible(_("A run of paid models needs a budget."))
+        if is_paid:
+            _check_budget(budget, entrants, version.parameters)
         run = Run.objects.create(
             version=version, owner=owner, name=name, repeats=repeats, concurrency=concurrency, attempts=attempts,
             budget=budget, is_paid=is_paid, starts_at_once=starts_at_once, reuse_days=reuse_days,
@@ -74,6 +76,20 @@ def create_run(
         _create_entrants(run, entrants)
         wake_after_commit(run)
     return run
+
+
+def _check_budget(budget: Decimal | None, entrants: Sequence[EntrantRequest], parameters: JsonObject) -> None:
+    """Raises RunNotPossible without a budget, and for one below what a call reserves."""
+    if budget is None:
+        raise RunNotPossible(_("A run of paid models needs a budget."))
+    for entrant in entrants:
+        if (price := entrant.model.price) is not None:
+            cap = answer_cap(entrant.model, parameters | entrant.parameters)
+            least = price.cost_of(prompt_tokens=1, completion_tokens=cap)
+            if budget < least:
+                sentence = _("The budget is below %(cost)s dollars, which one call of %(name)s may cost.")
+                values = {"name": entrant.model.name, "cost": plain_decimal(least)}
+                raise RunNotPossible(fields={"budget": [sentence % values]})
 
 
 def require_room_for_run(owner: User) -> None:

@@ -11,13 +11,16 @@ from benchmarks.actions.version_errors import errors_of_version
 from benchmarks.errors import RunNotPossible, TemplateInUse
 from benchmarks.models import Case, CaseFile, Check, Prompt, Run, Template, TemplateVersion
 from common.db.triggers import without_triggers_of
+from common.errors import InvalidInput
+from common.text.numbers import format_numbers
 
 
 @transaction.atomic
 def freeze_version(version: TemplateVersion) -> TemplateVersion:
     """Freeze a draft, so that a run can use it; return it. A frozen version stays as it is.
 
-    Raises RunNotPossible without cases or prompts, and with the position of each bad template, schema, check or target.
+    Raises InvalidInput without cases or prompts, RunNotPossible with the position of each bad template, schema, check
+    or target.
     """
     version = TemplateVersion.objects.select_for_update().get(pk=version.pk)
     if version.state == TemplateVersion.State.FROZEN:
@@ -38,7 +41,9 @@ def freeze_version(version: TemplateVersion) -> TemplateVersion:
         digest.update(msgspec.json.encode(case))
         version.case_count += 1
     if not prompts or not version.case_count:
-        raise RunNotPossible(_("A template needs a prompt and a case."))
+        numbers = format_numbers(prompts=len(prompts), cases=version.case_count)
+        sentence = _("The template has %(cases)s cases and %(prompts)s prompts: it needs one of each at least.")
+        raise InvalidInput(sentence % numbers)
     files = CaseFile.objects.filter(case__version=version).order_by("case__position", "position")
     for facts in files.values_list("variable", "upload__name", "upload__sha256"):
         digest.update(msgspec.json.encode(facts))

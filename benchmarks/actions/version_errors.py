@@ -7,11 +7,13 @@ from itertools import islice
 import msgspec
 from django.conf import settings
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 
+from benchmarks.check_reasons import error_sentence
 from benchmarks.check_targets import is_template, templates_of, without_templates
 from benchmarks.models import Case, TemplateVersion
 from benchmarks.preparation import guard
+from benchmarks.preparation.problems import reason_of
+from benchmarks.preparation.sources import examined_cases, sources_of
 from benchmarks.preparation.text_frames import Examine
 from benchmarks.scores import raw_check, target_of
 from benchmarks.scoring.checks import Check, CheckError, Prepared
@@ -24,8 +26,6 @@ from common.payload_types import JsonObject
 MAX_ERRORS = 100
 # The report's own columns.
 _RESERVED_METRICS = {SCORE, PASSED}
-# Reasons of scorers that have a translation.
-_REASONS = (gettext_noop("the target is empty"), gettext_noop("the target has an empty text"))
 
 
 def errors_of_version(version: TemplateVersion) -> FieldErrors:
@@ -35,13 +35,8 @@ def errors_of_version(version: TemplateVersion) -> FieldErrors:
         found = list(islice(_errors(version, raw, _CheckErrors(children)), MAX_ERRORS))
     fields: FieldErrors = {}
     for position, reason in found:
-        sentence = _("%(position)s: %(reason)s") % {"position": position, "reason": _translated(reason)}
-        fields.setdefault(position, []).append(sentence)
+        fields.setdefault(position, []).append(error_sentence(CheckError(position, reason)))
     return fields
-
-
-def _translated(reason: str) -> str:
-    return _(reason) if reason in _REASONS else reason
 
 
 class _CheckErrors:
@@ -87,7 +82,10 @@ def _template_errors(version: TemplateVersion, raw: list[JsonObject]) -> Iterato
         for place, message in enumerate(prompt.messages):
             templates[f"prompts[{number}].messages[{place}]"] = message["template"]
         templates |= {f"prompts[{number}].turns[{place}]": turn for place, turn in enumerate(prompt.turns)}
-    yield from guard.examine(Examine(templates, version.variables)).items()
+    cases = examined_cases(version)
+    found = guard.examine(Examine(templates, version.variables, sources_of(version.prompts.all()), cases))
+    yield from found.problems.items()
+    yield from ((f"cases[{problem.case}]", reason_of(problem)) for problem in found.cases)
 
 
 def _case_errors(case: Case, shared: list[Prepared], checks: _CheckErrors) -> Iterator[tuple[str, str]]:

@@ -39,12 +39,10 @@ class RunReportViewSet(ViewSet):
 
     @action(detail=True, methods=["get"])
     def report(self, request: Request, public_id: str) -> PayloadResponse[RunReportPayload]:
-        number, stored = request.query_params.get("number", ""), self.get_object().reports.order_by("-number")
-        if number:
-            if not (number.isascii() and number.isdecimal() and len(number) < 10):
-                raise InvalidInput(fields={"number": [_("A whole number.")]})
-            stored = stored.filter(number=number)
-        found = stored.first()
+        number = request.query_params.get("number", "")
+        if number and not (number.isascii() and number.isdecimal() and len(number) < 10):
+            raise InvalidInput(fields={"number": [_("A whole number.")]})
+        found = access.find_report(person_of(request), self.get_object(), number)
         if found is None:
             raise NotFound(_("The run has no such report."))
         payload: RunReportPayload = {
@@ -77,11 +75,11 @@ class RunReportViewSet(ViewSet):
     @action(detail=True, methods=["post"])
     @idempotent
     def publish(self, request: Request, public_id: str) -> PayloadResponse[RunPayload]:
-        run, readers = self.get_object(to_change=True), validated(PublishSerializer(data=request.data))["readers"]
-        if readers == "none":
+        run, data = self.get_object(to_change=True), validated(PublishSerializer(data=request.data))
+        if data["readers"] == "none":
             actions.withdraw_run(run)
         else:
-            actions.publish_run(run, with_names=readers == "names")
+            actions.publish_run(run, with_names=data["readers"] == "names", number=data["number"])
         return self._changed()
 
 

@@ -42,6 +42,7 @@ from benchmarks.payloads import (
 from benchmarks.queries.answers import read_item
 from benchmarks.queries.listing import ListForm, list_runs, progress_of
 from benchmarks.queries.run_progress import read_run_progress
+from benchmarks.reporting.power import read_power
 from common.api.pagination import ArenaPagination
 from common.api_responses import Accepted, Created, PayloadResponse, paginated_together
 from common.errors import InvalidInput, NotFound
@@ -60,9 +61,10 @@ class Estimate(APIView):
         entrants = _entrants(version, serializer)
         found = estimate(
             version, [(one.model, cast(Prompt, one.prompt)) for one in entrants],
-            repeats=data["repeats"], parameters=data["parameters"],
+            repeats=data["repeats"], parameters=data["parameters"], concurrency=data["concurrency"],
         )  # fmt: skip
-        return PayloadResponse(estimate_payload(found, [cast(Prompt, one.prompt).position + 1 for one in entrants]))
+        prompts = [cast(Prompt, one.prompt).position + 1 for one in entrants]
+        return PayloadResponse(estimate_payload(found, prompts, read_power(person_of(request), version)))
 
 
 class RunViewSet(ViewSet):

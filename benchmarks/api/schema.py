@@ -16,7 +16,8 @@ from benchmarks.api.serializers import (
     NewTemplateSerializer,
     PublishSerializer,
 )
-from benchmarks.api.templates import TemplateViewSet
+from benchmarks.api.templates import TemplateExport, TemplateViewSet
+from benchmarks.exports import promptfoo
 from benchmarks.exports.formats import CONTENT_TYPES, WRITERS
 from benchmarks.models import Run, RunItem
 from common.api.schema import LIMIT, TEXT, File, Operation, Operations, Parameter, one_of
@@ -47,6 +48,7 @@ OPERATIONS: Operations = {
         description=_CONTENT,
         takes=NewTemplateSerializer,
         example=_TEMPLATE,
+        refuses=(errors.ChecksRefused,),
     ),
     (TemplateViewSet, "retrieve"): Operation(
         summary="A template with its newest version", description="`cases/` has the cases. Drafts are their owner's."
@@ -57,7 +59,7 @@ OPERATIONS: Operations = {
         "draft. Archived templates are in no list.",
         takes=ChangeTemplateSerializer,
         example={**_TEMPLATE, "held_out": True},
-        refuses=(errors.WrongState,),
+        refuses=(errors.WrongState, errors.ChecksRefused),
     ),
     (TemplateViewSet, "destroy"): Operation(
         summary="Delete a template without runs",
@@ -75,7 +77,7 @@ OPERATIONS: Operations = {
         "`files` are up to six of your uploads a case: text goes before the prompt, pictures beside it.",
         takes=NewCasesSerializer,
         example={"cases": [{"key": "fr", "variables": {"country": "France"}, "expected": ["Paris"]}]},
-        refuses=(errors.WrongState, errors.CasesRefused),
+        refuses=(errors.WrongState, errors.CasesRefused, errors.ChecksRefused),
     ),
     (TemplateViewSet, "freeze"): Operation(
         summary="Freeze the draft",
@@ -89,9 +91,9 @@ OPERATIONS: Operations = {
         summary="Make a draft from the newest version", description="Returns the draft if there is one already."
     ),
     (Estimate, "post"): Operation(
-        summary="Estimate a run's cost",
+        summary="Estimate a run's cost and time",
         description="Takes the body of a new run. `too_long` has the cases that do not fit into a model's context; "
-        "they fail without a call.",
+        "they fail without a call. `minutes` is null before a model's first answer, `power` before the first run.",
         takes=EstimatedRunSerializer,
         example=_RUN,
         refuses=(NotFound, errors.RunNotPossible),
@@ -189,14 +191,21 @@ OPERATIONS: Operations = {
     ),
     (RunExport, "get"): Operation(
         summary="A run as a file",
-        description="`jsonl`, `parquet` and `csv` have a row per item, `xlsx` sheets, `json` the whole run. Others get "
-        "no contents of a held-out template.",
-        files=tuple(File(CONTENT_TYPES[ending]) for ending in WRITERS),
+        description="`jsonl`, `parquet` and `csv` have a row per item, `xlsx` sheets, `json` the whole run, `inspect` "
+        "a log of inspect-ai, or a zip with one for each entrant. Others get no contents of a held-out template.",
+        files=tuple(map(File, sorted(set(CONTENT_TYPES.values())))),
         parameters=(
             Parameter("ending", "Format.", one_of(*WRITERS), required=True, location="path"),
             Parameter("wide", "CSV with a row per case.", one_of("1", "true")),
         ),
         refuses=(errors.WrongState, errors.ExportTooLarge, TooManyRequests),
+    ),
+    (TemplateExport, "get"): Operation(
+        summary="A template for promptfoo",
+        description="YAML whose first comment names what promptfoo cannot express. The import restores all of it.",
+        files=(File(promptfoo.CONTENT_TYPE),),
+        parameters=(Parameter("version", "Number of a version; without it, the newest.", _NUMBER),),
+        refuses=(NotFound, TooManyRequests),
     ),
     (HeatMap, "get"): Operation(
         summary="Models by templates",

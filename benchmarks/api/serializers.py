@@ -2,6 +2,7 @@
 
 import json
 from decimal import Decimal
+from math import isfinite
 
 import msgspec
 from django.core.exceptions import ValidationError
@@ -9,6 +10,8 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from benchmarks.actions.drafts import DraftContent
+from benchmarks.check_reasons import error_sentence
+from benchmarks.errors import ChecksRefused
 from benchmarks.forms.imports import FORMATS
 from benchmarks.imports.limits import (
     MAX_CASE_FILES,
@@ -79,6 +82,19 @@ class ParametersField(serializers.JSONField):
     default_validators = [check_parameters]
 
 
+class ShareField(serializers.FloatField):
+    """Number from 0 to 1; "nan" is none, which the limits alone would let through."""
+
+    def __init__(self, **options: object) -> None:
+        super().__init__(min_value=0, max_value=1, **options)  # type: ignore[arg-type]
+
+    def to_internal_value(self, data: object) -> float:
+        value = super().to_internal_value(data)  # type: ignore[arg-type]
+        if not isfinite(value):
+            self.fail("invalid")
+        return value
+
+
 class NewMessageSerializer(serializers.Serializer[None]):
     role = ChoiceField(choices=["system", "user", "assistant"])
     template = serializers.CharField(max_length=MAX_TEXT, trim_whitespace=False, allow_blank=True)
@@ -100,7 +116,7 @@ class NewCheckSerializer(serializers.Serializer[None]):
     extract = serializers.ListField(child=ObjectField(), max_length=20, default=list)
     weight = serializers.FloatField(min_value=0, max_value=1e6, default=1)
     negate = serializers.BooleanField(default=False)
-    threshold = serializers.FloatField(min_value=0, max_value=1, allow_null=True, default=None)
+    threshold = ShareField(allow_null=True, default=None)
     is_gate = serializers.BooleanField(default=False)
     metric = serializers.CharField(max_length=80, allow_blank=True, default="")
 
@@ -115,10 +131,14 @@ class ContentSerializer(serializers.Serializer[None]):
     variables = ObjectField(required=False)
     parameters = ParametersField(required=False)
     errors_count = ChoiceField(choices=TemplateVersion.ErrorsCount.choices, required=False)
+    threshold = ShareField(allow_null=True, required=False)
+    relevant_difference = ShareField(allow_null=True, required=False)
     prompts = serializers.ListField(child=NewPromptSerializer(), min_length=1, max_length=MAX_PROMPTS, required=False)
     checks = serializers.ListField(child=NewCheckSerializer(), max_length=MAX_CHECKS, required=False)
 
-    CONTENT = frozenset({"variables", "parameters", "errors_count", "prompts", "checks"})
+    CONTENT = frozenset(
+        {"variables", "parameters", "errors_count", "threshold", "relevant_difference", "prompts", "checks"}
+    )
 
     def validate_checks(self, checks: list[JsonObject]) -> list[JsonObject]:
         """Refuse bad settings and steps, except of scorers that only the child may import."""
@@ -141,14 +161,15 @@ class ContentSerializer(serializers.Serializer[None]):
         checks = [Check(**_stored(check)) for check in sent]
         return DraftContent(
             prompts, checks, data.get("parameters", draft.parameters), data.get("errors_count", draft.errors_count),
-            data.get("variables"),
+            data.get("variables"), data.get("threshold", draft.threshold),
+            data.get("relevant_difference", draft.relevant_difference),
         )  # fmt: skip
 
 
 def _refuse_bad_checks(checks: list[JsonObject]) -> None:
     errors = registry.errors_of_checks(checks, lambda check, position: [])
     if errors:
-        raise serializers.ValidationError([f"{error.position}: {error.message}" for error in errors])
+        raise ChecksRefused(fields={"checks": [error_sentence(error) for error in errors]})
 
 
 def _stored(check: JsonObject) -> JsonObject:
@@ -216,6 +237,7 @@ class EstimatedRunSerializer(serializers.Serializer[None]):
     models = serializers.ListField(child=serializers.CharField(max_length=120), max_length=1_000, required=False)
     entrants = serializers.ListField(child=NewEntrantSerializer(), max_length=1_000, required=False)
     repeats = serializers.IntegerField(min_value=1, max_value=Run.MAX_REPEATS, default=1)
+    concurrency = serializers.IntegerField(min_value=1, max_value=Run.MAX_CONCURRENCY, default=16)
     parameters = ParametersField(default=dict)
 
     @property
@@ -228,7 +250,6 @@ class EstimatedRunSerializer(serializers.Serializer[None]):
 
 class NewRunSerializer(EstimatedRunSerializer):
     name = serializers.CharField(max_length=120, allow_blank=True, default="")
-    concurrency = serializers.IntegerField(min_value=1, max_value=Run.MAX_CONCURRENCY, default=16)
     attempts = serializers.IntegerField(min_value=1, max_value=Run.MAX_ATTEMPTS, default=3)
     budget = serializers.DecimalField(
         max_digits=14, decimal_places=8, min_value=Decimal("0.00000001"), allow_null=True, default=None
@@ -243,7 +264,10 @@ class ChangeRunSerializer(serializers.Serializer[None]):
 
 
 class PublishSerializer(serializers.Serializer[None]):
+    """number: of the report that others read; null for always the newest."""
+
     readers = ChoiceField(choices=["none", "names", "numbers"])
+    number = serializers.IntegerField(min_value=1, max_value=9_999, allow_null=True, default=None)
 
 
 class NewGradeSerializer(serializers.Serializer[None]):

@@ -1,15 +1,17 @@
 from collections import Counter
 
 from django.db import transaction
+from django.http import StreamingHttpResponse
 from django.utils.translation import gettext as _
 from rest_framework.decorators import action
 from rest_framework.request import Request
+from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet
 
 from accounts.api.idempotency import idempotent
 from accounts.models import Scope, User
 from benchmarks import access, actions
-from benchmarks.api.people import member_of, person_of, validated
+from benchmarks.api.people import actor_of, member_of, person_of, validated
 from benchmarks.api.serializers import (
     ChangeTemplateSerializer,
     ContentSerializer,
@@ -17,6 +19,7 @@ from benchmarks.api.serializers import (
     NewTemplateSerializer,
 )
 from benchmarks.errors import CasesRefused, WrongState
+from benchmarks.exports.responses import template_response
 from benchmarks.models import Template, TemplateVersion
 from benchmarks.pasting import PastedCase
 from benchmarks.payload_types import (
@@ -130,13 +133,19 @@ class TemplateViewSet(ViewSet):
         return Created(version_payload(actions.start_draft(self.get_object(to_edit=True))))
 
 
+class TemplateExport(APIView):
+    def get(self, request: Request, public_id: str) -> StreamingHttpResponse:
+        person = person_of(request)
+        template = access.get_template_or_404(person, public_id)
+        version = find_version(template, person, request.query_params.get("version", ""))
+        if not access.shows_contents(person, template):
+            raise NotFound
+        return template_response(version, actor=actor_of(request))
+
+
 def find_version(template: Template, person: access.Person, number: int | str | None) -> TemplateVersion:
     """Raises NotFound."""
-    versions = access.visible_versions(person, template)
-    if number not in ("", None):
-        text = str(number)
-        versions = versions.filter(number=int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0)
-    version = versions.first()
+    version = access.find_version(person, template, number)
     if version is None:
         raise NotFound
     return version

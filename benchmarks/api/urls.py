@@ -15,6 +15,10 @@ urlpatterns = [
     path("benchmarks/estimate/", runs.Estimate.as_view(), name="api-benchmark-estimate"),
     path("benchmarks/heatmap/", reporting.HeatMap.as_view(), name="api-benchmark-heatmap"),
     path(
+        "benchmarks/templates/<str:public_id>/export.yaml", templates.TemplateExport.as_view(),
+        name="api-benchmark-template-export",
+    ),
+    path(
         "benchmarks/runs/<str:public_id>/export.<str:ending>", reporting.RunExport.as_view(),
         name="api-benchmark-export",
     ),

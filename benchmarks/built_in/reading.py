@@ -5,6 +5,7 @@ import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -14,7 +15,6 @@ from benchmarks.pasting import PastedCase
 from common.payload_types import JsonObject
 
 FOLDER = Path(__file__).parent
-# The first one is what the empty state offers.
 NAMES = (
     "arithmetic", "facts", "instructions", "json_extraction", "translation", "summary", "declining", "needle",
 )  # fmt: skip
@@ -33,7 +33,7 @@ class BuiltInCase:
 
 @dataclass(frozen=True)
 class BuiltIn:
-    """digest: of the file."""
+    """digest: of the file. is_first: what the empty state offers."""
 
     slug: str
     name: str
@@ -43,6 +43,13 @@ class BuiltIn:
     parameters: JsonObject
     cases: list[BuiltInCase]
     digest: str
+    is_first: bool
+
+
+@cache
+def first_slug() -> str:
+    """Return the slug of the template that a new arena offers first."""
+    return next(built_in.slug for built_in in read_all() if built_in.is_first)
 
 
 def read_all() -> Iterator[BuiltIn]:
@@ -62,6 +69,7 @@ def read(name: str) -> BuiltIn:
         checks=[Check(**check) for check in data["checks"]],
         parameters=data["parameters"],
         cases=[_case(row) for row in rows],
+        is_first=data.get("is_first", False),
         digest=hashlib.sha256(source + Path(__file__).read_bytes()).hexdigest(),
     )
 

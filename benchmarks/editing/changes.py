@@ -19,7 +19,8 @@ from benchmarks.queries.cases import cell_text, expected_text
 
 LISTED_CASES = 50
 Kind = Literal["added", "removed", "changed"]
-_VERSION_FIELDS = ("parameters", "errors_count", "variables")
+_RULES = ("parameters", "errors_count", "threshold", "relevant_difference")
+_VERSION_FIELDS = (*_RULES, "variables")
 _CASE_FIELDS = ("expected", "tags", "cluster", "weight", "messages", "checks", "metadata")
 _CASE_LABELS: Mapping[str, str | Promise] = {
     "expected": _("Expected answer"), "tags": _("Tags"), "cluster": _("Cluster"), "weight": _("Weight"),
@@ -74,16 +75,20 @@ class VersionChanges:
 
 def read_changes(before: TemplateVersion, after: TemplateVersion) -> VersionChanges:
     labels: dict[str, str | Promise] = {"variables": _("Schema of the variables")}
-    labels |= {name: TemplateForm.base_fields[name].label or name for name in ("parameters", "errors_count")}
+    labels |= {name: TemplateForm.base_fields[name].label or name for name in _RULES}
     return VersionChanges(
         _fields(
-            {name: cell_text(getattr(before, name)) for name in _VERSION_FIELDS},
-            {name: cell_text(getattr(after, name)) for name in _VERSION_FIELDS}, labels,
+            _version_values(before), _version_values(after), labels,
         ),
         _prompts(list(before.prompts.all()), list(after.prompts.all())),
         _checks(list(before.checks.all()), list(after.checks.all())),
         _cases(before.cases.all(), after.cases.all()),
     )  # fmt: skip
+
+
+def _version_values(version: TemplateVersion) -> dict[str, str]:
+    values = {name: getattr(version, name) for name in _VERSION_FIELDS}
+    return {name: "" if value is None else cell_text(value) for name, value in values.items()}
 
 
 def _fields(

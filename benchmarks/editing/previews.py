@@ -2,13 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from benchmarks import case_files
 from benchmarks.editing.case_choice import case_at
 from benchmarks.models import Case, CaseFile, Prompt, TemplateVersion
 from benchmarks.preparation import guard
-from benchmarks.preparation.frames import CaseProblem, PromptSource, RenderedSource, RenderRequest
-from benchmarks.preparation.run_preparation import source_of
+from benchmarks.preparation.frames import CaseProblem, RenderedSource, RenderRequest
+from benchmarks.preparation.problems import problem_sentence
+from benchmarks.preparation.sources import examined_cases, source_of, sources_of
+
+LISTED_PROBLEMS = 5
 
 
 @dataclass(frozen=True)
@@ -19,7 +23,7 @@ class Preview:
     total: int
     case: Case | None
     prompts: list[tuple[str, RenderedSource]]
-    problems: list[CaseProblem]
+    problems: list[str]
     files: Sequence[CaseFile] = ()
 
 
@@ -31,12 +35,17 @@ def preview(version: TemplateVersion, prompts: Sequence[Prompt], number: int) ->
     files = case_files.files_by_case([case.pk])[case.pk]
     if not prompts:
         return Preview(number, total, case, [], [], files)
-    labels = [prompt.label or f"{place}" for place, prompt in enumerate(prompts, start=1)]
-    sources = [
-        PromptSource(place, label, prompt.messages, prompt.turns)
-        for place, (label, prompt) in enumerate(zip(labels, prompts, strict=True))
-    ]
-    source = source_of(case, files)
-    [result] = guard.render(RenderRequest(sources, [source], version.variables))
-    rendered = [(labels[found.prompt], found) for found in result.rendered]
-    return Preview(number, total, case, rendered, result.problems, files)
+    sources = sources_of(prompts)
+    [result] = guard.render(RenderRequest(sources, [source_of(case, files)], version.variables))
+    rendered = [(sources[found.prompt].label, found) for found in result.rendered]
+    return Preview(number, total, case, rendered, [problem_sentence(problem) for problem in result.problems], files)
+
+
+def read_problems(version: TemplateVersion) -> list[str]:
+    """Return sentences on the first prompts and cases that cannot be rendered, each fault once."""
+    cases = examined_cases(version)
+    results = guard.render(RenderRequest(sources_of(version.prompts.all()), cases, version.variables))
+    found: dict[tuple[object, ...], CaseProblem] = {}
+    for problem in (problem for result in results for problem in result.problems):
+        found.setdefault((problem.prompt, problem.line, problem.column, problem.problem), problem)
+    return [problem_sentence(problem) for problem in islice(found.values(), LISTED_PROBLEMS)]

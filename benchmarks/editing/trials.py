@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from benchmarks.check_reasons import check_reason, error_sentence
 from benchmarks.check_targets import is_template, templates_of, with_targets, without_templates
 from benchmarks.checking import scoring_children
 from benchmarks.editing.case_choice import case_at
@@ -41,13 +42,13 @@ def try_checks(version: TemplateVersion, checks: Sequence[Check], answer: str, n
     trial = Trial(answer, number, total, case if case.pk else None)
     errors = errors_of_checks([without_templates(check) for check in raw], scoring_children().errors)
     if errors:
-        trial.problems.extend(f"{error.position}: {error.message}" for error in errors)
+        trial.problems.extend(map(error_sentence, errors))
         return trial
     try:
         written = [msgspec.convert(check, ScoringCheck) for check in _rendered(raw, case)]
         prepared = [prepare(check) for check in written]
     except ValueError as error:
-        trial.problems.append(str(error))
+        trial.problems.append(check_reason(str(error)))
         return trial
     scored = ScoredAnswer(text=answer, variables=case.variables, metadata=case.metadata, finish_reason="stop")
     verdicts = score_item(prepared, [target_of(case.expected)] * len(prepared), scored, scoring_children())

@@ -1,6 +1,7 @@
 from collections.abc import Callable, Iterator
 
 from benchmarks.exports.csv_files import as_csv
+from benchmarks.exports.inspect_logs import as_inspect
 from benchmarks.exports.json_lines import as_jsonl
 from benchmarks.exports.parquet import as_parquet
 from benchmarks.exports.run_json import as_json
@@ -12,7 +13,10 @@ CONTENT_TYPES = {
     "parquet": "application/vnd.apache.parquet",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "json": "application/json",
+    "inspect.json": "application/json",
+    "inspect.zip": "application/zip",
 }
+INSPECT = "inspect"
 
 
 # Of a sheet of a workbook.
@@ -35,4 +39,12 @@ WRITERS: dict[str, Callable[[RunExport], Iterator[bytes]]] = {
     "parquet": as_parquet,
     "xlsx": _as_xlsx,
     "json": as_json,
+    INSPECT: as_inspect,
 }
+
+
+def file_ending(export: RunExport, name: str) -> str:
+    """Return the key of CONTENT_TYPES for a format of WRITERS."""
+    if name != INSPECT:
+        return name
+    return "inspect.json" if len(export.entrants) == 1 else "inspect.zip"

@@ -1,13 +1,26 @@
+from collections.abc import Iterator
+
 from django.http import StreamingHttpResponse
 from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
 from benchmarks import access
 from benchmarks.errors import ExportTooLarge, WrongState
-from benchmarks.exports.formats import CONTENT_TYPES, WRITERS, fits_workbook
+from benchmarks.exports import promptfoo
+from benchmarks.exports.formats import CONTENT_TYPES, WRITERS, file_ending, fits_workbook
+from benchmarks.exports.promptfoo import PromptfooExport
 from benchmarks.exports.source import RunExport
-from benchmarks.models import Run
+from benchmarks.models import Run, TemplateVersion
 from leaderboard.exports.api import stream_chunks
+
+
+def template_response(version: TemplateVersion, *, actor: Actor) -> StreamingHttpResponse:
+    """Stream a version as promptfoo's configuration, counted as an export. Raises LimitReached."""
+    actor.count("export", fail_open=True)
+    return _response(
+        PromptfooExport(version).chunks(), promptfoo.CONTENT_TYPE,
+        f"template-{version.template.public_id}-{version.number}.promptfoo.yaml",
+    )  # fmt: skip
 
 
 def export_response(run: Run, ending: str, *, actor: Actor, person: access.Person, wide: str) -> StreamingHttpResponse:
@@ -23,8 +36,10 @@ def export_response(run: Run, ending: str, *, actor: Actor, person: access.Perso
     )
     if ending == "xlsx" and not fits_workbook(exported):
         raise ExportTooLarge
-    return StreamingHttpResponse(
-        stream_chunks(WRITERS[ending](exported)),
-        content_type=CONTENT_TYPES[ending],
-        headers={"Content-Disposition": f'attachment; filename="run-{run.public_id}.{ending}"'},
-    )
+    of_file = file_ending(exported, ending)
+    return _response(WRITERS[ending](exported), CONTENT_TYPES[of_file], f"run-{run.public_id}.{of_file}")
+
+
+def _response(chunks: Iterator[bytes], content_type: str, name: str) -> StreamingHttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return StreamingHttpResponse(stream_chunks(chunks), content_type=content_type, headers=headers)

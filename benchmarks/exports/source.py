@@ -5,10 +5,19 @@ from itertools import islice
 
 from benchmarks.exports.columns import ItemColumns
 from benchmarks.item_rows import BATCH, item_rows
-from benchmarks.models import Case, Entrant, Run, Score
+from benchmarks.models import Case, Entrant, Run, Score, TemplateVersion
 from benchmarks.reports import read_report
 from benchmarks.statistics.payload import ReportPayload
 from benchmarks.statistics.rows import ItemRow
+
+
+def case_batches(version: TemplateVersion, size: int) -> Iterator[list[Case]]:
+    """Yield cases in their order; holds no connection between batches."""
+    position = -1
+    cases = version.cases.order_by("position").prefetch_related("files__upload")
+    while batch := list(cases.filter(position__gt=position)[:size]):
+        yield batch
+        position = batch[-1].position
 
 
 @dataclass(frozen=True)
@@ -26,14 +35,7 @@ class RunExport:
             yield batch
 
     def case_batches(self, size: int) -> Iterator[list[Case]]:
-        position = -1
-        while True:
-            later = Case.objects.filter(version=self.run.version_id, position__gt=position).order_by("position")
-            batch = list(later.prefetch_related("files__upload")[:size])
-            if not batch:
-                return
-            yield batch
-            position = batch[-1].position
+        return case_batches(self.run.version, size)
 
     @cached_property
     def columns(self) -> ItemColumns:

@@ -13,10 +13,12 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from benchmarks import actions
 from benchmarks.actions.drafts import DraftContent
+from benchmarks.check_reasons import error_sentence
 from benchmarks.check_targets import without_templates
 from benchmarks.forms.fields import JSONField, text_area
 from benchmarks.models import Check, Prompt, Template, TemplateVersion
 from benchmarks.scoring import registry
+from benchmarks.scoring.checks import CheckError
 from common.payload_types import JsonObject
 
 MAX_CHECKS = 50
@@ -42,6 +44,14 @@ class TemplateForm(NewTemplateForm):
     errors_count = forms.ChoiceField(
         label=_("Answers that failed to arrive count"), choices=TemplateVersion.ErrorsCount
     )
+    threshold = forms.FloatField(
+        label=_("An answer passes from this score"), required=False, min_value=0, max_value=1,
+        help_text=_("From 0 to 1. Empty: it passes when all checks do."),
+    )  # fmt: skip
+    relevant_difference = forms.FloatField(
+        label=_("Smallest difference that matters"), required=False, min_value=0, max_value=1,
+        help_text=_("Of two mean scores, for example 0.05. Reports then say how many cases tell it apart."),
+    )  # fmt: skip
     parameters = JSONField(_("Parameters"), "object",
         help_text=_("Sent with every prompt, for example {\"temperature\": 0, \"max_tokens\": 300}."),
     )  # fmt: skip
@@ -176,7 +186,7 @@ class CheckForm(forms.Form):
         for error in registry.errors_of_checks([raw], lambda check, position: []):
             place = error.position.removeprefix("checks[0]").strip(".")
             name = next((name for name in ("extract", "target") if name in error.message), "settings")
-            self.add_error(name, f"{place}: {error.message}" if place else error.message)
+            self.add_error(name, error_sentence(CheckError(place, error.message)))
 
     def check(self) -> Check:
         """Return the unsaved check of valid data."""
@@ -214,6 +224,7 @@ class Editor:
         initial = {
             "name": template.name, "description": template.description, "visibility": template.visibility,
             "held_out": template.held_out, "errors_count": version.errors_count, "parameters": version.parameters,
+            "threshold": version.threshold, "relevant_difference": version.relevant_difference,
         }  # fmt: skip
         self.template, self.version = template, version
         self.form = TemplateForm(data, initial=initial, may_publish=may_publish)
@@ -237,4 +248,7 @@ class Editor:
     def content(self) -> DraftContent:
         """Return the content of valid forms."""
         data = self.form.cleaned_data
-        return DraftContent(self.kept_prompts(), self.kept_checks(), data["parameters"], data["errors_count"])
+        return DraftContent(
+            self.kept_prompts(), self.kept_checks(), data["parameters"], data["errors_count"],
+            threshold=data["threshold"], relevant_difference=data["relevant_difference"],
+        )  # fmt: skip

@@ -45,6 +45,7 @@ Code = Literal[
     "answer_is_no_choice",
     "answer_not_found",
     "archive_in_archive",
+    "arena_part_not_understood",
     "assertion_not_understood",
     "bytes_in_a_column",
     "case_file_too_large",

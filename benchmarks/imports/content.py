@@ -30,6 +30,7 @@ class Check(msgspec.Struct):
     """Check of an answer, by a scorer's name.
 
     targets: templates of the case's variables, any of which may match; with `uses_expected` the case's `expected`.
+    target: in place of both, of any values.
     extract: steps before the scorer, each with its `step` and settings.
     checks: nested ones of `all_of`.
     """
@@ -38,11 +39,13 @@ class Check(msgspec.Struct):
     scorer: str
     targets: list[str] = []
     uses_expected: bool = False
+    target: list[object] | None = None
     settings: dict[str, object] = {}
     extract: list[dict[str, object]] = []
     weight: float = 1
     negate: bool = False
     threshold: float | None = None
+    is_gate: bool = False
     metric: str = ""
     checks: list["Check"] = []
 
@@ -81,6 +84,9 @@ class Template(msgspec.Struct):
     variables: dict[str, object]
     parameters: dict[str, object] = {}
     files: dict[str, bytes] = {}
+    errors_count: Literal["missing", "wrong"] = "missing"
+    threshold: float | None = None
+    relevant_difference: float | None = None
 
 
 class Reply(msgspec.Struct):

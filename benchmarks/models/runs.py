@@ -85,6 +85,8 @@ class Run(models.Model):
     published_at = models.DateTimeField(null=True)
     # False: of a published run, only the report is readable, without names, prompts and answers.
     publishes_names = models.BooleanField(default=True, db_default=True)
+    # Of the report that others read; null: the newest.
+    published_number = models.PositiveSmallIntegerField(null=True)
 
     objects = RunQuerySet.as_manager()
 

@@ -65,7 +65,7 @@ def environment() -> minijinja.Environment:
     return environment
 
 
-class _Renderer:
+class Renderer:
     def __init__(self, request: RenderRequest) -> None:
         self._request, self._environment = request, environment()
         self._validator = jsonschema_rs.validator_for(
@@ -108,8 +108,9 @@ class _Renderer:
         try:
             text = self._environment.render_str(template, prompt.label, **values)
         except minijinja.TemplateError as error:
-            at = error.range[0] if error.range else None
-            column = 0 if at is None else at - template.rfind("\n", 0, at)
+            # A range counts bytes.
+            before = template.encode()[: error.range[0]].decode() if error.range else None
+            column = 0 if before is None else len(before) - before.rfind("\n")
             problem = ": ".join(filter(None, [error.kind, error.detail]))
             raise _NotRendered(problem, error.line or 0, column) from None
         if len(text) > self._request.max_characters:
@@ -125,7 +126,7 @@ def main() -> None:
     set_limits()
     request = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=RenderRequest)
     try:
-        renderer = _Renderer(request)
+        renderer = Renderer(request)
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
         for case in request.cases:
             _write(CaseResult([], [CaseProblem(case.key, f"schema of the variables: {str(error).splitlines()[0]}")]))

@@ -40,10 +40,10 @@ def render_texts(request: RenderTexts) -> list[Texts]:
     return results if len(results) == len(request.cases) else [*results, Texts([], TOO_DEMANDING)]
 
 
-def examine(request: Examine) -> dict[str, str]:
-    """Return problems of templates by position, and of the schema as `variables`."""
+def examine(request: Examine) -> Examined:
+    """Return problems of templates by position, of the schema as `variables`, and of cases."""
     results = _decode(_run("benchmarks.preparation.text_child", request), Examined)
-    return results[0].problems if results else {"variables": TOO_DEMANDING}
+    return results[0] if results else Examined({"variables": TOO_DEMANDING})
 
 
 def _run(module: str, request: RenderRequest | RenderTexts | Examine) -> bytes:

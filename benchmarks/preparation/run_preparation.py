@@ -21,6 +21,7 @@ from benchmarks import case_files
 from benchmarks.models import Case, CaseFile, Entrant, Prompt, RenderedPrompt, Run, RunCount, RunItem
 from benchmarks.preparation import guard
 from benchmarks.preparation.frames import CaseProblem, CaseResult, CaseSource, PromptSource, RenderRequest
+from benchmarks.preparation.sources import source_of
 from benchmarks.preparation.targets import render_targets
 from benchmarks.sql import read_sql
 
@@ -154,11 +155,6 @@ def _check_rules(run: Run) -> None:
         raise NotPreparable(
             [CaseProblem(key, sentence % {"category": one.rule.localized_category}) for key, one in found.items()]
         )
-
-
-def source_of(case: Case, files: Sequence[CaseFile]) -> CaseSource:
-    names = case_files.names_by_variable(files)
-    return CaseSource(case.pk, case.key, case.variables, case.expected, case.messages, names)
 
 
 def _insert_items(run: Run) -> None:

@@ -9,7 +9,8 @@ import jsonschema_rs
 import minijinja
 import msgspec
 
-from benchmarks.preparation.child import environment, set_limits
+from benchmarks.preparation.child import Renderer, environment, set_limits
+from benchmarks.preparation.frames import RenderRequest
 from benchmarks.preparation.text_frames import Examine, Examined, RenderTexts, Texts, TextsOfCase
 from common.rendering.frames import pack
 
@@ -55,7 +56,10 @@ def _examined(request: Examine) -> Examined:
         jsonschema_rs.validator_for(request.schema, offline=True, pattern_options=jsonschema_rs.RegexOptions())
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
         problems["variables"] = str(error).splitlines()[0]
-    return Examined(problems)
+    if problems:
+        return Examined(problems)
+    renderer = Renderer(RenderRequest(request.prompts, request.cases, request.schema))
+    return Examined({}, [problem for case in request.cases for problem in renderer.result(case).problems])
 
 
 def _problem(error: minijinja.TemplateError) -> str:

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from benchmarks.preparation.frames import MAX_CHARACTERS
+from benchmarks.preparation.frames import MAX_CHARACTERS, CaseProblem, CaseSource, PromptSource
 from common.payload_types import JsonObject
 
 
@@ -20,10 +20,12 @@ class RenderTexts(msgspec.Struct, tag=True):
 
 
 class Examine(msgspec.Struct, tag=True):
-    """Finds templates, by position, and schemas that cannot be used."""
+    """Finds templates, by position, and schemas that cannot be used, and cases that cannot be rendered."""
 
     templates: dict[str, str]
     schema: JsonObject
+    prompts: list[PromptSource] = []
+    cases: list[CaseSource] = []
 
 
 class Texts(msgspec.Struct):
@@ -34,4 +36,7 @@ class Texts(msgspec.Struct):
 
 
 class Examined(msgspec.Struct):
+    """cases: only if there are no other problems."""
+
     problems: dict[str, str]
+    cases: list[CaseProblem] = []

@@ -82,9 +82,9 @@ def chart_x(share: float) -> float:
     return round(LEFT + WIDTH * min(max(share, 0.0), 1.0), 1)
 
 
-def read_run_report(run: Run, person: Person) -> Report | None:
-    """Return the run's newest report as this person may see it, None if there is none yet."""
-    stored = run.reports.select_related("version").order_by("-number").first()
+def read_run_report(run: Run, person: Person, number: str = "") -> Report | None:
+    """Return the run's newest report, or another one, as this person may see it; None if there is none."""
+    stored = access.find_report(person, run, number)
     return None if stored is None else _report(run, stored, person)
 
 

@@ -1,6 +1,7 @@
 """Sentences on how many cases tell entrants apart."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from statistics import median
 
 from django.utils.formats import number_format
@@ -42,22 +43,32 @@ def _open_pair(report: ReportPayload) -> Pair | None:
     return next((pair for pair in found if pair is not None and pair.is_separable is False), None)
 
 
-def detectable_sentence(person: Person, version: TemplateVersion) -> str:
-    """Return the difference that this version's cases detect, from the template's last run; "" without one."""
+@dataclass(frozen=True)
+class Power:
+    """Difference of scores, from 0 to 1, that so many cases detect in 4 of 5 runs."""
+
+    cases: int
+    difference: float
+
+    @property
+    def sentence(self) -> str:
+        return _(
+            "By the last run of this template, its %(cases)s cases can tell two entrants apart that differ by about "
+            "%(points)s points."
+        ) % {**format_numbers(cases=self.cases), "points": number_format(round(100 * self.difference, 1), 1)}
+
+
+def read_power(person: Person, version: TemplateVersion) -> Power | None:
+    """Return what this version's cases detect, from the template's last run; None without one."""
     from benchmarks.statistics.power import detectable_difference  # imports scipy, which few requests need
 
     runs = readable_runs(person).filter(version__template=version.template_id)
     newest = RunReport.objects.filter(run__in=runs).order_by("-computed_at").first()
     if newest is None or not version.case_count:
-        return ""
+        return None
     primary = next(metric for metric in payload_of(newest).metrics if metric.is_primary)
     variances = [
         pair.se**2 * pair.cases for pair in primary.pairs if pair.se is not None and pair.is_separable is not None
     ]
     found = detectable_difference(median(variances), version.case_count) if variances else None
-    if not found:
-        return ""
-    return _(
-        "By the last run of this template, its %(cases)s cases can tell two entrants apart that differ by about "
-        "%(points)s points."
-    ) % {**format_numbers(cases=version.case_count), "points": number_format(round(100 * found, 1), 1)}
+    return Power(version.case_count, found) if found else None

@@ -44,9 +44,9 @@ class Results:
     labels: Mapping[str, str]
 
 
-def read_results(run: Run) -> Results:
-    """Return the results of a run's newest report."""
-    return results_of(run, read_report(run))
+def read_results(run: Run, number: int | None = None) -> Results:
+    """Return the results of a run's report, by default the newest."""
+    return results_of(run, read_report(run, number))
 
 
 def results_of(run: Run, report: ReportPayload, labels: Mapping[str, str] | None = None) -> Results:

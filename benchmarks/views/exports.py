@@ -3,8 +3,20 @@ from django.views.decorators.http import require_safe
 
 from benchmarks import access
 from benchmarks.exports.formats import WRITERS
-from benchmarks.exports.responses import export_response
+from benchmarks.exports.responses import export_response, template_response
 from benchmarks.views.pages import PageRequest
+
+
+@require_safe
+def export_template(request: PageRequest, public_id: str) -> StreamingHttpResponse:
+    """Download a version as promptfoo's configuration."""
+    template = access.get_template_or_404(request.user, public_id)
+    if not access.shows_contents(request.user, template):
+        raise Http404
+    version = access.find_version(request.user, template, request.GET.get("version", ""))
+    if version is None:
+        raise Http404
+    return template_response(version, actor=request.actor)
 
 
 @require_safe

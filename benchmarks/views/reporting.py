@@ -1,9 +1,11 @@
 """Run against run, heat map and report."""
 
+from typing import cast
+
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -18,6 +20,8 @@ from common.errors import ArenaError
 
 
 class PublishForm(forms.Form):
+    """number: of the report, empty for always the newest."""
+
     readers = forms.ChoiceField(
         label=gettext_lazy("Who may read it"), widget=forms.RadioSelect,
         choices=[
@@ -26,6 +30,14 @@ class PublishForm(forms.Form):
             ("numbers", gettext_lazy("Everybody: the report alone, without names and prompts")),
         ],
     )  # fmt: skip
+    number = forms.TypedChoiceField(label=gettext_lazy("Report"), required=False, coerce=int, empty_value=None)
+
+    def __init__(self, data: QueryDict | None = None, *, run: Run, shown: int | None = None) -> None:
+        number = shown if run.published_at is None else run.published_number
+        super().__init__(data, initial={"readers": _readers(run), "number": number})
+        numbers = run.reports.order_by("number").values_list("number", flat=True)
+        choices = [(one, _("Report %(number)s") % {"number": one}) for one in numbers]
+        cast(forms.TypedChoiceField, self.fields["number"]).choices = [("", _("always the newest")), *choices]
 
 
 @require_safe
@@ -59,7 +71,7 @@ def heat_map(request: PageRequest) -> HttpResponse:
 
 def _report_or_404(request: PageRequest, public_id: str) -> document.Report:
     run = access.get_reported_run_or_404(request.user, public_id)
-    report = document.read_run_report(run, request.user)
+    report = document.read_run_report(run, request.user, request.GET.get("number", ""))
     if report is None:
         raise Http404
     return report
@@ -72,7 +84,8 @@ def report(request: PageRequest, public_id: str) -> HttpResponse:
     context = {
         "run": found.run, "report": found, "owns": access.owns(request.user, found.run),
         "is_readable": access.readable_runs(request.user).filter(pk=found.run.pk).exists(),
-        "publish_form": PublishForm(initial={"readers": _readers(found.run)}),
+        "reports": access.readable_reports(request.user, found.run).order_by("number").defer("payload"),
+        "publish_form": PublishForm(run=found.run, shown=found.number),
     }  # fmt: skip
     return render(request, "benchmarks/report.html", context)
 
@@ -88,7 +101,7 @@ def report_file(request: PageRequest, public_id: str) -> HttpResponse:
     """Download the report as one HTML file."""
     found = _report_or_404(request, public_id)
     response = HttpResponse(document.as_file(found))
-    response["Content-Disposition"] = f'attachment; filename="report-{found.run.public_id}.html"'
+    response["Content-Disposition"] = f'attachment; filename="report-{found.run.public_id}-{found.number}.html"'
     return response
 
 
@@ -97,7 +110,7 @@ def report_file(request: PageRequest, public_id: str) -> HttpResponse:
 def publish(request: PageRequest, public_id: str) -> HttpResponse:
     """Publish a run, or make it private again."""
     run = access.get_run_or_404(request.user, public_id, to_change=True)
-    form = PublishForm(request.POST)
+    form = PublishForm(request.POST, run=run)
     if not form.is_valid():
         messages.error(request, _("Choose who may read the report."))
     elif form.cleaned_data["readers"] == "none":
@@ -105,7 +118,8 @@ def publish(request: PageRequest, public_id: str) -> HttpResponse:
         messages.success(request, _("The run is private."))
     else:
         try:
-            actions.publish_run(run, with_names=form.cleaned_data["readers"] == "names")
+            data = form.cleaned_data
+            actions.publish_run(run, with_names=data["readers"] == "names", number=data["number"])
         except ArenaError as refusal:
             messages.error(request, refusal.detail)
         else:

@@ -61,10 +61,7 @@ def _page(request: PageRequest, run: Run, form: BudgetForm | None = None, *, sta
         "budget_form": form or BudgetForm(initial={"to": run.budget and plain_decimal(run.budget)}),
     }
     if run.state in (Run.State.DONE, Run.State.CANCELLED) and progress.finished:
-        found = read_results(run)
-        context |= {
-            "results": found, "power": power_sentence(found.report, found.labels), "has_report": run.reports.exists(),
-        }  # fmt: skip
+        context |= _results(request, run)
         newest = _newest_version(request, run)
         if run.state == Run.State.DONE and newest is not None and newest.number > run.scoring_version.number:
             context["newer_checks"] = newest
@@ -73,6 +70,19 @@ def _page(request: PageRequest, run: Run, form: BudgetForm | None = None, *, sta
     return render(
         request, "benchmarks/run.html#live" if request.htmx else "benchmarks/run.html", context, status=status
     )
+
+
+def _results(request: PageRequest, run: Run) -> dict[str, object]:
+    """Return the newest report's results, or another one's."""
+    number, reports = request.GET.get("number", ""), access.readable_reports(request.user, run)
+    stored = access.find_report(request.user, run, number)
+    if number and stored is None:
+        raise Http404
+    found = read_results(run, None if stored is None else stored.number)
+    return {
+        "results": found, "power": power_sentence(found.report, found.labels), "has_report": stored is not None,
+        "report": stored, "reports": reports.order_by("number").defer("payload"),
+    }  # fmt: skip
 
 
 def _newest_version(request: PageRequest, run: Run) -> TemplateVersion | None:

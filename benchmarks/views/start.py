@@ -7,7 +7,7 @@ from benchmarks import access
 from benchmarks.actions.run_limit import counted_run
 from benchmarks.estimates import estimate
 from benchmarks.forms.start import StartForm
-from benchmarks.reporting.power import detectable_sentence
+from benchmarks.reporting.power import read_power
 from benchmarks.views.pages import PageRequest, member_of
 from common.errors import ArenaError
 from models_registry.models import LanguageModel
@@ -30,7 +30,7 @@ def start(request: PageRequest, public_id: str) -> HttpResponse:
     form = StartForm(data, version=version, models=models)
     context: dict[str, object] = {
         "template": template, "version": version, "form": form, "models": models,
-        "power": detectable_sentence(request.user, version),
+        "power": read_power(request.user, version),
     }  # fmt: skip
     if data is None:
         return render(request, "benchmarks/start.html", context)
@@ -45,8 +45,11 @@ def start(request: PageRequest, public_id: str) -> HttpResponse:
         else:
             return redirect("benchmarks:run", run.public_id)
     if form.pairs:
-        repeats, parameters = form.cleaned_data.get("repeats", 1), form.cleaned_data.get("parameters", {})
-        context["estimate"] = estimate(version, form.pairs, repeats=repeats, parameters=parameters)
+        given = form.cleaned_data
+        context["estimate"] = estimate(
+            version, form.pairs, repeats=given.get("repeats", 1), parameters=given.get("parameters", {}),
+            concurrency=given.get("concurrency", 16),
+        )  # fmt: skip
     if "estimate" in data and request.htmx:
         return render(request, "benchmarks/start.html#estimate", context)
     return render(request, "benchmarks/start.html", context, status=200 if "estimate" in data else 422)

@@ -10,8 +10,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks import access, actions
-from benchmarks.editing.previews import preview
+from benchmarks.editing.previews import preview, read_problems
 from benchmarks.editing.trials import try_checks
+from benchmarks.exports.promptfoo import PromptfooExport
 from benchmarks.forms.cases import EditedRow, PasteForm, read_cells, rows_per_page
 from benchmarks.forms.fields import MAX_CHARACTERS
 from benchmarks.forms.templates import Editor, NewTemplateForm
@@ -53,6 +54,7 @@ def show(request: PageRequest, public_id: str) -> HttpResponse:
         context |= {"page": read_cases(version, after=after, search=search), "search": search}
         if not request.htmx:
             context |= {"prompts": version.prompts.all(), "checks": version.checks.all()}
+            context["promptfoo_notes"] = PromptfooExport(version).notes
     return render(request, "benchmarks/template.html#cases" if request.htmx else "benchmarks/template.html", context)
 
 
@@ -84,6 +86,8 @@ def edit(request: PageRequest, public_id: str) -> HttpResponse:
         editor.form.save(template, by=member_of(request))
         actions.save_draft(draft, editor.content())
         messages.success(request, _("The draft is saved."))
+        for sentence in read_problems(draft):
+            messages.warning(request, sentence)
         return redirect("benchmarks:edit", template.public_id)
     return render(request, "benchmarks/edit.html", context, status=200 if data is None else 422)
 

@@ -3,11 +3,14 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
+from battles.worker.call_slots import headroom
 from benchmarks.models import ProviderPace
 from benchmarks.sql import read_sql
+from models_registry.models import Provider
 
 START = 8
 MAX_ALLOWED = 256
@@ -34,6 +37,14 @@ def read_paces(provider_ids: Collection[int]) -> dict[int, int]:
         is_blocked = pace.blocked_until is not None and pace.blocked_until > now
         found[pace.provider_id] = 0 if is_blocked else pace.allowed
     return found
+
+
+def room_at(provider: Provider) -> int:
+    """Return calls of runs that a provider's limit leaves beside those of people."""
+    limit = provider.calls_at_once
+    if limit is None:
+        return int(settings.ARENA_BACKGROUND_CALLS)
+    return max(1, limit - headroom(limit))
 
 
 def observe(observed: Mapping[int, Observed], *, known: Mapping[int, int]) -> None:

@@ -5,12 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.conf import settings
 from django.db.models import Sum
 from django.db.models.functions import Now
 
 from battles.models import Call
-from battles.worker.call_slots import headroom
 from benchmarks.models import Entrant, Run, RunCount, RunItem
 from benchmarks.scores import CheckSet
 from benchmarks.worker import pace
@@ -54,7 +52,7 @@ def read_plan(run_id: int) -> Plan:
     paces = pace.read_paces(providers)
     demands = _demands(providers)
     shares = {
-        pk: max_min_shares(min(paces[pk], _room(provider)), demands[pk]).get(run_id, 0)
+        pk: max_min_shares(min(paces[pk], pace.room_at(provider)), demands[pk]).get(run_id, 0)
         for pk, provider in providers.items()
     }
     closed = _without_breaker(models)
@@ -70,13 +68,6 @@ def read_plan(run_id: int) -> Plan:
         ),
         len(closed) < len(models),
     )
-
-
-def _room(provider: Provider) -> int:
-    limit = provider.calls_at_once
-    if limit is None:
-        return int(settings.ARENA_BACKGROUND_CALLS)
-    return max(1, limit - headroom(limit))
 
 
 def _demands(providers: Mapping[int, Provider]) -> dict[int, dict[int, int]]:

@@ -3,7 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import cast
 
+from asgiref.sync import async_to_sync
+from django.http import StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from accounts.actor import Actor
@@ -171,3 +175,12 @@ def answer(item: RunItem, text: str, *, is_right: bool) -> None:
     RunItem.objects.filter(pk=item.pk).update(
         state="scored", score=float(is_right), passed=is_right, attempt=1, finished_at=now
     )
+
+
+def downloaded(response: HttpResponseBase) -> bytes:
+    """Return a streamed response's content."""
+
+    async def read() -> bytes:
+        return b"".join([chunk async for chunk in cast(StreamingHttpResponse, response)])
+
+    return async_to_sync(read)()

@@ -7,7 +7,8 @@ from django.test import Client
 
 from accounts.actor import Actor
 from accounts.models import ApiToken, AuditEntry, Scope
-from benchmarks.models import Case, Run, Template
+from benchmarks.models import Case, Run, Template, TemplateVersion
+from benchmarks.reports import compute_report, store_report
 from models_registry.models import LanguageModel, Price
 from tests import make
 from tests.benchmarks import samples
@@ -53,14 +54,27 @@ def send(client: Client, path: str, body: Any, method: str = "post", **headers: 
         ({"models": ["eve"]}, 422, "There is no model “eve”."),
         ({"models": ["retired"]}, 422, "Retired is not active."),
         ({"models": ["paid"]}, 422, "A run of paid models needs a budget."),
+        ({"models": ["paid"], "budget": "0.00000001"}, 422, "which one call of Paid may cost"),
+        ({"models": ["keyless"]}, 422, "keyless"),
+        ({"entrants": [{"prompt": 1}]}, 400, "required"),
+        ({"repeats": 32, "models": ["ada", "bob"], "version": 2}, 400, "at most 200"),
+        ({"template": "empty", "version": 1}, 400, "0 cases"),
+        ({"reuse_days": 366}, 400, "less than or equal to 365"),
         ({"entrants": [{"model": "ada", "prompt": 2}]}, 422, "The template has no prompt 2."),
         ({"version": 7}, 404, "does not exist"),
         ({"template": "none"}, 404, "does not exist"),
     ],
 )
-def test_run_that_cannot_be_is_refused(member: Actor, sample: Sample, changes: dict[str, Any], status: int, words: str):
+def test_run_that_cannot_be_is_refused(
+    member: Actor, sample: Sample, changes: dict[str, Any], status: int, words: str, monkeypatch: pytest.MonkeyPatch
+):
     make.model(name="Retired", slug="retired", status="retired")
-    Price.objects.create(model=make.model(slug="paid"), input_per_million=1, output_per_million=1)
+    paid = make.model(name="Paid", slug="paid")
+    Price.objects.create(model=paid, input_per_million=1, output_per_million=1)
+    make.provider("http://127.0.0.1:8/v1", needs_key=True)
+    make.model(slug="keyless", at="http://127.0.0.1:8/v1")
+    Template.objects.filter(pk=samples.template(member.user, cases=False).pk).update(public_id="empty")
+    monkeypatch.setattr(Run, "MAX_ITEMS", 200)
     body = {"template": sample.template.public_id, "version": 1, "models": ["ada"], **changes}
     if "entrants" in changes and "models" not in changes:
         del body["models"]
@@ -96,12 +110,61 @@ def test_bad_checks_name_their_place(member: Actor):
     template = samples.template(member.user)
     cases = {"cases": [{}, {"checks": [{"scorer": "regex", "target": ["("]}]}]}
     refused = send(program(member), f"templates/{template.public_id}/cases/", cases)
-    assert (refused.status_code, "checks[0]: " in refused.text) == (400, True)
+    assert (refused.status_code, "checks[0]: " in refused.text) == (422, True)
     checks = [{"key": "a", "scorer": "contains"}, {"key": "b", "scorer": "contains", "settings": {"nonsense": 1}}]
     response = send(program(member), "templates/", {"name": "T", "checks": checks})
-    assert response.status_code == 400
+    assert (response.status_code, response.json()["code"]) == (422, "checks_refused")
     assert "checks[1]: " in response.json()["fields"]["checks"][0]
     assert Template.objects.count() == 1
+
+
+REMOTE = {"$ref": "http://127.0.0.1:1/schema.json"}
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        ({"variables": {"properties": {"country": REMOTE}}}, "variables"),
+        ({"checks": [{"key": "a", "scorer": "json_schema", "settings": {"schema": REMOTE}}]}, "checks[0]"),
+        ({"checks": [{"key": "a", "scorer": "regex", "target": ["(a)\\1"]}]}, "checks[0]"),
+        ({"checks": [{"key": "a", "scorer": "expression", "settings": {"expression": "1 +"}}]}, "checks[0]"),
+        ({"checks": [{"key": "a", "scorer": "unknown"}]}, "checks[0]"),
+        ({"prompts": [{"messages": [{"role": "user", "template": "{{ country"}]}]}, "prompts[0].messages[0]"),
+        (
+            {"prompts": [{"messages": [{"role": "user", "template": "\n {{ land }}"}]}]},
+            "cases[france]: prompt 1, line 2, column 5: “land” is not defined.",
+        ),
+        ({"prompts": [{"messages": [{"role": "user", "template": "{{ 'x' * 300000 }}"}]}]}, "cases[france]: "),
+    ],
+)
+def test_bad_content_is_refused_at_freezing(member: Actor, content: dict[str, Any], place: str):
+    path, client = f"templates/{samples.template(member.user).public_id}/", program(member)
+    changed = send(client, path, {"name": "T", **content}, "put")
+    refused = changed if changed.status_code != 200 else send(client, f"{path}freeze/", {})
+    assert (refused.status_code, place in refused.text) == (422, True), refused.text
+    assert not TemplateVersion.objects.filter(state="frozen").exists()
+
+
+def test_what_was_done_is_not_done_again(member: Actor, sample: Sample):
+    client, path = program(member), f"runs/{sample.run.public_id}/"
+    for move in ("start", "pause", "resume", "cancel"):
+        assert send(client, f"{path}{move}/", {}).status_code == 409
+    Run.objects.update(budget=2, spent=1)
+    assert send(client, path, {"budget": "0.5"}, "patch").json()["code"] == "run_not_possible"
+
+
+def test_estimate_has_time_and_power(member: Actor, sample: Sample):
+    client, body = program(member), {"template": sample.template.public_id, "models": ["ada"], "concurrency": 1}
+    found = send(client, "estimate/", body).json()
+    assert (found["items"], found["minutes"], found["power"]) == (8, 1, None)
+    assert send(client, "estimate/", {**body, "repeats": 32}).json()["minutes"] == 4  # 8 × 32 × 0.9 s
+    run = samples.finished_run(member.user, sample.run.version, [make.model(slug="cyd"), make.model(slug="dan")])
+    run.items.filter(state="failed").update(state="scored", error="", score=1.0, passed=True)
+    store_report(run, compute_report(run))
+    power = send(client, "estimate/", body).json()["power"]
+    assert (power["cases"], 0 < power["difference"] < 1) == (8, True)
+    make.model(slug="new")
+    assert send(client, "estimate/", {**body, "models": ["ada", "new"]}).json()["minutes"] is None
 
 
 def test_frozen_version_and_template_with_runs_stay(member: Actor, models: list[LanguageModel]):

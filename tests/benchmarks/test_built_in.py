@@ -50,6 +50,10 @@ def test_prompts_of_all_cases_can_be_rendered(name: str):
     assert len(results) == len(cases)
 
 
+def test_one_template_is_the_first():
+    assert [name for name in NAMES if read(name).is_first] == ["facts"]
+
+
 @pytest.mark.django_db
 def test_built_in_templates_are_stored_once_and_updated():
     assert actions.store_built_in_templates() == len(NAMES)

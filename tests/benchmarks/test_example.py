@@ -1,3 +1,5 @@
+import json
+import re
 import subprocess
 import sys
 
@@ -19,10 +21,13 @@ def test_benchmark_script_runs_template_and_prints_scores(fake_provider: FakePro
     script = settings.BASE_DIR / "examples" / "run_benchmark.py"
 
     def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run([sys.executable, script, site, token, *arguments], capture_output=True, text=True)
+        command, environment = [sys.executable, script, site, *arguments], {"ARENA_TOKEN": token}
+        return subprocess.run(command, env=environment, capture_output=True, text=True)
 
     refused = run("Words", "eve")
-    assert (refused.returncode, refused.stderr) == (1, "run_not_possible: There is no model “eve”.\n")
+    assert refused.returncode == 1
+    assert json.loads(refused.stderr)["code"] == "run_not_possible"
     done = run("Words", "ada")
-    assert done.stdout == "ada: 100% of 4\n", done.stderr
-    assert done.stderr.splitlines()[-1].startswith("done ")
+    assert re.fullmatch(r"Model \d+: 100% \(\d+% to 100%\)\n", done.stdout), done.stderr
+    assert '"state": "done"' in done.stderr or '"state":"done"' in done.stderr
+    assert "no template" in run("Nothing", "ada").stderr

@@ -3,18 +3,15 @@
 import csv
 import io
 import json
+import zipfile
 from collections.abc import Callable
 from datetime import datetime
 from itertools import compress
 from pathlib import Path
-from typing import cast
 
 import msgspec
 import pytest
-from asgiref.sync import async_to_sync
 from django.core.management import CommandError, call_command
-from django.http import StreamingHttpResponse
-from django.http.response import HttpResponseBase
 from django.test import Client
 from django.test.utils import override_settings
 from python_calamine import load_workbook
@@ -145,11 +142,37 @@ def test_changed_export_does_not_agree(run: Run, written: Callable[[str], Path],
         call_command("recompute_benchmark_run", str(path), run=run.public_id)
 
 
-def content_of(response: HttpResponseBase) -> str:
-    async def read() -> bytes:
-        return b"".join([chunk async for chunk in cast(StreamingHttpResponse, response)])
+def test_inspect_logs_have_samples_scores_and_errors(run: Run, written: Callable[[str], Path]):
+    with zipfile.ZipFile(written("inspect.zip")) as archive:
+        assert archive.namelist() == ["000.json", "001.json"]
+        logs = [json.loads(archive.read(name)) for name in archive.namelist()]
+    first, second = logs
+    assert list(first) == ["version", "status", "eval", "plan", "results", "stats", "samples"]
+    assert (first["version"], first["status"], first["eval"]["model"]) == (2, "success", "m0")
+    assert first["eval"]["config"] == {"epochs": 1, "epochs_reducer": ["mean"], "retry_on_error": 2}
+    assert first["eval"]["model_generate_config"] == {"temperature": 0}
+    report = {mean.entrant: mean.mean.value for mean in compute_report(run).metrics[0].means}
+    for log, key in zip(logs, ("000", "001"), strict=True):
+        assert log["results"]["scores"][0]["metrics"]["mean"]["value"] == pytest.approx(report[key], rel=1e-12)
+        assert (log["results"]["total_samples"], len(log["samples"])) == (8, 8)
+    sample = first["samples"][0]
+    assert (sample["id"], sample["epoch"], sample["target"]) == ("france", 1, "Paris")
+    assert [message["role"] for message in sample["messages"]] == ["system", "user", "assistant"]
+    assert sample["input"][1]["content"] == "What is the capital of France?"
+    answer = sample["output"]["choices"][0]
+    assert (answer["message"]["content"], answer["stop_reason"]) == (REPLIES[0], "stop")
+    assert sample["scores"]["names the capital"] == {"value": 1.0, "metadata": {"passed": True}}
+    [failed] = [sample for sample in second["samples"] if "error" in sample]
+    assert (failed["id"], failed["error"]["message"], failed["scores"]) == ("japan", "cut", {})
 
-    return async_to_sync(read)().decode()
+
+def test_inspect_log_of_one_entrant_is_no_zip(run: Run, tmp_path: Path):
+    with pytest.raises(CommandError, match=r"inspect\.zip for a run with 2 entrants"):
+        call_command("export_benchmark_run", run.public_id, str(tmp_path / "run.inspect.json"))
+    run.entrants.filter(position=1).delete()
+    path = tmp_path / "run.inspect.json"
+    call_command("export_benchmark_run", run.public_id, str(path), stderr=io.StringIO())
+    assert json.loads(path.read_bytes())["eval"]["eval_id"] == f"{run.public_id}-000"
 
 
 @pytest.mark.django_db(transaction=True)
@@ -162,8 +185,11 @@ def test_downloads_lack_contents_of_held_out_templates(run: Run):
     Template.objects.update(held_out=True)
     for ending in WRITERS:
         response = owner.get(address + ending)
-        assert response["Content-Disposition"] == f'attachment; filename="run-{run.public_id}.{ending}"'
-    own, others = (content_of(client.get(f"{address}json")) for client in (owner, Client()))
+        shown = "inspect.zip" if ending == "inspect" else ending
+        assert response["Content-Disposition"] == f'attachment; filename="run-{run.public_id}.{shown}"'
+    own, others = (samples.downloaded(client.get(f"{address}json")).decode() for client in (owner, Client()))
+    with zipfile.ZipFile(io.BytesIO(samples.downloaded(Client().get(f"{address}inspect")))) as logs:
+        others += "".join(logs.read(name).decode() for name in logs.namelist())
     assert "Answer with one word" in own
     assert "Paris" in own
     assert "canary" in own

@@ -16,6 +16,7 @@ from tests.benchmarks import samples
 from tests.benchmarks.samples import Sample
 
 pytestmark = pytest.mark.django_db
+FIRST = "Facts with short answers"
 
 
 @pytest.fixture
@@ -55,16 +56,16 @@ def test_new_member_runs_built_in_template_in_three_clicks(member: Actor, models
     actions.store_built_in_templates()
     browser = make.browser(member)
     page = browser.get("/benchmarks/")
-    address = f"/benchmarks/t/{Template.objects.get(name='Arithmetic').public_id}/start/"
-    assert page.text.index("Run “Arithmetic” now") < page.text.index("Facts with short answers")
+    address = f"/benchmarks/t/{Template.objects.get(name=FIRST).public_id}/start/"
+    assert page.text.index(f"Run “{FIRST}” now") < page.text.index("Arithmetic")
     assert address in page.text
     form = browser.get(address).context["form"]
     assert form.initial["models"] == ["ada", "bob"]
     sent = {name: form[name].value() for name in ("models", "prompts", "repeats", "concurrency", "starts_at_once")}
     assert browser.post(address, sent).status_code == 302
     run = Run.objects.get()
-    assert (run.state, run.entrant_count, run.version.case_count) == ("preparing", 2, 16)
-    assert "Run “Arithmetic” now" not in browser.get("/benchmarks/").text
+    assert (run.state, run.entrant_count, run.version.case_count) == ("preparing", 2, 20)
+    assert f"Run “{FIRST}” now" not in browser.get("/benchmarks/").text
 
 
 def test_list_query_count_is_fixed(member: Actor, browser: Client, models: list[LanguageModel]):
@@ -147,8 +148,22 @@ def test_preview_renders_unsaved_prompts_of_case(member: Actor, browser: Client)
     assert "Capital of Japan?" in fragment
     assert "<html" not in fragment
     wrong = browser.post(address, sent | {"prompts-0-question": "{{ nothing }}"}).text
-    assert "japan: plain, 1:" in wrong
+    sentence = "Case %s: prompt plain, line 1, column 4: “nothing” is not defined."
+    assert sentence % "japan" in wrong
     assert "Save the draft" in wrong
+    saved = browser.post(address, editor_data(**{"prompts-0-question": "{{ nothing }}"}), follow=True).text
+    assert saved.count(sentence % "france") == saved.count("is not defined") == 1
+
+
+def test_editor_stores_what_passes_and_what_matters(member: Actor, browser: Client):
+    template = samples.template(member.user)
+    address = f"/benchmarks/t/{template.public_id}/edit/"
+    rules = {"threshold": "0.8", "relevant_difference": "0.05", "checks-0-threshold": "0.5"}
+    assert browser.post(address, editor_data(**rules)).status_code == 302
+    draft = template.versions.get()
+    assert (draft.threshold, draft.relevant_difference, draft.checks.get().threshold) == (0.8, 0.05, 0.5)
+    assert 'value="0.05"' in browser.get(address).text
+    assert browser.post(address, editor_data(**rules | {"threshold": "1.5"})).status_code == 422
 
 
 def test_unsaved_checks_are_tried_on_text(member: Actor, browser: Client):

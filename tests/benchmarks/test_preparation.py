@@ -6,6 +6,7 @@ import pytest
 from django.db import Error
 
 from battles.models import ModerationCase, ModerationRule
+from benchmarks.actions import version_errors
 from benchmarks.models import Prompt, RenderedPrompt, Run, RunItem, TemplateVersion
 from benchmarks.preparation import guard, run_preparation
 from benchmarks.preparation.frames import CaseSource, PromptSource, RenderRequest
@@ -99,12 +100,20 @@ def test_case_too_long_for_an_entrant_is_known_before_calls(settings):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_run_without_a_prompt_fails_with_its_cases():
+def test_run_without_a_prompt_fails_with_its_cases(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(version_errors, "EXAMINED_CASES", 0)  # as of cases after them
     run = factory.run(factory.version(2, template="{{ wrod }}"), make.model(), is_prepared=False)
     assert not prepare(run.pk)
     run.refresh_from_db()
     assert (run.state, run.reason) == ("failed", "not_preparable")
     assert [line.partition(":")[0] for line in run.detail.splitlines()] == ["case-0", "case-1"]
+
+
+@pytest.mark.django_db
+def test_column_counts_characters():
+    prompt = PromptSource(1, "ask", [{"role": "user", "template": "é\n“é” {{ wrod }}"}], [])
+    [result] = guard.render(RenderRequest([prompt], [CaseSource(1, "first", {}, [])], {}))
+    assert [(one.line, one.column) for one in result.problems] == [(2, 8)]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -109,6 +109,30 @@ def test_report_is_published_with_names_or_numbers(sample: Sample, browser: Clie
     assert make.browser(make.member()).post(f"{address}publish/", {"readers": "names"}).status_code == 404
 
 
+def test_older_reports_are_read_and_published_by_number(sample: Sample, browser: Client):
+    run, visitor = sample.run, Client()
+    address = f"/benchmarks/r/{run.public_id}/"
+    run.items.filter(state="failed").update(state="scored", error="", score=1.0, passed=True)
+    store_report(run, compute_report(run))
+    for path in ("", "report/"):
+        page = browser.get(address + path).text
+        assert ("Report 1 of 2, of" in page, "7 of 8 scores" in page) == (True, False)
+        assert "7 of 8 scores" in browser.get(f"{address}{path}?number=1").text
+        assert browser.get(f"{address}{path}?number=3").status_code == 404
+    assert "report-" + run.public_id + "-1.html" in browser.get(f"{address}report.html?number=1")["Content-Disposition"]
+    browser.post(f"{address}publish/", {"readers": "names", "number": "1"})
+    for path in ("", "report/", "report.html"):
+        page = visitor.get(address + path).text
+        assert ("7 of 8 scores" in page, "Report 1 of 2" in page) == (True, False)
+        assert visitor.get(f"{address}{path}?number=2").status_code == 404
+    api = f"/api/v1/benchmarks/runs/{run.public_id}/report/"
+    assert visitor.get(api).json()["number"] == 1
+    assert [visitor.get(f"{api}?number={number}").status_code for number in ("1", "2", "x")] == [200, 404, 400]
+    assert "Choose who" in browser.post(f"{address}publish/", {"readers": "names", "number": "7"}, follow=True).text
+    publish(browser, run, "names")
+    assert visitor.get(api).json()["number"] == 2
+
+
 def test_report_file_stands_alone(sample: Sample, browser: Client):
     Template.objects.update(description="<script>alert(1)</script>", held_out=True)
     address = f"/benchmarks/r/{sample.run.public_id}/"

@@ -8,6 +8,7 @@ from benchmarks.imports.building import Cases
 from benchmarks.imports.content import Case, CaseFile, Check, Imported, Reply
 from benchmarks.imports.formats.assertions import read_assertions
 from benchmarks.imports.formats.fields import FATAL, case_file, for_each
+from benchmarks.imports.formats.promptfoo_arena import ArenaVersion, complete_case
 from benchmarks.imports.formats.promptfoo_prompts import read_prompts, read_providers, refuse_environment
 from benchmarks.imports.formats.tables import TableCases, with_affixes
 from benchmarks.imports.limits import MAX_CASES
@@ -38,6 +39,7 @@ class _Configuration:
     def __init__(self, source: Source, document: Map) -> None:
         self._source, self._report, self._document = source, source.report, document
         self._cases = Cases(source.report)
+        self._arena = ArenaVersion(document)
         self._uses_affixes = False
         self._open_files: set[str] = set()
         default = document.get("defaultTest")
@@ -51,11 +53,14 @@ class _Configuration:
     def read(self) -> Imported:
         for name in self._document.keys() - _USED:
             self._report.left_out("key_not_used", place_in(self._document, name), key=name)
-        prompts = read_prompts(self._source, self._document)
+        prompts = read_prompts(self._source, self._document, is_exported=self._arena.is_known)
         models = read_providers(self._source, self._document)
         self._leave_out(self._default, "defaultTest")
         self._shared_variables = self._variables(self._default)
-        self._default_checks = read_assertions(self._default.get("assert"), self._load, self._report, "default-")
+        self._default_checks = self._assertions(self._default, "default-")
+        for check in self._arena.checks:
+            place = place_in(self._document, "metadata")
+            self._report.taken("check", place, scorer=check.scorer, type=check.key)
         self._tests(self._document.get("tests"), place_in(self._document, "tests"))
         self._scenarios()
         if not self._document.get("tests") and "scenarios" not in self._document:
@@ -66,6 +71,7 @@ class _Configuration:
             self._source.request.name, prompts, self._version_checks(),
             description=as_text(self._document.get("description")),
         )  # fmt: skip
+        self._arena.complete(template)
         options = self._document.get("evaluateOptions")
         options = options if isinstance(options, Map) else {}
         return Imported(
@@ -76,6 +82,9 @@ class _Configuration:
     def _version_checks(self) -> list[Check]:
         """Return the default checks, or give them to each case if one is without them."""
         return [] if self._must_copy_default_checks else self._default_checks
+
+    def _assertions(self, test: Map, prefix: str = "") -> list[Check]:
+        return read_assertions(test.get("assert"), self._load, self._report, prefix, skips_marked=self._arena.is_known)
 
     def _load(self, reference: str, place: Place) -> object:
         path = self._source.find(reference, self._source.main, place)
@@ -146,7 +155,7 @@ class _Configuration:
             variables = self._variables(shared) | variables
             test = _merged(shared, test)
         self._leave_out(test, "tests")
-        checks = read_assertions(test.get("assert"), self._load, self._report)
+        checks = self._assertions(test)
         options = test.get("options")
         if isinstance(options, Map) and options.get("disableVarExpansion") is True:
             self._add(test, self._shared_variables | variables, checks)
@@ -198,12 +207,16 @@ class _Configuration:
         case = Case(as_text(test.get("description")), values, checks=list(checks or []), metadata=metadata, files=files)
         tags = metadata.get("tags")
         case.tags = [as_text(tag) for tag in tags] if isinstance(tags, list) else []
-        case.threshold = _number(test.get("threshold", self._default.get("threshold")))
+        is_exported = complete_case(test, case)
+        case.threshold = _number(test.get("threshold", None if is_exported else self._default.get("threshold")))
         if merged.get("disableDefaultAsserts"):
             self._copy_default_checks()
         elif self._must_copy_default_checks:
             case.checks = self._default_checks + case.checks
-        self._cases.add_titled(case, test.place)
+        if is_exported:
+            self._cases.add(case, test.place)
+        else:
+            self._cases.add_titled(case, test.place)
 
     def _copy_default_checks(self) -> None:
         if not self._must_copy_default_checks:

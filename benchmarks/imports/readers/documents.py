@@ -10,6 +10,7 @@ from benchmarks.imports.limits import MAX_DEPTH, MAX_DOCUMENT_BYTES, MAX_NODES
 from benchmarks.imports.readers.encoding import check_utf8, place_of_character
 from benchmarks.imports.readers.values import check_value
 from benchmarks.imports.report import NOWHERE, ImportRefused, Place
+from benchmarks.imports.yaml_scalars import PREFIX, RESOLVERS
 
 
 class Map(dict[str, object]):
@@ -54,21 +55,7 @@ def read_document(content: bytes, file: str = "", *, is_yaml: bool = False) -> o
 
 
 class _Loader(yaml.CSafeLoader):
-    """Scalars of YAML 1.2's core schema, in which `yes`, `on` and `1:30` are text."""
-
-    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
-
-
-_PREFIX = "tag:yaml.org,2002:"
-for _tag, _pattern, _first in [
-    ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
-    ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", list("tTfF")),
-    ("int", r"^[-+]?[0-9]+$", list("-+0123456789")),
-    ("float", r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$", list("-+0123456789.")),
-    ("float", r"^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$", list("-+.")),
-    ("merge", r"^<<$", ["<"]),
-]:
-    _Loader.add_implicit_resolver(_PREFIX + _tag, re.compile(_pattern), _first)
+    yaml_implicit_resolvers = RESOLVERS
 
 
 def _read_yaml(text: str, file: str) -> object:
@@ -120,7 +107,7 @@ class _YamlReader:
             raise ImportRefused("too_many_nodes", place, limit=MAX_NODES)
 
     def _new_value(self, node: yaml.Node, place: Place, depth: int) -> object:
-        kind = node.tag.removeprefix(_PREFIX)
+        kind = node.tag.removeprefix(PREFIX)
         if isinstance(node, yaml.MappingNode) and kind == "map":
             return self._map(node, place, depth)
         if isinstance(node, yaml.SequenceNode) and kind == "seq":
@@ -139,13 +126,13 @@ class _YamlReader:
         found = Map(place)
         merged: list[object] = []
         for key, part in node.value:
-            if key.tag == f"{_PREFIX}merge":
+            if key.tag == f"{PREFIX}merge":
                 value = self.value(part, depth + 1)
                 merged += value if isinstance(value, Seq) else [value]
                 continue
             if not isinstance(key, yaml.ScalarNode):
                 raise ImportRefused("key_is_no_text", self._place(key))
-            if not key.tag.startswith(_PREFIX):
+            if not key.tag.startswith(PREFIX):
                 raise ImportRefused("yaml_tag", self._place(key), tag=key.tag)
             if key.value in found:
                 raise ImportRefused("duplicate_key", self._place(key), name=key.value)

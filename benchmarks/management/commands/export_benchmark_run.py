@@ -4,34 +4,38 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from benchmarks.exports.formats import WRITERS
+from benchmarks.exports.formats import CONTENT_TYPES, INSPECT, WRITERS, file_ending
 from benchmarks.exports.source import RunExport
 from benchmarks.models import Run
 
 
 class Command(BaseCommand):
-    help = "Write a benchmark run as JSON lines, CSV, Parquet, a workbook, or one JSON object."
+    help = "Write a benchmark run as JSON lines, CSV, Parquet, a workbook, one JSON object, or inspect-ai's logs."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("run", help="its public id")
-        parser.add_argument("file", type=Path, help=f"ends in {', '.join(f'.{ending}' for ending in WRITERS)}")
+        parser.add_argument("file", type=Path, help=f"ends in {', '.join(f'.{ending}' for ending in CONTENT_TYPES)}")
         parser.add_argument("--wide", action="store_true", help="CSV with a row per case")
         parser.add_argument("--scores-only", action="store_true", help="without prompts, references and replies")
 
     def handle(self, *args: object, run: str, file: Path, wide: bool, scores_only: bool, **options: object) -> None:
-        ending = file.suffix.removeprefix(".")
-        if ending not in WRITERS:
-            raise CommandError(f"Choose a file that ends in one of {', '.join(WRITERS)}.")
+        of_file = max((one for one in CONTENT_TYPES if file.name.endswith(f".{one}")), key=len, default="")
+        if not of_file:
+            raise CommandError(f"Choose a file that ends in one of {', '.join(CONTENT_TYPES)}.")
+        name = INSPECT if of_file.startswith(INSPECT) else of_file
         found = Run.objects.select_related("version__template", "checks_version").filter(public_id=run).first()
         if found is None:
             raise CommandError("There is no such run.")
         if not found.item_count:
             raise CommandError("The run has no items yet.")
+        exported = RunExport(found, with_contents=not scores_only, is_wide=wide)
+        if (needed := file_ending(exported, name)) != of_file:
+            raise CommandError(f"Choose a file that ends in {needed} for a run with {len(exported.entrants)} entrants.")
         # Written under another name, so that a file with the final name is always complete.
         unfinished = file.with_name(f"{file.name}.part")
         try:
             with unfinished.open("wb") as out:
-                out.writelines(WRITERS[ending](RunExport(found, with_contents=not scores_only, is_wide=wide)))
+                out.writelines(WRITERS[name](exported))
             unfinished.replace(file)
         except OSError as error:
             raise CommandError(f"{file} cannot be written: {error.strerror}.") from error

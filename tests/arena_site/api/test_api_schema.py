@@ -209,6 +209,7 @@ def ask_about_benchmarks(ask: Callable[..., Any], owner: User, ids: dict[str, li
             {"key": "c", "scorer": "contains", "target": "1"}, {"key": "d", "scorer": "contains", "target": ["1"]},
         ],
         "parameters": {"temperature": 0}, "variables": {"type": "object"}, "errors_count": "wrong",
+        "threshold": 0.5, "relevant_difference": None,
     }  # fmt: skip
     made = ask("post", templates, {"name": "New", **content})["id"]
     ask("put", f"{templates}{{public_id}}/", {"name": "Newer", **content}, public_id=made)
@@ -224,7 +225,7 @@ def ask_about_benchmarks(ask: Callable[..., Any], owner: User, ids: dict[str, li
                 "weight": 2,
                 "files": [{"variable": "atlas", "upload": samples.document(owner).public_id}],
             },
-            {},
+            {"variables": {"n": 2}},
         ]
     }
     ask("post", f"{templates}{{public_id}}/cases/", cases, public_id=made)
@@ -233,7 +234,7 @@ def ask_about_benchmarks(ask: Callable[..., Any], owner: User, ids: dict[str, li
     ask("post", f"{templates}{{public_id}}/versions/", public_id=made)
     ask("delete", f"{templates}{{public_id}}/", public_id=made)
     assert ask("get", templates)["results"][0]["version"]
-    for path in ("", "versions/"):
+    for path in ("", "versions/", "export.yaml"):
         ask("get", f"{templates}{{public_id}}/{path}", public_id=template)
     body = {"template": template, "version": 1, "models": ["ada"]}
     assert ask("post", "benchmarks/estimate/", body)["items"] == 8
@@ -267,7 +268,7 @@ def ask_about_reports(ask: Callable[..., Any], run: Run, owner: User) -> None:
     compared = ask("get", f"{path}compare/", query=f"?with={other.public_id}", public_id=run.public_id)
     assert compared["comparison"]["entrants"]
     assert ask("get", "benchmarks/heatmap/", query="?average=1")["cells"]
-    for ending in ("jsonl", "csv", "parquet", "xlsx", "json"):
+    for ending in ("jsonl", "csv", "parquet", "xlsx", "json", "inspect"):
         ask("get", "benchmarks/runs/{public_id}/export.{ending}", public_id=run.public_id, ending=ending)
     for readers in ("numbers", "none"):
         ask("post", f"{path}publish/", {"readers": readers}, public_id=run.public_id)

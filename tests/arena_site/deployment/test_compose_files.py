@@ -85,7 +85,7 @@ def test_example_settings_include_a_model_to_battle_with():
     assert by_name("prepare")["depends_on"]["local-model"] == {"condition": "service_healthy", "required": False}
 
 
-@pytest.mark.parametrize("name", ["worker-answers", "worker-default", "sweeper", "beat"])
+@pytest.mark.parametrize("name", ["worker-answers", "worker-benchmarks", "worker-default", "sweeper", "beat"])
 def test_background_health_is_the_age_of_its_heartbeat(name: str):
     environment = by_name(name).environment(**SECRETS)
     assert environment["ARENA_HEARTBEAT_FILE"] in by_name(name)["healthcheck"]["test"][1]

@@ -58,6 +58,8 @@ def test_background_services_run_what_make_up_runs(name: str):
 
 def exists(command: list[str]) -> bool:
     match command:
+        case ["nice", "-n", "10", *rest]:
+            return exists(rest)
         case ["python", "-m", module, *_]:
             return find_spec(module) is not None
         case ["python", "manage.py", name, *options]:

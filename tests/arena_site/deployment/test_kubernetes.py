@@ -8,6 +8,7 @@ import pytest
 import yaml
 from django.conf import settings
 
+from arena_site.celery import app
 from tests.arena_site.deployment.compose_file import SECRETS, by_name
 
 FOLDER: Path = settings.BASE_DIR / "deploy" / "kubernetes"
@@ -35,7 +36,7 @@ def of_kind(kind: str, name: str = "base") -> dict[str, Any]:
 
 
 def pods() -> dict[str, Any]:
-    workloads = of_kind("Deployment") | of_kind("Job")
+    workloads = of_kind("Deployment") | of_kind("Job") | of_kind("Deployment", "benchmarks")
     return {name.removeprefix("arena-"): workload["spec"]["template"] for name, workload in workloads.items()}
 
 
@@ -45,11 +46,11 @@ def containers(pod: Any) -> list[Any]:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_resources_follow_the_schema(release: str):
-    for resource in resources("base") + resources("example"):
+    for resource in resources("base") + resources("example") + resources("benchmarks"):
         kubernetes_validate.validate(resource, release, strict=True)
 
 
-@pytest.mark.parametrize("name", ["base", "example"])
+@pytest.mark.parametrize("name", ["base", "example", "benchmarks"])
 def test_kustomization_lists_every_file(name: str):
     content = kustomization(name)
     listed = set(content["resources"]) - {"../base"}
@@ -58,7 +59,9 @@ def test_kustomization_lists_every_file(name: str):
     assert listed == {path.name for path in (FOLDER / name).iterdir()} - {"kustomization.yaml"}
 
 
-@pytest.mark.parametrize("name", ["web", "worker-answers", "worker-default", "sweeper", "beat", "prepare"])
+@pytest.mark.parametrize(
+    "name", ["web", "worker-answers", "worker-benchmarks", "worker-default", "sweeper", "beat", "prepare"]
+)
 def test_pods_run_what_compose_runs_with_its_memory(name: str):
     (container,) = pods()[name]["spec"]["containers"]
     compose = by_name(name)
@@ -67,6 +70,15 @@ def test_pods_run_what_compose_runs_with_its_memory(name: str):
     mounts = {mount["mountPath"]: mount["name"] for mount in container["volumeMounts"]}
     assert {volume["name"] for volume in pods()[name]["spec"]["volumes"]} == set(mounts.values())
     assert {"/tmp", "/data/uploads"} <= set(mounts)
+
+
+def test_own_worker_takes_runs_from_answer_workers():
+    (patch,) = kustomization("benchmarks")["patches"]
+    place = int(yaml.safe_load(patch["patch"])[1]["path"].rpartition("/")[2])
+    (answers,) = pods()["worker-answers"]["spec"]["containers"]
+    assert (answers["command"][place - 1], answers["command"][place]) == ("-Q", "answers,benchmarks")
+    assert pods()["worker-benchmarks"]["spec"]["containers"][0]["command"][:3] == ["nice", "-n", "10"]
+    assert app.conf.task_routes["benchmarks.tasks.drive_run"] == {"queue": "benchmarks"}
 
 
 def test_settings_are_those_of_compose():
@@ -95,7 +107,9 @@ def test_example_sets_what_pods_need():
             assert sources == ["arena-settings", "arena-site", *owner]
 
 
-@pytest.mark.parametrize("name", ["web", "worker-answers", "worker-default", "sweeper", "beat", "prepare"])
+@pytest.mark.parametrize(
+    "name", ["web", "worker-answers", "worker-benchmarks", "worker-default", "sweeper", "beat", "prepare"]
+)
 def test_pods_are_confined(name: str):
     pod = pods()[name]["spec"]
     assert pod["securityContext"]["runAsNonRoot"] is True
@@ -110,7 +124,7 @@ def test_pods_are_confined(name: str):
         }
 
 
-@pytest.mark.parametrize("name", ["web", "worker-answers", "worker-default", "sweeper", "beat"])
+@pytest.mark.parametrize("name", ["web", "worker-answers", "worker-benchmarks", "worker-default", "sweeper", "beat"])
 def test_running_pods_wait_for_migrations_and_are_probed(name: str):
     (container,) = pods()[name]["spec"]["containers"]
     (waiting,) = pods()[name]["spec"]["initContainers"]

@@ -121,7 +121,7 @@ BENCHMARKS = [
     "/benchmarks/new/",
     "/benchmarks/t/{public_id}/", "/benchmarks/t/{public_id}/edit/",
     "/benchmarks/t/{public_id}/cases/", "/benchmarks/t/{public_id}/paste/", "/benchmarks/t/{public_id}/draft/",
-    "/benchmarks/t/{public_id}/changes/", "/benchmarks/t/{public_id}/start/",
+    "/benchmarks/t/{public_id}/changes/", "/benchmarks/t/{public_id}/start/", "/benchmarks/t/{public_id}/export.yaml",
     "/benchmarks/t/{public_id}/cases/{case_id}/files/", "/benchmarks/t/{public_id}/files/{file_id}/",
     "/benchmarks/r/{public_id}/", "/benchmarks/r/{public_id}/budget/",
     "/benchmarks/r/{public_id}/compare/", "/benchmarks/r/{public_id}/report/",
@@ -136,6 +136,7 @@ BENCHMARK = {"POST": Scope.BENCHMARK}
 BENCHMARKS_API: dict[str, dict[str, Scope]] = {
     "/api/v1/benchmarks/templates/": {**READ, **BENCHMARK},
     "/api/v1/benchmarks/templates/{public_id}/": {**READ, "PUT": Scope.BENCHMARK, "DELETE": Scope.BENCHMARK},
+    "/api/v1/benchmarks/templates/{public_id}/export.yaml": READ,
     "/api/v1/benchmarks/templates/{public_id}/cases/": {**READ, **BENCHMARK},
     "/api/v1/benchmarks/templates/{public_id}/versions/": {**READ, **BENCHMARK},
     "/api/v1/benchmarks/templates/{public_id}/freeze/": BENCHMARK,

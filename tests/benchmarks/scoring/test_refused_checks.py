@@ -5,6 +5,43 @@ from benchmarks.scoring.ports import ScoredAnswer, Verdict
 from benchmarks.scoring.registry import BUILT_IN, checks_digest, errors_of_checks, prepare, target_error
 from tests.benchmarks.scoring.scoring_one import registry, score
 
+# (check, part of its reason)
+BAD_CHECKS: list[tuple[dict[str, object], str]] = [
+    ({"scorer": "telepathy"}, "unknown scorer 'telepathy'"),
+    ({"scorer": "equals", "wieght": 1}, "unknown field `wieght`"),
+    ({"scorer": "equals", "weight": -1}, ">= 0.0 - at `$.weight`"),
+    ({"scorer": "equals", "weight": float("nan")}, "at `$.weight`"),
+    ({"scorer": "equals", "threshold": 2}, "<= 1.0 - at `$.threshold`"),
+    ({"scorer": "equals", "settings": {"case": 1}}, "unknown field `case`"),
+    ({"scorer": "equals", "settings": {"ignore_patterns": ["(a"]}}, "missing ): (a"),
+    ({"scorer": "contains", "target": [""]}, "the target has an empty text"),
+    ({"scorer": "contains", "target": []}, "the target is empty"),
+    ({"scorer": "regex", "target": ["ok", r"(a)\1"]}, r"RE2 refuses the pattern '(a)\\1': invalid escape sequence"),
+    ({"scorer": "equals", "extract": [{"step": "regex", "pattern": "(?=a)"}]}, "invalid perl operator"),
+    ({"scorer": "equals", "extract": [{"step": "regex", "pattern": "a", "group": 1}]}, "the pattern has 0 groups"),
+    ({"scorer": "equals", "extract": [{"step": "guess"}]}, "Invalid value 'guess'"),
+    ({"scorer": "number", "target": ["four"]}, "'four' is not one number"),
+    ({"scorer": "words"}, "set min, max or both"),
+    ({"scorer": "words", "settings": {"min": 3, "max": 2}}, "min is above max"),
+    ({"scorer": "choice", "settings": {"choices": 1}}, "at `$.choices`"),
+    ({"scorer": "bleu", "settings": {"tokenize": "flores200"}}, "Invalid enum value 'flores200'"),
+    ({"scorer": "latency"}, "missing required field `max_ms`"),
+    ({"scorer": "instructions", "settings": {"instruction_id_list": ["a:b"]}}, "unknown instruction 'a:b'"),
+    (
+        {"scorer": "instructions", "settings": {"instruction_id_list": ["length_constraints:number_words"]}},
+        "missing required field `num_words`",
+    ),
+    ({"scorer": "json_schema", "settings": {"schema": {"type": "objet"}}}, "not a usable JSON Schema"),
+    ({"scorer": "json_schema", "settings": {"schema": {"$ref": "http://a.example/s"}}}, "Retrieval is disabled"),
+    ({"scorer": "json_schema", "settings": {"schema": {"$ref": "file:///etc/passwd"}}}, "Retrieval is disabled"),
+    ({"scorer": "json_schema", "settings": {"schema": {"pattern": r"(a)\1"}}}, 'is not a "regex"'),
+    ({"scorer": "expression", "settings": {"expression": "true &&\n(1 +"}}, "line 2, column 5: Syntax error"),
+    ({"scorer": "expression", "settings": {"expression": "1" + "+1" * 60_000}}, "of length <= 4000"),
+    ({"scorer": "at_least", "settings": {"count": 2, "checks": [{"scorer": "equals"}]}}, "count is above"),
+    ({"scorer": "all_of", "settings": {"checks": []}}, "of length >= 1"),
+    ({"scorer": "json_field", "settings": {"pointer": "a", "check": {"scorer": "equals"}}}, "starts with /"),
+]
+
 
 def errors(*checks: object) -> list[tuple[str, str]]:
     def ask_child(check: Check, position: str) -> list[CheckError]:
@@ -13,45 +50,7 @@ def errors(*checks: object) -> list[tuple[str, str]]:
     return [(error.position, error.message) for error in errors_of_checks(checks, ask_child)]
 
 
-@pytest.mark.parametrize(
-    ("check", "message"),
-    [
-        ({"scorer": "telepathy"}, "unknown scorer 'telepathy'"),
-        ({"scorer": "equals", "wieght": 1}, "unknown field `wieght`"),
-        ({"scorer": "equals", "weight": -1}, ">= 0.0 - at `$.weight`"),
-        ({"scorer": "equals", "weight": float("nan")}, "at `$.weight`"),
-        ({"scorer": "equals", "threshold": 2}, "<= 1.0 - at `$.threshold`"),
-        ({"scorer": "equals", "settings": {"case": 1}}, "unknown field `case`"),
-        ({"scorer": "equals", "settings": {"ignore_patterns": ["(a"]}}, "missing ): (a"),
-        ({"scorer": "contains", "target": [""]}, "the target has an empty text"),
-        ({"scorer": "contains", "target": []}, "the target is empty"),
-        ({"scorer": "regex", "target": ["ok", r"(a)\1"]}, r"RE2 refuses the pattern '(a)\\1': invalid escape sequence"),
-        ({"scorer": "equals", "extract": [{"step": "regex", "pattern": "(?=a)"}]}, "invalid perl operator"),
-        ({"scorer": "equals", "extract": [{"step": "regex", "pattern": "a", "group": 1}]}, "the pattern has 0 groups"),
-        ({"scorer": "equals", "extract": [{"step": "guess"}]}, "Invalid value 'guess'"),
-        ({"scorer": "number", "target": ["four"]}, "'four' is not one number"),
-        ({"scorer": "words"}, "set min, max or both"),
-        ({"scorer": "words", "settings": {"min": 3, "max": 2}}, "min is above max"),
-        ({"scorer": "choice", "settings": {"choices": 1}}, "at `$.choices`"),
-        ({"scorer": "bleu", "settings": {"tokenize": "flores200"}}, "Invalid enum value 'flores200'"),
-        ({"scorer": "latency"}, "missing required field `max_ms`"),
-        ({"scorer": "instructions", "settings": {"instruction_id_list": ["a:b"]}}, "unknown instruction 'a:b'"),
-        (
-            {"scorer": "instructions", "settings": {"instruction_id_list": ["length_constraints:number_words"]}},
-            "missing required field `num_words`",
-        ),
-        ({"scorer": "json_schema", "settings": {"schema": {"type": "objet"}}}, "not a usable JSON Schema"),
-        ({"scorer": "json_schema", "settings": {"schema": {"$ref": "http://a.example/s"}}}, "Retrieval is disabled"),
-        ({"scorer": "json_schema", "settings": {"schema": {"$ref": "file:///etc/passwd"}}}, "Retrieval is disabled"),
-        ({"scorer": "json_schema", "settings": {"schema": {"pattern": r"(a)\1"}}}, 'is not a "regex"'),
-        ({"scorer": "expression", "settings": {"expression": "true &&\n(1 +"}}, "line 2, column 5: Syntax error"),
-        ({"scorer": "expression", "settings": {"expression": "1" + "+1" * 60_000}}, "of length <= 4000"),
-        ({"scorer": "at_least", "settings": {"count": 2, "checks": [{"scorer": "equals"}]}}, "count is above"),
-        ({"scorer": "all_of", "settings": {"checks": []}}, "of length >= 1"),
-        ({"scorer": "json_field", "settings": {"pointer": "a", "check": {"scorer": "equals"}}}, "starts with /"),
-    ],
-    ids=lambda value: str(value)[:40],
-)
+@pytest.mark.parametrize(("check", "message"), BAD_CHECKS, ids=lambda value: str(value)[:40])
 def test_bad_check_is_refused_with_its_reason(check, message):
     [(position, found)] = errors({"scorer": "equals"}, check)
     assert position == "checks[1]"

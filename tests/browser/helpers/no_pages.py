@@ -14,7 +14,8 @@ NO_PAGE = {
     "a file, or for programs": [
         "/api/v1/[!d]*", "/api/{rest}", "/livez", "/readyz", "/metrics", "/stream/*", "/leaderboard/stream/",
         "/benchmarks/stream/*", "/benchmarks/r/{public_id}/report.html",
-        "/benchmarks/r/{public_id}/export.{ending}", "/benchmarks/?/{public_id}/files/{file_id}/",
+        "/benchmarks/r/{public_id}/export.{ending}", "/benchmarks/t/{public_id}/export.yaml",
+        "/benchmarks/?/{public_id}/files/{file_id}/",
         "/s/{public_id}/export/", "/b/{share_id}/export/", "/uploads/{public_id}/file/", "/uploads/{public_id}/image/",
         "/uploads/{public_id}/text/", "/accounts/data/export/", "/accounts/2fa/recovery-codes/download/",
         "/site/accent/*", "/site/logo/*", "/site/icon/*",

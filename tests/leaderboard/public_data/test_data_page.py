@@ -43,6 +43,11 @@ def test_visitor_may_follow_every_link(client: Client, settings, votes, prompts)
         assert {client.get(link).status_code for link in links(page)} <= {200, 302}
 
 
+def test_licence_has_its_gender_in_french(client: Client):
+    page = compact(client.get("/data/", headers={"Accept-Language": "fr"}).text)
+    assert re.search(r"<dt>Licence</dt>\s*<dd>\s*aucune\s*</dd>", page)
+
+
 def test_data_page_has_counts_licence_and_members_command(client: Client, settings):
     settings.ARENA_PUBLISH_PROMPTS = True
     pair = contestants("gold", "silver")

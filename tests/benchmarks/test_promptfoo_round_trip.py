@@ -1,0 +1,142 @@
+"""Templates exported for promptfoo and imported again."""
+
+import io
+from pathlib import Path
+
+import msgspec
+import pytest
+import yaml
+from django.core.management import call_command
+from django.test import Client
+
+from benchmarks import actions
+from benchmarks.actions.drafts import DraftContent
+from benchmarks.actions.importing import create_draft, read_import
+from benchmarks.built_in.reading import NAMES
+from benchmarks.exports.promptfoo import PromptfooExport
+from benchmarks.imports.content import Request
+from benchmarks.models import Check, Prompt, TemplateVersion
+from benchmarks.pasting import PastedCase
+from benchmarks.scores import raw_check
+from benchmarks.scoring import checks as scoring
+from common.payload_types import JsonObject
+from tests import make
+from tests.benchmarks import samples
+
+pytestmark = pytest.mark.django_db
+HOSTILE = [
+    "1e3", "0o7", "yes", "~", "null", "2020-01-01", "1:30", "- a", "a: b", "# a", " {{ x }} ", "file://x",
+    "é🙂\u2028", "a\n b\n",
+    "\tx", "'\"", "", "!x", "&a *a", "12", "1_000", "0x1f", ".5", "<<", "%", "@", "`",
+]  # fmt: skip
+
+
+def content(version: TemplateVersion) -> list[object]:
+    """Return everything that an import must restore."""
+    fields = ("errors_count", "threshold", "relevant_difference", "parameters", "variables", "case_count")
+    of_case = ("key", "position", "variables", "expected", "messages", "cluster", "tags", "metadata", "weight",
+        "threshold", "digest")  # fmt: skip
+    return [
+        version.template.name,
+        {name: getattr(version, name) for name in fields},
+        list(version.prompts.values_list("position", "label", "messages", "turns")),
+        [raw_check(check) for check in version.checks.all()],
+        list(version.cases.values_list(*of_case)),
+        [_checks(checks) for checks in version.cases.values_list("checks", flat=True)],
+    ]
+
+
+def _checks(checks: list[JsonObject] | None) -> list[scoring.Check]:
+    return msgspec.convert(checks or [], list[scoring.Check])
+
+
+def imported_again(version: TemplateVersion) -> TemplateVersion:
+    exported = b"".join(PromptfooExport(version).chunks())
+    found = read_import(exported, Request("exported.yaml"))
+    assert not found.is_refused, found.entries
+    assert found.format == "promptfoo"
+    assert [entry for entry in found.entries if entry.action != "taken"] == []
+    return create_draft(owner=make.user(), imported=found)
+
+
+def test_built_in_templates_survive():
+    actions.store_built_in_templates()
+    versions = TemplateVersion.objects.filter(state="frozen", template__visibility="site")
+    assert versions.count() == len(NAMES)
+    for version in versions:
+        assert content(imported_again(version)) == content(version), version
+
+
+def test_everything_survives_and_the_rest_is_named():
+    version = samples.template(make.user(), cases=False).versions.get()
+    chat = [
+        {"role": "system", "template": "Be brief.\n"},
+        {"role": "user", "template": "{{ text }} {{ more | length }}"},
+    ]
+    prompts = [
+        Prompt(label="", messages=chat, turns=["And {{ text }}?"]),
+        Prompt(label="[1]", messages=[{"role": "user", "template": "[not a chat] {{ text }}"}]),
+        Prompt(label="name", messages=[{"role": "user", "template": "notes.txt"}]),
+    ]
+    nested = [{"scorer": "contains", "target": ["a"]}, {"scorer": "is_json"}]
+    checks = [
+        Check(key="any", scorer="contains"),
+        Check(key="number", scorer="number", settings={"absolute": 0.5}, weight=2, is_gate=True),
+        Check(key="form", scorer="any_of", settings={"checks": nested}, metric="form", negate=False),
+        Check(key="words", scorer="words", settings={"max": 9}, negate=True, extract=[{"step": "strip_reasoning"}]),
+        Check(key="like", scorer="regex", target=["{{ text }}|b", 7], threshold=None),
+        Check(key="last", scorer="equals", target=["x"], extract=[{"step": "last_line"}]),
+    ]
+    actions.save_draft(version, DraftContent(prompts, checks, {"temperature": 0, "stop": ["\n"]}, "wrong"))
+    own = [{"key": "own", "scorer": "icontains", "target": ["{{ text }}"]}]
+    cases = [
+        PastedCase(
+            key=f"case  {number}", variables={"text": text, "more": [text, {"a": [1.5, None]}]}, tags=["t"],
+            expected=[text, "or this"], cluster="c", weight=0.5, metadata={"tags": ["kept"], text: text},
+            messages=[{"role": "user", "content": text}], checks=own,
+        )
+        for number, text in enumerate(HOSTILE)
+    ]  # fmt: skip
+    actions.add_cases(version, cases)
+    TemplateVersion.objects.update(threshold=0.75, relevant_difference=0.02)
+    version.refresh_from_db()
+    assert content(imported_again(version)) == content(version)
+    heading, _, rest = b"".join(PromptfooExport(version).chunks()).decode().partition("description:")
+    assert all(line.startswith("# ") for line in heading.splitlines())
+    assert "Checks without an assertion: equals, number." in heading
+    for sentence in ("Follow-ups", "must pass", "Weights", "Messages that cases", "Reasoning", '"temperature": 0'):
+        assert sentence in heading
+    first = yaml.safe_load(f"description:{rest}")["tests"][0]
+    assert first["assert"][0] == {"type": "contains-any", "value": ["1e3", "or this"], "config": {"arena": "any"}}
+
+
+def test_changes_made_for_promptfoo_are_imported():
+    version = samples.template(make.user()).versions.get()
+    document = yaml.safe_load(b"".join(PromptfooExport(version).chunks()))
+    document["prompts"][0]["raw"] = "Capital of {{ country }}?"
+    document["tests"][0]["assert"].append({"type": "not-contains", "value": "London"})
+    document["tests"].append({"vars": {"country": "Mali"}, "assert": [{"type": "equals", "value": "Bamako"}]})
+    again = read_import(yaml.safe_dump(document).encode(), Request("changed.yaml")).template
+    assert [message.text for message in again.prompts[0].messages] == ["Capital of {{ country }}?"]
+    assert [check.key for check in again.checks] == ["names the capital"]
+    first, last = again.cases[0], again.cases[-1]
+    assert (first.expected, [check.scorer for check in first.checks]) == (["Paris"], ["contains"])
+    assert (first.checks[0].negate, last.variables, last.checks[0].targets) == (True, {"country": "Mali"}, ["Bamako"])
+    document["metadata"]["arena"]["checks"] = [{"scorer": 1}]
+    refused = read_import(yaml.safe_dump(document).encode(), Request("changed.yaml"))
+    assert [entry.code for entry in refused.entries if entry.action == "refused"] == ["arena_part_not_understood"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_command_page_and_download_give_the_same(tmp_path: Path):
+    owner = make.member().user
+    template = samples.template(owner)
+    client, path = Client(), tmp_path / "t.yaml"
+    client.force_login(owner)
+    call_command("export_benchmark_template", template.public_id, str(path), stderr=io.StringIO())
+    response = client.get(f"/benchmarks/t/{template.public_id}/export.yaml?version=1")
+    assert response["Content-Disposition"].endswith(f'"template-{template.public_id}-1.promptfoo.yaml"')
+    assert samples.downloaded(response) == path.read_bytes()
+    assert "Parameters belong to its providers" in client.get(f"/benchmarks/t/{template.public_id}/").content.decode()
+    assert client.get(f"/benchmarks/t/{template.public_id}/export.yaml?version=9").status_code == 404
+    assert Client().get(f"/benchmarks/t/{template.public_id}/export.yaml").status_code == 404
