@@ -9,7 +9,7 @@ from django.db import connection
 
 from benchmarks.models import Case, Entrant, Run
 from benchmarks.sql import read_sql
-from benchmarks.statistics.headers import ErrorsCount
+from benchmarks.statistics.headers import CaseHeader, ErrorsCount
 from benchmarks.statistics.rows import CheckResult, ItemRow, ItemState
 
 BATCH = 2_000
@@ -43,33 +43,39 @@ class _Read(NamedTuple):
     grades: str | None
 
 
-class _CaseFacts(NamedTuple):
-    key: str
-    digest: str
-    weight: float
-    cluster: str
-    tags: list[str]
-
-
 _decode_checks = msgspec.json.Decoder(dict[str, CheckResult]).decode
 _decode_grades = msgspec.json.Decoder(dict[str, float]).decode
 
 
 def item_rows(run: Run, *, with_texts: bool = False) -> Iterator[ItemRow]:
     """Yield the items entrant by entrant; holds no connection between batches. with_texts: with replies."""
-    version, checks = run.version, run.scoring_version
-    fields = ("pk", "key", "digest", "weight", "cluster", "tags")
-    cases = {pk: _CaseFacts(*facts) for pk, *facts in Case.objects.filter(version=version).values_list(*fields)}
-    for entrant in run.entrants.select_related("model", "prompt").order_by("position"):
-        shared = ItemRow(
-            run=run.public_id, template=version.template.name, version_digest=checks.digest, case_key="",
+    cases = read_cases(run)
+    for entrant_id, shared in shared_rows(run).items():
+        for row in _read(entrant_id, with_texts=with_texts):
+            yield _item_row(shared, row, cases[row.case_id])
+
+
+def shared_rows(run: Run) -> dict[int, ItemRow]:
+    """Return all that the rows of an entrant share, by its id, in order."""
+    checks = run.scoring_version
+    return {
+        entrant.pk: ItemRow(
+            run=run.public_id, template=run.version.template.name, version_digest=checks.digest, case_key="",
             case_digest="", entrant=entrant_key(entrant), model=_model_name(entrant),
             model_version=str(entrant.model.version) if entrant.model else "", prompt_label=entrant.prompt.label,
             is_baseline=entrant.is_baseline, errors_count=cast(ErrorsCount, checks.errors_count),
             relevant_difference=checks.relevant_difference, repeat=0, state="queued",
-        )  # fmt: skip
-        for row in _read(entrant, with_texts=with_texts):
-            yield _item_row(shared, row, cases[row.case_id])
+        )
+        for entrant in run.entrants.select_related("model", "prompt").order_by("position")
+    }  # fmt: skip
+
+
+def read_cases(run: Run) -> dict[int, CaseHeader]:
+    cases = Case.objects.filter(version=run.version_id).values_list("pk", "key", "digest", "weight", "cluster", "tags")
+    return {
+        pk: CaseHeader(key=key, digest=digest, weight=weight, cluster=cluster, tags=tuple(tags))
+        for pk, key, digest, weight, cluster, tags in cases
+    }
 
 
 def entrant_key(entrant: Entrant) -> str:
@@ -80,10 +86,10 @@ def _model_name(entrant: Entrant) -> str:
     return entrant.model.name if entrant.model else entrant.imported
 
 
-def _read(entrant: Entrant, *, with_texts: bool) -> Iterator[_Read]:
+def _read(entrant_id: int, *, with_texts: bool) -> Iterator[_Read]:
     case_id, repeat = 0, 0
     while True:
-        place = {"entrant": entrant.pk, "case": case_id, "repeat": repeat, "most": BATCH, "texts": with_texts}
+        place = {"entrant": entrant_id, "case": case_id, "repeat": repeat, "most": BATCH, "texts": with_texts}
         with connection.cursor() as cursor:
             cursor.execute(read_sql("read_items.sql"), place)
             rows = [_Read(*row) for row in cursor.fetchall()]
@@ -93,10 +99,10 @@ def _read(entrant: Entrant, *, with_texts: bool) -> Iterator[_Read]:
         case_id, repeat = rows[-1].case_id, rows[-1].repeat
 
 
-def _item_row(shared: ItemRow, row: _Read, case: _CaseFacts) -> ItemRow:
+def _item_row(shared: ItemRow, row: _Read, case: CaseHeader) -> ItemRow:
     return ItemRow(
         run=shared.run, template=shared.template, version_digest=shared.version_digest, case_key=case.key,
-        case_digest=case.digest, case_weight=case.weight, cluster=case.cluster, tags=tuple(case.tags),
+        case_digest=case.digest, case_weight=case.weight, cluster=case.cluster, tags=case.tags,
         entrant=shared.entrant, model=shared.model, model_version=shared.model_version,
         prompt_label=shared.prompt_label, is_baseline=shared.is_baseline, errors_count=shared.errors_count,
         relevant_difference=shared.relevant_difference, repeat=row.repeat, state=cast(ItemState, row.state),

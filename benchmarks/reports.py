@@ -1,15 +1,15 @@
 import msgspec
 from django.db import transaction
 
-from benchmarks.item_rows import item_rows
 from benchmarks.models import Run, RunReport
 from benchmarks.statistics.payload import ReportPayload
 
 
 def compute_report(run: Run) -> ReportPayload:
-    from benchmarks.statistics.recompute import recompute  # imports scipy, which other processes do not need
+    from benchmarks.report_inputs import read_inputs  # both import scipy, which other processes do not need
+    from benchmarks.statistics.report import report
 
-    return recompute(item_rows(run))
+    return report(read_inputs(run))
 
 
 @transaction.atomic

@@ -32,7 +32,7 @@ def take_slots(
     count. Background calls lock every provider, leave a quarter of a limit free, and none starts where a person's call
     waits. paces: further limits of all background calls, by provider id.
     """
-    providers = {model.provider_id for model in models if background or _is_limited(model)}
+    providers = {model.provider_id for model in models if background or is_limited(model)}
     if not providers:
         return [True] * len(models)
     list(Provider.objects.select_for_update(no_key=True).filter(pk__in=providers).order_by("pk"))
@@ -40,7 +40,7 @@ def take_slots(
     return [slots.take(model) for model in models]
 
 
-def _is_limited(model: LanguageModel) -> bool:
+def is_limited(model: LanguageModel) -> bool:
     return bool(model.calls_at_once or model.provider.calls_at_once)
 
 

@@ -16,6 +16,7 @@ from battles.models import Answer, Call, CallQuerySet, Turn
 from battles.prompting.messages import CHARACTERS_PER_TOKEN, content_length
 from battles.sql import read_sql
 from battles.worker.call_slots import take_slots
+from battles.worker.slot_queue import announce_freed
 from common.payload_types import JsonObject
 from common.valkey import counters
 from models_registry import spending
@@ -232,6 +233,7 @@ def store_result(prepared: PreparedCall, result: CallResult) -> bool:
     if not Call.objects.unfinished().filter(pk=call.pk).update(**_outcome(prepared, result)):
         return False
     transaction.on_commit(partial(_count, call))
+    announce_freed([call.model])
     if call.charge_id is not None and call.cost is not None:
         spending.settle({call.charge_id: call.cost})
     return True
@@ -244,6 +246,7 @@ def store_results(results: Sequence[tuple[PreparedCall, CallResult]]) -> dict[in
         cursor.execute(read_sql("close_calls.sql"), [msgspec.json.encode(outcomes).decode()])
         closed = {pk for (pk,) in cursor.fetchall()}
     calls = [prepared.row for prepared, _ in results if prepared.row.pk in closed]
+    announce_freed(call.model for call in calls)
     spending.settle({call.charge_id: call.cost for call in calls if call.charge_id and call.cost is not None})
     return {call.pk: call.cost or Decimal(0) for call in calls}
 

@@ -12,9 +12,9 @@ from typing import cast
 import uvloop
 from celery.signals import worker_shutting_down
 
-from battles.streaming.cancel import CHANNEL
+from battles.streaming import cancel
 from battles.streaming.publisher import Publisher
-from battles.worker import turn_store
+from battles.worker import slot_queue, turn_store
 from battles.worker.model_tests import run_test
 from battles.worker.probes import probe
 from battles.worker.turn import TurnRunner, WorkerContext
@@ -99,7 +99,7 @@ class Engine:
         self._context = WorkerContext(self._new_provider(), publisher, renderer, lambda: len(self._running))
         self._services = [
             asyncio.create_task(service)
-            for service in (self._context.publisher.run(), self._renew_leases(), self._listen_for_stops())
+            for service in (self._context.publisher.run(), self._renew_leases(), self._listen())
         ]
 
     async def _answer(self, turn_id: int) -> None:
@@ -149,15 +149,19 @@ class Engine:
                 elif held[turn.claimed.turn_id]:
                     turn.stop()
 
-    async def _listen_for_stops(self) -> None:
-        """Stop turns at once; lease renewal also reads stops from rows."""
+    async def _listen(self) -> None:
+        """Stop turns at once; lease renewal also reads stops from rows. Wake calls that wait for slots."""
         while True:
             try:
                 async with self._valkey.pubsub() as channel:
-                    await channel.subscribe(CHANNEL)
+                    await channel.subscribe(cancel.CHANNEL, slot_queue.CHANNEL)
                     while True:
                         message = await channel.get_message(ignore_subscribe_messages=True, timeout=4)
-                        if message is not None and int(message["data"]) in self._running:
+                        if message is None:
+                            continue
+                        if message["channel"] == slot_queue.CHANNEL.encode():
+                            self._context.slots.wake(message["data"])
+                        elif int(message["data"]) in self._running:
                             self._running[int(message["data"])][0].stop()
             except UNREACHABLE:
                 await asyncio.sleep(1)

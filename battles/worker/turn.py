@@ -4,7 +4,8 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from random import SystemRandom
 
 from django.conf import settings
@@ -13,6 +14,7 @@ from battles.streaming.protocol import stream_key
 from battles.streaming.publisher import Publisher, TurnChannel
 from battles.worker import turn_store
 from battles.worker.call_store import CallResult, PreparedCall
+from battles.worker.slot_queue import SlotQueue
 from battles.worker.turn_store import ClaimedTurn, LeaseLost
 from common.db.execution import CONNECTION_ERRORS, run_in_db_with_retry
 from common.rendering.renderer import Renderer
@@ -28,6 +30,8 @@ from models_registry.providers import (
 
 logger = logging.getLogger(__name__)
 
+# Between two looks for a slot, if no message of a freed one comes: doubled each time.
+FIRST_PAUSE_S, MAX_PAUSE_S = 0.1, 1.0
 _random = SystemRandom()
 
 
@@ -44,6 +48,7 @@ class WorkerContext:
     renderer: Renderer
     # Turns that this process answers now.
     live_turns: Callable[[], int] = lambda: 0
+    slots: SlotQueue = field(default_factory=SlotQueue)
 
 
 class TurnRunner:
@@ -185,12 +190,18 @@ class TurnRunner:
             return call.request
         began = time.monotonic()
         first_s = call.request.deadlines["first"]
-        pause_s = 0.1
-        while not self._stopped and not await run_in_db_with_retry(turn_store.acquire_slot, self.claimed, call):
-            if time.monotonic() - began + pause_s > first_s / 2:
-                raise ProviderError(FailureCode.RATE_LIMITED, "every slot is taken")
-            await asyncio.sleep(pause_s * _random.uniform(0.5, 1))
-            pause_s = min(pause_s * 2, 1.0)
+        pause_s = FIRST_PAUSE_S
+        with self._context.slots.place(call.row.model.provider_id) as woken:
+            while not self._stopped:
+                woken.clear()  # before the look: what is freed during it wakes the next one
+                if await run_in_db_with_retry(turn_store.acquire_slot, self.claimed, call):
+                    break
+                if time.monotonic() - began + pause_s > first_s / 2:
+                    raise ProviderError(FailureCode.RATE_LIMITED, "every slot is taken")
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(pause_s * _random.uniform(0.5, 1)):
+                        await woken.wait()
+                pause_s = min(pause_s * 2, MAX_PAUSE_S)
         remaining_s = first_s - (time.monotonic() - began)
         return replace(call.request, deadlines={**call.request.deadlines, "first": remaining_s})
 

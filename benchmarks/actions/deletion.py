@@ -2,13 +2,14 @@
 
 from datetime import datetime
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Q
 
 from benchmarks.actions.runs import cancel_run
 from benchmarks.actions.templates import delete_template
 from benchmarks.errors import TemplateInUse, WrongState
-from benchmarks.models import ItemReply, Reply, Run, RunItem, Template
+from benchmarks.models import Run, RunItem, Template
+from benchmarks.sql import read_sql
 
 BATCH = 2_000
 ENDED = (Run.State.DONE, Run.State.FAILED, Run.State.CANCELLED)
@@ -20,11 +21,10 @@ def delete_run(run: Run) -> None:
     is_ended = Run.objects.filter(pk=run.pk, state__in=ENDED).exists()
     if not is_ended or items.filter(state=RunItem.State.ANSWERING).exists():
         raise WrongState
-    while batch := list(items.values_list("pk", flat=True)[:BATCH]):
-        with transaction.atomic():
-            replies = list(ItemReply.objects.filter(item__in=batch).values_list("reply", flat=True))
-            RunItem.objects.filter(pk__in=batch).delete()
-            Reply.objects.filter(pk__in=replies, items=None).delete()
+    ids = list(items.order_by("pk").values_list("pk", flat=True))
+    for first in range(0, len(ids), BATCH):
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(read_sql("delete_items.sql"), {"items": ids[first : first + BATCH]})
     run.delete()
 
 

@@ -68,6 +68,20 @@ def inputs_from_rows(rows: Iterable[ItemRow]) -> RunInputs:
     )  # fmt: skip
 
 
+def run_header(row: ItemRow) -> RunHeader:
+    return RunHeader(
+        run=row.run, template=row.template, version_digest=row.version_digest, errors_count=row.errors_count,
+        relevant_difference=row.relevant_difference,
+    )  # fmt: skip
+
+
+def entrant_header(row: ItemRow) -> EntrantHeader:
+    return EntrantHeader(
+        entrant=row.entrant, model=row.model, model_version=row.model_version, prompt_label=row.prompt_label,
+        is_baseline=row.is_baseline,
+    )  # fmt: skip
+
+
 class _Item(msgspec.Struct, frozen=True):
     """usage: in the order of the fields of Usage."""
 
@@ -87,17 +101,9 @@ class _Item(msgspec.Struct, frozen=True):
         entrants: dict[str, EntrantHeader],
         cases: dict[str, CaseHeader],
     ) -> "_Item":
-        headers.add(
-            RunHeader(
-                run=row.run, template=row.template, version_digest=row.version_digest,
-                errors_count=row.errors_count, relevant_difference=row.relevant_difference,
-            )
-        )  # fmt: skip
+        headers.add(run_header(row))
         if row.entrant not in entrants:
-            entrants[row.entrant] = EntrantHeader(
-                entrant=row.entrant, model=row.model, model_version=row.model_version,
-                prompt_label=row.prompt_label, is_baseline=row.is_baseline,
-            )  # fmt: skip
+            entrants[row.entrant] = entrant_header(row)
         if row.case_key not in cases:
             cases[row.case_key] = CaseHeader(
                 key=row.case_key, digest=row.case_digest, weight=row.case_weight, cluster=row.cluster, tags=row.tags

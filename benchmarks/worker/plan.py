@@ -9,6 +9,7 @@ from django.db.models import Sum
 from django.db.models.functions import Now
 
 from battles.models import Call
+from battles.worker.call_slots import is_limited
 from benchmarks.models import Entrant, Run, RunCount, RunItem
 from benchmarks.scores import CheckSet
 from benchmarks.worker import pace
@@ -61,11 +62,7 @@ def read_plan(run_id: int) -> Plan:
         {entrant.pk: entrant for entrant in asked if entrant.model_id in closed},
         paces,
         shares,
-        frozenset(
-            model.provider_id
-            for model in models
-            if not model.is_paid and (model.calls_at_once or model.provider.calls_at_once)
-        ),
+        frozenset(model.provider_id for model in models if not model.is_paid and is_limited(model)),
         len(closed) < len(models),
     )
 

@@ -214,7 +214,7 @@ class GroupCommit:
         self._waiting.append(ended)
         self.unstored.add(ended.item.item_id)
         self._has_some.set()
-        if len(self._waiting) >= DUE_GROUP:
+        if ended.is_preempted or len(self._waiting) >= DUE_GROUP:  # a person waits for the slot
             self._is_full.set()
 
     async def finish(self) -> None:

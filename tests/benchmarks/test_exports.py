@@ -15,11 +15,12 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.test.utils import override_settings
 from python_calamine import load_workbook
+from xlsxwriter import Workbook
 
 from benchmarks.exports.columns import row_of
 from benchmarks.exports.formats import WRITERS
 from benchmarks.exports.source import RunExport
-from benchmarks.exports.xlsx import CUT, ELSEWHERE, MAX_CELL, cut
+from benchmarks.exports.xlsx import CUT, ELSEWHERE, MAX_CELL, PlainSheet, cut
 from benchmarks.models import Reply, Run, Score, Template
 from benchmarks.reports import compute_report, store_report
 from benchmarks.statistics.rows import ItemRow
@@ -102,6 +103,22 @@ def test_formats_agree_cell_for_cell(run: Run, written: Callable[[str], Path]):
     assert [row[0] for row in sheets.get_sheet_by_name("Cases").to_python()][1:] == [
         c.lower() for c in samples.CAPITALS
     ]
+
+
+def test_workbook_keeps_texts_and_numbers(tmp_path: Path):
+    rows = [
+        ["<r><t>not bold</t></r>", "]]>&amp;", " _x0041_ \x07\n", "=1+1", "née 🦙"],
+        [True, 0.1, -2, 1e300, 10**15],
+        [],
+        ["", float("nan"), "end"],
+    ]
+    path = tmp_path / "cells.xlsx"
+    with Workbook(path, {"constant_memory": True}) as workbook:
+        workbook.add_worksheet(worksheet_class=PlainSheet).write_rows(rows)
+    texts, numbers, empty, last = load_workbook(path).get_sheet_by_index(0).to_python()
+    assert texts == rows[0]
+    assert numbers == rows[1]
+    assert (set(empty), last[:3]) == ({""}, ["", "null", "end"])
 
 
 def test_long_cell_is_cut_with_a_mark():

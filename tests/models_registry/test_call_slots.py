@@ -6,13 +6,16 @@ from django.db import connection as database
 from django.utils import timezone
 
 from battles.models import Call, Side
-from battles.worker import turn_store
+from battles.worker import slot_queue, turn, turn_store
 from battles.worker.call_store import CallResult
 from battles.worker.runner import Engine
+from battles.worker.slot_queue import SlotQueue
+from common.valkey import connections as valkey
 from models_registry.models import Breaker
 from models_registry.providers import Completion
 from tests import make
 from tests.fake_provider import FakeProvider
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -71,13 +74,24 @@ def test_expired_lease_frees_slots():
     assert [call.must_wait for call in turn_store.begin_calls(claimed)] == [False, False]
 
 
-def test_waiting_call_starts_when_slot_is_free(fake_provider: FakeProvider, engine: Engine):
+def test_freed_slot_wakes_waiting_call(fake_provider: FakeProvider, engine: Engine, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(turn, "FIRST_PAUSE_S", 60.0)  # no look by itself
+    wait_for(lambda: dict(valkey.connection().pubsub_numsub(slot_queue.CHANNEL))[slot_queue.CHANNEL])
     left, right = (make.model(f"honest-{name}", at=fake_provider.base_url) for name in "ab")
-    left.provider.calls_at_once = 1
+    left.provider.calls_at_once, left.provider.first_s = 1, 300
     left.provider.save()
     battle = make.battle(left, right)
     engine.answer(battle.turns.get().pk)
     assert set(Call.objects.values_list("state", "error")) == {("done", "")}
+
+
+def test_freed_slots_wake_the_calls_that_came_first():
+    queue = SlotQueue()
+    with queue.place(1) as first, queue.place(1) as second, queue.place(1) as third, queue.place(2) as other:
+        queue.wake(b"1 2")
+        assert [woken.is_set() for woken in (first, second, third, other)] == [True, True, False, False]
+        queue.wake(b"1 2")
+        assert third.is_set()
 
 
 def test_call_without_slot_is_rate_limited_without_breaker(fake_provider: FakeProvider, engine: Engine):

@@ -7,7 +7,7 @@ import time
 import aiohttp
 
 from tools.bench.arena import Bench
-from tools.bench.load import percentile
+from tools.bench.load import BattleTiming, percentile
 from tools.bench.scenarios import print_row
 
 MODELS = 10
@@ -73,6 +73,18 @@ CursorWrapper._execute = execute
 print(count[0])
 """
 
+# People's calls of the last minute would keep the run's calls away.
+END_OF_QUIET = """
+UPDATE battles_call SET started_at = started_at - interval '20 minutes'
+WHERE started_at > now() - interval '20 minutes' AND state NOT IN ('running', 'waiting') RETURNING id
+"""
+# It ends only after the person's call has waited for long.
+RUNNING_ITEM = """
+SELECT id FROM battles_call
+WHERE purpose = 'item' AND state = 'running'
+    AND started_at BETWEEN now() - interval '0.5 seconds' AND now() - interval '0.3 seconds'
+"""
+
 
 def benchmark_runs(bench: Bench) -> None:
     items = bench.items
@@ -103,23 +115,41 @@ def benchmark_runs(bench: Bench) -> None:
 
 def people_first(bench: Bench) -> None:
     """Battles beside a run that takes all it may at the same provider."""
-    for limit in (64, 1):
-        number = 30 if limit > 1 else 3
-        print(f"{number} battles over {number / 3:.0f} s at a provider with {limit} calls at once, beside a run")
-        _use(bench, "tokens-50-at-50-after-100", calls_at_once=limit)
-        alone, _, _ = bench.battles(number, over_s=number / 3)
-        run = _create(bench, 20_000, 64)
-        bench.arena.shell(START.format(run=run))
-        asked = "SELECT count(*) FROM benchmarks_itemcall AS c JOIN benchmarks_runitem AS i ON i.id = c.item_id"
-        while limit > 1 and bench.arena.query(f"{asked} WHERE i.run_id = %s", run)[0][0] < 200:
-            time.sleep(0.25)
-        beside, _, _ = bench.battles(number, over_s=number / 3)
-        bench.arena.shell(CANCEL.format(run=run))
-        print_row("failed battles", str(sum(bool(timing.error) for timing in beside)), "bar 0")
-        ours, theirs = (
-            percentile([timing.first_text for timing in group if not timing.error], 0.95) for group in (beside, alone)
-        )
-        print_row("first text p95, later than without the run", f"{ours - theirs:.3f} s", "bar 0.05; 1 s at one call")
+    print("30 battles over 10 s at a provider with 64 calls at once, beside a run")
+    _use(bench, "tokens-50-at-50-after-100", calls_at_once=64)
+    alone, _, _ = bench.battles(30, over_s=10)
+    run = _start(bench)
+    asked = "SELECT count(*) FROM benchmarks_itemcall AS c JOIN benchmarks_runitem AS i ON i.id = c.item_id"
+    while bench.arena.query(f"{asked} WHERE i.run_id = %s", run)[0][0] < 200:
+        time.sleep(0.25)
+    beside, _, _ = bench.battles(30, over_s=10)
+    bench.arena.shell(CANCEL.format(run=run))
+    _print_later(beside, alone, "bar 0.05 s")
+    print("20 battles, one after the other, at a provider with one call at once, beside a run that has it")
+    _use(bench, "tokens-50-at-50-after-100", calls_at_once=1)
+    alone = [bench.battles(1)[0][0] for _ in range(20)]
+    run, beside = _start(bench), []
+    for _ in range(20):
+        bench.arena.query(END_OF_QUIET)
+        while not bench.arena.query(RUNNING_ITEM):
+            time.sleep(0.02)
+        beside += bench.battles(1)[0]
+    bench.arena.shell(CANCEL.format(run=run))
+    _print_later(beside, alone, "bar 1 s")
+
+
+def _start(bench: Bench) -> int:
+    run = _create(bench, 20_000, 64)
+    bench.arena.shell(START.format(run=run))
+    return run
+
+
+def _print_later(beside: list[BattleTiming], alone: list[BattleTiming], bar: str) -> None:
+    print_row("failed battles", str(sum(bool(timing.error) for timing in beside)), "bar 0")
+    ours, theirs = (
+        percentile([timing.first_text for timing in group if not timing.error], 0.95) for group in (beside, alone)
+    )
+    print_row("first text p95, later than without the run", f"{ours - theirs:.3f} s", bar)
 
 
 def _use(bench: Bench, upstream: str, *, calls_at_once: int) -> None:
@@ -131,6 +161,10 @@ def _use(bench: Bench, upstream: str, *, calls_at_once: int) -> None:
         "UPDATE models_registry_provider SET calls_at_once = %s, is_answering = true WHERE base_url = %s RETURNING id",
         calls_at_once, bench.provider,
     )  # fmt: skip
+    # Of another speed.
+    bench.arena.query(
+        "UPDATE models_registry_languagemodel SET status = 'paused' WHERE slug IN ('bench-a', 'bench-b') RETURNING id"
+    )
 
 
 def _create(bench: Bench, items: int, concurrency: int) -> int:

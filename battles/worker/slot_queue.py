@@ -1,0 +1,58 @@
+"""Calls of this process that wait for a slot; messages of all workers wake them when a call has ended."""
+
+import asyncio
+import logging
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from django.db import transaction
+
+from battles.worker.call_slots import is_limited
+from common.valkey.connections import UNREACHABLE, connection, fail_fast
+from models_registry.models import LanguageModel
+
+logger = logging.getLogger(__name__)
+
+CHANNEL = "freed-slots"
+
+
+def announce_freed(models: Iterable[LanguageModel]) -> None:
+    """On commit, wake a waiting call for each ended one. Best effort: waiting calls also look by themselves."""
+    freed = Counter(model.provider_id for model in models if is_limited(model))
+    if freed:
+        transaction.on_commit(partial(_publish, freed))
+
+
+def _publish(freed: Counter[int]) -> None:
+    try:
+        with fail_fast():
+            for provider_id, slots in freed.items():
+                connection().publish(CHANNEL, f"{provider_id} {slots}")
+    except UNREACHABLE as error:
+        logger.warning("freed slots were not announced (%s)", error)
+
+
+class SlotQueue:
+    """Waiting calls by provider id, the first to come first."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, list[asyncio.Event]] = defaultdict(list)
+
+    @contextmanager
+    def place(self, provider_id: int) -> Iterator[asyncio.Event]:
+        """Yield an event that is set when a slot may be free."""
+        woken = asyncio.Event()
+        self._waiting[provider_id].append(woken)
+        try:
+            yield woken
+        finally:
+            self._waiting[provider_id].remove(woken)
+
+    def wake(self, message: bytes) -> None:
+        """Wake as many calls as a message of announce_freed has slots."""
+        provider_id, slots = map(int, message.split())
+        waiting = [woken for woken in self._waiting[provider_id] if not woken.is_set()]
+        for woken in waiting[:slots]:
+            woken.set()
