@@ -70,8 +70,8 @@ def with_files(messages: Sequence[JsonObject], uploads: Mapping[int, Upload]) ->
 
 
 def texts_of(messages: Sequence[JsonObject], uploads: Mapping[int, Upload]) -> list[str]:
-    """Return the texts of documents."""
-    return [sent_text(uploads[pk]) for message in messages for pk in message.get(KEY, ()) if not uploads[pk].is_image]
+    """Return the texts of documents, "" of pictures."""
+    return [_content(uploads[pk]).text for message in messages for pk in message.get(KEY, ())]
 
 
 def pictures_of(messages: Sequence[JsonObject], uploads: Mapping[int, Upload]) -> tuple[int, ...]:

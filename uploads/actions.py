@@ -36,7 +36,7 @@ def keep_upload(*, actor: Actor, content: bytes, name: str) -> Upload:
 
 
 def store_upload(actor: Actor, content: bytes, name: str) -> Upload:
-    """Keep one of the files of a counted request, as keep_upload does."""
+    """Keep one of the files of a counted request as keep_upload does. content: MAX_BYTES at most."""
     file_type = detect_type(content, name)
     if file_type is None:
         raise UnknownFileType
