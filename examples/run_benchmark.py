@@ -6,6 +6,7 @@
 Make the token under Account, API tokens, with the scopes read and benchmark. Paid models need a "budget" in the body.
 """
 
+import argparse
 import json
 import os
 import sys
@@ -14,18 +15,23 @@ from urllib.error import HTTPError
 from urllib.parse import quote, urljoin
 from urllib.request import Request, urlopen
 
-site, template, *models = sys.argv[1:]
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+for name, count in (("site", None), ("template", None), ("models", "+")):
+    parser.add_argument(name, nargs=count)
+arguments = parser.parse_args()
 
 
 def call(path: str, body: object = None) -> Any:
     headers = {"Authorization": f"Bearer {os.environ['ARENA_TOKEN']}", "Content-Type": "application/json"}
-    return urlopen(Request(urljoin(site, path), json.dumps(body).encode() if body else None, headers))
+    return urlopen(Request(urljoin(arguments.site, path), json.dumps(body).encode() if body else None, headers))
 
 
 api = "/api/v1/benchmarks"
 try:
-    [found, *_] = json.load(call(f"{api}/templates/?search={quote(template)}"))["results"] or sys.exit("no template")
-    run = json.load(call(f"{api}/runs/", {"template": found["id"], "models": models}))
+    found = json.load(call(f"{api}/templates/?search={quote(arguments.template)}"))["results"]
+    if not found:
+        sys.exit("There is no such template.")
+    run = json.load(call(f"{api}/runs/", {"template": found[0]["id"], "models": arguments.models}))
     for line in call(run["stream_url"]):  # ends with the run
         print(line.decode(), end="", file=sys.stderr)
     report = json.load(call(f"{api}/runs/{run['id']}/report/"))["report"]

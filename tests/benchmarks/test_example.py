@@ -30,4 +30,4 @@ def test_benchmark_script_runs_template_and_prints_scores(fake_provider: FakePro
     done = run("Words", "ada")
     assert re.fullmatch(r"Model \d+: 100% \(\d+% to 100%\)\n", done.stdout), done.stderr
     assert '"state": "done"' in done.stderr or '"state":"done"' in done.stderr
-    assert "no template" in run("Nothing", "ada").stderr
+    assert "no such template" in run("Nothing", "ada").stderr
