@@ -89,7 +89,7 @@ def test_text_goes_before_the_prompt_and_picture_beside(fake_provider: FakeProvi
 def test_changed_picture_is_asked_again(fake_provider: FakeProvider, drive_run: Callable[[Run], Run]):
     version = version_with_files(2)
     model = make.model("honest", at=fake_provider.base_url, **SEES)
-    drive_run(factory.run(version, model))
+    run = drive_run(factory.run(version, model))
     drive_run(factory.run(version, model, reuse_days=1))
     assert fake_provider.calls == {"honest": 2}
     draft = actions.start_draft(version.template)
@@ -99,6 +99,8 @@ def test_changed_picture_is_asked_again(fake_provider: FakeProvider, drive_run: 
     other = kept(version.template.owner_user, pictures.picture(width=41), "photo.png")
     change_files(first, added=[other], removed=[first.files.get(position=1).pk])
     assert first.digest not in digests
+    with pytest.raises(RunNotPossible):  # it asks something else
+        actions.rescore_run(run, draft)
     drive_run(factory.run(draft, model, reuse_days=1))
     assert fake_provider.calls == {"honest": 3}
 
