@@ -43,7 +43,11 @@ def render_texts(request: RenderTexts) -> list[Texts]:
 def examine(request: Examine) -> Examined:
     """Return problems of templates by position, of the schema as `variables`, and of cases."""
     results = _decode(_run("benchmarks.preparation.text_child", request), Examined)
-    return results[0] if results else Examined({"variables": TOO_DEMANDING})
+    if results:
+        return results[0]
+    rendered = render(RenderRequest(request.prompts, request.cases, request.schema)) if request.cases else []
+    problems = [problem for result in rendered for problem in result.problems]  # of the case that the child met last
+    return Examined({}, problems) if problems else Examined({"variables": TOO_DEMANDING})
 
 
 def _run(module: str, request: RenderRequest | RenderTexts | Examine) -> bytes:

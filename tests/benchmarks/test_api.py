@@ -13,9 +13,11 @@ from models_registry.models import LanguageModel, Price
 from tests import make
 from tests.benchmarks import samples
 from tests.benchmarks.samples import Sample
+from tests.benchmarks.test_preparation import GROWS
 
 pytestmark = pytest.mark.django_db
 API = "/api/v1/benchmarks"
+LONG = "{% for i in range(999) %}" + 300 * "x" + "{% endfor %}"
 
 
 @pytest.fixture
@@ -134,7 +136,14 @@ REMOTE = {"$ref": "http://127.0.0.1:1/schema.json"}
             {"prompts": [{"messages": [{"role": "user", "template": "\n {{ land }}"}]}]},
             "cases[france]: prompt 1, line 2, column 5: “land” is not defined.",
         ),
-        ({"prompts": [{"messages": [{"role": "user", "template": "{{ 'x' * 300000 }}"}]}]}, "cases[france]: "),
+        (
+            {"prompts": [{"messages": [{"role": "user", "template": LONG}]}]},
+            "cases[france]: the prompt has over 200000 characters.",
+        ),
+        (
+            {"prompts": [{"messages": [{"role": "user", "template": GROWS}]}]},
+            "cases[france]: the prompt takes too much time or memory.",
+        ),
     ],
 )
 def test_bad_content_is_refused_at_freezing(member: Actor, content: dict[str, Any], place: str):

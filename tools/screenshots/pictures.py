@@ -261,7 +261,8 @@ TOUR = (
     "phone/battle",
     "light/leaderboard",
     "light/charts-500",
-    "light/pair-500",
-    "light/sessions",
     "light/dashboard",
+    "light/benchmark-start",
+    "light/benchmark-results",
+    "light/benchmark-matrix",
 )
