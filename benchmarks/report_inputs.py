@@ -15,7 +15,7 @@ from benchmarks.statistics.inputs import RunInputs, Usage
 from benchmarks.statistics.recompute import NotOneRun, entrant_header, run_header
 from benchmarks.statistics.rows import WRONG_ERRORS
 from benchmarks.statistics.scores import Kind
-from common.db.columns import Columns, read_columns
+from leaderboard.counting.columns import FloatColumns, read_float_columns
 
 _USAGE = tuple(field.name for field in fields(Usage))
 _ITEM = ("item", "entrant", "case_id", "repeat", "kind", "not_extracted", "score", "passed", *_USAGE)
@@ -24,7 +24,7 @@ _SCORE = ("item", "value", "weight", "not_extracted", "is_measured")
 
 def read_inputs(run: Run) -> RunInputs:
     """Return the inputs of a run's report. Raises NotOneRun for a run without items."""
-    found = read_columns(read_sql("report_items.sql"), {"run": run.pk, "wrong": list(WRONG_ERRORS)}, _ITEM)
+    found = read_float_columns(read_sql("report_items.sql"), {"run": run.pk, "wrong": list(WRONG_ERRORS)}, _ITEM)
     items = dict(found).get(())
     if items is None:
         raise NotOneRun("the run has no items")
@@ -52,11 +52,11 @@ def read_inputs(run: Run) -> RunInputs:
     )
 
 
-def _values(run: Run, items: Columns) -> tuple[dict[str, Floats], Floats]:
+def _values(run: Run, items: FloatColumns) -> tuple[dict[str, Floats], Floats]:
     """Return the items' values by metric, and 1 for each from which nothing was extracted."""
     order = np.argsort(items["item"])
     values, is_not_extracted = {SCORE: items["score"], PASSED: items["passed"]}, items["not_extracted"]
-    scores = read_columns(read_sql("report_scores.sql"), {"run": run.pk}, _SCORE, by=("metric", "check_key"))
+    scores = read_float_columns(read_sql("report_scores.sql"), {"run": run.pk}, _SCORE, by=("metric", "check_key"))
     for metric, found in groupby(scores, key=lambda score: score[0][0]):
         checks = [(order[np.searchsorted(items["item"], score["item"], sorter=order)], score) for _, score in found]
         for rows, score in checks:
@@ -68,7 +68,7 @@ def _values(run: Run, items: Columns) -> tuple[dict[str, Floats], Floats]:
     return kept, is_not_extracted
 
 
-def _means(checks: Sequence[tuple[Indices, Columns]], number: int) -> Floats:
+def _means(checks: Sequence[tuple[Indices, FloatColumns]], number: int) -> Floats:
     """Return a metric's values of `number` items. checks: sorted, each with the rows of its items."""
     rows = np.concatenate([rows for rows, _ in checks])
     value, weight, is_measured = (

@@ -231,6 +231,10 @@ class RunItem(models.Model):
             models.Index(fields=["run"], name="items_in_work", condition=Q(state="answering")),
             # For scoring what is stored without a score.
             models.Index(fields=["run"], name="items_to_score", condition=Q(state="answered")),
+            # For the run's page: numbers by error, and the last ones.
+            models.Index(
+                fields=["entrant", "finished_at"], include=["error"], name="failed_items", condition=Q(state="failed")
+            ),
         ]
         triggers = [
             pgtrigger.Trigger(

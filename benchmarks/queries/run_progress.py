@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 
+from django.db.models import Count
 from django.utils import timezone
 from django.utils.formats import time_format
 from django.utils.functional import Promise
@@ -154,8 +155,8 @@ def _add_failures(progress: RunProgress) -> None:
         entrant__in=[one.entrant.pk for one in progress.entrants], state=RunItem.State.FAILED
     )
     codes: dict[int, Counter[str]] = defaultdict(Counter)
-    for entrant_id, code in failed.values_list("entrant", "error"):
-        codes[entrant_id][code] += 1
+    for entrant_id, code, n in failed.values_list("entrant", "error").order_by().annotate(n=Count("pk")):
+        codes[entrant_id][code] = n
     for one in progress.entrants:
         one.failures = [(failure_message(code), n) for code, n in codes[one.entrant.pk].most_common()]
     by_id = {one.entrant.pk: one.entrant for one in progress.entrants}

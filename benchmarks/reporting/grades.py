@@ -1,6 +1,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.db.models import Exists, OuterRef, Subquery
+
 from accounts.models import User
 from benchmarks.access import Person
 from benchmarks.models import Grade, Run, RunItem
@@ -42,11 +44,14 @@ def read_run_grades(run: Run, person: Person) -> RunGrades:
     answered = RunItem.objects.filter(entrant__run=run, replies__turn=0)
     if isinstance(person, User):
         answered = answered.exclude(grades__grader=person)
+    # By cases, which an index has in order: there is none of a run's items.
+    case = run.version.cases.filter(Exists(answered.filter(case=OuterRef("pk")))).order_by("position")
+    following = answered.filter(case=Subquery(case.values("pk")[:1])).order_by("entrant__position", "repeat")
     return RunGrades(
         items=len({item for item, _kind, _value in grades}),
         passed=sum(passes),
         failed=len(passes) - sum(passes),
         stars=sum(stars) / len(stars) if stars else None,
         starred=len(stars),
-        next_id=answered.order_by("position", "entrant__position", "repeat").values_list("pk", flat=True).first(),
+        next_id=following.values_list("pk", flat=True).first(),
     )

@@ -1,15 +1,16 @@
-"""Read integer columns from PostgreSQL into numpy arrays.
+"""Read columns of numbers from PostgreSQL into numpy arrays.
 
 All rows are sent as one packed value. With binary COPY, psycopg makes an object per row: ten times slower
 (docs/adr/0004).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
+from psycopg.pq import Format
 
 from leaderboard.rating.counts import OUTCOMES
 
@@ -17,6 +18,7 @@ from leaderboard.rating.counts import OUTCOMES
 ROWS_PER_READ = 5_000_000
 
 Integers = NDArray[np.int64]
+FloatColumns = dict[str, NDArray[np.float64]]
 
 
 class Column(NamedTuple):
@@ -60,6 +62,21 @@ def read_columns_by(
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {key}, {_packed_rows(columns)} {source} GROUP BY 1", parameters)
         return {value: _unpack(columns, rows) for value, rows in cursor.fetchall()}
+
+
+def read_float_columns(
+    sql: str, parameters: Mapping[str, int | list[str]], names: Sequence[str], *, by: Sequence[str] = ()
+) -> Iterator[tuple[tuple[str, ...], FloatColumns]]:
+    """Yield a query's columns of numbers, NaN for NULL, for each combination of the texts `by`, in their order."""
+    numbers = [f"string_agg(float8send(coalesce({name}::double precision, 'NaN')), '')" for name in names]
+    texts = [f'{name} COLLATE "C"' for name in by]
+    groups = f"GROUP BY {', '.join(texts)} ORDER BY {', '.join(texts)}" if by else "HAVING count(*) > 0"
+    with connection.cursor() as cursor:
+        cursor.cursor.format = Format.BINARY  # half of the hexadecimal text
+        cursor.execute(f"SELECT {', '.join([*texts, *numbers])} FROM ({sql}) AS found {groups}", dict(parameters))  # noqa: S608
+        for row in cursor:
+            columns = (np.frombuffer(column, dtype=">f8").astype(float) for column in row[len(by) :])
+            yield tuple(row[: len(by)]), dict(zip(names, columns, strict=True))
 
 
 def _split_source(source: str, parameters: Mapping[str, Any], numbered_by: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.test")
 django.setup()
 
-from tools.bench import benchmark_runs, boards, checks, imports, pages, peers, scenarios  # noqa: E402
+from tools.bench import benchmark_runs, boards, checks, imports, large_run, pages, peers, scenarios  # noqa: E402
 from tools.bench.arena import Bench  # noqa: E402
 
 SCENARIOS = {
@@ -32,6 +32,7 @@ SCENARIOS = {
     "checks": checks.checks,
     "benchmarks": benchmark_runs.benchmark_runs,
     "imports": imports.imports,
+    "large-run": large_run.large_run,
     "people-first": benchmark_runs.people_first,
     "peers": peers.peers,
     "soak": scenarios.soak,
