@@ -107,7 +107,7 @@ def copy_prepared_data(data_dir: Path, part: str = "") -> None:
             if not prepared.exists():
                 _prepare_data(prepared)
         if part:
-            data_dir.mkdir(mode=0o711)
+            data_dir.mkdir(mode=0o711, exist_ok=True)
         subprocess.run(["cp", "--archive", "--reflink=auto", prepared / part, data_dir / part], check=True)
 
 

@@ -1,3 +1,4 @@
+import json
 import os
 import subprocess
 import sys
@@ -68,12 +69,26 @@ def rows_of(file: Path) -> dict[str, list[bytes]]:
         return {name: sorted(archive.read(name).splitlines()) for name in tables}
 
 
-def manage(database: str, data_dir: Path, *command: str, given: bytes = b"") -> bytes:
-    """Run the command on another database and return its output."""
+RUN_COMMANDS = """
+import json, sys, django
+django.setup()
+from django.core.management import call_command
+for command in json.loads(sys.argv[1]):
+    call_command(*command)
+"""
+
+
+def manage(database: str, data_dir: Path, *commands: tuple[str, ...], given: bytes = b"") -> bytes:
+    """Run the commands in one process on another database and return their output."""
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "manage.py", *command, "--settings", "arena_site.settings.test"],
+        [sys.executable, "-W", "ignore", "-c", RUN_COMMANDS, json.dumps(commands)],
         cwd=site_settings.BASE_DIR,
-        env=os.environ | {"DATABASE_URL": database, "ARENA_DATA_DIR": str(data_dir)},
+        env=os.environ
+        | {
+            "DATABASE_URL": database,
+            "ARENA_DATA_DIR": str(data_dir),
+            "DJANGO_SETTINGS_MODULE": "arena_site.settings.test",
+        },
         input=given, capture_output=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr.decode()
@@ -113,8 +128,8 @@ def test_empty_database_of_another_owner_is_restored(backup: Path, tmp_path: Pat
                 connection.execute(statement.format(sql.Identifier(connection.info.dbname)))
         elsewhere = url_of_site_role(database)
         other, again = tmp_path / "other", tmp_path / "again.zip"
-        manage(elsewhere, other, "restore", "-", given=backup.read_bytes())
-        again.write_bytes(manage(elsewhere, other, "backup", "-"))
+        manage(elsewhere, other, ("restore", "-"), given=backup.read_bytes())
+        again.write_bytes(manage(elsewhere, other, ("backup", "-")))
         with psycopg.connect(database) as connection:
             owners = connection.execute("SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'public'")
             assert owners.fetchall() == [("arena_site",)]
@@ -127,12 +142,10 @@ def test_empty_database_of_another_owner_is_restored(backup: Path, tmp_path: Pat
 def test_backup_of_older_version_is_migrated(tmp_path: Path):
     old = tmp_path / "old.zip"
     with database_without_tables() as elsewhere:
-        manage(elsewhere, tmp_path / "older", "migrate", "leaderboard", "0001")
-        manage(elsewhere, tmp_path / "older", "migrate", "accounts")
-        manage(elsewhere, tmp_path / "older", "backup", str(old))
+        migrations = [("migrate", "leaderboard", "0001"), ("migrate", "accounts")]
+        manage(elsewhere, tmp_path / "older", *migrations, ("backup", str(old)))
     with database_without_tables() as elsewhere:
-        manage(elsewhere, tmp_path / "none", "restore", str(old))
-        manage(elsewhere, tmp_path / "none", "migrate", "--check")
+        manage(elsewhere, tmp_path / "none", ("restore", str(old)), ("migrate", "--check"))
         with psycopg.connect(elsewhere) as database:
             functions = database.execute("SELECT count(*) FROM pg_proc WHERE proname = 'leaderboard_move_elo'")
             assert functions.fetchone() == (1,)

@@ -17,7 +17,7 @@ from arena_site.healthcheck import is_alive
 from tests.arena_site.databases import database_without_tables, url_of_site_role
 from tests.arena_site.deployment.compose_file import Service, by_name, made_secrets
 from tests.fake_provider import FakeProvider
-from tests.faults.running import free_port
+from tests.faults.running import copy_prepared_data, free_port
 from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
@@ -47,7 +47,9 @@ def running(service: Service, environment: dict[str, str]) -> Iterator[subproces
 
 
 def collect_static_files_as_the_image_does(environment: dict[str, str]) -> None:
-    command = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"]
+    """Copy what the same command has collected for this test run; the command itself only lists the files."""
+    copy_prepared_data(Path(environment["ARENA_DATA_DIR"]), "static")
+    command = [sys.executable, "manage.py", "collectstatic", "--noinput", "--dry-run", "--verbosity", "0"]
     settings_for_it = {"DJANGO_SETTINGS_MODULE": "arena_site.settings.local"}
     without_secrets = {name: environment[name] for name in ("PATH", "ARENA_DATA_DIR")}
     subprocess.run(command, cwd=settings.BASE_DIR, env=without_secrets | settings_for_it, check=True)

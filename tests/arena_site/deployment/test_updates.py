@@ -32,7 +32,7 @@ from tests.waiting import wait_for
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
 
 RELEASED = json.loads(Path(__file__).with_name("released_migrations.json").read_text())
-MIGRATE_TO_RELEASED = """
+MIGRATE_AND_IMPORT_MODELS = """
 import json, sys, django
 django.setup()
 from django.db import connection
@@ -48,10 +48,6 @@ others = [
     and all(node in known for node in graph.forwards_plan(leaf) if node[0] in released)
 ]
 executor.migrate([*others, *released.items()])
-"""
-IMPORT_MODELS = """
-import django
-django.setup()
 from django.core.management import call_command
 from models_registry.health.reachability import probe_keyless_providers
 call_command("import_models")
@@ -174,8 +170,7 @@ def old_arena(tmp_path: Path, fake_provider: FakeProvider) -> Iterator[OldArena]
             "ARENA_PORT": str(free_port()),
         }
         arena = OldArena(database, environment)
-        arena.python("-c", MIGRATE_TO_RELEASED, json.dumps(RELEASED))
-        arena.python("-c", IMPORT_MODELS)
+        arena.python("-c", MIGRATE_AND_IMPORT_MODELS, json.dumps(RELEASED))
         stack.enter_context(arena.running(*WORKER))
         stack.enter_context(arena.running(*WEB, environment["ARENA_PORT"]))
         wait_for(arena.is_up)

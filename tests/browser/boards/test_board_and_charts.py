@@ -82,13 +82,6 @@ def test_charts_are_drawn_under_csp_and_have_tables(arena: Arena, page: Page, wi
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_short_history_has_no_millisecond_ticks(arena: Arena, page: Page):
-    page.goto(f"{arena.url}/leaderboard/charts/")
-    ticks = page.locator("[data-chart=history] .xtick text")
-    expect(ticks.first).to_be_visible()
-    assert not [label for label in ticks.all_text_contents() if label.count(":") > 1]
-
-
 def test_short_history_shows_points(arena: Arena, page: Page):
     page.goto(f"{arena.url}/leaderboard/models/gold/")
     expect(page.locator("[data-chart=history] .scatterlayer .point").first).to_be_visible()
@@ -145,9 +138,13 @@ def test_chart_labels_of_many_models_do_not_overlap(arena: Arena, page: Page, wi
     assert fewer.is_visible() == (width == 360)
 
 
-def test_board_styles_do_not_reach_chart_marks(arena: Arena, page: Page):
-    """Plotly has classes of the same names: our styles once outlined the numbers at its bars."""
+def test_drawn_charts_keep_own_styles_follow_theme_and_link_to_comparisons(arena: Arena, page: Page):
+    page.emulate_media(color_scheme="light")
     page.goto(f"{arena.url}/leaderboard/charts/")
+    ticks = page.locator("[data-chart=history] .xtick text")
+    expect(ticks.first).to_be_visible()
+    assert not [label for label in ticks.all_text_contents() if label.count(":") > 1]  # no milliseconds
+    # Plotly has classes of the same names: our styles once outlined the numbers at its bars.
     expect(page.locator("[data-chart=intervals] svg.main-svg").first).to_be_visible()
     stroke = page.locator("[data-chart=intervals] svg.main-svg").first.evaluate(
         """svg => {
@@ -158,29 +155,20 @@ def test_board_styles_do_not_reach_chart_marks(arena: Arena, page: Page):
     )
     assert stroke == "none"
 
-
-def test_charts_follow_theme(arena: Arena, page: Page):
-    page.emulate_media(color_scheme="light")
-    page.goto(f"{arena.url}/leaderboard/charts/")
     text = page.locator("[data-chart=intervals] .xtick text").first
-    expect(text).to_be_visible()
-
-    def colour() -> str:
-        return text.evaluate("element => getComputedStyle(element).fill")
-
-    light = colour()
+    light = text.evaluate("element => getComputedStyle(element).fill")
     page.emulate_media(color_scheme="dark")
     page.wait_for_function(
         "light => getComputedStyle(document.querySelector('[data-chart=intervals] .xtick text')).fill !== light",
         arg=light,
     )
 
-
-@pytest.mark.parametrize("address", ["models/gold/", "compare/gold/silver/", "snapshots/", "method/", ""])
-def test_leaderboard_pages_fit_phone(arena: Arena, page: Page, address: str):
-    page.set_viewport_size({"width": 360, "height": 740})
-    page.goto(f"{arena.url}/leaderboard/{address}")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.wait_for_function("document.querySelector('[data-chart=shares]')._ev?.listenerCount('plotly_click')")
+    box = page.locator("[data-chart=shares] .nsewdrag").first.bounding_box()
+    assert box is not None
+    # The second column of the first row.
+    page.mouse.click(box["x"] + box["width"] * 3 / 8, box["y"] + box["height"] / 8)
+    page.wait_for_url("**/leaderboard/compare/**")
 
 
 def test_phone_board_keeps_names_while_scrolling(arena: Arena, page: Page):
@@ -224,24 +212,3 @@ def test_no_javascript_board_is_filtered_and_charts_are_tables(arena: Arena, bro
     page.get_by_role("button", name="Compare").click()
     page.wait_for_url("**/leaderboard/compare/gold/bronze/")
     context.close()
-
-
-def test_pair_chart_cell_links_to_comparison(arena: Arena, page: Page):
-    page.goto(f"{arena.url}/leaderboard/charts/")
-    plot = page.locator("[data-chart=shares]")
-    page.wait_for_function("document.querySelector('[data-chart=shares]')._ev?.listenerCount('plotly_click')")
-    box = plot.locator(".nsewdrag").first.bounding_box()
-    assert box is not None
-    # The second column of the first row.
-    page.mouse.click(box["x"] + box["width"] * 3 / 8, box["y"] + box["height"] / 8)
-    page.wait_for_url("**/leaderboard/compare/**")
-
-
-def test_tables_have_captions_and_summaries_are_distinct(arena: Arena, page: Page):
-    for path in ("", "charts/", "models/gold/", "compare/gold/silver/", "snapshots/"):
-        page.goto(f"{arena.url}/leaderboard/{path}")
-        unnamed = page.locator("table:not(:has(> caption))").count()
-        folds = page.locator("main summary").all_inner_texts()
-        assert (path, unnamed) == (path, 0)
-        assert len(set(folds)) == len(folds)
-        assert page.locator("table").count() > 0

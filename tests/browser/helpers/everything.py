@@ -7,6 +7,7 @@ import sys
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import django
 
@@ -22,6 +23,7 @@ from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret  # noqa: E
 from allauth.mfa.webauthn.internal.auth import WebAuthn  # noqa: E402
 from cryptography.hazmat.primitives.asymmetric import ec  # noqa: E402
 from django.apps import apps  # noqa: E402
+from django.contrib.admin import site  # noqa: E402
 from django.contrib.auth.models import AnonymousUser  # noqa: E402
 from django.contrib.messages.storage.cookie import CookieStorage  # noqa: E402
 from django.db import transaction  # noqa: E402
@@ -176,14 +178,16 @@ def fill_in(address: str, world: World) -> list[str]:
         if address.startswith(beginning):
             return [address.format(**values)]
     if address.startswith("/admin/") and "{" in address:
-        return fill_in_first_row(address)
+        return fill_in_first_row(address, user)
     return [address]
 
 
-def fill_in_first_row(address: str) -> list[str]:
-    """Fill in the id of the admin model's first row."""
+def fill_in_first_row(address: str, user: User) -> list[str]:
+    """Fill in the id of the first row that the administration shows this person."""
     app, model = address.split("/")[2:4]
-    row = apps.get_model(app, model).objects.first()
+    request = RequestFactory().get(address)
+    request.user = user
+    row = site.get_model_admin(apps.get_model(app, model)).get_queryset(request).first()
     if row is None:
         return []
     test_id = model_tests.store_request(row, "Hello") if isinstance(row, LanguageModel) else ""
@@ -196,10 +200,12 @@ def template_of(client: Client, path: str) -> str | None:
 
     None where there is no page: no GET, part of a page, or forbidden even to superusers.
     """
-    response = client.get(path, follow=True)
+    response, route = client.get(path), resolve(path).route
+    if response.status_code == 302 and resolve(urlsplit(response.url).path).route == route:
+        response = client.get(response.url)
     if response.status_code in (403, 405):
         return None
-    if response.status_code != 200 or response.resolver_match.route != resolve(path).route:
+    if response.status_code != 200:
         return ""
     return str(response.templates[0].name) if b"<html" in response.content else None
 
@@ -207,10 +213,12 @@ def template_of(client: Client, path: str) -> str | None:
 def first_viewer(path: str, people: dict[str, Client]) -> tuple[str, str] | None:
     """Return the first person who sees a page and its template, ("", "") where none does.
 
-    None where it is no page. The others do not request it: some pages sign people out.
+    None where it is no page. The others do not request it: some pages sign people out. Visitors see no administration.
     """
     looks = []
     for who, client in people.items():
+        if who == "visitor" and path.startswith("/admin/"):
+            continue
         looks.append(template_of(client, path))
         if looks[-1]:
             return who, looks[-1]
