@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('benchmarks', '0007_reuse_of_replies'),
+        ('benchmarks', '0008_files_of_cases'),
     ]
 
     operations = [

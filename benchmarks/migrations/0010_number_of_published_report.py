@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('benchmarks', '0008_files_of_cases'),
+        ('benchmarks', '0009_index_failed_items'),
     ]
 
     operations = [
