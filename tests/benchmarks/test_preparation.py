@@ -6,9 +6,8 @@ import pytest
 from django.db import Error
 
 from battles.models import ModerationCase, ModerationRule
-from benchmarks.actions import version_errors
 from benchmarks.models import Prompt, RenderedPrompt, Run, RunItem, TemplateVersion
-from benchmarks.preparation import guard, run_preparation
+from benchmarks.preparation import guard, run_preparation, sources
 from benchmarks.preparation.frames import CaseSource, PromptSource, RenderRequest
 from benchmarks.preparation.run_preparation import prepare
 from tests import make
@@ -101,7 +100,7 @@ def test_case_too_long_for_an_entrant_is_known_before_calls(settings):
 
 @pytest.mark.django_db(transaction=True)
 def test_run_without_a_prompt_fails_with_its_cases(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(version_errors, "EXAMINED_CASES", 0)  # as of cases after them
+    monkeypatch.setattr(sources, "EXAMINED_CASES", 0)  # as of cases after them
     run = factory.run(factory.version(2, template="{{ wrod }}"), make.model(), is_prepared=False)
     assert not prepare(run.pk)
     run.refresh_from_db()

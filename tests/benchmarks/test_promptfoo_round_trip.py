@@ -53,7 +53,7 @@ def _checks(checks: list[JsonObject] | None) -> list[scoring.Check]:
 def imported_again(version: TemplateVersion) -> TemplateVersion:
     exported = b"".join(PromptfooExport(version).chunks())
     found = read_import(exported, Request("exported.yaml"))
-    assert not found.is_refused, found.entries
+    assert not found.is_refused, [entry for entry in found.entries if entry.action != "taken"]
     assert found.format == "promptfoo"
     assert [entry for entry in found.entries if entry.action != "taken"] == []
     return create_draft(owner=make.user(), imported=found)

@@ -8,7 +8,7 @@ from benchmarks.imports.building import Cases
 from benchmarks.imports.content import Case, CaseFile, Check, Imported, Reply
 from benchmarks.imports.formats.assertions import read_assertions
 from benchmarks.imports.formats.fields import FATAL, case_file, for_each
-from benchmarks.imports.formats.promptfoo_arena import ArenaVersion, complete_case
+from benchmarks.imports.formats.promptfoo_arena import ArenaVersion, complete_case, is_exported
 from benchmarks.imports.formats.promptfoo_prompts import read_prompts, read_providers, refuse_environment
 from benchmarks.imports.formats.tables import TableCases, with_affixes
 from benchmarks.imports.limits import MAX_CASES
@@ -178,7 +178,8 @@ class _Configuration:
             if name == "_conversation":
                 raise ImportRefused("conversation_not_supported", place)
             refuse_environment(value, place)
-            found[name] = self._value(name, value, place)
+            is_value = isinstance(value, list) and is_exported(test)  # whose texts are no references to files
+            found[name] = value if is_value else self._value(name, value, place)
         return found
 
     def _value(self, name: str, value: object, place: Place) -> object:

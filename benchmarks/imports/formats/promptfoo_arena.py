@@ -106,6 +106,11 @@ def complete_prompt(entry: Map, prompt: Prompt) -> Prompt:
     return Prompt(found.label, messages, found.turns)
 
 
+def is_exported(test: Map) -> bool:
+    holder = test.get("metadata")
+    return isinstance(holder, Map) and isinstance(holder.get("arena"), Map)
+
+
 def complete_case(test: Map, case: Case) -> bool:
     """Add the exported fields, return whether there are any. Raises ImportRefused."""
     found = _part(test, "metadata", _Case)
