@@ -16,7 +16,7 @@ from tests import make
 from tests.benchmarks import factory
 from tests.fake_provider import FakeProvider
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 Ask = Callable[..., Run]
 
 

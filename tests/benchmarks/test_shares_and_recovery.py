@@ -24,6 +24,8 @@ from tests.benchmarks import factory
 from tests.fake_provider import FakeProvider
 from tests.waiting import wait_for
 
+pytestmark = pytest.mark.slow
+
 database = pytest.mark.django_db(transaction=True)
 
 

@@ -12,18 +12,16 @@ from tests.faults.running import Arena
 pytestmark = pytest.mark.browser
 
 
-def test_api_documentation_tries_call_out(arena: Arena, page: Page):
+def test_api_documentation_tries_call_out_and_fits_phone(arena: Arena, page: Page):
     page.goto(f"{arena.url}/api/v1/docs/")
     expect(page.locator(".opblock-summary-path").get_by_text("/api/v1/battles/{public_id}/vote/")).to_be_visible()
     page.locator("#operations-models-models_list .opblock-summary-control").click()
     page.get_by_role("button", name="Try it out").click()
     page.get_by_role("button", name="Execute").click()
     expect(page.locator("#operations-models-models_list .live-responses-table")).to_contain_text('"count"')
+    page.locator("#operations-models-models_list .opblock-summary-control").click()
 
-
-def test_phone_documentation_puts_path_below_method(arena: Arena, page: Page):
     page.set_viewport_size({"width": 360, "height": 740})
-    page.goto(f"{arena.url}/api/v1/docs/")
     call, part = page.locator("#operations-sessions-sessions_list"), page.locator("#operations-tag-sessions")
     for above, below in (
         (call.locator(".opblock-summary-method"), call.locator(".opblock-summary-path")),

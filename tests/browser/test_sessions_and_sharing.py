@@ -46,11 +46,15 @@ def open_drawer(hand: Hand) -> None:
 
 
 def look_and_check(hand: Hand, name: str) -> None:
-    """Save a screenshot and run axe; with keys the page looks the same, so axe is skipped."""
+    """Save a screenshot and run axe: in the light on a desktop, and the colours of the dark on a phone.
+
+    With keys the page looks the same, so axe is skipped.
+    """
     look(hand.page, f"{name}-{hand.name}")
     if not hand.by_keys:
         hand.page.evaluate("scrollTo(0, 0)")  # axe takes a link that the header half covers for too small
-        assert violations(hand.page) + violations_in_the_dark(hand.page) == []
+        dark = violations_in_the_dark(hand.page) if hand.name == "finger" else []
+        assert violations(hand.page) + dark == []
 
 
 @with_zoomed_keys
@@ -92,7 +96,8 @@ def test_sidebar_searches_renames_archives_deletes_and_restores(arena: Arena, ha
         expect(sidebar.locator(".none-left")).to_have_text("Nothing matches.")
         expect(sidebar.locator(".none-left")).to_be_visible()
         expect(page.locator("#announcer")).to_have_text("Nothing matches.")
-        look_and_check(hand, "sidebar-undo")
+        if name == "Delete":  # both notices look the same
+            look_and_check(hand, "sidebar-undo")
         hand.press(undo)
         expect(lines).to_have_count(1)
         expect(sidebar.locator(".none-left")).to_be_hidden()

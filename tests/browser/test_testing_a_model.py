@@ -22,6 +22,7 @@ def _added_models_are_paused(arena: Arena) -> Iterator[None]:
     draw_only_echoes(arena)
 
 
+@pytest.mark.parametrize("hand", ["finger", "keys"], indirect=True)  # by mouse: local_model/test_adding_a_provider.py
 def test_preset_provider_and_tested_model_become_drawable(arena: Arena, hand: Hand, fake_provider: FakeProvider):
     page = hand.page
     fake_provider.serves = {"data": [{"id": "slow"}, {"id": "honest"}]}

@@ -15,6 +15,8 @@ from django.test import Client
 
 from tools.messages.catalogue import ENGLISH, LANGUAGES, as_mo, forms, path_of, read, untranslated, updated
 
+pytestmark = pytest.mark.slow
+
 PLACEHOLDERS = re.compile(r"%\(\w+\)[-.0-9]*[a-z]|%%|\{\w*\}|</?\w+[^>]*>")
 # In French these marks need a no-break space beside them, and the apostrophe is ’.
 LOOSE = re.compile(r" [;:!?»%](?!\()|« |\w'\w")

@@ -11,6 +11,8 @@ from django.conf import settings
 from arena_site.celery import app
 from tests.arena_site.deployment.compose_file import SECRETS, by_name
 
+pytestmark = pytest.mark.slow
+
 FOLDER: Path = settings.BASE_DIR / "deploy" / "kubernetes"
 # The oldest release with a schema, and the newest one.
 RELEASES = ("1.25", kubernetes_validate.latest_version())

@@ -9,7 +9,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from tests import make
 from tests.fake_provider import FakeProvider
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 ENTRY = '- {{id: {0}, name: {0}, provider: Server, model: honest, base_url: "{1}", needs_key: false}}\n'
 

@@ -6,7 +6,7 @@ from django.test import Client
 from tests import make
 from tests.arena_site.security.test_security_headers import EVERY_ADDRESS
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 PUBLIC = {
     "/data/",

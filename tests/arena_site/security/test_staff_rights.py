@@ -10,7 +10,7 @@ from common.client_ip import network_hash
 from leaderboard.models import AnomalyReview
 from tests import make
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 BANS, VOTES, QUEUE = "/admin/accounts/ban/", "/admin/battles/vote/", "/admin/battles/moderationcase/"
 NETWORK = "2026-11:0123456789abcdef"
 STAFF_ONLY = "Only an administrator can block staff, or a network that staff comes from."

@@ -138,7 +138,7 @@ def test_chart_labels_of_many_models_do_not_overlap(arena: Arena, page: Page, wi
     assert fewer.is_visible() == (width == 360)
 
 
-def test_drawn_charts_keep_own_styles_follow_theme_and_link_to_comparisons(arena: Arena, page: Page):
+def test_drawn_charts_keep_styles_follow_theme_and_link(arena: Arena, page: Page):
     page.emulate_media(color_scheme="light")
     page.goto(f"{arena.url}/leaderboard/charts/")
     ticks = page.locator("[data-chart=history] .xtick text")

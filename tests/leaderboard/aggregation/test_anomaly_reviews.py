@@ -14,6 +14,8 @@ from tests.leaderboard.aggregation.honest_votes import cast_honest_votes, make_m
 from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.vote_factory import ballot, cast, cast_all
 
+pytestmark = pytest.mark.slow
+
 State = AnomalyReview.State
 
 

@@ -19,6 +19,8 @@ from tests.leaderboard.aggregation.honest_votes import cast_honest_votes, make_m
 from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.vote_factory import ballot, cast_all
 
+pytestmark = pytest.mark.slow
+
 State, Group = AnomalyReview.State, AnomalyReview.Group
 DAY_OF_RING = datetime(2026, 3, 18, 12, tzinfo=UTC)
 REVIEWS = "/admin/leaderboard/anomalyreview/"

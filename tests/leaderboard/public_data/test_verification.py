@@ -22,7 +22,7 @@ from leaderboard.models import AggregationRun, EloRating
 from tests.leaderboard.public_data.exports import export, publish
 from tests.leaderboard.vote_factory import ballot, cast, cast_all, contestants
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 Reason = Vote.ExcludedReason
 

@@ -10,6 +10,8 @@ from tests.leaderboard import reference_votes
 from tests.leaderboard.rating import simulations
 from tests.leaderboard.rating.rank_simulation import RankErrors
 
+pytestmark = pytest.mark.slow
+
 EFFECTS = np.array([0.25, -0.1, 0.05, 0.0])
 
 

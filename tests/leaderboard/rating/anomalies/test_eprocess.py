@@ -7,6 +7,8 @@ from tests.leaderboard.rating import simulations
 from tests.leaderboard.rating.anomalies.voter_verdicts import verdicts
 from tests.leaderboard.rating.simulations import LEFT, RIGHT, TIE, Ballots
 
+pytestmark = pytest.mark.slow
+
 MODELS = 20
 
 
