@@ -72,7 +72,8 @@ def test_columns_get_other_roles_and_answers_a_run():
     assert stored["Location"] == f"/benchmarks/r/{run.public_id}/"
     case = run.version.cases.all()[0]
     assert (case.variables, case.expected, case.metadata) == ({"Frage": "2 + 2?"}, ["4"], {"country": "FR"})
-    assert list(run.items.values_list("entrant__imported", "replies__reply__text")) == [("ada", "vier"), ("ada", "6")]
+    items = run.items.order_by("case__position")
+    assert list(items.values_list("entrant__imported", "replies__reply__text")) == [("ada", "vier"), ("ada", "6")]
 
 
 @pytest.mark.parametrize("role", ["weight", "variable:", "nothing", "nothing:a"])

@@ -25,7 +25,7 @@ from tests.fake_provider import FakeProvider
 from tests.waiting import wait_for
 
 POSTGRES, VALKEY, WEB = "bin/postgres", "valkey-server", "arena_site.embedded.web"
-ANSWERS, SWEEPER = "-Q answers", "manage.py sweep"
+ANSWERS, SWEEPER = "-Q answers,benchmarks", "manage.py sweep"
 # Both contestants repeat the prompt's words, one every five milliseconds, so that every text is known.
 MODELS = """
 - {{id: left-one, name: Left one, model: steady, base_url: "{0}", needs_key: false, status: active}}
