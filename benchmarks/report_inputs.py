@@ -1,7 +1,7 @@
 """Inputs of a run's report, read by columns; `statistics.recompute` makes the same of the rows of an export."""
 
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from itertools import groupby
 
 import numpy as np
@@ -13,50 +13,74 @@ from benchmarks.statistics.clusters import Floats, Indices
 from benchmarks.statistics.headers import PASSED, SCORE
 from benchmarks.statistics.inputs import RunInputs, Usage
 from benchmarks.statistics.recompute import NotOneRun, entrant_header, run_header
-from benchmarks.statistics.rows import WRONG_ERRORS
+from benchmarks.statistics.rows import WRONG_ERRORS, ItemRow
 from benchmarks.statistics.scores import Kind
 from leaderboard.counting.columns import FloatColumns, read_float_columns
 
 _USAGE = tuple(field.name for field in fields(Usage))
-_ITEM = ("item", "entrant", "case_id", "repeat", "kind", "not_extracted", "score", "passed", *_USAGE)
+_ITEM = ("item", "case_id", "repeat", "kind", "not_extracted", "score", "passed", *_USAGE)
 _SCORE = ("item", "value", "weight", "not_extracted", "is_measured")
+
+
+@dataclass(frozen=True)
+class _Entrant:
+    """One entrant's items; a run of 100,000 items is read in such parts to save memory."""
+
+    heading: ItemRow
+    items: FloatColumns
+    values: dict[str, Floats]  # by metric, shape (items,)
+    not_extracted: int
 
 
 def read_inputs(run: Run) -> RunInputs:
     """Return the inputs of a run's report. Raises NotOneRun for a run without items."""
-    found = read_float_columns(read_sql("report_items.sql"), {"run": run.pk, "wrong": list(WRONG_ERRORS)}, _ITEM)
-    items = dict(found).get(())
-    if items is None:
+    entrants = [found for pk, heading in sorted(shared_rows(run).items()) if (found := _read_entrant(pk, heading))]
+    if not entrants:
         raise NotOneRun("the run has no items")
-    entrants, row = np.unique(items["entrant"], return_inverse=True)
-    cases, column = np.unique(items["case_id"], return_inverse=True)
-    repeat = items["repeat"].astype(np.int64)
-    shape = (len(entrants), len(cases), 1 + int(repeat.max()))
+    facts = read_cases(run)
+    cases = np.unique(np.concatenate([entrant.items["case_id"] for entrant in entrants]))
+    columns = [np.searchsorted(cases, entrant.items["case_id"]) for entrant in entrants]
+    repeats = [entrant.items["repeat"].astype(np.int64) for entrant in entrants]
+    shape = (len(entrants), len(cases), 1 + max(int(repeat.max()) for repeat in repeats))
 
-    def spread(numbers: Floats, absent: float = np.nan) -> Floats:
+    def spread(numbers: Iterable[Floats | None], absent: float = np.nan) -> Floats:
         places = np.full(shape, absent)
-        places[row, column, repeat] = numbers
+        for row, found in enumerate(numbers):
+            if found is not None:
+                places[row, columns[row], repeats[row]] = found
         return places
 
-    values, is_not_extracted = _values(run, items)
-    headings, facts = shared_rows(run), read_cases(run)
-    shared = [headings[int(pk)] for pk in entrants]
+    named = {metric for entrant in entrants for metric in entrant.values} - {SCORE, PASSED}
+    values = {
+        metric: spread(entrant.values.pop(metric, None) for entrant in entrants)
+        for metric in (SCORE, PASSED, *sorted(named))
+    }
     return RunInputs(
-        header=run_header(shared[0]),
-        entrants=[entrant_header(heading) for heading in shared],
+        header=run_header(entrants[0].heading),
+        entrants=[entrant_header(entrant.heading) for entrant in entrants],
         cases=[facts[int(pk)] for pk in cases],
-        values={metric: spread(numbers) for metric, numbers in values.items()},
-        kinds=spread(items["kind"], Kind.MISSING).astype(np.int8),
-        usage=Usage(**{name: spread(items[name]) for name in _USAGE}),
-        not_extracted=np.bincount(row, weights=is_not_extracted, minlength=len(entrants)).astype(np.int64),
+        values={metric: found for metric, found in values.items() if metric == SCORE or not np.isnan(found).all()},
+        kinds=spread((entrant.items["kind"] for entrant in entrants), Kind.MISSING).astype(np.int8),
+        usage=Usage(**{name: spread(entrant.items.pop(name) for entrant in entrants) for name in _USAGE}),
+        not_extracted=np.array([entrant.not_extracted for entrant in entrants]),
     )
 
 
-def _values(run: Run, items: FloatColumns) -> tuple[dict[str, Floats], Floats]:
+def _read_entrant(pk: int, heading: ItemRow) -> _Entrant | None:
+    """Return None without items."""
+    found = read_float_columns(read_sql("report_items.sql"), {"entrant": pk, "wrong": list(WRONG_ERRORS)}, _ITEM)
+    items = dict(found).get(())
+    if items is None:
+        return None
+    values, is_not_extracted = _values(pk, items)
+    return _Entrant(heading, items, values, int(is_not_extracted.sum()))
+
+
+def _values(entrant: int, items: FloatColumns) -> tuple[dict[str, Floats], Floats]:
     """Return the items' values by metric, and 1 for each from which nothing was extracted."""
     order = np.argsort(items["item"])
     values, is_not_extracted = {SCORE: items["score"], PASSED: items["passed"]}, items["not_extracted"]
-    scores = read_float_columns(read_sql("report_scores.sql"), {"run": run.pk}, _SCORE, by=("metric", "check_key"))
+    scores = read_float_columns(read_sql("report_scores.sql"), {"entrant": entrant}, _SCORE, by=("metric", "check_key"))
     for metric, found in groupby(scores, key=lambda score: score[0][0]):
         checks = [(order[np.searchsorted(items["item"], score["item"], sorter=order)], score) for _, score in found]
         for rows, score in checks:
@@ -64,8 +88,7 @@ def _values(run: Run, items: FloatColumns) -> tuple[dict[str, Floats], Floats]:
         if metric:
             means = _means(checks, len(order))
             values[metric] = np.where(np.isnan(means), values.get(metric, means), means)
-    kept = {metric: found for metric, found in values.items() if metric == SCORE or not np.isnan(found).all()}
-    return kept, is_not_extracted
+    return values, is_not_extracted
 
 
 def _means(checks: Sequence[tuple[Indices, FloatColumns]], number: int) -> Floats:

@@ -1,13 +1,10 @@
--- All items of a run with the numbers of a report, which read_items.sql reads with all else. Kinds are those of
+-- An entrant's items with the numbers of a report, which read_items.sql reads with all else. Kinds are those of
 -- benchmarks.statistics.scores. Joined as sets, because a lateral query for each item takes five times as long.
 WITH items AS MATERIALIZED (
-    SELECT item.*
-    FROM benchmarks_runitem AS item
-    JOIN benchmarks_entrant AS entrant ON entrant.id = item.entrant_id
-    WHERE entrant.run_id = %(run)s
+    SELECT * FROM benchmarks_runitem WHERE entrant_id = %(entrant)s
 )
 SELECT
-    items.id AS item, entrant_id AS entrant, case_id, repeat,
+    items.id AS item, case_id, repeat,
     CASE WHEN error = ANY(%(wrong)s) THEN 1 WHEN state IN ('answered', 'scored') THEN 0 ELSE 2 END AS kind,
     (error = 'not_extracted')::integer AS not_extracted, score, passed::integer AS passed,
     used.cost, coalesce(lost.cost, 0) AS lost_cost, coalesce(lost.calls, 0) AS lost_calls, used.first_token_ms,

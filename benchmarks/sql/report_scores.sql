@@ -1,10 +1,9 @@
--- Scores of a run's metrics, and answers from which a check could extract nothing.
+-- Scores of an entrant's metrics, and answers from which a check could extract nothing.
 SELECT
     score.check_key, score.metric, score.item_id AS item, score.value, score.weight,
     ('not_extracted' IN (score.label, score.error))::integer AS not_extracted,
     (score.label = 'not_extracted' OR score.error <> 'not_measured')::integer AS is_measured
-FROM benchmarks_entrant AS entrant
-JOIN benchmarks_runitem AS item ON item.entrant_id = entrant.id
+FROM benchmarks_runitem AS item
 JOIN benchmarks_score AS score ON score.item_id = item.id
-WHERE entrant.run_id = %(run)s AND score.source = 'check'
+WHERE item.entrant_id = %(entrant)s AND score.source = 'check'
     AND (score.metric <> '' OR 'not_extracted' IN (score.label, score.error))
