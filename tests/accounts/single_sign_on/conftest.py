@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts.single_sign_on import connections
+from accounts.single_sign_on import connections, discovery
 from tests.accounts.single_sign_on.browser import sign_in
 from tests.fake_issuer import FakeIssuer
 
@@ -14,6 +14,9 @@ def issuer(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeIssue
     """Run an issuer of the domain example.org, the only one in the settings. The machine is busy."""
     monkeypatch.setattr(connections, "CONNECT_TIMEOUT_S", 60)
     monkeypatch.setattr(connections, "TOTAL_TIMEOUT_S", 60)
+    # An issuer of an earlier test may have had the same port.
+    monkeypatch.setattr(discovery, "_endpoints", {})
+    monkeypatch.setattr(discovery, "_keys", {})
     running = FakeIssuer()
     settings.ARENA_SSO = [running.settings()]
     yield running
