@@ -1,9 +1,11 @@
 """Report of a run from its inputs alone."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
+from msgspec import structs
 from scipy.special import stdtr
 
 from benchmarks.statistics import paired, power
@@ -27,10 +29,9 @@ def report(inputs: RunInputs) -> ReportPayload:
     """Return everything that a report stores. The order of entrants and cases in the inputs does not matter."""
     inputs = inputs.sorted()
     primary = _Comparison(inputs, SCORE)
-    secondary = [_Comparison(inputs, metric) for metric in _secondary_metrics(inputs)]
-    adjusted = holm(np.concatenate([np.empty(0), *(metric.pairs.p for metric in secondary)]))
-    parts = np.split(adjusted, np.cumsum([len(metric.pairs.p) for metric in secondary])[:-1]) if secondary else []
-    metrics = [primary.payload(None), *(metric.payload(part) for metric, part in zip(secondary, parts, strict=True))]
+    # One after the other, because the arrays of a large run's metric are megabytes.
+    secondary = [_Comparison(inputs, metric).payload(is_primary=False) for metric in _secondary_metrics(inputs)]
+    metrics = [primary.payload(is_primary=True), *_with_holm(secondary)]
     names = [entrant.entrant for entrant in inputs.entrants]
     return ReportPayload(
         method=METHOD,
@@ -84,15 +85,15 @@ class _Comparison:
             if self.is_complete[place]
         ]
 
-    def payload(self, holm_p: Floats | None) -> Metric:
+    def payload(self, *, is_primary: bool) -> Metric:
         return Metric(
             metric=self.metric,
-            is_primary=holm_p is None,
+            is_primary=is_primary,
             is_binary=self.scores.is_binary,
             means=self._means(),
-            pairs=self._pairs(self.pairs, self.family, holm_p),
+            pairs=self._pairs(self.pairs, self.family),
             bound=number(self.family.bound),
-            against_baseline=self._pairs(self.to_baseline, self.baseline_family, None) if self.to_baseline else [],
+            against_baseline=self._pairs(self.to_baseline, self.baseline_family) if self.to_baseline else [],
             baseline_bound=number(self.baseline_family.bound) if self.baseline_family else None,
         )
 
@@ -148,12 +149,10 @@ class _Comparison:
             for i, name in enumerate(self.names)
         ]  # fmt: skip
 
-    def _pairs(self, pairs: PairedDifferences, family: StepDown | None, holm_p: Floats | None) -> list[Pair]:
-        return [
-            self._pair(pairs, row, family, None if holm_p is None else holm_p[row]) for row in range(len(pairs.first))
-        ]
+    def _pairs(self, pairs: PairedDifferences, family: StepDown | None) -> list[Pair]:
+        return [self._pair(pairs, row, family) for row in range(len(pairs.first))]
 
-    def _pair(self, pairs: PairedDifferences, row: int, family: StepDown | None, holm_p: float | None) -> Pair:
+    def _pair(self, pairs: PairedDifferences, row: int, family: StepDown | None) -> Pair:
         first, second = int(pairs.first[row]), int(pairs.second[row])
         is_ranked = bool(self.is_complete[first] and self.is_complete[second])
         joint, tail = None, power.TAIL
@@ -180,7 +179,7 @@ class _Comparison:
             is_separable=bool(family.is_above[row] or family.is_below[row]) if family and is_ranked else None,
             p=number(pairs.p[row]),
             exact_p=number(pairs.exact_p[row]),
-            holm_p=None if holm_p is None else number(holm_p),
+            holm_p=None,
             between=between,
             within=within,
             noise=noise,
@@ -207,6 +206,15 @@ class _Comparison:
             power.cases_to_separate(variance, difference, tail=tail, clusters_per_case=share),
             repeats_needed,
         )
+
+
+def _with_holm(metrics: list[Metric]) -> Iterator[Metric]:
+    """Yield the metrics with p-values adjusted for all pairs of all of them."""
+    known = [np.nan if pair.p is None else pair.p for metric in metrics for pair in metric.pairs]
+    adjusted = iter(holm(np.array(known, dtype=float)))
+    for metric in metrics:
+        pairs = [structs.replace(pair, holm_p=number(next(adjusted))) for pair in metric.pairs]
+        yield structs.replace(metric, pairs=pairs)
 
 
 def _secondary_metrics(inputs: RunInputs) -> list[str]:
