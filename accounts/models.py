@@ -186,6 +186,7 @@ class Scope(models.TextChoices):
     VOTE = "vote", _("vote")
     BENCHMARK = "benchmark", _("benchmark")
     EXPORT = "export", _("export")
+    GATEWAY = "gateway", _("gateway")
 
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
@@ -209,6 +210,9 @@ class ApiToken(models.Model):
     digest = models.CharField(max_length=64, unique=True, editable=False)
     last_four = models.CharField(max_length=4, editable=False)
     scopes = ArrayField(models.CharField(max_length=20, choices=Scope.choices))
+    # For the gateway: store texts of exchanges; answer identical requests at temperature 0 from the cache.
+    keeps_texts = models.BooleanField(_("keep texts"), default=False, db_default=False)
+    caches_answers = models.BooleanField(_("answer repeated requests from a cache"), default=False, db_default=False)
     created_at = models.DateTimeField(db_default=Now())
     expires_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)

@@ -18,6 +18,8 @@ APPS = (
     "arena_site",
     "battles",
     "benchmarks",
+    "routing",
+    "gateway",
     "common",
     "leaderboard",
     "models_registry",

@@ -51,6 +51,8 @@ INSTALLED_APPS = [
     "battles",
     "leaderboard",
     "benchmarks",
+    "routing",
+    "gateway",
     "arena_site",
 ]
 

@@ -11,6 +11,7 @@ from battles.models.moderation import (
     ModerationVerdict,
     Report,
 )
+from battles.models.routing import RoutingDecision, RoutingDecisionQuerySet
 from battles.models.sessions import Session
 from battles.models.shares import Share
 from battles.models.suggestions import PromptSuggestion
@@ -37,6 +38,8 @@ __all__ = [
     "Position",
     "PromptSuggestion",
     "Report",
+    "RoutingDecision",
+    "RoutingDecisionQuerySet",
     "Session",
     "Share",
     "Side",

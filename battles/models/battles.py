@@ -16,6 +16,7 @@ from models_registry.models import LanguageModel
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
 
+    from battles.models.routing import RoutingDecision
     from battles.models.shares import Share
     from battles.models.votes import Vote
 
@@ -61,12 +62,19 @@ class Battle(models.Model):
         COMPARE = "compare", _("compare")
         DIRECT = "direct", _("direct chat")
 
+    class Origin(models.TextChoices):
+        """Chooser of the pair: only drawn pairs count on Overall and on boards of categories and languages."""
+
+        DRAW = "draw", _("drawn")
+        ROUTER = "router", _("auto mode")
+
     VOTED_MODES = (Mode.BLIND, Mode.SIDE_BY_SIDE)
     CONSENT_CHARACTERS = 40
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     session = models.ForeignKey("Session", models.PROTECT, related_name="battles")
     mode = models.CharField(max_length=12, choices=Mode, default=Mode.BLIND)
+    origin = models.CharField(max_length=6, choices=Origin, default=Origin.DRAW, db_default=Origin.DRAW)
     # Labels of a vote cast now; Vote has the same four columns.
     categories = ArrayField(models.CharField(max_length=40), default=list, blank=True)
     language = models.CharField(max_length=3, default=UNDETERMINED, db_default=UNDETERMINED)
@@ -94,6 +102,7 @@ class Battle(models.Model):
         turns: RelatedManager["Turn"]
         vote: "Vote"
         share: "Share"
+        decision: "RoutingDecision"
 
     class Meta:
         constraints = [
@@ -101,6 +110,9 @@ class Battle(models.Model):
                 condition=Q(propensity__gt=0, propensity__lte=1), name="a_propensity_is_a_probability"
             ),
             models.CheckConstraint(condition=Q(mode="blind") | Q(filters={}), name="only_a_blind_draw_is_narrowed"),
+            models.CheckConstraint(
+                condition=Q(origin__in=["draw", "router"]), name="a_pair_is_drawn_or_chosen_by_auto_mode"
+            ),
             models.CheckConstraint(
                 condition=Q(consent_withdrawn_at=None) | ~Q(consent=""), name="only_consent_that_was_given_is_withdrawn"
             ),

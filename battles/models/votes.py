@@ -32,7 +32,7 @@ class NextStarOrder(models.Func):
     output_field = models.PositiveBigIntegerField()
 
 
-VOTE_FACTS = ["battle", "mode", "choice", "model_left", "model_right", "created_at", "style", "turn_count"]
+VOTE_FACTS = ["battle", "mode", "origin", "choice", "model_left", "model_right", "created_at", "style", "turn_count"]
 
 
 class _IsIn(models.Func):
@@ -104,6 +104,10 @@ class Vote(models.Model):
     battle = models.OneToOneField(Battle, models.PROTECT, related_name="vote")
     # The battle's mode: side-by-side votes, cast with visible names, have a board of their own.
     mode = models.CharField(max_length=12, choices=Battle.Mode, default=Battle.Mode.BLIND, db_default=Battle.Mode.BLIND)
+    # The battle's origin: votes on pairs that auto mode chose have a board of their own.
+    origin = models.CharField(
+        max_length=6, choices=Battle.Origin, default=Battle.Origin.DRAW, db_default=Battle.Origin.DRAW
+    )
     choice = models.CharField(max_length=8, choices=Choice)
     model_left = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
     model_right = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")

@@ -1,0 +1,60 @@
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import ApiToken, User
+from battles.models import Battle, Call, RoutingDecision
+from common.ids import new_public_id
+
+
+class ExchangeQuerySet(models.QuerySet["Exchange"]):
+    def of_user(self, user: User) -> "ExchangeQuerySet":
+        return self.filter(token__user=user)
+
+
+class Exchange(models.Model):
+    """One request to the gateway that reached a model, the cache or a battle."""
+
+    public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
+    created_at = models.DateTimeField(db_default=Now())
+    # The token's owner; the token may be deleted.
+    user = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    token = models.ForeignKey(ApiToken, models.SET_NULL, null=True, related_name="exchanges")
+    # `model` of the request: a slug, "auto" and its like, or "battle".
+    asked_model = models.CharField(max_length=120)
+    decision = models.ForeignKey(RoutingDecision, models.SET_NULL, null=True, related_name="exchanges")
+    # The last call; earlier ones failed before the first byte (`fallbacks`).
+    call = models.OneToOneField(Call, models.PROTECT, null=True, related_name="exchange")
+    battle = models.OneToOneField(Battle, models.PROTECT, null=True, related_name="exchange")
+    fallbacks = models.PositiveSmallIntegerField(default=0)
+    is_stream = models.BooleanField(default=False)
+    is_cached = models.BooleanField(default=False)
+    prompt_tokens = models.PositiveIntegerField(null=True)
+    completion_tokens = models.PositiveIntegerField(null=True)
+    # US dollars, of all calls.
+    cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
+    finish_reason = models.CharField(max_length=40, blank=True)
+    error = models.CharField(max_length=40, blank=True)
+    # Keyed digest of the caller's session; "" without one.
+    session_digest = models.CharField(max_length=64, blank=True)
+    # Messages and answer in OpenAI's shape; NULL unless the token keeps texts.
+    texts = models.JSONField(null=True)
+
+    objects = ExchangeQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("exchange of the gateway")
+        verbose_name_plural = _("exchanges of the gateway")
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(condition=Q(is_cached=False) | Q(call=None), name="a_cached_exchange_makes_no_call"),
+        ]
+        indexes = [
+            # For the owner's page of tokens, and for pruning.
+            models.Index(fields=["token", "-id"], name="exchanges_of_a_token"),
+            models.Index(fields=["created_at"], name="exchanges_by_time"),
+        ]
+
+    def __str__(self) -> str:
+        return self.public_id

@@ -1,0 +1,81 @@
+import pgtrigger
+from django.db import models
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from common.ids import new_public_id
+from leaderboard.models import AggregationRun
+
+SNAPSHOT_FACTS = [
+    "public_id", "slot", "state", "method", "features_version", "board", "parameters", "prices", "heads", "votes",
+    "trained_until", "checksum", "seconds", "message", "created_at",
+]  # fmt: skip
+
+
+class RouterSnapshotQuerySet(models.QuerySet["RouterSnapshot"]):
+    def published(self) -> "RouterSnapshotQuerySet":
+        """Filter to trained routers, newest first."""
+        return self.filter(state=RouterSnapshot.State.PUBLISHED).order_by("-pk")
+
+
+class RouterSnapshot(models.Model):
+    """One training. Published ones decide; immutable."""
+
+    class State(models.TextChoices):
+        PUBLISHED = "published", _("published")
+        FEW_VOTES = "few_votes", _("too few votes")
+        WORSE = "worse", _("not better than the one before")
+        FAILED = "failed", _("failed")
+
+    public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
+    # The scheduled time or the request of this training.
+    slot = models.CharField(max_length=60, unique=True)
+    state = models.CharField(max_length=9, choices=State)
+    method = models.CharField(max_length=40, blank=True)
+    features_version = models.CharField(max_length=40, blank=True)
+    board = models.ForeignKey(AggregationRun, models.PROTECT, null=True, related_name="+")
+    # routing.learning.router.Router.to_bytes; empty unless published.
+    parameters = models.BinaryField(default=bytes)
+    # λ of 21 dials from 0 to 1: chances of winning per US dollar.
+    prices = models.JSONField(default=list)
+    # {name, passed, gain, lower_bound, scale} of each head.
+    heads = models.JSONField(default=list)
+    votes = models.PositiveIntegerField(default=0)
+    # Number of the last vote that was read.
+    trained_until = models.PositiveBigIntegerField(default=0)
+    checksum = models.CharField(max_length=64, blank=True)
+    seconds = models.FloatField(default=0)
+    message = models.TextField(blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects = RouterSnapshotQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("training of auto mode")
+        verbose_name_plural = _("trainings of auto mode")
+        ordering = ["-pk"]
+        triggers = [pgtrigger.ReadOnly(name="a_router_snapshot_never_changes", fields=SNAPSHOT_FACTS)]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+
+class RouterEvaluation(models.Model):
+    """Result of `evaluate_router`: how a policy would have done on later votes."""
+
+    public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
+    snapshot = models.ForeignKey(RouterSnapshot, models.PROTECT, null=True, related_name="evaluations")
+    # Name of the file, or "" for the arena's votes.
+    source = models.CharField(max_length=200, blank=True)
+    votes = models.PositiveIntegerField(default=0)
+    # routing.learning.evaluation's table, figures and curves.
+    result = models.JSONField(default=dict)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        verbose_name = _("evaluation of auto mode")
+        verbose_name_plural = _("evaluations of auto mode")
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return self.public_id
