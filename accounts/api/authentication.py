@@ -58,7 +58,7 @@ class ActorAuthentication(BaseAuthentication):
         if row.last_used_at is None or timezone.now() - row.last_used_at > LAST_USED_INTERVAL:
             ApiToken.objects.filter(pk=row.pk).update(last_used_at=Now())
         scopes = frozenset(Scope(scope) for scope in row.scopes)
-        return Actor(user=row.user, scopes=scopes, **client_networks(request._request))
+        return Actor(user=row.user, scopes=scopes, token=row.pk, **client_networks(request._request))
 
     def _enforce_csrf(self, request: Request) -> None:
         check = CSRFCheck(lambda _: None)  # type: ignore[arg-type]

@@ -65,6 +65,11 @@ ARENA_LIMITS = {
     ("read", "member"): "1200/minute",
     ("read", "network"): "12000/minute",
     ("read", "network48"): "20000/minute",
+    # Decisions of auto mode without a battle.
+    ("route", "visitor"): "60/minute",
+    ("route", "member"): "600/minute",
+    ("route", "network"): "6000/minute",
+    ("route", "network48"): "10000/minute",
     # New benchmark runs; see also ARENA_RUNS.
     ("run", "member"): env.str("ARENA_LIMIT_RUN_MEMBER", default="20/hour"),
     ("run", "network"): "200/hour",
