@@ -74,10 +74,6 @@ def _head(export: RunExport, entrant: Entrant) -> JsonObject:
     }  # fmt: skip
 
 
-def _model_of(entrant: Entrant) -> str:
-    return entrant.model.slug if entrant.model else entrant.imported
-
-
 def _generate_config(parameters: JsonObject) -> JsonObject:
     found = {name: parameters[own] for own, name in _PARAMETERS.items() if parameters.get(own) is not None}
     if isinstance(stop := found.get("stop_seqs"), str):
