@@ -54,7 +54,7 @@ def test_any_batching_gives_the_same_tallies(batches):
     pairs = [
         (scope, vote.model_left.slug, vote.model_right.slug, vote.choice)
         for vote in counted
-        for scope in board_keys(vote.mode, vote.categories, vote.language)
+        for scope in board_keys(vote.mode, vote.origin, vote.categories, vote.language)
     ]
     results = aggregate_and_read_results()
     assert results["voters"] == {(*pair, n) for pair, n in Counter(voter_pairs).items()}
