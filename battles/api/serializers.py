@@ -9,7 +9,7 @@ from rest_framework import serializers
 from battles import feedback
 from battles.api.routing_fields import ContextSerializer, DialField, max_cost_field
 from battles.models import Attachment, Battle, Vote
-from battles.prompting.auto_options import AUTO, AUTO_NAME, DEFAULT_DIAL, AutoOptions, RoutingContext
+from battles.prompting.auto_options import AUTO, DEFAULT_DIAL, REQUESTED_MODES, AutoOptions, RoutingContext
 from battles.prompting.lineup import BattleRequest, Filters
 from battles.prompting.proof_of_work import MAX_PROOF_CHARACTERS
 from common.api.fields import ChoiceField, TextField
@@ -46,7 +46,7 @@ class FiltersSerializer(serializers.Serializer[None]):
 
 
 class StartBattleSerializer(PromptSerializer):
-    mode = ChoiceField(choices=[*Battle.Mode.choices, (AUTO, AUTO_NAME)], default=Battle.Mode.BLIND)
+    mode = ChoiceField(choices=REQUESTED_MODES, default=Battle.Mode.BLIND)
     models = serializers.ListField(child=serializers.CharField(max_length=120), default=list)
     filters = FiltersSerializer(default=Filters)
     proof = serializers.CharField(max_length=MAX_PROOF_CHARACTERS, default="", allow_blank=True)

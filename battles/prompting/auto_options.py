@@ -6,8 +6,10 @@ from typing import TypedDict
 
 from django.utils.translation import gettext_lazy as _
 
+from battles.models import Battle
+
 AUTO = "auto"
-AUTO_NAME = _("auto")
+REQUESTED_MODES = [*Battle.Mode.choices, (AUTO, _("auto"))]
 # Dials by the names that pages and the gateway's models have for them: 0 is the cheapest model, 1 the best.
 DIALS = {"cheap": 0.2, "balanced": 0.5, "best": 1.0}
 DEFAULT_DIAL = DIALS["balanced"]
@@ -51,3 +53,8 @@ class AutoOptions:
     context: RoutingContext = NO_CONTEXT
     dial: float = DEFAULT_DIAL
     max_cost: Decimal | None = None
+
+
+def dial_name(dial: float) -> str:
+    """Return the name of the nearest dial in DIALS."""
+    return min(DIALS, key=lambda name: abs(DIALS[name] - dial))
