@@ -178,7 +178,10 @@ def _price(plan: PlannedCall, charge: Charge | None) -> Price | None:
 
 
 def _logged(plan: PlannedCall) -> JsonObject:
-    return {"model": plan.model.upstream_name, "parameters": plan.parameters, "turns": plan.turns}
+    """Return the log's facts of a request: none of a caller's texts."""
+    texts = TOOLING | {"stop"} if plan.purpose == Call.Purpose.GATEWAY else frozenset()
+    parameters = {name: value for name, value in plan.parameters.items() if name not in texts}
+    return {"model": plan.model.upstream_name, "parameters": parameters, "turns": plan.turns}
 
 
 def _reserve(planned: Sequence[PlannedCall], person: str) -> tuple[dict[int, Charge], set[int]]:
@@ -188,7 +191,7 @@ def _reserve(planned: Sequence[PlannedCall], person: str) -> tuple[dict[int, Cha
         charge = plan.answer.charge if plan.answer else None
         if charge is not None and charge.cost is None:
             reserved_before[number] = charge
-        elif bill := _bill(plan, person):
+        elif bill := bill_for(plan, person):
             bills[number] = bill
     reserved = spending.reserve_affordable(bills)
     unaffordable = bills.keys() - reserved.keys()
@@ -197,7 +200,7 @@ def _reserve(planned: Sequence[PlannedCall], person: str) -> tuple[dict[int, Cha
     return reserved_before | reserved, unaffordable
 
 
-def _bill(plan: PlannedCall, person: str) -> Charge | None:
+def bill_for(plan: PlannedCall, person: str) -> Charge | None:
     tools = _tooling_bytes(plan.overrides)
     beside = tools + MAX_TOOL_TEMPLATE_TOKENS if tools else 0
     return spending.bill(plan.model, plan.messages, person=person, max_tokens=plan.max_tokens, beside=beside)
@@ -246,7 +249,7 @@ def close(prepared: PreparedCall, result: CallResult) -> None:
 def store_result(prepared: PreparedCall, result: CallResult) -> bool:
     """Store the result and settle the cost; False if closed before. Last but for breakers in a transaction."""
     call = prepared.row
-    if not Call.objects.unfinished().filter(pk=call.pk).update(**_outcome(prepared, result)):
+    if not Call.objects.unfinished().filter(pk=call.pk).update(**outcome_of(prepared, result)):
         return False
     transaction.on_commit(partial(_count, call))
     announce_freed([call.model])
@@ -257,7 +260,7 @@ def store_result(prepared: PreparedCall, result: CallResult) -> bool:
 
 def store_results(results: Sequence[tuple[PreparedCall, CallResult]]) -> dict[int, Decimal]:
     """Store results like store_result, in one statement; return the costs of calls that were still open, by id."""
-    outcomes = [{"id": prepared.row.pk, **_outcome(prepared, result)} for prepared, result in results]
+    outcomes = [{"id": prepared.row.pk, **outcome_of(prepared, result)} for prepared, result in results]
     with connection.cursor() as cursor:
         cursor.execute(read_sql("close_calls.sql"), [msgspec.json.encode(outcomes).decode()])
         closed = {pk for (pk,) in cursor.fetchall()}
@@ -267,7 +270,7 @@ def store_results(results: Sequence[tuple[PreparedCall, CallResult]]) -> dict[in
     return {call.pk: call.cost or Decimal(0) for call in calls}
 
 
-def _outcome(prepared: PreparedCall, result: CallResult) -> dict[str, object]:
+def outcome_of(prepared: PreparedCall, result: CallResult) -> dict[str, object]:
     """Set the row's OUTCOME_FIELDS without saving; return their values."""
     call, completion = prepared.row, result.completion
     estimate_tokens(prepared, result)
@@ -293,11 +296,12 @@ def estimate_tokens(prepared: PreparedCall, result: CallResult) -> None:
 
 
 def _estimate_completion(result: CallResult) -> int:
-    """Return the number of pieces of a fine-grained stream, otherwise an estimate by characters."""
+    """Return the pieces of a stopped stream that are about a token each, otherwise an estimate by characters."""
     characters = sum(map(len, result.texts + result.reasonings)) + result.tool_characters
     pieces = result.completion.pieces
-    is_fine_grained = characters <= pieces * MAX_CHARACTERS_PER_PIECE
-    return pieces if is_fine_grained and result.tool_characters == 0 else max(pieces, _estimate_tokens(characters))
+    if result.stopped and characters <= pieces * MAX_CHARACTERS_PER_PIECE:
+        return pieces
+    return _estimate_tokens(characters)
 
 
 def _count(call: Call) -> None:

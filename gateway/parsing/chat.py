@@ -34,8 +34,11 @@ class ChatBody:
     dropped: tuple[str, ...]
 
     @property
+    def characters(self) -> int:
+        return self.conversation.characters
+
+    @property
     def has_tools(self) -> bool:
-        """False for a caller that forbids to call them."""
         return "tools" in self.parameters
 
     @property

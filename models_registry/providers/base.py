@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple, Protocol, TypeAlias, TypedDict, Unpack
+from typing import Protocol, TypeAlias, TypedDict, Unpack
 
 import msgspec
 
@@ -19,7 +19,8 @@ logger = logging.getLogger(__name__)
 Receive = Callable[[str, str], float]
 
 
-class ToolCallDelta(NamedTuple):
+@dataclass(frozen=True)
+class ToolCallDelta:
     """Part of a tool call. id and name come with its first part, arguments in pieces."""
 
     index: int
@@ -120,11 +121,11 @@ class Completion:
     """
 
     finish_reason: str = ""
-    pieces: int = 0
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     reasoning_tokens: int | None = None
     request_id: str = ""
+    pieces: int = 0
 
 
 class StreamOptions(TypedDict, total=False):
