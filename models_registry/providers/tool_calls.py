@@ -1,5 +1,7 @@
 """Tool calls of an answer, which arrive in parts."""
 
+import secrets
+
 import msgspec
 
 from common.payload_types import Json, JsonObject
@@ -43,7 +45,10 @@ class ToolCalls:
             index = self._index_of(part)
             if not 0 <= index < MAX_TOOL_CALLS:
                 raise ProviderError(FailureCode.MALFORMED, "the index of a tool call")
-            redactor = self._arguments.setdefault(index, StreamRedactor(self._key))
+            if index not in self._arguments:
+                self._arguments[index] = StreamRedactor(self._key)
+                part.id = part.id or f"call_{secrets.token_hex(12)}"  # callers name the call in its result
+            redactor = self._arguments[index]
             function = part.function
             arguments = function.arguments if function else None
             if isinstance(arguments, dict):  # of servers that do not stream them
