@@ -8,6 +8,7 @@ from uploads.payload_types import UploadKind
 
 SideName = Literal["left", "right", "1", "2", "3", "4", "5", "6"]
 Mode = Literal["blind", "side_by_side", "compare", "direct"]
+Origin = Literal["draw", "router"]
 Choice = Literal["left", "right", "tie", "both_bad"]
 BattleState = Literal["answering", "awaiting_vote", "voted", "void", "open"]
 AnswerState = Literal["queued", "streaming", "done", "stopped", "failed"]
@@ -83,12 +84,14 @@ class VotedModelPayload(TypedDict):
 
 
 class OwnVotePayload(CountedPayload):
-    """One of your votes. `title` is its session's, empty if a moderator has hidden the battle."""
+    """One of your votes. `title` is its session's, empty if a moderator has hidden the battle; `origin` is `router` if
+    auto mode chose the pair, whose vote then counts on the board `auto` alone."""
 
     battle: str
     session: str
     title: str
     mode: Mode
+    origin: Origin
     choice: Choice
     left: VotedModelPayload
     right: VotedModelPayload

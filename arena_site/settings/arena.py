@@ -13,6 +13,10 @@ ARENA_PROMPT_CHARACTERS = 20_000
 ARENA_TURNS_PER_BATTLE = 50
 ARENA_MAX_TOKENS = env.int("ARENA_MAX_TOKENS", default=2048)
 ARENA_PAIR_WEIGHTS = env.str("ARENA_PAIR_WEIGHTS", default="battles.prompting.pairing.uniform_pair_weights")
+# Decides in auto mode and in the gateway; battles.prompting.routing.heaviest_weight learns nothing.
+ARENA_ROUTER = env.str("ARENA_ROUTER", default="routing.policy.decide")
+# Maximum share of auto mode's decisions in an hour that start a battle to learn from.
+ARENA_ROUTE_EXPLORE = env.float("ARENA_ROUTE_EXPLORE", default=0.2)
 # Names of entry points of installed packages (docs/benchmarks.md, "Plug-ins").
 ARENA_PLUGINS = env.list("ARENA_PLUGINS", default=[])
 ARENA_EQUAL_PACE = env.bool("ARENA_EQUAL_PACE", default=False)
@@ -131,6 +135,8 @@ ARENA_ALLOW_PRIVATE_PROVIDERS = env.bool("ARENA_ALLOW_PRIVATE_PROVIDERS", defaul
 ARENA_KEEP_DAYS = env.int("ARENA_KEEP_DAYS", default=0)
 # Days after which ended benchmark runs are deleted, except published ones; 0 keeps them.
 ARENA_KEEP_RUNS_DAYS = env.int("ARENA_KEEP_RUNS_DAYS", default=0)
+# Days after which auto mode's decisions are deleted; 0 keeps them.
+ARENA_KEEP_DECISIONS_DAYS = env.int("ARENA_KEEP_DECISIONS_DAYS", default=90)
 # Visitors may download the votes, under pseudonyms, and releases of them; otherwise only members.
 ARENA_PUBLISH_VOTES = env.bool("ARENA_PUBLISH_VOTES", default=False)
 # Exports may contain prompts and answers of people who agreed to this text (default: battles.prompting.consent).

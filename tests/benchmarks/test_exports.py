@@ -22,7 +22,7 @@ from benchmarks.exports.formats import WRITERS
 from benchmarks.exports.source import RunExport
 from benchmarks.exports.xlsx import CUT, ELSEWHERE, MAX_CELL, PlainSheet, cut
 from benchmarks.models import Reply, Run, Score, Template
-from benchmarks.reports import compute_report, store_report
+from benchmarks.results.reports import compute_report, store_report
 from benchmarks.statistics.rows import ItemRow
 from leaderboard.exports.parquet import read_rows as read_parquet
 from tests import make

@@ -1,0 +1,62 @@
+"""Store auto mode's decisions: facts and numbers, no text of the prompt and no digest of it."""
+
+from collections.abc import Iterable
+
+from accounts.actor import Actor
+from battles.models import Battle, RoutingDecision, Session
+from battles.prompting.routing import MAX_CANDIDATES_STORED, Routed, RoutingRequest
+
+
+def new_decision(
+    *,
+    actor: Actor,
+    request: RoutingRequest,
+    routed: Routed,
+    session: Session | None = None,
+    battle: Battle | None = None,
+) -> RoutingDecision:
+    """Return the unsaved row. Its public id is final."""
+    return RoutingDecision(
+        person=actor.key if actor.is_known else "",
+        token_id=request.token,
+        session=session,
+        battle=battle,
+        query_type=routed.query_type,
+        type_confidence=routed.type_confidence,
+        categories=list(routed.labels.categories),
+        language=routed.labels.language,
+        context=request.context.as_json,
+        policy=routed.policy[:60],
+        target=routed.target,
+        model=routed.models[0] if routed.models else None,
+        runner_up=routed.models[1] if len(routed.models) > 1 else routed.runner_up,
+        confidence=routed.confidence,
+        win_chance=routed.win_chance,
+        cost_expected=routed.cost_expected,
+        cost_best=routed.cost_best,
+        dial=routed.dial,
+        propensity=routed.propensity,
+        explored=routed.explored,
+        candidates=[alternative.as_json for alternative in routed.alternatives[:MAX_CANDIDATES_STORED]],
+        reason=routed.reason,
+        details=dict(routed.details),
+        micros=routed.micros,
+    )
+
+
+def store_decision(
+    *,
+    actor: Actor,
+    request: RoutingRequest,
+    routed: Routed,
+    session: Session | None = None,
+    battle: Battle | None = None,
+) -> RoutingDecision:
+    decision = new_decision(actor=actor, request=request, routed=routed, session=session, battle=battle)
+    decision.save(force_insert=True)
+    return decision
+
+
+def store_decisions(decisions: Iterable[RoutingDecision]) -> None:
+    """Store decisions from new_decision in one statement."""
+    RoutingDecision.objects.bulk_create(list(decisions))
