@@ -15,7 +15,7 @@ from benchmarks.actions.importing import create_draft, read_import
 from benchmarks.built_in.reading import NAMES
 from benchmarks.exports.promptfoo import PromptfooExport
 from benchmarks.imports.content import Request
-from benchmarks.models import Check, Prompt, TemplateVersion
+from benchmarks.models import Check, Prompt, Template, TemplateVersion
 from benchmarks.pasting import PastedCase
 from benchmarks.scores import raw_check
 from benchmarks.scoring import checks as scoring
@@ -108,6 +108,24 @@ def test_everything_survives_and_the_rest_is_named():
         assert sentence in heading
     first = yaml.safe_load(f"description:{rest}")["tests"][0]
     assert first["assert"][0] == {"type": "contains-any", "value": ["1e3", "or this"], "config": {"arena": "any"}}
+
+
+def test_hostile_names_add_nothing_to_the_configuration():
+    breaks = "a\nb: 1\r- c\x85d: 2\u2028- e\u2029f: 3\n---\n!!python/object:os.system {}"
+    version = samples.template(make.user(), breaks[:80]).versions.get()
+    harmless = yaml.safe_load(b"".join(PromptfooExport(version).chunks()))
+    Template.objects.update(name=breaks, description=breaks, held_out=True)
+    version.prompts.update(label=breaks)
+    version.cases.filter(position=1).update(key=breaks, tags=[breaks], metadata={breaks: breaks})
+    TemplateVersion.objects.update(parameters={breaks: breaks})
+    version = TemplateVersion.objects.select_related("template").get(pk=version.pk)
+    exported = b"".join(PromptfooExport(version).chunks())
+    [document] = yaml.safe_load_all(exported)
+    assert document.keys() == harmless.keys()
+    assert document["description"] == document["prompts"][0]["label"] == document["tests"][0]["description"] == breaks
+    assert document["metadata"]["arena"]["parameters"] == {breaks: breaks}
+    heading = exported.decode().partition("\ndescription:")[0]
+    assert {line[0] for line in heading.splitlines()} == {"#"}
 
 
 def test_changes_made_for_promptfoo_are_imported():
