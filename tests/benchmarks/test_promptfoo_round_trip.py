@@ -106,7 +106,9 @@ def test_everything_survives_and_the_rest_is_named():
     assert "Checks without an assertion: equals, number." in heading
     for sentence in ("Follow-ups", "must pass", "Weights", "Messages that cases", "Reasoning", '"temperature": 0'):
         assert sentence in heading
-    first = yaml.safe_load(f"description:{rest}")["tests"][0]
+    document = yaml.safe_load(f"description:{rest}")
+    assert [prompt["label"] for prompt in document["prompts"]] == ["prompt 1", "[1]", "name"]
+    first = document["tests"][0]
     assert first["assert"][0] == {"type": "contains-any", "value": ["1e3", "or this"], "config": {"arena": "any"}}
 
 
