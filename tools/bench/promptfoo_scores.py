@@ -159,11 +159,11 @@ def _promptfoo(directory: Path, *arguments: str) -> subprocess.CompletedProcess[
     return subprocess.run(command, cwd=directory, env=peer_environment(directory), capture_output=True, text=True)
 
 
-def _evaluate(directory: Path, config: str, *arguments: str) -> list[dict[str, object]]:
+def _evaluate(directory: Path, config: str) -> list[dict[str, object]]:
     output = directory / "scores.json"
     output.unlink(missing_ok=True)
     flags = ("--no-cache", "--no-table", "--no-progress-bar", "--no-write", "--no-share")
-    ended = _promptfoo(directory, "eval", "-c", config, "-o", str(output), *flags, *arguments)
+    ended = _promptfoo(directory, "eval", "-c", config, "-o", str(output), *flags)
     if not output.exists():
         sys.exit(f"promptfoo ended: {ended.stdout[-2000:]}{ended.stderr[-2000:]}")
     return json.loads(output.read_text())["results"]["results"]
@@ -255,8 +255,10 @@ def _refused_exports(bench: Bench, directory: Path) -> int:
     refused = 0
     for line in bench.arena.shell(EXPORTS.format(directory=str(directory))).splitlines():
         name, answers = line.split()
+        with (directory / name).open("a") as file:  # a template names no models
+            file.write("providers:\n- file://provider.mjs\n")
         validated = _promptfoo(directory, "validate", "config", "-c", name)
-        results = _evaluate(directory, name, "-r", "file://provider.mjs")
+        results = _evaluate(directory, name)
         errors = [result["error"] for result in results if result["failureReason"] == 2]
         is_accepted = not validated.returncode and not errors and len(results) == int(answers)
         print(f"{name:<24}{len(results):>8} answers of {answers}: {'accepted' if is_accepted else 'REFUSED'}")
