@@ -106,7 +106,9 @@ def test_everything_survives_and_the_rest_is_named():
     assert "Checks without an assertion: equals, number." in heading
     for sentence in ("Follow-ups", "must pass", "Weights", "Messages that cases", "Reasoning", '"temperature": 0'):
         assert sentence in heading
-    first = yaml.safe_load(f"description:{rest}")["tests"][0]
+    document = yaml.safe_load(f"description:{rest}")
+    assert [prompt["label"] for prompt in document["prompts"]] == ["prompt 1", "[1]", "name"]
+    first = document["tests"][0]
     assert first["assert"][0] == {"type": "contains-any", "value": ["1e3", "or this"], "config": {"arena": "any"}}
 
 
@@ -143,6 +145,29 @@ def test_changes_made_for_promptfoo_are_imported():
     document["metadata"]["arena"]["checks"] = [{"scorer": 1}]
     refused = read_import(yaml.safe_dump(document).encode(), Request("changed.yaml"))
     assert [entry.code for entry in refused.entries if entry.action == "refused"] == ["arena_part_not_understood"]
+
+
+def test_imported_assertions_are_exported_as_they_were():
+    schema = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"}
+    assertions = [
+        {"type": "contains-all", "value": ["a", "b"], "weight": 2},
+        {"type": "not-icontains-all", "value": ["a"]},
+        {"type": "bleu", "value": ["a b", "c d"], "threshold": 0.4},
+        {"type": "rouge-n", "value": "a b", "threshold": 0.75},
+        {"type": "word-count", "value": {"min": 1, "max": 3}},
+        {"type": "is-xml", "value": ["a.b", "a.c"]},
+        {"type": "is-xml"},
+        {"type": "is-refusal", "metric": "form"},
+        {"type": "contains-json", "value": schema},
+        {"type": "finish-reason", "value": "stop"},
+        {"type": "assert-set", "threshold": 1, "assert": [{"type": "contains", "value": "a"}] * 6},
+    ]
+    document = {"prompts": ["{{ x }}"], "tests": [{"vars": {"x": "1"}, "assert": assertions}]}
+    imported = read_import(yaml.safe_dump(document).encode(), Request("all.yaml"))
+    exported = PromptfooExport(create_draft(owner=make.user(), imported=imported))
+    found = yaml.safe_load(b"".join(exported.chunks()))["tests"][0]["assert"]
+    assert [{name: value for name, value in one.items() if name != "config"} for one in found] == assertions
+    assert exported.notes == []
 
 
 @pytest.mark.django_db(transaction=True)
