@@ -37,7 +37,7 @@ bench-ratings: $(BIN)/.dev ## Check and time the ratings on simulated votes; BEN
 	@$(BIN)/python -m tools.bench.ratings $(BENCH)
 
 bench-peers: $(BIN)/.dev .peers/.installed ## Measure a benchmark run, and the same by promptfoo and inspect-ai; compare scores with promptfoo's
-	@$(BIN)/python -m tools.bench --only promptfoo-scores peers $(BENCH)
+	@$(BIN)/python -m tools.bench --only peers promptfoo-scores $(BENCH)
 
 .peers/.installed:
 	mkdir -p .peers

@@ -70,14 +70,14 @@ Result = tuple[bool | None, float | None]
 
 @dataclass(frozen=True)
 class Scored:
-    """One answer and what is expected of it: a test of promptfoo, or the cell of a table."""
+    """One answer and what is expected of it: a test of promptfoo, or cells of a table."""
 
     key: str
     row: str
     expected: str
     answer: ScoredAnswer
     test: dict[str, object] | None = None
-    cell: str = ""
+    cells: tuple[str, ...] = ()
     differs: str = ""
 
 
@@ -107,19 +107,20 @@ def _read_cases() -> Iterator[Scored]:
                     facts = dict(answer) if isinstance(answer, dict) else {"text": answer}
                     differs = facts.pop("differs", None) or ""
                     answered = ScoredAnswer(**facts | {"text": str(facts["text"])})
-                    cell = given.get("cell", "")
-                    yield Scored(f"k{number}", row["row"], expected, answered, test, cell, differs)
+                    cells = () if test else (given["cell"], given.get("second", ""), given.get("threshold", ""))
+                    yield Scored(f"k{number}", row["row"], expected, answered, test, cells, differs)
 
 
 def _tests(kind: str, given: dict[str, object]) -> Iterator[tuple[str, dict[str, object] | None]]:
     """Yield a case's tests: as it is, and for a single assertion its opposite."""
     if "cell" in given:
-        yield str(given["cell"]), None
+        yield ", ".join(str(given[name]) for name in ("cell", "second", "threshold") if name in given), None
         return
     asserted = given.get("assert", {})
-    lists = (
-        [asserted] if isinstance(asserted, list) else [[{"type": f"{sign}{kind}", **asserted}] for sign in ("", "not-")]
-    )
+    if isinstance(asserted, list):
+        lists = [asserted]
+    else:
+        lists = [[{"type": f"{sign}{kind}", **asserted}] for sign in ("", "not-")]
     others = {name: given[name] for name in ("threshold", "vars") if name in given}
     for assertions in lists:
         yield json.dumps(assertions, ensure_ascii=False), {**others, "assert": assertions}
@@ -138,8 +139,8 @@ def _write_files(directory: Path, scored: Sequence[Scored]) -> None:
     }
     cells = io.StringIO()
     writer = csv.writer(cells)
-    writer.writerow(["key", "__description", "__expected"])
-    writer.writerows([one.key, one.key, one.cell] for one in scored if one.cell)
+    writer.writerow(["key", "__description", "__expected1", "__expected2", "__threshold"])
+    writer.writerows([one.key, one.key, *one.cells] for one in scored if one.cells)
     answers = {
         one.key: {
             "output": one.answer.text,
