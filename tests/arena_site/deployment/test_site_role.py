@@ -50,6 +50,8 @@ CHANGES_OF_TABLES = [
     "DELETE FROM django_migrations",
     "UPDATE leaderboard_standing SET score = 0",
     "DELETE FROM leaderboard_votechange",
+    "UPDATE battles_routingdecision SET propensity = 1",
+    "UPDATE routing_routersnapshot SET votes = 0",
 ]
 
 
