@@ -1,6 +1,5 @@
 import logging
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.contrib.sessions.backends.db import SessionStore
@@ -57,7 +56,7 @@ def _delete_decisions(*, before: datetime) -> None:
     _delete_in_batches(RoutingDecision.objects.filter(created_at__lt=before, battle__vote=None))
 
 
-def _delete_in_batches(rows: "QuerySet[Any]") -> None:
+def _delete_in_batches(rows: QuerySet[Exchange] | QuerySet[RoutingDecision]) -> None:
     while pks := list(rows.order_by("pk").values_list("pk", flat=True)[:BATCH]):
         rows.model._default_manager.filter(pk__in=pks).delete()
 

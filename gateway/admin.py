@@ -9,6 +9,8 @@ from common.admin.estimated_count import EstimatedCountAdmin
 from common.admin.secret_fields import SecretFieldsAdmin
 from gateway.models import Exchange
 
+_Field = str | list[str] | tuple[str, ...] | tuple[()]
+
 
 @admin.register(Exchange)
 class ExchangeAdmin(EstimatedCountAdmin, SecretFieldsAdmin, ReadOnlyAdmin):
@@ -29,9 +31,9 @@ class ExchangeAdmin(EstimatedCountAdmin, SecretFieldsAdmin, ReadOnlyAdmin):
     ]  # fmt: skip
     readonly_fields = ["answered_by"]
 
-    def get_fields(self, request: HttpRequest, obj: Exchange | None = None) -> list[str]:
+    def get_fields(self, request: HttpRequest, obj: Exchange | None = None) -> list[_Field]:
         is_administrator = getattr(request.user, "is_superuser", False)
-        return [*self.fields, *(["texts"] if is_administrator else [])]
+        return [*super().get_fields(request, obj), *(["texts"] if is_administrator else [])]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Exchange]:
         # Staff votes blindly, too.

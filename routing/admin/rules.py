@@ -1,13 +1,13 @@
 """Rules and thresholds of auto mode, and a page to try a question: nothing is called and nothing stored."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, cast
 
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.validators import RegexValidator
-from django.db.models import Model, Q
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
@@ -35,11 +35,12 @@ from routing.models import RoutingThresholds, Rule
 from routing.type_names import type_names
 
 _CODE = RegexValidator(r"^([a-z]{2,3})$", _("Enter a code of two or three small letters, such as “fr”."))
-_CONDITIONS = [
+_CONDITIONS = (
     "category", "language", "min_characters", "max_characters", "needs_tools", "needs_images", "data_loaded",
     "workflow", "token",
-]  # fmt: skip
-_DECISION = ["target", "model", "pool", "dial", "max_cost"]
+)  # fmt: skip
+_DECISION = ("target", "model", "pool", "dial", "max_cost")
+_THRESHOLDS = ("min_confidence", "max_explored_share", "stay_margin", "learns_from_outcomes")
 
 
 def _category_choices() -> list[tuple[str, str]]:
@@ -52,7 +53,7 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         label=_("Language"), max_length=3, validators=[_CODE], required=False, help_text=_("As “fr”. Empty: any.")
     )
     pool = forms.ModelMultipleChoiceField(
-        label=_("Pool"), queryset=LanguageModel.objects.none(), to_field_name="slug", required=False,
+        label=_("Pool"), queryset=LanguageModel.objects.public(), to_field_name="slug", required=False,
         help_text=_("Models that auto mode chooses from, if the target is a pool."),
     )  # fmt: skip
 
@@ -67,12 +68,6 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
             "dial": _("0: the cheapest model. 1: the best. Empty: what the person or the application chose."),
             "max_cost": _("Dearer models are left out. Empty: no limit."),
         }
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        pool = cast("forms.ModelMultipleChoiceField", self.fields["pool"])
-        is_choosable = Q(status=LanguageModel.Status.ACTIVE) | Q(slug__in=self.instance.pool)
-        pool.queryset = LanguageModel.objects.filter(is_choosable).order_by("name", "pk")
 
     def clean_pool(self) -> list[str]:
         return sorted(model.slug for model in self.cleaned_data["pool"])
@@ -182,10 +177,10 @@ class RuleAdmin(AuditChangesMixin):
         return ", ".join(f"{name}: {value}" for name, value in _values(rule, _CONDITIONS).items()) or gettext("always")
 
     def state_of(self, row: Rule) -> dict[str, object]:
-        return {"order": row.order, "is_active": row.is_active, **_values(row, [*_CONDITIONS, *_DECISION])}
+        return {"order": row.order, "is_active": row.is_active, **_values(row, (*_CONDITIONS, *_DECISION))}
 
 
-def _values(rule: Rule, names: list[str]) -> dict[str, object]:
+def _values(rule: Rule, names: Iterable[str]) -> dict[str, object]:
     """Return the set fields as texts; lists as they are."""
     values = {name: getattr(rule, name) for name in names}
     return {
@@ -197,10 +192,10 @@ def _values(rule: Rule, names: list[str]) -> dict[str, object]:
 
 @admin.register(RoutingThresholds)
 class RoutingThresholdsAdmin(SingleRowMixin, AuditChangesMixin):
-    fields = ["min_confidence", "max_explored_share", "stay_margin", "learns_from_outcomes"]
+    fields = _THRESHOLDS
 
     def state_of(self, row: RoutingThresholds) -> dict[str, object]:
-        return {name: getattr(row, name) for name in self.fields}
+        return {name: getattr(row, name) for name in _THRESHOLDS}
 
     def subject_of(self, row: Model) -> str:
         return "thresholds of auto mode"
