@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from battles.decision_payloads import battle_decision_payload
 from battles.models import NUMBERED_POSITIONS, Answer, Battle, Position, Share, Side, Turn, Vote
 from battles.models.turns import AttachedFile
 from battles.payload_types import (
@@ -67,6 +68,7 @@ def battle_payload(battle: Battle, *, stream_format: Format = "api") -> BattlePa
         "consent": battle.has_consent,
         "consent_withdrawn_at": battle.consent_withdrawn_at,
         "share": share_payload(battle.share) if battle.share_or_none is not None else None,
+        "decision": battle_decision_payload(battle.decision_or_none, is_revealed=is_revealed),
         "created_at": battle.created_at,
     }
     return _without_text(payload) if battle.is_hidden else payload

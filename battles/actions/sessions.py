@@ -26,7 +26,7 @@ from battles.streaming.control import truncate_streams
 from battles.worker.turn_store import end_at_once
 from common.errors import NotFound
 from common.ids import new_public_id
-from uploads.deletion import delete_upload
+from uploads.files.deletion import delete_upload
 from uploads.models import Upload
 
 logger = logging.getLogger(__name__)

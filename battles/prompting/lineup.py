@@ -204,11 +204,11 @@ def _chosen_models(battle_request: BattleRequest, drawable: Iterable[LanguageMod
     known = {model.slug: model for model in drawable}
     missing = [slug for slug in battle_request.models if slug not in known]
     if missing:
-        raise _field_error("models", *_unavailable_errors(missing))
+        raise _field_error("models", *unavailable_errors(missing))
     return [known[slug] for slug in battle_request.models]
 
 
-def _unavailable_errors(slugs: list[str]) -> list[str]:
+def unavailable_errors(slugs: list[str]) -> list[str]:
     storable_slugs = [slug for slug in slugs if not has_unstorable(slug)]
     public = {model.slug: model for model in LanguageModel.objects.public().filter(slug__in=storable_slugs)}
     return [_unavailable_error(slug, public.get(slug)) for slug in slugs]

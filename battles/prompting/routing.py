@@ -1,6 +1,6 @@
 """Port of auto mode: battles and the gateway ask for a model here, the setting ARENA_ROUTER names who decides."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TypedDict
@@ -13,7 +13,8 @@ from battles.errors import NoModelAvailable
 from battles.labels import Labels
 from battles.labels.labelling import IMAGES, label
 from battles.models import RoutingDecision
-from battles.prompting.lineup import RETRY_AFTER_S, ModelRequirements
+from battles.prompting.lineup import RETRY_AFTER_S, ModelRequirements, unavailable_errors
+from common.errors import InvalidInput
 from common.payload_types import JsonObject
 from models_registry import drawable_cache
 from models_registry.models import LanguageModel
@@ -194,10 +195,21 @@ Router = Callable[[RoutingRequest, Actor], Routed]
 def route(request: RoutingRequest, actor: Actor) -> Routed:
     """Decide without starting or storing anything.
 
-    Raises NoModelFits if the request excludes every model, NoModelAvailable if none of the others answers.
+    Raises InvalidInput for unknown models, NoModelFits if the request excludes every model, NoModelAvailable if none of
+    the others answers, BudgetReached.
     """
+    _check_models(request.models)
     router: Router = import_string(settings.ARENA_ROUTER)
     return router(request, actor)
+
+
+def _check_models(slugs: Iterable[str]) -> None:
+    if not slugs:
+        return
+    offered = {model.slug for model in drawable_cache.cached_roster().choosable}
+    missing = [slug for slug in slugs if slug not in offered]
+    if missing:
+        raise InvalidInput(fields={"models": unavailable_errors(missing)})
 
 
 def heaviest_weight(request: RoutingRequest, actor: Actor) -> Routed:

@@ -11,8 +11,8 @@ from django.test import Client
 
 from accounts.models import SignIn, User
 from arena_site.openapi.views import schema_as_json
-from benchmarks import reports
 from benchmarks.models import Run
+from benchmarks.results import reports
 from leaderboard.releases import planning, publishing
 from site_content.actions import publish_page
 from site_content.models import PageVersion
