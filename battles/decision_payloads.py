@@ -36,14 +36,14 @@ def route_payload(decision: RoutingDecision) -> RoutePayload:
     }
 
 
-def battle_decision_payload(decision: RoutingDecision | None, *, is_revealed: bool) -> BattleDecisionPayload | None:
-    """is_revealed: whether the person knows the battle's models."""
-    if decision is None:
-        return None
+def battle_decision_payload(
+    decision: RoutingDecision, *, is_revealed: bool, fell_back: bool = False
+) -> BattleDecisionPayload:
+    """is_revealed: whether the person knows the battle's models. fell_back: another model answered than the chosen."""
     payload: BattleDecisionPayload = {
-        "target": cast(RouteTarget, decision.target),
+        "target": "fallback" if fell_back else cast(RouteTarget, decision.target),
         "query_type": decision.query_type,
-        "reason": reason_payload(decision.reason, decision.details),
+        "reason": reason_payload("fallback" if fell_back else decision.reason, decision.details),
     }
     if is_revealed:
         payload |= {

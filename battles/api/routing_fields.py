@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
-from battles.prompting.routing import DIALS, MAX_WORKFLOW_CHARACTERS, RoutingContext
+from battles.prompting.auto_options import DIALS, MAX_WORKFLOW_CHARACTERS, RoutingContext
 from common.payload_types import JsonObject
 from common.text.storable import has_unstorable
 

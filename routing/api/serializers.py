@@ -2,7 +2,8 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from battles.api.routing_fields import ContextSerializer, DialField, max_cost_field
-from battles.prompting.routing import DEFAULT_DIAL, RoutingContext, RoutingRequest
+from battles.prompting.auto_options import DEFAULT_DIAL, RoutingContext
+from battles.prompting.routing import RoutingRequest
 from common.api.fields import ChoiceField, TextField
 from common.payload_types import JsonObject
 from routing.api.messages import Conversation, read_messages, single_prompt
