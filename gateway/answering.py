@@ -3,14 +3,13 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from functools import partial
 
 import msgspec
 from django.utils.translation import activate, get_language
 
-from battles.errors import BudgetReached, ModelsOverBudget
 from battles.worker.call_store import CallResult, PreparedCall, estimate_tokens
 from common import logs
 from common.api.openai_errors import openai_error
@@ -35,40 +34,27 @@ from gateway.payload_types import CompletionPayload, DeltaPayload
 from gateway.slots import RequestSlot
 from gateway.threads import in_thread, in_thread_with_retry
 from gateway.upstream import Piece, Upstream
-from models_registry.models import LanguageModel
 
 logger = logging.getLogger(__name__)
 
 KEEP_ALIVE_S = 15.0
 # Between two looks for a slot: doubled each time.
 FIRST_PAUSE_S, MAX_PAUSE_S = 0.1, 1.0
-# Further models that are asked if one fails before the first byte.
-MAX_FALLBACKS = 2
 HEADERS = {"Cache-Control": "private, no-store, no-transform", "X-Accel-Buffering": "no"}
-
-
-@dataclass(frozen=True)
-class Plan:
-    """models: the chosen one and those to fall back to. prepared: the first call; None if it has to wait for a slot."""
-
-    request: Request
-    models: tuple[LanguageModel, ...]
-    prepared: PreparedCall | None
-    slot: RequestSlot
 
 
 class Answer(LateResponse):
     """Response to one request: an event stream, or JSON once the answer is complete."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, request: Request, prepared: PreparedCall | None, slot: RequestSlot) -> None:
+        """prepared: the first call; None if it has to wait for a slot."""
         super().__init__(iter(()), content_type="application/json", headers=HEADERS)
-        self._plan = plan
-        self._request = plan.request
+        self._request = request
+        self._slot = slot
         self._language = get_language() or "en"
         self._created = int(time.time())
-        self._next_models = list(plan.models[1 : 1 + MAX_FALLBACKS])
-        self._prepared = plan.prepared
-        self._opening: asyncio.Future[PreparedCall] | None = None
+        self._prepared = prepared
+        self._opening: asyncio.Future[PreparedCall | None] | None = None
         self._upstream: Upstream | None = None
         self._keep_alive: _KeepAlive | None = None
         self._settled: set[int] = set()
@@ -84,6 +70,9 @@ class Answer(LateResponse):
         self.headers["X-Arena-Model"] = upstream.prepared.row.model.slug
         if self._request.fallbacks:
             self.headers["X-Arena-Fallback"] = "1"
+        if self._request.decision is not None:
+            self.headers["X-Arena-Decision"] = self._request.decision.public_id
+            self.headers["X-Arena-Reason"] = self._request.reason
         if self._is_stream:
             self.headers["Content-Type"] = "text/event-stream; charset=utf-8"
             self.streaming_content = self._chunks(upstream)
@@ -98,10 +87,10 @@ class Answer(LateResponse):
 
     async def _answer(self) -> Upstream:
         """Return a call whose answer has begun, and without a stream is complete. Raises ArenaError."""
-        upstream = await self._ask(self._prepared or await self._wait_for_slot(self._plan.models[0]))
+        upstream = await self._ask(self._prepared or await self._wait_for_slot())
         while upstream.failed and not (self._is_stream and upstream.result.first_token_ms is not None):
             await self._settle(upstream.prepared, upstream.result)
-            prepared = await self._open_next()
+            prepared = await self._open(partial(calls.open_next, self._request))
             if prepared is None:
                 raise self._failure(upstream)
             upstream = await self._ask(prepared)
@@ -118,30 +107,25 @@ class Answer(LateResponse):
             await self._upstream.wait_for_end()
         return self._upstream
 
-    async def _wait_for_slot(self, model: LanguageModel) -> PreparedCall:
+    async def _wait_for_slot(self) -> PreparedCall:
         """Open a call, after at most half of the time until the first token. Raises ModelBusy."""
+        model = self._request.candidates.models[0]
         until = time.monotonic() + model.provider.deadlines["first"] / 2
         pause_s = FIRST_PAUSE_S
         while time.monotonic() + pause_s < until:
             await asyncio.sleep(pause_s)
             with suppress(NoSlot):
-                return await self._open(model)
+                if prepared := await self._open(partial(calls.open_call, self._request, model)):
+                    return prepared
             pause_s = min(2 * pause_s, MAX_PAUSE_S)
         raise ModelBusy(retry_after=RETRY_AFTER_S)
 
-    async def _open_next(self) -> PreparedCall | None:
-        """Open a call to the next model that has a slot and is affordable."""
-        while self._next_models:
-            self._request.fallbacks += 1
-            with suppress(NoSlot, BudgetReached, ModelsOverBudget):
-                return await self._open(self._next_models.pop(0))
-        return None
-
-    async def _open(self, model: LanguageModel) -> PreparedCall:
+    async def _open(self, open_call: Callable[[], PreparedCall | None]) -> PreparedCall | None:
         """Open a call. After a cancellation its thread goes on, and _stop_and_settle waits for it."""
-        self._opening = in_thread(calls.open_call, self._request, model)
-        self._prepared = await asyncio.shield(self._opening)
-        return self._prepared
+        self._opening = in_thread(open_call)
+        prepared = await asyncio.shield(self._opening)
+        self._prepared = prepared or self._prepared
+        return prepared
 
     async def _settle(self, prepared: PreparedCall, result: CallResult) -> None:
         if prepared.row.pk not in self._settled:
@@ -155,7 +139,7 @@ class Answer(LateResponse):
             await self._upstream.stop()
         if self._opening is not None:
             with suppress(Exception):
-                self._prepared = await self._opening
+                self._prepared = await self._opening or self._prepared
         if self._prepared is None:
             return
         result = CallResult(stopped=True, was_sent=False)

@@ -1,20 +1,27 @@
 """Database access of exchanges: each function runs in one thread, in one transaction."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import override
 
+from battles.actions.decisions import store_decision
 from battles.errors import BudgetReached, ModelsOverBudget
-from battles.models import Call
+from battles.models import Call, RoutingDecision
+from battles.prompting.routing import Target
+from battles.routing_reasons import reason_sentence
 from battles.worker import call_store
 from battles.worker.call_store import CallResult, PlannedCall, PreparedCall
 from common.errors import ArenaError
 from common.payload_types import JsonObject
+from gateway import sessions
 from gateway.authentication import Caller
+from gateway.candidates import Candidates
 from gateway.models import Exchange
 from gateway.parsing.chat import ChatBody
 from models_registry import spending
@@ -23,6 +30,8 @@ from models_registry.models import LanguageModel
 from models_registry.models.ledger import seconds_until_tomorrow
 from models_registry.providers import FailureCode
 
+# Further models that are asked if one fails before the first byte.
+MAX_FALLBACKS = 2
 # Beyond a call's deadline. After it, the sweeper settles the call of a killed process.
 LEASE_MARGIN_S = 60
 # Caused by the caller's parameters; another person's battle must not suffer from them.
@@ -43,10 +52,24 @@ class Request:
     caller: Caller
     chat: ChatBody
     exchange: Exchange
+    candidates: Candidates
     # US dollars by call.
     costs: dict[int, Decimal] = field(default_factory=dict)
     fallbacks: int = 0
+    # None until a call failed.
+    next_models: list[LanguageModel] | None = None
+    decision: RoutingDecision | None = None
+    # What the caller receives; stored if the token keeps texts.
     texts: JsonObject | None = field(default=None, repr=False)
+
+    @property
+    def reason(self) -> str:
+        """Return the decision's reason for a header; "" for a model that the caller named."""
+        decision = self.decision
+        if decision is None:
+            return ""
+        with override("en"):
+            return f"{decision.reason}: {reason_sentence(decision.reason, decision.details)}"
 
 
 def open_call(request: Request, model: LanguageModel) -> PreparedCall:
@@ -63,12 +86,14 @@ def open_call(request: Request, model: LanguageModel) -> PreparedCall:
         if prepared.refusal is FailureCode.OVER_BUDGET:
             raise _over_budget(plan, person)
         exchange = request.exchange
+        _store_decision(request, model)
+        exchange.decision = request.decision
         exchange.call = prepared.row
         exchange.fallbacks = request.fallbacks
         if exchange._state.adding:
             exchange.save(force_insert=True)
         else:
-            exchange.save(update_fields=["call", "fallbacks"])
+            exchange.save(update_fields=["call", "decision", "fallbacks"])
     return prepared
 
 
@@ -88,6 +113,18 @@ def settle(request: Request, prepared: PreparedCall, result: CallResult) -> None
         is_models_outcome = (result.was_sent and not result.stopped) or result.error is FailureCode.NO_KEY
         if is_models_outcome and result.error not in CALLERS_FAILURES:
             outcomes.record_outcome(call.model, result.error, retry_after=result.retry_after)
+    if result.error is None and request.candidates.routed is not None:
+        transaction.on_commit(partial(_remember, request, call.model.pk, calls_tools=result.tool_characters > 0))
+
+
+def _store_decision(request: Request, model: LanguageModel) -> None:
+    """Store the router's decision, and another one for each model that answers instead."""
+    asked, routed = request.candidates.asked, request.candidates.routed
+    if asked is None or routed is None:
+        return
+    if model != routed.models[0]:
+        routed = replace(routed, target=Target.FALLBACK, models=(model,), reason="fallback", details={})
+    request.decision = store_decision(actor=request.caller.actor, request=asked, routed=routed)
 
 
 def _plan(request: Request, model: LanguageModel) -> PlannedCall:
@@ -101,6 +138,12 @@ def _plan(request: Request, model: LanguageModel) -> PlannedCall:
         lease=timedelta(seconds=lease_s),
         overrides=chat.parameters,
     )
+
+
+def _remember(request: Request, model: int, *, calls_tools: bool) -> None:
+    routed, digest = request.candidates.routed, request.exchange.session_digest
+    if routed is not None:
+        sessions.remember(digest, model=model, labels=routed.labels, calls_tools=calls_tools)
 
 
 def messages_for(chat: ChatBody, model: LanguageModel) -> list[JsonObject]:
@@ -120,21 +163,33 @@ def _over_budget(plan: PlannedCall, person: str) -> BudgetReached | ModelsOverBu
     return ModelsOverBudget(OVER_BUDGET, retry_after=wait)
 
 
-def open_first(request: Request, models: Sequence[LanguageModel]) -> tuple[PreparedCall | None, int]:
-    """Open a call to the first model that has a slot and is affordable; return it and the model's position.
+def open_first(request: Request) -> PreparedCall | None:
+    """Open a call to the chosen model, or if it has no slot or is unaffordable, to the next one.
 
-    The call is None if it has to wait for a slot of the model. Raises BudgetReached and ModelsOverBudget if every model
-    is unaffordable.
+    Return None if the caller has to wait for a slot of the chosen model. Raises BudgetReached and ModelsOverBudget.
     """
-    busy: int | None = None
+    chosen, *others = request.candidates.models
     refusal: ArenaError | None = None
-    for position, model in enumerate(models):
-        try:
-            return open_call(request, model), position
-        except NoSlot:
-            busy = position if busy is None else busy
-        except (BudgetReached, ModelsOverBudget) as error:
-            refusal = refusal or error
-    if busy is None and refusal is not None:
+    try:
+        return open_call(request, chosen)
+    except NoSlot:
+        pass
+    except (BudgetReached, ModelsOverBudget) as error:
+        refusal = error
+    prepared = open_next(request) if others else None
+    if prepared is None and refusal is not None:
         raise refusal
-    return None, busy or 0
+    if prepared is None:
+        request.fallbacks, request.next_models = 0, None
+    return prepared
+
+
+def open_next(request: Request) -> PreparedCall | None:
+    """Open a call to the next model that has a slot and is affordable; None after MAX_FALLBACKS models."""
+    if request.next_models is None:
+        request.next_models = request.candidates.next_models(request.caller.actor)[: MAX_FALLBACKS - request.fallbacks]
+    while request.next_models:
+        request.fallbacks += 1
+        with suppress(NoSlot, BudgetReached, ModelsOverBudget):
+            return open_call(request, request.next_models.pop(0))
+    return None

@@ -1,10 +1,9 @@
 from collections.abc import Iterable
 
+from gateway.candidates import AUTO_MODELS
 from gateway.payload_types import ModelListPayload, ModelPayload
 from models_registry.models import LanguageModel
 
-# Names that stand for a decision; docs/gateway.md.
-AUTO_MODELS = ("auto", "auto-cheap", "auto-best", "auto-fast")
 BATTLE = "battle"
 VIRTUAL_MODELS = (*AUTO_MODELS, BATTLE)
 

@@ -10,22 +10,24 @@ from battles.moderation.examination import check_texts
 from common.api.openai_errors import openai_error
 from common.errors import ArenaError, TooLarge
 from gateway import calls, upstream
-from gateway.answering import Answer, Plan
+from gateway.answering import Answer
 from gateway.authentication import Caller, authenticate
 from gateway.calls import Request
-from gateway.candidates import choosable_models, named_model
+from gateway.candidates import choosable_models, find_candidates
 from gateway.errors import BadRequest, MethodNotAllowed, UnknownAddress, UnknownModel
 from gateway.limits import MAX_BODY_BYTES, MAX_CHARACTERS, max_prompt_characters
 from gateway.models import Exchange
 from gateway.parsing.chat import ChatBody, parse_chat
 from gateway.parsing.fields import BadField
 from gateway.payloads import model_list_payload, model_payload
+from gateway.sessions import session_digest
 from gateway.slots import take_slot
 from models_registry import model_limits
 from models_registry.models import LanguageModel
 from site_content.terms import require_accepted
 
 # Names of dropped fields come from the caller, and headers have a limit.
+MAX_SESSION_CHARACTERS = 200
 MAX_DROPPED, MAX_DROPPED_CHARACTERS = 20, 60
 
 P = ParamSpec("P")
@@ -80,17 +82,20 @@ def chat_completions(request: HttpRequest, caller: Caller) -> HttpResponseBase:
     if chat.n == 2:
         raise BadField("Only the model “battle” gives two choices.", "n")
     require_accepted(caller.actor)
-    chosen = named_model(chat)
-    candidates = (chosen,)
-    caller.actor.count("gateway", fail_open=True, beside=model_limits.counters([chosen]))
+    digest = session_digest(caller.token, chat, _session_header(request))
+    candidates = find_candidates(chat, caller, digest=digest)
+    of_models = [] if candidates.routed else model_limits.counters(candidates.models)
+    caller.actor.count("gateway", fail_open=True, beside=of_models)
     slot = take_slot(caller.actor.key)
     check_texts(actor=caller.actor, texts=chat.conversation.texts)
     upstream.load()
-    exchange = Exchange(user=caller.actor.user, token=caller.token, asked_model=chat.model, is_stream=chat.is_stream)
-    gateway_request = Request(caller, chat, exchange)
-    prepared, position = calls.open_first(gateway_request, candidates)
-    response = Answer(Plan(gateway_request, candidates[position:], prepared, slot))
-    if dropped := _dropped_names(chat, chosen):
+    exchange = Exchange(
+        user=caller.actor.user, token=caller.token, asked_model=chat.model, is_stream=chat.is_stream,
+        session_digest=digest,
+    )  # fmt: skip
+    gateway_request = Request(caller, chat, exchange, candidates)
+    response = Answer(gateway_request, calls.open_first(gateway_request), slot)
+    if dropped := _dropped_names(chat, candidates.models[0]):
         response.headers["X-Arena-Dropped"] = dropped
     return response
 
@@ -106,6 +111,13 @@ def _read_body(request: HttpRequest) -> bytes:
     if len(body) > MAX_BODY_BYTES:
         raise TooLarge
     return body
+
+
+def _session_header(request: HttpRequest) -> str:
+    header = request.headers.get("X-Arena-Session", "")
+    if len(header) > MAX_SESSION_CHARACTERS:
+        raise BadField("The header X-Arena-Session is too long.")
+    return header
 
 
 def _dropped_names(chat: ChatBody, model: LanguageModel) -> str:

@@ -11,6 +11,7 @@ from gateway.parsing.messages import Conversation, parse_messages
 from gateway.parsing.tools import parse_response_format, parse_tool_choice, parse_tools
 
 MAX_STOPS, MAX_STOP_CHARACTERS = 4, 200
+MAX_WORKFLOW_CHARACTERS = 40
 MAX_SEED = 2**63 - 1
 MAX_TOKENS = 10_000_000
 DIALS = {"cheap": 0.2, "balanced": 0.5, "best": 1.0}
@@ -30,6 +31,8 @@ class ChatBody:
     dial: float | None
     max_cost: Decimal | None
     allow_battle: bool
+    data_loaded: bool
+    workflow: str
     session_id: str
     dropped: tuple[str, ...]
 
@@ -40,6 +43,14 @@ class ChatBody:
     @property
     def has_tools(self) -> bool:
         return "tools" in self.parameters
+
+    @property
+    def is_single_prompt(self) -> bool:
+        """Return whether there is one text of the user and nothing else, as at the beginning of a battle."""
+        conversation = self.conversation
+        return len(conversation.messages) == len(conversation.prompts) == 1 and not (
+            conversation.images or self.has_tools or "response_format" in self.parameters
+        )
 
     @property
     def is_in_tool_loop(self) -> bool:
@@ -69,7 +80,9 @@ def parse_chat(body: bytes, *, max_prompt: int, max_characters: int) -> ChatBody
         includes_usage=includes_usage,
         dial=_dial(metadata),
         max_cost=_max_cost(metadata),
-        allow_battle=_allow_battle(metadata),
+        allow_battle=_flag(metadata, "allow_battle"),
+        data_loaded=_flag(metadata, "data_loaded"),
+        workflow=metadata.text("workflow", max_length=MAX_WORKFLOW_CHARACTERS) if metadata else "",
         session_id=metadata.text("session_id", max_length=200) if metadata else "",
         dropped=tuple(dict.fromkeys([*fields.rest(), *dropped_options, *conversation.dropped])),
     )
@@ -139,10 +152,11 @@ def _max_cost(metadata: Fields | None) -> Decimal | None:
     return dollars
 
 
-def _allow_battle(metadata: Fields | None) -> bool:
-    value = metadata.take("allow_battle") if metadata else None
+def _flag(metadata: Fields | None, name: str) -> bool:
+    """Return a boolean, or its text: OpenAI's client types metadata as texts."""
+    value = metadata.take(name) if metadata else None
     if value in (None, False, "false"):
         return False
     if value in (True, "true"):
         return True
-    raise BadField("“metadata.allow_battle” must be true or false.", "metadata.allow_battle")
+    raise BadField(f"“metadata.{name}” must be true or false.", f"metadata.{name}")

@@ -52,6 +52,8 @@ def parse_messages(body: Fields, *, max_prompt: int, max_characters: int) -> Con
         raise BadField("The last message leaves tool calls without results.", "messages")
     if found.last_role not in ("user", "tool"):
         raise BadField("The last message must be the user's, or a tool's result.", "messages")
+    if not found.prompts:
+        raise BadField("The messages have none of the user.", "messages")
     if found.characters > max_characters:
         raise BadField(f"The messages may have at most {max_characters:,} characters together.", "messages", "too_long")
     if found.images > MAX_IMAGES:

@@ -120,7 +120,8 @@ def test_hang_up_cancels_and_settles(raw: httpx2.Client, model: Callable[..., An
 def test_hang_up_keeps_reported_usage(raw: httpx2.Client, model: Callable[..., Any], fake_provider: FakeProvider):
     prompt = f"{'longer-words-than-tokens ' * 5}{PAUSE} never"
     with raw.stream("POST", "/chat/completions", json=body(model("growing").slug, prompt, stream=True)) as response:
-        assert next(response.iter_lines()).startswith("data: {")
+        lines = response.iter_lines()  # kept, because the collected iterator would close the stream
+        assert next(lines).startswith("data: {")
         wait_for(lambda: fake_provider.paused == 1)
     wait_for(settled)
     call = Call.objects.get()
@@ -162,7 +163,8 @@ def test_crowd_never_exceeds_the_budget(
 def test_call_of_a_killed_process_is_swept(raw: httpx2.Client, fake_provider: FakeProvider, owner: Actor):
     slug = paid_model("hang-after-1", at=fake_provider.base_url).slug
     with raw.stream("POST", "/chat/completions", json=body(slug, stream=True)) as response:
-        next(response.iter_lines())
+        lines = response.iter_lines()  # kept, because the collected iterator would close the stream
+        next(lines)
         call = Call.objects.get()
         assert call.lease_until > timezone.now() + timedelta(seconds=180)
         Call.objects.update(lease_until=timezone.now())  # as after the deadline
