@@ -18,14 +18,8 @@ from django.utils.translation import gettext_lazy as _
 from accounts.actor import Actor
 from accounts.admin.audited import AuditChangesMixin
 from battles.labels.categories import category_names
-from battles.prompting.routing import (
-    DEFAULT_DIAL,
-    MAX_WORKFLOW_CHARACTERS,
-    Routed,
-    RoutingContext,
-    RoutingRequest,
-    route,
-)
+from battles.prompting.auto_options import DEFAULT_DIAL, MAX_WORKFLOW_CHARACTERS, RoutingContext
+from battles.prompting.routing import Routed, RoutingRequest, route
 from battles.routing_reasons import reason_sentence
 from common.admin.single_row import SingleRowMixin
 from common.errors import ArenaError
