@@ -65,6 +65,10 @@ ARENA_LIMITS = {
     ("read", "member"): "1200/minute",
     ("read", "network"): "12000/minute",
     ("read", "network48"): "20000/minute",
+    # Requests to /v1/chat/completions.
+    ("gateway", "member"): env.str("ARENA_LIMIT_GATEWAY_MEMBER", default="300/minute,6000/hour"),
+    ("gateway", "network"): "3000/minute,60000/hour",
+    ("gateway", "network48"): "5000/minute,100000/hour",
     # Decisions of auto mode without a battle.
     ("route", "visitor"): "60/minute",
     ("route", "member"): "600/minute",

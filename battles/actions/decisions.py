@@ -1,10 +1,14 @@
 """Store auto mode's decisions: facts and numbers, no text of the prompt and no digest of it."""
 
 from collections.abc import Iterable
+from functools import partial
+
+from django.db import transaction
 
 from accounts.actor import Actor
 from battles.models import Battle, RoutingDecision, Session
 from battles.prompting.routing import MAX_CANDIDATES_STORED, Alternative, Routed, RoutingRequest
+from common.valkey import counters
 from models_registry.models import LanguageModel
 
 
@@ -67,9 +71,17 @@ def store_decision(
 ) -> RoutingDecision:
     decision = new_decision(actor=actor, request=request, routed=routed, session=session, battle=battle)
     decision.save(force_insert=True)
+    _count([decision])
     return decision
 
 
 def store_decisions(decisions: Iterable[RoutingDecision]) -> None:
     """Store decisions from new_decision in one statement."""
-    RoutingDecision.objects.bulk_create(list(decisions))
+    stored = RoutingDecision.objects.bulk_create(list(decisions))
+    _count(stored)
+
+
+def _count(decisions: list[RoutingDecision]) -> None:
+    """Count committed decisions for /metrics."""
+    for decision in decisions:
+        transaction.on_commit(partial(counters.add, "decisions", str(decision.target)))

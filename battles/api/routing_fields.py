@@ -4,6 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from battles.prompting.auto_options import DIALS, MAX_WORKFLOW_CHARACTERS, RoutingContext
@@ -11,6 +12,9 @@ from common.payload_types import JsonObject
 from common.text.storable import has_unstorable
 
 
+@extend_schema_field(
+    {"oneOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "string", "enum": list(DIALS)}]}
+)
 class DialField(serializers.Field[float, object, float, object]):
     """A number from 0 to 1, or the name of one in DIALS."""
 

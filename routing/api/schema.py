@@ -4,7 +4,7 @@ from battles.errors import BudgetReached, NoModelAvailable, NoModelFits
 from battles.models import RoutingDecision
 from common.api.schema import TEXT, Operation, Operations, Parameter, one_of
 from common.errors import TooManyRequests
-from routing.api.serializers import OutcomeSerializer, RouteSerializer
+from routing.api.serializers import OutcomeSerializer, RouteRequestSerializer
 from routing.api.views import DecisionViewSet, Route, SnapshotList
 
 OPERATIONS: Operations = {
@@ -16,7 +16,7 @@ OPERATIONS: Operations = {
         "`max_cost` limits the expected US dollars of the answer; `models` narrows the choice. With the target `arena` "
         "the question is worth a battle: the models stay hidden until its vote. `POST sessions/` with the mode `auto` "
         "decides and starts it. Of the prompt nothing is stored.",
-        takes=RouteSerializer,
+        takes=RouteRequestSerializer,
         example={"prompt": "Name three rivers.", "dial": 0.5},
         refuses=(TooManyRequests, NoModelFits, BudgetReached, NoModelAvailable),
     ),

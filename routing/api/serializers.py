@@ -12,7 +12,7 @@ from routing.models import DecisionOutcome
 MAX_MODELS = 200
 
 
-class RouteSerializer(serializers.Serializer[None]):
+class RouteRequestSerializer(serializers.Serializer[None]):
     prompt = TextField(required=False)
     messages = serializers.ListField(child=serializers.JSONField(), required=False)
     context = ContextSerializer(default=RoutingContext)  # type: ignore[assignment]  # hides Field.context

@@ -19,7 +19,7 @@ from common.api_responses import PayloadResponse, paginated
 from common.errors import InvalidInput, NotFound
 from common.payload_types import JsonObject, Page
 from routing.actions.outcomes import report_outcome
-from routing.api.serializers import OutcomeSerializer, RouteSerializer
+from routing.api.serializers import OutcomeSerializer, RouteRequestSerializer
 from routing.models import RouterSnapshot
 from routing.payload_types import DecisionOutcomePayload, DecisionPayload, RouterSnapshotPayload
 from routing.payloads import decision_payload, outcome_payload, snapshot_payload
@@ -34,7 +34,7 @@ class Route(APIView):
 
     @idempotent
     def post(self, request: Request) -> PayloadResponse[RoutePayload]:
-        serializer = RouteSerializer(data=request.data)
+        serializer = RouteRequestSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         actor = ensure_known_actor(cast(ActorRequest, request._request))
         actor.count("route", fail_open=True)
