@@ -10,6 +10,7 @@ from battles.actions import delete_sessions
 from battles.models import NetworkCap, Session, VoteNetwork
 from benchmarks.actions.deletion import delete_old_runs
 from common.valkey.connections import UNREACHABLE, rewrite_append_only_file
+from gateway.retention import delete_old_exchanges
 from leaderboard.models import AnomalyReview
 
 logger = logging.getLogger(__name__)
@@ -41,6 +42,8 @@ def purge() -> None:
         failures = delete_sessions(owned.filter(last_active_at__lt=_before(days)))
     runs_days: int = settings.ARENA_KEEP_RUNS_DAYS
     delete_old_runs(before=_before(runs_days) if runs_days else None)
+    if exchange_days := settings.ARENA_KEEP_EXCHANGES_DAYS:
+        delete_old_exchanges(before=_before(exchange_days))
     if failures:
         raise PurgeIncomplete(f"sessions that are kept longer than they should be: {failures}")
 

@@ -32,6 +32,7 @@ from gateway.errors import ModelBusy
 from gateway.failures import RETRY_AFTER_S, failure_error
 from gateway.payload_types import CompletionPayload, DeltaPayload
 from gateway.slots import RequestSlot
+from gateway.texts import kept_texts
 from gateway.threads import in_thread, in_thread_with_retry
 from gateway.upstream import Piece, Upstream
 
@@ -130,7 +131,15 @@ class Answer(LateResponse):
     async def _settle(self, prepared: PreparedCall, result: CallResult) -> None:
         if prepared.row.pk not in self._settled:
             self._settled.add(prepared.row.pk)
+            self._keep_texts(result)
             await in_thread_with_retry(calls.settle, self._request, prepared, result)
+
+    def _keep_texts(self, result: CallResult) -> None:
+        if self._request.caller.token.keeps_texts and self._upstream is not None:
+            self._request.texts = kept_texts(
+                self._request.chat, text="".join(result.texts), reasoning="".join(result.reasonings),
+                tool_calls=joined_tool_calls(self._upstream.tool_calls),
+            )  # fmt: skip
 
     async def _stop_and_settle(self) -> None:
         if self._keep_alive is not None:

@@ -58,6 +58,7 @@ IDS: dict[tuple[str, ...], Callable[[Arena], list[str]]] = {
     ("/accounts/confirm-email/", "/accounts/password/reset/key/", "/accounts/2fa/webauthn/keys/"): lambda arena: ["1"],
     ("/api/v1/benchmarks/",): lambda arena: ["none"],
     ("/models/icons/",): lambda arena: ["none"],
+    ("/v1/models/{name}", "/v1/{rest}"): lambda arena: ["none"],
     ("/api/{rest}",): lambda arena: ["v1/none/"],
 }
 QUERIES: dict[str, Callable[[Arena], list[str]]] = {
