@@ -66,6 +66,7 @@ class Answer(LateResponse):
         try:
             upstream = await self._answer()
         except ArenaError as refusal:
+            await self._release_claim()  # before the response, after which the client may repeat its request
             self._refuse(refusal)
             return
         self.headers["X-Arena-Model"] = upstream.prepared.row.model.slug
@@ -78,9 +79,9 @@ class Answer(LateResponse):
             self.headers["Content-Type"] = "text/event-stream; charset=utf-8"
             self.streaming_content = self._chunks(upstream)
         else:
-            payload = self._completion(upstream)
+            self._request.completion = self._completion(upstream)
             await self._settle(upstream.prepared, upstream.result)
-            self._set_body(payload)
+            self._set_body(self._request.completion)
 
     async def end(self) -> None:
         """Stop what still runs, and settle it. Shielded: a server that ends cancels this task."""
@@ -134,6 +135,11 @@ class Answer(LateResponse):
             self._keep_texts(result)
             await in_thread_with_retry(calls.settle, self._request, prepared, result)
 
+    async def _release_claim(self) -> None:
+        claim = self._request.claim
+        if claim is not None and not claim.is_over:
+            await in_thread(claim.release)
+
     def _keep_texts(self, result: CallResult) -> None:
         if self._request.caller.token.keeps_texts and self._upstream is not None:
             self._request.texts = kept_texts(
@@ -149,6 +155,7 @@ class Answer(LateResponse):
         if self._opening is not None:
             with suppress(Exception):
                 self._prepared = await self._opening or self._prepared
+        await self._release_claim()
         if self._prepared is None:
             return
         result = CallResult(stopped=True, was_sent=False)

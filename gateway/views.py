@@ -9,12 +9,13 @@ from django.views.decorators.csrf import csrf_exempt
 from battles.moderation.examination import check_texts
 from common.api.openai_errors import openai_error
 from common.errors import ArenaError, TooLarge
-from gateway import calls, upstream
+from gateway import calls, idempotency, upstream
 from gateway.answering import Answer
 from gateway.authentication import Caller, authenticate
 from gateway.calls import Request
 from gateway.candidates import choosable_models, find_candidates
 from gateway.errors import BadRequest, MethodNotAllowed, UnknownAddress, UnknownModel
+from gateway.idempotency import Claim
 from gateway.limits import MAX_BODY_BYTES, MAX_CHARACTERS, max_prompt_characters
 from gateway.models import Exchange
 from gateway.parsing.chat import ChatBody, parse_chat
@@ -77,10 +78,24 @@ def model(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
 
 @gateway_view("POST")
 def chat_completions(request: HttpRequest, caller: Caller) -> HttpResponseBase:
-    """Check, decide, reserve and open the first call in this thread; the answer comes on the event loop."""
-    chat = parse_chat(_read_body(request), max_prompt=max_prompt_characters(), max_characters=MAX_CHARACTERS)
+    body = _read_body(request)
+    chat = parse_chat(body, max_prompt=max_prompt_characters(), max_characters=MAX_CHARACTERS)
     if chat.n == 2:
         raise BadField("Only the model “battle” gives two choices.", "n")
+    claim = None if chat.is_stream else idempotency.claim(request, caller, body)
+    if claim is None:
+        return _answer(request, caller, chat)
+    if claim.answer is not None:
+        return HttpResponse(claim.answer, content_type="application/json")
+    try:
+        return _answer(request, caller, chat, claim)
+    except Exception:
+        claim.release()
+        raise
+
+
+def _answer(request: HttpRequest, caller: Caller, chat: ChatBody, claim: Claim | None = None) -> HttpResponseBase:
+    """Check, decide, reserve and open the first call in this thread; the answer comes on the event loop."""
     require_accepted(caller.actor)
     digest = session_digest(caller.token, chat, _session_header(request))
     candidates = find_candidates(chat, caller, digest=digest)
@@ -93,7 +108,7 @@ def chat_completions(request: HttpRequest, caller: Caller) -> HttpResponseBase:
         user=caller.actor.user, token=caller.token, asked_model=chat.model, is_stream=chat.is_stream,
         session_digest=digest,
     )  # fmt: skip
-    gateway_request = Request(caller, chat, exchange, candidates)
+    gateway_request = Request(caller, chat, exchange, candidates, claim=claim)
     response = Answer(gateway_request, calls.open_first(gateway_request), slot)
     if dropped := _dropped_names(chat, candidates.models[0]):
         response.headers["X-Arena-Dropped"] = dropped
