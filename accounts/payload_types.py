@@ -98,6 +98,6 @@ class EverythingPayload(TypedDict):
     uploads: list[JsonObject]
     benchmark_templates: list[JsonObject]
     benchmark_runs: list[JsonObject]
-    exchanges: list[JsonObject]
+    gateway_exchanges: list[JsonObject]
     reports: list[JsonObject]
     terms: list[JsonObject]

@@ -35,6 +35,7 @@ urlpatterns = [
     path("api/v1/", include("uploads.api.urls")),
     path("api/v1/", include("leaderboard.api.urls")),
     path("api/v1/", include("benchmarks.api.urls")),
+    path("api/v1/", include("routing.api.urls")),
     path("api/v1/", include("site_content.api.urls")),
     path("api/v1/", include("accounts.api.urls")),
     path("v1/", include("gateway.urls")),

@@ -2,6 +2,7 @@
 
 from typing import Literal, NotRequired, TypedDict
 
+from battles.routing_reasons import ReasonPayload
 from common.payload_types import Moment
 from models_registry.payload_types import ModelPayload
 from uploads.payload_types import UploadKind
@@ -12,6 +13,7 @@ Origin = Literal["draw", "router"]
 Choice = Literal["left", "right", "tie", "both_bad"]
 BattleState = Literal["answering", "awaiting_vote", "voted", "void", "open"]
 AnswerState = Literal["queued", "streaming", "done", "stopped", "failed"]
+RouteTarget = Literal["model", "arena", "stay", "fallback", "refused"]
 EndState = Literal["done", "stopped", "failed"]
 
 
@@ -114,11 +116,52 @@ class PublicPagePayload(TypedDict):
     published_at: Moment
 
 
+class AlternativePayload(TypedDict):
+    """Model that auto mode considered. `win_chance`: of winning against the others; `good_enough`: that its answer
+    suffices alone; `cost` in US dollars and `first_token_ms` are expected. Null while unknown."""
+
+    model: str
+    name: str
+    win_chance: float | None
+    good_enough: float | None
+    cost: str | None
+    first_token_ms: int | None
+
+
+class RoutePayload(TypedDict):
+    """Decision of auto mode. `target`: `model`, `stay` and `fallback` name one model, `arena` is a battle, whose models
+    and alternatives are hidden until its vote. `confidence`: that the model is the best choice."""
+
+    decision: str
+    target: RouteTarget
+    model: str | None
+    runner_up: str | None
+    query_type: str
+    confidence: float | None
+    reason: ReasonPayload
+    alternatives: list[AlternativePayload]
+    policy: str
+
+
+class BattleDecisionPayload(TypedDict):
+    """Decision of auto mode behind a battle. Until the names are revealed, only the first three fields are present."""
+
+    target: RouteTarget
+    query_type: str
+    reason: ReasonPayload
+    decision: NotRequired[str]
+    model: NotRequired[str | None]
+    runner_up: NotRequired[str | None]
+    confidence: NotRequired[float | None]
+    alternatives: NotRequired[list[AlternativePayload]]
+    policy: NotRequired[str]
+
+
 class BattlePayload(TypedDict):
     """Models answering the same prompts. `sides` is null until the names are revealed: by the vote, or from the start
     in modes with chosen models. `stream_url` is null while no turn is live. In a battle that a moderator has `hidden`,
     texts are empty. `consent`: its prompts and answers may be published with its vote, until
-    `consent_withdrawn_at`."""
+    `consent_withdrawn_at`. `decision`: of the mode `auto`, otherwise null."""
 
     id: str
     session: str
@@ -138,6 +181,7 @@ class BattlePayload(TypedDict):
     can_regenerate: bool
     can_publish: bool
     share: PublicPagePayload | None
+    decision: BattleDecisionPayload | None
     created_at: Moment
 
 

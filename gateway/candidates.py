@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
+from battles.prompting.auto_options import DEFAULT_DIAL, DIALS, RoutingContext
 from battles.prompting.messages import context_characters
-from battles.prompting.routing import DEFAULT_DIAL, DIALS, Routed, RoutingContext, RoutingRequest, Target, route
+from battles.prompting.routing import Routed, RoutingRequest, Target, route
 from common.errors import ArenaError, InvalidInput
 from gateway import sessions
 from gateway.authentication import Caller

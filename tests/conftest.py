@@ -219,7 +219,9 @@ def _auto_mode_is_looked_up_anew(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _bans_and_limits_are_looked_up_anew() -> None:
-    for cached in (bans.in_force, chosen.in_force, groups.in_force, budgets.chosen, listed_boards):
+    for cached in (
+        bans.in_force, chosen.in_force, groups.in_force, model_limits.in_force, budgets.chosen, listed_boards
+    ):  # fmt: skip
         cached.invalidate()
 
 

@@ -45,7 +45,7 @@ def token_actor(request: HttpRequest, header: str) -> tuple[Actor, ApiToken]:
     if row.last_used_at is None or timezone.now() - row.last_used_at > LAST_USED_INTERVAL:
         ApiToken.objects.filter(pk=row.pk).update(last_used_at=Now())
     scopes = frozenset(Scope(scope) for scope in row.scopes)
-    return Actor(user=row.user, scopes=scopes, **client_networks(request)), row
+    return Actor(user=row.user, scopes=scopes, token=row.pk, **client_networks(request)), row
 
 
 class ActorAuthentication(BaseAuthentication):

@@ -69,6 +69,11 @@ ARENA_LIMITS = {
     ("gateway", "member"): env.str("ARENA_LIMIT_GATEWAY_MEMBER", default="300/minute,6000/hour"),
     ("gateway", "network"): "3000/minute,60000/hour",
     ("gateway", "network48"): "5000/minute,100000/hour",
+    # Decisions of auto mode without a battle.
+    ("route", "visitor"): "60/minute",
+    ("route", "member"): "600/minute",
+    ("route", "network"): "6000/minute",
+    ("route", "network48"): "10000/minute",
     # New benchmark runs; see also ARENA_RUNS.
     ("run", "member"): env.str("ARENA_LIMIT_RUN_MEMBER", default="20/hour"),
     ("run", "network"): "200/hour",
@@ -135,9 +140,7 @@ ARENA_ALLOW_PRIVATE_PROVIDERS = env.bool("ARENA_ALLOW_PRIVATE_PROVIDERS", defaul
 ARENA_KEEP_DAYS = env.int("ARENA_KEEP_DAYS", default=0)
 # Days after which ended benchmark runs are deleted, except published ones; 0 keeps them.
 ARENA_KEEP_RUNS_DAYS = env.int("ARENA_KEEP_RUNS_DAYS", default=0)
-# Days after which requests of other software are deleted, with the texts of those that keep them; 0 keeps them.
-ARENA_KEEP_EXCHANGES_DAYS = env.int("ARENA_KEEP_EXCHANGES_DAYS", default=90)
-# Days after which auto mode's decisions are deleted; 0 keeps them.
+# Days after which auto mode's decisions and requests of other software are deleted; 0 keeps them.
 ARENA_KEEP_DECISIONS_DAYS = env.int("ARENA_KEEP_DECISIONS_DAYS", default=90)
 # Visitors may download the votes, under pseudonyms, and releases of them; otherwise only members.
 ARENA_PUBLISH_VOTES = env.bool("ARENA_PUBLISH_VOTES", default=False)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TypedDict
 
 from django.conf import settings
 from django.utils.module_loading import import_string
@@ -13,6 +12,7 @@ from battles.errors import NoModelAvailable
 from battles.labels import Labels
 from battles.labels.labelling import IMAGES, label
 from battles.models import RoutingDecision
+from battles.prompting.auto_options import DEFAULT_DIAL, NO_CONTEXT, RoutingContext
 from battles.prompting.lineup import RETRY_AFTER_S, ModelRequirements, unavailable_errors
 from common.errors import InvalidInput
 from common.payload_types import JsonObject
@@ -21,39 +21,8 @@ from models_registry.models import LanguageModel
 
 Target = RoutingDecision.Target
 
-# Dials by the names that pages and the gateway's models have for them: 0 is the cheapest model, 1 the best.
-DIALS = {"cheap": 0.2, "balanced": 0.5, "best": 1.0}
-DEFAULT_DIAL = DIALS["balanced"]
-MAX_WORKFLOW_CHARACTERS = 40
 MAX_CANDIDATES_STORED = 12
 NO_LABELS = Labels()
-
-
-class StoredContext(TypedDict, total=False):
-    tools: bool
-    data_loaded: bool
-    workflow: str
-
-
-@dataclass(frozen=True)
-class RoutingContext:
-    """Facts that the caller's application states: it has tools, it has data of its own, the step it is in."""
-
-    tools: bool = False
-    data_loaded: bool = False
-    workflow: str = ""
-
-    @property
-    def as_json(self) -> StoredContext:
-        """Return the facts that are set."""
-        stored: StoredContext = {}
-        if self.tools:
-            stored["tools"] = True
-        if self.data_loaded:
-            stored["data_loaded"] = True
-        if self.workflow:
-            stored["workflow"] = self.workflow
-        return stored
 
 
 @dataclass(frozen=True)
@@ -85,7 +54,7 @@ class RoutingRequest:
     needs_images: bool = False
     needs_tools: bool = False
     characters: int = 0
-    context: RoutingContext = RoutingContext()
+    context: RoutingContext = NO_CONTEXT
     dial: float = DEFAULT_DIAL
     max_cost: Decimal | None = None
     max_first_token_ms: int | None = None

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
+from battles.prompting.auto_options import DIALS, MAX_WORKFLOW_CHARACTERS
 from common.payload_types import JsonObject
 from gateway.parsing.fields import BadField, Fields
 from gateway.parsing.json_body import decode_body
@@ -11,10 +12,8 @@ from gateway.parsing.messages import Conversation, parse_messages
 from gateway.parsing.tools import parse_response_format, parse_tool_choice, parse_tools
 
 MAX_STOPS, MAX_STOP_CHARACTERS = 4, 200
-MAX_WORKFLOW_CHARACTERS = 40
 MAX_SEED = 2**63 - 1
 MAX_TOKENS = 10_000_000
-DIALS = {"cheap": 0.2, "balanced": 0.5, "best": 1.0}
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def test_kept_texts_belong_to_their_owner(address: str, keeping_token: str, mode
     assert owner.user is not None
     exchange = Exchange.objects.get()
     assert exchange.texts == {"messages": ASKED, "answer": {"role": "assistant", "content": "one two three "}}
-    [exported] = collect_personal_data(owner.user)["exchanges"]
+    [exported] = collect_personal_data(owner.user)["gateway_exchanges"]
     assert exported["texts"] == exchange.texts
     make.user(is_superuser=True)
     delete_account(owner.user)

@@ -9,7 +9,8 @@ from django.test import override_settings
 from accounts.actor import Actor
 from battles.errors import NoModelAvailable, NoModelFits
 from battles.labels import Labels
-from battles.prompting.routing import RoutingContext, RoutingRequest, Staying, Target, route
+from battles.prompting.auto_options import RoutingContext
+from battles.prompting.routing import RoutingRequest, Staying, Target, route
 from common.errors import InvalidInput
 from models_registry.models import Breaker, LanguageModel, Price
 from routing.models import RoutingThresholds, Rule

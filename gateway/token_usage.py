@@ -1,5 +1,3 @@
-"""Tokens' use and people's data, for the app of accounts."""
-
 from datetime import timedelta
 from decimal import Decimal
 
@@ -10,9 +8,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.payload_types import TokenUsagePayload
-from accounts.personal_data import account_deleting, personal_data_requested
 from accounts.token_usage import USAGE_DAYS, token_usage_requested
-from common.payload_types import JsonObject
 from common.text.money import plain_decimal
 from gateway.models import Exchange
 
@@ -35,17 +31,3 @@ def sum_usage(user: User, **_: object) -> dict[int, TokenUsagePayload]:
         }
         for row in rows
     }
-
-
-@receiver(personal_data_requested)
-def export_exchanges(user: User, **_: object) -> dict[str, list[JsonObject]]:
-    names = (
-        "public_id", "created_at", "asked_model", "call__model__slug", "prompt_tokens", "completion_tokens", "cost",
-        "finish_reason", "error", "texts",
-    )  # fmt: skip
-    return {"exchanges": list(Exchange.objects.filter(user=user).order_by("pk").values(*names))}
-
-
-@receiver(account_deleting)
-def forget_texts(user: User, **_: object) -> None:
-    Exchange.objects.filter(user=user).update(texts=None, session_digest="", user=None)
