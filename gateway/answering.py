@@ -20,6 +20,7 @@ from gateway.calls import NoSlot, Request
 from gateway.completions import (
     COMMENT,
     DONE,
+    HEADERS,
     ChunkWriter,
     choice_payload,
     completion_payload,
@@ -41,7 +42,6 @@ logger = logging.getLogger(__name__)
 KEEP_ALIVE_S = 15.0
 # Between two looks for a slot: doubled each time.
 FIRST_PAUSE_S, MAX_PAUSE_S = 0.1, 1.0
-HEADERS = {"Cache-Control": "private, no-store, no-transform", "X-Accel-Buffering": "no"}
 
 
 class Answer(LateResponse):
@@ -59,6 +59,7 @@ class Answer(LateResponse):
         self._upstream: Upstream | None = None
         self._keep_alive: _KeepAlive | None = None
         self._settled: set[int] = set()
+        self._settling: list[asyncio.Future[None]] = []
 
     async def begin(self) -> None:
         logs.begin_request(self.headers["X-Request-ID"])
@@ -133,7 +134,9 @@ class Answer(LateResponse):
         if prepared.row.pk not in self._settled:
             self._settled.add(prepared.row.pk)
             self._keep_texts(result)
-            await in_thread_with_retry(calls.settle, self._request, prepared, result)
+            settling = asyncio.ensure_future(in_thread_with_retry(calls.settle, self._request, prepared, result))
+            self._settling.append(settling)
+            await asyncio.shield(settling)
 
     async def _release_claim(self) -> None:
         claim = self._request.claim
@@ -155,6 +158,7 @@ class Answer(LateResponse):
         if self._opening is not None:
             with suppress(Exception):
                 self._prepared = await self._opening or self._prepared
+        await asyncio.gather(*self._settling, return_exceptions=True)
         await self._release_claim()
         if self._prepared is None:
             return
