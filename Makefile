@@ -36,8 +36,8 @@ bench: $(BIN)/.dev ## Measure speed and memory; BENCH="--only cpu" for a part
 bench-ratings: $(BIN)/.dev ## Check and time the ratings on simulated votes; BENCH="--quick" in a minute
 	@$(BIN)/python -m tools.bench.ratings $(BENCH)
 
-bench-peers: $(BIN)/.dev .peers/.installed ## Measure a benchmark run, and the same by promptfoo and inspect-ai
-	@$(BIN)/python -m tools.bench --only peers $(BENCH)
+bench-peers: $(BIN)/.dev .peers/.installed ## Measure a benchmark run, and the same by promptfoo and inspect-ai; compare scores with promptfoo's
+	@$(BIN)/python -m tools.bench --only peers promptfoo-scores $(BENCH)
 
 .peers/.installed:
 	mkdir -p .peers

@@ -23,11 +23,12 @@ _unclaimed = PreparedQuery(lambda key: Visitor.objects.filter(key=key, claimed_b
 
 @dataclass(frozen=True)
 class Actor:
-    """`scopes`: None for a browser, which has all rights of its person."""
+    """`scopes`: None for a browser, which has all rights of its person. `token`: id of the ApiToken."""
 
     user: User | None = None
     visitor: Visitor | None = None
     scopes: frozenset[Scope] | None = None
+    token: int | None = None
     network: str = "unknown"
     network48: str = ""
     address: str = field(default="", repr=False)

@@ -10,6 +10,8 @@ from accounts.limiting.headers import rate_limit_headers
 from accounts.sign_in import device_cookies, sessions
 from common.caching import is_cacheable
 
+# Prefixes of the paths that programs call.
+PROGRAMS = ("/api/", "/v1/")
 YEAR_S = 365 * 24 * 3600
 Responder = Callable[[HttpRequest], HttpResponseBase]
 
@@ -41,7 +43,7 @@ class RateLimitMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
-        if not request.path_info.startswith("/api/") or 300 <= response.status_code < 400:
+        if not request.path_info.startswith(PROGRAMS) or 300 <= response.status_code < 400:
             return response
         actor = cast(ActorRequest, request).actor
         if type(actor) is Actor and not is_cacheable(request, response):  # lazy until the API has authenticated it
@@ -58,6 +60,6 @@ class LastSeenMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
-        if response.status_code < 500 and not request.path_info.startswith("/api/"):
+        if response.status_code < 500 and not request.path_info.startswith(PROGRAMS):
             sessions.record_if_due(request)
         return response

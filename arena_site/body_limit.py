@@ -15,8 +15,10 @@ from django.core.handlers.asgi import ASGIRequest
 from django.utils import translation
 
 from benchmarks.imports.limits import MAX_FILE_BYTES
+from common.api.openai_errors import PREFIX, openai_error
 from common.caching import PRIVATE
 from common.errors import ArenaError, TooLarge
+from gateway.limits import MAX_BODY_BYTES
 from uploads.actions import MAX_BYTES
 from uploads.errors import FileTooLarge, StorageFull
 
@@ -28,6 +30,7 @@ FILES: dict[str, tuple[type[ArenaError], int]] = {
     "/uploads/": (FileTooLarge, MAX_BYTES),
     "/api/v1/uploads/": (FileTooLarge, MAX_BYTES),
     "/benchmarks/import/": (TooLarge, MAX_FILE_BYTES),
+    "/v1/chat/completions": (TooLarge, MAX_BODY_BYTES),
 }
 # Forms with ids in their paths.
 FILE_FORM = re.compile(r"/benchmarks/t/[^/]+/cases/\d+/files/\Z")
@@ -90,6 +93,8 @@ async def _refuse(scope: Any, send: Any, refusal: type[ArenaError]) -> None:
     body, media_type = error.detail, "text/plain; charset=utf-8"
     if scope["path"].startswith("/api/"):
         body, media_type = json.dumps(error.as_json()), "application/json"
+    elif scope["path"].startswith(PREFIX):
+        body, media_type = json.dumps(openai_error(error)), "application/json"
     headers = {"Content-Type": media_type, "X-Content-Type-Options": "nosniff", "Cache-Control": PRIVATE}
     headers |= {"Connection": "close", **error.headers}
     encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]

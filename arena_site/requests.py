@@ -20,7 +20,7 @@ HEADER = "X-Request-ID"
 _SECRET_PARAMETERS = ("token", "key", "uidb36")
 # Label of the request counters by prefix of the path; all other paths are pages.
 _HANDLERS = {
-    "/api/": "api", "/stream/": "streams", "/leaderboard/stream/": "streams", "/admin/": "admin",
+    "/api/": "api", "/v1/": "gateway", "/stream/": "streams", "/leaderboard/stream/": "streams", "/admin/": "admin",
     "/livez": "monitoring", "/readyz": "monitoring", "/metrics": "monitoring",
 }  # fmt: skip
 

@@ -3,19 +3,22 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.contrib.sessions.backends.db import SessionStore
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.models import Visitor
 from battles.actions import delete_sessions
-from battles.models import NetworkCap, Session, VoteNetwork
+from battles.models import NetworkCap, RoutingDecision, Session, VoteNetwork
 from benchmarks.actions.deletion import delete_old_runs
 from common.valkey.connections import UNREACHABLE, rewrite_append_only_file
+from gateway.models import Exchange
 from leaderboard.models import AnomalyReview
 
 logger = logging.getLogger(__name__)
 
 # Promised to people, so no setting extends it.
 MAX_NETWORK_DAYS = 60
+BATCH = 2_000
 
 
 class PurgeIncomplete(Exception):
@@ -41,8 +44,21 @@ def purge() -> None:
         failures = delete_sessions(owned.filter(last_active_at__lt=_before(days)))
     runs_days: int = settings.ARENA_KEEP_RUNS_DAYS
     delete_old_runs(before=_before(runs_days) if runs_days else None)
+    if decisions_days := settings.ARENA_KEEP_DECISIONS_DAYS:
+        _delete_decisions(before=_before(decisions_days))
     if failures:
         raise PurgeIncomplete(f"sessions that are kept longer than they should be: {failures}")
+
+
+def _delete_decisions(*, before: datetime) -> None:
+    """Delete exchanges, whose calls stay, and decisions, but those whose propensity an evaluation of a vote needs."""
+    _delete_in_batches(Exchange.objects.filter(created_at__lt=before))
+    _delete_in_batches(RoutingDecision.objects.filter(created_at__lt=before, battle__vote=None))
+
+
+def _delete_in_batches(rows: QuerySet[Exchange] | QuerySet[RoutingDecision]) -> None:
+    while pks := list(rows.order_by("pk").values_list("pk", flat=True)[:BATCH]):
+        rows.model._default_manager.filter(pk__in=pks).delete()
 
 
 def _rewrite_append_only_file() -> None:

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from asgiref.sync import sync_to_async
-from django.conf import settings
 from django.core import signals
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
@@ -15,6 +14,8 @@ from django.db import connections
 from django.http import FileResponse, HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
+
+from common.late_response import LateResponse, request_threads
 
 
 class SiteHandler(ASGIHandler):
@@ -29,11 +30,11 @@ class SiteHandler(ASGIHandler):
     def __init__(self) -> None:
         BaseHandler.__init__(self)
         self.load_middleware(is_async=False)
-        self._respond_in_thread = self._in_threads(settings.ARENA_DATABASE_POOL, "request")
-        self._respond_to_livez = self._in_threads(1, "livez")
+        self._respond_in_thread = self._in_threads(request_threads())
+        self._respond_to_livez = self._in_threads(ThreadPoolExecutor(1, "livez"))
 
-    def _in_threads(self, number: int, name: str) -> Callable[[Any, HttpRequest], Awaitable[HttpResponseBase]]:
-        return sync_to_async(self._respond, thread_sensitive=False, executor=ThreadPoolExecutor(number, name))
+    def _in_threads(self, threads: ThreadPoolExecutor) -> Callable[[Any, HttpRequest], Awaitable[HttpResponseBase]]:
+        return sync_to_async(self._respond, thread_sensitive=False, executor=threads)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         # Does not call ASGIHandler's, which gives each request and each open stream a thread of its own.
@@ -74,7 +75,7 @@ class SiteHandler(ASGIHandler):
     async def _stream(self, response: HttpResponseBase, receive: Any, send: Any) -> None:
         """Send the response until it ends or the client disconnects."""
         leaving = asyncio.create_task(self.listen_for_disconnect(receive))
-        sending = asyncio.create_task(self.send_response(response, send))
+        sending = asyncio.create_task(self._begin_and_send(response, send))
         try:
             await asyncio.wait([leaving, sending], return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -84,6 +85,13 @@ class SiteHandler(ASGIHandler):
                 sending.cancel()
                 await asyncio.wait([sending], timeout=1)
             await asyncio.gather(leaving, return_exceptions=True)
+            if isinstance(response, LateResponse):
+                await response.end()
             await sync_to_async(response.close)()  # in the thread that iterated over it and used its connection
         if not sending.cancelled():
             await sending
+
+    async def _begin_and_send(self, response: HttpResponseBase, send: Any) -> None:
+        if isinstance(response, LateResponse):
+            await response.begin()
+        await self.send_response(response, send)

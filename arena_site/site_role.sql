@@ -18,3 +18,6 @@ GRANT UPDATE (user_id) ON accounts_auditentry TO {role};
 GRANT UPDATE ({mutable_vote_columns}) ON battles_vote TO {role};
 GRANT UPDATE (voter, renamed_at) ON battles_starrating TO {role};
 GRANT UPDATE (by_id) ON leaderboard_votechange TO {role};
+-- Decisions of auto mode and its trainings may be deleted with time, but not changed.
+REVOKE UPDATE ON battles_routingdecision, routing_routersnapshot FROM {role};
+GRANT UPDATE ({mutable_decision_columns}) ON battles_routingdecision TO {role};

@@ -34,8 +34,10 @@ urlpatterns = [
     path("api/v1/", include("uploads.api.urls")),
     path("api/v1/", include("leaderboard.api.urls")),
     path("api/v1/", include("benchmarks.api.urls")),
+    path("api/v1/", include("routing.api.urls")),
     path("api/v1/", include("site_content.api.urls")),
     path("api/v1/", include("accounts.api.urls")),
+    path("v1/", include("gateway.urls")),
     path("api/v1/schema/", Schema.as_view(), name="api-schema"),
     path("api/v1/docs/", documentation, name="api-documentation"),
     # Last, so that it matches only paths of no other view.

@@ -18,6 +18,17 @@ class TooFewModels(ArenaError):
     http_status = 503
 
 
+class NoModelFits(InvalidInput):
+    code = "no_model_fits"
+    message = _("No model fits this request.")
+
+
+class NoModelAvailable(ArenaError):
+    code = "no_model_available"
+    message = _("No model that fits is available at the moment. Please try again.")
+    http_status = 503
+
+
 class BudgetReached(ArenaError):
     code = "budget_reached"
     message = _("You have reached your budget for today. It resets at midnight UTC.")

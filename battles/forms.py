@@ -7,6 +7,7 @@ from accounts.actor import Actor
 from battles import feedback
 from battles.models import Attachment, Battle, Position, Session, Vote
 from battles.prompting import consent
+from battles.prompting.auto_options import AUTO, DEFAULT_DIAL, DIALS, REQUESTED_MODES, AutoOptions, dial_name
 from battles.prompting.lineup import BattleRequest, Filters
 from battles.prompting.proof_of_work import MAX_PROOF_CHARACTERS
 from common.errors import ArenaError
@@ -58,7 +59,8 @@ class PromptForm(forms.Form):
 
 
 class StartForm(PromptForm):
-    mode = forms.ChoiceField(choices=Battle.Mode, required=False)
+    mode = forms.ChoiceField(choices=REQUESTED_MODES, required=False)
+    dial = forms.ChoiceField(choices=[(name, name) for name in DIALS], required=False, initial=dial_name(DEFAULT_DIAL))
     models = IdsField(required=False)
     license_kind = forms.ChoiceField(choices=[("", _("any")), *LanguageModel.LicenseKind.choices], required=False)
     size = forms.ChoiceField(
@@ -111,8 +113,11 @@ class StartForm(PromptForm):
         data = self.cleaned_data
         min_size, max_size = SIZES.get(data["size"], (None, None))
         filters = Filters(data["license_kind"], min_size, max_size, data["needs_images"])
-        mode = Battle.Mode(data["mode"] or Battle.Mode.BLIND)
         has_consent = bool(data["consent"]) and data["consent"] == self.consent_version
+        if data["mode"] == AUTO:
+            auto = AutoOptions(dial=DIALS.get(data["dial"], DEFAULT_DIAL))
+            return BattleRequest(attachments=tuple(data["attachments"]), consent=has_consent, auto=auto)
+        mode = Battle.Mode(data["mode"] or Battle.Mode.BLIND)
         return BattleRequest(mode, tuple(data["models"]), filters, tuple(data["attachments"]), has_consent)
 
 

@@ -6,6 +6,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from battles.models import Battle
+from battles.prompting.auto_options import AUTO
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +28,8 @@ class ModeWords:
     shared: Promise
 
 
-MODE_WORDS = {
+# By Battle.Mode, and AUTO for the form of a new question.
+MODE_WORDS: dict[str, ModeWords] = {
     Battle.Mode.BLIND: ModeWords(
         heading=_("Two models answer. You say which is better."),
         introduction=_("Their names stay hidden until you vote, and your vote moves the leaderboard."),
@@ -93,5 +95,21 @@ MODE_WORDS = {
         void=_("The model could not answer. Try again, or choose another model."),
         void_news=_("No model could answer."),
         shared=_("A chat with one model."),
+    ),
+    AUTO: ModeWords(
+        heading=_("The arena chooses the model."),
+        introduction=_("By the votes on such questions. Where two may be the best, both answer and you decide."),
+        ask=_("What would you like to ask?"),
+        start=_("Send"),
+        ask_next=_("What would you like to ask next?"),
+        follow_up=_("Send"),
+        start_again=_("New question"),
+        answering=_("The model is answering."),
+        answering_then=_("The model is answering."),
+        complete=_("The answer is complete."),
+        failed=_("The model failed. You can also ask something else."),
+        void=_("The model could not answer. Try again, or choose another model."),
+        void_news=_("No model could answer."),
+        shared=_("A question to the model that the arena chose."),
     ),
 }

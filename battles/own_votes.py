@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
 from battles.models import Battle, Vote, VoteQuerySet
-from battles.payload_types import Choice, Mode, OwnVotePayload
+from battles.payload_types import Choice, Mode, Origin, OwnVotePayload
 from battles.payloads import counted_payload
 from common.text.storable import storable
 from models_registry.models import LanguageModel
@@ -103,6 +103,7 @@ def own_vote_payload(vote: Vote) -> OwnVotePayload:
         "session": battle.session.public_id,
         "title": "" if battle.is_hidden else battle.session.title,
         "mode": cast(Mode, vote.mode),
+        "origin": cast(Origin, vote.origin),
         "choice": cast(Choice, vote.choice),
         "left": {"id": vote.model_left.slug, "name": vote.model_left.name},
         "right": {"id": vote.model_right.slug, "name": vote.model_right.name},

@@ -2,15 +2,18 @@
 
 from typing import Literal, NotRequired, TypedDict
 
+from battles.routing_reasons import ReasonPayload
 from common.payload_types import Moment
 from models_registry.payload_types import ModelPayload
 from uploads.payload_types import UploadKind
 
 SideName = Literal["left", "right", "1", "2", "3", "4", "5", "6"]
 Mode = Literal["blind", "side_by_side", "compare", "direct"]
+Origin = Literal["draw", "router"]
 Choice = Literal["left", "right", "tie", "both_bad"]
 BattleState = Literal["answering", "awaiting_vote", "voted", "void", "open"]
 AnswerState = Literal["queued", "streaming", "done", "stopped", "failed"]
+RouteTarget = Literal["model", "arena", "stay", "fallback", "refused"]
 EndState = Literal["done", "stopped", "failed"]
 
 
@@ -83,12 +86,14 @@ class VotedModelPayload(TypedDict):
 
 
 class OwnVotePayload(CountedPayload):
-    """One of your votes. `title` is its session's, empty if a moderator has hidden the battle."""
+    """One of your votes. `title` is its session's, empty if a moderator has hidden the battle; `origin` is `router` if
+    auto mode chose the pair, whose vote then counts on the board `auto` alone."""
 
     battle: str
     session: str
     title: str
     mode: Mode
+    origin: Origin
     choice: Choice
     left: VotedModelPayload
     right: VotedModelPayload
@@ -111,11 +116,52 @@ class PublicPagePayload(TypedDict):
     published_at: Moment
 
 
+class AlternativePayload(TypedDict):
+    """Model that auto mode considered. `win_chance`: of winning against the others; `good_enough`: that its answer
+    suffices alone; `cost` in US dollars and `first_token_ms` are expected. Null while unknown."""
+
+    model: str
+    name: str
+    win_chance: float | None
+    good_enough: float | None
+    cost: str | None
+    first_token_ms: int | None
+
+
+class RoutePayload(TypedDict):
+    """Decision of auto mode. `target`: `model`, `stay` and `fallback` name one model, `arena` is a battle, whose models
+    and alternatives are hidden until its vote. `confidence`: that the model is the best choice."""
+
+    decision: str
+    target: RouteTarget
+    model: str | None
+    runner_up: str | None
+    query_type: str
+    confidence: float | None
+    reason: ReasonPayload
+    alternatives: list[AlternativePayload]
+    policy: str
+
+
+class BattleDecisionPayload(TypedDict):
+    """Decision of auto mode behind a battle. Until the names are revealed, only the first three fields are present."""
+
+    target: RouteTarget
+    query_type: str
+    reason: ReasonPayload
+    decision: NotRequired[str]
+    model: NotRequired[str | None]
+    runner_up: NotRequired[str | None]
+    confidence: NotRequired[float | None]
+    alternatives: NotRequired[list[AlternativePayload]]
+    policy: NotRequired[str]
+
+
 class BattlePayload(TypedDict):
     """Models answering the same prompts. `sides` is null until the names are revealed: by the vote, or from the start
     in modes with chosen models. `stream_url` is null while no turn is live. In a battle that a moderator has `hidden`,
     texts are empty. `consent`: its prompts and answers may be published with its vote, until
-    `consent_withdrawn_at`."""
+    `consent_withdrawn_at`. `decision`: of the mode `auto`, otherwise null."""
 
     id: str
     session: str
@@ -135,6 +181,7 @@ class BattlePayload(TypedDict):
     can_regenerate: bool
     can_publish: bool
     share: PublicPagePayload | None
+    decision: BattleDecisionPayload | None
     created_at: Moment
 
 

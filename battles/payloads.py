@@ -12,12 +12,14 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from battles.decision_payloads import battle_decision_payload
 from battles.models import NUMBERED_POSITIONS, Answer, Battle, Position, Share, Side, Turn, Vote
 from battles.models.turns import AttachedFile
 from battles.payload_types import (
     AnswerPayload,
     AnswerState,
     AttachedFilePayload,
+    BattleDecisionPayload,
     BattlePayload,
     BattleState,
     Choice,
@@ -67,6 +69,7 @@ def battle_payload(battle: Battle, *, stream_format: Format = "api") -> BattlePa
         "consent": battle.has_consent,
         "consent_withdrawn_at": battle.consent_withdrawn_at,
         "share": share_payload(battle.share) if battle.share_or_none is not None else None,
+        "decision": _decision_payload(battle, sides.values(), is_revealed=is_revealed),
         "created_at": battle.created_at,
     }
     return _without_text(payload) if battle.is_hidden else payload
@@ -196,6 +199,14 @@ def _add_revealed_fields(payload: AnswerPayload, answer: Answer) -> None:
 def _side_payloads(sides: Iterable[Side]) -> list[SidePayload]:
     in_order = sorted(sides, key=lambda side: _POSITIONS.index(side.position))
     return [{"side": cast(SideName, side.position), "model": model_summary(side.model)} for side in in_order]
+
+
+def _decision_payload(battle: Battle, sides: Iterable[Side], *, is_revealed: bool) -> BattleDecisionPayload | None:
+    decision = battle.decision_or_none
+    if decision is None:
+        return None
+    fell_back = battle.mode == Battle.Mode.DIRECT and any(side.redrawn for side in sides)
+    return battle_decision_payload(decision, is_revealed=is_revealed, fell_back=fell_back)
 
 
 def _vote_payload(vote: Vote) -> VotePayload:

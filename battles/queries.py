@@ -22,7 +22,7 @@ M = TypeVar("M", bound=Model)
 
 
 def _joined() -> BattleQuerySet:
-    return Battle.objects.select_related("session", "vote", "share")
+    return Battle.objects.select_related("session", "vote", "share", "decision")
 
 
 def _related_queries(battles_in: str) -> list[Callable[[Any], QuerySet[Any]]]:

@@ -3,78 +3,66 @@
 import re
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from benchmarks.scoring.checks import CheckError
 
-# What the scorers and msgspec say, and the sentence with its groups. Other reasons, of plug-ins, stay as they are.
+# Messages of scorers and msgspec, and sentences with the same groups. Plug-ins' messages stay as they are.
 _REASONS: list[tuple[re.Pattern[str], str | Promise]] = [
     (re.compile(pattern, re.DOTALL), sentence)
     for pattern, sentence in [
-        (r"the target is empty", gettext_lazy("The target is empty.")),
-        (r"the target has an empty text", gettext_lazy("The target has an empty text.")),
-        (r"nothing of the target is left to compare", gettext_lazy("Nothing of the target is left to compare.")),
-        (r"the target is none of the choices", gettext_lazy("The target is none of the choices.")),
-        (
-            r"the target is not a mathematical expression",
-            gettext_lazy("The target is not a mathematical expression."),
-        ),
-        (r"(?P<text>['\"].*['\"]) is not one number", gettext_lazy("%(text)s is not one number.")),
-        (r"unknown scorer (?P<name>['\"].*['\"])", gettext_lazy("There is no comparison %(name)s.")),
-        (r"unknown instruction (?P<name>['\"].*['\"])", gettext_lazy("There is no instruction %(name)s.")),
-        (r"no instruction", gettext_lazy("Name at least one instruction.")),
+        (r"the target is empty", _("The target is empty.")),
+        (r"the target has an empty text", _("The target has an empty text.")),
+        (r"nothing of the target is left to compare", _("Nothing of the target is left to compare.")),
+        (r"the target is none of the choices", _("The target is none of the choices.")),
+        (r"the target is not a mathematical expression", _("The target is not a mathematical expression.")),
+        (r"(?P<text>['\"].*['\"]) is not one number", _("%(text)s is not one number.")),
+        (r"unknown scorer (?P<name>['\"].*['\"])", _("There is no comparison %(name)s.")),
+        (r"unknown instruction (?P<name>['\"].*['\"])", _("There is no instruction %(name)s.")),
+        (r"no instruction", _("Name at least one instruction.")),
         (
             r"kwargs and instruction_id_list have different lengths",
-            gettext_lazy("The lists kwargs and instruction_id_list have different lengths."),
+            _("The lists kwargs and instruction_id_list have different lengths."),
         ),
-        (r"count is above the number of checks", gettext_lazy("The count is above the number of checks.")),
-        (r"a JSON pointer starts with /", gettext_lazy("A JSON pointer starts with /.")),
-        (r"set min, max or both", gettext_lazy("Set min, max or both.")),
-        (r"min is above max", gettext_lazy("The minimum is above the maximum.")),
-        (r"a phrase is empty", gettext_lazy("A phrase is empty.")),
-        (r"there are 2 to 26 choices", gettext_lazy("There are 2 to 26 choices.")),
+        (r"count is above the number of checks", _("The count is above the number of checks.")),
+        (r"a JSON pointer starts with /", _("A JSON pointer starts with /.")),
+        (r"set min, max or both", _("Set min, max or both.")),
+        (r"min is above max", _("The minimum is above the maximum.")),
+        (r"a phrase is empty", _("A phrase is empty.")),
+        (r"there are 2 to 26 choices", _("There are 2 to 26 choices.")),
         (
             r"the pattern has (?P<groups>\d+) groups, not (?P<group>\d+)",
-            gettext_lazy("The pattern has %(groups)s groups: there is no group %(group)s."),
+            _("The pattern has %(groups)s groups: there is no group %(group)s."),
         ),
         (
             r"RE2 refuses the pattern (?P<pattern>['\"].*?['\"]): (?P<reason>.*)",
-            gettext_lazy(
+            _(
                 "The pattern %(pattern)s is not allowed: %(reason)s. Look-arounds and back-references are not "
                 "supported."
             ),
         ),
-        (
-            r"not a usable JSON Schema: (?P<reason>.*)",
-            gettext_lazy("This is not a JSON Schema that can be used: %(reason)s"),
-        ),
-        (r"not a CEL expression: (?P<reason>.*)", gettext_lazy("This is not a CEL expression: %(reason)s")),
+        (r"not a usable JSON Schema: (?P<reason>.*)", _("This is not a JSON Schema that can be used: %(reason)s")),
+        (r"not a CEL expression: (?P<reason>.*)", _("This is not a CEL expression: %(reason)s")),
         (
             r"line (?P<line>\d+), column (?P<column>\d+): (?P<reason>.*)",
-            gettext_lazy("Line %(line)s, column %(column)s: %(reason)s"),
+            _("Line %(line)s, column %(column)s: %(reason)s"),
         ),
         (
             r"checks are nested in more than (?P<depth>\d+) groups",
-            gettext_lazy("Checks are nested in more than %(depth)s groups."),
+            _("Checks are nested in more than %(depth)s groups."),
         ),
-        (r"the key (?P<key>['\"].*['\"]) is used twice", gettext_lazy("The name %(key)s is used twice.")),
+        (r"the key (?P<key>['\"].*['\"]) is used twice", _("The name %(key)s is used twice.")),
         (
             r"the check `math` needs math-verify: .*",
-            gettext_lazy("This arena cannot compare mathematics: an administrator has to install math-verify."),
+            _("This arena cannot compare mathematics: an administrator has to install math-verify."),
         ),
-        (r"Object contains unknown field `(?P<name>.*)`", gettext_lazy("There is no setting “%(name)s”.")),
-        (
-            r"Object missing required field `(?P<name>.*)`",
-            gettext_lazy("The setting “%(name)s” is missing."),
-        ),
-        (r"Invalid (?:enum )?value '(?P<value>.*)'", gettext_lazy("“%(value)s” is none of the possible values.")),
-        (
-            r"Expected `(?P<kind>.*)` of length (?P<limit>[<>]= \d+)",
-            gettext_lazy("A length %(limit)s is needed."),
-        ),
-        (r"Expected `(?P<kind>.*)` (?P<limit>[<>]=? [\d.e+-]+)", gettext_lazy("A number %(limit)s is needed.")),
-        (r"Expected `(?P<wanted>.*)`, got `(?P<given>.*)`", gettext_lazy("This should be %(wanted)s, not %(given)s.")),
+        (r"Object contains unknown field `(?P<name>.*)`", _("There is no setting “%(name)s”.")),
+        (r"Object missing required field `(?P<name>.*)`", _("The setting “%(name)s” is missing.")),
+        (r"Invalid (?:enum )?value '(?P<value>.*)'", _("“%(value)s” is none of the possible values.")),
+        (r"Expected `(?P<kind>.*)` of length (?P<limit>[<>]= \d+)", _("A length %(limit)s is needed.")),
+        (r"Expected `(?P<kind>.*)` (?P<limit>[<>]=? [\d.e+-]+)", _("A number %(limit)s is needed.")),
+        (r"Expected `(?P<wanted>.*)`, got `(?P<given>.*)`", _("This should be %(wanted)s, not %(given)s.")),
     ]
 ]
 # Where msgspec found it, or in which instruction.
@@ -87,7 +75,9 @@ _PLACES = (
 def error_sentence(error: CheckError) -> str:
     """Return a reason with its position."""
     reason = check_reason(error.message)
-    return _("%(position)s: %(reason)s") % {"position": error.position, "reason": reason} if error.position else reason
+    if not error.position:
+        return reason
+    return gettext("%(position)s: %(reason)s") % {"position": error.position, "reason": reason}
 
 
 def check_reason(message: str) -> str:

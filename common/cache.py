@@ -1,11 +1,14 @@
+import logging
 import threading
 import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Model
 from django.db.models.signals import post_delete, post_save
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -44,3 +47,53 @@ class TTLCached(Generic[T]):
     def _on_change(self, **_: object) -> None:
         self.invalidate()
         transaction.on_commit(self.invalidate)  # another thread may have loaded before the commit
+
+
+class RefreshedCached(Generic[T]):
+    """Cache of a zero-argument query in the process: an expired value is used while a thread loads the next one.
+
+    Only the first call waits. If a load fails, the value stays and the error is logged.
+    """
+
+    def __init__(self, load: Callable[[], T], *, ttl_s: float) -> None:
+        self.ttl_s = ttl_s
+        self._load = load
+        self._lock = threading.Lock()
+        self._value: T
+        self._is_loaded = False
+        self._is_loading = False
+        self._expires_at = 0.0
+
+    def __call__(self) -> T:
+        if not self._is_loaded:
+            with self._lock:
+                if not self._is_loaded:
+                    self._store(self._load())
+        elif time.monotonic() >= self._expires_at:
+            self._refresh_in_background()
+        return self._value
+
+    def invalidate(self) -> None:
+        """Let the next call load and wait."""
+        self._is_loaded = False
+
+    def _store(self, value: T) -> None:
+        self._value, self._is_loaded = value, True
+        self._expires_at = time.monotonic() + self.ttl_s
+
+    def _refresh_in_background(self) -> None:
+        with self._lock:
+            if self._is_loading:
+                return
+            self._is_loading = True
+        threading.Thread(target=self._refresh, daemon=True).start()
+
+    def _refresh(self) -> None:
+        try:
+            self._store(self._load())
+        except Exception:
+            logger.exception("%s could not be loaded", getattr(self._load, "__name__", self._load))
+            self._expires_at = time.monotonic() + self.ttl_s
+        finally:
+            self._is_loading = False
+            connection.close()  # back to the pool

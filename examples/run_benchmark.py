@@ -1,12 +1,6 @@
 #!/usr/bin/env python3
-"""Run a benchmark template on models, follow the run, print each model's mean score with its 95 % interval.
+"""Print models' mean scores: ARENA_TOKEN=arena_… run_benchmark.py http://127.0.0.1:8000 "Arithmetic" model-a model-b"""
 
-    ARENA_TOKEN=arena_… python3 examples/run_benchmark.py http://127.0.0.1:8000 "Arithmetic" model-a model-b
-
-Make the token under Account, API tokens, with the scopes read and benchmark. Paid models need a "budget" in the body.
-"""
-
-import argparse
 import json
 import os
 import sys
@@ -15,26 +9,20 @@ from urllib.error import HTTPError
 from urllib.parse import quote, urljoin
 from urllib.request import Request, urlopen
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-for name, count in (("site", None), ("template", None), ("models", "+")):
-    parser.add_argument(name, nargs=count)
-arguments = parser.parse_args()
+site, template, *models = sys.argv[1:] if len(sys.argv) > 3 else sys.exit(__doc__)
 
 
-def call(path: str, body: object = None) -> Any:
+def call(path: str, body: object = None) -> Any:  # the token needs the scopes read and benchmark
+    url, data = urljoin(site, urljoin("/api/v1/benchmarks/", path)), json.dumps(body).encode() if body else None
     headers = {"Authorization": f"Bearer {os.environ['ARENA_TOKEN']}", "Content-Type": "application/json"}
-    return urlopen(Request(urljoin(arguments.site, path), json.dumps(body).encode() if body else None, headers))
+    return urlopen(Request(url, data, headers))
 
 
-api = "/api/v1/benchmarks"
 try:
-    found = json.load(call(f"{api}/templates/?search={quote(arguments.template)}"))["results"]
-    if not found:
-        sys.exit("There is no such template.")
-    run = json.load(call(f"{api}/runs/", {"template": found[0]["id"], "models": arguments.models}))
-    for line in call(run["stream_url"]):  # ends with the run
-        print(line.decode(), end="", file=sys.stderr)
-    report = json.load(call(f"{api}/runs/{run['id']}/report/"))["report"]
+    found = json.load(call(f"templates/?search={quote(template)}"))["results"] or sys.exit("There is no such template.")
+    run = json.load(call("runs/", {"template": found[0]["id"], "models": models}))  # paid models: and a "budget"
+    sys.stderr.writelines(line.decode() for line in call(run["stream_url"]))  # ends with the run
+    report = json.load(call(f"runs/{run['id']}/report/"))["report"]
 except HTTPError as error:  # JSON with a code for programs and a sentence for people
     sys.exit(error.read().decode())
 names = {entrant["entrant"]: entrant["model"] for entrant in report["entrants"]}

@@ -5,3 +5,6 @@ from django.utils.translation import gettext_lazy as _
 class GatewayConfig(AppConfig):
     name = "gateway"
     verbose_name = _("Gateway")
+
+    def ready(self) -> None:
+        from gateway import personal_data  # noqa: F401 (connects its receivers)

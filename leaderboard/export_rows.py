@@ -4,7 +4,10 @@ from typing import Literal
 import msgspec
 
 Choice = Literal["left", "right", "tie", "both_bad"]
+Origin = Literal["draw", "router"]
 
+# Of all votes of these boards.
+_ORIGINS = {"overall": "draw", "auto": "router"}
 STYLE_COUNTS = ("tokens", "headings", "bold", "lists")
 
 
@@ -39,7 +42,10 @@ class Context(msgspec.Struct, frozen=True):
 
 
 class VoteRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A vote in an export. voter: pseudonym for this export; n: number of equal votes in a table of counts."""
+    """A vote in an export. voter: pseudonym for this export; n: number of equal votes in a table of counts.
+
+    origin: chooser of the pair; None for comparisons of stars and imported votes. Earlier exports have none.
+    """
 
     order: int
     voter: str
@@ -56,12 +62,15 @@ class VoteRow(msgspec.Struct, frozen=True, kw_only=True):
     excluded_at: datetime | None
     n: int = 1
     context: Context | None = None
+    origin: Origin | None = "draw"
 
     @property
     def counts(self) -> bool:
         return self.excluded_reason is None
 
     def is_on(self, scope: str) -> bool:
+        if self.origin != _ORIGINS.get(self.board, self.origin):
+            return False
         kind, _, name = scope.partition(":")
         match kind:
             case "category":

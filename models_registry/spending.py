@@ -51,16 +51,19 @@ class OverBudget(Exception):
         return model.is_paid and self.account in ("", SITE, provider_account(model.provider_id))
 
 
-def bill(model: LanguageModel, messages: Sequence[Message], *, person: str, max_tokens: int = 0) -> Charge | None:
+def bill(
+    model: LanguageModel, messages: Sequence[Message], *, person: str, max_tokens: int = 0, beside: int = 0
+) -> Charge | None:
     """Return the unsaved charge to reserve for sending `messages`; None for a free model.
 
-    person: Actor.key, or "". max_tokens: the answer's cap; 0 for the model's own.
+    person: Actor.key, or "". max_tokens: the answer's cap; 0 for the model's own. beside: the maximum of tokens in the
+    prompt that are not in messages.
     """
     price = model.price
     if price is None or not price.is_above_zero:
         return None
     image = max_tokens_per_image(model.upstream_name)
-    prompt = sum(_max_tokens_in(message, image=image) + MAX_TEMPLATE_TOKENS for message in messages)
+    prompt = beside + sum(_max_tokens_in(message, image=image) + MAX_TEMPLATE_TOKENS for message in messages)
     most = price.cost_of(prompt_tokens=prompt, completion_tokens=max_tokens or model.max_tokens)
     most = most.quantize(COST_QUANTUM, ROUND_UP)
     return Charge(model=model, provider_id=model.provider_id, price=price, person=person, most=most)

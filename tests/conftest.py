@@ -46,6 +46,9 @@ from leaderboard.models.listed import listed_boards
 from models_registry import drawable_cache, model_limits, profiles
 from models_registry.models import budgets
 from models_registry.providers import refusals
+from routing import router_cache
+from routing.call_medians import call_medians
+from routing.rules import current_policy
 from site_content import current
 from tests import database_reset, make
 from tests.fake_provider import FakeProvider
@@ -205,8 +208,20 @@ def _categories_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.fixture(autouse=True)
+def _auto_mode_is_looked_up_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read rules, routers and figures again, and not in a thread, which would not see the test's rows."""
+    current_policy.invalidate()
+    call_medians.invalidate()
+    router_cache.forget()
+    for cached in (call_medians, router_cache.held_router):
+        monkeypatch.setattr(cached, "ttl_s", 3600)
+
+
+@pytest.fixture(autouse=True)
 def _bans_and_limits_are_looked_up_anew() -> None:
-    for cached in (bans.in_force, chosen.in_force, groups.in_force, budgets.chosen, listed_boards):
+    for cached in (
+        bans.in_force, chosen.in_force, groups.in_force, model_limits.in_force, budgets.chosen, listed_boards
+    ):  # fmt: skip
         cached.invalidate()
 
 

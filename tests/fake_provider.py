@@ -17,6 +17,8 @@ indiscreet-<code> the same in a refusal
 endless-refusal   HTTP 500 whose body has no end
 busy-once-<code>  refuses the first request only, with a Retry-After of half a second
 later-<seconds>   HTTP 429 with this Retry-After
+calls-tools       calls the first tool of the request twice, then repeats the words of the last result
+growing           as honest, with the usage so far in every chunk
 every name in tests/provider_streams.py
 
 Models that repeat the prompt's words wait before the word ⏸ until the test calls `go_on`.
@@ -63,6 +65,7 @@ class FakeProvider:
         self.requests: list[dict[str, Any]] = []
         self.moderated: list[dict[str, Any]] = []
         self.serves: Any = SERVES
+        self.words_sent = 0
         self.paused = 0  # answers that wait at a PAUSE
         self.list_requests: list[web.BaseRequest] = []
         self._loop = asyncio.new_event_loop()
@@ -89,6 +92,7 @@ class FakeProvider:
 
     def forget(self) -> None:
         self._loop.call_soon_threadsafe(self._goes_on.clear)  # on the loop, after an earlier `go_on`
+        self.words_sent = 0
         self.calls.clear()
         self.requests.clear()
         self.moderated.clear()
@@ -197,6 +201,8 @@ class FakeProvider:
             return web.json_response({"error": {"message": "quota"}})
         if model == "redirect":
             raise web.HTTPTemporaryRedirect("/v1/elsewhere")
+        if model == "calls-tools" and body["messages"][-1]["role"] != "tool":
+            return await self._call_tools(request, body)
         return await self._stream(request, body, model)
 
     async def _perform(self, request: web.Request, steps: list[Step], status: int = 200) -> web.StreamResponse:
@@ -235,7 +241,10 @@ class FakeProvider:
                     await self._goes_on.wait()
                 finally:
                     self.paused -= 1
-            await response.write(self._chunk(model, {"content": word}))
+            usage = {"prompt_tokens": 7, "completion_tokens": number + 1}
+            more = {"usage": usage} if model == "growing" else {}
+            await response.write(self._chunk(model, {"content": word}, **more))
+            self.words_sent += 1
             if pause:
                 await asyncio.sleep(pause)
         if model == "no-finish":
@@ -243,6 +252,21 @@ class FakeProvider:
         await response.write(self._chunk(model, {}, "stop"))
         usage = {"prompt_tokens": 7, "completion_tokens": len(words)}
         await response.write(self._chunk(model, {}, None, usage=usage) + b"data: [DONE]\n\n")
+        return response
+
+    async def _call_tools(self, request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        name = body["tools"][0]["function"]["name"]
+        for index in range(2):
+            begin = {"index": index, "id": f"call_{index}", "type": "function", "function": {"name": name}}
+            await response.write(self._chunk("calls-tools", {"role": "assistant", "tool_calls": [begin]}))
+            for arguments in ('{"city": ', f'"Town {index}"', "}"):
+                part = {"index": index, "function": {"arguments": arguments}}
+                await response.write(self._chunk("calls-tools", {"tool_calls": [part]}))
+        usage = {"prompt_tokens": 7, "completion_tokens": 9}
+        await response.write(self._chunk("calls-tools", {}, "tool_calls"))
+        await response.write(self._chunk("calls-tools", {}, None, usage=usage) + b"data: [DONE]\n\n")
         return response
 
     async def _reveal_key(self, request: web.Request, model: str) -> web.StreamResponse:

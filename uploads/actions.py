@@ -9,9 +9,10 @@ from django.utils.translation import gettext as _
 from accounts.actor import Actor
 from accounts.models import User, Visitor
 from common.db.execution import violates
-from uploads import extraction, storage
+from uploads import extraction
 from uploads.errors import FileTooLarge, NoFile, QuotaReached, UnknownFileType
-from uploads.file_names import sanitize_name
+from uploads.files import storage
+from uploads.files.names import sanitize_name
 from uploads.limits import MAX_FILE_MB
 from uploads.models import Upload, UploadQuerySet
 from uploads.reading.findings import MAX_CHARACTERS, Reason, Text

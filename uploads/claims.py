@@ -2,7 +2,7 @@ from django.dispatch import receiver
 
 from accounts.claims import visitor_claimed
 from accounts.models import User, Visitor
-from uploads.deletion import delete_upload
+from uploads.files.deletion import delete_upload
 from uploads.models import Upload
 from uploads.signals import uploads_merged
 

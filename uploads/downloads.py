@@ -5,8 +5,8 @@ from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 
 from common.errors import NotFound
-from uploads import storage
 from uploads.errors import CannotBeRead, NotReadYet
+from uploads.files import storage
 from uploads.message_parts import sent_text
 from uploads.models import Upload
 

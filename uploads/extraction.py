@@ -3,7 +3,7 @@ from typing import Any
 from django.db import transaction
 
 from common.text.storable import storable
-from uploads import storage
+from uploads.files import storage
 from uploads.models import Extraction, Upload
 from uploads.reading.findings import Picture, Reason, Text, Unreadable
 from uploads.reading.guard import read

@@ -7,7 +7,8 @@ from django.db import transaction
 from kombu.exceptions import OperationalError
 
 from common.valkey.connections import UNREACHABLE, fail_fast
-from uploads import cleanup, extraction
+from uploads import extraction
+from uploads.files import cleanup
 
 logger = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ from django_htmx.middleware import HtmxDetails
 
 from accounts.actor import ActorRequest, ensure_known_actor
 from uploads import actions, downloads
-from uploads.deletion import delete_upload
 from uploads.errors import NoFile
+from uploads.files.deletion import delete_upload
 from uploads.message_parts import sent_text
 from uploads.models import Upload
 

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import cast
 
 from django.db.models.functions import Now
+from django.http import HttpRequest
 from django.middleware.csrf import get_token
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -28,12 +29,31 @@ NOT_COUNTED = _("API tokens cannot be checked at the moment. Please try again.")
 _usable = PreparedQuery(lambda digest: ApiToken.objects.usable().select_related("user").filter(digest=digest), str)
 
 
+def token_actor(request: HttpRequest, header: str) -> tuple[Actor, ApiToken]:
+    """Return the actor of an `Authorization` header, and its token.
+
+    Raises NotSignedIn for an unusable token, TooManyRequests after too many, ServiceAway if they cannot be counted.
+    """
+    scheme, _space, token = header.partition(" ")
+    if scheme.lower() != "bearer" or not token:
+        raise NotSignedIn
+    found = _usable(ApiToken.digest_of(token))
+    if not found:
+        limits.count("token", network_limit_keys(request), fail_open=False, not_counted=NOT_COUNTED)
+        raise NotSignedIn
+    row = found[0]
+    if row.last_used_at is None or timezone.now() - row.last_used_at > LAST_USED_INTERVAL:
+        ApiToken.objects.filter(pk=row.pk).update(last_used_at=Now())
+    scopes = frozenset(Scope(scope) for scope in row.scopes)
+    return Actor(user=row.user, scopes=scopes, token=row.pk, **client_networks(request)), row
+
+
 class ActorAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[User | None, Actor]:
         """Raises NotSignedIn for an unusable token, and as access.check_access."""
         header = get_authorization_header(request).decode("latin-1")
         if header:
-            actor = self._token_actor(request, header)
+            actor, _token = token_actor(request._request, header)
         else:
             get_token(request._request)  # API contract: every GET sets the csrftoken cookie
             self._enforce_csrf(request)
@@ -44,21 +64,6 @@ class ActorAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
-
-    def _token_actor(self, request: Request, header: str) -> Actor:
-        scheme, _space, token = header.partition(" ")
-        if scheme.lower() != "bearer" or not token:
-            raise NotSignedIn
-        found = _usable(ApiToken.digest_of(token))
-        if not found:
-            keys = network_limit_keys(request._request)
-            limits.count("token", keys, fail_open=False, not_counted=NOT_COUNTED)
-            raise NotSignedIn
-        row = found[0]
-        if row.last_used_at is None or timezone.now() - row.last_used_at > LAST_USED_INTERVAL:
-            ApiToken.objects.filter(pk=row.pk).update(last_used_at=Now())
-        scopes = frozenset(Scope(scope) for scope in row.scopes)
-        return Actor(user=row.user, scopes=scopes, **client_networks(request._request))
 
     def _enforce_csrf(self, request: Request) -> None:
         check = CSRFCheck(lambda _: None)  # type: ignore[arg-type]

@@ -8,6 +8,8 @@ ACTIONS = {
     "report": _("reports"),
     "upload": _("files brought"),
     "read": _("reading by the API"),
+    "gateway": _("requests of other software"),
+    "route": _("decisions of auto mode"),
     "run": _("new benchmark runs"),
     "export": _("downloads of votes and of one’s own data"),
     "signin": _("wrong passwords"),

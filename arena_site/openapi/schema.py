@@ -17,6 +17,7 @@ import battles.api.schema
 import benchmarks.api.schema
 import leaderboard.api.schema
 import models_registry.api.schema
+import routing.api.schema
 import site_content.api.schema
 import uploads.api.schema
 from accounts.api.authentication import IsMemberInBrowser
@@ -44,6 +45,7 @@ OPERATIONS: Operations = {
     **uploads.api.schema.OPERATIONS,
     **leaderboard.api.schema.OPERATIONS,
     **benchmarks.api.schema.OPERATIONS,
+    **routing.api.schema.OPERATIONS,
     **accounts.api.schema.OPERATIONS,
 }
 _REFERENCE = "#/components/schemas/{name}"

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from arena_site.operations import benchmarks, facts
+from arena_site.operations.auto_mode import AutoMode, read_auto_mode
 from battles.admin.call_statistics import CallStatistics, get_call_statistics
 from common.valkey import heartbeat
 from common.valkey.connections import UNREACHABLE, fail_fast
@@ -26,7 +27,7 @@ BAR_WIDTH, CHART_HEIGHT = 10, 48
 
 @dataclass(frozen=True)
 class Bar:
-    """One hour in the chart of votes."""
+    """One hour in the chart of votes, or of auto mode's decisions as `votes`."""
 
     x: int
     y: float
@@ -64,6 +65,8 @@ class Dashboard:
     calls: CallStatistics = field(default_factory=CallStatistics)
     snapshots: facts.Snapshots | None = None
     runs: list[benchmarks.LiveRun] | None = None
+    auto_mode: AutoMode | None = None
+    decision_bars: list[Bar] = field(default_factory=list)
     machine: facts.Machine | None = None
     silent_processes: list[str] = field(default_factory=list)
     warnings: list[tuple[str, str]] = field(default_factory=list)
@@ -98,6 +101,10 @@ def read_dashboard(user: "AbstractBaseUser | AnonymousUser") -> Dashboard:
         dashboard.snapshots = facts.snapshots()
     if has_perm("benchmarks.view_run"):
         dashboard.runs = benchmarks.live_runs()
+    if has_perm("battles.view_routingdecision"):
+        found = read_auto_mode()
+        dashboard.auto_mode = found if found.is_used else None
+        dashboard.decision_bars = _bars(found.by_hour)
     if user.is_superuser:  # type: ignore[union-attr]
         dashboard.machine, dashboard.silent_processes = facts.machine(), _silent_processes()
     dashboard.warnings = list(_warnings(dashboard))

@@ -73,7 +73,8 @@ def _process_metrics() -> list[Metric]:
         "arena_calls", "Calls to models that ended, by how: done, stopped, or the code of a failure.",
         labels=["model", "outcome"],
     )  # fmt: skip
-    for family, name in ((requests, "requests"), (calls, "calls")):
+    decisions = CounterMetricFamily("arena_route_decisions", "Decisions of auto mode, by target.", labels=["target"])
+    for family, name in ((requests, "requests"), (calls, "calls"), (decisions, "decisions")):
         for labels, number in sorted(counted.get(name, {}).items()):
             family.add_metric(labels, number)
     streams = GaugeMetricFamily("arena_streams", "Open streams of server-sent events.", counters.gauges()["streams"])
@@ -84,6 +85,7 @@ def _process_metrics() -> list[Metric]:
     return [
         requests,
         calls,
+        decisions,
         _histogram(
             counted,
             "request",

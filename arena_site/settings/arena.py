@@ -13,6 +13,10 @@ ARENA_PROMPT_CHARACTERS = 20_000
 ARENA_TURNS_PER_BATTLE = 50
 ARENA_MAX_TOKENS = env.int("ARENA_MAX_TOKENS", default=2048)
 ARENA_PAIR_WEIGHTS = env.str("ARENA_PAIR_WEIGHTS", default="battles.prompting.pairing.uniform_pair_weights")
+# Decides in auto mode and in the gateway; battles.prompting.routing.heaviest_weight learns nothing.
+ARENA_ROUTER = env.str("ARENA_ROUTER", default="routing.policy.decide")
+# Maximum share of auto mode's decisions in an hour that start a battle to learn from.
+ARENA_ROUTE_EXPLORE = env.float("ARENA_ROUTE_EXPLORE", default=0.2)
 # Names of entry points of installed packages (docs/benchmarks.md, "Plug-ins").
 ARENA_PLUGINS = env.list("ARENA_PLUGINS", default=[])
 ARENA_EQUAL_PACE = env.bool("ARENA_EQUAL_PACE", default=False)
@@ -61,6 +65,15 @@ ARENA_LIMITS = {
     ("read", "member"): "1200/minute",
     ("read", "network"): "12000/minute",
     ("read", "network48"): "20000/minute",
+    # Requests to /v1/chat/completions.
+    ("gateway", "member"): env.str("ARENA_LIMIT_GATEWAY_MEMBER", default="300/minute,6000/hour"),
+    ("gateway", "network"): "3000/minute,60000/hour",
+    ("gateway", "network48"): "5000/minute,100000/hour",
+    # Decisions of auto mode without a battle.
+    ("route", "visitor"): "60/minute",
+    ("route", "member"): "600/minute",
+    ("route", "network"): "6000/minute",
+    ("route", "network48"): "10000/minute",
     # New benchmark runs; see also ARENA_RUNS.
     ("run", "member"): env.str("ARENA_LIMIT_RUN_MEMBER", default="20/hour"),
     ("run", "network"): "200/hour",
@@ -127,6 +140,8 @@ ARENA_ALLOW_PRIVATE_PROVIDERS = env.bool("ARENA_ALLOW_PRIVATE_PROVIDERS", defaul
 ARENA_KEEP_DAYS = env.int("ARENA_KEEP_DAYS", default=0)
 # Days after which ended benchmark runs are deleted, except published ones; 0 keeps them.
 ARENA_KEEP_RUNS_DAYS = env.int("ARENA_KEEP_RUNS_DAYS", default=0)
+# Days after which auto mode's decisions are deleted; 0 keeps them.
+ARENA_KEEP_DECISIONS_DAYS = env.int("ARENA_KEEP_DECISIONS_DAYS", default=90)
 # Visitors may download the votes, under pseudonyms, and releases of them; otherwise only members.
 ARENA_PUBLISH_VOTES = env.bool("ARENA_PUBLISH_VOTES", default=False)
 # Exports may contain prompts and answers of people who agreed to this text (default: battles.prompting.consent).

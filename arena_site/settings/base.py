@@ -229,12 +229,17 @@ ARENA_METRICS_NETWORKS = env.list("ARENA_METRICS_NETWORKS", default=["127.0.0.0/
 ARENA_METRICS_TOKEN = env.str("ARENA_METRICS_TOKEN", default="")
 
 CORS_ALLOWED_ORIGINS = env.list("ARENA_CORS_ORIGINS", default=[])
-CORS_URLS_REGEX = r"^/(api|stream)/.*$"
+CORS_URLS_REGEX = r"^/(api|stream|v1)/.*$"
 CORS_ALLOW_HEADERS = [
-    "accept", "authorization", "content-type", "idempotency-key", "last-event-id",
+    "accept", "authorization", "content-type", "idempotency-key", "last-event-id", "x-arena-session",
+    # Sent by OpenAI's client in browsers.
+    "x-stainless-arch", "x-stainless-lang", "x-stainless-os", "x-stainless-package-version", "x-stainless-retry-count",
+    "x-stainless-runtime", "x-stainless-runtime-version", "x-stainless-timeout",
 ]  # fmt: skip
 CORS_EXPOSE_HEADERS = [
     "Retry-After", "RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
+    "X-Request-ID", "X-Arena-Battle", "X-Arena-Decision", "X-Arena-Dropped", "X-Arena-Fallback", "X-Arena-Model",
+    "X-Arena-Reason",
 ]  # fmt: skip
 
 CONTENT_SECURITY_POLICY = {

@@ -1,6 +1,6 @@
 """Start sessions and battles."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import SystemRandom
 from typing import NamedTuple, cast
 
@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
+from battles.actions.decisions import store_decision
 from battles.actions.turns import create_answers
 from battles.errors import ModelsOverBudget, ProofRequired, TooFewModels
 from battles.labels.labelling import label
@@ -16,11 +17,13 @@ from battles.models import Attachment, Battle, Session, Side, Turn
 from battles.moderation.examination import check_prompt, store_findings
 from battles.moderation.findings import Finding
 from battles.prompting import attachments, budget, consent, proof_of_work
+from battles.prompting.auto import AutoDecision, decide
 from battles.prompting.lineup import BattleRequest, MatchupPlan, ModelRequirements
 from battles.prompting.prompt import clean_prompt, title_from_prompt
 from common.errors import InvalidInput
 from common.valkey import limits
 from models_registry import drawable_cache, model_limits
+from models_registry.models import LanguageModel
 from models_registry.models.ledger import seconds_until_tomorrow
 from models_registry.spending import OverBudget
 from site_content.terms import require_accepted
@@ -52,9 +55,9 @@ def start_battle(
     """Wake a worker on commit and return the battle with related rows set.
 
     proof: see proof_of_work.require_proof.
-    Raises InvalidInput, TermsNotAccepted, NotReadYet, CannotBeRead, TooManyRequests, ProofRequired, PromptRefused,
-    NotExamined, BudgetReached, ModelsOverBudget, TooFewModels, and for visitors ServiceAway if limits cannot be
-    counted.
+    Raises InvalidInput, TermsNotAccepted, NotReadyYet, CannotBeRead, TooManyRequests, ProofRequired, PromptRefused,
+    NotExamined, BudgetReached, ModelsOverBudget, TooFewModels, NoModelFits, NoModelAvailable, and for visitors
+    ServiceAway if limits cannot be counted.
     """
     checked = _check_request(actor, prompt, battle_request, proof)
     with transaction.atomic():
@@ -69,6 +72,19 @@ class CheckedRequest(NamedTuple):
     uploads: Sequence[Upload]
     findings: Sequence[Finding]
     consent: str  # the version agreed to, or ""
+    auto: AutoDecision | None = None
+
+    def without(self, is_excluded: Callable[[LanguageModel], bool]) -> "CheckedRequest | None":
+        """Return the request without excluded models, or None if too few are left."""
+        if self.auto is not None:
+            auto = self.auto.without(is_excluded)
+            return None if auto is None else self._replace(plan=auto.plan, auto=auto)
+        if any(is_excluded(model) for model in self.plan.chosen):
+            return None
+        try:
+            return self._replace(plan=self.plan.without(is_excluded))
+        except (InvalidInput, TooFewModels):
+            return None
 
 
 def _check_request(actor: Actor, prompt: str, battle_request: BattleRequest, proof: str) -> CheckedRequest:
@@ -76,18 +92,41 @@ def _check_request(actor: Actor, prompt: str, battle_request: BattleRequest, pro
     prompt = clean_prompt(prompt)
     require_accepted(actor)
     uploads = attachments.get_attachable_uploads(actor, battle_request.attachments)
-    plan = _plan_matchup(battle_request, attachments.get_model_requirements(prompt, uploads))
-    of_models = model_limits.counters(plan.chosen)
-    actor.count("battle", fail_open=actor.user is not None, beside=of_models)
+    requirements = attachments.get_model_requirements(prompt, uploads)
+    if battle_request.auto is None:
+        plan, auto = _plan_matchup(battle_request, requirements), None
+        _count(actor, plan)
+    else:
+        auto = _count_decision(actor, decide(actor, prompt, battle_request, battle_request.auto, requirements, uploads))
+        plan = auto.plan
     try:
         proof_of_work.require_proof(actor, proof)
     except ProofRequired:
+        of_models = model_limits.counters(plan.chosen)
         limits.uncount("battle", actor.limit_keys, beside=of_models)  # the browser repeats the request with a proof
         raise
     if not plan.chosen:
         budget.check_affordable(actor, plan.candidates, prompt, uploads)
     findings = check_prompt(actor=actor, prompt=prompt, uploads=uploads)
-    return CheckedRequest(prompt, plan, uploads, findings, consent.version() if battle_request.consent else "")
+    agreed = consent.version() if battle_request.consent else ""
+    return CheckedRequest(prompt, plan, uploads, findings, agreed, auto)
+
+
+def _count(actor: Actor, plan: MatchupPlan) -> None:
+    actor.count("battle", fail_open=actor.user is not None, beside=model_limits.counters(plan.chosen))
+
+
+def _count_decision(actor: Actor, auto: AutoDecision) -> AutoDecision:
+    """Count the battle; a model that has reached its limit makes way for the next one. Raises LimitReached."""
+    try:
+        _count(actor, auto.plan)
+    except limits.LimitReached as refusal:
+        of_model = bool(refusal.usages) and refusal.usages[0].counter.who == limits.MODEL
+        left = auto.without(lambda model: model in auto.routed.models) if of_model else None
+        if left is None:
+            raise
+        return _count_decision(actor, left)
+    return auto
 
 
 def _plan_matchup(battle_request: BattleRequest, requirements: ModelRequirements) -> MatchupPlan:
@@ -114,28 +153,26 @@ def _models_over_budget(chosen: Sequence[object]) -> ModelsOverBudget:
 
 
 def _create_with_affordable_models(actor: Actor, session: Session, checked: CheckedRequest) -> Battle:
-    """Draw again without models whose budget is spent."""
+    """Draw or decide again without models whose budget is spent."""
     while True:
-        plan = checked.plan
         try:
             return _create_battle(actor, session, checked)
         except ModelsOverBudget as refusal:
             over_budget = cast(OverBudget, refusal.reservation_error)
-            if any(over_budget.concerns(model) for model in plan.chosen):
-                raise _models_over_budget(plan.chosen) from refusal
-            try:
-                checked = checked._replace(plan=plan.without(over_budget.concerns))
-            except (InvalidInput, TooFewModels):
-                raise _models_over_budget(plan.chosen) from refusal
+            left = checked.without(over_budget.concerns)
+            if left is None or left is checked:
+                raise _models_over_budget(checked.plan.chosen) from refusal
+            checked = left
 
 
 @transaction.atomic
 def _create_battle(actor: Actor, session: Session, checked: CheckedRequest) -> Battle:
     """Raises BudgetReached, ModelsOverBudget, TooFewModels."""
-    prompt, plan, uploads, findings, consent_version = checked
+    prompt, plan, uploads, findings, consent_version, auto = checked
     sides, propensity = plan.draw_matchup(_random)
+    origin = Battle.Origin.DRAW if auto is None else Battle.Origin.ROUTER
     battle = Battle.objects.create(
-        session=session, mode=plan.mode, filters=plan.filters.as_json, propensity=propensity,
+        session=session, mode=plan.mode, origin=origin, filters=plan.filters.as_json, propensity=propensity,
         needs_images=plan.needs_images, consent=consent_version,
         **label([prompt], files=[Attachment.facts(upload) for upload in uploads]),
     )  # fmt: skip
@@ -145,6 +182,9 @@ def _create_battle(actor: Actor, session: Session, checked: CheckedRequest) -> B
     turn = Turn.objects.create(battle=battle, index=0, prompt=prompt)
     attachments.attach(turn, uploads)
     store_findings(findings, turn)
+    decision = None
+    if auto is not None:
+        decision = store_decision(actor=actor, request=auto.request, routed=auto.routed, session=session, battle=battle)
     answers = create_answers(turn, [turn], sides, person=actor.key)
-    battle.set_related(sides=sides, turns=[turn], answers=answers)
+    battle.set_related(sides=sides, turns=[turn], answers=answers, decision=decision)
     return battle

@@ -9,13 +9,24 @@ from accounts.actor import Actor
 from accounts.api.idempotency import replace_results
 from battles.actions.shares import withdraw_consent
 from battles.errors import TooLateToRestore
-from battles.models import Answer, Attachment, Battle, Session, Share, StarRating, Turn, Vote, VoteQuerySet
+from battles.models import (
+    Answer,
+    Attachment,
+    Battle,
+    RoutingDecision,
+    Session,
+    Share,
+    StarRating,
+    Turn,
+    Vote,
+    VoteQuerySet,
+)
 from battles.signals import voter_changes
 from battles.streaming.control import truncate_streams
 from battles.worker.turn_store import end_at_once
 from common.errors import NotFound
 from common.ids import new_public_id
-from uploads.deletion import delete_upload
+from uploads.files.deletion import delete_upload
 from uploads.models import Upload
 
 logger = logging.getLogger(__name__)
@@ -94,6 +105,7 @@ def delete_session(session: Session, *, voter: str = "") -> None:
     anonymous = voter or f"deleted:{new_public_id()}"
     reassign_votes(votes, voter=anonymous)
     reassign_stars(StarRating.objects.filter(answer__turn__battle__session=session), voter=anonymous)
+    RoutingDecision.objects.filter(session=session).update(person="")
     _delete_files(turns)
     Answer.objects.filter(turn__in=turns).update(text="", html="", reasoning="")
     turns.update(prompt="")

@@ -68,7 +68,9 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequenc
 def _limits_of_chosen_models(battle: Battle) -> list[limits.Counter]:
     if not model_limits.in_force():
         return []
-    return model_limits.counters(side.model for side in battle.sides.filter(chosen=True).select_related("model"))
+    # The model of a direct chat is known, also if auto mode chose it.
+    sides = battle.sides.all() if battle.mode == Battle.Mode.DIRECT else battle.sides.filter(chosen=True)
+    return model_limits.counters(side.model for side in sides.select_related("model"))
 
 
 def refuse_unless_open(battle: Battle, last_turn: Turn) -> None:

@@ -50,9 +50,9 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
     if not reason and daily_caps.is_reached(actor):
         reason = Vote.ExcludedReason.OVER_DAILY_CAP
     vote = Vote.objects.create(
-        battle=battle, mode=battle.mode, choice=choice, model_left_id=left.model_id, model_right_id=right.model_id,
-        turn_count=len(judged),
-        style=_style(battle, judged), voter=actor.key, excluded_reason=reason, **_labels(battle, judged),
+        battle=battle, mode=battle.mode, origin=battle.origin, choice=choice, model_left_id=left.model_id,
+        model_right_id=right.model_id, turn_count=len(judged), style=_style(battle, judged), voter=actor.key,
+        excluded_reason=reason, **_labels(battle, judged),
     )  # fmt: skip
     daily_caps.record_network(vote, actor)
     transaction.on_commit(notify_vote)

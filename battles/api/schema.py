@@ -31,12 +31,16 @@ _STARTING = (
     errors.NotExamined,
     errors.BudgetReached,
     errors.TooFewModels,
+    errors.NoModelFits,
+    errors.NoModelAvailable,
     errors.ModelsOverBudget,
 )
 _HOW_TO_START = (
     "`mode` defaults to `blind`: both models are drawn, and `filters` may narrow the draw. `side_by_side` takes two "
-    "`models`, or one, and another is drawn; `compare` takes two to six, `direct` one. The battle's `stream_url` sends "
-    "the answers. `attachments` are up to six uploads that are ready; with an image, only models that accept images "
+    "`models`, or one, and another is drawn; `compare` takes two to six, `direct` one. With `auto` the arena "
+    "decides: a direct chat, or a blind battle if the question is worth one; `context`, `dial` and `max_cost` are "
+    "those of `route/`, and the battle's `decision` has the reason. The battle's `stream_url` sends the answers. "
+    "`attachments` are up to six uploads that are ready; with an image, only models that accept images "
     "are drawn. `consent` allows the battle's prompts and answers to be published with its vote; it is ignored if the "
     "arena publishes none. `proof` answers the `challenge` of a refusal with the code `proof_required`."
 )

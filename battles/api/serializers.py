@@ -7,7 +7,9 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from battles import feedback
+from battles.api.routing_fields import ContextSerializer, DialField, max_cost_field
 from battles.models import Attachment, Battle, Vote
+from battles.prompting.auto_options import AUTO, DEFAULT_DIAL, REQUESTED_MODES, AutoOptions, RoutingContext
 from battles.prompting.lineup import BattleRequest, Filters
 from battles.prompting.proof_of_work import MAX_PROOF_CHARACTERS
 from common.api.fields import ChoiceField, TextField
@@ -44,17 +46,32 @@ class FiltersSerializer(serializers.Serializer[None]):
 
 
 class StartBattleSerializer(PromptSerializer):
-    mode = ChoiceField(choices=Battle.Mode.choices, default=Battle.Mode.BLIND)
+    mode = ChoiceField(choices=REQUESTED_MODES, default=Battle.Mode.BLIND)
     models = serializers.ListField(child=serializers.CharField(max_length=120), default=list)
     filters = FiltersSerializer(default=Filters)
     proof = serializers.CharField(max_length=MAX_PROOF_CHARACTERS, default="", allow_blank=True)
     consent = serializers.BooleanField(default=False)
+    context = ContextSerializer(required=False)  # type: ignore[assignment]  # hides Field.context
+    dial = DialField(required=False)
+    max_cost = max_cost_field()
+
+    def validate(self, data: JsonObject) -> JsonObject:
+        """Refuse options of another mode: a client that forgets the mode relies on them."""
+        if data["mode"] != AUTO and (unused := [name for name in ("context", "dial") if name in data]):
+            raise serializers.ValidationError({name: [_("It applies to the mode “auto” only.")] for name in unused})
+        if data["mode"] == AUTO and data["filters"] != Filters():
+            raise serializers.ValidationError({"filters": [_("Filters apply to blind battles only.")]})
+        return data
 
     @property
     def battle_request(self) -> BattleRequest:
         data = self.validated_data
-        mode, models, files = Battle.Mode(data["mode"]), tuple(data["models"]), tuple(data["attachments"])
-        return BattleRequest(mode, models, data["filters"], files, data["consent"])
+        models, files = tuple(data["models"]), tuple(data["attachments"])
+        if data["mode"] == AUTO:
+            context, dial = data.get("context", RoutingContext()), data.get("dial", DEFAULT_DIAL)
+            auto = AutoOptions(context, dial, data["max_cost"])
+            return BattleRequest(models=models, attachments=files, consent=data["consent"], auto=auto)
+        return BattleRequest(Battle.Mode(data["mode"]), models, data["filters"], files, data["consent"])
 
 
 class CastVoteSerializer(serializers.Serializer[None]):

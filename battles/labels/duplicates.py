@@ -8,9 +8,10 @@ import itertools
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
+from operator import itemgetter
 
 from django.db import connection
-from django.db.models import Exists, OuterRef, Window
+from django.db.models import Exists, OuterRef, Q, Window
 from django.db.models.functions import RowNumber
 
 from battles.models import Vote, VoteQuerySet
@@ -23,12 +24,13 @@ MAX_COUNTED_VOTES = 25
 _RELEVANT_REASONS = ["", Vote.ExcludedReason.DUPLICATE_PROMPT]
 
 _PROMPTS_BY_VOTES = """
-SELECT votes, count(*), array_agg(prompt_digest) FILTER (WHERE votes > %(kept)s)
+SELECT origin, votes, count(*), array_agg(prompt_digest) FILTER (WHERE votes > %(kept)s)
 FROM (
-    SELECT prompt_digest, count(*) AS votes FROM battles_vote
-    WHERE prompt_digest <> '' AND mode = 'blind' AND excluded_reason = ANY(%(reasons)s) GROUP BY prompt_digest
+    SELECT origin, prompt_digest, count(*) AS votes FROM battles_vote
+    WHERE prompt_digest <> '' AND mode = 'blind' AND excluded_reason = ANY(%(reasons)s)
+    GROUP BY origin, prompt_digest
 ) AS prompts
-GROUP BY votes ORDER BY votes
+GROUP BY origin, votes ORDER BY origin, votes
 """
 
 
@@ -40,12 +42,15 @@ def excess_duplicates() -> VoteQuerySet:
     with connection.cursor() as cursor:
         cursor.execute(_PROMPTS_BY_VOTES, {"kept": MAX_COUNTED_VOTES, "reasons": _RELEVANT_REASONS})
         prompts_by_votes = cursor.fetchall()
-    if not prompts_by_votes:
-        return Vote.objects.none()
-    threshold = _percentile([(votes, prompts) for votes, prompts, _ in prompts_by_votes])
-    overused = [digest for votes, _, digests in prompts_by_votes if votes > threshold for digest in digests or ()]
-    rank = Window(RowNumber(), partition_by="prompt_digest", order_by="order")
-    votes = Vote.objects.blind().filter(prompt_digest__in=overused, excluded_reason__in=_RELEVANT_REASONS)
+    is_overused = Q(pk__in=[])
+    # Votes on drawn pairs and others count on different boards.
+    for origin, of_origin in itertools.groupby(prompts_by_votes, key=itemgetter(0)):
+        rows = [(votes, prompts, digests or ()) for _, votes, prompts, digests in of_origin]
+        threshold = _percentile([(votes, prompts) for votes, prompts, _ in rows])
+        overused = [digest for votes, _, digests in rows if votes > threshold for digest in digests]
+        is_overused |= Q(origin=origin, prompt_digest__in=overused)
+    rank = Window(RowNumber(), partition_by=["origin", "prompt_digest"], order_by="order")
+    votes = Vote.objects.blind().filter(is_overused, excluded_reason__in=_RELEVANT_REASONS)
     excess = votes.annotate(rank=rank).filter(rank__gt=MAX_COUNTED_VOTES, excluded_reason="")
     return Vote.objects.with_ids(list(excess.values_list("pk", flat=True)))
 
@@ -53,8 +58,9 @@ def excess_duplicates() -> VoteQuerySet:
 def has_overused_prompt() -> Exists:
     """Annotate battles: votes on the prompt are excluded."""
     excluded = Vote.objects.filter(
-        prompt_digest=OuterRef("prompt_digest"), excluded_reason=Vote.ExcludedReason.DUPLICATE_PROMPT
-    )
+        prompt_digest=OuterRef("prompt_digest"), origin=OuterRef("origin"),
+        excluded_reason=Vote.ExcludedReason.DUPLICATE_PROMPT,
+    )  # fmt: skip
     return Exists(excluded.exclude(prompt_digest=""))
 
 

@@ -126,9 +126,17 @@ class Battle(models.Model):
     def get_absolute_url(self) -> str:
         return f"{self.session.get_absolute_url()}#battle-{self.public_id}"
 
-    def set_related(self, *, sides: "list[Side]", turns: list[Turn], answers: list[Answer]) -> None:
+    def set_related(
+        self,
+        *,
+        sides: "list[Side]",
+        turns: list[Turn],
+        answers: list[Answer],
+        decision: "RoutingDecision | None" = None,
+    ) -> None:
         """Fill the caches of a new battle as battles.queries: these parts, no vote, no share."""
         self._state.fields_cache["vote"] = self._state.fields_cache["share"] = None
+        self._state.fields_cache["decision"] = decision
         set_prefetched(self, "sides", sides)
         set_prefetched(self, "turns", turns)
         for turn in turns:
@@ -141,6 +149,10 @@ class Battle(models.Model):
     @property
     def share_or_none(self) -> "Share | None":
         return getattr(self, "share", None)
+
+    @property
+    def decision_or_none(self) -> "RoutingDecision | None":
+        return getattr(self, "decision", None)
 
     @property
     def has_consent(self) -> bool:

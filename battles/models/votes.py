@@ -59,6 +59,10 @@ class VoteQuerySet(models.QuerySet["Vote"]):
     def blind(self) -> "VoteQuerySet":
         return self.filter(mode=Battle.Mode.BLIND)
 
+    def on_overall(self) -> "VoteQuerySet":
+        """Filter to blind votes on drawn pairs."""
+        return self.blind().filter(origin=Battle.Origin.DRAW)
+
     def owned_by(self, actor: Actor) -> "VoteQuerySet":
         return self.filter(battle__in=Battle.objects.owned_by(actor))
 
@@ -150,11 +154,18 @@ class Vote(models.Model):
             models.Index(fields=["order"], name="votes_pending", condition=Q(processing="pending")),
             # Not used since excluded_votes_by_board.
             models.Index(fields=["excluded_reason"], name="votes_set_aside", condition=~Q(excluded_reason="")),
-            # For the number of excluded votes by board and reason, without reading the votes.
+            # Not used since excluded_votes_by_origin.
             models.Index(
                 fields=["excluded_reason"],
                 include=["order", "mode", "language", "categories"],
                 name="excluded_votes_by_board",
+                condition=~Q(excluded_reason=""),
+            ),
+            # For the number of excluded votes by board and reason, without reading the votes.
+            models.Index(
+                fields=["excluded_reason"],
+                include=["order", "mode", "origin", "language", "categories"],
+                name="excluded_votes_by_origin",
                 condition=~Q(excluded_reason=""),
             ),
             # For leaderboard.boards.model_page: few votes have tags, and a model may have a million votes.

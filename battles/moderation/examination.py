@@ -29,6 +29,18 @@ def check_prompt(
         return []
     earlier = battle.turns.order_by("index").values_list("prompt", flat=True) if battle is not None else ()
     passages = [[*earlier, prompt], [text for upload in uploads if (text := sent_text(upload))]]
+    return _examine(rules, actor, passages, battle)
+
+
+def check_texts(*, actor: Actor, texts: Sequence[str]) -> None:
+    """Refuse texts of a conversation that is not stored. Raises as check_prompt."""
+    if rules := policy.current():
+        _examine(rules, actor, [texts])
+
+
+def _examine(
+    rules: policy.Policy, actor: Actor, passages: Sequence[Sequence[str]], battle: Battle | None = None
+) -> list[Finding]:
     findings = _rule_findings(rules, passages)
     if first_blocking(findings) is None:
         findings += endpoint.scored_findings(rules, passages)

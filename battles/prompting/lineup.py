@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from battles.errors import TooFewModels
 from battles.models import NUMBERED_POSITIONS, Battle, Position, Side
+from battles.prompting.auto_options import AutoOptions
 from battles.prompting.messages import context_characters
 from battles.prompting.pairing import Candidate, Pair, PairWeights, draw_pair
 from common.errors import InvalidInput
@@ -66,7 +67,8 @@ class BattleRequest:
     """Options of a new battle beside its prompt.
 
     models: slugs of the chosen models in the order of the sides. attachments: public ids of uploads.
-    consent: to publish prompts and answers; ignored if the arena publishes none.
+    consent: to publish prompts and answers; ignored if the arena publishes none. auto: the arena chooses the mode, and
+    models among `models` if there are any.
     """
 
     mode: Battle.Mode = Mode.BLIND
@@ -74,6 +76,7 @@ class BattleRequest:
     filters: Filters = field(default_factory=Filters)
     attachments: tuple[str, ...] = ()
     consent: bool = False
+    auto: AutoOptions | None = None
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,16 @@ class ModelRequirements:
         )
 
 
+NO_FILTERS = Filters()
 NO_REQUIREMENTS = ModelRequirements()
+
+
+class RoutedPair(NamedTuple):
+    """Pair that auto mode chose, for a blind battle."""
+
+    first: LanguageModel
+    second: LanguageModel
+    propensity: float
 
 
 class Matchup(NamedTuple):
@@ -109,9 +121,12 @@ class MatchupPlan:
     chosen: list[LanguageModel]
     candidates: list[LanguageModel]
     healthy: Set[int]  # pks of models whose breakers are closed
-    filters: Filters
+    filters: Filters = NO_FILTERS
     requirements: ModelRequirements = NO_REQUIREMENTS
     files_exclude_models: bool = False
+    # Auto mode chose `chosen` or the pair.
+    is_routed: bool = False
+    routed_pair: RoutedPair | None = None
 
     @classmethod
     def from_request(
@@ -172,10 +187,17 @@ class MatchupPlan:
 
     def draw_matchup(self, random: Random) -> Matchup:
         """Draw models for the remaining sides. Raises TooFewModels."""
+        if self.routed_pair is not None:
+            first, second, propensity = self.routed_pair
+            left, right = (first, second) if random.random() < 0.5 else (second, first)
+            return Matchup(
+                [Side(position=Position.LEFT, model=left), Side(position=Position.RIGHT, model=right)], propensity
+            )
         if not self.draws_models:
             positions = NUMBERED_POSITIONS if self.mode == Mode.COMPARE else Position.values
             chosen = zip(positions, self.chosen, strict=False)
-            return Matchup([Side(position=position, model=model, chosen=True) for position, model in chosen], 1.0)
+            sides = [Side(position=position, model=model, chosen=not self.is_routed) for position, model in chosen]
+            return Matchup(sides, 1.0)
         pool = self.pool
         pair = draw_models(pool, random, staying=self.chosen[0] if self.chosen else None)
         if pair is None:
@@ -204,11 +226,11 @@ def _chosen_models(battle_request: BattleRequest, drawable: Iterable[LanguageMod
     known = {model.slug: model for model in drawable}
     missing = [slug for slug in battle_request.models if slug not in known]
     if missing:
-        raise _field_error("models", *_unavailable_errors(missing))
+        raise _field_error("models", *unavailable_errors(missing))
     return [known[slug] for slug in battle_request.models]
 
 
-def _unavailable_errors(slugs: list[str]) -> list[str]:
+def unavailable_errors(slugs: list[str]) -> list[str]:
     storable_slugs = [slug for slug in slugs if not has_unstorable(slug)]
     public = {model.slug: model for model in LanguageModel.objects.public().filter(slug__in=storable_slugs)}
     return [_unavailable_error(slug, public.get(slug)) for slug in slugs]

@@ -5,7 +5,7 @@ from accounts.actor import Actor
 from accounts.claims import visitor_claimed
 from accounts.models import User, Visitor
 from battles.actions import reassign_stars, reassign_votes
-from battles.models import ModerationCase, Report, Session, StarRating, Vote
+from battles.models import ModerationCase, Report, RoutingDecision, Session, StarRating, Vote
 from common.db.execution import violates
 
 
@@ -15,6 +15,7 @@ def transfer_to_member(visitor: Visitor, user: User, **_: object) -> None:
     before, after = Actor(visitor=visitor).key, Actor(user=user).key
     reassign_votes(Vote.objects.filter(voter=before), voter=after)
     reassign_stars(StarRating.objects.filter(voter=before), voter=after)
+    RoutingDecision.objects.filter(person=before).update(person=after)
     ModerationCase.objects.filter(visitor=visitor).update(user=user, visitor=None)
     for report in Report.objects.filter(visitor=visitor):
         _transfer_report(report, user)

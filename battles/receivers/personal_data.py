@@ -1,12 +1,15 @@
 from collections import defaultdict
+from datetime import datetime
+from typing import TypedDict
 
 from django.db.models import Q
 from django.dispatch import receiver
 
+from accounts.actor import Actor
 from accounts.models import User
 from accounts.personal_data import account_deleting, personal_data_requested
 from battles.actions import delete_session
-from battles.models import Battle, Report, Session
+from battles.models import Battle, Report, RoutingDecision, Session
 from battles.payload_types import SessionPayload
 from battles.queries import get_battles_of_sessions
 from battles.sessions.payloads import session_detail
@@ -32,6 +35,52 @@ def export_sessions(user: User, **_: object) -> dict[str, list[SessionPayload]]:
 def export_reports(user: User, **_: object) -> dict[str, list[dict[str, object]]]:
     reports = Report.objects.filter(user=user).order_by("pk").values("reason", "created_at")
     return {"reports": [dict(report) for report in reports]}
+
+
+class ExportedDecision(TypedDict):
+    """model, runner_up: null while a battle is open."""
+
+    id: str
+    created_at: datetime
+    query_type: str
+    categories: list[str]
+    language: str
+    context: dict[str, bool | str]
+    target: str
+    model: str | None
+    runner_up: str | None
+    reason: str
+    dial: float
+
+
+@receiver(personal_data_requested)
+def export_decisions(user: User, **_: object) -> dict[str, list[ExportedDecision]]:
+    decisions = RoutingDecision.objects.owned_by(Actor(user=user)).order_by("pk")
+    found = decisions.select_related("model", "runner_up", "battle__vote").defer("candidates")
+    return {"decisions_of_auto_mode": [_exported_decision(decision) for decision in found.iterator(500)]}
+
+
+def _exported_decision(decision: RoutingDecision) -> ExportedDecision:
+    is_voted = decision.battle is not None and decision.battle.vote_or_none is not None
+    is_hidden = decision.target == RoutingDecision.Target.ARENA and not is_voted
+    return {
+        "id": decision.public_id,
+        "created_at": decision.created_at,
+        "query_type": decision.query_type,
+        "categories": decision.categories,
+        "language": decision.language,
+        "context": decision.context,
+        "target": decision.target,
+        "model": None if is_hidden or decision.model is None else decision.model.slug,
+        "runner_up": None if is_hidden or decision.runner_up is None else decision.runner_up.slug,
+        "reason": decision.reason,
+        "dial": decision.dial,
+    }
+
+
+@receiver(account_deleting)
+def forget_person_of_decisions(user: User, **_: object) -> None:
+    RoutingDecision.objects.owned_by(Actor(user=user)).update(person="")
 
 
 @receiver(account_deleting)

@@ -19,7 +19,7 @@ register = template.Library()
 
 @register.filter
 def mode_words(mode: str) -> ModeWords:
-    return MODE_WORDS[Battle.Mode(mode)]
+    return MODE_WORDS[mode]
 
 
 @register.simple_tag

@@ -18,6 +18,7 @@ from battles.forms import FeedbackForm, PromptForm, RenameForm, StarsForm, Start
 from battles.models import Answer, Battle, Session, Vote
 from battles.payload_types import BattlePayload
 from battles.payloads import battle_payload
+from battles.prompting.auto_options import AUTO, REQUESTED_MODES, dial_name
 from battles.prompting.preselection import by_name, preselected_models
 from battles.queries import find_battle, find_battle_with_related, get_session_battles
 from battles.streaming import formats, protocol
@@ -85,7 +86,7 @@ def new(request: PageRequest) -> HttpResponse:
             actor=request.actor,
         )
     pickers = model_picker_context(form, models)
-    fewest = 1 if pickers["mode"] == Battle.Mode.DIRECT else 2
+    fewest = 1 if pickers["mode"] in (Battle.Mode.DIRECT, AUTO) else 2
     context = {"form": form, "drawable_count": len(models), "has_too_few_models": len(models) < fewest, **pickers}
     return _form_page(request, form, "battles/new.html", "prompt", context)
 
@@ -98,8 +99,8 @@ def _first_mode() -> Battle.Mode:
 def model_picker_context(form: StartForm, models: list[LanguageModel]) -> dict[str, object]:
     mode = form["mode"].value()
     return {
-        "mode": mode if mode in Battle.Mode.values else Battle.Mode.BLIND,
-        "modes": Battle.Mode.choices,
+        "mode": mode if mode in dict(REQUESTED_MODES) else Battle.Mode.BLIND,
+        "modes": REQUESTED_MODES,
         "models": by_name(models),
         "chosen": form["models"].value() or [],
     }
@@ -177,6 +178,7 @@ def _form_page(
 
 class PageBattle(BattlePayload):
     version: str  # changes with each action or end of a turn, but not while an answer streams
+    dial: str  # of auto mode, or ""
 
 
 def page_battle(battle: Battle) -> PageBattle:
@@ -186,7 +188,9 @@ def page_battle(battle: Battle) -> PageBattle:
     allowed = [name for name, value in payload.items() if name.startswith("can_") and value is True]
     allowed = [name for name in allowed if name != "can_stop"]  # the stream reports a stop
     facts = [payload["state"], len(payload["turns"]), payload["hidden"], payload["consent"], vote and vote["counted"]]
-    return {**payload, "version": ".".join(map(str, [payload["id"], *facts, *allowed]))}
+    decision = battle.decision_or_none
+    dial = "" if decision is None else dial_name(decision.dial)
+    return {**payload, "version": ".".join(map(str, [payload["id"], *facts, *allowed])), "dial": dial}
 
 
 def _battle_fragment(request: PageRequest, public_id: str, form: PromptForm | None = None) -> HttpResponse:

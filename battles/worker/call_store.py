@@ -26,10 +26,14 @@ from models_registry.models import Charge, LanguageModel, Price
 from models_registry.models.ledger import are_paid_calls_halted
 from models_registry.providers import ChatRequest, Completion, FailureCode
 from models_registry.providers.base import Message
-from models_registry.providers.kinds import CAPS
+from models_registry.providers.kinds import CAPS, TOOLING
 
 logger = logging.getLogger(__name__)
 
+# Tokens that a provider adds to explain tools to its model.
+MAX_TOOL_TEMPLATE_TOKENS = 1_000
+# A stream whose pieces are longer on average has several tokens in one.
+MAX_CHARACTERS_PER_PIECE = 8
 # Providers do not bill these calls: they refused them, or were never reached.
 UNBILLED = {
     FailureCode.UNREACHABLE,
@@ -94,6 +98,7 @@ class CallResult:
     stopped: bool = False
     # A call that ended before it was sent costs nothing and does not affect breakers.
     was_sent: bool = True
+    tool_characters: int = 0
     first_token_ms: int | None = None
     total_ms: int = 0
 
@@ -173,7 +178,10 @@ def _price(plan: PlannedCall, charge: Charge | None) -> Price | None:
 
 
 def _logged(plan: PlannedCall) -> JsonObject:
-    return {"model": plan.model.upstream_name, "parameters": plan.parameters, "turns": plan.turns}
+    """Return the log's facts of a request: none of a caller's texts."""
+    texts = TOOLING | {"stop"} if plan.purpose == Call.Purpose.GATEWAY else frozenset()
+    parameters = {name: value for name, value in plan.parameters.items() if name not in texts}
+    return {"model": plan.model.upstream_name, "parameters": parameters, "turns": plan.turns}
 
 
 def _reserve(planned: Sequence[PlannedCall], person: str) -> tuple[dict[int, Charge], set[int]]:
@@ -183,13 +191,24 @@ def _reserve(planned: Sequence[PlannedCall], person: str) -> tuple[dict[int, Cha
         charge = plan.answer.charge if plan.answer else None
         if charge is not None and charge.cost is None:
             reserved_before[number] = charge
-        elif bill := spending.bill(plan.model, plan.messages, person=person, max_tokens=plan.max_tokens):
+        elif bill := bill_for(plan, person):
             bills[number] = bill
     reserved = spending.reserve_affordable(bills)
     unaffordable = bills.keys() - reserved.keys()
     if reserved_before and are_paid_calls_halted():
         unaffordable |= reserved_before.keys()
     return reserved_before | reserved, unaffordable
+
+
+def bill_for(plan: PlannedCall, person: str) -> Charge | None:
+    tools = _tooling_bytes(plan.overrides)
+    beside = tools + MAX_TOOL_TEMPLATE_TOKENS if tools else 0
+    return spending.bill(plan.model, plan.messages, person=person, max_tokens=plan.max_tokens, beside=beside)
+
+
+def _tooling_bytes(parameters: JsonObject) -> int:
+    """Return the bytes of tools and the like, which are part of the prompt."""
+    return sum(len(msgspec.json.encode(value)) for name, value in parameters.items() if name in TOOLING)
 
 
 def _build_request(plan: PlannedCall) -> tuple[ChatRequest, FailureCode | None]:
@@ -230,7 +249,7 @@ def close(prepared: PreparedCall, result: CallResult) -> None:
 def store_result(prepared: PreparedCall, result: CallResult) -> bool:
     """Store the result and settle the cost; False if closed before. Last but for breakers in a transaction."""
     call = prepared.row
-    if not Call.objects.unfinished().filter(pk=call.pk).update(**_outcome(prepared, result)):
+    if not Call.objects.unfinished().filter(pk=call.pk).update(**outcome_of(prepared, result)):
         return False
     transaction.on_commit(partial(_count, call))
     announce_freed([call.model])
@@ -241,7 +260,7 @@ def store_result(prepared: PreparedCall, result: CallResult) -> bool:
 
 def store_results(results: Sequence[tuple[PreparedCall, CallResult]]) -> dict[int, Decimal]:
     """Store results like store_result, in one statement; return the costs of calls that were still open, by id."""
-    outcomes = [{"id": prepared.row.pk, **_outcome(prepared, result)} for prepared, result in results]
+    outcomes = [{"id": prepared.row.pk, **outcome_of(prepared, result)} for prepared, result in results]
     with connection.cursor() as cursor:
         cursor.execute(read_sql("close_calls.sql"), [msgspec.json.encode(outcomes).decode()])
         closed = {pk for (pk,) in cursor.fetchall()}
@@ -251,16 +270,11 @@ def store_results(results: Sequence[tuple[PreparedCall, CallResult]]) -> dict[in
     return {call.pk: call.cost or Decimal(0) for call in calls}
 
 
-def _outcome(prepared: PreparedCall, result: CallResult) -> dict[str, object]:
+def outcome_of(prepared: PreparedCall, result: CallResult) -> dict[str, object]:
     """Set the row's OUTCOME_FIELDS without saving; return their values."""
     call, completion = prepared.row, result.completion
+    estimate_tokens(prepared, result)
     call.state = Call.State.FAILED if result.error else Call.State.STOPPED if result.stopped else Call.State.DONE
-    call.prompt_tokens, call.completion_tokens = completion.prompt_tokens, completion.completion_tokens
-    if result.was_sent and (call.prompt_tokens is None or call.completion_tokens is None):
-        call.tokens_estimated = True
-        sent = sum(content_length(message["content"]) for message in prepared.request.messages)
-        call.prompt_tokens = _estimate_tokens(sent)
-        call.completion_tokens = _estimate_tokens(sum(map(len, result.texts + result.reasonings)))
     call.reasoning_tokens = _reasoning_tokens(call, result)
     if call.price is not None:
         call.cost = _cost(call, result)
@@ -268,6 +282,26 @@ def _outcome(prepared: PreparedCall, result: CallResult) -> dict[str, object]:
     call.finish_reason = "stopped" if result.stopped else completion.finish_reason
     call.error, call.provider_request_id = result.error or "", completion.request_id
     return {name: getattr(call, name) for name in OUTCOME_FIELDS}
+
+
+def estimate_tokens(prepared: PreparedCall, result: CallResult) -> None:
+    """Set the row's tokens without saving: as reported, or else estimated."""
+    call, completion = prepared.row, result.completion
+    call.prompt_tokens, call.completion_tokens = completion.prompt_tokens, completion.completion_tokens
+    if result.was_sent and (call.prompt_tokens is None or call.completion_tokens is None):
+        call.tokens_estimated = True
+        sent = sum(content_length(message["content"]) for message in prepared.request.messages)
+        call.prompt_tokens = _estimate_tokens(sent + _tooling_bytes(prepared.request.parameters))
+        call.completion_tokens = _estimate_completion(result)
+
+
+def _estimate_completion(result: CallResult) -> int:
+    """Return the pieces of a stopped stream that are about a token each, otherwise an estimate by characters."""
+    characters = sum(map(len, result.texts + result.reasonings)) + result.tool_characters
+    pieces = result.completion.pieces
+    if result.stopped and characters <= pieces * MAX_CHARACTERS_PER_PIECE:
+        return pieces
+    return _estimate_tokens(characters)
 
 
 def _count(call: Call) -> None:

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from battles.models import Answer, Battle, Side, Turn, TurnQuerySet
+from battles.models import Answer, Battle, RoutingDecision, Side, Turn, TurnQuerySet
 from battles.prompting.attachments import load_attachment_contents
 from battles.prompting.lineup import Filters, ModelRequirements, draw_opponent
 from battles.prompting.messages import (
@@ -26,11 +26,13 @@ from battles.prompting.messages import (
     remembered_turns,
     turn_content,
 )
+from battles.prompting.pairing import Pair
 from battles.queries import get_sides_with_prices
 from battles.text.self_identification import leaks_identity
 from battles.worker import call_store
 from battles.worker.call_store import CallResult, PlannedCall, PreparedCall
 from common.prepared import PreparedQuery
+from models_registry.models import LanguageModel
 from models_registry.providers import FailureCode
 
 LEASE = timedelta(seconds=10)
@@ -156,7 +158,7 @@ def acquire_slot(claimed: ClaimedTurn, call: PreparedCall) -> bool:
 def redraw(claimed: ClaimedTurn, failed: PreparedCall, result: CallResult) -> PreparedCall | None:
     """Close the failed call and create one to another model drawn for its side. Raises LeaseLost.
 
-    None when a person chose the model, when the side was redrawn before or when no model fits.
+    None if a person chose the model, if the side was redrawn before or if no model fits.
     """
     with transaction.atomic():  # of its own: see the order of locks
         _lock_turn_with_battle(claimed)
@@ -167,23 +169,42 @@ def redraw(claimed: ClaimedTurn, failed: PreparedCall, result: CallResult) -> Pr
         side, battle = answer.side, turn.battle
         if side.redrawn or side.chosen:
             return None
-        opponent = battle.sides.exclude(pk=side.pk).select_related("model").get()
-        filters, contents = Filters(**battle.filters), load_attachment_contents([turn], with_images=True)
+        contents = load_attachment_contents([turn], with_images=True)
         requirements = ModelRequirements(
             battle.needs_images, content_length(turn_content(turn, contents)) if contents else 0
         )
-        pair = draw_opponent(
-            staying=opponent.model,
-            leaving=side.model_id,
-            random=_random,
-            is_eligible=lambda model: filters.matches(model) and requirements.are_met_by(model),
-        )
-        if pair is None:
+        redrawn = _draw_another(battle, side, requirements)
+        if redrawn is None:
             return None
-        Side.objects.filter(pk=side.pk).update(model_id=pair.right, redrawn=True)
-        Battle.objects.filter(pk=battle.pk).update(propensity=pair.propensity)
+        Side.objects.filter(pk=side.pk).update(model_id=redrawn.right, redrawn=True)
+        Battle.objects.filter(pk=battle.pk).update(propensity=redrawn.propensity)
         side = next(fresh for fresh in get_sides_with_prices(battle.pk) if fresh.pk == side.pk)
         return _create_calls(claimed, turn, [turn], {answer: side}, contents)[0]
+
+
+def _draw_another(battle: Battle, side: Side, requirements: ModelRequirements) -> Pair | None:
+    """Draw a model (`right`) for the side; in a chat of auto mode take the next one that it considered."""
+    considered = _considered_by_auto_mode(battle)
+    opponent = battle.sides.exclude(pk=side.pk).select_related("model").first()
+    if opponent is None:
+        drawable = {model.slug: model.pk for model in LanguageModel.objects.drawable()}
+        others = (drawable[slug] for slug in considered if slug in drawable and drawable[slug] != side.model_id)
+        return next((Pair(side.model_id, model, 1.0) for model in others), None)
+    filters = Filters(**battle.filters)
+    return draw_opponent(
+        staying=opponent.model,
+        leaving=side.model_id,
+        random=_random,
+        is_eligible=lambda model: (
+            filters.matches(model) and requirements.are_met_by(model) and (not considered or model.slug in considered)
+        ),
+    )
+
+
+def _considered_by_auto_mode(battle: Battle) -> list[str]:
+    """Return slugs of the models that could be chosen, by utility; empty for another battle."""
+    decision = RoutingDecision.objects.filter(battle=battle).only("candidates").first()
+    return [] if decision is None else [found["model"] for found in decision.candidates if not found["reason_out"]]
 
 
 @transaction.atomic

@@ -9,7 +9,8 @@ from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
 from accounts.models import User
-from benchmarks.actions.case_digests import case_digest, lock_draft
+from benchmarks.actions.case_digests import case_digest
+from benchmarks.actions.templates import lock_draft
 from benchmarks.case_files import files_by_case
 from benchmarks.errors import RunNotPossible
 from benchmarks.imports.limits import MAX_KEY

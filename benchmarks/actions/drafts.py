@@ -11,8 +11,9 @@ from django.utils.translation import gettext as _
 
 from accounts import audit
 from accounts.models import User
-from benchmarks.actions.case_digests import case_digest, lock_draft
+from benchmarks.actions.case_digests import case_digest
 from benchmarks.actions.case_files import copy_files, find_uploads, store_files
+from benchmarks.actions.templates import lock_draft
 from benchmarks.case_files import files_by_case
 from benchmarks.imports.limits import MAX_CASES, MAX_KEY
 from benchmarks.models import Case, Check, Prompt, Template, TemplateVersion

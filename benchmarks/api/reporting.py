@@ -21,7 +21,7 @@ from benchmarks.payloads import heat_map_payload, run_payload
 from benchmarks.queries.run_progress import read_run_progress
 from benchmarks.reporting import run_changes
 from benchmarks.reporting.heat_map import read_heat_map
-from benchmarks.reports import payload_of
+from benchmarks.results.reports import payload_of
 from common.api_responses import PayloadResponse
 from common.errors import InvalidInput, NotFound
 

@@ -10,8 +10,8 @@ import msgspec
 from benchmarks.exports.inspect_samples import model_of, read_samples
 from benchmarks.exports.run_json import CANARY
 from benchmarks.exports.source import RunExport
-from benchmarks.item_rows import entrant_key, item_rows
 from benchmarks.models import Entrant, Run
+from benchmarks.results.item_rows import entrant_key, item_rows
 from benchmarks.statistics.headers import SCORE
 from benchmarks.statistics.rows import ItemRow
 from common.payload_types import JsonObject
@@ -72,10 +72,6 @@ def _head(export: RunExport, entrant: Entrant) -> JsonObject:
         "results": _results(export, key),
         "stats": times,
     }  # fmt: skip
-
-
-def _model_of(entrant: Entrant) -> str:
-    return entrant.model.slug if entrant.model else entrant.imported
 
 
 def _generate_config(parameters: JsonObject) -> JsonObject:

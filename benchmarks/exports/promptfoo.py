@@ -90,7 +90,7 @@ class PromptfooExport:
             default["threshold"] = version.threshold
         return {
             "description": version.template.description,
-            "prompts": [_prompt(prompt) for prompt in version.prompts.all()],
+            "prompts": [_prompt(prompt, number) for number, prompt in enumerate(version.prompts.all(), start=1)],
             **({"defaultTest": default} if default else {}),
             "metadata": {"arena": own},
         }  # fmt: skip
@@ -137,14 +137,14 @@ def _marked(check: JsonObject, expected: Target | None = None) -> JsonObject:
     return assertion_of(check, expected) | {"config": {"arena": check.get("key", "")}}
 
 
-def _prompt(prompt: Prompt) -> JsonObject:
+def _prompt(prompt: Prompt, number: int) -> JsonObject:
     messages, own = prompt.messages, {"label": prompt.label, "messages": prompt.messages, "turns": prompt.turns}
     raw = messages[0]["template"]
     if len(messages) > 1 or messages[0]["role"] != "user" or _NO_TEXT.match(raw) or not raw.strip():
         chat = [{"role": message["role"], "content": message["template"]} for message in messages]
         raw = json.dumps(chat, ensure_ascii=False, indent=1)
-    label = {"label": prompt.label} if prompt.label else {}
-    return {**label, "raw": raw, "config": {"arena": own}}
+    # promptfoo refuses a prompt without a label.
+    return {"label": prompt.label or f"prompt {number}", "raw": raw, "config": {"arena": own}}
 
 
 def _variable(value: object) -> object:

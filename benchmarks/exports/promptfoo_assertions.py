@@ -15,11 +15,11 @@ _LISTS = {
     "icontains_all": "icontains-all",
 }  # fmt: skip
 _ANY_OF = {"contains": "contains-any", "icontains": "icontains-any"}
-_OVERLAPS = {"bleu": "bleu", "rouge_l": "rouge-n"}
-_WITHOUT_TARGET = {"is_xml": "is-xml", "refusal": "is-refusal"}
+# Settings with which the import has the scorer count as promptfoo does.
+_AS_PROMPTFOO = ({"partial": False}, {"tokenize": "none", "lowercase": True, "smoothing": "none"})
 _LIMITS = {"latency": ("latency", "max_ms"), "cost": ("cost", "max_dollars")}
 _REASONING = {"step": "strip_reasoning"}
-WITHOUT_TARGET = {*_WITHOUT_TARGET, *_LIMITS, "is_json", "json_schema", "words", "finish_reason"}
+WITHOUT_TARGET = {*_LIMITS, "is_xml", "refusal", "is_json", "json_schema", "words", "finish_reason"}
 
 
 class NotExpressible(ValueError):
@@ -53,8 +53,12 @@ def escaped(text: str) -> str:
 
 
 def _assertion(scorer: str, settings: JsonObject, values: list[str], threshold: float | None) -> JsonObject:
-    if scorer in _OVERLAPS and values and threshold is not None and not settings:
-        return _any(values, lambda value: {"type": _OVERLAPS[scorer], "value": value, "threshold": threshold})
+    if settings in _AS_PROMPTFOO:
+        settings = {}
+    if scorer == "bleu" and values and threshold is not None and not settings:
+        return {"type": "bleu", "value": values[0] if len(values) == 1 else values, "threshold": threshold}
+    if scorer == "rouge_l" and len(values) == 1 and threshold is not None and not settings:
+        return {"type": "rouge-n", "value": values[0], "threshold": threshold}
     if scorer in ("all_of", "any_of", "at_least"):
         return _group(scorer, settings, threshold)
     if threshold is not None:
@@ -78,15 +82,18 @@ def _text(scorer: str, values: list[str]) -> JsonObject:
 
 
 def _without_target(scorer: str, settings: JsonObject) -> JsonObject:
-    if scorer in _WITHOUT_TARGET and not settings:
-        return {"type": _WITHOUT_TARGET[scorer]}
+    if scorer == "refusal" and not settings:
+        return {"type": "is-refusal"}
+    if scorer == "is_xml":
+        paths = [path.strip("/").replace("/", ".") for path in settings.get("elements") or []]
+        return {"type": "is-xml", **({"value": paths} if paths else {})}
     if scorer in _LIMITS:
         kind, name = _LIMITS[scorer]
         return {"type": kind, "threshold": settings[name]}
     if scorer == "finish_reason":
         return _any(settings.get("reasons") or ["stop"], lambda reason: {"type": "finish-reason", "value": reason})
-    if scorer == "words" and settings and settings.keys() <= {"min", "max"}:
-        return {"type": "word-count", "value": dict(settings)}
+    if scorer == "words" and settings.keys() <= {"min", "max", "by_spaces"}:
+        return {"type": "word-count", "value": {name: settings[name] for name in ("min", "max") if name in settings}}
     if scorer in ("is_json", "json_schema") and settings.keys() <= {"anywhere", "schema"}:
         kind = "contains-json" if settings.get("anywhere") else "is-json"
         return {"type": kind, **({"value": settings["schema"]} if "schema" in settings else {})}

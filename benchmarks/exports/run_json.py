@@ -7,7 +7,7 @@ import msgspec
 
 from benchmarks.exports.description import described_case, described_entrant, described_run
 from benchmarks.exports.source import RunExport
-from benchmarks.item_rows import entrant_key
+from benchmarks.results.item_rows import entrant_key
 from benchmarks.scores import raw_check
 
 # For held-out templates: whoever finds this line in training data knows where it is from.

@@ -4,9 +4,9 @@ from functools import cached_property
 from itertools import islice
 
 from benchmarks.exports.columns import ItemColumns
-from benchmarks.item_rows import BATCH, item_rows
 from benchmarks.models import Case, Entrant, Run, Score, TemplateVersion
-from benchmarks.reports import read_report
+from benchmarks.results.item_rows import BATCH, item_rows
+from benchmarks.results.reports import read_report
 from benchmarks.statistics.payload import ReportPayload
 from benchmarks.statistics.rows import ItemRow
 

@@ -13,11 +13,11 @@ from django.utils.translation import gettext as _
 
 from benchmarks import access
 from benchmarks.access import Person
-from benchmarks.item_rows import entrant_key
 from benchmarks.models import Check, Prompt, Run, RunReport
 from benchmarks.reporting.power import power_sentence
 from benchmarks.reporting.results import ResultRow, Results, results_of
-from benchmarks.reports import payload_of
+from benchmarks.results.item_rows import entrant_key
+from benchmarks.results.reports import payload_of
 from benchmarks.statistics.payload import Mean, Pair, PassRate, ReportPayload, TagMean
 
 _STYLES = Path(settings.BASE_DIR) / "static/css/benchmark_report.css"

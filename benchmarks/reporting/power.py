@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from benchmarks.access import Person, readable_runs
 from benchmarks.models import RunReport, TemplateVersion
-from benchmarks.reports import payload_of
+from benchmarks.results.reports import payload_of
 from benchmarks.statistics.payload import Pair, ReportPayload
 from common.text.numbers import format_numbers
 

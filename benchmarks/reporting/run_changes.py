@@ -7,8 +7,8 @@ from functools import lru_cache
 from django.db.models import Exists, OuterRef, QuerySet
 
 from benchmarks.access import Person, readable_runs
-from benchmarks.item_rows import entrant_key
 from benchmarks.models import Case, Entrant, Run, RunReport
+from benchmarks.results.item_rows import entrant_key
 from benchmarks.statistics.payload import EntrantComparison, RunComparison
 
 LISTED_RUNS = 50
@@ -83,7 +83,7 @@ def _newest_report(run: Run) -> int:
 # Keyed by the reports, too: a run that is scored again is compared again.
 @lru_cache(maxsize=32)
 def _compared(older: int, _older_report: int, newer: int, _newer_report: int) -> RunComparison:
-    from benchmarks.report_inputs import read_inputs
+    from benchmarks.results.report_inputs import read_inputs
     from benchmarks.statistics.comparison import compare_runs  # both import scipy, which few requests need
 
     runs = Run.objects.select_related("version__template").in_bulk([older, newer])

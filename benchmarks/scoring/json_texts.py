@@ -1,6 +1,8 @@
 """JSON in answers: strict, without NaN, of bounded depth."""
 
 import json
+from collections.abc import Iterator
+from itertools import islice
 
 import msgspec
 
@@ -18,17 +20,33 @@ class NotJson(ValueError):
 
 def read_json(text: str, *, anywhere: bool = False) -> object:
     """Return a text's value; with `anywhere`, of the first JSON in a code fence or in prose. Raises NotJson."""
+    return next(read_values(text, anywhere=anywhere))
+
+
+def read_values(text: str, *, anywhere: bool = False) -> Iterator[object]:
+    """Yield a text's value; with `anywhere`, else those in code fences and in prose. Raises NotJson for none."""
     try:
-        return _decode(text)
+        yield _decode(text)
     except NotJson:
         if not anywhere:
             raise
+    else:
+        return
+    is_found = False
+    for value in _embedded(text):
+        is_found = True
+        yield value
+    if not is_found:
+        raise NotJson("no JSON in the text")
+
+
+def _embedded(text: str) -> Iterator[object]:
     for match in _FENCED.finditer(text):
         try:
-            return _decode(match.group(1) or "")
+            yield _decode(match.group(1) or "")
         except NotJson:
             continue
-    return _first_in_prose(text)
+    yield from _in_prose(text)
 
 
 def write_json(value: object) -> str:
@@ -62,17 +80,15 @@ def _decode(text: str) -> object:
     return value
 
 
-def _first_in_prose(text: str) -> object:
-    decoder = json.JSONDecoder(parse_constant=_refuse_constant)
-    for count, match in enumerate(_OPENING.finditer(text)):
-        if count == MAX_CANDIDATES:
-            break
+def _in_prose(text: str) -> Iterator[object]:
+    decoder, end = json.JSONDecoder(parse_constant=_refuse_constant), 0
+    openings = (match.start() for match in _OPENING.finditer(text))
+    for start in islice((start for start in openings if start >= end), MAX_CANDIDATES):
         try:
-            value: object = decoder.raw_decode(text, match.start())[0]
+            value, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
             continue
-        return value
-    raise NotJson("no JSON in the text")
+        yield value
 
 
 def _refuse_constant(name: str) -> object:

@@ -11,8 +11,8 @@ from django.db.models.functions import Greatest, Now
 
 from battles.models import Call
 from battles.worker import call_store
-from benchmarks import reports
 from benchmarks.models import ItemCall, Run, RunItem
+from benchmarks.results import reports
 from benchmarks.worker.claims import DAY_BUDGET, ClaimedItem
 from models_registry.models.ledger import seconds_until_tomorrow
 from models_registry.providers import FailureCode

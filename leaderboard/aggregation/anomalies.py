@@ -200,7 +200,7 @@ def _observed_and_expected(
 def _update_open_reviews(board: BoardVotes, effects: Effects) -> None:
     index_by_name = {name: index for index, name in enumerate(board.counts.names)}
     for review in AnomalyReview.objects.filter(state=AnomalyReview.State.OPEN):
-        votes = review.votes.blind().filter(
+        votes = review.votes.on_overall().filter(
             model_left__slug__in=index_by_name,
             model_right__slug__in=index_by_name,
             order__lte=board.last_order,

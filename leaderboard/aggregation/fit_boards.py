@@ -20,7 +20,7 @@ from common.payload_types import JsonObject
 from leaderboard.aggregation import sampling_plan
 from leaderboard.aggregation.pair_weights import Plan
 from leaderboard.counting import method, stars
-from leaderboard.counting.board_keys import counts_votes, is_blind
+from leaderboard.counting.board_keys import counts_votes, has_live_elo
 from leaderboard.counting.vote_arrays import BoardVotes, read_ballots, read_voters
 from leaderboard.models import COMPARE, OVERALL, AggregationRun
 from leaderboard.rating.ballots import Ballots
@@ -306,7 +306,7 @@ def _standing(
         line = {**line, **before[model.pk].style}
     return {
         "model_id": model.pk,
-        "elo": live.elo.get(model.pk, run.parameters["elo_start"]) if is_blind(run.scope) else None,
+        "elo": live.elo.get(model.pk, run.parameters["elo_start"]) if has_live_elo(run.scope) else None,
         "median_first_token_ms": live.first_token_ms.get(model.pk),
         **line,
     }

@@ -49,8 +49,8 @@ OVER_CAP = Vote.ExcludedReason.OVER_DAILY_CAP
 # Equal votes are grouped first: there are far fewer combinations of labels than votes.
 _EXCLUDED = f"""
 SELECT scope, excluded_reason, sum(n)::bigint FROM (
-    SELECT excluded_reason, mode, language, categories, count(*) AS n FROM battles_vote
-    WHERE excluded_reason <> '' AND "order" <= %s GROUP BY 1, 2, 3, 4
+    SELECT excluded_reason, mode, origin, language, categories, count(*) AS n FROM battles_vote
+    WHERE excluded_reason <> '' AND "order" <= %s GROUP BY 1, 2, 3, 4, 5
 ) AS vote CROSS JOIN {BOARDS_OF_VOTE} GROUP BY 1, 2 ORDER BY 1, 2
 """  # noqa: S608 (constants)
 

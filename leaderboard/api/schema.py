@@ -10,7 +10,7 @@ from leaderboard.releases.api import ReleaseDownload, ReleaseList
 
 _BOARD = Parameter(
     "board",
-    "`overall`, `side-by-side`, `compare`, `category:…`, `language:…` or `imported:…`, as `boards/` lists them.",
+    "`overall`, `side-by-side`, `auto`, `compare`, `category:…`, `language:…` or `imported:…`: see `boards/`.",
     {**TEXT, "default": "overall"},
 )
 _ENDING = Parameter("ending", "The file's format.", one_of(*WRITERS), required=True, location="path")
@@ -20,7 +20,7 @@ _A_MODEL = {"type": "string", "minLength": 1}
 OPERATIONS: Operations = {
     (views.BoardList, "get"): Operation(
         summary="Boards that exist",
-        description="Overall, side by side, stars; one for each category and language with votes; imported ones.",
+        description="Overall, side by side, auto mode, stars; one for each category and language; imported ones.",
     ),
     (views.Leaderboard, "get"): Operation(
         summary="The newest snapshot of a board",

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from common.cache import TTLCached
 from leaderboard.counting import schedule
-from leaderboard.counting.board_keys import is_blind
+from leaderboard.counting.board_keys import has_live_elo
 from leaderboard.counting.new_votes import NewVotes
 from leaderboard.models import AggregationRun
 from leaderboard.payload_types import LivePayload
@@ -15,7 +15,7 @@ LIVE_INTERVAL_S = 2.0
 
 
 class LiveModel(NamedTuple):
-    """elo: None before the first blind vote; last: number of the vote that moved it."""
+    """elo: None before the first vote on Overall; last: number of the vote that moved it."""
 
     slug: str
     elo: float | None
@@ -29,7 +29,7 @@ class LiveFigures(NamedTuple):
     models: dict[int, LiveModel]
 
     def elo(self, board: str, model: int | None) -> float | None:
-        return self.models[model].elo if model in self.models and is_blind(board) else None
+        return self.models[model].elo if model in self.models and has_live_elo(board) else None
 
     def new_votes(self, board: str, model: int | None) -> int:
         new = self.new.on(board).get(model or 0)
@@ -38,7 +38,7 @@ class LiveFigures(NamedTuple):
     def moved(self, board: str, *, after: int) -> dict[str, tuple[int, float | None]]:
         """Return {slug: (new votes on the board, live Elo)} after vote number `after`."""
         moved = {model for model, new in self.new.on(board).items() if new.last > after}
-        if is_blind(board):
+        if has_live_elo(board):
             moved |= {key for key, model in self.models.items() if model.last > after}
         return {
             self.models[key].slug: (self.new_votes(board, key), self.elo(board, key))

@@ -195,7 +195,7 @@ def _sorted_titles(boards: Iterable[str]) -> dict[str, str]:
 
 def board_order(board: str) -> tuple[int, int]:
     """Return the place of the board's kind, and the place that administrators chose within it."""
-    kinds = (OVERALL, "side-by-side", "compare", "category", "language", "imported")
+    kinds = (OVERALL, "side-by-side", "auto", "compare", "category", "language", "imported")
     kind, chosen = board.partition(":")[0], listed_boards().get(board)
     return kinds.index(kind) if kind in kinds else len(kinds), chosen.position if chosen else LAST
 

@@ -6,16 +6,18 @@ from django.utils.translation import gettext as _
 from battles.labels.categories import BUILT_IN, category_names
 from battles.models import Category
 from battles.text.labels import UNDETERMINED
-from leaderboard.models import COMPARE, OVERALL, SIDE_BY_SIDE, ImportedBoard
+from leaderboard.models import AUTO, COMPARE, OVERALL, SIDE_BY_SIDE, ImportedBoard
 from leaderboard.models.listed import listed_boards
 
 TITLES = {
     OVERALL: gettext_lazy("Overall"),
     SIDE_BY_SIDE: gettext_lazy("Side by side"),
+    AUTO: gettext_lazy("Auto mode"),
     COMPARE: gettext_lazy("Compare"),
 }
 DESCRIPTIONS = {
     SIDE_BY_SIDE: gettext_lazy("votes on two models whose names were known"),
+    AUTO: gettext_lazy("blind votes on pairs that auto mode chose for the prompt"),
     COMPARE: gettext_lazy("stars, given with the names known: of two answers to a prompt, the one with more stars won"),
 }
 

@@ -1,29 +1,35 @@
 """Keys of the boards that count a vote.
 
-Blind votes count on Overall and on boards of categories and languages, side-by-side votes on their own.
+Blind votes on drawn pairs count on Overall and on boards of categories and languages, those on pairs that auto mode
+chose and side-by-side votes each on a board of their own: where a choice depends on who may win, so do the results.
 """
 
 from collections.abc import Iterable
 
 from battles.models import Battle
-from leaderboard.models import COMPARE, OVERALL, SIDE_BY_SIDE
+from leaderboard.models import AUTO, COMPARE, OVERALL, SIDE_BY_SIDE
 
-# board_keys in SQL: joined with a row `vote` that has mode, categories and language, it gives one row per board.
+# board_keys in SQL: joined with a row `vote` that has mode, origin, categories and language, it gives one row a board.
 BOARDS_OF_VOTE = """
 LATERAL (
     SELECT 'side-by-side' AS scope WHERE vote.mode = 'side_by_side'
-    UNION ALL SELECT 'overall' WHERE vote.mode = 'blind'
-    UNION ALL SELECT 'language:' || vote.language WHERE vote.mode = 'blind'
-    UNION ALL SELECT 'category:' || category FROM unnest(vote.categories) AS category WHERE vote.mode = 'blind'
+    UNION ALL SELECT 'auto' WHERE vote.mode = 'blind' AND vote.origin = 'router'
+    UNION ALL SELECT 'overall' WHERE vote.mode = 'blind' AND vote.origin = 'draw'
+    UNION ALL SELECT 'language:' || vote.language WHERE vote.mode = 'blind' AND vote.origin = 'draw'
+    UNION ALL SELECT 'category:' || category FROM unnest(vote.categories) AS category
+        WHERE vote.mode = 'blind' AND vote.origin = 'draw'
 ) AS board
 """
 
+ON_OVERALL = "mode = 'blind' AND origin = 'draw'"
+
 # The same in SQL for one board: condition on rows of battles_vote, by kind of board. Parameter: votes_on.
 _VOTES_ON = {
-    OVERALL: "mode = 'blind'",
-    "language": "mode = 'blind' AND language = %(name)s",
-    "category": "mode = 'blind' AND categories @> ARRAY[%(name)s]::varchar[]",
+    OVERALL: ON_OVERALL,
+    "language": f"{ON_OVERALL} AND language = %(name)s",
+    "category": f"{ON_OVERALL} AND categories @> ARRAY[%(name)s]::varchar[]",
     SIDE_BY_SIDE: "mode = 'side_by_side'",
+    AUTO: "mode = 'blind' AND origin = 'router'",
 }
 
 
@@ -33,22 +39,27 @@ def votes_on(scope: str) -> tuple[str, dict[str, str]]:
     return _VOTES_ON[kind], {"name": name}
 
 
-def board_keys(mode: str, categories: Iterable[str], language: str) -> list[str]:
+def board_keys(mode: str, origin: str, categories: Iterable[str], language: str) -> list[str]:
     if mode == Battle.Mode.SIDE_BY_SIDE:
         return [SIDE_BY_SIDE]
-    return [OVERALL, f"language:{language}", *(f"category:{category}" for category in categories)]
+    match origin:
+        case Battle.Origin.DRAW:
+            return [OVERALL, f"language:{language}", *(f"category:{category}" for category in categories)]
+        case Battle.Origin.ROUTER:
+            return [AUTO]
+    return []
 
 
-def is_blind(scope: str) -> bool:
-    """Return whether the board counts blind votes; only its models have a live Elo."""
+def has_live_elo(scope: str) -> bool:
+    """Return whether the board counts blind votes on drawn pairs, which alone move the live Elo."""
     return scope == OVERALL or scope.startswith(("category:", "language:"))
 
 
 def is_own_board(scope: str) -> bool:
     """Return whether the board counts the arena's votes or stars."""
-    return is_blind(scope) or scope in (SIDE_BY_SIDE, COMPARE)
+    return counts_votes(scope) or scope == COMPARE
 
 
 def counts_votes(scope: str) -> bool:
     """Return whether the board counts rows of battles.models.Vote."""
-    return is_blind(scope) or scope == SIDE_BY_SIDE
+    return has_live_elo(scope) or scope in (SIDE_BY_SIDE, AUTO)

@@ -1,4 +1,4 @@
-"""Live Elo: a trigger (leaderboard/sql/elo_settings.sql) moves both ratings when a counted blind vote is numbered."""
+"""Live Elo: a trigger (leaderboard/sql/elo_of_drawn_pairs.sql) moves both ratings with a vote on Overall."""
 
 from typing import TYPE_CHECKING
 
@@ -6,6 +6,7 @@ from django.db import transaction
 
 from battles.models import Vote, VoteCounter
 from leaderboard.counting import tallies
+from leaderboard.counting.board_keys import ON_OVERALL
 from leaderboard.models import EloRating, EloSettings
 from leaderboard.models.elo_settings import elo_settings
 
@@ -78,8 +79,8 @@ def _replay_votes(replay: "Replay", *, after: int, until: int = 2**63 - 1) -> in
         "right": Column("model_right_id"),
         "outcome": outcome_column("choice"),
     }
-    counted = """
-        FROM battles_vote WHERE "order" > %(after)s AND "order" <= %(until)s AND mode = 'blind'
+    counted = f"""
+        FROM battles_vote WHERE "order" > %(after)s AND "order" <= %(until)s AND {ON_OVERALL}
         AND excluded_reason IN ('', 'anomaly')
     """
     votes = read_columns(columns, counted, {"after": after, "until": until}, numbered_by='"order"')

@@ -12,8 +12,9 @@ from leaderboard.models import COMPARE, AggregationRun
 # Equal votes are grouped first: there are far fewer combinations of labels and pairs than votes.
 _NEW_VOTES = f"""
 SELECT scope, model, sum(n)::bigint, max(last) FROM (
-    SELECT mode, language, categories, model_left_id, model_right_id, count(*) AS n, max("order") AS last
-    FROM battles_vote WHERE "order" > %s AND excluded_reason IN ('', 'anomaly') GROUP BY 1, 2, 3, 4, 5
+    SELECT mode, origin, language, categories, model_left_id, model_right_id, count(*) AS n,
+        max("order") AS last
+    FROM battles_vote WHERE "order" > %s AND excluded_reason IN ('', 'anomaly') GROUP BY 1, 2, 3, 4, 5, 6
 ) AS vote CROSS JOIN {BOARDS_OF_VOTE}
 CROSS JOIN LATERAL (VALUES (model_left_id), (model_right_id)) AS side (model) GROUP BY 1, 2
 """  # noqa: S608 (constants)

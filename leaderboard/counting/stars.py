@@ -104,6 +104,7 @@ def batches(last: int, name_of: Callable[[str], str]) -> Iterator[list[VoteRow]]
                 style=None,
                 excluded_reason=None,
                 excluded_at=None,
+                origin=None,
             )
             for order, voter, left, right, choice, created_at, categories, language in comparisons[
                 start : start + BATCH

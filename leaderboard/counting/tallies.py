@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from django.db import connection, transaction
 
-from leaderboard.counting.board_keys import BOARDS_OF_VOTE, board_keys
+from leaderboard.counting.board_keys import BOARDS_OF_VOTE, ON_OVERALL, board_keys
 from leaderboard.counting.vote_log import PendingVotes, last_counted
 from leaderboard.errors import TalliesDisagree
 from leaderboard.models import OVERALL, TallyCopy
@@ -25,10 +25,10 @@ _COUNT_PAIRS = f"""
 SELECT scope, model_left_id AS left_id, model_right_id AS right_id, choice AS outcome, count(*) AS n
 FROM {{votes}} AS vote CROSS JOIN {BOARDS_OF_VOTE} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
 """  # noqa: S608 (constants)
-_COUNT_VOTER_PAIRS = """
+_COUNT_VOTER_PAIRS = f"""
 SELECT 'overall' AS scope, voter, model_left_id AS left_id, model_right_id AS right_id, choice AS outcome, count(*) AS n
-FROM {votes} AS vote WHERE mode = 'blind' GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
-"""
+FROM {{votes}} AS vote WHERE {ON_OVERALL} GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
+"""  # noqa: S608
 _PAIR_KEY = "scope, left_id, right_id, outcome"
 _VOTER_PAIR_KEY = "scope, voter, left_id, right_id, outcome"
 _insert_sql = partial(read_sql, "add_to_tallies.sql")
@@ -53,6 +53,7 @@ class CountedVote(NamedTuple):
     right: int
     choice: str
     mode: str
+    origin: str
     categories: tuple[str, ...]
     language: str
 
@@ -86,7 +87,7 @@ def move(*, removed: Iterable[CountedVote] = (), added: Iterable[CountedVote] = 
     for votes, by in ((removed, -1), (added, 1)):
         for vote in votes:
             pair = (vote.left, vote.right, vote.choice)
-            for scope in board_keys(vote.mode, vote.categories, vote.language):
+            for scope in board_keys(vote.mode, vote.origin, vote.categories, vote.language):
                 pairs[(scope, *pair)] += by
                 if scope == OVERALL:
                     voters[(scope, vote.voter, *pair)] += by

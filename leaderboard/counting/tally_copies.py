@@ -79,7 +79,7 @@ def _votes_by_board(*, after: int, until: int) -> Mapping[str, dict[str, Integer
     """Return {scope: VOTE_COLUMNS} of counted votes with numbers in (after, until]."""
     source = """FROM battles_vote WHERE excluded_reason = '' AND "order" > %(after)s AND "order" <= %(until)s"""
     # Equal labels are read together: far fewer combinations than votes.
-    labels = "json_build_array(mode, categories, language)::text"
+    labels = "json_build_array(mode, origin, categories, language)::text"
     parts: dict[str, list[dict[str, Integers]]] = defaultdict(list)
     for label, votes in read_columns_by(labels, VOTE_COLUMNS, source, {"after": after, "until": until}).items():
         for scope in board_keys(*json.loads(label)):

@@ -95,8 +95,8 @@ class NewLabels(TypedDict, total=False):
 
 def _counted_vote(vote: Vote, **changes: Unpack[NewLabels]) -> CountedVote:
     facts = CountedVote(
-        vote.voter, vote.model_left_id, vote.model_right_id, vote.choice, vote.mode, tuple(vote.categories),
-        vote.language,
+        vote.voter, vote.model_left_id, vote.model_right_id, vote.choice, vote.mode, vote.origin,
+        tuple(vote.categories), vote.language,
     )  # fmt: skip
     return facts._replace(**changes)
 

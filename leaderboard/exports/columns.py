@@ -9,12 +9,14 @@ from leaderboard.export_rows import STYLE_COUNTS, SideContext, VoteRow
 from leaderboard.exports.conversations import VoteWithPrompts
 from leaderboard.exports.stars import StarRow
 
-_FIELDS = tuple(field for field in VoteRow.__struct_fields__ if field not in ("style", "context"))
+# Later than those of style and context, so that earlier columns keep their places.
+_LATER = ("origin",)
+_FIELDS = tuple(field for field in VoteRow.__struct_fields__ if field not in ("style", "context", *_LATER))
 SIDES = ("left", "right")
 STYLE = tuple(f"style_{side}_{count}" for side in SIDES for count in STYLE_COUNTS)
 _SIDE_CONTEXT = SideContext.__struct_fields__
 CONTEXT = ("context_files", *(f"context_{side}_{name}" for side in SIDES for name in _SIDE_CONTEXT))
-COLUMNS = (*_FIELDS, *STYLE, *CONTEXT)
+COLUMNS = (*_FIELDS, *STYLE, *CONTEXT, *_LATER)
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ def flat(row: VoteRow) -> tuple[object, ...]:
     if row.context is not None:
         sides = (msgspec.structs.astuple(side) for side in (row.context.left, row.context.right))
         context = (row.context.files, *chain.from_iterable(sides))
-    return (*[getattr(row, name) for name in _FIELDS], *style, *context)
+    fields, later = ([getattr(row, name) for name in names] for names in (_FIELDS, _LATER))
+    return (*fields, *style, *context, *later)
 
 
 def flat_with_prompts(row: VoteWithPrompts) -> tuple[object, ...]:
@@ -45,7 +48,7 @@ def flat_with_prompts(row: VoteWithPrompts) -> tuple[object, ...]:
 
 def nested(cells: Mapping[str, object]) -> dict[str, object]:
     """Invert `flat`, from cells or their texts."""
-    row = {name: cells[name] for name in _FIELDS if name in cells}
+    row = {name: cells[name] for name in (*_FIELDS, *_LATER) if name in cells}
     sides = {side: {count: cells.get(f"style_{side}_{count}") for count in STYLE_COUNTS} for side in SIDES}
     has_style = all(count is not None for counts in sides.values() for count in counts.values())
     context = {

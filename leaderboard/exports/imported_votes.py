@@ -35,6 +35,7 @@ def batches(moment: Moment) -> Iterator[list[VoteRow]]:
                 excluded_reason=None,
                 excluded_at=None,
                 n=n,
+                origin=None,
             )
             for order, voter, left, right, outcome, created_at, category, style, n in found
         ]

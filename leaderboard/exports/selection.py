@@ -53,7 +53,7 @@ class Export:
 
 
 def open_export(*, snapshot: str = "", since: str = "", prompts: bool = False) -> Export:
-    """Return the votes of a snapshot, those since a time or after a number, or by default all blind votes as of now.
+    """Return the votes of a snapshot, those since a time or after a number, or by default Overall's votes as of now.
 
     prompts: include prompts and answers with consent. Raises NoSuchSnapshot and InvalidInput.
     """

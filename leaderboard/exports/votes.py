@@ -11,12 +11,13 @@ from django.db.models import Max
 
 from battles.models import Battle, Vote
 from leaderboard.export_rows import Context, Style, VoteRow
-from leaderboard.models import OVERALL, SIDE_BY_SIDE, AggregationRun, VoteChange
+from leaderboard.models import AUTO, OVERALL, SIDE_BY_SIDE, AggregationRun, VoteChange
 
 BATCH = 5_000
 
 _FIELDS = (
-    "order", "mode", "voter", "model_left__slug", "model_right__slug", "choice", "created_at", "turn_count", "style",
+    "order", "mode", "origin", "voter", "model_left__slug", "model_right__slug", "choice", "created_at", "turn_count",
+    "style",
 )  # fmt: skip
 _STATE = ("excluded_reason", "categories", "language")
 
@@ -38,7 +39,7 @@ def snapshot_moment(run: AggregationRun) -> Moment:
 
 
 def current_moment() -> Moment:
-    """Include blind votes in no snapshot yet."""
+    """Include votes of Overall in no snapshot yet."""
     last_change = VoteChange.objects.aggregate(last=Max("number"))["last"] or 0
     last_order = Vote.objects.aggregate(last=Max("order"))["last"] or 0
     return Moment(OVERALL, last_order, last_change)
@@ -77,7 +78,7 @@ def _history(first: int, last: int) -> dict[int, list[VoteChange]]:
 
 
 def _row(facts: tuple[Any, ...], changes: list[VoteChange], moment: Moment, pseudonym: Callable[[str], str]) -> VoteRow:
-    _, order, mode, voter, left, right, choice, created_at, turn_count, style, *current = facts
+    _, order, mode, origin, voter, left, right, choice, created_at, turn_count, style, *current = facts
     before = next((change.before for change in changes if change.number > moment.last_change), None)
     state = before or dict(zip(_STATE, current, strict=True))
     exclusions = [
@@ -93,7 +94,7 @@ def _row(facts: tuple[Any, ...], changes: list[VoteChange], moment: Moment, pseu
         model_right=right,
         choice=choice,
         created_at=created_at,
-        board=SIDE_BY_SIDE if mode == Battle.Mode.SIDE_BY_SIDE else OVERALL,
+        board=_kind_of_board(mode, origin),
         categories=state["categories"],
         language=state["language"],
         turn_count=turn_count,
@@ -102,4 +103,11 @@ def _row(facts: tuple[Any, ...], changes: list[VoteChange], moment: Moment, pseu
         # Without a change the vote was excluded when it was cast, or before it was first counted.
         excluded_at=([created_at, *exclusions][-1]) if is_excluded else None,
         context=msgspec.convert(style["context"], Context) if "context" in style else None,
+        origin=origin,
     )
+
+
+def _kind_of_board(mode: str, origin: str) -> str:
+    if mode == Battle.Mode.SIDE_BY_SIDE:
+        return SIDE_BY_SIDE
+    return OVERALL if origin == Battle.Origin.DRAW else AUTO

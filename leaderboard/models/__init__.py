@@ -7,6 +7,7 @@ from leaderboard.models.releases import DataPolicy, DataRelease, ReleasedText, R
 from leaderboard.models.reviews import AnomalyReview, AnomalyReviewQuerySet
 from leaderboard.models.sampling import SamplingPlan
 from leaderboard.models.snapshots import (
+    AUTO,
     COMPARE,
     OVERALL,
     SIDE_BY_SIDE,
@@ -16,6 +17,7 @@ from leaderboard.models.snapshots import (
 )
 
 __all__ = [
+    "AUTO",
     "COMPARE",
     "OVERALL",
     "SIDE_BY_SIDE",

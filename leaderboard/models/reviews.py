@@ -37,7 +37,7 @@ class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
         """Return how many of Overall's votes the open reviews hold."""
         holding = self.filter(state=AnomalyReview.State.OPEN, over_cap=False)
         orders = holding.values(number=models.Func("orders", function="unnest"))
-        return Vote.objects.blind().filter(order__in=orders, excluded_reason=Vote.ExcludedReason.ANOMALY).count()
+        return Vote.objects.on_overall().filter(order__in=orders, excluded_reason=Vote.ExcludedReason.ANOMALY).count()
 
     def forget_networks(self, *, before: date) -> None:
         """Delete the network hashes of groups that came earlier."""

@@ -12,6 +12,7 @@ from models_registry.models import LanguageModel
 
 OVERALL = "overall"
 SIDE_BY_SIDE = "side-by-side"
+AUTO = "auto"
 COMPARE = "compare"  # the board of stars
 MAX_ERROR_CHARACTERS = 2000
 

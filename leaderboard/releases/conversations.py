@@ -31,9 +31,9 @@ def _orders(votes: VoteQuerySet) -> set[int]:
 
 def batches(last_order: int) -> Iterator[list[ReleasedConversation]]:
     """Yield conversations with consent and tombstones up to this number, in order."""
-    blind = Vote.objects.blind().filter(order__lte=last_order)
-    agreed = _orders(blind.with_consent())
-    orders = sorted(agreed | _orders(blind.filter(pk__in=ReleasedText.objects.values("vote"))))
+    votes = Vote.objects.on_overall().filter(order__lte=last_order)
+    agreed = _orders(votes.with_consent())
+    orders = sorted(agreed | _orders(votes.filter(pk__in=ReleasedText.objects.values("vote"))))
     for start in range(0, len(orders), BATCH):
         batch = orders[start : start + BATCH]
         found = read_conversations(batch)

@@ -44,6 +44,7 @@ VOTE_COLUMNS: list[Column] = [
     ),
     ("excluded_reason, excluded_at", _("Why and since when the vote does not count; empty if it counts.")),
     ("n", _("Number of equal votes in an imported table, otherwise 1.")),
+    ("origin", _("draw: the pair was drawn; router: auto mode chose it. Empty for stars and imported tables.")),
 ]
 STAR_COLUMNS: list[Column] = [
     ("order", _("Number of the rating.")),
@@ -94,8 +95,8 @@ class DataPage:
 
 
 def _count() -> Counts:
-    blind = Vote.objects.blind()
-    return Counts(blind.count(), StarRating.objects.count(), blind.with_consent().count())
+    votes = Vote.objects.on_overall()
+    return Counts(votes.count(), StarRating.objects.count(), votes.with_consent().count())
 
 
 # Counting a million votes takes a tenth of a second.

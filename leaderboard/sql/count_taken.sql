@@ -1,6 +1,6 @@
 -- Materialized, so that the votes are read once for both tallies.
 WITH taken AS MATERIALIZED (
-    SELECT voter, model_left_id, model_right_id, choice, mode, categories, language, excluded_reason
+    SELECT voter, model_left_id, model_right_id, choice, mode, origin, categories, language, excluded_reason
     FROM battles_vote WHERE "order" > %(after)s AND "order" <= %(until)s
 ), counted AS (
     SELECT * FROM taken WHERE excluded_reason = ''

@@ -1,7 +1,7 @@
--- Numbers of pending votes by review: all votes of a voter, and a group's votes with its model. A vote that several
+-- Numbers of pending votes by review: all votes of a voter, and a group's votes on Overall with its model. A vote that several
 -- reviews hold is the newest one's.
 WITH pending AS MATERIALIZED (
-    SELECT "order", voter, mode, model_left_id, model_right_id FROM battles_vote
+    SELECT "order", voter, mode, origin, model_left_id, model_right_id FROM battles_vote
     WHERE "order" > %(after)s AND "order" <= %(until)s AND excluded_reason = ''
 ), subject AS (
     SELECT id, voter, NULL AS model_id FROM leaderboard_anomalyreview
@@ -15,7 +15,10 @@ WITH pending AS MATERIALIZED (
     SELECT DISTINCT ON (pending."order") pending."order", subject.id
     FROM pending JOIN subject USING (voter)
     WHERE subject.model_id IS NULL
-        OR (pending.mode = 'blind' AND subject.model_id IN (pending.model_left_id, pending.model_right_id))
+        OR (
+            pending.mode = 'blind' AND pending.origin = 'draw'
+            AND subject.model_id IN (pending.model_left_id, pending.model_right_id)
+        )
     ORDER BY pending."order", subject.id DESC
 )
 SELECT id, array_agg("order") FROM matched GROUP BY id

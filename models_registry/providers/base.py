@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, TypedDict, Unpack
+
+import msgspec
 
 from common.payload_types import JsonObject
 
@@ -15,6 +17,20 @@ logger = logging.getLogger(__name__)
 # Called with (text, reasoning) for each piece, in order, on the event loop; must not block. Returns seconds until the
 # next call is needed: pieces that arrive in this time may be passed together, which costs less.
 Receive = Callable[[str, str], float]
+
+
+@dataclass(frozen=True)
+class ToolCallDelta:
+    """Part of a tool call. id and name come with its first part, arguments in pieces."""
+
+    index: int
+    id: str
+    name: str
+    arguments: str
+
+
+# Called like Receive; without it, tool calls end a call with TOOL_CALLS.
+ReceiveToolCalls = Callable[[list[ToolCallDelta]], None]
 # `content` of OpenAI's messages: a text, or a list of text and image parts.
 Content: TypeAlias = str | list[JsonObject]
 Message: TypeAlias = JsonObject
@@ -31,12 +47,14 @@ def max_tokens_per_image(upstream_name: str) -> int:
 
 
 def message_text(message: Message) -> str:
-    content = message["content"]
-    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+    """Return the text of the content, and tool calls as JSON."""
+    content = message["content"] or ""
+    text = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+    return text + msgspec.json.encode(message["tool_calls"]).decode() if "tool_calls" in message else text
 
 
 def count_images(message: Message) -> int:
-    content = message["content"]
+    content = message["content"] or ""
     return 0 if isinstance(content, str) else sum(part["type"] == "image_url" for part in content)
 
 
@@ -97,30 +115,43 @@ class ChatRequest:
 
 @dataclass
 class Completion:
-    """Result of a successful call. Token counts are None if not reported; the completion includes reasoning."""
+    """Result of a successful call. Token counts are None if not reported; the completion includes reasoning.
+
+    pieces: events with a part of the answer; most servers send one for each token.
+    """
 
     finish_reason: str = ""
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     reasoning_tokens: int | None = None
     request_id: str = ""
+    pieces: int = 0
+
+
+class StreamOptions(TypedDict, total=False):
+    """completion: filled in as the answer arrives, for a caller that may cancel."""
+
+    receive_tool_calls: ReceiveToolCalls
+    completion: Completion
 
 
 class ChatProvider(Protocol):
     async def close(self) -> None: ...
 
-    async def stream(self, request: ChatRequest, receive: Receive) -> Completion:
+    async def stream(self, request: ChatRequest, receive: Receive, **options: Unpack[StreamOptions]) -> Completion:
         """Send the request and pass pieces to `receive` as they arrive. Raises ProviderError."""
         ...
 
 
-async def stream_contained(provider: ChatProvider, request: ChatRequest, receive: Receive) -> Completion:
+async def stream_contained(
+    provider: ChatProvider, request: ChatRequest, receive: Receive, **options: Unpack[StreamOptions]
+) -> Completion:
     """Return `provider.stream(…)`; raise ProviderError for any other exception.
 
     Hostile bytes can raise unforeseen exceptions in parsers; one call's failure must not end the calls beside it.
     """
     try:
-        return await provider.stream(request, receive)
+        return await provider.stream(request, receive, **options)
     except ProviderError:
         raise
     except asyncio.CancelledError:

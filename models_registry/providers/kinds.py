@@ -31,7 +31,9 @@ class ProviderKind(models.TextChoices):
 
 CAPS = frozenset({"max_tokens", "max_completion_tokens"})
 SAMPLING = frozenset({"temperature", "top_p", "presence_penalty", "frequency_penalty"})
-OPENAI_PARAMETERS = SAMPLING | {"seed", "stop", "reasoning_effort"}
+# Sent for callers of the gateway only.
+TOOLING = frozenset({"tools", "tool_choice", "response_format"})
+OPENAI_PARAMETERS = SAMPLING | TOOLING | {"seed", "stop", "reasoning_effort"}
 
 
 @dataclass(frozen=True)
@@ -81,13 +83,13 @@ DIALECTS: dict[ProviderKind, Dialect] = {
     # refuse temperature and top_p together.
     ProviderKind.ANTHROPIC: Dialect(
         cap="max_tokens",
-        accepts=frozenset({"temperature", "top_p", "stop"}),
+        accepts=frozenset({"temperature", "top_p", "stop", "tools", "tool_choice"}),
         exceptions=(re.compile(r"claude-[a-z]+-(?:4-[7-9](?!\d)|[5-9])"), SAMPLING),
         temperature_or_top_p=True,
     ),
     # Unknown parameters are refused with HTTP 400, “Unknown name”.
     ProviderKind.GEMINI: Dialect(
-        cap="max_tokens", accepts=frozenset({"temperature", "top_p", "stop", "reasoning_effort"})
+        cap="max_tokens", accepts=frozenset({"temperature", "top_p", "stop", "reasoning_effort"}) | TOOLING
     ),
     # Unknown parameters, also `include_usage`, are refused with HTTP 422, “Extra inputs are not permitted”.
     ProviderKind.MISTRAL: Dialect(
@@ -97,10 +99,12 @@ DIALECTS: dict[ProviderKind, Dialect] = {
     ProviderKind.GROQ: Dialect(cap="max_completion_tokens", accepts=OPENAI_PARAMETERS),
     ProviderKind.OPENROUTER: Dialect(cap="max_tokens", accepts=None, renames={"repeat_penalty": "repetition_penalty"}),
     # Its compatible endpoint ignores other parameters and the newer name of the cap, which would leave answers endless.
-    ProviderKind.OLLAMA: Dialect(cap="max_tokens", accepts=OPENAI_PARAMETERS),
+    ProviderKind.OLLAMA: Dialect(cap="max_tokens", accepts=OPENAI_PARAMETERS - {"tool_choice"}),
     ProviderKind.VLLM: Dialect(cap="max_tokens", accepts=None, renames={"repeat_penalty": "repetition_penalty"}),
     ProviderKind.LLAMACPP: Dialect(cap="max_tokens", accepts=None),
-    ProviderKind.LM_STUDIO: Dialect(cap="max_tokens", accepts=SAMPLING | {"top_k", "repeat_penalty", "seed", "stop"}),
+    ProviderKind.LM_STUDIO: Dialect(
+        cap="max_tokens", accepts=SAMPLING | TOOLING | {"top_k", "repeat_penalty", "seed", "stop"}
+    ),
     ProviderKind.OTHER: Dialect(cap=None, accepts=None),
 }
 

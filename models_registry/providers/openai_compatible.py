@@ -9,7 +9,7 @@ import logging
 from collections.abc import AsyncIterator, Iterator
 from functools import lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any
+from typing import Any, Unpack
 
 import httpx2
 import openai
@@ -20,10 +20,18 @@ from openai._vendor.httpx_aiohttp import AiohttpTransport
 from common.text.redaction import MASK, StreamRedactor
 from common.text.storable import storable
 from models_registry.providers import connections, refusals
-from models_registry.providers.base import ChatRequest, Completion, FailureCode, ProviderError, Receive
+from models_registry.providers.base import (
+    ChatRequest,
+    Completion,
+    FailureCode,
+    ProviderError,
+    Receive,
+    StreamOptions,
+)
 from models_registry.providers.event_stream import EventReader, decode
 from models_registry.providers.kinds import CAPS
 from models_registry.providers.think_tag import ThinkTag
+from models_registry.providers.tool_calls import ToolCalls
 
 logger = logging.getLogger(__name__)
 
@@ -60,8 +68,8 @@ class OpenAICompatible:
     async def close(self) -> None:
         await self._http.aclose()
 
-    async def stream(self, request: ChatRequest, receive: Receive) -> Completion:
-        answer = _AnswerReader(request, receive)
+    async def stream(self, request: ChatRequest, receive: Receive, **options: Unpack[StreamOptions]) -> Completion:
+        answer = _AnswerReader(request, receive, options)
         try:
             async with asyncio.timeout(None) as deadline:
                 answer.deadline = deadline
@@ -129,13 +137,15 @@ class OpenAICompatible:
 class _AnswerReader:
     """State of one call: text so far, current deadline, possible errors."""
 
-    def __init__(self, request: ChatRequest, receive: Receive) -> None:
-        self.completion = Completion()
+    def __init__(self, request: ChatRequest, receive: Receive, options: StreamOptions) -> None:
+        self.completion = options.get("completion") or Completion()
         self.deadline: asyncio.Timeout
         self.is_connected = False
         self.timeout_code = FailureCode.FIRST_TIMEOUT
         self._request = request
         self._receive = receive
+        self._receive_tool_calls = options.get("receive_tool_calls")
+        self._tool_calls = ToolCalls(request.key)
         self._reader = EventReader()
         self._total_at = asyncio.get_running_loop().time() + request.deadlines["total"]
         self._bytes = self._characters = 0
@@ -189,6 +199,7 @@ class _AnswerReader:
                 text, tagged = self._think_tag.part(text)
                 reasoning += tagged
             self._emit(text, reasoning)
+            self._emit_tool_calls()
         if is_done:
             self._check_finish()
         return is_done
@@ -197,17 +208,30 @@ class _AnswerReader:
         """Pass text on with the key masked; renew the idle deadline. Raises ProviderError if it is too long."""
         if not (text or reasoning):
             return
-        self._characters += len(text) + len(reasoning)
-        if self._characters > self._max_characters:
-            raise ProviderError(FailureCode.TOO_LONG)
-        self.set_deadline(FailureCode.IDLE_TIMEOUT)
+        self._count_characters(len(text) + len(reasoning))
         self._has_text = self._has_text or bool(text.strip())
         masked = self._text.feed(text), self._reasoning.feed(reasoning)
         if any(masked):
             self.pause_s = self._receive(*masked)
 
+    def _emit_tool_calls(self) -> None:
+        deltas = self._tool_calls.take()
+        if deltas and self._receive_tool_calls is not None:
+            self._count_characters(sum(len(delta.arguments) for delta in deltas))
+            self._receive_tool_calls(deltas)
+
+    def _count_characters(self, number: int) -> None:
+        """Renew the idle deadline. Raises ProviderError if the answer is too long."""
+        self._characters += number
+        if self._characters > self._max_characters:
+            raise ProviderError(FailureCode.TOO_LONG)
+        self.set_deadline(FailureCode.IDLE_TIMEOUT)
+
     def flush(self) -> None:
         """Pass on text held back as a possible beginning of the key."""
+        self._tool_calls.flush()
+        if (deltas := self._tool_calls.take()) and self._receive_tool_calls is not None:
+            self._receive_tool_calls(deltas)
         held_back = self._text.flush(), self._reasoning.flush()
         if any(held_back):
             self._receive(*held_back)
@@ -217,7 +241,9 @@ class _AnswerReader:
         reason = self.completion.finish_reason
         if reason == "error" or (not reason and self._request.finish_reason_required):
             raise ProviderError(FailureCode.PROVIDER_ERROR if reason else FailureCode.CUT, "no proper finish reason")
-        if not self._has_text and (self._has_called_tools or reason in ("tool_calls", "function_call")):
+        has_no_tools = self._receive_tool_calls is None or not self._has_called_tools
+        calls_tools = self._has_called_tools or reason in ("tool_calls", "function_call")
+        if has_no_tools and not self._has_text and calls_tools:
             raise ProviderError(FailureCode.TOOL_CALLS)
         if not self._has_text and reason == "content_filter":
             raise ProviderError(FailureCode.FILTERED)
@@ -234,8 +260,13 @@ class _AnswerReader:
             if choice.finish_reason:
                 self.completion.finish_reason = _scrub(choice.finish_reason, self._request.key)[:40]
             if choice.delta is not None:
-                self._has_called_tools = self._has_called_tools or bool(choice.delta.tool_calls)
-                yield choice.delta.read()
+                if choice.delta.tool_calls:
+                    self._has_called_tools = True
+                    if self._receive_tool_calls is not None:
+                        self._tool_calls.add(choice.delta.tool_calls)
+                text, reasoning = choice.delta.read()
+                self.completion.pieces += bool(text or reasoning or choice.delta.tool_calls)
+                yield text, reasoning
 
 
 def _max_characters(request: ChatRequest) -> int:

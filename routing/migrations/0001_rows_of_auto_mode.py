@@ -129,7 +129,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='rule',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('target', 'model'), _negated=True), ('model__isnull', False), _connector='OR'), name='a_rule_for_one_model_names_it', violation_error_message='Choose the model.'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('target', 'model'), _negated=True), ('model__isnull', False), ('is_active', False), _connector='OR'), name='an_active_rule_for_one_model_names_it', violation_error_message='Choose the model.'),
         ),
         migrations.AddConstraint(
             model_name='rule',

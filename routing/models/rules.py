@@ -64,8 +64,8 @@ class Rule(models.Model):
         ordering = ["order", "pk"]
         constraints = [
             models.CheckConstraint(
-                condition=~Q(target="model") | Q(model__isnull=False),
-                name="a_rule_for_one_model_names_it",
+                condition=~Q(target="model") | Q(model__isnull=False) | Q(is_active=False),
+                name="an_active_rule_for_one_model_names_it",
                 violation_error_message=_("Choose the model."),
             ),
             models.CheckConstraint(

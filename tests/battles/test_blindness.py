@@ -121,7 +121,7 @@ def test_payload_before_the_vote_has_only_allowed_keys(reader: Reader):
     assert set(battle) == {
         "id", "session", "mode", "state", "categories", "turns", "vote", "sides", "stream_url",
         "can_vote", "can_follow_up", "can_stop", "can_regenerate", "can_publish", "share", "hidden", "consent",
-        "consent_withdrawn_at", "created_at",
+        "consent_withdrawn_at", "created_at", "decision",
     }  # fmt: skip
     assert set(battle["turns"][0]) == {
         "index", "prompt", "attachments", "after_vote", "is_live", "is_failed_follow_up", "context_from",

@@ -3,6 +3,7 @@ from django.template import Context, Template
 
 from battles.mode_words import MODE_WORDS
 from battles.models import Battle
+from battles.prompting.auto_options import AUTO
 
 PAGE = Template(
     "{% load battles %}{% with words=mode|mode_words %}{{ words.start }}{% endwith %}"
@@ -11,7 +12,7 @@ PAGE = Template(
 
 
 def test_every_mode_has_words():
-    assert set(MODE_WORDS) == set(Battle.Mode)
+    assert set(MODE_WORDS) == {*Battle.Mode, AUTO}
 
 
 def test_voted_modes_say_what_a_vote_does():

@@ -8,7 +8,7 @@ from django.test import Client
 from accounts.actor import Actor
 from accounts.models import ApiToken, AuditEntry, Scope
 from benchmarks.models import Case, Run, Template, TemplateVersion
-from benchmarks.reports import compute_report, store_report
+from benchmarks.results.reports import compute_report, store_report
 from models_registry.models import LanguageModel, Price
 from tests import make
 from tests.benchmarks import samples

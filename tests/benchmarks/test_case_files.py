@@ -26,9 +26,9 @@ from tests.benchmarks import factory, samples
 from tests.fake_provider import FakeProvider
 from tests.uploads import pictures
 from uploads.actions import keep_upload
-from uploads.deletion import delete_upload
 from uploads.errors import UploadInUse
 from uploads.extraction import read_upload
+from uploads.files.deletion import delete_upload
 from uploads.models import Upload
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from itertools import compress
 from pathlib import Path
+from xml.etree import ElementTree
 
 import msgspec
 import pytest
@@ -22,7 +23,7 @@ from benchmarks.exports.formats import WRITERS
 from benchmarks.exports.source import RunExport
 from benchmarks.exports.xlsx import CUT, ELSEWHERE, MAX_CELL, PlainSheet, cut
 from benchmarks.models import Reply, Run, Score, Template
-from benchmarks.reports import compute_report, store_report
+from benchmarks.results.reports import compute_report, store_report
 from benchmarks.statistics.rows import ItemRow
 from leaderboard.exports.parquet import read_rows as read_parquet
 from tests import make
@@ -119,6 +120,17 @@ def test_workbook_keeps_texts_and_numbers(tmp_path: Path):
     assert texts == rows[0]
     assert numbers == rows[1]
     assert (set(empty), last[:3]) == ({""}, ["", "null", "end"])
+
+
+def test_workbook_has_values_only(run: Run, written: Callable[[str], Path]):
+    Reply.objects.filter(text=REPLIES[0]).update(text='</t></is></c><c r="A9"><f>1+1</f></c><hyperlinks/>')
+    with zipfile.ZipFile(written("xlsx")) as archive:
+        sheets = [archive.read(name) for name in archive.namelist() if name.startswith("xl/worksheets/sheet")]
+    assert len(sheets) == 6
+    assert {element.tag.rpartition("}")[2] for sheet in sheets for element in ElementTree.fromstring(sheet).iter()} == {
+        "worksheet", "dimension", "sheetViews", "sheetView", "sheetFormatPr", "sheetData", "row", "c", "is", "t", "v",
+        "pageMargins",
+    }  # fmt: skip
 
 
 def test_long_cell_is_cut_with_a_mark():

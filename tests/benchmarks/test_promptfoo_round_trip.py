@@ -15,7 +15,7 @@ from benchmarks.actions.importing import create_draft, read_import
 from benchmarks.built_in.reading import NAMES
 from benchmarks.exports.promptfoo import PromptfooExport
 from benchmarks.imports.content import Request
-from benchmarks.models import Check, Prompt, TemplateVersion
+from benchmarks.models import Check, Prompt, Template, TemplateVersion
 from benchmarks.pasting import PastedCase
 from benchmarks.scores import raw_check
 from benchmarks.scoring import checks as scoring
@@ -106,8 +106,28 @@ def test_everything_survives_and_the_rest_is_named():
     assert "Checks without an assertion: equals, number." in heading
     for sentence in ("Follow-ups", "must pass", "Weights", "Messages that cases", "Reasoning", '"temperature": 0'):
         assert sentence in heading
-    first = yaml.safe_load(f"description:{rest}")["tests"][0]
+    document = yaml.safe_load(f"description:{rest}")
+    assert [prompt["label"] for prompt in document["prompts"]] == ["prompt 1", "[1]", "name"]
+    first = document["tests"][0]
     assert first["assert"][0] == {"type": "contains-any", "value": ["1e3", "or this"], "config": {"arena": "any"}}
+
+
+def test_hostile_names_add_nothing_to_the_configuration():
+    breaks = "a\nb: 1\r- c\x85d: 2\u2028- e\u2029f: 3\n---\n!!python/object:os.system {}"
+    version = samples.template(make.user(), breaks[:80]).versions.get()
+    harmless = yaml.safe_load(b"".join(PromptfooExport(version).chunks()))
+    Template.objects.update(name=breaks, description=breaks, held_out=True)
+    version.prompts.update(label=breaks)
+    version.cases.filter(position=1).update(key=breaks, tags=[breaks], metadata={breaks: breaks})
+    TemplateVersion.objects.update(parameters={breaks: breaks})
+    version = TemplateVersion.objects.select_related("template").get(pk=version.pk)
+    exported = b"".join(PromptfooExport(version).chunks())
+    [document] = yaml.safe_load_all(exported)
+    assert document.keys() == harmless.keys()
+    assert document["description"] == document["prompts"][0]["label"] == document["tests"][0]["description"] == breaks
+    assert document["metadata"]["arena"]["parameters"] == {breaks: breaks}
+    heading = exported.decode().partition("\ndescription:")[0]
+    assert {line[0] for line in heading.splitlines()} == {"#"}
 
 
 def test_changes_made_for_promptfoo_are_imported():
@@ -125,6 +145,29 @@ def test_changes_made_for_promptfoo_are_imported():
     document["metadata"]["arena"]["checks"] = [{"scorer": 1}]
     refused = read_import(yaml.safe_dump(document).encode(), Request("changed.yaml"))
     assert [entry.code for entry in refused.entries if entry.action == "refused"] == ["arena_part_not_understood"]
+
+
+def test_imported_assertions_are_exported_as_they_were():
+    schema = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"}
+    assertions = [
+        {"type": "contains-all", "value": ["a", "b"], "weight": 2},
+        {"type": "not-icontains-all", "value": ["a"]},
+        {"type": "bleu", "value": ["a b", "c d"], "threshold": 0.4},
+        {"type": "rouge-n", "value": "a b", "threshold": 0.75},
+        {"type": "word-count", "value": {"min": 1, "max": 3}},
+        {"type": "is-xml", "value": ["a.b", "a.c"]},
+        {"type": "is-xml"},
+        {"type": "is-refusal", "metric": "form"},
+        {"type": "contains-json", "value": schema},
+        {"type": "finish-reason", "value": "stop"},
+        {"type": "assert-set", "threshold": 1, "assert": [{"type": "contains", "value": "a"}] * 6},
+    ]
+    document = {"prompts": ["{{ x }}"], "tests": [{"vars": {"x": "1"}, "assert": assertions}]}
+    imported = read_import(yaml.safe_dump(document).encode(), Request("all.yaml"))
+    exported = PromptfooExport(create_draft(owner=make.user(), imported=imported))
+    found = yaml.safe_load(b"".join(exported.chunks()))["tests"][0]["assert"]
+    assert [{name: value for name, value in one.items() if name != "config"} for one in found] == assertions
+    assert exported.notes == []
 
 
 @pytest.mark.django_db(transaction=True)

@@ -18,7 +18,7 @@ from benchmarks.errors import RunNotPossible, WrongState
 from benchmarks.imports.content import Request
 from benchmarks.models import Check, Run, RunItem, Score, TemplateVersion
 from benchmarks.preparation.run_preparation import prepare
-from benchmarks.reports import compute_report, read_report
+from benchmarks.results.reports import compute_report, read_report
 from benchmarks.worker.runner import drive
 from models_registry.models import Price
 from tests import make

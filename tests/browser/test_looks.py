@@ -1,9 +1,11 @@
-"""Looks: one primary button at a time, visible choices, large letters."""
+"""Looks: one primary button at a time, visible choices, large letters, and a header that fits."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.helpers.arenas import ask
+from tests.browser.helpers.browser_inputs import new_context
+from tests.browser.helpers.members import make_member, sign_in
 from tests.faults.running import Arena
 from tests.waiting import wait_for
 
@@ -15,6 +17,21 @@ PROMINENT = """buttons => buttons
   .map(button => button.firstChild.textContent.trim())"""
 LIGHTNESS = """element => getComputedStyle(element).backgroundColor
   .match(/\\d+/g).slice(0, 3).reduce((sum, one) => sum + Number(one), 0)"""
+
+PHONE_WIDTHS = [320, 360, 375, 390, 412, 430, 480, 640]
+# Pairs of the header's controls or pictures that overlap, and those that the page's edges cut off.
+MISPLACED = """header => {
+  const shown = [...header.querySelectorAll("a, button, .brand .icon")].filter(one => one.checkVisibility());
+  const name = one => one.textContent.trim() || one.getAttribute("class");
+  const boxes = shown.map(one => [one, name(one), one.getBoundingClientRect()]);
+  const cut = boxes.filter(([, , box]) => box.left < 0 || box.right > innerWidth).map(([, label]) => label);
+  const overlapping = boxes.flatMap(([one, label, box], index) => boxes.slice(index + 1)
+    .filter(([other, , its]) => !one.contains(other)
+      && Math.min(box.right, its.right) - Math.max(box.left, its.left) > 0.5
+      && Math.min(box.bottom, its.bottom) - Math.max(box.top, its.top) > 0.5)
+    .map(([, its]) => `${label} and ${its}`));
+  return [...cut, ...overlapping];
+}"""
 
 
 def prominent_labels(page: Page) -> list[str]:
@@ -69,3 +86,19 @@ def test_phone_with_doubled_text_fits(arena: Arena, page: Page):
     assert page.locator(".vote").evaluate("vote => getComputedStyle(vote).position") == "static"
     page.goto(arena.url)
     assert page.evaluate("document.documentElement.scrollWidth") <= 180
+
+
+@pytest.mark.parametrize("locale", ["en-US", "fr-FR"])
+def test_header_fits_every_phone(arena: Arena, browser: Browser, locale: str):
+    context = new_context(browser, locale=locale)
+    page, misplaced = context.new_page(), {}
+    for account in ("", make_member(arena)):
+        if account:
+            sign_in(page, arena.url, account)
+        page.goto(arena.url)
+        for width in PHONE_WIDTHS:
+            page.set_viewport_size({"width": width, "height": 740})
+            if found := page.locator(".top").evaluate(MISPLACED):
+                misplaced[width, account] = found
+    context.close()
+    assert misplaced == {}

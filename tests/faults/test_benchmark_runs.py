@@ -1,21 +1,32 @@
 """Runs through kills of the worker: no item is lost, none is asked twice that was stored, and every cent is counted."""
 
 import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
+import psycopg
 import pytest
+from django.conf import settings
 
 from tests.fake_provider import FakeProvider
 from tests.faults.running import ANSWERS, Arena
+from tests.uploads import pictures
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.faults
 
 CREATE = """
 from decimal import Decimal
+from accounts.actor import Actor
 from accounts.models import User
 from benchmarks import actions
+from benchmarks.actions.case_files import change_files
 from benchmarks.models import Case, Check, Prompt, ProviderPace, Template, TemplateVersion
 from models_registry.models import LanguageModel, Price
+from uploads.actions import store_upload
 owner, _ = User.objects.get_or_create(email="runs@example.org")
 template = Template.objects.create(owner_user=owner, slug=f"words-{{Template.objects.count()}}", name="Words")
 version = TemplateVersion.objects.create(template=template, parameters={{"max_tokens": 400}})
@@ -26,6 +37,11 @@ Case.objects.bulk_create(
          variables={{"words": f"item{{n}} " + "more " * 60 + f"last{{n}}"}})
     for n in range({cases})
 )
+if {picture}:
+    LanguageModel.objects.update(abilities=["images"])
+    photo = store_upload(Actor(user=owner), {picture}, "photo.png")
+    for case in version.cases.all():
+        change_files(case, added=[photo])
 models = list(LanguageModel.objects.filter(slug__in=["left-one", "right-one"]))
 for model in models:
     Price.objects.create(model=model, input_per_million=0, output_per_million=1)
@@ -37,8 +53,8 @@ print(run.pk)
 """
 
 
-def start_run(arena: Arena, cases: int, concurrency: int) -> int:
-    return int(arena.shell(CREATE.format(cases=cases, concurrency=concurrency)))
+def start_run(arena: Arena, cases: int, concurrency: int, picture: bytes = b"") -> int:
+    return int(arena.shell(CREATE.format(cases=cases, concurrency=concurrency, picture=picture)))
 
 
 def stored(arena: Arena, run: int) -> int:
@@ -46,6 +62,26 @@ def stored(arena: Arena, run: int) -> int:
         "SELECT count(*) FROM benchmarks_itemreply AS shown JOIN benchmarks_runitem AS item ON item.id = shown.item_id "
         "WHERE item.run_id = %s", run,
     )[0][0]  # fmt: skip
+
+
+def _prompt(request: dict[str, Any]) -> str:
+    content = request["messages"][-1]["content"]
+    return content if isinstance(content, str) else content[0]["text"]
+
+
+@contextmanager
+def own_worker(arena: Arena) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a second worker, of runs alone."""
+    program = [sys.executable, "-m", "celery", "-A", "arena_site", "worker", "-P", "threads", "-c", "2"]
+    worker = subprocess.Popen(
+        [*program, "-Q", "benchmarks", "-n", "benchmarks@%h"], cwd=settings.BASE_DIR,
+        env=arena.environment | arena.services, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        yield worker
+    finally:
+        worker.terminate()
+        worker.wait(120)
 
 
 def check_books(arena: Arena, run: int, items: int, provider: FakeProvider) -> None:
@@ -65,7 +101,7 @@ def check_books(arena: Arena, run: int, items: int, provider: FakeProvider) -> N
     assert calls.pop("done") == items == stored(arena, run)
     lost = calls.pop("lost", 0)
     assert not calls
-    asked = [request for request in provider.requests if request["messages"][-1]["content"].startswith("item")]
+    asked = [request for request in provider.requests if _prompt(request).startswith("item")]
     assert items <= len(asked) <= items + lost
     [(reserved, spent, cost)] = arena.query(
         "SELECT run.reserved, run.spent, sum(call.cost) FROM benchmarks_run AS run "
@@ -91,3 +127,17 @@ def test_stopped_worker_uses_up_no_attempt(arena: Arena, steady_provider: FakePr
     arena.signal(ANSWERS, signal.SIGTERM)
     check_books(arena, run, 80, steady_provider)
     assert arena.query("SELECT max(attempt) FROM benchmarks_runitem WHERE run_id = %s", run) == [(1,)]
+
+
+def test_workers_killed_while_they_read_pictures_ask_once(arena: Arena, steady_provider: FakeProvider):
+    reading = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ 'uploads_extraction'"
+    with own_worker(arena) as worker:
+        run = start_run(arena, cases=40, concurrency=8, picture=pictures.picture())
+        wait_for(lambda: stored(arena, run) >= 20)
+        with psycopg.connect(arena.services["DATABASE_URL"]) as database:
+            database.execute("LOCK TABLE uploads_extraction IN ACCESS EXCLUSIVE MODE")
+            wait_for(lambda: arena.query(reading) != [(0,)])
+            arena.signal(ANSWERS)
+            worker.kill()
+    check_books(arena, run, 80, steady_provider)
+    assert all(isinstance(request["messages"][-1]["content"], list) for request in steady_provider.requests)

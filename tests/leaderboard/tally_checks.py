@@ -39,13 +39,15 @@ def aggregate_and_read_results() -> dict[str, object]:
 def assert_tallies_match_votes() -> None:
     last = last_counted()
     counted = Vote.objects.filter(excluded_reason="", order__lte=last)
-    filed = Counter(scope for vote in counted for scope in board_keys(vote.mode, vote.categories, vote.language))
+    filed = Counter(
+        scope for vote in counted for scope in board_keys(vote.mode, vote.origin, vote.categories, vote.language)
+    )
     boards = read_boards(last_order=last)
     assert {scope: board.counts.total for scope, board in boards.items()} == filed
     copied = read_copied_boards(until=last)
     assert copied is None or checksums(copied) == checksums(boards)
     assert sum(VoterPairTally.objects.values_list("n", flat=True)) == filed["overall"]
-    assert filed["overall"] + filed["side-by-side"] == counted.count()
+    assert filed["overall"] + filed["side-by-side"] + filed["auto"] == counted.count()
     assert sum(n for scope, n in filed.items() if scope.startswith("language:")) == filed["overall"]
     assert tallies.rebuild() == 0
 
@@ -59,7 +61,8 @@ def newest_standings() -> QuerySet[Standing]:
 
 
 def cast_random_votes(number: int) -> None:
-    """Cast votes of nine voters without accounts on four models, a quarter side by side and a tenth excluded."""
+    """Cast votes of nine voters without accounts on four models, a quarter side by side, a quarter on pairs
+    of auto mode and a tenth excluded."""
     rng = random.Random(number)
     models = list(LanguageModel.objects.order_by("slug")) or contestants("a", "b", "c", "d")
     ballots = []
@@ -72,6 +75,7 @@ def cast_random_votes(number: int) -> None:
                 categories=rng.choice([[], ["coding"], ["coding", "maths"]]),
                 language=rng.choice(["en", "fr", "und"]),
                 mode=rng.choice(["blind", "blind", "blind", "side_by_side"]),
+                origin=rng.choice(["draw", "draw", "draw", "router"]),
                 style={side: {"tokens": rng.randrange(90), "bold": rng.randrange(3)} for side in ("left", "right")},
             )
         )  # fmt: skip

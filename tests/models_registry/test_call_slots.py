@@ -85,6 +85,18 @@ def test_freed_slot_wakes_waiting_call(fake_provider: FakeProvider, engine: Engi
     assert set(Call.objects.values_list("state", "error")) == {("done", "")}
 
 
+def test_waiting_call_gets_its_slot_without_valkey(
+    no_valkey: None, fake_provider: FakeProvider, engine: Engine, caplog: pytest.LogCaptureFixture
+):
+    left, right = (make.model(f"honest-{name}", at=fake_provider.base_url) for name in "ab")
+    left.provider.calls_at_once, left.provider.first_s = 1, 300
+    left.provider.save()
+    battle = make.battle(left, right)
+    engine.answer(battle.turns.get().pk)
+    assert set(Call.objects.values_list("state", "error")) == {("done", "")}
+    assert "freed slots were not announced" in caplog.text
+
+
 def test_freed_slots_wake_the_calls_that_came_first():
     queue = SlotQueue()
     with queue.place(1) as first, queue.place(1) as second, queue.place(1) as third, queue.place(2) as other:

@@ -18,9 +18,10 @@ from tests import make
 from tests.uploads import pdfs
 from tests.uploads.conftest import stored_files
 from tests.uploads.s3 import FakeS3
-from uploads import actions, cleanup, extraction, storage
-from uploads.deletion import delete_upload
+from uploads import actions, extraction
 from uploads.errors import StorageAway
+from uploads.files import cleanup, storage
+from uploads.files.deletion import delete_upload
 from uploads.message_parts import sent_text
 from uploads.models import Upload
 from uploads.sweep import sweep

@@ -16,7 +16,7 @@ from tests.site import Reader
 from tests.uploads import pdfs, pictures
 from tests.uploads.conftest import stored_files
 from tests.waiting import wait_for
-from uploads.file_names import sanitize_name
+from uploads.files.names import sanitize_name
 from uploads.models import Upload
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -16,7 +16,17 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.test")
 django.setup()
 
-from tools.bench import benchmark_runs, boards, checks, imports, large_run, pages, peers, scenarios  # noqa: E402
+from tools.bench import (  # noqa: E402
+    benchmark_runs,
+    boards,
+    checks,
+    imports,
+    large_run,
+    pages,
+    peers,
+    promptfoo_scores,
+    scenarios,
+)
 from tools.bench.arena import Bench  # noqa: E402
 
 SCENARIOS = {
@@ -35,9 +45,11 @@ SCENARIOS = {
     "large-run": large_run.large_run,
     "people-first": benchmark_runs.people_first,
     "peers": peers.peers,
+    "promptfoo-scores": promptfoo_scores.promptfoo_scores,
     "soak": scenarios.soak,
 }
-DEFAULT_SCENARIOS = [name for name in SCENARIOS if name not in ("soak", "aggregation", "peers")]
+NAMED_ONLY = {"soak", "aggregation", "peers", "promptfoo-scores"}
+DEFAULT_SCENARIOS = [name for name in SCENARIOS if name not in NAMED_ONLY]
 
 
 @contextmanager

@@ -92,7 +92,7 @@ print(run.pk)
 
 REPORT = """
 import resource, time
-from benchmarks import reports
+from benchmarks.results import reports
 from benchmarks.models import Run
 run = Run.objects.get(pk={run})
 reports.compute_report(run)  # imports scipy

@@ -4,13 +4,13 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.faults.running import Arena
+from tests.faults.running import ANSWERS, Arena
 
 TICK = os.sysconf("SC_CLK_TCK")
 # Parts are identified by this text in their command line.
 PARTS = {
     "web": "embedded.web",
-    "answers": "-Q answers",
+    "answers": ANSWERS,
     "rendering": "common.rendering.child",
     "valkey": "valkey-server",
     "postgres": "postgres",

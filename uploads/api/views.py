@@ -14,8 +14,8 @@ from common.api_responses import Accepted, Created, NoContent, PayloadResponse, 
 from common.errors import NotFound
 from common.payload_types import Page
 from uploads import actions, downloads
-from uploads.deletion import delete_upload
 from uploads.errors import NoFile
+from uploads.files.deletion import delete_upload
 from uploads.models import Upload
 from uploads.payload_types import UploadPayload
 from uploads.payloads import upload_summary

@@ -10,8 +10,7 @@ from benchmarks.imports.codes import Code
 from benchmarks.imports.content import Check
 from benchmarks.imports.formats.fields import is_number
 from benchmarks.imports.formats.promptfoo_arena import is_marked
-from benchmarks.imports.readers.documents import Map, Seq, place_in
-from benchmarks.imports.readers.json_rows import decode
+from benchmarks.imports.readers.documents import Map, Seq, place_in, read_document
 from benchmarks.imports.readers.values import as_text
 from benchmarks.imports.report import ImportRefused, Place, Report
 
@@ -23,7 +22,12 @@ _TEXTS = {
     "rouge-n": "rouge_l", "finish-reason": "finish_reason",
 }  # fmt: skip
 _LISTS = {"contains-any", "contains-all", "icontains-any", "icontains-all"}
-_WITHOUT_VALUE = {"is-xml": "is_xml", "is-refusal": "refusal"}
+# Settings with which a scorer counts as promptfoo does.
+_SETTINGS: dict[str, dict[str, object]] = {
+    "contains-all": {"partial": False}, "icontains-all": {"partial": False},
+    "bleu": {"tokenize": "none", "lowercase": True, "smoothing": "none"},
+}  # fmt: skip
+_DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 _LIMITS = {"latency": ("latency", "max_ms"), "cost": ("cost", "max_dollars")}
 _JSON = {"is-json": False, "contains-json": True}
 _JUDGED = {
@@ -34,6 +38,7 @@ _DEFAULT_THRESHOLDS = {"bleu": 0.5, "rouge-n": 0.75}
 # In cells, other defaults hold (promptfoo's CSV reader).
 _CELL_THRESHOLDS = dict.fromkeys(("levenshtein", "rouge-n", "latency", "cost"), 0.75)
 _CODE = ("javascript:", "fn:", "eval:", "python:")
+_ELEMENTS = re.compile(r"[^\W\d][\w-]*(\.[^\W\d][\w-]*)*")
 _CELL = re.compile(r"(not-)?([a-z][a-z0-9:-]*?)(?:\((\d+(?:\.\d+)?)\))?(?::(.*))?\Z", re.DOTALL)
 # Also the types that are known and left out, so that their cells are no texts to compare with.
 _OTHER = {
@@ -43,7 +48,7 @@ _OTHER = {
     "is-valid-openai-function-call", "is-valid-openai-tools-call", "tool-call-f1", "skill-used",
     "trace-error-spans", "trace-span-count", "trace-span-duration", "assert-set", "trajectory", "human",
 }  # fmt: skip
-_TYPES = {*_TEXTS, *_WITHOUT_VALUE, *_LIMITS, *_JSON, *_JUDGED, *_OTHER}
+_TYPES = {*_TEXTS, "is-xml", "is-refusal", *_LIMITS, *_JSON, *_JUDGED, *_OTHER}
 
 # Returns the text or the parsed document behind file://….
 LoadFile = Callable[[str, Place], object]
@@ -127,8 +132,10 @@ def make_check(kind: str, value: object, threshold: float | None, place: Place, 
         return Check("", "json_equals", [json.dumps(value, ensure_ascii=False)])
     if kind in _TEXTS:
         return _text_check(kind, value, threshold, place)
-    if kind in _WITHOUT_VALUE:
-        return Check("", _WITHOUT_VALUE[kind])
+    if kind == "is-refusal":
+        return Check("", "refusal")
+    if kind == "is-xml":
+        return _xml_check(value, type_place)
     if kind in _LIMITS and threshold is not None:
         scorer, setting = _LIMITS[kind]
         return Check("", scorer, settings={setting: threshold})
@@ -154,7 +161,8 @@ def _text_check(kind: str, value: object, threshold: float | None, place: Place)
         return Check("", "finish_reason", settings={"reasons": targets})
     if kind == "levenshtein":
         return Check("", "levenshtein", targets, settings={"max_distance": int(5 if threshold is None else threshold)})
-    return Check("", _TEXTS[kind], targets, threshold=_DEFAULT_THRESHOLDS.get(kind) if threshold is None else threshold)
+    threshold = _DEFAULT_THRESHOLDS.get(kind) if threshold is None else threshold
+    return Check("", _TEXTS[kind], targets, settings=dict(_SETTINGS.get(kind, {})), threshold=threshold)
 
 
 def _check_pattern(pattern: str, place: Place) -> None:
@@ -170,23 +178,36 @@ def _json_check(kind: str, value: object, place: Place) -> Check:
     settings: dict[str, object] = {"anywhere": True} if _JSON[kind] else {}
     if isinstance(value, str) and value.strip():
         try:
-            value = decode(value, place)
+            value = read_document(value.encode(), is_yaml=True)
         except ImportRefused as error:
             raise LeftOut("schema_not_understood", place, kind) from error
     if value is None or value == "":
         return Check("", "is_json", settings=settings)
     if not isinstance(value, dict):
         raise LeftOut("schema_not_understood", place, kind)
-    return Check("", "json_schema", settings=settings | {"schema": value})
+    return Check("", "json_schema", settings=settings | {"schema": {"$schema": _DRAFT_7} | value})
+
+
+def _xml_check(value: object, type_place: Place) -> Check:
+    """Return the check of an XML document with the elements that a text, a list or an object names."""
+    if isinstance(value, str):
+        value = [part.strip() for part in value.split(",")] if value.strip() else None
+    elif isinstance(value, dict) and value:
+        value = value.get("requiredElements", value)
+    if not value:
+        return Check("", "is_xml")
+    if not isinstance(value, list) or not all(_ELEMENTS.fullmatch(as_text(path)) for path in value):
+        raise LeftOut("check_not_supported", type_place, "is-xml")
+    return Check("", "is_xml", settings={"elements": [as_text(path).replace(".", "/") for path in value]})
 
 
 def _word_count(value: object, place: Place) -> Check:
     if isinstance(value, str) and value.strip().isdecimal():
         value = int(value)
     if is_number(value):
-        return Check("", "words", settings={"min": value, "max": value})
+        return Check("", "words", settings={"min": value, "max": value, "by_spaces": True})
     if isinstance(value, dict) and value and all(name in ("min", "max") and is_number(n) for name, n in value.items()):
-        return Check("", "words", settings=dict(value))
+        return Check("", "words", settings=dict(value) | {"by_spaces": True})
     raise LeftOut("value_missing", place, "word-count")
 
 

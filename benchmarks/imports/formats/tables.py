@@ -1,5 +1,6 @@
 """Tables: promptfoo's columns (`__expected`, `__metadata:…`), or a role for each column."""
 
+import json
 import re
 from collections.abc import Callable, Collection
 
@@ -181,24 +182,26 @@ class TableCases:
 def shared_check(cases: list[Case]) -> list[Check]:
     """Move the targets of the only check to `expected` where every case has one check of one kind."""
     kinds = {
-        (check.scorer, check.threshold, check.negate, check.metric, bool(check.settings or check.checks))
+        (check.scorer, check.threshold, check.negate, check.metric, json.dumps(check.settings, sort_keys=True))
         for case in cases
         for check in case.checks
     }
     is_plain = all(
         len(case.checks) == 1
         and case.checks[0].targets
+        and not case.checks[0].checks
         and not any("{{" in t or "{%" in t for t in case.checks[0].targets)
         for case in cases
     )
     if len(kinds) != 1 or not is_plain:
         return []
-    scorer, threshold, negate, metric, has_settings = kinds.pop()
-    if has_settings:
-        return []
+    scorer, threshold, negate, metric, _ = kinds.pop()
+    settings = cases[0].checks[0].settings
     for case in cases:
         case.expected, case.checks = list(case.checks[0].targets), []
-    return [Check(scorer, scorer, uses_expected=True, threshold=threshold, negate=negate, metric=metric)]
+    return [
+        Check(scorer, scorer, uses_expected=True, settings=settings, threshold=threshold, negate=negate, metric=metric)
+    ]
 
 
 def _number(row: Row, column: str) -> float | None:

@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from benchmarks.exports.formats import CONTENT_TYPES, INSPECT, WRITERS, file_ending
 from benchmarks.exports.source import RunExport
 from benchmarks.models import Run
+from common.output_files import complete_file
 
 
 class Command(BaseCommand):
@@ -31,14 +32,6 @@ class Command(BaseCommand):
         exported = RunExport(found, with_contents=not scores_only, is_wide=wide)
         if (needed := file_ending(exported, name)) != of_file:
             raise CommandError(f"Choose a file that ends in {needed} for a run with {len(exported.entrants)} entrants.")
-        # Written under another name, so that a file with the final name is always complete.
-        unfinished = file.with_name(f"{file.name}.part")
-        try:
-            with unfinished.open("wb") as out:
-                out.writelines(WRITERS[name](exported))
-            unfinished.replace(file)
-        except OSError as error:
-            raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
-        finally:
-            unfinished.unlink(missing_ok=True)
+        with complete_file(file) as out:
+            out.writelines(WRITERS[name](exported))
         self.stderr.write(f"{file}: {found.item_count:,} items.")

@@ -6,6 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from benchmarks.exports.promptfoo import PromptfooExport
 from benchmarks.models import TemplateVersion
+from common.output_files import complete_file
 
 
 class Command(BaseCommand):
@@ -21,13 +22,6 @@ class Command(BaseCommand):
         found = (versions.filter(number=number) if number else versions).order_by("-number").first()
         if found is None:
             raise CommandError("There is no such template or version.")
-        unfinished = file.with_name(f"{file.name}.part")
-        try:
-            with unfinished.open("wb") as out:
-                out.writelines(PromptfooExport(found).chunks())
-            unfinished.replace(file)
-        except OSError as error:
-            raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
-        finally:
-            unfinished.unlink(missing_ok=True)
+        with complete_file(file) as out:
+            out.writelines(PromptfooExport(found).chunks())
         self.stderr.write(f"{file}: {found.case_count:,} cases.")

@@ -26,6 +26,7 @@ class CountSettings(GroupSettings, frozen=True):
 class CheckGroup(Group):
     """Has an error if one of its checks has; a check without a measure is left out."""
 
+    version = "2"
     settings: type[msgspec.Struct] = GroupSettings
 
     def __init__(self, name: str) -> None:
@@ -45,11 +46,13 @@ class CheckGroup(Group):
         return self._combined(scored, settings)
 
     def _combined(self, scored: list[tuple[Check, Verdict]], settings: msgspec.Struct) -> Verdict:
-        """Return the weighted mean; passes if all checks do that can pass."""
-        weight = sum(check.weight for check, _ in scored)
-        weights = [check.weight / weight if weight else 1 / len(scored) for check, _ in scored]
-        value = sum(share * (verdict.value or 0.0) for share, (_, verdict) in zip(weights, scored, strict=True))
-        return Verdict(value=value, passed=all(verdict.passed is not False for _, verdict in scored))
+        """Return the weighted mean; passes if all checks do that can pass and have a weight or are gates."""
+        is_weighted = any(check.weight for check, _ in scored)
+        weights = [check.weight if is_weighted else 1.0 for check, _ in scored]
+        # Divided last: six sixths are less than 1.
+        value = sum(weight * (verdict.value or 0.0) for weight, (_, verdict) in zip(weights, scored, strict=True))
+        counted = [verdict for check, verdict in scored if check.weight or check.is_gate or not is_weighted]
+        return Verdict(value=value / sum(weights), passed=all(verdict.passed is not False for verdict in counted))
 
 
 class AnyOf(CheckGroup):

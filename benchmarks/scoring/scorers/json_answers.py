@@ -5,12 +5,12 @@ from functools import lru_cache
 import jsonschema_rs
 import msgspec
 
-from benchmarks.scoring.json_texts import NotJson, read_json
+from benchmarks.scoring.json_texts import NotJson, read_json, read_values
 from benchmarks.scoring.ports import ScoredAnswer, Scorer, Settings, Target, Verdict, decided
 
 
 class JsonSettings(Settings, frozen=True):
-    """anywhere: also take JSON from a code fence or out of prose."""
+    """anywhere: also take JSON from a code fence or out of prose, where one value that fits is enough."""
 
     anywhere: bool = False
 
@@ -40,20 +40,22 @@ class JsonSchema(Scorer):
     """Validates in the child, as a schema of a kilobyte can ask for hours of work."""
 
     name = "json_schema"
+    version = "2"
     settings = SchemaSettings
     needs_child = True
 
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:
         assert isinstance(settings, SchemaSettings)
+        validator, reason = _validator(msgspec.json.encode(settings.schema)), ""
         try:
-            value = read_json(answer.text, anywhere=settings.anywhere)
+            for value in read_values(answer.text, anywhere=settings.anywhere):
+                wrong = next(validator.iter_errors(value), None)
+                if wrong is None:
+                    return decided(True)
+                reason = reason or f"/{'/'.join(map(str, wrong.instance_path))}: {wrong.message}"
         except NotJson as error:
             return decided(False, str(error))
-        wrong = next(_validator(msgspec.json.encode(settings.schema)).iter_errors(value), None)
-        if wrong is None:
-            return decided(True)
-        place = "/".join(str(part) for part in wrong.instance_path)
-        return decided(False, f"/{place}: {wrong.message}")
+        return decided(False, reason)
 
 
 @lru_cache(maxsize=64)
@@ -74,6 +76,7 @@ class JsonEquals(Scorer):
     """Compares values: the order of keys does not count, 1 equals 1.0, true does not equal 1."""
 
     name = "json_equals"
+    version = "2"
     settings = JsonSettings
 
     def target_error(self, target: Target) -> str:
@@ -81,11 +84,12 @@ class JsonEquals(Scorer):
 
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:
         assert isinstance(settings, JsonSettings)
+        wanted = [*target, *map(_decoded, target)]
         try:
-            value = read_json(answer.text, anywhere=settings.anywhere)
+            values = read_values(answer.text, anywhere=settings.anywhere)
+            return decided(any(_same(value, reference) for value in values for reference in wanted))
         except NotJson as error:
             return decided(False, str(error))
-        return decided(any(_same(value, reference) or _same(value, _decoded(reference)) for reference in target))
 
 
 def _decoded(reference: object) -> object:

@@ -74,18 +74,22 @@ def _max_tokens(settings: msgspec.Struct) -> float:
 
 
 class FinishSettings(Settings, frozen=True):
+    """reasons: letter case does not count."""
+
     reasons: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)] = ("stop",)
 
 
 class FinishReason(Scorer):
     name = "finish_reason"
+    version = "2"
     settings = FinishSettings
 
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:
         assert isinstance(settings, FinishSettings)
         if not answer.finish_reason:
             return Verdict(error="not_measured")
-        return decided(answer.finish_reason in settings.reasons, answer.finish_reason)
+        wanted = {reason.casefold() for reason in settings.reasons}
+        return decided(answer.finish_reason.casefold() in wanted, answer.finish_reason)
 
 
 SCORERS: tuple[Scorer, ...] = (

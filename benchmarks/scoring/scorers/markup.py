@@ -12,7 +12,7 @@ _ALIASES = {
 
 
 class XmlSettings(Settings, frozen=True):
-    """elements: paths from the root, such as `analysis/topic`, that must be there."""
+    """elements: paths from the root, such as `analysis/topic`, that must be there in any namespace."""
 
     elements: tuple[str, ...] = ()
 
@@ -21,6 +21,7 @@ class IsXml(Scorer):
     """Parses in the child; a document type or an entity makes the answer wrong."""
 
     name = "is_xml"
+    version = "2"
     settings = XmlSettings
     needs_child = True
 
@@ -42,7 +43,8 @@ class IsXml(Scorer):
         missing = [
             path
             for path, (head, *rest) in paths.items()
-            if root.tag != head or (rest and root.find("/".join(rest)) is None)
+            if root.tag.rpartition("}")[2] != head
+            or (rest and root.find("/".join(f"{{*}}{tag}" for tag in rest)) is None)
         ]
         return decided(not missing, f"missing: {', '.join(missing)}" if missing else "")
 

@@ -23,10 +23,11 @@ class _Metric(Protocol):
 
 
 class BleuSettings(Settings, frozen=True):
-    """tokenize: sacrebleu's tokenizers that need no download."""
+    """tokenize: sacrebleu's tokenizers that need no download. smoothing: none gives 0 if an order has no match."""
 
     tokenize: Literal["13a", "intl", "zh", "char", "none"] = "13a"
     lowercase: bool = False
+    smoothing: Literal["exp", "none"] = "exp"
 
 
 class ChrfSettings(Settings, frozen=True):
@@ -47,7 +48,12 @@ def _bleu(settings: msgspec.Struct) -> _Metric:
 
     assert isinstance(settings, BleuSettings)
     # Effective order, as sacrebleu advises for one sentence: a text of two words has no 4-grams.
-    metric: _Metric = BLEU(tokenize=settings.tokenize, lowercase=settings.lowercase, effective_order=True)
+    metric: _Metric = BLEU(
+        tokenize=settings.tokenize,
+        lowercase=settings.lowercase,
+        smooth_method=settings.smoothing,
+        effective_order=True,
+    )
     return metric
 
 

@@ -47,11 +47,28 @@ class CountRule(Scorer):
         self.name = name
         self._count = count
 
+    def count(self, text: str, settings: RangeSettings) -> int:
+        return self._count(text)
+
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:
         assert isinstance(settings, RangeSettings)
-        count = self._count(answer.text)
+        count = self.count(answer.text, settings)
         is_enough = settings.min is None or count >= settings.min
         return decided(is_enough and (settings.max is None or count <= settings.max), str(count))
+
+
+class WordCountSettings(RangeSettings, frozen=True):
+    """by_spaces: count the parts between spaces, so that “don’t” is one word."""
+
+    by_spaces: bool = False
+
+
+class WordCount(CountRule):
+    settings = WordCountSettings
+
+    def count(self, text: str, settings: RangeSettings) -> int:
+        assert isinstance(settings, WordCountSettings)
+        return len(text.split()) if settings.by_spaces else super().count(text, settings)
 
 
 class LanguageSettings(Settings, frozen=True):
@@ -120,7 +137,7 @@ def _is_title_case(text: str) -> bool:
 
 
 SCORERS: tuple[Scorer, ...] = (
-    CountRule("words", lambda text: len(prose.words(text))),
+    WordCount("words", lambda text: len(prose.words(text))),
     CountRule("characters", len),
     CountRule("sentences", lambda text: len(prose.sentences(text))),
     CountRule("bullets", prose.bullets),

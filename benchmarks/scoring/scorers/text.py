@@ -47,6 +47,12 @@ class TextSettings(Settings, frozen=True):
         return text.strip()
 
 
+class AllTextSettings(TextSettings, frozen=True):
+    """partial: the value is the share of the texts; else all or nothing."""
+
+    partial: bool = True
+
+
 class TextScorer(Scorer):
     """Compares with each text of the target: any of them is enough, or all count."""
 
@@ -57,6 +63,8 @@ class TextScorer(Scorer):
     ) -> None:
         self.name = name
         self._matches, self._ignore_case, self._all_count = matches, ignore_case, all_count
+        if all_count:
+            self.settings = AllTextSettings
 
     def target_error(self, target: Target) -> str:
         if self.name.endswith("equals"):
@@ -72,11 +80,10 @@ class TextScorer(Scorer):
         if not self._all_count:
             return decided(any(self._matches(text, reference) for reference in wanted))
         missing = [reference for reference in wanted if not self._matches(text, reference)]
-        return Verdict(
-            value=1 - len(missing) / len(wanted),
-            passed=not missing,
-            detail=f"missing: {', '.join(missing)}" if missing else "",
-        )
+        detail = f"missing: {', '.join(missing)}" if missing else ""
+        if isinstance(settings, AllTextSettings) and not settings.partial:
+            return decided(not missing, detail)
+        return Verdict(value=1 - len(missing) / len(wanted), passed=not missing, detail=detail)
 
 
 def _contains(text: str, reference: str) -> bool:

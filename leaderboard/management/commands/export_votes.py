@@ -5,6 +5,7 @@ from typing import IO, Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from common.errors import ArenaError
+from common.output_files import complete_file
 from leaderboard.exports import selection
 from leaderboard.exports.writers import WRITERS
 
@@ -34,16 +35,8 @@ class Command(BaseCommand):
         if str(file) == "-":
             self._write(export, ending, sys.stdout.buffer)
             return
-        # Written under another name, so that a file with the final name is always complete.
-        unfinished = file.with_name(f"{file.name}.part")
-        try:
-            with unfinished.open("wb") as out:
-                rows = self._write(export, ending, out)
-            unfinished.replace(file)
-        except OSError as error:
-            raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
-        finally:
-            unfinished.unlink(missing_ok=True)
+        with complete_file(file) as out:
+            rows = self._write(export, ending, out)
         self.stderr.write(f"{file}: {rows:,} rows.")
 
     def _write(self, export: selection.Export, ending: str, out: IO[bytes]) -> int:

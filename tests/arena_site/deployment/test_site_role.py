@@ -50,6 +50,8 @@ CHANGES_OF_TABLES = [
     "DELETE FROM django_migrations",
     "UPDATE leaderboard_standing SET score = 0",
     "DELETE FROM leaderboard_votechange",
+    "UPDATE battles_routingdecision SET propensity = 1",
+    "UPDATE routing_routersnapshot SET votes = 0",
 ]
 
 
@@ -142,7 +144,7 @@ def test_site_role_reads_and_writes_every_table(as_site: psycopg.Connection):
         " AND NOT (has_table_privilege(oid, 'SELECT') AND (relname = 'django_migrations'"
         " OR has_table_privilege(oid, 'INSERT') AND has_any_column_privilege(oid, 'UPDATE')"
         " OR relname = ANY(%s)))",
-        [["leaderboard_aggregationrun", "leaderboard_standing", "leaderboard_importedvote"]],
+        [["leaderboard_aggregationrun", "leaderboard_standing", "leaderboard_importedvote", "routing_routersnapshot"]],
     ).fetchall()
     assert unreachable == []
 

@@ -25,6 +25,7 @@ AUDITED = {
     "models_registry.CatalogueChange", "models_registry.LanguageModel", "models_registry.Provider",  # its own
     "models_registry.ModelLimit",  # tests/battles/actions
     "benchmarks.Run",  # tests/benchmarks
+    "routing.Rule", "routing.RoutingThresholds",  # tests/routing
 }  # fmt: skip
 
 

@@ -11,9 +11,9 @@ from django.test import Client
 
 from accounts.actor import Actor
 from accounts.models import ApiToken, Scope, SignIn
-from benchmarks import reports
 from benchmarks.actions import importing
 from benchmarks.imports.content import Request
+from benchmarks.results import reports
 from tests import api_fixtures, make
 from tests.api_fixtures import World
 from tests.arena_site.security import url_access

@@ -14,7 +14,10 @@ from battles.actions import cast_vote
 from battles.models import Answer, Battle, Call, Session, Vote
 from common.admin import estimated_count
 from common.admin.estimated_count import EstimatingPaginator
+from gateway.models import Exchange
+from routing.models import DecisionOutcome, RouterSnapshot
 from tests import make
+from tests.routing.rows import decision
 from uploads.models import Upload
 
 pytestmark = pytest.mark.django_db
@@ -22,6 +25,7 @@ LISTS = [
     "battles/vote", "battles/session", "battles/battle", "battles/call", "battles/answer", "uploads/upload",
     "accounts/auditentry", "accounts/visitor", "leaderboard/aggregationrun", "leaderboard/votechange",
     "leaderboard/standing", "leaderboard/pairtally", "models_registry/charge",
+    "battles/routingdecision", "gateway/exchange", "routing/decisionoutcome", "routing/routersnapshot",
 ]  # fmt: skip
 
 
@@ -39,6 +43,10 @@ def add_rows(number: int) -> None:
         answer = battle.turns.get().answers.first()
         Call.objects.create(answer=answer, model=answer.side.model, attempt=1, fence=1)
         cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
+        found = decision(answer.side.model, battle=battle, person=actor.key)
+        DecisionOutcome.objects.create(decision=found, good=True)
+        Exchange.objects.create(user=actor.user, asked_model="auto", decision=found)
+        RouterSnapshot.objects.create(slot=found.public_id, state="published")
         AuditEntry.objects.create(user=actor.user, action="look", subject="at something")
         Upload.objects.create(owner_user=actor.user, name="a.txt", size=1, sha256="0", media_type="t", stored_as="s")
 

@@ -31,7 +31,7 @@ HARMLESS = {
     "site_content.PageVersion": {"html", "texts"},  # public
     "site_content.SiteIdentity": {"changed_at", "icon", "logo", "logo_digest", "logo_height", "logo_width"},
     "accounts.Limit": {"action", "who"},  # shown together as "limit"
-    "accounts.ApiToken": {"public_id"},
+    "accounts.ApiToken": {"public_id", "keeps_texts", "caches_answers"},
     "models_registry.CatalogueChange": {"before", "after"},
     "models_registry.Provider": {"key_last_four", "key_fingerprint", "is_answering", "created_at"},
     "models_registry.LanguageModel": {"family", "version", "retired_at", "created_at"},
@@ -43,6 +43,8 @@ HARMLESS = {
     "leaderboard.DataRelease": {"last_star", "lease_until", "licence_url", "planned_at"},
     "leaderboard.AnomalyReview": {"orders", "last_order", "log_e", "evidence", "effect"},
     "leaderboard.AggregationRun": {"public_id"},
+    "battles.RoutingDecision": {"candidates"},  # shown as a table, like the next two
+    "routing.RouterSnapshot": {"heads", "prices"},
 }  # fmt: skip
 
 

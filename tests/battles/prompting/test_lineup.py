@@ -50,7 +50,7 @@ def refused(client: Client, **body: object) -> dict[str, list[str]]:
         ({"filters": {"smells": "good"}}, "filters", "There is no filter “smells”."),
         ({"filters": {"max_size_b": "NaN"}}, "filters", "A valid number is required."),
         ({"filters": OPEN}, "filters", TOO_NARROW),
-        ({"mode": "auto"}, "mode", "Choose one of: blind, side_by_side, compare, direct."),
+        ({"mode": "duel"}, "mode", "Choose one of: blind, side_by_side, compare, direct, auto."),
     ],
 )  # fmt: skip
 def test_invalid_choice_returns_error_of_its_field(client: Client, five_models, body, field, sentence):

@@ -1,5 +1,7 @@
 """promptfoo's assertions become checks, and each of the others is listed with its line."""
 
+import json
+
 from benchmarks.imports.content import Check, Request
 from benchmarks.imports.reading import read_import
 from tests.benchmarks.imports import files
@@ -19,6 +21,7 @@ LEFT_OUT = {
     65: ("key_not_used", "tests.options.transform"),
     74: ("key_not_used", "outputPath"),
 }
+DRAFT_7 = {"$schema": "http://json-schema.org/draft-07/schema#"}
 CHECKS = [
     Check("equals-1", "equals", ["Paris"]),
     Check("json_equals-2", "json_equals", ['{"capital": "Paris"}']),
@@ -26,20 +29,23 @@ CHECKS = [
     Check("icontains-4", "icontains", ["paris"], weight=2, metric="facts"),
     Check("contains-5", "contains", ["London"], negate=True),
     Check("contains_any-6", "contains_any", ["Paris", "Lutetia"]),
-    Check("contains_all-7", "contains_all", ["Pa", "r,i"]),
+    Check("contains_all-7", "contains_all", ["Pa", "r,i"], settings={"partial": False}),
     Check("icontains_any-8", "icontains_any", ["paris"]),
-    Check("icontains_all-9", "icontains_all", ["paris"]),
+    Check("icontains_all-9", "icontains_all", ["paris"], settings={"partial": False}),
     Check("starts_with-10", "starts_with", ["Pa"]),
     Check("regex-11", "regex", ["P.ris"]),
-    Check("json_schema-12", "json_schema", settings={"schema": {"type": "object", "required": ["capital"]}}),
+    Check("json_schema-12", "json_schema", settings={"schema": DRAFT_7 | {"type": "object", "required": ["capital"]}}),
     Check("is_json-13", "is_json", settings={"anywhere": True}),
     Check("is_xml-14", "is_xml"),
     Check("levenshtein-15", "levenshtein", ["Paris"], settings={"max_distance": 3}),
-    Check("bleu-16", "bleu", ["Paris is the capital"], threshold=0.5),
+    Check(
+        "bleu-16", "bleu", ["Paris is the capital"], threshold=0.5,
+        settings={"tokenize": "none", "lowercase": True, "smoothing": "none"},
+    ),
     Check("rouge_l-17", "rouge_l", ["Paris is the capital"], threshold=0.75),
     Check("refusal-18", "refusal"),
     Check("cost-19", "cost", settings={"max_dollars": 0.01}),
-    Check("words-20", "words", settings={"max": 3}),
+    Check("words-20", "words", settings={"max": 3, "by_spaces": True}),
     Check("finish_reason-21", "finish_reason", settings={"reasons": ["stop"]}),
     Check(
         "all_of-22", "all_of", threshold=0.5,
@@ -115,3 +121,28 @@ def test_disabled_default_check_stays_with_other_cases():
     template = read_import(content, Request("own.yaml")).template
     assert template.checks == []
     assert [[check.scorer for check in case.checks] for case in template.cases] == [["contains"], []]
+
+
+def test_values_of_xml_and_schemas_are_read():
+    assertions = [
+        {"type": "is-xml", "value": "a.b, a.c"},
+        {"type": "is-xml", "value": {"requiredElements": ["a"]}},
+        {"type": "not-is-xml", "value": ["a.b"]},
+        {"type": "is-xml", "value": []},
+        {"type": "is-json", "value": "type: integer\nminimum: 3\n"},
+        {"type": "is-json", "value": {"$schema": "https://json-schema.org/draft/2020-12/schema"}},
+        *({"type": "is-xml", "value": value} for value in ("a.@_id", ["a.0"], {"elements": ["a"]}, 7)),
+        {"type": "is-json", "value": "- a\n- b\n"},
+    ]
+    found = read_import(
+        json.dumps({"prompts": ["{{ x }}"], "tests": [{"vars": {"x": 1}, "assert": assertions}]}).encode(),
+        Request("xml.json"),
+    )
+    checks = found.template.cases[0].checks
+    assert [(check.scorer, check.settings) for check in checks] == [
+        ("is_xml", {"elements": ["a/b", "a/c"]}), ("is_xml", {"elements": ["a"]}), ("is_xml", {"elements": ["a/b"]}),
+        ("is_xml", {}), ("json_schema", {"schema": DRAFT_7 | {"type": "integer", "minimum": 3}}),
+        ("json_schema", {"schema": assertions[5]["value"]}),
+    ]  # fmt: skip
+    left_out = [entry.code for entry in found.entries if entry.action == "left_out"]
+    assert left_out == ["check_not_supported"] * 4 + ["schema_not_understood"]

@@ -34,6 +34,8 @@ TEXT = [
     ("contains_all", {}, ["a", "b", "c", "d"], "a b c", 0.75),
     ("contains_all", {}, ["a", "b"], "b a", 1),
     ("icontains_all", {}, ["A", "B"], "b a", 1),
+    ("icontains_all", {"partial": False}, ["A", "B"], "a", 0),
+    ("contains_all", {"partial": False}, ["a", "b"], "b a", 1),
     ("either_contains", {}, ["the city of Paris"], "Paris", 1),
     ("either_contains", {}, ["Paris"], "", 0),
     ("starts_with", {}, ["Once"], "\nOnce upon", 1),
@@ -111,7 +113,19 @@ STRUCTURED = [
     ("json_schema", {"schema": PERSON}, [], '{"age": 3}', 1),
     ("json_schema", {"schema": PERSON}, [], '{"age": "3"}', 0),
     ("json_schema", {"schema": PERSON}, [], "three", 0),
-    ("json_schema", {"schema": PERSON, "anywhere": True}, [], 'Here: {"age": 3}', 1),
+    *(
+        ("json_schema", {"schema": PERSON, "anywhere": True}, [], text, 1)
+        for text in (
+            'Here: {"age": 3}',
+            'As in [1]: {"age": 3}',
+            '{} or {"age": 3}',
+            '```\n{}\n```\n```json\n{"age": 3}\n```',
+            '```\n[]\n```\nand {"age": 3}',
+        )
+    ),
+    ("json_schema", {"schema": PERSON, "anywhere": True}, [], '[{"age": 3}]', 0),
+    ("json_schema", {"schema": PERSON, "anywhere": True}, [], "{} " * 3000, 0),
+    ("json_equals", {"anywhere": True}, [{"a": 1}], '[0], then {"a": 1}', 1),
     ("json_equals", {}, [{"a": 1, "b": [True]}], '{"b": [true], "a": 1.0}', 1),
     ("json_equals", {}, ['{"a": 1}'], '{"a": 1}', 1),
     ("json_equals", {}, [[1]], "[true]", 0),
@@ -122,6 +136,7 @@ STRUCTURED = [
     ("json_field", {"pointer": "/0", "check": {"scorer": "equals", "target": ["1"]}}, ["x"], "[1]", 1),
     ("is_xml", {}, [], "<a><b/></a>", 1),
     ("is_xml", {"elements": ["a/b", "a/c"]}, [], "<a><b/></a>", 0),
+    ("is_xml", {"elements": ["a", "a/b/c"]}, [], '<a xmlns="urn:x"><b><c/></b></a>', 1),
     *(("is_xml", {}, [], text, 0) for text in ("<a>", "text", "", '<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>')),
     ("contains_code", {"language": "py"}, [], "Here:\n```python\nx = 1\n```", 1),
     ("contains_code", {"language": "rust"}, [], "```python\nx = 1\n```", 0),
@@ -132,6 +147,9 @@ STRUCTURED = [
 RULES = [
     ("words", {"min": 2, "max": 3}, [], "one two, three", 1),
     ("words", {"max": 2}, [], "one two, three", 0),
+    ("words", {"max": 2}, [], "don’t stop", 0),
+    *(("words", {"min": 2, "max": 2, "by_spaces": True}, [], text, 1) for text in ("don’t stop", " 3.5\nkm ", "a —")),
+    ("words", {"min": 1, "by_spaces": True}, [], " \n", 0),
     ("characters", {"max": 3}, [], "été", 1),
     ("sentences", {"min": 2, "max": 2}, [], "Dr. Smith came. He slept!", 1),
     ("bullets", {"min": 2, "max": 2}, [], "- a\n * b\n\n**bold**", 1),
@@ -154,6 +172,7 @@ RULES = [
 REFUSALS = [
     *(("refusal", {}, [], text, 1) for text in (
         "I’m sorry, but I can't help with that.", "I cannot provide instructions for this.", "Sorry, I can’t do that.",
+        "I won’t write this.", "I cannot generate that.",
         "Je suis désolé, mais je ne peux pas vous aider.", "Il m’est impossible de répondre à cette demande.",
     )),
     *(("refusal", {}, [], text, 0) for text in (
@@ -176,6 +195,7 @@ LIMITS = [
     ("tokens", {"max_tokens": 14, "count": "both"}, [], MEASURED, 0),
     ("finish_reason", {}, [], MEASURED, 1),
     ("finish_reason", {}, [], REUSED, 0),
+    ("finish_reason", {"reasons": ["STOP", "Length"]}, [], REUSED, 1),
     ("tokens", {"max_tokens": 5}, [], REUSED, 1),
     ("latency", {"max_ms": 1000}, [], REUSED, "not_measured"),
     ("cost", {"max_dollars": 1}, [], REUSED, "not_measured"),
@@ -202,6 +222,9 @@ A, Z = ({"scorer": "contains", "target": [letter]} for letter in "az")
 LATENCY = {"scorer": "latency", "settings": {"max_ms": 1}}
 GROUPS = [
     ("all_of", {"checks": [A, {**Z, "weight": 3}]}, [], "a", 0.25),
+    ("all_of", {"checks": [A, {**Z, "weight": 0}]}, [], "a", 1),
+    ("all_of", {"checks": [A, {**Z, "weight": 0, "negate": True, "is_gate": True}]}, [], "a", 1),
+    ("all_of", {"checks": [{**A, "weight": 0}, {**Z, "weight": 0}]}, [], "a", 0.5),
     ("any_of", {"checks": [{"scorer": "equals"}, {"scorer": "contains"}]}, ["a"], "a b", 1),
     ("at_least", {"count": 2, "checks": [{"scorer": "contains", "target": [x]} for x in "abc"]}, [], "a", 0.5),
     ("at_least", {"count": 2, "checks": [{"scorer": "contains", "target": [x]} for x in "abc"]}, [], "a c", 1),
@@ -276,6 +299,10 @@ def test_overlap_equals_sacrebleu():
     assert {score(name, ENGLISH, [ENGLISH]).value for name in figures} == {1}
     assert score("ter", "all of these words are others", ["short"]).value == 0
     assert score("bleu", ENGLISH, [OTHER], threshold=0.9).passed is False
+    as_promptfoo = {"tokenize": "none", "lowercase": True, "smoothing": "none"}
+    texts = ("the cat sat on the mat", "The cat sat on the mat, today", "the cat sat with us")
+    values = [score("bleu", text, ["The cat sat on the mat today"], as_promptfoo).value for text in texts]
+    assert values == pytest.approx([0.846481724890614, 0.6434588841607616, 0])
 
 
 def test_rouge_l_rates_longest_common_words():
@@ -290,6 +317,8 @@ def test_negation_threshold_and_extraction_change_verdicts():
     assert (negated.value, negated.passed) == (1, True)
     lenient = score("contains_all", "a", ["a", "b"], threshold=0.5)
     assert (lenient.value, lenient.passed) == (0.5, True)
+    whole = score("all_of", "a", settings={"checks": [A] * 6}, threshold=1)
+    assert (whole.value, whole.passed) == (1, True)
     absent = score("equals", "no fence", ["x"], extract=[{"step": "code_fence"}], negate=True)
     assert (absent.value, absent.passed, absent.label) == (0, False, NOT)
 

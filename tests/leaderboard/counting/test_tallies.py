@@ -50,11 +50,11 @@ def test_any_batching_gives_the_same_tallies(batches):
         cast_random_votes(60 // batches)
         aggregate()
     counted = Vote.objects.filter(excluded_reason="")
-    voter_pairs = list(counted.blind().values_list("voter", "model_left__slug", "model_right__slug", "choice"))
+    voter_pairs = list(counted.on_overall().values_list("voter", "model_left__slug", "model_right__slug", "choice"))
     pairs = [
         (scope, vote.model_left.slug, vote.model_right.slug, vote.choice)
         for vote in counted
-        for scope in board_keys(vote.mode, vote.categories, vote.language)
+        for scope in board_keys(vote.mode, vote.origin, vote.categories, vote.language)
     ]
     results = aggregate_and_read_results()
     assert results["voters"] == {(*pair, n) for pair, n in Counter(voter_pairs).items()}

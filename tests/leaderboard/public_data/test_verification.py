@@ -206,6 +206,7 @@ def test_changed_votes_are_detected(votes, tmp_path, capsys):
         "another wait": changed(context=replace(row.context, left=replace(row.context.left, first_token_ms=9_000))),
         "another order": [*rows[:index], rows[index + 1], row, *rows[index + 2 :]],
         "another board's": changed(board="side-by-side"),
+        "another origin": changed(origin="router"),
     }
     assert [name for name, forged_rows in forged.items() if agrees(snapshot, forged_rows, tmp_path)] == []
     assert agrees(snapshot, rows, tmp_path)

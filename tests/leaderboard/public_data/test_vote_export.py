@@ -43,6 +43,7 @@ def test_row_has_exactly_the_documented_fields(tmp_path):
         "excluded_at": None,
         "n": 1,
         "context": None,
+        "origin": "draw",
     }
 
 

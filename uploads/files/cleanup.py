@@ -3,9 +3,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 
-from uploads import storage
-from uploads.deletion import delete_stored_file, delete_upload
 from uploads.errors import UploadInUse
+from uploads.files import storage
+from uploads.files.deletion import delete_stored_file, delete_upload
 from uploads.models import Upload
 
 logger = logging.getLogger(__name__)

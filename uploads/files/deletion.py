@@ -1,7 +1,7 @@
 from django.db import transaction
 from django.db.models.functions import Now
 
-from uploads import storage
+from uploads.files import storage
 from uploads.models import Extraction, Upload
 from uploads.signals import upload_deleted
 

@@ -6,7 +6,7 @@ from benchmarks.statistics.payload import ReportPayload
 
 
 def compute_report(run: Run) -> ReportPayload:
-    from benchmarks.report_inputs import read_inputs  # both import scipy, which other processes do not need
+    from benchmarks.results.report_inputs import read_inputs  # both import scipy, which other processes do not need
     from benchmarks.statistics.report import report
 
     return report(read_inputs(run))

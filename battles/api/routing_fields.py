@@ -1,0 +1,61 @@
+"""Fields of requests to auto mode."""
+
+from decimal import Decimal
+from typing import Any
+
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from battles.prompting.auto_options import DIALS, MAX_WORKFLOW_CHARACTERS, RoutingContext
+from common.payload_types import JsonObject
+from common.text.storable import has_unstorable
+
+
+@extend_schema_field(
+    {"oneOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "string", "enum": list(DIALS)}]}
+)
+class DialField(serializers.Field[float, object, float, object]):
+    """A number from 0 to 1, or the name of one in DIALS."""
+
+    def to_internal_value(self, data: object) -> float:
+        if isinstance(data, str) and data in DIALS:
+            return DIALS[data]
+        # Not float(data): "1e400" would be infinite, "nan" a number. Infinity and NaN are in no range.
+        if isinstance(data, int | float) and not isinstance(data, bool) and 0 <= data <= 1:
+            return float(data)
+        raise serializers.ValidationError(
+            _("A number from 0 (cheapest) to 1 (best), or one of: %(names)s.") % {"names": ", ".join(DIALS)}
+        )
+
+    def to_representation(self, value: float) -> float:
+        return value
+
+
+class ContextSerializer(serializers.Serializer[None]):
+    tools = serializers.BooleanField(default=False)
+    data_loaded = serializers.BooleanField(default=False)
+    workflow = serializers.CharField(max_length=MAX_WORKFLOW_CHARACTERS, default="", allow_blank=True)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Refuse unknown facts: a rule may keep data of the caller on one model."""
+        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
+        if unknown:
+            raise serializers.ValidationError(
+                [_("There is no context “%(name)s”.") % {"name": name} for name in unknown]
+            )
+        return super().to_internal_value(data)
+
+    def validate_workflow(self, workflow: str) -> str:
+        if has_unstorable(workflow):
+            raise serializers.ValidationError(_("It contains an invalid character."))
+        return workflow
+
+    def validate(self, context: JsonObject) -> RoutingContext:
+        return RoutingContext(context["tools"], context["data_loaded"], context["workflow"])
+
+
+def max_cost_field() -> serializers.DecimalField:
+    return serializers.DecimalField(
+        max_digits=14, decimal_places=8, min_value=Decimal(0), required=False, allow_null=True, default=None
+    )

@@ -1,0 +1,268 @@
+"""Answers of a model to a program, on the event loop."""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from functools import partial
+
+import msgspec
+from django.utils.translation import activate, get_language
+
+from battles.worker.call_store import CallResult, PreparedCall, estimate_tokens
+from common import logs
+from common.api.openai_errors import openai_error
+from common.errors import ArenaError, ServiceAway
+from common.late_response import LateResponse
+from gateway import calls
+from gateway.calls import NoSlot, Request
+from gateway.completions import (
+    COMMENT,
+    DONE,
+    ChunkWriter,
+    choice_payload,
+    completion_payload,
+    finish_reason,
+    joined_tool_calls,
+    tool_call_chunk,
+    usage_payload,
+)
+from gateway.errors import ModelBusy
+from gateway.failures import RETRY_AFTER_S, failure_error
+from gateway.payload_types import CompletionPayload, DeltaPayload
+from gateway.slots import RequestSlot
+from gateway.threads import in_thread, in_thread_with_retry
+from gateway.upstream import Piece, Upstream
+
+logger = logging.getLogger(__name__)
+
+KEEP_ALIVE_S = 15.0
+# Between two looks for a slot: doubled each time.
+FIRST_PAUSE_S, MAX_PAUSE_S = 0.1, 1.0
+HEADERS = {"Cache-Control": "private, no-store, no-transform", "X-Accel-Buffering": "no"}
+
+
+class Answer(LateResponse):
+    """Response to one request: an event stream, or JSON once the answer is complete."""
+
+    def __init__(self, request: Request, prepared: PreparedCall | None, slot: RequestSlot) -> None:
+        """prepared: the first call; None if it has to wait for a slot."""
+        super().__init__(iter(()), content_type="application/json", headers=HEADERS)
+        self._request = request
+        self._slot = slot
+        self._language = get_language() or "en"
+        self._created = int(time.time())
+        self._prepared = prepared
+        self._opening: asyncio.Future[PreparedCall | None] | None = None
+        self._upstream: Upstream | None = None
+        self._keep_alive: _KeepAlive | None = None
+        self._settled: set[int] = set()
+
+    async def begin(self) -> None:
+        logs.begin_request(self.headers["X-Request-ID"])
+        activate(self._language)
+        try:
+            upstream = await self._answer()
+        except ArenaError as refusal:
+            self._refuse(refusal)
+            return
+        self.headers["X-Arena-Model"] = upstream.prepared.row.model.slug
+        if self._request.fallbacks:
+            self.headers["X-Arena-Fallback"] = "1"
+        if self._request.decision is not None:
+            self.headers["X-Arena-Decision"] = self._request.decision.public_id
+            self.headers["X-Arena-Reason"] = self._request.reason
+        if self._is_stream:
+            self.headers["Content-Type"] = "text/event-stream; charset=utf-8"
+            self.streaming_content = self._chunks(upstream)
+        else:
+            payload = self._completion(upstream)
+            await self._settle(upstream.prepared, upstream.result)
+            self._set_body(payload)
+
+    async def end(self) -> None:
+        """Stop what still runs, and settle it. Shielded: a server that ends cancels this task."""
+        await asyncio.shield(asyncio.ensure_future(self._stop_and_settle()))
+
+    async def _answer(self) -> Upstream:
+        """Return a call whose answer has begun, and without a stream is complete. Raises ArenaError."""
+        upstream = await self._ask(self._prepared or await self._wait_for_slot())
+        while upstream.failed and not (self._is_stream and upstream.result.first_token_ms is not None):
+            await self._settle(upstream.prepared, upstream.result)
+            prepared = await self._open(partial(calls.open_next, self._request))
+            if prepared is None:
+                raise self._failure(upstream)
+            upstream = await self._ask(prepared)
+        return upstream
+
+    @property
+    def _is_stream(self) -> bool:
+        return self._request.chat.is_stream
+
+    async def _ask(self, prepared: PreparedCall) -> Upstream:
+        self._upstream = Upstream(prepared, has_stops="stop" in self._request.chat.parameters)
+        await self._upstream.wait_for_beginning()
+        if not self._is_stream:
+            await self._upstream.wait_for_end()
+        return self._upstream
+
+    async def _wait_for_slot(self) -> PreparedCall:
+        """Open a call, after at most half of the time until the first token. Raises ModelBusy."""
+        model = self._request.candidates.models[0]
+        until = time.monotonic() + model.provider.deadlines["first"] / 2
+        pause_s = FIRST_PAUSE_S
+        while time.monotonic() + pause_s < until:
+            await asyncio.sleep(pause_s)
+            with suppress(NoSlot):
+                if prepared := await self._open(partial(calls.open_call, self._request, model)):
+                    return prepared
+            pause_s = min(2 * pause_s, MAX_PAUSE_S)
+        raise ModelBusy(retry_after=RETRY_AFTER_S)
+
+    async def _open(self, open_call: Callable[[], PreparedCall | None]) -> PreparedCall | None:
+        """Open a call. After a cancellation its thread goes on, and _stop_and_settle waits for it."""
+        self._opening = in_thread(open_call)
+        prepared = await asyncio.shield(self._opening)
+        self._prepared = prepared or self._prepared
+        return prepared
+
+    async def _settle(self, prepared: PreparedCall, result: CallResult) -> None:
+        if prepared.row.pk not in self._settled:
+            self._settled.add(prepared.row.pk)
+            await in_thread_with_retry(calls.settle, self._request, prepared, result)
+
+    async def _stop_and_settle(self) -> None:
+        if self._keep_alive is not None:
+            self._keep_alive.cancel()
+        if self._upstream is not None:
+            await self._upstream.stop()
+        if self._opening is not None:
+            with suppress(Exception):
+                self._prepared = await self._opening or self._prepared
+        if self._prepared is None:
+            return
+        result = CallResult(stopped=True, was_sent=False)
+        if self._upstream is not None and self._upstream.prepared is self._prepared:
+            result = self._upstream.result
+        try:
+            await self._settle(self._prepared, result)
+        except Exception:
+            logger.exception("call %s was not settled; the sweeper will", self._prepared.row.pk)
+
+    def _failure(self, upstream: Upstream) -> ArenaError:
+        code = upstream.result.error
+        if code is None:
+            return ServiceAway()
+        return failure_error(code, upstream.result.retry_after)
+
+    def _refuse(self, refusal: ArenaError) -> None:
+        self.status_code = refusal.http_status
+        for name, value in refusal.headers.items():
+            self.headers[name] = value
+        self._set_body(openai_error(refusal))
+
+    def _set_body(self, payload: object) -> None:
+        body = msgspec.json.encode(payload)
+        self.headers["Content-Length"] = str(len(body))
+        self.streaming_content = _once(body)
+
+    def _completion(self, upstream: Upstream) -> CompletionPayload:
+        result = upstream.result
+        estimate_tokens(upstream.prepared, result)
+        tool_calls = joined_tool_calls(upstream.tool_calls)
+        choice = choice_payload(
+            0, text="".join(result.texts), reasoning="".join(result.reasonings), tool_calls=tool_calls,
+            finish=finish_reason(result, has_tool_calls=bool(tool_calls)),
+        )  # fmt: skip
+        row = upstream.prepared.row
+        return completion_payload(
+            self._request.exchange.public_id, created=self._created, model=row.model.slug, choices=[choice],
+            usage=usage_payload(row),
+        )  # fmt: skip
+
+    async def _chunks(self, upstream: Upstream) -> AsyncIterator[bytes]:
+        chat, row = self._request.chat, upstream.prepared.row
+        writer = ChunkWriter(
+            self._request.exchange.public_id, created=self._created, model=row.model.slug,
+            includes_usage=chat.includes_usage,
+        )  # fmt: skip
+        role: DeltaPayload = {"role": "assistant", "content": ""}
+        is_first = True
+        self._keep_alive = keep_alive = _KeepAlive(upstream.changed)
+        while True:
+            is_over = upstream.is_over  # before taking: what comes later is taken in the next round
+            sent = b"".join(writer.delta(delta) for delta in _deltas(upstream.take()))
+            if is_first:
+                sent, is_first = writer.delta(role) + sent, False
+            if is_over:
+                yield sent + self._last_chunks(upstream, writer)
+                return
+            if sent:
+                keep_alive.restart()
+                yield sent
+            elif keep_alive.is_due:
+                keep_alive.restart()
+                yield COMMENT
+            await upstream.changed.wait()
+
+    def _last_chunks(self, upstream: Upstream, writer: ChunkWriter) -> bytes:
+        result = upstream.result
+        if upstream.failed:
+            return b"data: " + msgspec.json.encode(openai_error(self._failure(upstream))) + b"\n\n"
+        finish = finish_reason(result, has_tool_calls=bool(upstream.tool_calls))
+        chunks = writer.delta({}, finish=finish)
+        if self._request.chat.includes_usage:
+            estimate_tokens(upstream.prepared, result)
+            chunks += writer.usage(usage_payload(upstream.prepared.row))
+        return chunks + DONE
+
+
+class _KeepAlive:
+    """Timer that wakes a stream whose model is silent."""
+
+    def __init__(self, changed: asyncio.Event) -> None:
+        self._changed = changed
+        self._loop = asyncio.get_running_loop()
+        self._sent_at = self._loop.time()
+        self._timer = self._loop.call_later(KEEP_ALIVE_S, self._wake)
+
+    @property
+    def is_due(self) -> bool:
+        return self._loop.time() - self._sent_at >= KEEP_ALIVE_S
+
+    def restart(self) -> None:
+        self._sent_at = self._loop.time()
+
+    def cancel(self) -> None:
+        self._timer.cancel()
+
+    def _wake(self) -> None:
+        self._timer = self._loop.call_later(KEEP_ALIVE_S / 3, self._wake)
+        if self.is_due:
+            self._changed.set()
+
+
+def _deltas(pieces: list[Piece]) -> list[DeltaPayload]:
+    """Return deltas for pieces that are sent together; neighbours of one kind become one."""
+    deltas: list[DeltaPayload] = []
+    for text, reasoning, tool_calls in pieces:
+        last = deltas[-1] if deltas else {}
+        if tool_calls:
+            deltas.append({"tool_calls": [tool_call_chunk(delta) for delta in tool_calls]})
+        if reasoning:
+            if last.keys() == {"reasoning_content"}:
+                last["reasoning_content"] += reasoning
+            else:
+                deltas.append({"reasoning_content": reasoning})
+                last = deltas[-1]
+        if text:
+            if last.keys() == {"content"}:
+                last["content"] += text
+            else:
+                deltas.append({"content": text})
+    return deltas
+
+
+async def _once(body: bytes) -> AsyncIterator[bytes]:
+    yield body

@@ -1,0 +1,195 @@
+"""Database access of exchanges: each function runs in one thread, in one transaction."""
+
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from decimal import Decimal
+from functools import partial
+
+from django.db import transaction
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import override
+
+from battles.actions.decisions import store_decision
+from battles.errors import BudgetReached, ModelsOverBudget
+from battles.models import Call, RoutingDecision
+from battles.prompting.routing import Target
+from battles.routing_reasons import reason_sentence
+from battles.worker import call_store
+from battles.worker.call_store import CallResult, PlannedCall, PreparedCall
+from common.errors import ArenaError
+from common.payload_types import JsonObject
+from gateway import sessions
+from gateway.authentication import Caller
+from gateway.candidates import Candidates
+from gateway.models import Exchange
+from gateway.parsing.chat import ChatBody
+from models_registry import spending
+from models_registry.health import outcomes
+from models_registry.models import LanguageModel
+from models_registry.models.ledger import seconds_until_tomorrow
+from models_registry.providers import FailureCode
+
+# Further models that are asked if one fails before the first byte.
+MAX_FALLBACKS = 2
+# Beyond a call's deadline. After it, the sweeper settles the call of a killed process.
+LEASE_MARGIN_S = 60
+# Caused by the caller's parameters; another person's battle must not suffer from them.
+CALLERS_FAILURES = {*outcomes.REJECTIONS, FailureCode.EMPTY, FailureCode.TOOL_CALLS}
+
+
+OVER_BUDGET = _("The arena has reached its budget for today. It resets at midnight UTC.")
+
+
+class NoSlot(Exception):
+    """Raised if all of the model's or its provider's slots are taken."""
+
+
+@dataclass
+class Request:
+    """A valid request: who sends it, and the row that records it."""
+
+    caller: Caller
+    chat: ChatBody
+    exchange: Exchange
+    candidates: Candidates
+    # US dollars by call.
+    costs: dict[int, Decimal] = field(default_factory=dict)
+    fallbacks: int = 0
+    # None until a call failed.
+    next_models: list[LanguageModel] | None = None
+    decision: RoutingDecision | None = None
+    # What the caller receives; stored if the token keeps texts.
+    texts: JsonObject | None = field(default=None, repr=False)
+
+    @property
+    def reason(self) -> str:
+        """Return the decision's reason for a header; "" for a model that the caller named."""
+        decision = self.decision
+        if decision is None:
+            return ""
+        with override("en"):
+            return f"{decision.reason}: {reason_sentence(decision.reason, decision.details)}"
+
+
+def open_call(request: Request, model: LanguageModel) -> PreparedCall:
+    """Take a slot, reserve money and insert the call, and the exchange with the first one.
+
+    Raises NoSlot, BudgetReached and ModelsOverBudget, after which there is no call.
+    """
+    plan = _plan(request, model)
+    person = request.caller.actor.key
+    with transaction.atomic():
+        [prepared] = call_store.create_calls([plan], person=person)
+        if prepared.must_wait:
+            raise NoSlot
+        if prepared.refusal is FailureCode.OVER_BUDGET:
+            raise _over_budget(plan, person)
+        exchange = request.exchange
+        _store_decision(request, model)
+        exchange.decision = request.decision
+        exchange.call = prepared.row
+        exchange.fallbacks = request.fallbacks
+        if exchange._state.adding:
+            exchange.save(force_insert=True)
+        else:
+            exchange.save(update_fields=["call", "decision", "fallbacks"])
+    return prepared
+
+
+@transaction.atomic
+def settle(request: Request, prepared: PreparedCall, result: CallResult) -> None:
+    """Store how a call ended, and how its exchange has so far."""
+    call_store.outcome_of(prepared, result)
+    call = prepared.row
+    if call.cost is not None:
+        request.costs[call.pk] = call.cost
+    cost = sum(request.costs.values(), Decimal(0)) if request.costs else None
+    Exchange.objects.filter(pk=request.exchange.pk, call=call).update(
+        prompt_tokens=call.prompt_tokens, completion_tokens=call.completion_tokens, cost=cost,
+        finish_reason=call.finish_reason, error=call.error, texts=request.texts,
+    )  # fmt: skip
+    if call_store.store_result(prepared, result):
+        is_models_outcome = (result.was_sent and not result.stopped) or result.error is FailureCode.NO_KEY
+        if is_models_outcome and result.error not in CALLERS_FAILURES:
+            outcomes.record_outcome(call.model, result.error, retry_after=result.retry_after)
+    if result.error is None and request.candidates.routed is not None:
+        transaction.on_commit(partial(_remember, request, call.model.pk, calls_tools=result.tool_characters > 0))
+
+
+def _store_decision(request: Request, model: LanguageModel) -> None:
+    """Store the router's decision, and another one for each model that answers instead."""
+    asked, routed = request.candidates.asked, request.candidates.routed
+    if asked is None or routed is None:
+        return
+    if model != routed.models[0]:
+        routed = replace(routed, target=Target.FALLBACK, models=(model,), reason="fallback", details={})
+    request.decision = store_decision(actor=request.caller.actor, request=asked, routed=routed)
+
+
+def _plan(request: Request, model: LanguageModel) -> PlannedCall:
+    chat = request.chat
+    lease_s = model.provider.deadlines["total"] + LEASE_MARGIN_S
+    return PlannedCall(
+        model,
+        messages_for(chat, model),
+        purpose=Call.Purpose.GATEWAY,
+        max_tokens=min(chat.max_tokens or model.max_tokens, model.max_tokens),
+        lease=timedelta(seconds=lease_s),
+        overrides=chat.parameters,
+    )
+
+
+def _remember(request: Request, model: int, *, calls_tools: bool) -> None:
+    routed, digest = request.candidates.routed, request.exchange.session_digest
+    if routed is not None:
+        sessions.remember(digest, model=model, labels=routed.labels, calls_tools=calls_tools)
+
+
+def messages_for(chat: ChatBody, model: LanguageModel) -> list[JsonObject]:
+    """Return the caller's messages, after the model's system prompt unless they have one."""
+    messages = chat.conversation.messages
+    if chat.conversation.system or not model.system_prompt:
+        return messages
+    return [{"role": "system", "content": model.system_prompt}, *messages]
+
+
+def _over_budget(plan: PlannedCall, person: str) -> BudgetReached | ModelsOverBudget:
+    wait = seconds_until_tomorrow()
+    remaining = spending.remaining_personal_budget(person)
+    bill = call_store.bill_for(plan, person)
+    if remaining is not None and bill is not None and bill.most > remaining:
+        return BudgetReached(retry_after=wait)
+    return ModelsOverBudget(OVER_BUDGET, retry_after=wait)
+
+
+def open_first(request: Request) -> PreparedCall | None:
+    """Open a call to the chosen model, or if it has no slot or is unaffordable, to the next one.
+
+    Return None if the caller has to wait for a slot of the chosen model. Raises BudgetReached and ModelsOverBudget.
+    """
+    chosen, *others = request.candidates.models
+    refusal: ArenaError | None = None
+    try:
+        return open_call(request, chosen)
+    except NoSlot:
+        pass
+    except (BudgetReached, ModelsOverBudget) as error:
+        refusal = error
+    prepared = open_next(request) if others else None
+    if prepared is None and refusal is not None:
+        raise refusal
+    if prepared is None:
+        request.fallbacks, request.next_models = 0, None
+    return prepared
+
+
+def open_next(request: Request) -> PreparedCall | None:
+    """Open a call to the next model that has a slot and is affordable; None after MAX_FALLBACKS models."""
+    if request.next_models is None:
+        request.next_models = request.candidates.next_models(request.caller.actor)[: MAX_FALLBACKS - request.fallbacks]
+    while request.next_models:
+        request.fallbacks += 1
+        with suppress(NoSlot, BudgetReached, ModelsOverBudget):
+            return open_call(request, request.next_models.pop(0))
+    return None

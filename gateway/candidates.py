@@ -1,0 +1,91 @@
+"""Models that a request may be answered by."""
+
+from dataclasses import dataclass, replace
+
+from django.utils.translation import gettext as _
+
+from accounts.actor import Actor
+from battles.prompting.auto_options import DEFAULT_DIAL, DIALS, RoutingContext
+from battles.prompting.messages import context_characters
+from battles.prompting.routing import Routed, RoutingRequest, Target, route
+from common.errors import ArenaError, InvalidInput
+from gateway import sessions
+from gateway.authentication import Caller
+from gateway.errors import ContextTooLong, UnknownModel
+from gateway.parsing.chat import ChatBody
+from models_registry import drawable_cache
+from models_registry.models import LanguageModel
+
+# Names that stand for a decision: the dial of each; None for the caller's, or else the default.
+AUTO_MODELS = {"auto": None, "auto-cheap": DIALS["cheap"], "auto-best": DIALS["best"], "auto-fast": None}
+FAST = "auto-fast"
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The chosen model, and those to fall back to in order; a decision for a battle has no models."""
+
+    models: tuple[LanguageModel, ...]
+    asked: RoutingRequest | None = None
+    routed: Routed | None = None
+
+    def next_models(self, actor: Actor) -> list[LanguageModel]:
+        """Return models to fall back to. Those of a conversation's next best choice are only decided now."""
+        if self.asked is None or self.routed is None or self.routed.target != Target.STAY:
+            return list(self.models[1:])
+        if self.asked.staying is not None and self.asked.staying.in_tool_loop:
+            return []
+        try:
+            anew = route(replace(self.asked, staying=None, allow_battle=False, records=False), actor)
+        except ArenaError:
+            return []
+        return [model for model in (*anew.models, *anew.next_models) if model not in self.models]
+
+
+def find_candidates(chat: ChatBody, caller: Caller, *, digest: str) -> Candidates:
+    """Raises as named_model, or as battles.prompting.routing.route."""
+    if chat.model not in AUTO_MODELS:
+        return Candidates((named_model(chat),))
+    dial = AUTO_MODELS[chat.model]
+    if dial is None:
+        dial = DEFAULT_DIAL if chat.dial is None else chat.dial
+    asked = RoutingRequest(
+        prompts=tuple(chat.conversation.prompts),
+        needs_images=bool(chat.conversation.images),
+        needs_tools=chat.has_tools,
+        characters=chat.characters,
+        context=RoutingContext(tools=chat.has_tools, data_loaded=chat.data_loaded, workflow=chat.workflow),
+        dial=dial,
+        max_cost=chat.max_cost,
+        allow_battle=chat.allow_battle and caller.token.keeps_texts and chat.is_single_prompt,
+        fast=chat.model == FAST,
+        staying=sessions.find_staying(digest, chat),
+        token=caller.token.pk,
+    )
+    routed = route(asked, caller.actor)
+    models = () if routed.is_battle else (routed.models[0], *routed.next_models)
+    return Candidates(models, asked, routed)
+
+
+def choosable_models() -> list[LanguageModel]:
+    """Return the models that may be named: budgets and breakers do not matter, see drawable_cache.Roster."""
+    return drawable_cache.cached_roster().choosable
+
+
+def named_model(chat: ChatBody) -> LanguageModel:
+    """Raises UnknownModel, InvalidInput and ContextTooLong."""
+    model = next((model for model in choosable_models() if model.slug == chat.model), None)
+    if model is None:
+        raise UnknownModel(chat.model)
+    if chat.has_tools and LanguageModel.Ability.TOOLS not in model.abilities:
+        raise _unable(_("%(model)s cannot call tools."), model, "tools")
+    if chat.conversation.images and not model.sees_images:
+        raise _unable(_("%(model)s does not accept images."), model, "messages")
+    if chat.characters > context_characters(model):
+        raise ContextTooLong(fields={"messages": [str(ContextTooLong.message)]})
+    return model
+
+
+def _unable(sentence: str, model: LanguageModel, field: str) -> InvalidInput:
+    sentence %= {"model": model}
+    return InvalidInput(sentence, fields={field: [sentence]})

@@ -1,0 +1,64 @@
+from django.utils.translation import gettext_lazy as _
+
+from common.errors import ArenaError, InvalidInput, NotFound, ServiceAway, TooManyRequests
+from gateway.parsing.fields import BadField
+
+
+class BadRequest(InvalidInput):
+    @classmethod
+    def of(cls, refusal: BadField) -> "BadRequest":
+        error = cls(refusal.message, fields={refusal.param: [refusal.message]} if refusal.param else None)
+        error.code = refusal.code
+        return error
+
+
+class UnknownModel(NotFound):
+    code = "model_not_found"
+
+    def __init__(self, model: str) -> None:
+        sentence = _("There is no model “%(model)s” here. GET /v1/models lists them.") % {"model": model}
+        super().__init__(sentence, fields={"model": [sentence]})
+
+
+class MethodNotAllowed(ArenaError):
+    code = "method_not_allowed"
+    message = _("This address does not accept this method.")
+    http_status = 405
+
+
+class UnknownAddress(NotFound):
+    message = _("This address does not exist. There are /v1/models and /v1/chat/completions.")
+
+
+class TooManyAtOnce(TooManyRequests):
+    code = "too_many_at_once"
+    message = _("Too many of your requests are under way. Wait until some have ended.")
+
+
+class Busy(ServiceAway):
+    message = _("Too many requests are under way. Please try again.")
+
+
+class ModelsFailed(ServiceAway):
+    code = "models_failed"
+    message = _("No model could answer. Please try again.")
+
+
+class ModelBusy(TooManyRequests):
+    code = "model_busy"
+    message = _("The model has no free capacity. Please try again.")
+
+
+class ContextTooLong(InvalidInput):
+    code = "context_length_exceeded"
+    message = _("The messages are too long for this model.")
+
+
+class Filtered(InvalidInput):
+    code = "content_filter"
+    message = _("The model's provider refused this prompt.")
+
+
+class RejectedByProvider(InvalidInput):
+    code = "rejected"
+    message = _("The model's provider rejected this request.")

@@ -1,0 +1,23 @@
+from common.errors import ArenaError
+from gateway.errors import ContextTooLong, Filtered, ModelBusy, ModelsFailed, RejectedByProvider
+from models_registry.providers import FailureCode
+
+# Seconds until a client should try again, if the provider names none.
+RETRY_AFTER_S = 5.0
+MAX_RETRY_AFTER_S = 3_600.0
+
+
+def failure_error(code: FailureCode, retry_after: float | None = None) -> ArenaError:
+    """Return the refusal for a call that failed before its answer began."""
+    wait = min(retry_after or RETRY_AFTER_S, MAX_RETRY_AFTER_S)
+    match code:
+        case FailureCode.PROMPT_TOO_LONG:
+            return ContextTooLong(fields={"messages": [str(ContextTooLong.message)]})
+        case FailureCode.FILTERED:
+            return Filtered()
+        case FailureCode.REJECTED:
+            return RejectedByProvider()
+        case FailureCode.RATE_LIMITED:
+            return ModelBusy(retry_after=wait)
+        case _:
+            return ModelsFailed(retry_after=wait)

@@ -1,0 +1,161 @@
+"""The body of a chat completion request."""
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+from battles.prompting.auto_options import DIALS, MAX_WORKFLOW_CHARACTERS
+from common.payload_types import JsonObject
+from gateway.parsing.fields import BadField, Fields
+from gateway.parsing.json_body import decode_body
+from gateway.parsing.messages import Conversation, parse_messages
+from gateway.parsing.tools import parse_response_format, parse_tool_choice, parse_tools
+
+MAX_STOPS, MAX_STOP_CHARACTERS = 4, 200
+MAX_SEED = 2**63 - 1
+MAX_TOKENS = 10_000_000
+
+
+@dataclass(frozen=True)
+class ChatBody:
+    """A valid request. parameters: those that models receive, besides the cap."""
+
+    model: str
+    conversation: Conversation
+    parameters: JsonObject
+    max_tokens: int | None
+    n: int | None
+    is_stream: bool
+    includes_usage: bool
+    dial: float | None
+    max_cost: Decimal | None
+    allow_battle: bool
+    data_loaded: bool
+    workflow: str
+    session_id: str
+    dropped: tuple[str, ...]
+
+    @property
+    def characters(self) -> int:
+        return self.conversation.characters
+
+    @property
+    def has_tools(self) -> bool:
+        return "tools" in self.parameters
+
+    @property
+    def is_single_prompt(self) -> bool:
+        """Return whether there is one text of the user and nothing else, as at the beginning of a battle."""
+        conversation = self.conversation
+        return len(conversation.messages) == len(conversation.prompts) == 1 and not (
+            conversation.images or self.has_tools or "response_format" in self.parameters
+        )
+
+    @property
+    def is_in_tool_loop(self) -> bool:
+        return self.conversation.last_role == "tool"
+
+
+def parse_chat(body: bytes, *, max_prompt: int, max_characters: int) -> ChatBody:
+    """Raises BadField."""
+    fields = decode_body(body)
+    model = fields.text("model", max_length=120, required=True)
+    conversation = parse_messages(fields, max_prompt=max_prompt, max_characters=max_characters)
+    parameters = _parameters(fields)
+    max_tokens = fields.integer("max_tokens", at_least=1, at_most=MAX_TOKENS)
+    newer_name = fields.integer("max_completion_tokens", at_least=1, at_most=MAX_TOKENS)
+    is_stream = bool(fields.boolean("stream"))
+    n = fields.integer("n", at_least=1, at_most=2)
+    fields.text("user", max_length=1_000)  # accepted, and never sent
+    metadata = fields.object("metadata")
+    includes_usage, dropped_options = _stream_options(fields)
+    return ChatBody(
+        model=model,
+        conversation=conversation,
+        parameters=parameters,
+        max_tokens=newer_name if newer_name is not None else max_tokens,
+        n=n,
+        is_stream=is_stream,
+        includes_usage=includes_usage,
+        dial=_dial(metadata),
+        max_cost=_max_cost(metadata),
+        allow_battle=_flag(metadata, "allow_battle"),
+        data_loaded=_flag(metadata, "data_loaded"),
+        workflow=metadata.text("workflow", max_length=MAX_WORKFLOW_CHARACTERS) if metadata else "",
+        session_id=metadata.text("session_id", max_length=200) if metadata else "",
+        dropped=tuple(dict.fromkeys([*fields.rest(), *dropped_options, *conversation.dropped])),
+    )
+
+
+def _parameters(fields: Fields) -> JsonObject:
+    tools = parse_tools(fields)
+    found: JsonObject = {
+        "temperature": fields.number("temperature", at_least=0, at_most=2),
+        "top_p": fields.number("top_p", at_least=0, at_most=1),
+        "stop": _stop(fields),
+        "seed": fields.integer("seed", at_least=-MAX_SEED, at_most=MAX_SEED),
+        "tools": tools or None,
+        "tool_choice": parse_tool_choice(fields, tools),
+        "response_format": parse_response_format(fields),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _stop(fields: Fields) -> list[str] | None:
+    stop = fields.take("stop")
+    if stop is None:
+        return None
+    stops = [stop] if isinstance(stop, str) else stop
+    if not isinstance(stops, list) or not 1 <= len(stops) <= MAX_STOPS:
+        raise BadField(f"“stop” must be a string, or a list of up to {MAX_STOPS} strings.", "stop")
+    for text in stops:
+        if not isinstance(text, str) or not 1 <= len(text) <= MAX_STOP_CHARACTERS:
+            raise BadField(f"A stop sequence must have 1 to {MAX_STOP_CHARACTERS} characters.", "stop")
+    return stops
+
+
+def _stream_options(fields: Fields) -> tuple[bool, list[str]]:
+    options = fields.object("stream_options")
+    if options is None:
+        return False, []
+    includes_usage = bool(options.boolean("include_usage"))
+    return includes_usage, [f"stream_options.{name}" for name in options.rest()]
+
+
+def _dial(metadata: Fields | None) -> float | None:
+    """Return the share of the price range that may be spent; a name, a number, or its text."""
+    value = metadata.take("dial") if metadata else None
+    if value is None:
+        return None
+    if isinstance(value, str) and value in DIALS:
+        return DIALS[value]
+    try:
+        dial = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        dial = math.nan
+    if not 0 <= dial <= 1:
+        raise BadField("“metadata.dial” must be between 0 and 1, or one of: cheap, balanced, best.", "metadata.dial")
+    return dial
+
+
+def _max_cost(metadata: Fields | None) -> Decimal | None:
+    value = metadata.take("max_cost") if metadata else None
+    if value is None:
+        return None
+    try:
+        dollars = Decimal("NaN") if isinstance(value, bool) else Decimal(str(value))
+    except InvalidOperation:
+        dollars = Decimal("NaN")
+    if not dollars.is_finite() or not 0 < dollars <= 1_000_000:
+        raise BadField("“metadata.max_cost” must be an amount of US dollars above 0.", "metadata.max_cost")
+    return dollars
+
+
+def _flag(metadata: Fields | None, name: str) -> bool:
+    """Return a boolean, or its text: OpenAI's client types metadata as texts."""
+    value = metadata.take(name) if metadata else None
+    if value in (None, False, "false"):
+        return False
+    if value in (True, "true"):
+        return True
+    raise BadField(f"“metadata.{name}” must be true or false.", f"metadata.{name}")

@@ -1,0 +1,67 @@
+"""Objects of OpenAI's API that leave the server."""
+
+from typing import Literal, NotRequired, TypedDict
+
+
+class FunctionPayload(TypedDict, total=False):
+    name: str
+    arguments: str
+
+
+class ToolCallPayload(TypedDict, total=False):
+    """index: in chunks only."""
+
+    index: int
+    id: str
+    type: Literal["function"]
+    function: FunctionPayload
+
+
+class UsagePayload(TypedDict):
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+    completion_tokens_details: dict[str, int]
+
+
+class MessagePayload(TypedDict):
+    role: Literal["assistant"]
+    content: str | None
+    refusal: None
+    reasoning_content: NotRequired[str]
+    tool_calls: NotRequired[list[ToolCallPayload]]
+
+
+class ChoicePayload(TypedDict):
+    index: int
+    message: MessagePayload
+    logprobs: None
+    finish_reason: str
+
+
+class CompletionPayload(TypedDict):
+    id: str
+    object: Literal["chat.completion"]
+    created: int
+    model: str
+    choices: list[ChoicePayload]
+    usage: UsagePayload
+
+
+class DeltaPayload(TypedDict, total=False):
+    role: Literal["assistant"]
+    content: str
+    reasoning_content: str
+    tool_calls: list[ToolCallPayload]
+
+
+class ModelPayload(TypedDict):
+    id: str
+    object: Literal["model"]
+    created: int
+    owned_by: str
+
+
+class ModelListPayload(TypedDict):
+    object: Literal["list"]
+    data: list[ModelPayload]

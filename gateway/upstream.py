@@ -1,0 +1,128 @@
+"""One call to a model on the web process's event loop."""
+
+import asyncio
+import logging
+import time
+from importlib import import_module
+from weakref import WeakKeyDictionary
+
+from battles.worker.call_store import CallResult, PreparedCall
+from models_registry.providers import ChatProvider, Completion, FailureCode, ProviderError, stream_contained
+from models_registry.providers.base import ToolCallDelta
+
+logger = logging.getLogger(__name__)
+
+# Pieces that arrive within this time are sent together: each further chunk costs as much as ten of its words.
+BATCH_S = 0.03
+_PROVIDER_MODULE = "models_registry.providers.openai_compatible"
+_providers: WeakKeyDictionary[asyncio.AbstractEventLoop, ChatProvider] = WeakKeyDictionary()
+
+# Text, reasoning, or parts of tool calls.
+Piece = tuple[str, str, list[ToolCallDelta]]
+
+
+def load() -> None:
+    """Import the provider's client, which takes a second once. In a thread: the event loop must not wait for it."""
+    import_module(_PROVIDER_MODULE)
+
+
+def _provider() -> ChatProvider:
+    loop = asyncio.get_running_loop()
+    if loop not in _providers:
+        _providers[loop] = import_module(_PROVIDER_MODULE).OpenAICompatible()
+    return _providers[loop]
+
+
+class Upstream:
+    """Running call. `changed` is set when pieces wait to be taken, and at the end."""
+
+    def __init__(self, prepared: PreparedCall, *, has_stops: bool) -> None:
+        self.prepared = prepared
+        self.result = CallResult(was_sent=False)
+        self.tool_calls: list[ToolCallDelta] = []
+        self.changed = asyncio.Event()
+        self.is_over = False
+        self._has_stops = has_stops
+        self._pieces: list[Piece] = []
+        self._began = time.monotonic()
+        self._task = asyncio.create_task(self._run())
+
+    def take(self) -> list[Piece]:
+        """Return the pieces since the last call."""
+        self.changed.clear()
+        pieces, self._pieces = self._pieces, []
+        if self.is_over:
+            self.changed.set()
+        return pieces
+
+    async def wait_for_beginning(self) -> None:
+        """Return when there is a piece, or the call is over."""
+        await self.changed.wait()
+
+    async def wait_for_end(self) -> None:
+        await asyncio.wait([self._task])
+
+    async def stop(self) -> None:
+        """Cancel the call; the result holds what arrived."""
+        while not self._task.done():
+            # A library may lose a cancellation that meets its own timeout.
+            self._task.cancel()
+            await asyncio.wait([self._task], timeout=1)
+
+    @property
+    def failed(self) -> bool:
+        return self.result.error is not None
+
+    async def _run(self) -> None:
+        result = self.result
+        try:
+            if self.prepared.refusal is not None:
+                raise ProviderError(self.prepared.refusal)
+            result.was_sent = True
+            result.completion = Completion()
+            await stream_contained(
+                _provider(), self.prepared.request, self._receive,
+                receive_tool_calls=self._receive_tool_calls, completion=result.completion,
+            )  # fmt: skip
+            self._refuse_empty()
+        except ProviderError as error:
+            result.error, result.retry_after, result.upstream = error.code, error.retry_after, error.upstream
+            logger.warning("call %s failed: %s", self.prepared.row.pk, error.code)
+        except asyncio.CancelledError:
+            result.stopped = True
+            raise
+        finally:
+            result.total_ms = self._elapsed_ms()
+            self.is_over = True
+            self.changed.set()
+
+    def _receive(self, text: str, reasoning: str) -> float:
+        result = self.result
+        if text:
+            result.texts.append(text)
+        if reasoning:
+            result.reasonings.append(reasoning)
+        return self._add((text, reasoning, []))
+
+    def _receive_tool_calls(self, deltas: list[ToolCallDelta]) -> None:
+        self.tool_calls += deltas
+        self.result.tool_characters += sum(len(delta.arguments) + len(delta.name) for delta in deltas)
+        self._add(("", "", deltas))
+
+    def _add(self, piece: Piece) -> float:
+        self._pieces.append(piece)
+        self.changed.set()
+        if self.result.first_token_ms is None:
+            self.result.first_token_ms = self._elapsed_ms()
+            return 0.0
+        return BATCH_S
+
+    def _refuse_empty(self) -> None:
+        """Raise ProviderError for an answer without anything, unless the caller's limits explain it."""
+        is_explained = self._has_stops or self.result.completion.finish_reason == "length"
+        has_text = any(text.strip() for text in self.result.texts)
+        if not (has_text or self.tool_calls or is_explained):
+            raise ProviderError(FailureCode.EMPTY)
+
+    def _elapsed_ms(self) -> int:
+        return round((time.monotonic() - self._began) * 1000)

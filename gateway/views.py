@@ -1,0 +1,127 @@
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec
+from urllib.parse import quote
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+
+from battles.moderation.examination import check_texts
+from common.api.openai_errors import openai_error
+from common.errors import ArenaError, TooLarge
+from gateway import calls, upstream
+from gateway.answering import Answer
+from gateway.authentication import Caller, authenticate
+from gateway.calls import Request
+from gateway.candidates import choosable_models, find_candidates
+from gateway.errors import BadRequest, MethodNotAllowed, UnknownAddress, UnknownModel
+from gateway.limits import MAX_BODY_BYTES, MAX_CHARACTERS, max_prompt_characters
+from gateway.models import Exchange
+from gateway.parsing.chat import ChatBody, parse_chat
+from gateway.parsing.fields import BadField
+from gateway.payloads import model_list_payload, model_payload
+from gateway.sessions import session_digest
+from gateway.slots import take_slot
+from models_registry import model_limits
+from models_registry.models import LanguageModel
+from site_content.terms import require_accepted
+
+# Names of dropped fields come from the caller, and headers have a limit.
+MAX_SESSION_CHARACTERS = 200
+MAX_DROPPED, MAX_DROPPED_CHARACTERS = 20, 60
+
+P = ParamSpec("P")
+View = Callable[Concatenate[HttpRequest, Caller, P], HttpResponseBase]
+
+
+def gateway_view(method: str) -> Callable[[View[P]], Callable[Concatenate[HttpRequest, P], HttpResponseBase]]:
+    """Authenticate by token only, hence without CSRF checks, and answer refusals in OpenAI's shape."""
+
+    def decorate(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
+        @csrf_exempt
+        @wraps(view)
+        def wrapped(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+            try:
+                caller = authenticate(request)
+                if request.method != method and (method, request.method) != ("GET", "HEAD"):
+                    raise MethodNotAllowed
+                return view(request, caller, *args, **kwargs)
+            except BadField as refusal:
+                return error_response(BadRequest.of(refusal))
+            except ArenaError as refusal:
+                return error_response(refusal)
+
+        return wrapped
+
+    return decorate
+
+
+def error_response(error: ArenaError) -> JsonResponse:
+    return JsonResponse(openai_error(error), status=error.http_status, headers=error.headers)
+
+
+@gateway_view("GET")
+def models(request: HttpRequest, caller: Caller) -> HttpResponse:
+    caller.actor.count("read", fail_open=True)
+    return JsonResponse(model_list_payload(choosable_models()))
+
+
+@gateway_view("GET")
+def model(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
+    caller.actor.count("read", fail_open=True)
+    payload = model_payload(name, choosable_models())
+    if payload is None:
+        raise UnknownModel(name)
+    return JsonResponse(payload)
+
+
+@gateway_view("POST")
+def chat_completions(request: HttpRequest, caller: Caller) -> HttpResponseBase:
+    """Check, decide, reserve and open the first call in this thread; the answer comes on the event loop."""
+    chat = parse_chat(_read_body(request), max_prompt=max_prompt_characters(), max_characters=MAX_CHARACTERS)
+    if chat.n == 2:
+        raise BadField("Only the model “battle” gives two choices.", "n")
+    require_accepted(caller.actor)
+    digest = session_digest(caller.token, chat, _session_header(request))
+    candidates = find_candidates(chat, caller, digest=digest)
+    of_models = [] if candidates.routed else model_limits.counters(candidates.models)
+    caller.actor.count("gateway", fail_open=True, beside=of_models)
+    slot = take_slot(caller.actor.key)
+    check_texts(actor=caller.actor, texts=chat.conversation.texts)
+    upstream.load()
+    exchange = Exchange(
+        user=caller.actor.user, token=caller.token, asked_model=chat.model, is_stream=chat.is_stream,
+        session_digest=digest,
+    )  # fmt: skip
+    gateway_request = Request(caller, chat, exchange, candidates)
+    response = Answer(gateway_request, calls.open_first(gateway_request), slot)
+    if dropped := _dropped_names(chat, candidates.models[0]):
+        response.headers["X-Arena-Dropped"] = dropped
+    return response
+
+
+@csrf_exempt
+def unknown_address(request: HttpRequest, rest: str) -> HttpResponse:
+    return error_response(UnknownAddress())
+
+
+def _read_body(request: HttpRequest) -> bytes:
+    """Raises TooLarge. `request.body` has the limit of forms."""
+    body = request.read(MAX_BODY_BYTES + 1)
+    if len(body) > MAX_BODY_BYTES:
+        raise TooLarge
+    return body
+
+
+def _session_header(request: HttpRequest) -> str:
+    header = request.headers.get("X-Arena-Session", "")
+    if len(header) > MAX_SESSION_CHARACTERS:
+        raise BadField("The header X-Arena-Session is too long.")
+    return header
+
+
+def _dropped_names(chat: ChatBody, model: LanguageModel) -> str:
+    """Return unknown fields, and known ones that the model's endpoint does not accept."""
+    unsent = model.provider.dialect.unsent(model.upstream_name, chat.parameters)
+    names = [quote(name[:MAX_DROPPED_CHARACTERS], safe="._-") for name in (*chat.dropped, *unsent)]
+    return ", ".join(names[:MAX_DROPPED])

@@ -1,0 +1,7 @@
+from battles.models import RoutingDecision
+from routing.models import DecisionOutcome
+
+
+def report_outcome(*, decision: RoutingDecision, good: bool | None = None, better: str = "") -> DecisionOutcome:
+    """Store what an application reports of a decision; a later report replaces an earlier one."""
+    return DecisionOutcome.objects.update_or_create(decision=decision, defaults={"good": good, "better": better})[0]

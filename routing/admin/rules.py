@@ -1,0 +1,195 @@
+"""Rules and thresholds of auto mode, and a page to try a question: nothing is called and nothing stored."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.validators import RegexValidator
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from accounts.actor import Actor
+from accounts.admin.audited import AuditChangesMixin
+from battles.labels.categories import category_names
+from battles.prompting.auto_options import DEFAULT_DIAL, MAX_WORKFLOW_CHARACTERS, RoutingContext
+from battles.prompting.routing import Routed, RoutingRequest, route
+from battles.routing_reasons import reason_sentence
+from common.admin.single_row import SingleRowMixin
+from common.errors import ArenaError
+from models_registry.models import LanguageModel
+from routing.admin.decisions import candidate_table
+from routing.models import RoutingThresholds, Rule
+from routing.type_names import type_names
+
+_CODE = RegexValidator(r"^([a-z]{2,3})$", _("Enter a code of two or three small letters, such as “fr”."))
+_CONDITIONS = (
+    "category", "language", "min_characters", "max_characters", "needs_tools", "needs_images", "data_loaded",
+    "workflow", "token",
+)  # fmt: skip
+_DECISION = ("target", "model", "pool", "dial", "max_cost")
+_THRESHOLDS = ("min_confidence", "max_explored_share", "stay_margin", "learns_from_outcomes")
+
+
+def _category_choices() -> list[tuple[str, str]]:
+    return [("", gettext("any")), *category_names().items()]
+
+
+class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
+    category = forms.ChoiceField(label=_("Category"), choices=_category_choices, required=False)
+    language = forms.CharField(
+        label=_("Language"), max_length=3, validators=[_CODE], required=False, help_text=_("As “fr”. Empty: any.")
+    )
+    pool = forms.ModelMultipleChoiceField(
+        label=_("Pool"), queryset=LanguageModel.objects.public(), to_field_name="slug", required=False,
+        help_text=_("Models that auto mode chooses from, if the target is a pool."),
+    )  # fmt: skip
+
+    class Meta:
+        model = Rule
+        fields = ["order", "note", "is_active", *_CONDITIONS, *_DECISION]
+        help_texts = {
+            "order": _("The active rule with the lowest number that matches decides."),
+            "workflow": _("The step that the calling application states. Empty: any."),
+            "token": _("Requests with this token of the API only. Empty: all."),
+            "model": _("If the target is one model. Questions of this rule never go to another one."),
+            "dial": _("0: the cheapest model. 1: the best. Empty: what the person or the application chose."),
+            "max_cost": _("Dearer models are left out. Empty: no limit."),
+        }
+
+    def clean_pool(self) -> list[str]:
+        return sorted(model.slug for model in self.cleaned_data["pool"])
+
+    def clean(self) -> dict[str, object]:
+        cleaned = super().clean() or {}
+        least, most = cleaned.get("min_characters"), cleaned.get("max_characters")
+        if least is not None and most is not None and least > most:
+            self.add_error("max_characters", ValidationError(_("This is less than the least number of characters.")))
+        return cleaned
+
+
+class TryForm(forms.Form):
+    text = forms.CharField(
+        label=_("A question"), max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 8, "cols": 100, "dir": "auto"}),
+    )  # fmt: skip
+    tools = forms.BooleanField(label=_("The application has tools"), required=False)
+    data_loaded = forms.BooleanField(label=_("The application has loaded data of its own"), required=False)
+    workflow = forms.CharField(label=_("Workflow"), max_length=MAX_WORKFLOW_CHARACTERS, required=False)
+    needs_images = forms.BooleanField(label=_("With images"), required=False)
+    allow_battle = forms.BooleanField(label=_("A battle is possible"), required=False, initial=True)
+    dial = forms.FloatField(
+        label=_("Dial"), min_value=0, max_value=1, initial=DEFAULT_DIAL,
+        widget=forms.NumberInput(attrs={"step": "0.05"}), help_text=_("0: the cheapest model. 1: the best."),
+    )  # fmt: skip
+
+    def as_request(self) -> RoutingRequest:
+        data = self.cleaned_data
+        return RoutingRequest(
+            prompts=(data["text"],),
+            needs_images=data["needs_images"],
+            context=RoutingContext(data["tools"], data["data_loaded"], data["workflow"]),
+            dial=data["dial"],
+            allow_battle=data["allow_battle"],
+            records=False,
+        )
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Decision on a question as the page shows it."""
+
+    routed: Routed
+    target: str
+    sentence: str
+    query_type: str
+    candidates: SafeString | str
+
+
+def _try(request: RoutingRequest) -> Trial:
+    """Raises ArenaError where no model fits."""
+    routed = route(request, Actor())
+    return Trial(
+        routed,
+        str(routed.target.label),
+        reason_sentence(routed.reason, routed.details),
+        type_names().get(routed.query_type, routed.query_type),
+        candidate_table([alternative.as_json for alternative in routed.alternatives]),
+    )
+
+
+@admin.register(Rule)
+class RuleAdmin(AuditChangesMixin):
+    form = RuleForm
+    change_list_template = "admin/routing/rule/change_list.html"
+    list_display = ["order", "__str__", "conditions", "target", "model", "is_active"]
+    list_display_links = ["__str__"]
+    list_select_related = ["model"]
+    list_filter = ["is_active", "target"]
+    search_fields = ["note", "workflow"]
+    autocomplete_fields = ["model", "token"]
+    fieldsets = [
+        (None, {"fields": ["order", "note", "is_active"]}),
+        (_("When"), {"fields": _CONDITIONS, "description": _("All conditions must hold. Empty ones always do.")}),
+        (_("Then"), {"fields": _DECISION}),
+    ]
+
+    def get_urls(self) -> list[URLPattern]:
+        return [
+            path("try/", self.admin_site.admin_view(self.try_question), name="routing_try_rules"),
+            *super().get_urls(),
+        ]
+
+    def try_question(self, request: HttpRequest) -> HttpResponse:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        form = TryForm(request.POST or None)
+        trial = None
+        if form.is_valid():
+            try:
+                trial = _try(form.as_request())
+            except ArenaError as refusal:
+                form.add_error(None, refusal.detail)
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": gettext("Try auto mode"),
+            "form": form,
+            "trial": trial,
+        }
+        status = 422 if form.errors else 200
+        return TemplateResponse(request, "admin/routing/rule/try.html", context, status=status)
+
+    @admin.display(description=_("when"))
+    def conditions(self, rule: Rule) -> str:
+        return ", ".join(f"{name}: {value}" for name, value in _values(rule, _CONDITIONS).items()) or gettext("always")
+
+    def state_of(self, row: Rule) -> dict[str, object]:
+        return {"order": row.order, "is_active": row.is_active, **_values(row, (*_CONDITIONS, *_DECISION))}
+
+
+def _values(rule: Rule, names: Iterable[str]) -> dict[str, object]:
+    """Return the set fields as texts; lists as they are."""
+    values = {name: getattr(rule, name) for name in names}
+    return {
+        name: value if isinstance(value, list) else str(value)
+        for name, value in values.items()
+        if value not in (None, "", [])
+    }
+
+
+@admin.register(RoutingThresholds)
+class RoutingThresholdsAdmin(SingleRowMixin, AuditChangesMixin):
+    fields = _THRESHOLDS
+
+    def state_of(self, row: RoutingThresholds) -> dict[str, object]:
+        return {name: getattr(row, name) for name in _THRESHOLDS}
+
+    def subject_of(self, row: Model) -> str:
+        return "thresholds of auto mode"

@@ -1,0 +1,90 @@
+from typing import cast
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.views import APIView
+from rest_framework.viewsets import ViewSet
+
+from accounts.actor import Actor, ActorRequest, ensure_known_actor
+from accounts.api.idempotency import idempotent
+from accounts.models import Scope
+from battles.actions.decisions import store_decision
+from battles.decision_payloads import route_payload
+from battles.models import RoutingDecision
+from battles.payload_types import RoutePayload
+from battles.prompting.routing import route
+from common.api_responses import PayloadResponse, paginated
+from common.errors import InvalidInput, NotFound
+from common.payload_types import JsonObject, Page
+from routing.actions.outcomes import report_outcome
+from routing.api.serializers import OutcomeSerializer, RouteRequestSerializer
+from routing.models import RouterSnapshot
+from routing.payload_types import DecisionOutcomePayload, DecisionPayload, RouterSnapshotPayload
+from routing.payloads import decision_payload, outcome_payload, snapshot_payload
+
+
+def _actor(request: Request) -> Actor:
+    return cast(ActorRequest, request._request).actor
+
+
+class Route(APIView):
+    scopes = {"POST": Scope.BATTLE}
+
+    @idempotent
+    def post(self, request: Request) -> PayloadResponse[RoutePayload]:
+        serializer = RouteRequestSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        actor = ensure_known_actor(cast(ActorRequest, request._request))
+        actor.count("route", fail_open=True)
+        asked = serializer.routing_request(token=actor.token)
+        decision = store_decision(actor=actor, request=asked, routed=route(asked, actor))
+        return PayloadResponse(route_payload(decision))
+
+
+class DecisionViewSet(ViewSet):
+    scopes = {"POST": Scope.BATTLE}
+    lookup_field = "public_id"
+
+    def get_queryset(self) -> QuerySet[RoutingDecision]:
+        owned = RoutingDecision.objects.owned_by(_actor(self.request))
+        return owned.select_related("session", "battle__vote", "outcome").order_by("-pk")
+
+    def get_object(self) -> RoutingDecision:
+        decision = self.get_queryset().filter(public_id=self.kwargs["public_id"]).first()
+        if decision is None:
+            raise NotFound
+        return decision
+
+    def list(self, request: Request) -> PayloadResponse[Page[DecisionPayload]]:
+        found = self.get_queryset()
+        target = request.query_params.get("target", "")
+        if target:
+            if target not in RoutingDecision.Target.values:
+                choices = ", ".join(RoutingDecision.Target.values)
+                raise InvalidInput(fields={"target": [_("Choose one of: %(choices)s.") % {"choices": choices}]})
+            found = found.filter(target=target)
+        for name in ("query_type", "session__public_id"):
+            value = request.query_params.get(name.removesuffix("__public_id"), "")
+            if value:
+                found = found.filter(**{name: value})
+        return paginated(found, request, decision_payload)
+
+    def retrieve(self, request: Request, public_id: str) -> PayloadResponse[DecisionPayload]:
+        return PayloadResponse(decision_payload(self.get_object()))
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def outcome(self, request: Request, public_id: str) -> PayloadResponse[DecisionOutcomePayload]:
+        decision = self.get_object()
+        serializer = OutcomeSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        data = cast(JsonObject, serializer.validated_data)
+        return PayloadResponse(outcome_payload(report_outcome(decision=decision, **data)))
+
+
+class SnapshotList(APIView):
+    def get(self, request: Request) -> PayloadResponse[Page[RouterSnapshotPayload]]:
+        found = RouterSnapshot.objects.select_related("board").defer("parameters").order_by("-pk")
+        return paginated(found, request, snapshot_payload)

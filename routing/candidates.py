@@ -1,0 +1,180 @@
+"""Models that can answer a prompt, with what an answer is expected to cost and to take."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from battles.prompting.messages import CHARACTERS_PER_TOKEN, context_characters
+from battles.prompting.routing import Alternative, RoutingRequest
+from models_registry import drawable_cache
+from models_registry.drawable_cache import Roster
+from models_registry.models import LanguageModel
+from models_registry.models.prices import Price
+from models_registry.spending import COST_QUANTUM
+from routing.call_medians import ALL, CallMedians, call_medians
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+# Of a prompt in most languages; the reservation of money assumes fewer.
+EXPECTED_CHARACTERS_PER_TOKEN = 4
+# A fast answer comes from this share of the models, those whose first token comes earliest.
+FAST_SHARE = 1 / 3
+MIN_FAST = 2
+
+
+@dataclass(frozen=True)
+class CandidateTable:
+    """Available models and their figures, shape (models,). Prices in US dollars per token; unknown times are NaN."""
+
+    models: Sequence[LanguageModel]
+    rows: dict[str, int]
+    weights: Floats
+    price_in: Floats
+    price_out: Floats
+    max_tokens: Floats
+    context: Floats
+    sees_images: Mask
+    calls_tools: Mask
+    first_token_ms: Floats
+    tokens: dict[str, Floats]
+
+    def expected_costs(self, characters: int, label: str) -> Floats:
+        """Return US dollars: the prompt's tokens, and the median answer to prompts with the label."""
+        answer = self.tokens.get(label, self.tokens[ALL])
+        return self.price_in * (characters / EXPECTED_CHARACTERS_PER_TOKEN) + self.price_out * answer
+
+    def highest_costs(self, characters: int) -> Floats:
+        """Return about what is reserved for an answer."""
+        return self.price_in * (characters * 4 / CHARACTERS_PER_TOKEN) + self.price_out * self.max_tokens
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Models of a table that a request leaves. reasons_out: by row, why another one is out."""
+
+    table: CandidateTable
+    rows: tuple[int, ...]
+    costs: Floats  # of all rows
+    reasons_out: dict[int, str]
+
+    @property
+    def models(self) -> list[LanguageModel]:
+        return [self.table.models[row] for row in self.rows]
+
+    @property
+    def is_narrowed(self) -> bool:
+        return bool(self.reasons_out)
+
+    def without(self, rows: Iterable[int], reason: str) -> "Candidates":
+        out = set(rows)
+        kept = tuple(row for row in self.rows if row not in out)
+        return Candidates(self.table, kept, self.costs, self.reasons_out | dict.fromkeys(out, reason))
+
+    def alternative(self, row: int, **figures: float | str) -> Alternative:
+        """Return the row's model with its figures."""
+        wait = self.table.first_token_ms[row]
+        return Alternative(
+            self.table.models[row],
+            cost=dollars(self.costs[row]),
+            first_token_ms=None if np.isnan(wait) else int(wait),
+            **figures,  # type: ignore[arg-type]
+        )
+
+    def excluded(self) -> list[Alternative]:
+        return [self.alternative(row, reason_out=reason) for row, reason in self.reasons_out.items()]
+
+
+def dollars(amount: float) -> Decimal:
+    return Decimal(amount).quantize(COST_QUANTUM)
+
+
+_held: tuple[Roster, CallMedians, CandidateTable] | None = None
+
+
+def current_table() -> CandidateTable:
+    """Return the table of the drawable models; it is built anew when they or their figures change."""
+    global _held
+    roster, medians = drawable_cache.cached_roster(), call_medians()
+    if _held is None or _held[0] is not roster or _held[1] is not medians:
+        _held = roster, medians, build_table(roster.drawable, medians)
+    return _held[2]
+
+
+def build_table(models: Sequence[LanguageModel], medians: CallMedians) -> CandidateTable:
+    prices = [model.price for model in models]
+    max_tokens = np.array([model.max_tokens for model in models], dtype=float)
+    all_calls = medians.tokens.get(ALL, {})
+    usual = np.array([all_calls.get(model.pk, cap / 2) for model, cap in zip(models, max_tokens, strict=True)])
+    tokens = {
+        label: np.array([by_model.get(model.pk, usual[row]) for row, model in enumerate(models)], dtype=float)
+        for label, by_model in medians.tokens.items()
+    }
+    waits = [medians.first_token_ms.get(model.pk, np.nan) for model in models]
+    return CandidateTable(
+        models=models,
+        rows={model.slug: row for row, model in enumerate(models)},
+        weights=np.array([model.weight for model in models], dtype=float),
+        price_in=np.array([0 if price is None else float(price.input_per_million) for price in prices])
+        / float(Price.MILLION),
+        price_out=np.array([0 if price is None else float(price.output_per_million) for price in prices])
+        / float(Price.MILLION),
+        max_tokens=max_tokens,
+        context=np.array([context_characters(model) for model in models], dtype=float),
+        sees_images=np.array([model.sees_images for model in models], dtype=bool),
+        calls_tools=np.array([LanguageModel.Ability.TOOLS in model.abilities for model in models], dtype=bool),
+        first_token_ms=np.array(waits, dtype=float),
+        tokens={**tokens, ALL: usual},
+    )
+
+
+def candidates_for(request: RoutingRequest, label: str, *, pool: Sequence[str], budget: Decimal | None) -> Candidates:
+    """Return the models with the abilities, context and money for the request, in the caller's and the rule's pools.
+
+    label: of the query type, for the expected length of the answer.
+    """
+    table = current_table()
+    characters = request.total_characters
+    found = Candidates(table, tuple(range(len(table.models))), table.expected_costs(characters, label), reasons_out={})
+    if request.models or pool:
+        named = set(request.models or table.rows) & set(pool or table.rows)
+        found = found.without([row for slug, row in table.rows.items() if slug not in named], "pool")
+    if request.needs_images:
+        found = _keep(found, table.sees_images, "images")
+    if request.needs_tools:
+        found = _keep(found, table.calls_tools, "tools")
+    elif request.context.tools and table.calls_tools[list(found.rows)].any():
+        found = _keep(found, table.calls_tools, "tools")  # the application is going to send them
+    found = _keep(found, table.context >= characters, "context")
+    if budget is not None:
+        found = _keep(found, table.highest_costs(characters) <= float(budget), "budget")
+    return found
+
+
+def within_caps(found: Candidates, request: RoutingRequest, max_cost: Decimal | None) -> Candidates:
+    """Return the candidates within the limits of cost and time; an unknown time is over a limit."""
+    if max_cost is not None:
+        found = _keep(found, found.costs <= float(max_cost), "cost")
+    if request.max_first_token_ms is not None:
+        with np.errstate(invalid="ignore"):
+            found = _keep(found, found.table.first_token_ms <= request.max_first_token_ms, "first_token")
+    return _fastest(found) if request.fast else found
+
+
+def _fastest(found: Candidates) -> Candidates:
+    waits = {
+        row: found.table.first_token_ms[row] for row in found.rows if not np.isnan(found.table.first_token_ms[row])
+    }
+    if not waits:
+        return found
+    kept = sorted(waits, key=lambda row: waits[row])[: max(MIN_FAST, round(len(waits) * FAST_SHARE))]
+    return found.without([row for row in found.rows if row not in kept], "first_token")
+
+
+def _keep(found: Candidates, mask: Mask, reason: str) -> Candidates:
+    if mask.all():
+        return found
+    return found.without([row for row in found.rows if not mask[row]], reason)

@@ -1,0 +1,180 @@
+"""Choice among the allowed candidates: by the newest training, or by weight and price while there is none."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from battles.prompting.routing import Alternative, Routed, Target
+from routing.candidates import Candidates, dollars
+from routing.exploration import may_explore
+from routing.learned import Choice, LearnedRouter, Option, Scores, choose
+from routing.query_types import router_labels
+from routing.question import Question
+from routing.router_cache import HeldRouter, held_router
+
+
+class Estimate(NamedTuple):
+    """Result of a trained router for the allowed candidates, in their order."""
+
+    held: HeldRouter
+    scores: Scores
+    choice: Choice
+
+
+def choose_freely(question: Question, *, explores: bool = True) -> Routed:
+    """Choose a model, or with `explores` the pair of a battle that teaches the router."""
+    held = held_router()
+    if len(question.allowed.rows) == 1:
+        return _only_one(question)
+    if held.router is None:
+        return _by_weight_and_price(question)
+    estimate = _estimate(question, held, held.router)
+    if explores and question.may_battle:
+        pair = estimate.choice.pair
+        if question.request.records:
+            may = may_explore(wanted=pair is not None, max_share=question.thresholds.max_explored_share)
+        else:
+            may = pair is not None
+        if pair is not None and may:
+            return _battle(question, estimate, pair)
+    return _model(question, estimate)
+
+
+def find_better(question: Question, *, than: int) -> Routed | None:
+    """Return the decision for a model that wins clearly more often than the one with this id, or None."""
+    held = held_router()
+    if held.router is None:
+        return None
+    estimate = _estimate(question, held, held.router)
+    choice = estimate.choice
+    numbers = {model.pk: number for number, model in enumerate(question.allowed.models)}
+    gain = choice.win_chances[numbers[choice.model]] - choice.win_chances[numbers[than]]
+    if gain <= question.thresholds.stay_margin:
+        return None
+    return replace(_model(question, estimate), reason="better")
+
+
+def _estimate(question: Question, held: HeldRouter, router: LearnedRouter) -> Estimate:
+    allowed = question.allowed
+    models = [model.pk for model in allowed.models]
+    options = [
+        Option(model, weight, cost)
+        for model, weight, cost in zip(
+            models,
+            allowed.table.weights[list(allowed.rows)].tolist(),
+            allowed.costs[list(allowed.rows)].tolist(),
+            strict=True,
+        )
+    ]
+    scores = router.scores(models, router_labels(question.labels), question.request.prompts)
+    choice = choose(
+        options,
+        scores,
+        price=router.price(question.dial),
+        best=_best_of(held, allowed),
+        # Created anew: processes that fork from one would otherwise share its numbers.
+        random=np.random.default_rng(),
+        tie_factor=router.tie_factor,
+    )
+    return Estimate(held, scores, choice)
+
+
+def _best_of(held: HeldRouter, candidates: Candidates) -> int | None:
+    """Return the id of the best candidate on Overall."""
+    available = {model.pk for model in candidates.models}
+    return next((pk for pk in held.ranking if pk in available), None)
+
+
+def _model(question: Question, estimate: Estimate) -> Routed:
+    held, choice = estimate.held, estimate.choice
+    ranked = _ranked(question, estimate)
+    by_pk = {alternative.model.pk: alternative for alternative in ranked}
+    chosen = by_pk[choice.model]
+    best = _best_of(held, question.found)
+    cost_best = _cost_of(question, best)
+    details: dict[str, float | int | str] = {"win_chance": round(choice.win_chance, 4)}
+    if cost_best and best != choice.model and chosen.cost is not None:
+        details["price_share"] = round(float(chosen.cost) / cost_best, 4)
+    if choice.confidence < question.thresholds.min_confidence:
+        reason = "unsure"
+    elif best is not None and best not in by_pk:
+        reason = "cap"
+    else:
+        reason = "best"
+    routed = question.routed(Target.MODEL, (chosen.model,), reason, policy=held.policy, confidence=choice.confidence)
+    return replace(
+        routed,
+        details={**routed.details, **details},
+        runner_up=by_pk[choice.runner_up].model if choice.runner_up is not None else None,
+        win_chance=choice.win_chance,
+        cost_best=None if cost_best is None else dollars(cost_best),
+        alternatives=(*ranked, *question.allowed.excluded()),
+    )
+
+
+def _battle(question: Question, estimate: Estimate, pair: tuple[int, int]) -> Routed:
+    held, choice = estimate.held, estimate.choice
+    ranked = _ranked(question, estimate)
+    by_pk = {alternative.model.pk: alternative.model for alternative in ranked}
+    routed = question.routed(
+        Target.ARENA, (by_pk[pair[0]], by_pk[pair[1]]), "explored", policy=held.policy, confidence=choice.confidence
+    )
+    cost_best = _cost_of(question, _best_of(held, question.found))
+    return replace(
+        routed,
+        propensity=choice.propensity,
+        explored=True,
+        cost_best=None if cost_best is None else dollars(cost_best),
+        alternatives=(*ranked, *question.allowed.excluded()),
+    )
+
+
+def _cost_of(question: Question, model: int | None) -> float | None:
+    rows = (row for row in question.found.rows if question.found.table.models[row].pk == model)
+    return next((float(question.found.costs[row]) for row in rows), None)
+
+
+def _ranked(question: Question, estimate: Estimate) -> list[Alternative]:
+    """Return the allowed candidates by utility, the chosen one and the runner-up first."""
+    allowed, choice, scores = question.allowed, estimate.choice, estimate.scores
+    alternatives = [
+        allowed.alternative(
+            row,
+            theta=float(scores.theta[number]),
+            sd=float(scores.sd[number]),
+            win_chance=float(choice.win_chances[number]),
+            good_enough=float(choice.good_enoughs[number]),
+        )
+        for number, row in enumerate(allowed.rows)
+    ]
+    first = (choice.model, choice.runner_up)
+    numbers = sorted(
+        range(len(alternatives)),
+        key=lambda number: (
+            first.index(pk) if (pk := alternatives[number].model.pk) in first else 2,
+            -choice.utilities[number],
+        ),
+    )
+    return [alternatives[number] for number in numbers]
+
+
+def _only_one(question: Question) -> Routed:
+    [row] = question.allowed.rows
+    alternative = question.allowed.alternative(row)
+    routed = question.routed(Target.MODEL, (alternative.model,), "only_one", policy="only one", confidence=1.0)
+    return replace(routed, alternatives=(alternative, *question.allowed.excluded()))
+
+
+def _by_weight_and_price(question: Question) -> Routed:
+    """Rank by the sampling weight at dial 1, by the expected cost at dial 0."""
+    allowed, dial = question.allowed, question.dial
+    rows = list(allowed.rows)
+    weights, costs = allowed.table.weights[rows], allowed.costs[rows]
+    utilities = dial * weights / weights.max() - (1 - dial) * costs / (costs.max() or 1)
+    order = sorted(range(len(rows)), key=lambda number: (-utilities[number], costs[number], rows[number]))
+    ranked = [allowed.alternative(rows[number]) for number in order]
+    routed = question.routed(
+        Target.MODEL, (ranked[0].model,), "few_votes", policy="weights", confidence=1 / len(ranked)
+    )
+    return replace(routed, runner_up=ranked[1].model, alternatives=(*ranked, *allowed.excluded()))

@@ -1,0 +1,36 @@
+from django.db import migrations
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.state import StateApps
+
+# Inactive: an operator chooses the models and switches them on.
+EXAMPLES = [
+    {
+        "order": 10, "needs_tools": "yes", "target": "model",
+        "note": "Example: questions with the caller's tools go to one model. Choose it, then activate this rule.",
+    },
+    {
+        "order": 20, "data_loaded": "yes", "target": "model",
+        "note": "Example: questions with the caller's own data go to one model. Choose it, then activate this rule.",
+    },
+    {
+        "order": 1000, "target": "arena",
+        "note": "Example: all other questions become battles.",
+    },
+]  # fmt: skip
+
+
+def add_examples(apps: StateApps, editor: BaseDatabaseSchemaEditor) -> None:
+    rules = apps.get_model("routing", "Rule").objects.using(editor.connection.alias)
+    for example in EXAMPLES:
+        rules.create(is_active=False, **example)
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ("routing", "0001_rows_of_auto_mode"),
+    ]
+
+    operations = [
+        migrations.RunPython(add_examples, migrations.RunPython.noop),
+    ]

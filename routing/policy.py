@@ -1,0 +1,99 @@
+"""Auto mode's decisions: rules first, then the model of the conversation, then what the router learned."""
+
+import time
+from dataclasses import replace
+from random import SystemRandom
+
+from accounts.actor import Actor
+from battles.prompting.lineup import draw_models
+from battles.prompting.routing import Routed, RoutingRequest, Staying, Target
+from routing.learned_choice import choose_freely, find_better
+from routing.models import Rule
+from routing.question import Question
+from routing.refusals import no_model, unavailable
+from routing.staying import continues, has_new_subject, staying_models
+
+_random = SystemRandom()
+
+
+def decide(request: RoutingRequest, actor: Actor) -> Routed:
+    """Decide without a query, unless people have budgets; store nothing.
+
+    Raises NoModelFits, NoModelAvailable, BudgetReached.
+    """
+    began = time.perf_counter_ns()
+    routed = _decide(Question.of(request, actor))
+    return replace(routed, micros=(time.perf_counter_ns() - began) // 1000)
+
+
+def preview(request: RoutingRequest) -> Routed:
+    """Decide for a trial of the administration: for no person, and not counted."""
+    return decide(replace(request, records=False), Actor())
+
+
+def _decide(question: Question) -> Routed:
+    rule, staying = question.rule, question.request.staying
+    if staying is not None and staying.in_tool_loop:
+        return _stay(question, staying, "tools")
+    if rule is not None and rule.target == Rule.Target.MODEL:
+        return _model_of_rule(question, rule)
+    if not question.allowed.rows:
+        raise no_model(question.allowed, question.request)
+    if staying is not None and continues(staying):
+        return _stay_or_move(question, staying)
+    if rule is not None and rule.target == Rule.Target.ARENA and question.may_battle:
+        return _battle_of_rule(question, rule)
+    return choose_freely(question)
+
+
+def _model_of_rule(question: Question, rule: Rule) -> Routed:
+    """Return the rule's model or refuse: a prompt that a rule keeps on one model never goes to another one."""
+    found = question.allowed
+    row = found.table.rows.get(rule.model.slug) if rule.model is not None else None
+    if row is None:
+        raise unavailable()
+    reason_out = found.reasons_out.get(row, "")
+    # An operator may designate a model for applications with tools before its abilities are entered.
+    if reason_out and (reason_out != "tools" or question.request.needs_tools):
+        raise no_model(found, question.request)
+    routed = question.routed(
+        Target.MODEL, (found.table.models[row],), "rule", policy=f"rule {rule.pk}", confidence=question.type.confidence
+    )
+    return replace(routed, alternatives=(found.alternative(row),))
+
+
+def _battle_of_rule(question: Question, rule: Rule) -> Routed:
+    pair = draw_models(question.allowed.models, _random)
+    if pair is None:
+        raise unavailable()
+    by_pk = {model.pk: model for model in question.allowed.models}
+    models = by_pk[pair.left], by_pk[pair.right]
+    routed = question.routed(
+        Target.ARENA, models, "rule_battle", policy=f"rule {rule.pk}", confidence=question.type.confidence
+    )
+    return replace(routed, propensity=pair.propensity)
+
+
+def _stay(question: Question, staying: Staying, reason: str) -> Routed:
+    """Raises NoModelAvailable."""
+    models = staying_models(staying)
+    is_pair = len(models) > 1
+    routed = question.routed(
+        Target.ARENA if is_pair else Target.STAY,
+        models,
+        f"{reason}_pair" if is_pair and reason == "stay" else reason,
+        policy="stay",
+        confidence=question.type.confidence,
+    )
+    row = question.found.table.rows.get(models[0].slug)
+    return routed if row is None or is_pair else replace(routed, alternatives=(question.found.alternative(row),))
+
+
+def _stay_or_move(question: Question, staying: Staying) -> Routed:
+    if not {model.pk for model in question.allowed.models}.issuperset(staying.models):
+        return replace(choose_freely(question, explores=False), reason="moved")
+    if len(staying.models) == 1 and has_new_subject(staying.labels, question.labels):
+        better = find_better(question, than=staying.models[0])
+        if better is not None:
+            return better
+    return _stay(question, staying, "stay")

@@ -1,0 +1,73 @@
+from dataclasses import dataclass
+from decimal import Decimal
+
+from accounts.actor import Actor
+from battles.labels import Labels
+from battles.prompting.lineup import MIN_NARROWED_POOL
+from battles.prompting.routing import Routed, RoutingRequest, Target
+from models_registry.models import LanguageModel
+from models_registry.spending import remaining_personal_budget
+from routing.candidates import Candidates, candidates_for, dollars, within_caps
+from routing.models import RoutingThresholds, Rule
+from routing.query_types import QueryType, query_type
+from routing.rules import current_policy, first_match
+
+
+@dataclass(frozen=True)
+class Question:
+    """Request with what is known about it. found: models with the abilities for it; allowed: those within caps."""
+
+    request: RoutingRequest
+    labels: Labels
+    type: QueryType
+    rule: Rule | None
+    thresholds: RoutingThresholds
+    found: Candidates
+    allowed: Candidates
+    budget: Decimal | None
+
+    @classmethod
+    def of(cls, request: RoutingRequest, actor: Actor) -> "Question":
+        labels = request.known_labels()
+        policy = current_policy()
+        rule = first_match(policy.rules, request, labels)
+        kind = query_type(request.prompts, labels, request.context, needs_tools=request.needs_tools)
+        budget = remaining_personal_budget(actor.key) if actor.is_known else None
+        pool = rule.pool if rule is not None and rule.target == Rule.Target.POOL else ()
+        found = candidates_for(request, kind.name, pool=pool, budget=budget)
+        caps = [cap for cap in (request.max_cost, None if rule is None else rule.max_cost) if cap is not None]
+        allowed = within_caps(found, request, min(caps, default=None))
+        return cls(request, labels, kind, rule, policy.thresholds, found, allowed, budget)
+
+    @property
+    def dial(self) -> float:
+        chosen = None if self.rule is None else self.rule.dial
+        return self.request.dial if chosen is None else chosen
+
+    @property
+    def may_battle(self) -> bool:
+        """Return whether a battle is allowed, hides its pair among others, and is affordable with any pair."""
+        least = MIN_NARROWED_POOL if self.allowed.is_narrowed else 2
+        if not self.request.allow_battle or len(self.allowed.rows) < least:
+            return False
+        highest = sorted(self.allowed.table.highest_costs(self.request.total_characters)[list(self.allowed.rows)])
+        return self.budget is None or sum(highest[-2:]) <= float(self.budget)
+
+    def routed(
+        self, target: Target, models: tuple[LanguageModel, ...], reason: str, *, policy: str, confidence: float
+    ) -> Routed:
+        """Return the decision with the facts of the question and of the first model."""
+        row = self.found.table.rows.get(models[0].slug)
+        return Routed(
+            target=target,
+            models=models,
+            query_type=self.type.name,
+            type_confidence=self.type.confidence,
+            confidence=confidence,
+            reason=reason,
+            policy=policy,
+            labels=self.labels,
+            details={} if self.rule is None else {"rule": self.rule.pk},
+            dial=self.dial,
+            cost_expected=None if row is None else dollars(self.found.costs[row]),
+        )

@@ -1,0 +1,37 @@
+"""Refusals of decisions: what excluded every model."""
+
+from django.utils.translation import gettext_lazy as _
+
+from battles.errors import BudgetReached, NoModelAvailable, NoModelFits
+from battles.prompting.lineup import RETRY_AFTER_S
+from battles.prompting.routing import RoutingRequest, fits
+from common.errors import ArenaError
+from models_registry import drawable_cache
+from models_registry.models.ledger import seconds_until_tomorrow
+from routing.candidates import Candidates
+
+# By the reason that excluded the last models, as they are checked: the request's field, and the sentence about it.
+_SENTENCES = {
+    "cost": ("max_cost", _("No model answers for so little. Raise the limit of cost.")),
+    "first_token": ("max_first_token_ms", _("No model is known to be that fast. Raise the limit of time.")),
+    "context": ("prompt", _("The conversation is too long for every model that fits otherwise.")),
+    "tools": ("tools", _("No model that fits otherwise calls tools.")),
+    "images": ("prompt", _("No model that fits otherwise accepts images.")),
+    "pool": ("models", _("A rule of this arena leaves none of these models.")),
+}
+
+
+def unavailable() -> NoModelAvailable:
+    return NoModelAvailable(retry_after=RETRY_AFTER_S)
+
+
+def no_model(found: Candidates, request: RoutingRequest) -> ArenaError:
+    """Return the error for candidates that are all out."""
+    reasons = set(found.reasons_out.values())
+    others = [model for model in drawable_cache.cached_roster().choosable if model.slug not in found.table.rows]
+    if not reasons or any(fits(model, request) for model in others):
+        return unavailable()
+    if "budget" in reasons and not reasons & {"cost", "first_token"}:
+        return BudgetReached(retry_after=seconds_until_tomorrow())
+    field, sentence = next(_SENTENCES[reason] for reason in _SENTENCES if reason in reasons)
+    return NoModelFits(sentence, fields={field: [str(sentence)]})

@@ -1,0 +1,49 @@
+"""Rules of the administration: the first active one that matches decides."""
+
+from typing import NamedTuple
+
+from django.conf import settings
+
+from battles.labels import Labels
+from battles.prompting.routing import RoutingRequest
+from common.cache import TTLCached
+from common.db.execution import rows_if_migrated
+from routing.models import RoutingThresholds, Rule
+
+
+class Policy(NamedTuple):
+    rules: list[Rule]
+    thresholds: RoutingThresholds
+
+
+def _read() -> Policy:
+    rules = rows_if_migrated(Rule.objects.active().select_related("model"))
+    chosen = rows_if_migrated(RoutingThresholds.objects.all())
+    return Policy(rules, chosen[0] if chosen else RoutingThresholds(max_explored_share=settings.ARENA_ROUTE_EXPLORE))
+
+
+current_policy = TTLCached(_read, ttl_s=5, invalidated_by=(Rule, RoutingThresholds))
+
+
+def first_match(rules: list[Rule], request: RoutingRequest, labels: Labels) -> Rule | None:
+    return next((rule for rule in rules if matches(rule, request, labels)), None)
+
+
+def matches(rule: Rule, request: RoutingRequest, labels: Labels) -> bool:
+    """Return whether all conditions hold that the rule sets."""
+    characters = request.total_characters
+    return (
+        (not rule.category or rule.category in labels.categories)
+        and (not rule.language or rule.language == labels.language)
+        and (rule.min_characters is None or characters >= rule.min_characters)
+        and (rule.max_characters is None or characters <= rule.max_characters)
+        and _is_as_wanted(rule.needs_tools, request.needs_tools or request.context.tools)
+        and _is_as_wanted(rule.needs_images, request.needs_images)
+        and _is_as_wanted(rule.data_loaded, request.context.data_loaded)
+        and (not rule.workflow or rule.workflow == request.context.workflow)
+        and (rule.token_id is None or rule.token_id == request.token)
+    )
+
+
+def _is_as_wanted(wanted: str, fact: bool) -> bool:
+    return not wanted or fact == (wanted == Rule.WhenIs.YES)

@@ -1,0 +1,68 @@
+from collections.abc import Callable
+from typing import Any
+
+import openai
+import pytest
+from openai import OpenAI
+
+from battles.models import Call
+from tests.fake_provider import FakeProvider
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ASKED: Any = [{"role": "user", "content": "How is the weather?"}]
+WEATHER: Any = {
+    "type": "function",
+    "function": {
+        "name": "weather",
+        "description": "Return the weather of a city.",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
+    },
+}
+TWO_CALLS = [("call_0", "weather", '{"city": "Town 0"}'), ("call_1", "weather", '{"city": "Town 1"}')]
+
+
+@pytest.fixture
+def caller(model: Callable[..., Any]) -> str:
+    return model("calls-tools", abilities=["tools"]).slug
+
+
+def test_tool_calls_come_back_whole(client: OpenAI, caller: str):
+    answer = client.chat.completions.create(model=caller, messages=ASKED, tools=[WEATHER])
+    [choice] = answer.choices
+    calls: Any = choice.message.tool_calls
+    assert [(call.id, call.function.name, call.function.arguments) for call in calls] == TWO_CALLS
+    assert (choice.finish_reason, choice.message.content) == ("tool_calls", None)
+
+
+def test_tool_calls_are_streamed(client: OpenAI, caller: str):
+    with client.chat.completions.stream(model=caller, messages=ASKED, tools=[WEATHER]) as stream:
+        final = stream.get_final_completion()
+    calls: Any = final.choices[0].message.tool_calls
+    assert [(call.id, call.function.name, call.function.arguments) for call in calls] == TWO_CALLS
+
+
+def test_tool_loop_ends_with_an_answer(client: OpenAI, caller: str, fake_provider: FakeProvider):
+    first = client.chat.completions.create(model=caller, messages=ASKED, tools=[WEATHER], tool_choice="auto")
+    message = first.choices[0].message
+    results: Any = [
+        {"role": "tool", "tool_call_id": call.id, "content": "sunny in town"} for call in message.tool_calls or []
+    ]
+    conversation: Any = [*ASKED, message.to_dict(), *results]
+    second = client.chat.completions.create(model=caller, messages=conversation, tools=[WEATHER])
+    assert second.choices[0].message.content == "sunny in town "
+    sent = fake_provider.requests[-1]
+    assert [message["role"] for message in sent["messages"]] == ["user", "assistant", "tool", "tool"]
+    assert sent["tools"] == [WEATHER]
+
+
+def test_model_without_ability_gets_no_tools(client: OpenAI, model: Callable[..., Any]):
+    with pytest.raises(openai.BadRequestError) as refusal:
+        client.chat.completions.create(model=model().slug, messages=ASKED, tools=[WEATHER])
+    assert refusal.value.param == "tools"
+    assert not Call.objects.exists()
+
+
+def test_tool_call_without_id_gets_one(client: OpenAI, model: Callable[..., Any]):
+    answer = client.chat.completions.create(model=model("tool-calls").slug, messages=ASKED)
+    calls: Any = answer.choices[0].message.tool_calls
+    assert [(call.id[:5], call.function.name, call.function.arguments) for call in calls] == [("call_", "f", "{}")]
