@@ -19,13 +19,23 @@ MAX_TOKENS = 50
 
 @transaction.atomic
 def issue_token(
-    *, user: User, name: str, scopes: list[Scope], expires_at: datetime | None = None
+    *,
+    user: User,
+    name: str,
+    scopes: list[Scope],
+    expires_at: datetime | None = None,
+    keeps_texts: bool = False,
+    caches_answers: bool = False,
 ) -> tuple[ApiToken, str]:
     """Return a new row and its token. Raises TooManyTokens."""
     User.objects.select_for_update().get(pk=user.pk)  # simultaneous requests must not pass the limit together
     if ApiToken.objects.held_by(user).count() >= MAX_TOKENS:
         raise TooManyTokens
-    return ApiToken.issue(user=user, name=name, scopes=scopes, expires_at=expires_at)
+    has_gateway = Scope.GATEWAY in scopes
+    return ApiToken.issue(
+        user=user, name=name, scopes=scopes, expires_at=expires_at,
+        keeps_texts=keeps_texts and has_gateway, caches_answers=caches_answers and has_gateway,
+    )  # fmt: skip
 
 
 @transaction.atomic

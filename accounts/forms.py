@@ -28,6 +28,7 @@ SCOPE_HINTS = {
     Scope.VOTE: _("vote: vote and give feedback"),
     Scope.BENCHMARK: _("benchmark: make templates, start and change runs"),
     Scope.EXPORT: _("export: fetch all votes, under pseudonyms"),
+    Scope.GATEWAY: _("gateway: use the models from other software"),
 }
 
 
@@ -92,6 +93,8 @@ class TokenArguments(TypedDict):
     name: str
     scopes: list[Scope]
     expires_at: datetime | None
+    keeps_texts: bool
+    caches_answers: bool
 
 
 class TokenForm(forms.Form):
@@ -106,6 +109,14 @@ class TokenForm(forms.Form):
         label=_("How long it works"), choices=list(LIFETIMES.items()), required=False, initial="90"
     )
 
+    # With the scope `gateway` only.
+    keeps_texts = forms.BooleanField(
+        label=_("Keep prompts and answers, so that you can read them in your data and vote on battles"), required=False
+    )
+    caches_answers = forms.BooleanField(
+        label=_("Answer repeated requests at temperature 0 from a cache, for a day"), required=False
+    )
+
     def clean_scopes(self) -> list[Scope]:
         return [Scope(scope) for scope in self.cleaned_data["scopes"]]
 
@@ -117,6 +128,8 @@ class TokenForm(forms.Form):
             "name": self.cleaned_data["name"],
             "scopes": self.cleaned_data["scopes"],
             "expires_at": expires_at,
+            "keeps_texts": self.cleaned_data["keeps_texts"],
+            "caches_answers": self.cleaned_data["caches_answers"],
         }
 
 

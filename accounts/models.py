@@ -233,12 +233,19 @@ class ApiToken(models.Model):
 
     @classmethod
     def issue(
-        cls, *, user: User, name: str, scopes: list[Scope], expires_at: datetime | None = None
+        cls,
+        *,
+        user: User,
+        name: str,
+        scopes: list[Scope],
+        expires_at: datetime | None = None,
+        keeps_texts: bool = False,
+        caches_answers: bool = False,
     ) -> tuple["ApiToken", str]:
         token = cls.PREFIX + secrets.token_urlsafe(32)
         row = cls.objects.create(
-            user=user, name=name, scopes=scopes, expires_at=expires_at,
-            digest=cls.digest_of(token), last_four=token[-4:],
+            user=user, name=name, scopes=scopes, expires_at=expires_at, keeps_texts=keeps_texts,
+            caches_answers=caches_answers, digest=cls.digest_of(token), last_four=token[-4:],
         )  # fmt: skip
         return row, token
 

@@ -54,6 +54,16 @@ class SignedInBrowserPayload(TypedDict):
     is_this_one: bool
 
 
+class TokenUsagePayload(TypedDict):
+    """Use of a token at /v1/ in the last `days`; `cost` is in US dollars."""
+
+    days: int
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: str
+
+
 class TokenSummaryPayload(TypedDict):
     """A token that is not revoked. Only the last four of its characters are stored."""
 
@@ -61,9 +71,12 @@ class TokenSummaryPayload(TypedDict):
     name: str
     last_four: str
     scopes: list[ScopeName]
+    keeps_texts: bool
+    caches_answers: bool
     created_at: Moment
     expires_at: Moment | None
     last_used_at: Moment | None
+    usage: TokenUsagePayload
 
 
 class NewlyMadeTokenPayload(TokenSummaryPayload):
@@ -85,5 +98,6 @@ class EverythingPayload(TypedDict):
     uploads: list[JsonObject]
     benchmark_templates: list[JsonObject]
     benchmark_runs: list[JsonObject]
+    gateway_exchanges: list[JsonObject]
     reports: list[JsonObject]
     terms: list[JsonObject]

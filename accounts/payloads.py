@@ -1,9 +1,16 @@
+from collections.abc import Mapping
 from typing import cast
 
 from accounts.actor import Actor
 from accounts.limiting.usage import limit_payloads, today_payload
 from accounts.models import ApiToken, Scope, SignIn
-from accounts.payload_types import PersonPayload, ScopeName, SignedInBrowserPayload, TokenSummaryPayload
+from accounts.payload_types import (
+    PersonPayload,
+    ScopeName,
+    SignedInBrowserPayload,
+    TokenSummaryPayload,
+    TokenUsagePayload,
+)
 
 
 def person_payload(actor: Actor) -> PersonPayload:
@@ -31,13 +38,17 @@ def browser_payload(row: SignIn, *, current_session: str | None) -> SignedInBrow
     }
 
 
-def token_payload(row: ApiToken) -> TokenSummaryPayload:
+def token_payload(row: ApiToken, usage: Mapping[int, TokenUsagePayload]) -> TokenSummaryPayload:
+    """usage: from token_usage.token_usage_of."""
     return {
         "id": row.public_id,
         "name": row.name,
         "last_four": row.last_four,
         "scopes": cast("list[ScopeName]", row.scopes),
+        "keeps_texts": row.keeps_texts,
+        "caches_answers": row.caches_answers,
         "created_at": row.created_at,
         "expires_at": row.expires_at,
         "last_used_at": row.last_used_at,
+        "usage": usage[row.pk],
     }

@@ -11,6 +11,7 @@ from accounts.actor import Actor
 from accounts.models import User
 from accounts.payloads import token_payload
 from accounts.sign_in.sessions import active_sign_ins
+from accounts.token_usage import token_usage_of
 from common.errors import NotSignedIn
 from common.payload_types import JsonObject
 from common.valkey import limits
@@ -24,6 +25,7 @@ account_deleting = Signal()
 
 
 def collect_personal_data(user: User) -> JsonObject:
+    usage = token_usage_of(user)
     found: JsonObject = {
         "exported_at": timezone.now(),
         "account": {
@@ -33,7 +35,7 @@ def collect_personal_data(user: User) -> JsonObject:
             "joined_at": user.date_joined,
             "last_signed_in_at": user.last_login,
         },
-        "tokens": [token_payload(token) for token in user.api_tokens.order_by("pk")],
+        "tokens": [token_payload(token, usage) for token in user.api_tokens.order_by("pk")],
         "browsers": [
             {
                 "browser": row.browser,

@@ -18,6 +18,7 @@ from accounts.limiting.usage import limit_rows, today_payload
 from accounts.models import ApiToken, SignIn, User
 from accounts.personal_data import personal_data_response
 from accounts.sign_in.sessions import active_sign_ins
+from accounts.token_usage import token_usage_of
 from common.errors import NotFound
 
 
@@ -33,7 +34,8 @@ def tokens(request: HttpRequest) -> HttpResponse:
         form, status = TokenForm(), 201
     elif form.is_bound:
         status = 422
-    held = list(ApiToken.objects.held_by(user))
+    usage = token_usage_of(user)
+    held = [(row, usage[row.pk]) for row in ApiToken.objects.held_by(user)]
     return render(request, "account/tokens.html", {"form": form, "token": token, "tokens": held}, status=status)
 
 

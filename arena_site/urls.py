@@ -8,6 +8,7 @@ from arena_site.openapi.views import Schema, documentation
 from arena_site.operations.metrics import metrics
 from arena_site.pages import UnknownEndpoint
 from arena_site.styleguide import styleguide
+from gateway.pages import software
 
 # Staff sign in on the site's own page, which limits wrong passwords and asks for the second factor.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
@@ -38,6 +39,7 @@ urlpatterns = [
     path("api/v1/", include("site_content.api.urls")),
     path("api/v1/", include("accounts.api.urls")),
     path("v1/", include("gateway.urls")),
+    path("software/", software, name="software"),
     path("api/v1/schema/", Schema.as_view(), name="api-schema"),
     path("api/v1/docs/", documentation, name="api-documentation"),
     # Last, so that it matches only paths of no other view.

@@ -20,6 +20,7 @@ from gateway.calls import NoSlot, Request
 from gateway.completions import (
     COMMENT,
     DONE,
+    HEADERS,
     ChunkWriter,
     choice_payload,
     completion_payload,
@@ -32,6 +33,7 @@ from gateway.errors import ModelBusy
 from gateway.failures import RETRY_AFTER_S, failure_error
 from gateway.payload_types import CompletionPayload, DeltaPayload
 from gateway.slots import RequestSlot
+from gateway.texts import kept_texts
 from gateway.threads import in_thread, in_thread_with_retry
 from gateway.upstream import Piece, Upstream
 
@@ -40,7 +42,6 @@ logger = logging.getLogger(__name__)
 KEEP_ALIVE_S = 15.0
 # Between two looks for a slot: doubled each time.
 FIRST_PAUSE_S, MAX_PAUSE_S = 0.1, 1.0
-HEADERS = {"Cache-Control": "private, no-store, no-transform", "X-Accel-Buffering": "no"}
 
 
 class Answer(LateResponse):
@@ -58,6 +59,7 @@ class Answer(LateResponse):
         self._upstream: Upstream | None = None
         self._keep_alive: _KeepAlive | None = None
         self._settled: set[int] = set()
+        self._settling: list[asyncio.Future[None]] = []
 
     async def begin(self) -> None:
         logs.begin_request(self.headers["X-Request-ID"])
@@ -65,6 +67,7 @@ class Answer(LateResponse):
         try:
             upstream = await self._answer()
         except ArenaError as refusal:
+            await self._release_claim()  # before the response, after which the client may repeat its request
             self._refuse(refusal)
             return
         self.headers["X-Arena-Model"] = upstream.prepared.row.model.slug
@@ -77,9 +80,9 @@ class Answer(LateResponse):
             self.headers["Content-Type"] = "text/event-stream; charset=utf-8"
             self.streaming_content = self._chunks(upstream)
         else:
-            payload = self._completion(upstream)
+            self._request.completion = self._completion(upstream)
             await self._settle(upstream.prepared, upstream.result)
-            self._set_body(payload)
+            self._set_body(self._request.completion)
 
     async def end(self) -> None:
         """Stop what still runs, and settle it. Shielded: a server that ends cancels this task."""
@@ -130,7 +133,22 @@ class Answer(LateResponse):
     async def _settle(self, prepared: PreparedCall, result: CallResult) -> None:
         if prepared.row.pk not in self._settled:
             self._settled.add(prepared.row.pk)
-            await in_thread_with_retry(calls.settle, self._request, prepared, result)
+            self._keep_texts(result)
+            settling = asyncio.ensure_future(in_thread_with_retry(calls.settle, self._request, prepared, result))
+            self._settling.append(settling)
+            await asyncio.shield(settling)
+
+    async def _release_claim(self) -> None:
+        claim = self._request.claim
+        if claim is not None and not claim.is_over:
+            await in_thread(claim.release)
+
+    def _keep_texts(self, result: CallResult) -> None:
+        if self._request.caller.token.keeps_texts and self._upstream is not None:
+            self._request.texts = kept_texts(
+                self._request.chat, text="".join(result.texts), reasoning="".join(result.reasonings),
+                tool_calls=joined_tool_calls(self._upstream.tool_calls),
+            )  # fmt: skip
 
     async def _stop_and_settle(self) -> None:
         if self._keep_alive is not None:
@@ -140,6 +158,8 @@ class Answer(LateResponse):
         if self._opening is not None:
             with suppress(Exception):
                 self._prepared = await self._opening or self._prepared
+        await asyncio.gather(*self._settling, return_exceptions=True)
+        await self._release_claim()
         if self._prepared is None:
             return
         result = CallResult(stopped=True, was_sent=False)

@@ -22,8 +22,10 @@ from common.payload_types import JsonObject
 from gateway import sessions
 from gateway.authentication import Caller
 from gateway.candidates import Candidates
+from gateway.idempotency import Claim
 from gateway.models import Exchange
 from gateway.parsing.chat import ChatBody
+from gateway.payload_types import CompletionPayload
 from models_registry import spending
 from models_registry.health import outcomes
 from models_registry.models import LanguageModel
@@ -59,6 +61,9 @@ class Request:
     # None until a call failed.
     next_models: list[LanguageModel] | None = None
     decision: RoutingDecision | None = None
+    claim: Claim | None = None
+    # The answer to a request without a stream.
+    completion: CompletionPayload | None = field(default=None, repr=False)
     # What the caller receives; stored if the token keeps texts.
     texts: JsonObject | None = field(default=None, repr=False)
 
@@ -109,6 +114,8 @@ def settle(request: Request, prepared: PreparedCall, result: CallResult) -> None
         prompt_tokens=call.prompt_tokens, completion_tokens=call.completion_tokens, cost=cost,
         finish_reason=call.finish_reason, error=call.error, texts=request.texts,
     )  # fmt: skip
+    if request.claim is not None and request.completion is not None:
+        request.claim.store(request.completion)
     if call_store.store_result(prepared, result):
         is_models_outcome = (result.was_sent and not result.stopped) or result.error is FailureCode.NO_KEY
         if is_models_outcome and result.error not in CALLERS_FAILURES:

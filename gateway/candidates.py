@@ -23,7 +23,7 @@ FAST = "auto-fast"
 
 @dataclass(frozen=True)
 class Candidates:
-    """The chosen model, and those to fall back to in order; a decision for a battle has no models."""
+    """The chosen model, and those to fall back to in order."""
 
     models: tuple[LanguageModel, ...]
     asked: RoutingRequest | None = None
@@ -36,7 +36,7 @@ class Candidates:
         if self.asked.staying is not None and self.asked.staying.in_tool_loop:
             return []
         try:
-            anew = route(replace(self.asked, staying=None, allow_battle=False, records=False), actor)
+            anew = route(replace(self.asked, staying=None, records=False), actor)
         except ArenaError:
             return []
         return [model for model in (*anew.models, *anew.next_models) if model not in self.models]
@@ -57,14 +57,13 @@ def find_candidates(chat: ChatBody, caller: Caller, *, digest: str) -> Candidate
         context=RoutingContext(tools=chat.has_tools, data_loaded=chat.data_loaded, workflow=chat.workflow),
         dial=dial,
         max_cost=chat.max_cost,
-        allow_battle=chat.allow_battle and caller.token.keeps_texts and chat.is_single_prompt,
+        allow_battle=False,
         fast=chat.model == FAST,
         staying=sessions.find_staying(digest, chat),
         token=caller.token.pk,
     )
     routed = route(asked, caller.actor)
-    models = () if routed.is_battle else (routed.models[0], *routed.next_models)
-    return Candidates(models, asked, routed)
+    return Candidates((routed.models[0], *routed.next_models), asked, routed)
 
 
 def choosable_models() -> list[LanguageModel]:

@@ -17,6 +17,7 @@ from gateway.payload_types import (
 from models_registry.providers.base import ToolCallDelta
 
 DONE = b"data: [DONE]\n\n"
+HEADERS = {"Cache-Control": "private, no-store, no-transform", "X-Accel-Buffering": "no"}
 COMMENT = b": still here\n\n"
 FINISH_REASONS = ("stop", "length", "tool_calls", "content_filter")
 _encode = msgspec.json.encode

@@ -9,12 +9,14 @@ from django.views.decorators.csrf import csrf_exempt
 from battles.moderation.examination import check_texts
 from common.api.openai_errors import openai_error
 from common.errors import ArenaError, TooLarge
-from gateway import calls, upstream
+from gateway import calls, idempotency, upstream
 from gateway.answering import Answer
 from gateway.authentication import Caller, authenticate
+from gateway.battles import is_battle, open_battle
 from gateway.calls import Request
 from gateway.candidates import choosable_models, find_candidates
-from gateway.errors import BadRequest, MethodNotAllowed, UnknownAddress, UnknownModel
+from gateway.errors import BadFieldError, MethodNotAllowed, UnknownAddress, UnknownModel
+from gateway.idempotency import Claim
 from gateway.limits import MAX_BODY_BYTES, MAX_CHARACTERS, max_prompt_characters
 from gateway.models import Exchange
 from gateway.parsing.chat import ChatBody, parse_chat
@@ -23,7 +25,6 @@ from gateway.payloads import model_list_payload, model_payload
 from gateway.sessions import session_digest
 from gateway.slots import take_slot
 from models_registry import model_limits
-from models_registry.models import LanguageModel
 from site_content.terms import require_accepted
 
 # Names of dropped fields come from the caller, and headers have a limit.
@@ -47,7 +48,7 @@ def gateway_view(method: str) -> Callable[[View[P]], Callable[Concatenate[HttpRe
                     raise MethodNotAllowed
                 return view(request, caller, *args, **kwargs)
             except BadField as refusal:
-                return error_response(BadRequest.of(refusal))
+                return error_response(BadFieldError.of(refusal))
             except ArenaError as refusal:
                 return error_response(refusal)
 
@@ -77,10 +78,34 @@ def model(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
 
 @gateway_view("POST")
 def chat_completions(request: HttpRequest, caller: Caller) -> HttpResponseBase:
-    """Check, decide, reserve and open the first call in this thread; the answer comes on the event loop."""
-    chat = parse_chat(_read_body(request), max_prompt=max_prompt_characters(), max_characters=MAX_CHARACTERS)
+    body = _read_body(request)
+    chat = parse_chat(body, max_prompt=max_prompt_characters(), max_characters=MAX_CHARACTERS)
+    if is_battle(chat, caller):
+        return _battle(request, caller, chat)
     if chat.n == 2:
         raise BadField("Only the model “battle” gives two choices.", "n")
+    claim = None if chat.is_stream else idempotency.claim(request, caller, body)
+    if claim is None:
+        return _answer(request, caller, chat)
+    if claim.answer is not None:
+        return HttpResponse(claim.answer, content_type="application/json")
+    try:
+        return _answer(request, caller, chat, claim)
+    except Exception:
+        claim.release()
+        raise
+
+
+def _battle(request: HttpRequest, caller: Caller, chat: ChatBody) -> HttpResponseBase:
+    caller.actor.count("gateway", fail_open=True)
+    response = open_battle(caller, chat, take_slot(caller.actor.key))
+    if names := [*chat.dropped, *chat.parameters]:
+        response.headers["X-Arena-Dropped"] = _header_of(names)
+    return response
+
+
+def _answer(request: HttpRequest, caller: Caller, chat: ChatBody, claim: Claim | None = None) -> HttpResponseBase:
+    """Check, decide, reserve and open the first call in this thread; the answer comes on the event loop."""
     require_accepted(caller.actor)
     digest = session_digest(caller.token, chat, _session_header(request))
     candidates = find_candidates(chat, caller, digest=digest)
@@ -93,10 +118,11 @@ def chat_completions(request: HttpRequest, caller: Caller) -> HttpResponseBase:
         user=caller.actor.user, token=caller.token, asked_model=chat.model, is_stream=chat.is_stream,
         session_digest=digest,
     )  # fmt: skip
-    gateway_request = Request(caller, chat, exchange, candidates)
+    gateway_request = Request(caller, chat, exchange, candidates, claim=claim)
     response = Answer(gateway_request, calls.open_first(gateway_request), slot)
-    if dropped := _dropped_names(chat, candidates.models[0]):
-        response.headers["X-Arena-Dropped"] = dropped
+    model = candidates.models[0]
+    if names := [*chat.dropped, *model.provider.dialect.unsent(model.upstream_name, chat.parameters)]:
+        response.headers["X-Arena-Dropped"] = _header_of(names)
     return response
 
 
@@ -120,8 +146,5 @@ def _session_header(request: HttpRequest) -> str:
     return header
 
 
-def _dropped_names(chat: ChatBody, model: LanguageModel) -> str:
-    """Return unknown fields, and known ones that the model's endpoint does not accept."""
-    unsent = model.provider.dialect.unsent(model.upstream_name, chat.parameters)
-    names = [quote(name[:MAX_DROPPED_CHARACTERS], safe="._-") for name in (*chat.dropped, *unsent)]
-    return ", ".join(names[:MAX_DROPPED])
+def _header_of(names: list[str]) -> str:
+    return ", ".join(quote(name[:MAX_DROPPED_CHARACTERS], safe="._-") for name in names[:MAX_DROPPED])

@@ -12,6 +12,10 @@ class NewTokenSerializer(serializers.Serializer[None]):
     name = serializers.CharField(max_length=100)
     scopes = serializers.ListField(child=ChoiceField(choices=Scope.choices), allow_empty=False)
     expires_at = serializers.DateTimeField(allow_null=True, default=None, help_text="Null: never.")
+    keeps_texts = serializers.BooleanField(default=False, help_text="With the scope `gateway`: store texts.")
+    caches_answers = serializers.BooleanField(
+        default=False, help_text="With the scope `gateway`: answer repeated requests at temperature 0 from a cache."
+    )
 
     def validate_scopes(self, scopes: list[str]) -> list[Scope]:
         return [scope for scope in Scope if scope in scopes]

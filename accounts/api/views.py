@@ -23,6 +23,7 @@ from accounts.payload_types import (
 from accounts.payloads import browser_payload, person_payload, token_payload
 from accounts.personal_data import personal_data_response
 from accounts.sign_in.sessions import active_sign_ins
+from accounts.token_usage import token_usage_of
 from common.api_responses import Created, NoContent, PayloadResponse, paginated
 from common.errors import NotFound
 from common.payload_types import Page
@@ -58,14 +59,16 @@ class Tokens(APIView):
     permission_classes = [IsMemberInBrowser]
 
     def get(self, request: Request) -> PayloadResponse[Page[TokenSummaryPayload]]:
-        return paginated(ApiToken.objects.held_by(cast(User, request.user)), request, token_payload)
+        user = cast(User, request.user)
+        return paginated(ApiToken.objects.held_by(user), request, partial(token_payload, usage=token_usage_of(user)))
 
     @idempotent
     def post(self, request: Request) -> Created[NewlyMadeTokenPayload]:
         serializer = NewTokenSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        row, token = actions.issue_token(user=cast(User, request.user), **serializer.validated_data)
-        payload: NewlyMadeTokenPayload = {**token_payload(row), "token": ShownOnce(token)}
+        user = cast(User, request.user)
+        row, token = actions.issue_token(user=user, **serializer.validated_data)
+        payload: NewlyMadeTokenPayload = {**token_payload(row, token_usage_of(user)), "token": ShownOnce(token)}
         return Created(payload)
 
 

@@ -140,7 +140,7 @@ ARENA_ALLOW_PRIVATE_PROVIDERS = env.bool("ARENA_ALLOW_PRIVATE_PROVIDERS", defaul
 ARENA_KEEP_DAYS = env.int("ARENA_KEEP_DAYS", default=0)
 # Days after which ended benchmark runs are deleted, except published ones; 0 keeps them.
 ARENA_KEEP_RUNS_DAYS = env.int("ARENA_KEEP_RUNS_DAYS", default=0)
-# Days after which auto mode's decisions are deleted; 0 keeps them.
+# Days after which auto mode's decisions and requests of other software are deleted; 0 keeps them.
 ARENA_KEEP_DECISIONS_DAYS = env.int("ARENA_KEEP_DECISIONS_DAYS", default=90)
 # Visitors may download the votes, under pseudonyms, and releases of them; otherwise only members.
 ARENA_PUBLISH_VOTES = env.bool("ARENA_PUBLISH_VOTES", default=False)

@@ -53,9 +53,12 @@ def test_new_token_is_shown_once_and_works(browser: Client):
         "name": "nightly",
         "last_four": secret[-4:],
         "scopes": ["read", "vote"],
+        "keeps_texts": False,
+        "caches_answers": False,
         "created_at": created.json()["created_at"],
         "expires_at": None,
         "last_used_at": None,
+        "usage": {"days": 30, "requests": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost": "0"},
         "token": "",
     }
     assert Client().get(ME, headers=bearer(secret)).json()["scopes"] == ["read", "vote"]

@@ -64,7 +64,7 @@ BATTLES = [
         "battle": "/s/{unvoted}/", "revealed": "/s/{voted}/", "follow-up": "/s/{asked_again}/",
         "compare": "/s/{compared}/", "side-by-side": "/s/{beside}/", "direct": "/s/{direct}/",
         "with-a-file": "/s/{with_file}/", "sessions": "/sessions/", "sessions-found": "/sessions/?search=lighthouse",
-        "votes": "/votes/", "limits": "/accounts/limits/",
+        "votes": "/votes/", "limits": "/accounts/limits/", "software": "/software/",
         "session-delete": "/s/{beside}/delete/", "shared": "/b/{share}/", "files": "/uploads/",
         "file": "/uploads/{file}/", "file-delete": "/uploads/{file}/delete/",
     }),

@@ -60,6 +60,7 @@ IDS: dict[tuple[str, ...], Callable[[Arena], list[str]]] = {
     ("/api/v1/benchmarks/",): lambda arena: ["none"],
     ("/api/v1/route/decisions/",): lambda arena: ["none"],
     ("/models/icons/",): lambda arena: ["none"],
+    ("/v1/models/{name}", "/v1/{rest}"): lambda arena: ["none"],
     ("/api/{rest}",): lambda arena: ["v1/none/"],
 }
 QUERIES: dict[str, Callable[[Arena], list[str]]] = {

@@ -17,7 +17,7 @@ OPEN = [
     "/api/v1/leaderboard/matrix/", "/api/v1/leaderboard/snapshots/", "/api/v1/leaderboard/snapshots/{public_id}/",
     "/site/accent/{theme}.css", "/site/logo/{digest}.png", "/site/icon/{digest}.png", "/site/{page}/",
     "/api/v1/site/", "/api/v1/site/pages/{page}/", "/api/v1/feedback-tags/", "/api/v1/suggestions/",
-    "/api/v1/schema/", "/api/v1/docs/", "/api/{rest}", "/api/v1/route/snapshots/",
+    "/api/v1/schema/", "/api/v1/docs/", "/api/{rest}", "/api/v1/route/snapshots/", "/software/",
 ]  # fmt: skip
 # The URL contains a signed token, valid for an hour.
 SIGNED = ["/stream/{token}/", "/benchmarks/stream/{token}/"]
@@ -165,7 +165,9 @@ BENCHMARKS_API: dict[str, dict[str, Scope]] = {
     "/api/v1/benchmarks/runs/{public_id}/stream/": READ,
     "/api/v1/benchmarks/items/{public_id}/": READ,
 }
+# With a member's token of the scope `gateway` only, never with cookies (tests/gateway/test_bad_input.py).
+GATEWAY = ["/v1/models", "/v1/models/{name}", "/v1/chat/completions", "/v1/{rest}"]
 TABLES = (
-    OPEN, SIGNED, PUBLISHED, OWN, EXPORTS, STAFF_EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, STAFF_PAGES, OWNED,
+    OPEN, GATEWAY, SIGNED, PUBLISHED, OWN, EXPORTS, STAFF_EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, STAFF_PAGES, OWNED,
     OWNED_PAGES, BENCHMARKS, BENCHMARKS_API, MEMBERS_TOKENS, MEMBERS_BROWSERS, MEMBERS_BROWSERS_API,
 )  # fmt: skip

@@ -12,7 +12,7 @@ NO_PAGE = {
         "/battles/{public_id}/", "/s/{public_id}/row/", "/uploads/{public_id}/chip/",
     ],
     "a file, or for programs": [
-        "/api/v1/[!d]*", "/api/{rest}", "/livez", "/readyz", "/metrics", "/stream/*", "/leaderboard/stream/",
+        "/api/v1/[!d]*", "/api/{rest}", "/v1/*", "/livez", "/readyz", "/metrics", "/stream/*", "/leaderboard/stream/",
         "/benchmarks/stream/*", "/benchmarks/r/{public_id}/report.html",
         "/benchmarks/r/{public_id}/export.{ending}", "/benchmarks/t/{public_id}/export.yaml",
         "/benchmarks/?/{public_id}/files/{file_id}/",

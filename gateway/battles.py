@@ -1,0 +1,163 @@
+"""Stored battles that programs start; docs/gateway.md."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+
+import msgspec
+from django.utils.translation import gettext_lazy as _
+
+from battles.actions import start_session
+from battles.models import Answer, Battle, Turn
+from battles.prompting.auto_options import DEFAULT_DIAL, AutoOptions, RoutingContext
+from battles.prompting.lineup import BattleRequest
+from battles.prompting.messages import CHARACTERS_PER_TOKEN
+from common.api.openai_errors import openai_error
+from common.errors import NotAllowed
+from common.late_response import LateResponse
+from gateway.authentication import Caller
+from gateway.candidates import AUTO_MODELS
+from gateway.completions import (
+    COMMENT,
+    DONE,
+    HEADERS,
+    ChunkWriter,
+    choice_payload,
+    completion_payload,
+)
+from gateway.errors import ModelsFailed
+from gateway.failures import RETRY_AFTER_S
+from gateway.models import Exchange
+from gateway.parsing.chat import ChatBody
+from gateway.parsing.fields import BadField
+from gateway.payload_types import DeltaPayload, UsagePayload
+from gateway.slots import RequestSlot
+from gateway.threads import in_thread_with_retry
+
+BATTLE = "battle"
+FIRST_PAUSE_S, MAX_PAUSE_S = 0.2, 2.0
+# Of both answers, with the time in the queue.
+MAX_WAIT_S = 600.0
+KEEP_ALIVE_S = 15.0
+
+
+class TextsNotKept(NotAllowed):
+    code = "texts_not_kept"
+    message = _("A battle is stored: make a token that keeps texts.")
+
+
+def is_battle(chat: ChatBody, caller: Caller) -> bool:
+    """Return whether the answer is a stored battle. Raises TextsNotKept and BadField."""
+    if chat.model != BATTLE:
+        may_be_battle = chat.model in AUTO_MODELS and chat.allow_battle and caller.token.keeps_texts
+        return may_be_battle and chat.is_single_prompt
+    if not caller.token.keeps_texts:
+        raise TextsNotKept
+    if chat.n == 1:
+        raise BadField("The model “battle” gives two choices.", "n")
+    if not chat.is_single_prompt:
+        raise BadField("The model “battle” takes one message of the user, a text, without tools.", "messages")
+    return True
+
+
+def open_battle(caller: Caller, chat: ChatBody, slot: RequestSlot) -> "BattleAnswer":
+    """Start a battle, or what auto mode decides. Raises as battles.actions.start_session."""
+    auto = None
+    if chat.model in AUTO_MODELS:
+        dial = AUTO_MODELS[chat.model]
+        if dial is None:
+            dial = DEFAULT_DIAL if chat.dial is None else chat.dial
+        context = RoutingContext(data_loaded=chat.data_loaded, workflow=chat.workflow)
+        auto = AutoOptions(context=context, dial=dial, max_cost=chat.max_cost)
+    battle = start_session(
+        actor=caller.actor, prompt=chat.conversation.prompts[0], battle_request=BattleRequest(auto=auto)
+    )
+    exchange = Exchange.objects.create(
+        user=caller.actor.user, token=caller.token, asked_model=chat.model, is_stream=chat.is_stream, battle=battle
+    )
+    return BattleAnswer(chat, battle, exchange, slot)
+
+
+class BattleAnswer(LateResponse):
+    """Unlabelled choices, all at once when both are complete: neither their pace nor their order tells models apart."""
+
+    def __init__(self, chat: ChatBody, battle: Battle, exchange: Exchange, slot: RequestSlot) -> None:
+        super().__init__(iter(()), content_type="application/json", headers=HEADERS)
+        self.headers["X-Arena-Battle"] = battle.public_id
+        self._chat, self._battle, self._exchange, self._slot = chat, battle, exchange, slot
+        self._created = int(time.time())
+
+    async def begin(self) -> None:
+        if self._chat.is_stream:
+            self.headers["Content-Type"] = "text/event-stream; charset=utf-8"
+            self.streaming_content = self._chunks()
+            return
+        texts = await self._wait()
+        if texts is None:
+            failure = ModelsFailed(retry_after=RETRY_AFTER_S)
+            self.status_code = failure.http_status
+            self.headers["Retry-After"] = str(failure.retry_after)
+            self.streaming_content = _once(msgspec.json.encode(openai_error(failure)))
+            return
+        choices = [
+            choice_payload(index, text=text, reasoning="", tool_calls=[], finish="stop")
+            for index, text in enumerate(texts)
+        ]
+        payload = completion_payload(
+            self._exchange.public_id, created=self._created, model=BATTLE, choices=choices, usage=self._usage(texts)
+        )
+        self.streaming_content = _once(msgspec.json.encode(payload))
+
+    async def _chunks(self) -> AsyncIterator[bytes]:
+        writer = ChunkWriter(
+            self._exchange.public_id, created=self._created, model=BATTLE, includes_usage=self._chat.includes_usage
+        )
+        waiting = asyncio.ensure_future(self._wait())
+        try:
+            while not waiting.done():
+                await asyncio.wait([waiting], timeout=KEEP_ALIVE_S)
+                if not waiting.done():
+                    yield COMMENT
+            texts = waiting.result()
+        finally:
+            waiting.cancel()
+        if texts is None:
+            yield b"data: " + msgspec.json.encode(openai_error(ModelsFailed(retry_after=RETRY_AFTER_S))) + b"\n\n"
+            return
+        chunks = b""
+        for index, text in enumerate(texts):
+            delta: DeltaPayload = {"role": "assistant", "content": text}
+            chunks += writer.delta(delta, index=index) + writer.delta({}, index=index, finish="stop")
+        yield chunks + (writer.usage(self._usage(texts)) if self._chat.includes_usage else b"") + DONE
+
+    async def _wait(self) -> list[str] | None:
+        """Return the answers from left to right once all are complete; None if one failed."""
+        until, pause_s = time.monotonic() + MAX_WAIT_S, FIRST_PAUSE_S
+        while time.monotonic() < until:
+            turn = await in_thread_with_retry(_finished_turn, self._battle.pk)
+            if turn is not None:
+                answers = turn.answers.all()
+                is_complete = all(answer.state == Answer.State.DONE for answer in answers)
+                by_side = sorted(answers, key=lambda answer: answer.side.position)
+                return [answer.text for answer in by_side] if is_complete else None
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, MAX_PAUSE_S)
+        return None
+
+    def _usage(self, texts: list[str]) -> UsagePayload:
+        """Return an estimate by characters: the models' own counts would tell them apart."""
+        prompt = -(-self._chat.characters // CHARACTERS_PER_TOKEN) * len(texts)
+        completion = sum(-(-len(text) // CHARACTERS_PER_TOKEN) for text in texts)
+        return {
+            "prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion,
+            "completion_tokens_details": {"reasoning_tokens": 0},
+        }  # fmt: skip
+
+
+def _finished_turn(battle_id: int) -> Turn | None:
+    finished = Turn.objects.filter(battle=battle_id, index=0, state=Turn.State.DONE)
+    return finished.prefetch_related("answers__side").first()
+
+
+async def _once(body: bytes) -> AsyncIterator[bytes]:
+    yield body

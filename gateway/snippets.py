@@ -1,0 +1,74 @@
+"""Settings of other software, ready to be copied."""
+
+from typing import NamedTuple
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+CURL = """\
+curl {base_url}/chat/completions \\
+  -H "Authorization: Bearer $ARENA_TOKEN" \\
+  -H "Content-Type: application/json" \\
+  -d '{{"model": "auto", "messages": [{{"role": "user", "content": "Name a river."}}]}}'"""
+PYTHON = """\
+import os
+
+from openai import OpenAI
+
+client = OpenAI(base_url="{base_url}", api_key=os.environ["ARENA_TOKEN"])
+stream = client.chat.completions.create(
+    model="auto", messages=[{{"role": "user", "content": "Name a river."}}], stream=True
+)
+for chunk in stream:
+    print(chunk.choices[0].delta.content or "", end="")"""
+JAVASCRIPT = """\
+import OpenAI from "openai";
+
+const client = new OpenAI({{ baseURL: "{base_url}", apiKey: process.env.ARENA_TOKEN }});
+const answer = await client.chat.completions.create({{
+  model: "auto",
+  messages: [{{ role: "user", content: "Name a river." }}],
+}});
+console.log(answer.choices[0].message.content);"""
+OPEN_WEBUI = """\
+docker run -p 3000:8080 -v open-webui:/app/backend/data \\
+  -e ENABLE_OLLAMA_API=false \\
+  -e OPENAI_API_BASE_URL={base_url} \\
+  -e OPENAI_API_KEY="$ARENA_TOKEN" \\
+  open-webui"""
+LIBRECHAT = """\
+version: 1.2.1
+endpoints:
+  custom:
+    - name: Arena
+      apiKey: "${{ARENA_TOKEN}}"
+      baseURL: "{base_url}"
+      models:
+        default: ["auto"]
+        fetch: true
+      titleConvo: true
+      titleModel: auto-cheap"""
+
+
+class Snippet(NamedTuple):
+    key: str
+    title: str | Promise
+    language: str
+    code: str
+    hint: str | Promise = ""
+
+
+def snippets(base_url: str) -> list[Snippet]:
+    return [
+        Snippet("curl", "curl", "sh", CURL.format(base_url=base_url)),
+        Snippet("python", _("OpenAI’s client for Python"), "python", PYTHON.format(base_url=base_url)),
+        Snippet("javascript", _("OpenAI’s client for JavaScript"), "js", JAVASCRIPT.format(base_url=base_url)),
+        Snippet(
+            "open-webui", "Open WebUI", "sh", OPEN_WEBUI.format(base_url=base_url),
+            _("Or in its administration, under Connections: add the address and the token."),
+        ),
+        Snippet(
+            "librechat", "LibreChat", "yaml", LIBRECHAT.format(base_url=base_url),
+            _("In librechat.yaml, with ARENA_TOKEN in its .env."),
+        ),
+    ]  # fmt: skip

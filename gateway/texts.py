@@ -1,0 +1,29 @@
+"""Texts of an exchange, stored for tokens that keep them."""
+
+from common.payload_types import JsonObject
+from common.text.storable import storable
+from gateway.parsing.chat import ChatBody
+from gateway.payload_types import ToolCallPayload
+
+# A picture is stored as the beginning of its data URL.
+_KEPT_URL_CHARACTERS = 40
+
+
+def kept_texts(chat: ChatBody, *, text: str, reasoning: str, tool_calls: list[ToolCallPayload]) -> JsonObject:
+    answer: JsonObject = {"role": "assistant", "content": storable(text)}
+    if reasoning:
+        answer["reasoning_content"] = storable(reasoning)
+    if tool_calls:
+        answer["tool_calls"] = tool_calls
+    return {"messages": [_without_pictures(message) for message in chat.conversation.messages], "answer": answer}
+
+
+def _without_pictures(message: JsonObject) -> JsonObject:
+    content = message["content"]
+    return {**message, "content": [_part(part) for part in content]} if isinstance(content, list) else message
+
+
+def _part(part: JsonObject) -> JsonObject:
+    if part["type"] != "image_url":
+        return part
+    return {"type": "image_url", "image_url": {"url": part["image_url"]["url"][:_KEPT_URL_CHARACTERS] + "…"}}

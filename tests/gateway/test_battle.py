@@ -1,0 +1,101 @@
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import openai
+import pytest
+from openai import OpenAI
+
+from accounts.actor import Actor
+from accounts.models import ApiToken, Scope
+from battles.models import Battle, Vote
+from gateway.models import Exchange
+from tests.fake_provider import FakeProvider
+from tests.site import Reader
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ASKED: Any = [{"role": "user", "content": "one two three"}]
+VOTER = [Scope.GATEWAY, Scope.VOTE]
+
+
+@pytest.fixture
+def battling(site: str, owner: Actor) -> Iterator[OpenAI]:
+    assert owner.user is not None
+    token = ApiToken.issue(user=owner.user, name="app", scopes=VOTER, keeps_texts=True)[1]
+    with OpenAI(base_url=f"{site}/v1", api_key=token, max_retries=0, timeout=60) as client:
+        yield client
+
+
+def test_battle_gives_two_choices_to_vote_on(
+    battling: OpenAI, site: str, model: Callable[..., Any], fake_provider: FakeProvider
+):
+    slugs = {model("honest-canary-a").slug, model("honest-canary-b").slug}
+    raw = battling.chat.completions.with_raw_response.create(model="battle", messages=ASKED, n=2, temperature=0)
+    answer = raw.parse()
+    assert [choice.message.content for choice in answer.choices] == ["one two three "] * 2
+    assert (answer.model, [choice.index for choice in answer.choices]) == ("battle", [0, 1])
+    assert raw.headers["X-Arena-Dropped"] == "temperature"
+    seen = raw.text + str(raw.headers)
+    assert not any(name in seen for name in (*slugs, "canary"))
+    battle = raw.headers["X-Arena-Battle"]
+    exchange = Exchange.objects.get()
+    assert (exchange.battle.public_id, exchange.battle.origin, exchange.cost) == (battle, "draw", None)
+    voted = Reader(site, token=battling.api_key).api("POST", f"battles/{battle}/vote/", {"choice": "left"})
+    assert voted.status_code == 201
+    assert Vote.objects.count() == 1
+
+
+def test_battle_is_streamed_blind(battling: OpenAI, model: Callable[..., Any], fake_provider: FakeProvider):
+    model(), model()
+    chunks = list(
+        battling.chat.completions.create(
+            model="battle", messages=ASKED, stream=True, stream_options={"include_usage": True}
+        )
+    )
+    texts = {0: "", 1: ""}
+    for chunk in chunks[:-1]:
+        texts[chunk.choices[0].index] += chunk.choices[0].delta.content or ""
+    assert texts == {0: "one two three ", 1: "one two three "}
+    assert chunks[-1].usage is not None
+
+
+def test_failed_side_is_an_error(battling: OpenAI, model: Callable[..., Any], fake_provider: FakeProvider):
+    model("cut-after-1"), model("cut-after-1")
+    with pytest.raises(openai.InternalServerError) as failure:
+        battling.chat.completions.create(model="battle", messages=ASKED)
+    assert failure.value.code == "models_failed"
+
+
+def test_battle_needs_kept_texts_and_one_prompt(client: OpenAI, battling: OpenAI, model: Callable[..., Any]):
+    model(), model()
+    with pytest.raises(openai.PermissionDeniedError) as refusal:
+        client.chat.completions.create(model="battle", messages=ASKED)
+    assert refusal.value.code == "texts_not_kept"
+    with pytest.raises(openai.BadRequestError) as wrong:
+        battling.chat.completions.create(model="battle", messages=[{"role": "system", "content": "x"}, *ASKED])
+    assert wrong.value.param == "messages"
+    with pytest.raises(openai.BadRequestError):
+        battling.chat.completions.create(model="battle", messages=ASKED, n=1)
+    assert not Battle.objects.exists()
+
+
+def test_auto_may_become_a_battle(battling: OpenAI, model: Callable[..., Any], settings: Any):
+    settings.ARENA_ROUTER = "tests.gateway.test_battle.always_battle"
+    model(), model()
+    extra = {"metadata": {"allow_battle": "true"}}
+    raw = battling.chat.completions.with_raw_response.create(model="auto", messages=ASKED, extra_body=extra)
+    assert len(raw.parse().choices) == 2
+    assert Battle.objects.get().origin == "router"
+    plain = battling.chat.completions.with_raw_response.create(model="auto", messages=ASKED)
+    assert (len(plain.parse().choices), Battle.objects.count()) == (1, 1)
+
+
+def always_battle(request: Any, actor: Actor) -> Any:
+    from dataclasses import replace
+
+    from battles.prompting.routing import Target, heaviest_weight
+
+    routed = heaviest_weight(request, actor)
+    if not request.allow_battle:
+        return routed
+    pair = tuple(alternative.model for alternative in routed.alternatives[:2])
+    return replace(routed, target=Target.ARENA, models=pair)

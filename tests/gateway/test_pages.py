@@ -1,0 +1,113 @@
+import html
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import httpx2
+import pytest
+from django.test import Client
+from openai import OpenAI
+
+from accounts.actions import delete_account
+from accounts.actor import Actor
+from accounts.models import ApiToken, Scope
+from accounts.personal_data import collect_personal_data
+from arena_site.retention import purge
+from battles.models import Call
+from gateway.models import Exchange
+from gateway.snippets import snippets
+from models_registry.versions import set_price
+from tests import make
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ASKED: Any = [{"role": "user", "content": "one two three"}]
+
+
+@pytest.fixture
+def keeping_token(owner: Actor) -> str:
+    assert owner.user is not None
+    return ApiToken.issue(user=owner.user, name="keeps", scopes=[Scope.GATEWAY], keeps_texts=True)[1]
+
+
+def test_snippets_run_unchanged(address: str, token: str, model: Callable[..., Any], settings: Any):
+    settings.ARENA_ROUTER = "battles.prompting.routing.heaviest_weight"
+    model()
+    page = httpx2.get(f"{address}/software/").text
+    code = {
+        key: html.unescape(text) for key, text in re.findall(r'<pre id="code-([\w-]+)"[^>]*>(.*?)</pre>', page, re.S)
+    }
+    assert list(code) == ["curl", "python", "javascript", "open-webui", "librechat"]
+    assert all(f"{address}/v1" in text for text in code.values())
+    environment = {**os.environ, "ARENA_TOKEN": token, "NO_PROXY": "*"}
+    answered = subprocess.run(["sh", "-c", code["curl"]], env=environment, capture_output=True, text=True, timeout=60)
+    assert json.loads(answered.stdout)["choices"][0]["message"]["content"] == "Name a river. "
+    printed = subprocess.run(
+        [sys.executable, "-c", code["python"]], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert (printed.stdout, printed.returncode) == ("Name a river. ", 0)
+
+
+def test_snippets_name_the_address_once_each():
+    assert all(snippet.code.count("https://arena.example/v1") == 1 for snippet in snippets("https://arena.example/v1"))
+
+
+def test_token_page_offers_options_and_shows_use(
+    client: OpenAI, model: Callable[..., Any], owner: Actor, keeping_token: str
+):
+    paid = model()
+    set_price(paid, Decimal(0), Decimal(10_000))
+    client.chat.completions.create(model=paid.slug, messages=ASKED)
+    browser = make.browser(owner)
+    page = browser.get("/accounts/tokens/").text
+    assert "1 request in 30 days, $0.03" in re.sub(r"\s+", " ", page)
+    assert "0 requests in 30 days" in re.sub(r"\s+", " ", page)
+    assert 'name="keeps_texts"' in page
+    made = {"name": "app", "scopes": ["gateway"], "days": "30", "keeps_texts": "on", "caches_answers": "on"}
+    assert browser.post("/accounts/tokens/", made).status_code == 201
+    row = ApiToken.objects.get(name="app")
+    assert (row.keeps_texts, row.caches_answers) == (True, True)
+    browser.post("/accounts/tokens/", {**made, "name": "reader", "scopes": ["read"]})
+    assert not ApiToken.objects.get(name="reader").keeps_texts
+
+
+def test_api_lists_use_of_tokens(client: OpenAI, model: Callable[..., Any], owner: Actor):
+    client.chat.completions.create(model=model().slug, messages=ASKED)
+    [listed] = make.browser(owner).get("/api/v1/me/tokens/").json()["results"]
+    assert listed["usage"] == {
+        "days": 30, "requests": 1, "prompt_tokens": 7, "completion_tokens": 3, "cost": "0",
+    }  # fmt: skip
+    assert (listed["keeps_texts"], listed["caches_answers"]) == (False, False)
+
+
+def test_kept_texts_belong_to_their_owner(address: str, keeping_token: str, model: Callable[..., Any], owner: Actor):
+    with OpenAI(base_url=f"{address}/v1", api_key=keeping_token, max_retries=0) as client:
+        client.chat.completions.create(model=model().slug, messages=ASKED)
+    assert owner.user is not None
+    exchange = Exchange.objects.get()
+    assert exchange.texts == {"messages": ASKED, "answer": {"role": "assistant", "content": "one two three "}}
+    [exported] = collect_personal_data(owner.user)["gateway_exchanges"]
+    assert exported["texts"] == exchange.texts
+    make.user(is_superuser=True)
+    delete_account(owner.user)
+    exchange.refresh_from_db()
+    assert (exchange.texts, exchange.user, exchange.session_digest) == (None, None, "")
+
+
+def test_old_exchanges_are_purged(client: OpenAI, model: Callable[..., Any]):
+    client.chat.completions.create(model=model().slug, messages=ASKED)
+    purge()
+    assert Exchange.objects.count() == 1
+    Exchange.objects.update(created_at="2020-01-01T00:00:00Z")
+    purge()
+    assert (Exchange.objects.count(), Call.objects.count()) == (0, 1)
+
+
+def test_private_site_shows_the_page_to_members(settings: Any):
+    settings.ARENA_ACCESS = "private"
+    assert Client().get("/software/").status_code == 302
+    assert make.browser(make.member()).get("/software/").status_code == 200

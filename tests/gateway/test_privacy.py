@@ -1,0 +1,104 @@
+"""Texts, tokens and keys stay where they belong."""
+
+import json
+import logging
+from typing import Any
+
+import httpx2
+import pytest
+from django.apps import apps
+from django.core import serializers
+
+from accounts.models import ApiToken, Scope
+from battles.models import Call
+from common.valkey.connections import connection
+from models_registry.encryption import encrypt
+from models_registry.models import Provider
+from tests import make
+from tests.fake_provider import CANARY as UPSTREAM
+from tests.fake_provider import FakeProvider
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.django_db(transaction=True)
+KEY = "sk-canary-of-the-provider-9d1c"
+CANARIES = {
+    "prompt": "canaryprompt", "system": "canarysystem", "tool": "canarytool", "stop": "canarystop",
+    "session": "canarysession", "user": "canaryuser",
+}  # fmt: skip
+
+
+def everything_stored() -> str:
+    rows = [row for model in apps.get_models() if model._meta.managed for row in model._default_manager.all()]
+    keys = [str(key) for key in connection().scan_iter("*")]
+    values = [str(connection().get(key)) for key in keys if connection().type(key) == "string"]
+    return serializers.serialize("json", rows) + json.dumps([keys, values])
+
+
+def body(model: str, **fields: Any) -> dict[str, Any]:
+    tool = {"type": "function", "function": {"name": CANARIES["tool"], "parameters": {"type": "object"}}}
+    return {
+        "model": model, "user": CANARIES["user"], "stop": [CANARIES["stop"]], "tools": [tool],
+        "metadata": {"session_id": CANARIES["session"]},
+        "messages": [
+            {"role": "system", "content": CANARIES["system"]}, {"role": "user", "content": CANARIES["prompt"]},
+        ],
+        **fields,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("upstream_name", ["honest", "calls-tools", "html", "cut-after-0", "status-500", "indiscreet"])
+@pytest.mark.parametrize("asked", ["named", "auto"])
+def test_texts_and_secrets_are_found_nowhere(
+    address: str, token: str, fake_provider: FakeProvider, caplog: pytest.LogCaptureFixture, capfd: Any,
+    upstream_name: str, asked: str, settings: Any,
+):  # fmt: skip
+    settings.ARENA_ROUTER = "battles.prompting.routing.heaviest_weight"
+    caplog.set_level(logging.DEBUG)
+    model = make.model(upstream_name, at=fake_provider.base_url, abilities=["tools"])
+    provider = Provider.objects.get()
+    provider.key_encrypted = encrypt(KEY)
+    provider.save()
+    headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": "k-1"}
+    name = model.slug if asked == "named" else "auto"
+    for is_stream in (False, True):
+        with httpx2.stream(
+            "POST", f"{address}/v1/chat/completions", json=body(name, stream=is_stream), headers=headers, timeout=60
+        ) as response:
+            received = response.read().decode() + str(response.headers)
+        assert KEY not in received
+        assert UPSTREAM not in received
+    wait_for(lambda: not Call.objects.unfinished().exists())
+    written = everything_stored() + caplog.text + "".join(capfd.readouterr())
+    assert [name for name, canary in CANARIES.items() if canary in written] == []
+    assert token not in written
+    assert KEY not in written
+    assert fake_provider.requests  # a model was asked
+
+
+def test_upstream_learns_nothing_about_the_caller(
+    address: str, token: str, fake_provider: FakeProvider, owner: Any, monkeypatch: pytest.MonkeyPatch
+):
+    model = make.model("honest", at=fake_provider.base_url, abilities=["tools"])
+    headers = {"Authorization": f"Bearer {token}", "X-Forwarded-For": "192.0.2.7", "Cookie": "a=canarycookie"}
+    sent: list[str] = []
+    complete = fake_provider._complete
+
+    async def keep_head(request: Any) -> Any:
+        sent.append(str(request.headers))
+        return await complete(request)
+
+    monkeypatch.setattr(fake_provider, "_complete", keep_head)
+    response = httpx2.post(f"{address}/v1/chat/completions", json=body(model.slug), headers=headers, timeout=60)
+    assert response.status_code == 200
+    told = json.dumps(fake_provider.requests) + "".join(sent)
+    secrets = (token, owner.user.email, "192.0.2.7", "canarycookie", CANARIES["user"], CANARIES["session"], address)
+    assert [secret for secret in secrets if secret in told] == []
+
+
+def test_only_keeping_tokens_keep_texts(address: str, owner: Any, fake_provider: FakeProvider):
+    model = make.model("honest", at=fake_provider.base_url, abilities=["tools"])
+    keeping = ApiToken.issue(user=owner.user, name="k", scopes=[Scope.GATEWAY], keeps_texts=True)[1]
+    headers = {"Authorization": f"Bearer {keeping}"}
+    httpx2.post(f"{address}/v1/chat/completions", json=body(model.slug), headers=headers, timeout=60)
+    stored = everything_stored()
+    assert [name for name, canary in CANARIES.items() if canary in stored] == ["prompt", "system"]
