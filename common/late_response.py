@@ -1,5 +1,6 @@
 """Responses whose status is known only after waiting on the event loop, without a thread or a connection."""
 
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
@@ -16,6 +17,10 @@ class LateResponse(StreamingHttpResponse):
 
     async def end(self) -> None:
         """Clean up; awaited once, whether or not the response was sent."""
+
+
+async def once(body: bytes) -> AsyncIterator[bytes]:
+    yield body
 
 
 @cache

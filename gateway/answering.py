@@ -14,8 +14,9 @@ from battles.worker.call_store import CallResult, PreparedCall, estimate_tokens
 from common import logs
 from common.api.openai_errors import openai_error
 from common.errors import ArenaError, ServiceAway
-from common.late_response import LateResponse
-from gateway import calls
+from common.late_response import LateResponse, once
+from gateway import cache, calls
+from gateway.cache import CachedAnswer
 from gateway.calls import NoSlot, Request
 from gateway.completions import (
     COMMENT,
@@ -31,7 +32,7 @@ from gateway.completions import (
 )
 from gateway.errors import ModelBusy
 from gateway.failures import RETRY_AFTER_S, failure_error
-from gateway.payload_types import CompletionPayload, DeltaPayload
+from gateway.payload_types import ChoicePayload, CompletionPayload, DeltaPayload
 from gateway.slots import RequestSlot
 from gateway.texts import kept_texts
 from gateway.threads import in_thread, in_thread_with_retry
@@ -47,11 +48,14 @@ FIRST_PAUSE_S, MAX_PAUSE_S = 0.1, 1.0
 class Answer(LateResponse):
     """Response to one request: an event stream, or JSON once the answer is complete."""
 
-    def __init__(self, request: Request, prepared: PreparedCall | None, slot: RequestSlot) -> None:
-        """prepared: the first call; None if it has to wait for a slot."""
+    def __init__(
+        self, request: Request, prepared: PreparedCall | None, slot: RequestSlot, *, cache_key: str = ""
+    ) -> None:
+        """prepared: the first call; None if it has to wait for a slot. cache_key: of the chosen model's answer."""
         super().__init__(iter(()), content_type="application/json", headers=HEADERS)
         self._request = request
         self._slot = slot
+        self._cache_key = cache_key
         self._language = get_language() or "en"
         self._created = int(time.time())
         self._prepared = prepared
@@ -137,6 +141,16 @@ class Answer(LateResponse):
             settling = asyncio.ensure_future(in_thread_with_retry(calls.settle, self._request, prepared, result))
             self._settling.append(settling)
             await asyncio.shield(settling)
+            if self._cache_key and not self._request.fallbacks and result.error is None and not result.stopped:
+                answer = CachedAnswer(prepared.row.model.slug, self._choice(result), usage_payload(prepared.row))
+                await in_thread(cache.store, self._cache_key, answer)
+
+    def _choice(self, result: CallResult) -> ChoicePayload:
+        tool_calls = joined_tool_calls(self._upstream.tool_calls) if self._upstream is not None else []
+        return choice_payload(
+            0, text="".join(result.texts), reasoning="".join(result.reasonings), tool_calls=tool_calls,
+            finish=finish_reason(result, has_tool_calls=bool(tool_calls)),
+        )  # fmt: skip
 
     async def _release_claim(self) -> None:
         claim = self._request.claim
@@ -185,20 +199,15 @@ class Answer(LateResponse):
     def _set_body(self, payload: object) -> None:
         body = msgspec.json.encode(payload)
         self.headers["Content-Length"] = str(len(body))
-        self.streaming_content = _once(body)
+        self.streaming_content = once(body)
 
     def _completion(self, upstream: Upstream) -> CompletionPayload:
         result = upstream.result
         estimate_tokens(upstream.prepared, result)
-        tool_calls = joined_tool_calls(upstream.tool_calls)
-        choice = choice_payload(
-            0, text="".join(result.texts), reasoning="".join(result.reasonings), tool_calls=tool_calls,
-            finish=finish_reason(result, has_tool_calls=bool(tool_calls)),
-        )  # fmt: skip
         row = upstream.prepared.row
         return completion_payload(
-            self._request.exchange.public_id, created=self._created, model=row.model.slug, choices=[choice],
-            usage=usage_payload(row),
+            self._request.exchange.public_id, created=self._created, model=row.model.slug,
+            choices=[self._choice(result)], usage=usage_payload(row),
         )  # fmt: skip
 
     async def _chunks(self, upstream: Upstream) -> AsyncIterator[bytes]:
@@ -282,7 +291,3 @@ def _deltas(pieces: list[Piece]) -> list[DeltaPayload]:
             else:
                 deltas.append({"content": text})
     return deltas
-
-
-async def _once(body: bytes) -> AsyncIterator[bytes]:
-    yield body

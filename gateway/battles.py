@@ -14,7 +14,7 @@ from battles.prompting.lineup import BattleRequest
 from battles.prompting.messages import CHARACTERS_PER_TOKEN
 from common.api.openai_errors import openai_error
 from common.errors import NotAllowed
-from common.late_response import LateResponse
+from common.late_response import LateResponse, once
 from gateway.authentication import Caller
 from gateway.candidates import AUTO_MODELS
 from gateway.completions import (
@@ -97,7 +97,7 @@ class BattleAnswer(LateResponse):
             failure = ModelsFailed(retry_after=RETRY_AFTER_S)
             self.status_code = failure.http_status
             self.headers["Retry-After"] = str(failure.retry_after)
-            self.streaming_content = _once(msgspec.json.encode(openai_error(failure)))
+            self.streaming_content = once(msgspec.json.encode(openai_error(failure)))
             return
         choices = [
             choice_payload(index, text=text, reasoning="", tool_calls=[], finish="stop")
@@ -106,7 +106,7 @@ class BattleAnswer(LateResponse):
         payload = completion_payload(
             self._exchange.public_id, created=self._created, model=BATTLE, choices=choices, usage=self._usage(texts)
         )
-        self.streaming_content = _once(msgspec.json.encode(payload))
+        self.streaming_content = once(msgspec.json.encode(payload))
 
     async def _chunks(self) -> AsyncIterator[bytes]:
         writer = ChunkWriter(
@@ -157,7 +157,3 @@ class BattleAnswer(LateResponse):
 def _finished_turn(battle_id: int) -> Turn | None:
     finished = Turn.objects.filter(battle=battle_id, index=0, state=Turn.State.DONE)
     return finished.prefetch_related("answers__side").first()
-
-
-async def _once(body: bytes) -> AsyncIterator[bytes]:
-    yield body

@@ -9,7 +9,7 @@ from django.views.decorators.csrf import csrf_exempt
 from battles.moderation.examination import check_texts
 from common.api.openai_errors import openai_error
 from common.errors import ArenaError, TooLarge
-from gateway import calls, idempotency, upstream
+from gateway import cache, calls, idempotency, upstream
 from gateway.answering import Answer
 from gateway.authentication import Caller, authenticate
 from gateway.battles import is_battle, open_battle
@@ -118,9 +118,14 @@ def _answer(request: HttpRequest, caller: Caller, chat: ChatBody, claim: Claim |
         user=caller.actor.user, token=caller.token, asked_model=chat.model, is_stream=chat.is_stream,
         session_digest=digest,
     )  # fmt: skip
-    gateway_request = Request(caller, chat, exchange, candidates, claim=claim)
-    response = Answer(gateway_request, calls.open_first(gateway_request), slot)
     model = candidates.models[0]
+    cache_key = cache.cache_key(chat, caller, model)
+    if (cached := cache.find(cache_key)) is not None:
+        if claim is not None:
+            claim.release()
+        return cache.cached_response(chat, exchange, cached)
+    gateway_request = Request(caller, chat, exchange, candidates, claim=claim)
+    response = Answer(gateway_request, calls.open_first(gateway_request), slot, cache_key=cache_key)
     if names := [*chat.dropped, *model.provider.dialect.unsent(model.upstream_name, chat.parameters)]:
         response.headers["X-Arena-Dropped"] = _header_of(names)
     return response

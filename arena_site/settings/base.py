@@ -238,8 +238,8 @@ CORS_ALLOW_HEADERS = [
 ]  # fmt: skip
 CORS_EXPOSE_HEADERS = [
     "Retry-After", "RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
-    "X-Request-ID", "X-Arena-Battle", "X-Arena-Decision", "X-Arena-Dropped", "X-Arena-Fallback", "X-Arena-Model",
-    "X-Arena-Reason",
+    "X-Request-ID", "X-Arena-Battle", "X-Arena-Cached", "X-Arena-Decision", "X-Arena-Dropped", "X-Arena-Fallback",
+    "X-Arena-Model", "X-Arena-Reason",
 ]  # fmt: skip
 
 CONTENT_SECURITY_POLICY = {
