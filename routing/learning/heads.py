@@ -18,7 +18,7 @@ from routing.learning.features import CELLS
 from routing.learning.fitting import Design, Sides, fit
 from routing.learning.grounded import Floats, Indices, information, probabilities
 from routing.learning.router import Router
-from routing.learning.votes import FOLDS, TrainingVotes
+from routing.learning.votes import FOLDS, TrainingVotes, empty_matrix
 
 METHOD = "grounded Rao–Kupper 1"
 # Natural-log units: of β, of the mean of β, and of the means of δ and u.
@@ -272,4 +272,4 @@ def _squared(matrix: csr_array) -> csr_array:
 
 
 def _without_labels(votes: TrainingVotes) -> TrainingVotes:
-    return replace(votes, label_names=(), labels=csr_array((len(votes), 0), dtype=np.float32))
+    return replace(votes, label_names=(), labels=empty_matrix(len(votes), 0))

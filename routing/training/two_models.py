@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import TypedDict
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from routing.learning.evaluation import gap_curve
 from routing.learning.grounded import BOTH_BAD, LEFT, RIGHT, TIE, Floats, win_chance
 from routing.learning.heads import HeadReport, train
-from routing.learning.votes import TrainingVotes, feature_matrix
+from routing.learning.votes import TrainingVotes, empty_matrix, feature_matrix
 
 COLUMNS = ("prompt", "weak_ok", "strong_ok")
 MIN_ROWS = 100
@@ -43,9 +42,8 @@ def evaluate_file(path: Path) -> GapResult:
     order = np.random.default_rng(_SEED).permutation(len(prompts))
     old, later = order[: len(order) // 2], order[len(order) // 2 :]
     features, left, each = feature_matrix([[prompt] for prompt in prompts]), np.zeros_like(old), np.arange(len(old))
-    no_labels = csr_array((len(old), 0), dtype=np.float32)
     trained = train(
-        TrainingVotes((0, 1), left, left + 1, outcome[old], each, each, (), no_labels, features[old])
+        TrainingVotes((0, 1), left, left + 1, outcome[old], each, each, (), empty_matrix(len(old), 0), features[old])
     )  # fmt: skip
     theta = np.array([trained.router.scores((0, 1), (), (prompts[row],)).theta for row in later.tolist()])
     if weak[later].mean() == strong[later].mean():

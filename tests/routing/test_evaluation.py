@@ -65,3 +65,21 @@ def test_unusable_file_is_refused(tmp_path, text):
         call_command("evaluate_router", file=file)
     with pytest.raises(CommandError, match="cannot be read"):
         call_command("evaluate_router", file=FOLDER / "absent.csv")
+
+
+def test_evaluations_are_shown_with_curves(client, administrator):
+    client.force_login(administrator)
+    ada, bob = contestants("ada", "bob")
+    cast_with_prompts(ada, bob, 400)
+    call_command("evaluate_router")
+    row = RouterEvaluation.objects.get()
+    page = client.get(f"/admin/routing/routerevaluation/{row.pk}/change/").text
+    assert '<th scope="row">always the best</th>' in page
+    assert "<polyline" in page
+    assert "Predicted and real wins" in page
+    gap = {"area": 0.65, "half": 0.3, "most": 0.6, "curve": [[0, 0], [0.5, 0.7], [1, 1]]}
+    row = RouterEvaluation.objects.create(source="two.csv", votes=9, result=gap)
+    page = client.get(f"/admin/routing/routerevaluation/{row.pk}/change/").text
+    assert "CPT50" in page
+    assert 'points="20.0,190.0 200.0,64.0 380.0,10.0"' in page
+    assert client.get("/admin/routing/routerevaluation/").status_code == 200
