@@ -1,5 +1,4 @@
 from django.contrib import admin
-from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
@@ -20,9 +19,6 @@ class RouterEvaluationAdmin(ReadOnlyAdmin):
         "calibration_table",
     ]  # fmt: skip
     readonly_fields = ["source_name", "policy_table", "figures", "curve", "calibration_table"]
-
-    def has_delete_permission(self, request: HttpRequest, obj: RouterEvaluation | None = None) -> bool:
-        return False
 
     @admin.display(description=_("source"))
     def source_name(self, evaluation: RouterEvaluation) -> str:
@@ -50,6 +46,7 @@ class RouterEvaluationAdmin(ReadOnlyAdmin):
     @admin.display(description=_("figures"))
     def figures(self, evaluation: RouterEvaluation) -> SafeString | str:
         result = evaluation.result
+        rows: list[list[object]]
         if "half" in result:
             rows = [
                 ["APGR", number(result["area"])],

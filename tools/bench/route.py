@@ -4,18 +4,18 @@ import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import resource  # noqa: E402
-import time  # noqa: E402
-from collections.abc import Sequence  # noqa: E402
+import resource
+import time
+from collections.abc import Sequence
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-from routing.learning.choosing import Option, choose  # noqa: E402
-from routing.learning.evaluation import calibration  # noqa: E402
-from routing.learning.heads import METHOD, fit_router, train  # noqa: E402
-from routing.learning.router import Router  # noqa: E402
-from tests.routing.synthetic import KINDS, SyntheticArena  # noqa: E402
-from tools.bench.arena import Bench  # noqa: E402
+from routing.learning.choosing import Option, choose
+from routing.learning.evaluation import calibration
+from routing.learning.heads import METHOD, fit_router, train
+from routing.learning.router import Router
+from tests.routing.synthetic import KINDS, SyntheticArena
+from tools.bench.arena import Bench
 
 MODELS, VOTES = 100, 100_000
 DECISIONS = 500
