@@ -166,6 +166,7 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": 15},
     },
     "look-for-anomalies": {"task": "leaderboard.tasks.look_for_anomalies", "schedule": crontab(hour=3, minute=30)},
+    "train-router": {"task": "routing.tasks.train_router", "schedule": crontab(hour=4, minute=40)},
     "release-data": {"task": "leaderboard.tasks.release_data", "schedule": 300, "options": {"expires": 300}},
     "refresh-catalogues": {
         "task": "models_registry.tasks.refresh_catalogues",

@@ -1,1 +1,1 @@
-from routing.admin import decisions, rules, snapshots  # noqa: F401 (each registers its pages)
+from routing.admin import decisions, evaluations, rules, snapshots  # noqa: F401 (each registers its pages)

@@ -146,7 +146,8 @@ def _best_of_draws(
         own = weights * win_chance(theta, scores.theta, tie_factor)
         others = weights.sum() - weights
         theta = np.where(others > 0, (total - own) / np.where(others > 0, others, 1), 0.5) - price * costs
-    return theta.argmax(axis=1).reshape(DRAWS, 2)
+    best: NDArray[np.int64] = theta.argmax(axis=1).reshape(DRAWS, 2)
+    return best
 
 
 def _curve(theta: Floats, opponents: Floats, weights: Floats, tie_factor: float) -> Floats:

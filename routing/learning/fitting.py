@@ -109,6 +109,11 @@ def fit(
             gradient[size] = found.kappa + parameters[size] / _KAPPA_SD**2
         return value, gradient
 
-    options = {"maxiter": _MAX_ITERATIONS, "maxcor": 5, "ftol": _TOLERANCE, "gtol": 1e-4}
-    result = minimize(objective, begin, jac=True, method="L-BFGS-B", options=options)
+    result = minimize(
+        objective,
+        begin,
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": _MAX_ITERATIONS, "maxcor": 5, "ftol": _TOLERANCE, "gtol": 1e-4},
+    )
     return Fit(result.x[:size] * scale, float(result.x[size]))

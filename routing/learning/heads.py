@@ -18,7 +18,7 @@ from routing.learning.features import CELLS
 from routing.learning.fitting import Design, Sides, fit
 from routing.learning.grounded import Floats, Indices, information, probabilities
 from routing.learning.router import Router
-from routing.learning.votes import FOLDS, TrainingVotes
+from routing.learning.votes import FOLDS, TrainingVotes, empty_matrix
 
 METHOD = "grounded Rao–Kupper 1"
 # Natural-log units: of β, of the mean of β, and of the means of δ and u.
@@ -29,6 +29,8 @@ LABEL_SCALES, FEATURE_SCALES = (0.1, 0.2, 0.4, 0.7, 1.0), (0.1, 0.2, 0.4)
 MAX_GATE_VOTES = 20_000
 # A joint covariance of more parameters would take gigabytes.
 _MAX_JOINT_PARAMETERS = 3_000
+# The spread of β is estimated once there are this many models, and is BETA_SD before.
+_MIN_MODELS_FOR_SPREAD, _MIN_SPREAD = 5, 0.1
 # Standard deviation that leaves a parameter at 0.
 _OFF = 1e-3
 _CONFIDENCE = 0.95
@@ -153,6 +155,7 @@ class _Base:
     design: Design
     models: int
     columns: int
+    beta_sd: float = BETA_SD
 
     @classmethod
     def of(cls, votes: TrainingVotes) -> "_Base":
@@ -165,7 +168,7 @@ class _Base:
         """Return the prior variances, shaped as _BaseFit.weights."""
         variances = np.full((1 + self.models, self.columns), (label_scale or _OFF) ** 2)
         variances[0] = MEAN_SD**2 if label_scale else _OFF**2
-        variances[:, 0] = BETA_SD**2
+        variances[:, 0] = self.beta_sd**2
         variances[0, 0] = MEAN_BETA_SD**2
         return variances
 
@@ -217,6 +220,11 @@ def fit_router(votes: TrainingVotes, *, label_scale: float, feature_scale: float
         votes = _without_labels(votes)
     base = _Base.of(votes)
     fitted = base.fit(votes, weight, label_scale=label_scale)
+    if len(votes.models) >= _MIN_MODELS_FOR_SPREAD:
+        errors = base.covariance(fitted, weight, label_scale=label_scale)[:, 0, 0]
+        spread = np.sqrt(max(float(fitted.weights[1:, 0].var() - errors.mean()), 0))
+        base = replace(base, beta_sd=max(spread, _MIN_SPREAD))
+        fitted = base.fit(votes, weight, label_scale=label_scale)
     unknown = np.diag(base.variances(label_scale)[1])[None]
     covariance = np.concatenate([base.covariance(fitted, weight, label_scale=label_scale), unknown])
     columns = (0, 1 + len(votes.models))
@@ -264,4 +272,4 @@ def _squared(matrix: csr_array) -> csr_array:
 
 
 def _without_labels(votes: TrainingVotes) -> TrainingVotes:
-    return replace(votes, label_names=(), labels=csr_array((len(votes), 0), dtype=np.float32))
+    return replace(votes, label_names=(), labels=empty_matrix(len(votes), 0))

@@ -80,15 +80,16 @@ class Router:
             "tie_factor": self.tie_factor,
             "prices": self.prices,
         }
-        # Half precision is a thousandth of a weight, far below its error.
-        arrays = {
-            "strengths": self.strengths,
-            "covariance": self.covariance.astype(np.float32),
-            "features": self.features.astype(np.float16),
-            "feature_variances": self.feature_variances.astype(np.float16),
-        }
         stream = io.BytesIO()
-        np.savez(stream, header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), **arrays)
+        np.savez(
+            stream,
+            header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
+            strengths=self.strengths,
+            covariance=self.covariance.astype(np.float32),
+            # Half precision is a thousandth of a weight, far below its error.
+            features=self.features.astype(np.float16),
+            feature_variances=self.feature_variances.astype(np.float16),
+        )
         return stream.getvalue()
 
     @classmethod

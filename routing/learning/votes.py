@@ -95,7 +95,7 @@ def _joined(first: Indices, second: Indices) -> Indices:
     size = int(first.max(initial=-1)) + 1
     total = size + int(second.max(initial=-1)) + 1
     links = csr_array((np.ones(len(first), dtype=np.int8), (first, size + second)), shape=(total, total))
-    groups: Indices = connected_components(links, directed=False)[1][first]
+    groups = connected_components(links, directed=False)[1][first]
     return np.unique(groups, return_inverse=True)[1]
 
 
@@ -128,5 +128,11 @@ def _matrix(columns: list[NDArray[np.int32]], values: list[NDArray[np.float32]],
     begin = np.zeros(len(columns) + 1, dtype=np.int32)
     np.cumsum([len(row) for row in columns], out=begin[1:])
     if not begin[-1]:
-        return csr_array((len(columns), width), dtype=np.float32)
+        return empty_matrix(len(columns), width)
     return csr_array((np.concatenate(values), np.concatenate(columns), begin), shape=(len(columns), width))
+
+
+def empty_matrix(rows: int, width: int) -> csr_array:
+    """Return zeros, without labels if the width is 0."""
+    values, columns = np.empty(0, dtype=np.float32), np.empty(0, dtype=np.int32)
+    return csr_array((values, columns, np.zeros(rows + 1, dtype=np.int32)), shape=(rows, width))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from routing.learning.grounded import win_chance
-from routing.learning.heads import fit_router, train
+from routing.learning.heads import choose_scales, fit_router, train
 from routing.learning.router import Router
 from routing.learning.votes import TrainingVotes
 from tests.routing.public_data import crowd, mmlu, trained_on_half
@@ -18,29 +18,43 @@ def test_small_arena_passes_gate_and_recovers_gap():
 
 @pytest.mark.slow
 def test_half_of_questions_recovers_gap_at_fewer_strong_calls():
-    curves = [trained_on_half(seed)[1] for seed in range(4)]
+    curves = [trained_on_half(seed)[1] for seed in range(5)]
     assert np.mean([curve.area for curve in curves]) >= 0.64
     assert np.mean([curve.least_share(0.5) for curve in curves]) <= 0.33
     assert np.mean([curve.least_share(0.8) for curve in curves]) <= 0.65
 
 
-@pytest.mark.parametrize("size", [300, pytest.param(3500, marks=pytest.mark.slow)])
-def test_shuffled_outcomes_switch_head_off(size):
-    random = np.random.default_rng(size)
-    rows = random.permutation(7021)[:size]
-    labels, features = train(mmlu().votes(rows, shuffled=random)).heads
-    assert (labels["passed"], features["passed"]) == (False, False)
+def test_shuffled_outcomes_switch_head_off():
+    """A bound of 95 % lets one of twenty through."""
+    passed = 0
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        votes = mmlu().votes(random.permutation(7021)[:300], shuffled=random)
+        passed += any(head["passed"] for head in choose_scales(votes))
+    assert passed <= 1
+
+
+@pytest.mark.slow
+def test_shuffled_outcomes_of_many_questions_switch_head_off():
+    random = np.random.default_rng(0)
+    trained = train(mmlu().votes(random.permutation(7021)[:3_500], shuffled=random))
+    assert not any(head["passed"] for head in trained.heads)
 
 
 def test_labels_of_crowd_pass_gate_and_lower_log_loss():
     votes = crowd()
-    training, held_out = (votes.subset(rows) for rows in np.split(np.arange(len(votes)), [len(votes) * 4 // 5]))
-    trained = train(training)
-    labels, features = trained.heads
-    assert labels["passed"]
-    assert not features["passed"]
-    assert _log_loss(fit_router(training, label_scale=0, feature_scale=0), held_out) >= 0.64
-    assert _log_loss(trained.router, held_out) <= 0.615
+    losses = []
+    for seed in range(6):
+        rows = np.random.default_rng(seed).permutation(len(votes))
+        training, held_out = (votes.subset(part) for part in np.split(rows, [len(votes) * 4 // 5]))
+        if not seed:
+            labels, features = choose_scales(training)
+            assert (labels["passed"], features["passed"]) == (True, False)
+        routers = (fit_router(training, label_scale=scale, feature_scale=0) for scale in (0, labels["scale"]))
+        losses.append([_log_loss(router, held_out) for router in routers])
+    without, with_labels = np.mean(losses, axis=0)
+    assert without >= 0.64
+    assert with_labels <= 0.615
 
 
 def _log_loss(router: Router, votes: TrainingVotes) -> float:

@@ -25,6 +25,7 @@ from tools.bench import (  # noqa: E402
     pages,
     peers,
     promptfoo_scores,
+    route,
     scenarios,
 )
 from tools.bench.arena import Bench  # noqa: E402
@@ -46,9 +47,10 @@ SCENARIOS = {
     "people-first": benchmark_runs.people_first,
     "peers": peers.peers,
     "promptfoo-scores": promptfoo_scores.promptfoo_scores,
+    "route": route.route,
     "soak": scenarios.soak,
 }
-NAMED_ONLY = {"soak", "aggregation", "peers", "promptfoo-scores"}
+NAMED_ONLY = {"soak", "route", "aggregation", "peers", "promptfoo-scores"}
 DEFAULT_SCENARIOS = [name for name in SCENARIOS if name not in NAMED_ONLY]
 
 

@@ -15,7 +15,7 @@ from battles.models import Answer, Battle, Call, Session, Vote
 from common.admin import estimated_count
 from common.admin.estimated_count import EstimatingPaginator
 from gateway.models import Exchange
-from routing.models import DecisionOutcome, RouterSnapshot
+from routing.models import DecisionOutcome, RouterEvaluation, RouterSnapshot
 from tests import make
 from tests.routing.rows import decision
 from uploads.models import Upload
@@ -26,6 +26,7 @@ LISTS = [
     "accounts/auditentry", "accounts/visitor", "leaderboard/aggregationrun", "leaderboard/votechange",
     "leaderboard/standing", "leaderboard/pairtally", "models_registry/charge",
     "battles/routingdecision", "gateway/exchange", "routing/decisionoutcome", "routing/routersnapshot",
+    "routing/routerevaluation",
 ]  # fmt: skip
 
 
@@ -46,7 +47,8 @@ def add_rows(number: int) -> None:
         found = decision(answer.side.model, battle=battle, person=actor.key)
         DecisionOutcome.objects.create(decision=found, good=True)
         Exchange.objects.create(user=actor.user, asked_model="auto", decision=found)
-        RouterSnapshot.objects.create(slot=found.public_id, state="published")
+        snapshot = RouterSnapshot.objects.create(slot=found.public_id, state="published")
+        RouterEvaluation.objects.create(snapshot=snapshot)
         AuditEntry.objects.create(user=actor.user, action="look", subject="at something")
         Upload.objects.create(owner_user=actor.user, name="a.txt", size=1, sha256="0", media_type="t", stored_as="s")
 

@@ -1,0 +1,146 @@
+"""Training: one row of RouterSnapshot for each slot."""
+
+import hashlib
+import time
+from dataclasses import dataclass, replace
+from datetime import UTC
+
+import numpy as np
+from django.db import connection, transaction
+
+from common.allocator import keep_freed_arrays
+from leaderboard.counting import schedule
+from leaderboard.models import OVERALL, AggregationRun
+from routing.candidates import current_table
+from routing.learning.choosing import dial_table, win_chances
+from routing.learning.features import VERSION
+from routing.learning.grounded import Floats, probabilities
+from routing.learning.heads import METHOD, HeadReport, clustered_lower_bound, fit_router, train
+from routing.learning.router import Router, UnusableSnapshot
+from routing.models import RouterSnapshot
+from routing.training.vote_log import VoteLog, read_votes
+
+MIN_VOTES = 30
+# Newest prompts that the prices of the dials are found on.
+MAX_PRICED_PROMPTS = 5_000
+# Votes since the published router that compare it with its successor.
+MIN_COMPARED_VOTES, MAX_COMPARED_VOTES = 30, 5_000
+_PROMPTS_AT_ONCE = 200
+_LOCK = 0x524F5554
+State = RouterSnapshot.State
+
+
+@dataclass(frozen=True)
+class Candidate:
+    router: Router
+    heads: list[HeadReport]
+
+
+def train_if_due() -> RouterSnapshot | None:
+    """Train once a day."""
+    return train_router(slot=schedule.database_now().astimezone(UTC).date().isoformat())
+
+
+def train_router(*, slot: str) -> RouterSnapshot | None:
+    """Train and store the snapshot; return None if the slot has one or another training is active."""
+    started = time.monotonic()
+    keep_freed_arrays()
+    try:
+        with transaction.atomic():
+            if not _try_lock() or RouterSnapshot.objects.filter(slot=slot).exists():
+                return None
+            snapshot = _train(slot)
+            snapshot.seconds = round(time.monotonic() - started, 3)
+            snapshot.save(force_insert=True)
+            return snapshot
+    except Exception as error:
+        failed = RouterSnapshot(slot=slot, state=State.FAILED, message=f"{type(error).__name__}: {error}"[:1000])
+        RouterSnapshot.objects.bulk_create([failed], ignore_conflicts=True)
+        raise
+
+
+def _try_lock() -> bool:
+    """Take the lock of trainings until COMMIT, and let the transaction wait for the fits."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL idle_in_transaction_session_timeout = '900s'")
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_LOCK])
+        return bool(cursor.fetchone()[0])
+
+
+def _train(slot: str) -> RouterSnapshot:
+    log = read_votes()
+    snapshot = RouterSnapshot(
+        slot=slot, method=METHOD, features_version=VERSION, votes=len(log), trained_until=log.until,
+        board=AggregationRun.objects.snapshots(OVERALL).first(),
+    )  # fmt: skip
+    if len(log) < MIN_VOTES:
+        snapshot.state = State.FEW_VOTES
+        snapshot.message = f"{len(log)} counted votes with their prompts; {MIN_VOTES} are needed."
+        return snapshot
+    trained = train(log.votes)
+    snapshot.heads = list(trained.heads)
+    if message := _worse_than_published(log, trained.heads):
+        snapshot.state, snapshot.message = State.WORSE, message
+        return snapshot
+    router = replace(trained.router, prices=find_prices(trained.router, log))
+    snapshot.state = State.PUBLISHED
+    snapshot.parameters = router.to_bytes()
+    snapshot.prices = list(router.prices)
+    snapshot.checksum = hashlib.sha256(snapshot.parameters).hexdigest()
+    return snapshot
+
+
+def _worse_than_published(log: VoteLog, heads: list[HeadReport]) -> str:
+    """Return a sentence if the published router predicts the votes since its training better; else "".
+
+    Its rival has the new scales, and like it only the votes before: neither has seen those they are compared on.
+    """
+    published = RouterSnapshot.objects.published().first()
+    if published is None:
+        return ""
+    is_new = log.order > published.trained_until
+    new, old = np.flatnonzero(is_new)[-MAX_COMPARED_VOTES:], np.flatnonzero(~is_new)
+    if len(new) < MIN_COMPARED_VOTES or len(old) < MIN_VOTES:
+        return ""
+    try:
+        before = Router.from_bytes(bytes(published.parameters))
+    except UnusableSnapshot:
+        return ""
+    labels, features = heads
+    rival = fit_router(log.votes.subset(old), label_scale=labels["scale"], feature_scale=features["scale"])
+    loss, loss_before = (_log_loss(router, log, new) for router in (rival, before))
+    held_out = log.votes.subset(new)
+    mean, lower_bound = clustered_lower_bound(loss - loss_before, held_out.weight, held_out.cluster)
+    if lower_bound <= 0:
+        return ""
+    return f"On {len(new)} newer votes its log loss is {mean:.4f} above that of {published.public_id}."
+
+
+def strengths(router: Router, log: VoteLog, rows: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> Floats:
+    """Return θ of the log's models for the prompts of these votes, shape (rows, models)."""
+    scored = [router.scores(log.votes.models, log.labels[row], log.prompts[row]).theta for row in rows.tolist()]
+    return np.array(scored).reshape(len(rows), len(log.votes.models))
+
+
+def _log_loss(router: Router, log: VoteLog, rows: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> Floats:
+    theta, number = strengths(router, log, rows), np.arange(len(rows))
+    votes = log.votes
+    chances = probabilities(theta[number, votes.left[rows]], theta[number, votes.right[rows]], router.tie_factor)
+    losses: Floats = -np.log(np.maximum(chances[votes.outcome[rows], number], 1e-12))
+    return losses
+
+
+def find_prices(router: Router, log: VoteLog) -> tuple[float, ...]:
+    """Return λ of the dials for the newest prompts and the models that can be drawn now."""
+    table = current_table()
+    if len(table.models) < 2:
+        return router.prices
+    models = [model.pk for model in table.models]
+    chances, costs = [], []
+    rows = range(max(len(log) - MAX_PRICED_PROMPTS, 0), len(log))
+    for begin in range(rows.start, rows.stop, _PROMPTS_AT_ONCE):
+        part = range(begin, min(begin + _PROMPTS_AT_ONCE, rows.stop))
+        theta = np.array([router.scores(models, log.labels[row], log.prompts[row]).theta for row in part])
+        chances.append(win_chances(theta, table.weights, router.tie_factor))
+        costs += [table.expected_costs(sum(map(len, log.prompts[row])), log.labels[row][0]) for row in part]
+    return dial_table(np.concatenate(chances), np.array(costs))
