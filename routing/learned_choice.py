@@ -8,7 +8,8 @@ import numpy as np
 from battles.prompting.routing import MAX_CANDIDATES_STORED, Alternative, Routed, Target
 from routing.candidates import Candidates, dollars
 from routing.exploration import may_explore
-from routing.learned import Choice, LearnedRouter, Option, Scores, choose
+from routing.learning.choosing import Choice, Option, choose
+from routing.learning.router import Router, Scores
 from routing.query_types import router_labels
 from routing.question import Question
 from routing.router_cache import HeldRouter, held_router
@@ -55,7 +56,7 @@ def find_better(question: Question, *, than: int) -> Routed | None:
     return replace(_model(question, estimate), reason="better")
 
 
-def _estimate(question: Question, held: HeldRouter, router: LearnedRouter) -> Estimate:
+def _estimate(question: Question, held: HeldRouter, router: Router) -> Estimate:
     allowed = question.allowed
     models = [model.pk for model in allowed.models]
     options = [

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from common.cache import RefreshedCached
 from leaderboard.models import OVERALL, AggregationRun, Standing
-from routing.learned import LearnedRouter, router_from_bytes
+from routing.learning.router import Router, UnusableSnapshot
 from routing.models import RouterSnapshot
 
 logger = logging.getLogger(__name__)
@@ -18,7 +18,7 @@ class HeldRouter(NamedTuple):
     """router: None before the first training. ranking: ids of the models of Overall, best first."""
 
     snapshot: int
-    router: LearnedRouter | None
+    router: Router | None
     board: int
     ranking: tuple[int, ...]
 
@@ -39,14 +39,14 @@ def _read() -> HeldRouter:
     return _held
 
 
-def _load(snapshot: int) -> LearnedRouter | None:
+def _load(snapshot: int) -> Router | None:
     """Return None for no snapshot, and for one that this release cannot read."""
     if not snapshot:
         return None
     parameters = RouterSnapshot.objects.values_list("parameters", flat=True).get(pk=snapshot)
     try:
-        return router_from_bytes(bytes(parameters))
-    except ValueError as error:
+        return Router.from_bytes(bytes(parameters))
+    except UnusableSnapshot as error:
         logger.warning("router snapshot %s is not used: %s", snapshot, error)
         return None
 

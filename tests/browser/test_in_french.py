@@ -12,7 +12,8 @@ from tests.faults.running import Arena
 pytestmark = pytest.mark.browser
 
 PAGES = [
-    "/", "/?mode=side_by_side", "/?mode=compare", "/?mode=direct", "/sessions/", "/uploads/", "/leaderboard/",
+    "/", "/?mode=side_by_side", "/?mode=compare", "/?mode=direct", "/?mode=auto", "/sessions/", "/uploads/",
+    "/leaderboard/",
     "/leaderboard/charts/", "/leaderboard/compare/", "/leaderboard/method/", "/accounts/login/", "/accounts/signup/",
     "/accounts/password/reset/", "/nowhere/",
 ]  # fmt: skip

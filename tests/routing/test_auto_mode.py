@@ -131,7 +131,7 @@ def test_new_battle_of_a_session_can_be_auto(models, member):
 @pytest.mark.parametrize(
     "body",
     [
-        {"dial": 2}, {"dial": "1e400"}, {"context": {"tool": 1}}, {"models": ["nobody"]}, {"max_cost": "NaN"},
+        {"dial": 2}, {"dial": "1e400"}, {"context": {"tool": 1}}, {"models": ["unknown"]}, {"max_cost": "NaN"},
         {"mode": "blind", "dial": 0.5}, {"mode": "direct", "models": ["ada-canary"], "context": {}},
         {"filters": {"license_kind": "open"}}, {"prompt": ""},
     ],

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from models_registry.models import LanguageModel
 from routing import learned_choice, router_cache
-from routing.learned import Choice, Option
+from routing.learning.choosing import Choice, Option
 from routing.router_cache import HeldRouter
 
 

@@ -53,8 +53,8 @@ def _all(who: Who, world: World, pages: dict[str, str]) -> list[Picture]:
 BATTLES = [
     *_all(Who.NEWCOMER, World.NEW, {
         "start": "/", "start-side-by-side": "/?mode=side_by_side", "start-compare": "/?mode=compare",
-        "start-direct": "/?mode=direct", "sessions-empty": "/sessions/", "files-empty": "/uploads/",
-        "votes-empty": "/votes/",
+        "start-direct": "/?mode=direct", "start-auto": "/?mode=auto", "sessions-empty": "/sessions/",
+        "files-empty": "/uploads/", "votes-empty": "/votes/",
     }),
     Picture("start-narrowed", "/", world=World.NEW, act=acts.narrow),
     Picture("answering", "/", act=acts.ask, shows="/s/{public_id}/"),

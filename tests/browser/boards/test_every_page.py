@@ -20,7 +20,7 @@ pytestmark = pytest.mark.browser
 
 EMAIL, PASSWORD = "everything@example.org", "a-good-password-1"
 WEIGHED = [
-    "/", "/?mode=side_by_side", "/?mode=compare", "/?mode=direct", "/sessions/", "/uploads/",
+    "/", "/?mode=side_by_side", "/?mode=compare", "/?mode=direct", "/?mode=auto", "/sessions/", "/uploads/",
     "/leaderboard/", "/leaderboard/charts/", "/leaderboard/models/gold/", "/leaderboard/compare/",
     "/leaderboard/compare/gold/silver/", "/leaderboard/snapshots/", "/leaderboard/method/", "/models/",
     "/data/",

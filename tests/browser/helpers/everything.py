@@ -68,7 +68,7 @@ EMAIL, PASSWORD = "everything@example.org", "a-good-password-1"
 HERE = "127.0.0.1"
 # URLs with several pages.
 MORE = [
-    "/?mode=side_by_side", "/?mode=compare", "/?mode=direct", "/sessions/?search=nothing",
+    "/?mode=side_by_side", "/?mode=compare", "/?mode=direct", "/?mode=auto", "/sessions/?search=nothing",
     "/benchmarks/?search=nothing",
     "/leaderboard/?search=nothing", "/leaderboard/?board=compare", "/leaderboard/?board=side_by_side", "/nowhere/",
 ]  # fmt: skip
