@@ -5,6 +5,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help up stop test test-quick lint fuzz bench bench-peers bench-ratings chaos screenshots messages requirements audit sbom
 
+# Containers often set it: every process of an arena and of the tests would compile its modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 # umask: PostgreSQL does not run as root; its unprivileged user must be able to read the files. --no-compile:

@@ -4,9 +4,9 @@ from common.errors import ArenaError, InvalidInput, NotFound, ServiceAway, TooMa
 from gateway.parsing.fields import BadField
 
 
-class BadRequest(InvalidInput):
+class BadFieldError(InvalidInput):
     @classmethod
-    def of(cls, refusal: BadField) -> "BadRequest":
+    def of(cls, refusal: BadField) -> "BadFieldError":
         error = cls(refusal.message, fields={refusal.param: [refusal.message]} if refusal.param else None)
         error.code = refusal.code
         return error

@@ -15,7 +15,7 @@ from gateway.authentication import Caller, authenticate
 from gateway.battles import is_battle, open_battle
 from gateway.calls import Request
 from gateway.candidates import choosable_models, find_candidates
-from gateway.errors import BadRequest, MethodNotAllowed, UnknownAddress, UnknownModel
+from gateway.errors import BadFieldError, MethodNotAllowed, UnknownAddress, UnknownModel
 from gateway.idempotency import Claim
 from gateway.limits import MAX_BODY_BYTES, MAX_CHARACTERS, max_prompt_characters
 from gateway.models import Exchange
@@ -48,7 +48,7 @@ def gateway_view(method: str) -> Callable[[View[P]], Callable[Concatenate[HttpRe
                     raise MethodNotAllowed
                 return view(request, caller, *args, **kwargs)
             except BadField as refusal:
-                return error_response(BadRequest.of(refusal))
+                return error_response(BadFieldError.of(refusal))
             except ArenaError as refusal:
                 return error_response(refusal)
 

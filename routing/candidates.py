@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +63,7 @@ class Candidates:
     costs: Floats  # of all rows
     reasons_out: dict[int, str]
 
-    @property
+    @cached_property
     def models(self) -> list[LanguageModel]:
         return [self.table.models[row] for row in self.rows]
 
@@ -84,8 +86,9 @@ class Candidates:
             **figures,  # type: ignore[arg-type]
         )
 
-    def excluded(self) -> list[Alternative]:
-        return [self.alternative(row, reason_out=reason) for row, reason in self.reasons_out.items()]
+    def excluded(self, *, limit: int) -> list[Alternative]:
+        found = islice(self.reasons_out.items(), max(0, limit))
+        return [self.alternative(row, reason_out=reason) for row, reason in found]
 
 
 def dollars(amount: float) -> Decimal:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from battles.prompting.routing import Alternative, Routed, Target
+from battles.prompting.routing import MAX_CANDIDATES_STORED, Alternative, Routed, Target
 from routing.candidates import Candidates, dollars
 from routing.exploration import may_explore
 from routing.learned import Choice, LearnedRouter, Option, Scores, choose
@@ -87,10 +87,9 @@ def _best_of(held: HeldRouter, candidates: Candidates) -> int | None:
 
 
 def _model(question: Question, estimate: Estimate) -> Routed:
-    held, choice = estimate.held, estimate.choice
-    ranked = _ranked(question, estimate)
-    by_pk = {alternative.model.pk: alternative for alternative in ranked}
-    chosen = by_pk[choice.model]
+    held, choice, allowed = estimate.held, estimate.choice, question.allowed
+    alternatives = _ranked(question, estimate, (choice.model, choice.runner_up))
+    chosen = alternatives[0]
     best = _best_of(held, question.found)
     cost_best = _cost_of(question, best)
     details: dict[str, float | int | str] = {"win_chance": round(choice.win_chance, 4)}
@@ -98,7 +97,7 @@ def _model(question: Question, estimate: Estimate) -> Routed:
         details["price_share"] = round(float(chosen.cost) / cost_best, 4)
     if choice.confidence < question.thresholds.min_confidence:
         reason = "unsure"
-    elif best is not None and best not in by_pk:
+    elif best is not None and all(model.pk != best for model in allowed.models):
         reason = "cap"
     else:
         reason = "best"
@@ -106,27 +105,25 @@ def _model(question: Question, estimate: Estimate) -> Routed:
     return replace(
         routed,
         details={**routed.details, **details},
-        runner_up=by_pk[choice.runner_up].model if choice.runner_up is not None else None,
+        runner_up=None if choice.runner_up is None else alternatives[1].model,
         win_chance=choice.win_chance,
         cost_best=None if cost_best is None else dollars(cost_best),
-        alternatives=(*ranked, *question.allowed.excluded()),
+        alternatives=_with_excluded(alternatives, allowed),
     )
 
 
 def _battle(question: Question, estimate: Estimate, pair: tuple[int, int]) -> Routed:
     held, choice = estimate.held, estimate.choice
-    ranked = _ranked(question, estimate)
-    by_pk = {alternative.model.pk: alternative.model for alternative in ranked}
-    routed = question.routed(
-        Target.ARENA, (by_pk[pair[0]], by_pk[pair[1]]), "explored", policy=held.policy, confidence=choice.confidence
-    )
+    alternatives = _ranked(question, estimate, pair)
+    models = alternatives[0].model, alternatives[1].model
+    routed = question.routed(Target.ARENA, models, "explored", policy=held.policy, confidence=choice.confidence)
     cost_best = _cost_of(question, _best_of(held, question.found))
     return replace(
         routed,
         propensity=choice.propensity,
         explored=True,
         cost_best=None if cost_best is None else dollars(cost_best),
-        alternatives=(*ranked, *question.allowed.excluded()),
+        alternatives=_with_excluded(alternatives, question.allowed),
     )
 
 
@@ -135,35 +132,34 @@ def _cost_of(question: Question, model: int | None) -> float | None:
     return next((float(question.found.costs[row]) for row in rows), None)
 
 
-def _ranked(question: Question, estimate: Estimate) -> list[Alternative]:
-    """Return the allowed candidates by utility, the chosen one and the runner-up first."""
+def _ranked(question: Question, estimate: Estimate, first: tuple[int | None, ...]) -> list[Alternative]:
+    """Return those of the allowed candidates that are stored: the models in `first`, then the others by utility."""
     allowed, choice, scores = question.allowed, estimate.choice, estimate.scores
-    alternatives = [
+    numbers = {model.pk: number for number, model in enumerate(allowed.models)}
+    in_front = [numbers[model] for model in first if model is not None]
+    others = [number for number in np.argsort(-choice.utilities, kind="stable").tolist() if number not in in_front]
+    return [
         allowed.alternative(
-            row,
+            allowed.rows[number],
             theta=float(scores.theta[number]),
             sd=float(scores.sd[number]),
             win_chance=float(choice.win_chances[number]),
             good_enough=float(choice.good_enoughs[number]),
         )
-        for number, row in enumerate(allowed.rows)
+        for number in [*in_front, *others][:MAX_CANDIDATES_STORED]
     ]
-    first = (choice.model, choice.runner_up)
-    numbers = sorted(
-        range(len(alternatives)),
-        key=lambda number: (
-            first.index(pk) if (pk := alternatives[number].model.pk) in first else 2,
-            -choice.utilities[number],
-        ),
-    )
-    return [alternatives[number] for number in numbers]
+
+
+def _with_excluded(alternatives: list[Alternative], candidates: Candidates) -> tuple[Alternative, ...]:
+    """Add candidates that are out, as many as are stored."""
+    return (*alternatives, *candidates.excluded(limit=MAX_CANDIDATES_STORED - len(alternatives)))
 
 
 def _only_one(question: Question) -> Routed:
     [row] = question.allowed.rows
     alternative = question.allowed.alternative(row)
     routed = question.routed(Target.MODEL, (alternative.model,), "only_one", policy="only one", confidence=1.0)
-    return replace(routed, alternatives=(alternative, *question.allowed.excluded()))
+    return replace(routed, alternatives=_with_excluded([alternative], question.allowed))
 
 
 def _by_weight_and_price(question: Question) -> Routed:
@@ -173,8 +169,6 @@ def _by_weight_and_price(question: Question) -> Routed:
     weights, costs = allowed.table.weights[rows], allowed.costs[rows]
     utilities = dial * weights / weights.max() - (1 - dial) * costs / (costs.max() or 1)
     order = sorted(range(len(rows)), key=lambda number: (-utilities[number], costs[number], rows[number]))
-    ranked = [allowed.alternative(rows[number]) for number in order]
-    routed = question.routed(
-        Target.MODEL, (ranked[0].model,), "few_votes", policy="weights", confidence=1 / len(ranked)
-    )
-    return replace(routed, runner_up=ranked[1].model, alternatives=(*ranked, *allowed.excluded()))
+    ranked = [allowed.alternative(rows[number]) for number in order[:MAX_CANDIDATES_STORED]]
+    routed = question.routed(Target.MODEL, (ranked[0].model,), "few_votes", policy="weights", confidence=1 / len(rows))
+    return replace(routed, runner_up=ranked[1].model, alternatives=_with_excluded(ranked, allowed))

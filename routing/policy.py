@@ -26,11 +26,6 @@ def decide(request: RoutingRequest, actor: Actor) -> Routed:
     return replace(routed, micros=(time.perf_counter_ns() - began) // 1000)
 
 
-def preview(request: RoutingRequest) -> Routed:
-    """Decide for a trial of the administration: for no person, and not counted."""
-    return decide(replace(request, records=False), Actor())
-
-
 def _decide(question: Question) -> Routed:
     rule, staying = question.rule, question.request.staying
     if staying is not None and staying.in_tool_loop:

@@ -7,8 +7,10 @@ from django.utils import timezone
 from accounts.actor import Actor
 from accounts.models import ApiToken, Scope
 from battles import actions
-from battles.models import Answer, Battle, Turn, Vote
+from battles.actions.decisions import store_decision
+from battles.models import Answer, Battle, RoutingDecision, Turn, Vote
 from battles.prompting.lineup import BattleRequest
+from battles.prompting.routing import Routed, RoutingRequest
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel
 from tests import make
@@ -36,6 +38,7 @@ class World:
     discarded: Battle
     document: Upload
     picture: Upload
+    decision: RoutingDecision
     ids: dict[str, list[str]] = field(default_factory=dict)
 
     @property
@@ -82,9 +85,11 @@ def create_world(actor: Actor, *, with_boards: bool = False) -> World:
         tokens = [ApiToken.issue(user=actor.user, name="t", scopes=[Scope.READ])[0].public_id]
     answers = Answer.objects.filter(turn__battle__in=[voted, compared])
     sample = None if actor.user is None else benchmark_samples.sample(actor.user, models[:2])
+    decision = _decided(actor, models)
     return World(
-        actor, waiting, voted, void, live, unanswered, compared, discarded, document, picture,
+        actor, waiting, voted, void, live, unanswered, compared, discarded, document, picture, decision,
         {
+            "decisions": [decision.public_id],
             "battles": [battle.public_id for battle in battles],
             "sessions": [battle.session.public_id for battle in battles],
             "answers": list(answers.values_list("public_id", flat=True)),
@@ -102,6 +107,14 @@ def create_world(actor: Actor, *, with_boards: bool = False) -> World:
             "items": [f"{sample.run.public_id}-{sample.item.pk}"] if sample else [],
         },
     )  # fmt: skip
+
+
+def _decided(actor: Actor, models: list[LanguageModel]) -> RoutingDecision:
+    routed = Routed(
+        RoutingDecision.Target.MODEL, (models[0],), "coding", 0.5, 0.9, "best", "learned 1",
+        details={"win_chance": 0.6, "price_share": 0.1}, runner_up=models[1], win_chance=0.6,
+    )  # fmt: skip
+    return store_decision(actor=actor, request=RoutingRequest(("Hello",)), routed=routed)
 
 
 def _compared(actor: Actor, models: list[LanguageModel]) -> Battle:

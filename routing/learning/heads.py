@@ -4,7 +4,7 @@
 standard deviation BETA_SD, τ_δ or τ_u; the means are parameters too: a prompt can be hard for every model.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypedDict
 
@@ -23,8 +23,8 @@ from routing.learning.votes import FOLDS, TrainingVotes
 METHOD = "grounded Rao–Kupper 1"
 # Natural-log units: of β, of the mean of β, and of the means of δ and u.
 BETA_SD, MEAN_BETA_SD, MEAN_SD = 1.0, 3.0, 1.0
-# τ; a head that fails has 0.
-SCALES = (0.1, 0.2, 0.4, 0.7, 1.0)
+# τ that are tried. Of n-grams, larger ones only learn the questions by heart.
+LABEL_SCALES, FEATURE_SCALES = (0.1, 0.2, 0.4, 0.7, 1.0), (0.1, 0.2, 0.4)
 # The newest votes, which choose the scales.
 MAX_GATE_VOTES = 20_000
 # A joint covariance of more parameters would take gigabytes.
@@ -66,7 +66,7 @@ def choose_scales(votes: TrainingVotes) -> tuple[HeadReport, HeadReport]:
     def with_labels(number: int, scale: float) -> Sides:
         return base.fit(votes, weight * (folds != number), label_scale=scale).sides
 
-    labels = _gate("labels", votes, [each.sides for each in without], with_labels, [each.kappa for each in without])
+    labels = _gate("labels", LABEL_SCALES, votes, without, with_labels)
     if labels["passed"]:
         without = [base.fit(votes, weight * (folds != number), label_scale=labels["scale"]) for number in range(FOLDS)]
     models = len(votes.models)
@@ -84,30 +84,34 @@ def choose_scales(votes: TrainingVotes) -> tuple[HeadReport, HeadReport]:
         added = design.strengths(fitted.weights)
         return Sides(sides.left + added.left, sides.right + added.right)
 
-    features = _gate("n-grams", votes, [each.sides for each in without], with_features, [e.kappa for e in without])
+    features = _gate("n-grams", FEATURE_SCALES, votes, without, with_features)
     return labels, features
 
 
 def _gate(
-    name: str, votes: TrainingVotes, before: list[Sides], head: Callable[[int, float], Sides], kappas: list[float]
+    name: str,
+    scales: Sequence[float],
+    votes: TrainingVotes,
+    before: "list[_BaseFit]",
+    head: Callable[[int, float], Sides],
 ) -> HeadReport:
     """Compare held-out log loss before and after the head.
 
     Each fold's gain is that of the scale which is best on the other folds, so that trying several gains nothing.
     """
     folds, weight = votes.folds(), votes.weight
-    gains = np.zeros((len(SCALES), len(votes)))
+    gains = np.zeros((len(scales), len(votes)))
     for number in range(FOLDS):
         held_out = folds == number
-        for row, scale in enumerate(SCALES):
-            after = _log_loss(votes, head(number, scale), kappas[number])
-            gains[row, held_out] = (_log_loss(votes, before[number], kappas[number]) - after)[held_out]
+        for row, scale in enumerate(scales):
+            after = _log_loss(votes, head(number, scale), before[number].kappa)
+            gains[row, held_out] = (_log_loss(votes, before[number].sides, before[number].kappa) - after)[held_out]
     by_fold = np.array([np.bincount(folds, weights=weight * gain, minlength=FOLDS) for gain in gains])
     others = by_fold.sum(axis=1, keepdims=True) - by_fold
     gain = gains[others.argmax(axis=0)[folds], np.arange(len(votes))]
     mean, lower_bound = clustered_lower_bound(gain, weight, votes.cluster)
     passed = lower_bound > 0
-    scale = SCALES[int(by_fold.sum(axis=1).argmax())] if passed else 0.0
+    scale = scales[int(by_fold.sum(axis=1).argmax())] if passed else 0.0
     return HeadReport(name=name, passed=passed, gain=mean, lower_bound=lower_bound, scale=scale)
 
 

@@ -6,8 +6,17 @@ from urllib.parse import urlsplit
 from django.db import connection
 from psycopg import sql
 
+from tests import migrated
 from tests.services import CREATE_SITE_ROLE
 from tests.waiting import wait_for
+
+
+@contextmanager
+def database_with_tables() -> Iterator[str]:
+    """Create a database with all migrations, yield its URL and drop it."""
+    with database_without_tables() as url:
+        migrated.fill(url)
+        yield url
 
 
 @contextmanager

@@ -20,8 +20,14 @@ from typing import Any
 import psycopg
 from django.conf import settings
 
+from arena_site.embedded.directories import make_traversable, runtime_dir
+from arena_site.embedded.postgres import Postgres
+from arena_site.settings.env import SERVICE_FILE
+from arena_site.supervisor.child import Child
 from arena_site.supervisor.leftovers import Process
+from tests import migrated
 from tests.fake_provider import FakeProvider
+from tests.services import RUN_DIR
 from tests.waiting import wait_for
 
 POSTGRES, VALKEY, WEB = "bin/postgres", "valkey-server", "arena_site.embedded.web"
@@ -38,8 +44,6 @@ PLENTY = {
 }
 UP = [sys.executable, "-u", "-m", "arena_site.supervisor"]
 CONSOLE = [sys.executable, "-W", "ignore", "-m", "tests.faults.console"]
-# Directory shared by the processes of one test run (tests/conftest.py).
-RUN_DIR = "ARENA_TESTS_RUN_DIR"
 
 
 def free_port() -> int:
@@ -112,8 +116,9 @@ def copy_prepared_data(data_dir: Path, part: str = "") -> None:
 
 
 def _prepare_data(data_dir: Path) -> None:
-    """Migrate a new cluster and collect static files, as a first start does."""
+    """Make a cluster with all migrations and collect static files, as a first start does."""
     unfinished = data_dir.with_name("unfinished")
+    _make_cluster(unfinished)
     models = data_dir.with_name("models.yaml")
     models.write_text("[]")
     arena = Arena(unfinished)
@@ -125,6 +130,19 @@ def _prepare_data(data_dir: Path) -> None:
         arena.stop()
     assert "Site prepared" in arena.output_text, arena.output_text
     unfinished.rename(data_dir)
+
+
+def _make_cluster(data_dir: Path) -> None:
+    make_traversable(data_dir)
+    password = secrets.token_urlsafe(32)
+    (data_dir / SERVICE_FILE).write_text(json.dumps({"ARENA_POSTGRES_PASSWORD": password}))
+    postgres = Postgres(data_dir / "postgres-18", runtime_dir(data_dir) / "postgres", password, durable=False)
+    server = Child(postgres.prepare(), data_dir)
+    try:
+        server.wait_until_ready(within=120)
+        migrated.fill(postgres.url)
+    finally:
+        server.stop(within=60)
 
 
 class Arena:

@@ -14,7 +14,7 @@ from battles.prompting.routing import RoutingRequest, Staying, Target, route
 from common.errors import InvalidInput
 from models_registry.models import Breaker, LanguageModel, Price
 from routing.models import RoutingThresholds, Rule
-from routing.policy import decide, preview
+from routing.policy import decide
 from tests import make
 from tests.routing import trained
 
@@ -144,7 +144,7 @@ def test_equal_models_are_compared_up_to_the_cap(models, monkeypatch):
     explored = [route(asked, ANYBODY).explored for _ in range(40)]
     assert sum(explored) == 8
     assert not any(route(replace(asked, records=False, allow_battle=False), ANYBODY).explored for _ in range(9))
-    assert preview(asked).target == Target.ARENA
+    assert route(replace(asked, records=False), ANYBODY).target == Target.ARENA
     RoutingThresholds.objects.create(max_explored_share=0)
     assert not route(asked, ANYBODY).explored
 

@@ -19,8 +19,10 @@ APPS = (
     "battles",
     "benchmarks",
     "common",
+    "gateway",
     "leaderboard",
     "models_registry",
+    "routing",
     "site_content",
     "uploads",
 )

@@ -164,8 +164,10 @@ def test_listed_origin_may_send_tokens_but_no_cookies(client: Client, settings):
     read = client.get("/api/v1/models/", headers={"Origin": "https://app.example"})
     assert (read["Access-Control-Allow-Origin"], read["Access-Control-Expose-Headers"]) == (
         "https://app.example",
-        "Retry-After, RateLimit, RateLimit-Policy, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset",
-    )  # fmt: skip
+        "Retry-After, RateLimit, RateLimit-Policy, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, "
+        "X-Request-ID, X-Arena-Battle, X-Arena-Decision, X-Arena-Dropped, X-Arena-Fallback, X-Arena-Model, "
+        "X-Arena-Reason",
+    )
 
 
 def test_cors_is_limited_to_listed_origins_and_the_api(client: Client, settings):

@@ -14,9 +14,11 @@ from arena_site.openapi.views import schema_as_json
 from benchmarks.models import Run
 from benchmarks.results import reports
 from leaderboard.releases import planning, publishing
+from routing.models import RouterSnapshot
 from site_content.actions import publish_page
 from site_content.models import PageVersion
 from tests import api_fixtures, make
+from tests.api_fixtures import World
 from tests.benchmarks import samples
 from tests.site_urls import addresses
 from tests.uploads import pictures
@@ -182,6 +184,7 @@ def test_responses_match_schema_without_extra_fields(client: Client, settings):
     ask("get", "suggestions/")
 
     ask_about_benchmarks(ask, member.user, ids)
+    ask_about_auto_mode(ask, world)
 
     ask("get", "me/")
     assert ask("get", "me/votes/")["results"]
@@ -197,6 +200,25 @@ def test_responses_match_schema_without_extra_fields(client: Client, settings):
     client.post("/accounts/reauthenticate/", {"password": "a-good-password"})
     ask("delete", "me/")
     assert contract.operations - contract.seen == set()
+
+
+def ask_about_auto_mode(ask: Callable[..., Any], world: World) -> None:
+    decision = world.decision.public_id
+    asked = {
+        "prompt": "Hello",
+        "context": {"workflow": "mail"},
+        "dial": 0.2,
+        "max_cost": "0.5",
+        "models": ["ada", "bob"],
+    }
+    assert ask("post", "route/", asked)["reason"]["code"] == "few_votes"
+    assert ask("get", "route/decisions/", query="?target=model")["count"] == 2
+    ask("post", "route/decisions/{public_id}/outcome/", {"better": "model"}, public_id=decision)
+    assert ask("get", "route/decisions/{public_id}/", public_id=decision)["outcome"]["better"] == "model"
+    RouterSnapshot.objects.create(slot="1", state="published", heads=[{"name": "labels", "passed": True}])
+    ask("get", "route/snapshots/")
+    chat = ask("post", "sessions/", {"prompt": "Hello", "mode": "auto", "dial": "cheap", "context": {"tools": True}})
+    assert chat["battles"][0]["decision"]["target"] == "model"
 
 
 def ask_about_benchmarks(ask: Callable[..., Any], owner: User, ids: dict[str, list[str]]) -> None:
@@ -281,7 +303,7 @@ def test_empty_responses_match_schema(client: Client):
     for route, query in [
         ("me/", ""), ("boards/", ""), ("leaderboard/", ""), ("leaderboard/matrix/", ""), ("leaderboard/snapshots/", ""),
         ("sessions/", ""), ("models/", ""), ("benchmarks/templates/", ""), ("benchmarks/runs/", ""),
-        ("leaderboard/history/", "?models=ada"),
+        ("leaderboard/history/", "?models=ada"), ("route/decisions/", ""), ("route/snapshots/", ""),
     ]:  # fmt: skip
         contract.ask(client, "get", route, query=query)
     contract.ask(client, "get", "leaderboard/models/{slug}/", slug="ada")

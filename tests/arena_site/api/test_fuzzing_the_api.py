@@ -73,7 +73,7 @@ class Person:
         """Return existing ids for a parameter of the path or query."""
         ids = self.world.ids
         if name == "public_id":
-            nested = any(name in path for name in ("/leaderboard/", "/me/", "/benchmarks/"))
+            nested = any(name in path for name in ("/leaderboard/", "/me/", "/benchmarks/", "/route/"))
             kind = path.split("/")[4 if nested else 3]
             return ids.get(kind, [])
         return {

@@ -14,7 +14,7 @@ import pytest
 from django.conf import settings
 
 from arena_site.healthcheck import is_alive
-from tests.arena_site.databases import database_without_tables, url_of_site_role
+from tests.arena_site.databases import database_with_tables, url_of_site_role
 from tests.arena_site.deployment.compose_file import Service, by_name, made_secrets
 from tests.fake_provider import FakeProvider
 from tests.faults.running import copy_prepared_data, free_port
@@ -87,7 +87,7 @@ class Proxy:
 @contextmanager
 def deployed(tmp_path: Path, **settings_of_the_test: str) -> Iterator[Proxy]:
     """Run every container's process without containers."""
-    with database_without_tables() as database:
+    with database_with_tables() as database:
         given = {
             "DATABASE_URL": url_of_site_role(database),
             "DATABASE_OWNER_URL": database,

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from battles.models import Battle
+from battles.prompting.auto_options import REQUESTED_MODES
 from tests.site_urls import addresses
 
 
@@ -57,12 +58,13 @@ IDS: dict[tuple[str, ...], Callable[[Arena], list[str]]] = {
     ("/accounts/browsers/", "/api/v1/me/browsers/"): lambda arena: [arena.browser],
     ("/accounts/confirm-email/", "/accounts/password/reset/key/", "/accounts/2fa/webauthn/keys/"): lambda arena: ["1"],
     ("/api/v1/benchmarks/",): lambda arena: ["none"],
+    ("/api/v1/route/decisions/",): lambda arena: ["none"],
     ("/models/icons/",): lambda arena: ["none"],
     ("/v1/models/{name}", "/v1/{rest}"): lambda arena: ["none"],
     ("/api/{rest}",): lambda arena: ["v1/none/"],
 }
 QUERIES: dict[str, Callable[[Arena], list[str]]] = {
-    "/": lambda arena: [f"?mode={mode}" for mode in Battle.Mode.values],
+    "/": lambda arena: [f"?mode={mode}" for mode, _name in REQUESTED_MODES],
     "/api/v1/models/": lambda arena: ["?drawable=true"],
     "/models/": lambda arena: ["?search=a"],
     "/leaderboard/": lambda arena: ["?format=csv", "?format=json"],

@@ -17,8 +17,7 @@ OPEN = [
     "/api/v1/leaderboard/matrix/", "/api/v1/leaderboard/snapshots/", "/api/v1/leaderboard/snapshots/{public_id}/",
     "/site/accent/{theme}.css", "/site/logo/{digest}.png", "/site/icon/{digest}.png", "/site/{page}/",
     "/api/v1/site/", "/api/v1/site/pages/{page}/", "/api/v1/feedback-tags/", "/api/v1/suggestions/",
-    "/api/v1/schema/", "/api/v1/docs/", "/api/{rest}",
-    "/software/",
+    "/api/v1/schema/", "/api/v1/docs/", "/api/{rest}", "/api/v1/route/snapshots/", "/software/",
 ]  # fmt: skip
 # The URL contains a signed token, valid for an hour.
 SIGNED = ["/stream/{token}/", "/benchmarks/stream/{token}/"]
@@ -38,6 +37,8 @@ OWN = [
     "/api/v1/uploads/",
     "/api/v1/me/",
     "/api/v1/me/votes/",
+    "/api/v1/route/",
+    "/api/v1/route/decisions/",
     "/api/v1/me/terms/",
     "/terms/accept/",
 ]
@@ -76,6 +77,8 @@ OWNED: dict[str, tuple[Callable[[World], str], dict[str, Scope]]] = {
     "/api/v1/battles/{public_id}/feedback/": (lambda world: world.voted.public_id, VOTE),
     "/api/v1/battles/{public_id}/report/": (lambda world: world.voted.public_id, BATTLE),
     "/api/v1/answers/{public_id}/rating/": (lambda world: world.to_rate, VOTE),
+    "/api/v1/route/decisions/{public_id}/": (lambda world: world.decision.public_id, READ),
+    "/api/v1/route/decisions/{public_id}/outcome/": (lambda world: world.decision.public_id, BATTLE),
     "/api/v1/uploads/{public_id}/": (lambda world: world.document.public_id, {**READ, "DELETE": Scope.BATTLE}),
     "/api/v1/uploads/{public_id}/text/": (lambda world: world.document.public_id, READ),
     "/api/v1/uploads/{public_id}/file/": (lambda world: world.picture.public_id, READ),
