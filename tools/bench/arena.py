@@ -14,7 +14,9 @@ MODELS = """
 """
 MAKE_USER = "from accounts.models import User; User.objects.create_user('bench@example.org')"
 NO_LIMITS = {
-    f"ARENA_LIMIT_{action}_{role}": "off" for action in ("BATTLE", "TURN", "VOTE") for role in ("VISITOR", "MEMBER")
+    f"ARENA_LIMIT_{action}_{role}": "off"
+    for action in ("BATTLE", "TURN", "VOTE", "GATEWAY")
+    for role in ("VISITOR", "MEMBER")
 }
 NO_LIMITS |= {f"ARENA_STREAMS_{scope}": "10000" for scope in ("PERSON", "NETWORK", "PROCESS")}
 # Parts whose CPU has a bar.

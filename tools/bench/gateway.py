@@ -1,0 +1,204 @@
+"""The gateway beside direct calls, a battle, and LiteLLM's proxy if `make bench-peers` has installed it."""
+
+import asyncio
+import os
+import secrets
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import aiohttp
+
+from tests.faults.running import free_port
+from tools.bench.arena import Bench
+from tools.bench.load import percentile
+from tools.bench.meter import cpu_seconds
+from tools.bench.peers import FOLDER
+from tools.bench.scenarios import print_row
+
+AT_ONCE, ROUNDS = 50, 6
+SHORT, LONG = 200, 1_000
+REQUESTS, TOKENS_OF_REQUEST = 600, 50
+LITELLM = FOLDER / "litellm/bin/litellm"
+LITELLM_KEY = f"sk-{secrets.token_hex(32)}"
+LITELLM_CONFIG = """
+model_list:
+  - model_name: bench
+    litellm_params: {{model: openai/{model}, api_base: "{provider}", api_key: none}}
+litellm_settings: {{telemetry: false, drop_params: true}}
+"""
+
+
+def gateway(bench: Bench) -> None:
+    print(f"The gateway, {AT_ONCE} at once")
+    asked = _Software(f"{bench.arena.url}/v1", "bench-a", _token(bench))
+    _first_bytes(bench, asked)
+    ours = _cpu_of_tokens(bench, asked)
+    battle = _cpu_of_battle(bench)
+    print_row("CPU s per 1,000 tokens, web + valkey", f"{ours:.4f}")
+    print_row("CPU s per 1,000 tokens of a battle's side", f"{battle:.4f}")
+    print_row("ratio to a battle's side", f"{ours / battle:.2f}", "bar 0.6")
+    model = bench.use_token_model(TOKENS_OF_REQUEST, 0)
+    _ask(asked, 50)
+    _prints_cpu_of_requests("arena", asked, lambda: _own_cpu(bench))
+    print_row("CPU ms per request, PostgreSQL", f"{_postgres_ms(bench, asked):.2f}")
+    if LITELLM.exists():
+        with _litellm(bench.provider, f"{model}-a") as (address, pid):
+            other = _Software(address, "bench", LITELLM_KEY)
+            _ask(other, 50)
+            _prints_cpu_of_requests("litellm", other, lambda: cpu_seconds(pid))
+
+
+class _Software:
+    """A program that asks for streams."""
+
+    def __init__(self, base_url: str, model: str, key: str) -> None:
+        self.base_url, self.model, self.key = base_url, model, key
+
+    async def ask(self, number: int, *, at_once: int) -> list[float]:
+        """Return each request's seconds until its first text."""
+        body = {"model": self.model, "messages": [{"role": "user", "content": "Say many words."}], "stream": True}
+        turns = asyncio.Semaphore(at_once)
+        connector, timeout = aiohttp.TCPConnector(limit=0), aiohttp.ClientTimeout(total=300)
+        headers = {"Authorization": f"Bearer {self.key}"}
+        async with aiohttp.ClientSession(connector=connector, timeout=timeout, headers=headers) as client:
+
+            async def one() -> float:
+                async with turns:
+                    began, first = time.perf_counter(), 0.0
+                    async with client.post(f"{self.base_url}/chat/completions", json=body) as response:
+                        assert response.status == 200, await response.text()
+                        async for line in response.content:
+                            if not first and b'"content":"w' in line.replace(b": ", b":"):
+                                first = time.perf_counter() - began
+                    return first
+
+            return list(await asyncio.gather(*(one() for _ in range(number))))
+
+
+def _ask(software: _Software, number: int, at_once: int = AT_ONCE) -> list[float]:
+    return asyncio.run(software.ask(number, at_once=at_once))
+
+
+def _token(bench: Bench) -> str:
+    command = ["manage.py", "create_api_token", "bench@example.org", "--name", "gateway", "--scopes", "gateway"]
+    output = bench.arena.run(sys.executable, *command).stdout.split()
+    return next(word for word in output if word.startswith("arena_"))
+
+
+def _first_bytes(bench: Bench, asked: _Software) -> None:
+    """Print p95 of the first byte, the rounds of both in turns: all of a round ask at the same moment."""
+    model = bench.use_token_model(SHORT, 50)
+    direct = _Software(bench.provider, model, "none")
+    _ask(asked, AT_ONCE)
+    times: dict[str, list[float]] = {"direct": [], "gateway": []}
+    for _ in range(ROUNDS):
+        times["direct"] += _ask(direct, AT_ONCE)
+        times["gateway"] += _ask(asked, AT_ONCE)
+    for share in (0.5, 0.95):
+        ms = {name: 1000 * percentile(found, share) for name, found in times.items()}
+        bar = "bar 15 ms" if share == 0.95 else ""
+        label = f"first byte p{share * 100:.0f}: direct, gateway"
+        print_row(label, f"{ms['direct']:.1f}, {ms['gateway']:.1f} ms")
+        print_row(
+            f"first byte p{share * 100:.0f}: later than direct, one burst",
+            f"{ms['gateway'] - ms['direct']:.1f} ms",
+            bar,
+        )
+    spread = [asyncio.run(_spread(software)) for software in (direct, asked)]
+    later = 1000 * (percentile(spread[1], 0.95) - percentile(spread[0], 0.95))
+    print_row("first byte p95: later than direct, starts spread over the streams", f"{later:.1f} ms", "bar 15 ms")
+
+
+async def _spread(software: _Software) -> list[float]:
+    """Keep AT_ONCE streams under way whose starts are spread evenly."""
+    times: list[float] = []
+
+    async def stream(number: int) -> None:
+        await asyncio.sleep(SHORT / 50 * number / AT_ONCE)
+        for _ in range(3):
+            times.extend(await software.ask(1, at_once=1))
+
+    await asyncio.gather(*(stream(number) for number in range(AT_ONCE)))
+    return times
+
+
+def _cpu_of_tokens(bench: Bench, asked: _Software) -> float:
+    """Return CPU seconds per 1,000 tokens: the slope between short and long answers."""
+    spent = {}
+    for tokens in (SHORT, LONG):
+        bench.use_token_model(tokens, 50)
+        _ask(asked, 5)
+        before = _own_cpu(bench)
+        _ask(asked, AT_ONCE)
+        spent[tokens] = _own_cpu(bench) - before
+    return (spent[LONG] - spent[SHORT]) / (AT_ONCE * (LONG - SHORT) / 1000)
+
+
+def _cpu_of_battle(bench: Bench) -> float:
+    spent = {}
+    parts = ("web", "answers", "rendering", "valkey")
+    for tokens in (SHORT, LONG):
+        bench.use_token_model(tokens, 50)
+        bench.battles(3)
+        _, cpu, _ = bench.battles(AT_ONCE // 2)
+        spent[tokens] = sum(cpu[part] for part in parts)
+    return (spent[LONG] - spent[SHORT]) / (AT_ONCE // 2 * 2 * (LONG - SHORT) / 1000)
+
+
+def _own_cpu(bench: Bench) -> float:
+    cpu = bench.meter.cpu()
+    return cpu["web"] + cpu["valkey"]
+
+
+def _prints_cpu_of_requests(name: str, software: _Software, cpu: Callable[[], float]) -> None:
+    before, began = cpu(), time.perf_counter()
+    times = _ask(software, REQUESTS, at_once=16)
+    wall = time.perf_counter() - began
+    label = f"{name}: CPU ms per request of {TOKENS_OF_REQUEST} tokens; requests/s; first byte p95"
+    milliseconds = 1000 * (cpu() - before) / REQUESTS
+    print_row(label, f"{milliseconds:.2f}; {REQUESTS / wall:.0f}; {1000 * percentile(times, 0.95):.0f} ms", "bar .5 ×")
+
+
+def _postgres_ms(bench: Bench, asked: _Software) -> float:
+    before = bench.meter.cpu()["postgres"]
+    _ask(asked, REQUESTS, at_once=16)
+    return 1000 * (bench.meter.cpu()["postgres"] - before) / REQUESTS
+
+
+@contextmanager
+def _litellm(provider: str, model: str) -> Iterator[tuple[str, int]]:
+    """Run LiteLLM's proxy with one worker; yield its address and process id."""
+    port = free_port()
+    with TemporaryDirectory() as directory:
+        config = Path(directory) / "config.yaml"
+        config.write_text(LITELLM_CONFIG.format(model=model, provider=provider))
+        environment = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_LOG": "ERROR", "HOME": directory}
+        environment["LITELLM_MASTER_KEY"] = LITELLM_KEY
+        command = [str(LITELLM), "--config", str(config), "--port", str(port), "--host", "127.0.0.1"]
+        output = (Path(directory) / "output").open("w")
+        process = subprocess.Popen(command, env=environment, cwd=directory, stdout=output, stderr=subprocess.STDOUT)
+        try:
+            asyncio.run(_until_up(f"http://127.0.0.1:{port}/health/liveliness"))
+            yield f"http://127.0.0.1:{port}/v1", process.pid
+        finally:
+            process.terminate()
+            process.wait(20)
+            output.close()
+
+
+async def _until_up(url: str) -> None:
+    async with aiohttp.ClientSession() as client:
+        for _ in range(600):
+            try:
+                async with client.get(url) as response:
+                    if response.status == 200:
+                        return
+            except aiohttp.ClientError:
+                pass
+            await asyncio.sleep(0.2)
+    raise RuntimeError("litellm does not start")
