@@ -61,6 +61,7 @@ def test_class_of_forty_battles_and_votes_for_an_hour():
     assert limits.limits_of("battle", "network")[0].amount < 40 * 20
 
 
+@pytest.mark.slow
 def test_forty_cookies_get_what_their_network_may_have(settings):
     settings.ARENA_LIMITS = settings.ARENA_LIMITS | {("battle", "visitor"): "2/hour", ("battle", "network"): "9/hour"}
     make.model(), make.model()

@@ -19,6 +19,7 @@ def visitors(number: int, network: str = "203.0.113.7") -> Iterator[Actor]:
         yield Actor(visitor=Visitor.objects.create(), network=network)
 
 
+@pytest.mark.slow
 def test_forty_visitors_of_one_network_battle_and_vote():
     left, right = make.model(), make.model()
     for visitor in visitors(40):

@@ -179,6 +179,7 @@ def test_right_passwords_are_not_counted(member: User):
     assert [sign_in(from_network(1), WRONG) for _ in range(2)] == [200, 429]
 
 
+@pytest.mark.slow
 def test_forty_people_of_network_may_each_fail_twice():
     tries = [sign_in(from_network(1), WRONG, f"pupil{number}@example.org") for number in range(40) for _ in range(2)]
     assert tries == [200] * 80

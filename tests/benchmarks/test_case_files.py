@@ -86,6 +86,7 @@ def test_text_goes_before_the_prompt_and_picture_beside(fake_provider: FakeProvi
     assert (second[0], second[2]["content"]) == (message, "and word0 again")
 
 
+@pytest.mark.slow
 def test_changed_picture_is_asked_again(fake_provider: FakeProvider, drive_run: Callable[[Run], Run]):
     version = version_with_files(2)
     model = make.model("honest", at=fake_provider.base_url, **SEES)

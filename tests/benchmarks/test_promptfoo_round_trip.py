@@ -59,6 +59,7 @@ def imported_again(version: TemplateVersion) -> TemplateVersion:
     return create_draft(owner=make.user(), imported=found)
 
 
+@pytest.mark.slow
 def test_built_in_templates_survive():
     actions.store_built_in_templates()
     versions = TemplateVersion.objects.filter(state="frozen", template__visibility="site")

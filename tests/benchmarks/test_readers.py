@@ -100,6 +100,7 @@ def test_held_out_contents_are_on_no_page_of_others(published: Sample, owner: Ac
         assert leaks(seen, CONTENTS) == []
 
 
+@pytest.mark.slow
 def test_report_of_numbers_is_all_that_others_read(published: Sample, tmp_path: Path):
     Template.objects.update(visibility="private")
     Run.objects.update(publishes_names=False)

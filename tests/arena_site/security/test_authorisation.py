@@ -114,6 +114,7 @@ def test_owned_urls_answer_their_owner_only(owned: World, others: dict[str, Clie
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_token_is_limited_to_its_scopes():
     member, wrong = make.member(), []
     owned = api_fixtures.create_world(member)
@@ -286,6 +287,7 @@ def test_staff_without_permissions_gets_no_admin_page(others: dict[str, Client])
             assert ask(others["a moderator"], "GET", path) in (NOT_ALLOWED, HIDDEN, NO_SUCH_METHOD, 302), path
 
 
+@pytest.mark.slow
 def test_benchmark_api_needs_owner_and_scope(others: dict[str, Client]):
     member, (ada, bob, _cyd) = make.member(), api_fixtures.contestants()
     sample, wrong = benchmark_samples.sample(member.user, [ada, bob]), []
