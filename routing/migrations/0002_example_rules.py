@@ -4,19 +4,10 @@ from django.db.migrations.state import StateApps
 
 # Inactive: an operator chooses the models and switches them on.
 EXAMPLES = [
-    {
-        "order": 10, "needs_tools": "yes", "target": "model",
-        "note": "Example: questions with the caller's tools go to one model. Choose it, then activate this rule.",
-    },
-    {
-        "order": 20, "data_loaded": "yes", "target": "model",
-        "note": "Example: questions with the caller's own data go to one model. Choose it, then activate this rule.",
-    },
-    {
-        "order": 1000, "target": "arena",
-        "note": "Example: all other questions become battles.",
-    },
-]  # fmt: skip
+    {"order": 10, "note": "Example: tools", "needs_tools": "yes", "target": "model"},
+    {"order": 20, "note": "Example: own data", "data_loaded": "yes", "target": "model"},
+    {"order": 1000, "note": "Example: all others", "target": "arena"},
+]
 
 
 def add_examples(apps: StateApps, editor: BaseDatabaseSchemaEditor) -> None:
