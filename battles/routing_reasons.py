@@ -20,8 +20,9 @@ _BEST_CHEAPER = _(
     "Chosen because it wins %(percent)s %% of such questions here, at %(share)s of the price of the best."
 )
 _BEST_FREE = _("Chosen because it wins %(percent)s %% of such questions here, and costs nothing.")
-# Of the codes other than `best`.
+# By code; `best` has more to say where the model is cheaper.
 SENTENCES: dict[str, Promise] = {
+    "best": _BEST,
     "unsure": _("Chosen because it seems best here, but the arena is not sure. It would rather ask you."),
     "few_votes": _("There are too few votes to learn from yet: chosen by weight and price."),
     "weights": _("Chosen because the arena's operator gives it the largest weight."),
