@@ -15,13 +15,14 @@ class ReasonPayload(TypedDict):
     sentence: str
 
 
-# %(percent)s and %(share)s are those of `_win_sentence`.
+_BEST = _("Chosen because it wins %(percent)s %% of such questions here.")
+_BEST_CHEAPER = _(
+    "Chosen because it wins %(percent)s %% of such questions here, at %(share)s of the price of the best."
+)
+_BEST_FREE = _("Chosen because it wins %(percent)s %% of such questions here, and costs nothing.")
+# By code; `best` has more to say where the model is cheaper.
 SENTENCES: dict[str, Promise] = {
-    "best": _("Chosen because it wins %(percent)s %% of such questions here."),
-    "best_cheaper": _(
-        "Chosen because it wins %(percent)s %% of such questions here, at %(share)s of the price of the best."
-    ),
-    "best_free": _("Chosen because it wins %(percent)s %% of such questions here, and costs nothing."),
+    "best": _BEST,
     "unsure": _("Chosen because it seems best here, but the arena is not sure. It would rather ask you."),
     "few_votes": _("There are too few votes to learn from yet: chosen by weight and price."),
     "weights": _("Chosen because the arena's operator gives it the largest weight."),
@@ -67,10 +68,10 @@ def _win_sentence(details: Mapping[str, object]) -> str:
     chance, share = details.get("win_chance"), details.get("price_share")
     values = {"percent": round(100 * float(chance))} if isinstance(chance, int | float) else {"percent": 50}
     if not isinstance(share, int | float) or share > 2 / 3:
-        return str(SENTENCES["best"]) % values
+        return str(_BEST) % values
     if share <= 0:
-        return str(SENTENCES["best_free"]) % values
-    return str(SENTENCES["best_cheaper"]) % {**values, "share": price_words(float(share))}
+        return str(_BEST_FREE) % values
+    return str(_BEST_CHEAPER) % {**values, "share": price_words(float(share))}
 
 
 def price_words(share: float) -> str:
