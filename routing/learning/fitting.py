@@ -48,6 +48,15 @@ class Design:
 
         return cls(values, side(left), side(right))
 
+    def squared(self) -> "Design":
+        """Return squared values, which the three matrices share, as they share the values."""
+        values = self.shared.data**2
+
+        def with_squares(matrix: csr_array) -> csr_array:
+            return csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+        return Design(with_squares(self.shared), with_squares(self.left), with_squares(self.right))
+
     @property
     def columns(self) -> int:
         return int(self.shared.shape[1])

@@ -24,13 +24,13 @@ METHOD = "grounded Rao–Kupper 1"
 # Natural-log units: of β, of the mean of β, and of the means of δ and u.
 BETA_SD, MEAN_BETA_SD, MEAN_SD = 1.0, 3.0, 1.0
 # τ that are tried. Of n-grams, larger ones only learn the questions by heart.
-LABEL_SCALES, FEATURE_SCALES = (0.1, 0.2, 0.4, 0.7, 1.0), (0.1, 0.2, 0.4)
+LABEL_SCALES, FEATURE_SCALES = (0.2, 0.4, 0.7, 1.0, 1.4), (0.1, 0.2, 0.4)
 # The newest votes, which choose the scales.
 MAX_GATE_VOTES = 20_000
 # A joint covariance of more parameters would take gigabytes.
 _MAX_JOINT_PARAMETERS = 3_000
 # The spread of β is estimated once there are this many models, and is BETA_SD before.
-_MIN_MODELS_FOR_SPREAD, _MIN_SPREAD = 5, 0.1
+_MIN_MODELS_FOR_SPREAD, _MIN_SPREAD, _SPREAD_STEPS = 5, 0.1, 3
 # Standard deviation that leaves a parameter at 0.
 _OFF = 1e-3
 _CONFIDENCE = 0.95
@@ -166,7 +166,7 @@ class _Base:
 
     def variances(self, label_scale: float) -> Floats:
         """Return the prior variances, shaped as _BaseFit.weights."""
-        variances = np.full((1 + self.models, self.columns), (label_scale or _OFF) ** 2)
+        variances = np.full((1 + self.models, self.columns), (label_scale or _OFF) ** 2, dtype=np.float64)
         variances[0] = MEAN_SD**2 if label_scale else _OFF**2
         variances[:, 0] = self.beta_sd**2
         variances[0, 0] = MEAN_BETA_SD**2
@@ -221,10 +221,11 @@ def fit_router(votes: TrainingVotes, *, label_scale: float, feature_scale: float
     base = _Base.of(votes)
     fitted = base.fit(votes, weight, label_scale=label_scale)
     if len(votes.models) >= _MIN_MODELS_FOR_SPREAD:
-        errors = base.covariance(fitted, weight, label_scale=label_scale)[:, 0, 0]
-        spread = np.sqrt(max(float(fitted.weights[1:, 0].var() - errors.mean()), 0))
-        base = replace(base, beta_sd=max(spread, _MIN_SPREAD))
-        fitted = base.fit(votes, weight, label_scale=label_scale)
+        for _ in range(_SPREAD_STEPS):  # expectation and maximisation
+            errors = base.covariance(fitted, weight, label_scale=label_scale)[:, 0, 0]
+            spread = float(np.sqrt(fitted.weights[1:, 0].var() + errors.mean()))
+            base = replace(base, beta_sd=max(spread, _MIN_SPREAD))
+            fitted = base.fit(votes, weight, label_scale=label_scale)
     unknown = np.diag(base.variances(label_scale)[1])[None]
     covariance = np.concatenate([base.covariance(fitted, weight, label_scale=label_scale), unknown])
     columns = (0, 1 + len(votes.models))
@@ -258,17 +259,13 @@ def _fit_features(
     fitted = fit(design, votes.outcome, weight, precision=precision, offset=base.sides, kappa=base.kappa)
     added = design.strengths(fitted.weights)
     known = information(base.sides.left + added.left, base.sides.right + added.right, weight, base.kappa)
-    squares = Design(*(_squared(matrix) for matrix in (design.shared, design.left, design.right)))
+    squares = design.squared()
     variances = (1 / (squares.gradient(known.left, known.right) + precision)).reshape(1 + models, CELLS)
     variances[0] = scale**2
     return (
         np.ascontiguousarray(_unknown_last(fitted.weights.reshape(1 + models, CELLS)).T, dtype=np.float32),
         np.ascontiguousarray(np.roll(variances, -1, axis=0).T, dtype=np.float32),
     )
-
-
-def _squared(matrix: csr_array) -> csr_array:
-    return csr_array((matrix.data**2, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def _without_labels(votes: TrainingVotes) -> TrainingVotes:

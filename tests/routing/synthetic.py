@@ -32,11 +32,11 @@ class SyntheticArena:
         prices[[dearest, strongest]] = prices[[strongest, dearest]]
         self.prices = prices
 
-    def text(self, kind: int) -> str:
-        words = WORDS[KINDS[kind]].split()
-        return " ".join(self.random.choice(words, 8))
+    def text(self, kind: int, words: int = 8) -> str:
+        known = WORDS[KINDS[kind]].split()
+        return " ".join(self.random.choice(known, words))
 
-    def votes(self, size: int) -> TrainingVotes:
+    def votes(self, size: int, *, words: int = 8) -> TrainingVotes:
         models = len(self.prices)
         kinds = self.random.integers(0, len(KINDS), size)
         left = self.random.integers(0, models, size)
@@ -44,9 +44,9 @@ class SyntheticArena:
         chances = probabilities(self.strengths[left, kinds], self.strengths[right, kinds], TIE_FACTOR)
         outcome = (self.random.random(size) > np.cumsum(chances, axis=0)[:3]).sum(axis=0)
         names, labels = label_matrix([[KINDS[kind]] for kind in kinds])
-        features = feature_matrix([[self.text(kind)] for kind in kinds])
-        voter, prompt = self.random.integers(0, max(size // 5, 1), size), np.arange(size)
-        return TrainingVotes(tuple(range(models)), left, right, outcome, voter, prompt, names, labels, features)
+        features = feature_matrix([[self.text(kind, words)] for kind in kinds])
+        each = np.arange(size)
+        return TrainingVotes(tuple(range(models)), left, right, outcome, each, each, names, labels, features)
 
     def trained(self, size: int) -> Trained:
         return train(self.votes(size))

@@ -26,7 +26,7 @@ def route(_bench: Bench | None = None) -> None:
     """Report training, loading and decisions at 100 models, and the calibration of confidence."""
     arena = SyntheticArena(models=MODELS, seed=1)
     began = time.process_time()
-    votes = arena.votes(VOTES)
+    votes = arena.votes(VOTES, words=30)
     read_s = time.process_time() - began
     began = time.process_time()
     trained = train(votes)
@@ -35,8 +35,10 @@ def route(_bench: Bench | None = None) -> None:
     print(f"{METHOD}: {VOTES:,} votes × {MODELS} models")
     print(f"features {read_s:.1f} s, training {train_s:.1f} s CPU, peak {memory:.0f} MB")
     print(*trained.heads, sep="\n")
-    scales = fit_router(votes.subset(np.arange(20_000)), label_scale=0.4, feature_scale=0.4)
-    data = scales.to_bytes()
+    began = time.process_time()
+    data = fit_router(votes, label_scale=0.4, feature_scale=0.4).to_bytes()
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"last fit with all heads on: {time.process_time() - began:.1f} s CPU, peak {memory:.0f} MB")
     began = time.process_time()
     router = Router.from_bytes(data)
     print(f"loading {1000 * (time.process_time() - began):.1f} ms, {len(data) / 1e6:.1f} MB")
