@@ -2,7 +2,7 @@ from typing import Literal, TypedDict
 
 from common.payload_types import JsonObject, Moment
 
-ScopeName = Literal["read", "battle", "vote", "benchmark", "export"]
+ScopeName = Literal["read", "battle", "vote", "benchmark", "export", "gateway"]
 PersonKind = Literal["member", "visitor"]
 
 
@@ -98,6 +98,7 @@ class EverythingPayload(TypedDict):
     uploads: list[JsonObject]
     benchmark_templates: list[JsonObject]
     benchmark_runs: list[JsonObject]
+    decisions_of_auto_mode: list[JsonObject]
     gateway_exchanges: list[JsonObject]
     reports: list[JsonObject]
     terms: list[JsonObject]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Print models' mean scores: ARENA_TOKEN=arena_… run_benchmark.py http://127.0.0.1:8000 "Arithmetic" model-a model-b"""
+"""Mean scores: ARENA_TOKEN=arena_… python3 examples/run_benchmark.py http://127.0.0.1:8000 "Arithmetic" model-a …"""
 
 import json
 import os
@@ -9,7 +9,7 @@ from urllib.error import HTTPError
 from urllib.parse import quote, urljoin
 from urllib.request import Request, urlopen
 
-site, template, *models = sys.argv[1:] if len(sys.argv) > 3 else sys.exit(__doc__)
+site, template, *models = sys.argv[1:] if len(sys.argv) > 3 else sys.exit(print(__doc__) if "--help" in sys.argv else __doc__)
 
 
 def call(path: str, body: object = None) -> Any:  # the token needs the scopes read and benchmark

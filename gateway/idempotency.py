@@ -70,7 +70,7 @@ def claim(request: HttpRequest, caller: Caller, body: bytes) -> Claim | None:
 def _stored_answer(row: IdempotencyKey, secret: str) -> bytes:
     """Raises IdempotencyKeyReused where another token, or another endpoint, stored the result."""
     try:
-        return _cipher(secret, row.key).decrypt(row.body["sealed"])
+        return _cipher(secret, row.key).decrypt((row.body or {})["sealed"])
     except (InvalidToken, KeyError, TypeError):
         raise IdempotencyKeyReused from None
 

@@ -38,7 +38,7 @@ def test_curl_calls_of_the_docs_work_in_order(site: str, token: str, fake_provid
             if "/stream/" in line:
                 fake_provider.go_on()
                 reader.wait_until_answered(reader.battle(battle))
-    assert answers == [201, 307, 200, 201, 200, 200]
+    assert answers == [201, 307, 200, 201, 200, 200, 200]
     assert Vote.objects.count() == 1
 
 

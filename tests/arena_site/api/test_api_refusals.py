@@ -165,8 +165,8 @@ def test_listed_origin_may_send_tokens_but_no_cookies(client: Client, settings):
     assert (read["Access-Control-Allow-Origin"], read["Access-Control-Expose-Headers"]) == (
         "https://app.example",
         "Retry-After, RateLimit, RateLimit-Policy, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, "
-        "X-Request-ID, X-Arena-Battle, X-Arena-Decision, X-Arena-Dropped, X-Arena-Fallback, X-Arena-Model, "
-        "X-Arena-Reason",
+        "X-Request-ID, X-Arena-Battle, X-Arena-Cached, X-Arena-Decision, X-Arena-Dropped, X-Arena-Fallback, "
+        "X-Arena-Model, X-Arena-Reason",
     )
 
 

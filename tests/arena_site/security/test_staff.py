@@ -35,6 +35,7 @@ HARMLESS = {
     "models_registry.CatalogueChange": {"before", "after"},
     "models_registry.Provider": {"key_last_four", "key_fingerprint", "is_answering", "created_at"},
     "models_registry.LanguageModel": {"family", "version", "retired_at", "created_at"},
+    "routing.RouterEvaluation": {"result", "source"},  # shown as tables and curves
     "uploads.Upload": {"public_id", "lease_until"},
     "battles.Call": {"lease_until", "purpose"},  # the purpose is shown as the mode
     "battles.Category": {"created_at"},
