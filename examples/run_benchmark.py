@@ -9,7 +9,8 @@ from urllib.error import HTTPError
 from urllib.parse import quote, urljoin
 from urllib.request import Request, urlopen
 
-site, template, *models = sys.argv[1:] if len(sys.argv) > 3 else sys.exit(print(__doc__) if "--help" in sys.argv else __doc__)
+usage = print(__doc__) if "--help" in sys.argv else __doc__
+site, template, *models = sys.argv[1:] if len(sys.argv) > 3 else sys.exit(usage)
 
 
 def call(path: str, body: object = None) -> Any:  # the token needs the scopes read and benchmark
