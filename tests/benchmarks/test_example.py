@@ -31,5 +31,5 @@ def test_benchmark_script_runs_template_and_prints_scores(fake_provider: FakePro
     done = run("Words", "ada")
     assert re.fullmatch(r"Model \d+: 100% \(\d+% to 100%\)\n", done.stdout), done.stderr
     assert '"state": "done"' in done.stderr or '"state":"done"' in done.stderr
-    assert "no such template" in run("Nothing", "ada").stderr
+    assert "No such template" in run("Nothing", "ada").stderr
     assert len(script.read_text().splitlines()) <= 30
