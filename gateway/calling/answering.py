@@ -15,9 +15,13 @@ from common import logs
 from common.api.openai_errors import openai_error
 from common.errors import ArenaError, ServiceAway
 from common.late_response import LateResponse, once
-from gateway import cache, calls
-from gateway.cache import CachedAnswer
-from gateway.calls import NoSlot, Request
+from gateway.calling import cache, calls
+from gateway.calling.cache import CachedAnswer
+from gateway.calling.calls import NoSlot, Request
+from gateway.calling.failures import RETRY_AFTER_S, failure_error
+from gateway.calling.slots import RequestSlot
+from gateway.calling.threads import in_thread, in_thread_with_retry
+from gateway.calling.upstream import Piece, Upstream
 from gateway.completions import (
     COMMENT,
     DONE,
@@ -31,12 +35,8 @@ from gateway.completions import (
     usage_payload,
 )
 from gateway.errors import ModelBusy
-from gateway.failures import RETRY_AFTER_S, failure_error
 from gateway.payload_types import ChoicePayload, CompletionPayload, DeltaPayload
-from gateway.slots import RequestSlot
 from gateway.texts import kept_texts
-from gateway.threads import in_thread, in_thread_with_retry
-from gateway.upstream import Piece, Upstream
 
 logger = logging.getLogger(__name__)
 

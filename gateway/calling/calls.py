@@ -19,9 +19,9 @@ from battles.worker import call_store
 from battles.worker.call_store import CallResult, PlannedCall, PreparedCall
 from common.errors import ArenaError
 from common.payload_types import JsonObject
-from gateway import sessions
 from gateway.authentication import Caller
-from gateway.candidates import Candidates
+from gateway.calling import sessions
+from gateway.calling.candidates import Candidates
 from gateway.idempotency import Claim
 from gateway.models import Exchange
 from gateway.parsing.chat import ChatBody
