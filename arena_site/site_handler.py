@@ -16,15 +16,14 @@ from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
 from common.late_response import LateResponse, request_threads
+from common.payload_types import JsonObject
 
 
 class SiteHandler(ASGIHandler):
     """Runs a request in one thread from its first signal to its last, and streams on the event loop alone.
 
-    Django's handler changes threads for every synchronous middleware, the view and the signals around them, and gives
-    each request and each open stream a thread of its own. Here the threads are as many as the process's database
-    connections: requests of a crowd queue for a thread, not for a connection, which has a timeout. `/livez` has its own
-    thread, because that queue is long while the database is away.
+    Django's handler gives each request and each open stream a thread of its own. Here the threads are as many as the
+    database connections: a crowd queues for a thread, not for a connection, which has a timeout. `/livez` has its own.
     """
 
     def __init__(self) -> None:
@@ -91,7 +90,7 @@ class SiteHandler(ASGIHandler):
         if not sending.cancelled():
             await sending
 
-    async def _begin_and_send(self, response: HttpResponseBase, send: Any) -> None:
+    async def _begin_and_send(self, response: HttpResponseBase, send: Callable[[JsonObject], Awaitable[None]]) -> None:
         if isinstance(response, LateResponse):
             await response.begin()
         await self.send_response(response, send)

@@ -52,7 +52,7 @@ class TTLCached(Generic[T]):
 class RefreshedCached(Generic[T]):
     """Cache of a zero-argument query in the process: an expired value is used while a thread loads the next one.
 
-    Only the first call waits. If a load fails, the value stays and the error is logged.
+    Only the first call waits. If a load fails, the value stays.
     """
 
     def __init__(self, load: Callable[[], T], *, ttl_s: float) -> None:

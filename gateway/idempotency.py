@@ -1,7 +1,6 @@
 """Idempotency-Key of requests without a stream: a repeated request gets the first answer.
 
-The stored answer is encrypted with a key made of the caller's token, which is not stored: only a request with the same
-token can read it again.
+The stored answer is encrypted with a key made of the caller's token, which is not stored.
 """
 
 import base64

@@ -1,5 +1,3 @@
-"""Texts of an exchange, stored for tokens that keep them."""
-
 from common.payload_types import JsonObject
 from common.text.storable import storable
 from gateway.parsing.chat import ChatBody

@@ -1,5 +1,3 @@
-"""Rules of the administration: the first active one that matches decides."""
-
 from typing import NamedTuple
 
 from django.conf import settings

@@ -1,5 +1,3 @@
-"""Whether the model of the last answer continues a conversation."""
-
 from battles.labels import UNDETERMINED, Labels
 from battles.prompting.routing import Staying
 from models_registry import drawable_cache

@@ -1,6 +1,6 @@
 """Databases with the tables of all migrations, which are applied once per test run and copied.
 
-Applying them takes five seconds of CPU time, in which Django computes models' states; a copy takes half a second.
+Applying them takes five seconds of CPU time, a copy half a second.
 """
 
 import fcntl

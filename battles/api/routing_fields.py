@@ -1,7 +1,6 @@
 """Fields of requests to auto mode."""
 
 from decimal import Decimal
-from typing import Any
 
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
@@ -37,7 +36,7 @@ class ContextSerializer(serializers.Serializer[None]):
     data_loaded = serializers.BooleanField(default=False)
     workflow = serializers.CharField(max_length=MAX_WORKFLOW_CHARACTERS, default="", allow_blank=True)
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> object:
         """Refuse unknown facts: a rule may keep data of the caller on one model."""
         unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
         if unknown:

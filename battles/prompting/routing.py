@@ -29,8 +29,7 @@ NO_LABELS = Labels()
 class Staying:
     """Models of a conversation's last answer: one, or the pair of a battle.
 
-    models: ids of LanguageModel. labels: of the prompts before the last one. in_tool_loop: the last message is the
-    result of a tool that the model called.
+    models: ids. labels: of the prompts before the last one. in_tool_loop: the last message is a tool's result.
     """
 
     models: tuple[int, ...]
@@ -43,10 +42,9 @@ class Staying:
 class RoutingRequest:
     """Prompt to decide about.
 
-    prompts: texts of all user turns in order. labels: computed from `prompts` if None. characters: of the whole
-    conversation with its files; 0 for that of `prompts`. models: slugs of a narrowed pool, empty for all. max_cost: US
-    dollars expected for the answer. fast: prefer models whose first token comes early. token: id of the ApiToken.
-    records: count the decision in the share of battles; False for a trial.
+    prompts: texts of all user turns in order. labels: None to compute them. characters: of the conversation with its
+    files; 0 for that of `prompts`. models: slugs of a pool, empty for all. max_cost: US dollars. fast: prefer early
+    first tokens. token: id of the ApiToken. records: count it in the share of battles.
     """
 
     prompts: tuple[str, ...]

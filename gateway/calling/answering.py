@@ -1,5 +1,3 @@
-"""Answers of a model to a program, on the event loop."""
-
 import asyncio
 import logging
 import time

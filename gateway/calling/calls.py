@@ -171,9 +171,9 @@ def _over_budget(plan: PlannedCall, person: str) -> BudgetReached | ModelsOverBu
 
 
 def open_first(request: Request) -> PreparedCall | None:
-    """Open a call to the chosen model, or if it has no slot or is unaffordable, to the next one.
+    """Open a call to the chosen model, or to the next one; return None to wait for a slot of the chosen one.
 
-    Return None if the caller has to wait for a slot of the chosen model. Raises BudgetReached and ModelsOverBudget.
+    Raises BudgetReached and ModelsOverBudget.
     """
     chosen, *others = request.candidates.models
     refusal: ArenaError | None = None

@@ -1,5 +1,3 @@
-"""One call to a model on the web process's event loop."""
-
 import asyncio
 import logging
 import time

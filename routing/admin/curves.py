@@ -1,5 +1,3 @@
-"""Points of the curves of an evaluation, scaled to an SVG."""
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypedDict

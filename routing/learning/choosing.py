@@ -30,8 +30,8 @@ class Choice(NamedTuple):
     """model: of the highest utility (chance of winning − λ · cost).
 
     confidence: probability that its utility is above the runner-up's. win_chance: against the weighted others, ties
-    half; good_enough: σ(θ). pair: the best of two draws from the posterior, where they differ, worth a battle;
-    propensity: its frequency in DRAWS pairs of draws, 1 without a pair. Arrays of shape (options,).
+    half; good_enough: σ(θ). pair: the best of two posterior draws, where they differ; propensity: its frequency in
+    DRAWS pairs. Arrays of shape (options,).
     """
 
     model: int
@@ -57,8 +57,7 @@ def choose(
 ) -> Choice:
     """Choose among options, with scores in their order.
 
-    price: λ, chances per US dollar. best: the board's best model, which the choice is never expected to be worse than
-    at price 0.
+    price: λ, chances per US dollar. best: the board's best model.
     """
     models = [option.model for option in options]
     weights = np.array([option.weight for option in options], dtype=np.float64)
@@ -136,7 +135,7 @@ def _best_of_draws(
 ) -> NDArray[np.int64]:
     """Return the best of each draw from the posterior, shape (DRAWS, 2).
 
-    The chance against all models is interpolated: one function of θ, from which each model's own part is taken out.
+    The chance against all models is interpolated.
     """
     theta = scores.theta + scores.sd * random.standard_normal((2 * DRAWS, len(costs)))
     if price:
@@ -158,8 +157,7 @@ def _curve(theta: Floats, opponents: Floats, weights: Floats, tie_factor: float)
 def dial_table(chances: Floats, costs: Floats) -> tuple[float, ...]:
     """Return λ of DIALS, by bisection, so that the mean cost of the choices is C_min + dial · (C_best − C_min).
 
-    chances, costs: of each prompt and model, shape (prompts, models); C_best is the cost at λ = 0. The dual of the
-    linear program with a budget, exact up to one randomised prompt.
+    chances, costs: shape (prompts, models); C_best is the cost at λ = 0. The dual of the linear program with a budget.
     """
     rows = np.arange(len(costs))
 

@@ -129,9 +129,8 @@ def replay(
 ) -> Replay:
     """Estimate how often a policy's choice beats another model, drawn uniformly; arrays of shape (votes,).
 
-    chosen_left, chosen_right: whether the policy's choice for this prompt was that side. left_share: 1, 0 or ½.
-    propensity: probability that this pair was drawn. cost: of the policy's choice, also where it was not drawn.
-    Self-normalised weights 1 / propensity; voters are resampled.
+    chosen_left, chosen_right: whether that side is the policy's choice. left_share: 1, 0 or ½. propensity: of the pair.
+    cost: of the choice. Self-normalised weights 1 / propensity; voters are resampled.
     Source: Swaminathan and Joachims (2015), "The self-normalized estimator for counterfactual learning".
     """
     seen = chosen_left | chosen_right

@@ -99,7 +99,7 @@ def _gate(
 ) -> HeadReport:
     """Compare held-out log loss before and after the head.
 
-    Each fold's gain is that of the scale which is best on the other folds, so that trying several gains nothing.
+    Each fold's gain is that of the scale which is best on the other folds.
     """
     folds, weight = votes.folds(), votes.weight
     gains = np.zeros((len(scales), len(votes)))
@@ -180,7 +180,7 @@ class _Base:
     def covariance(self, fitted: _BaseFit, weight: Floats, *, label_scale: float) -> Floats:
         """Return the covariance of each model's (β, δ), shape (models, 1 + labels, 1 + labels), for comparisons.
 
-        Errors that all models share are taken out, so that the variance of a difference is the sum of two.
+        Without errors that all models share: the variance of a difference is the sum of two.
         Source: Firth and de Menezes (2004), "Quasi-variances".
         """
         left, right, both = information(fitted.sides.left, fitted.sides.right, weight, fitted.kappa)

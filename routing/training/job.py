@@ -93,7 +93,7 @@ def _train(slot: str) -> RouterSnapshot:
 def _worse_than_published(log: VoteLog, heads: list[HeadReport]) -> str:
     """Return a sentence if the published router predicts the votes since its training better; else "".
 
-    Its rival has the new scales, and like it only the votes before: neither has seen those they are compared on.
+    Its rival has the new scales, and only the votes before.
     """
     published = RouterSnapshot.objects.published().first()
     if published is None:

@@ -1,7 +1,4 @@
-"""The same run by promptfoo and inspect-ai, which `make bench-peers` installs into an ignored folder.
-
-Both ask for whole answers, which costs them less than a stream.
-"""
+"""The same run by promptfoo and inspect-ai, which ask for whole answers: that costs them less than a stream."""
 
 import json
 import os

@@ -1,7 +1,4 @@
-"""The scores of promptfoo and of the arena for the same answers; alone: `python -m tools.bench.promptfoo_scores`.
-
-The arena's exported templates are given to promptfoo too, if an arena runs. promptfoo is in the folder of peers.
-"""
+"""Scores of promptfoo and of the arena for the same answers; alone: `python -m tools.bench.promptfoo_scores`."""
 
 import csv
 import io
