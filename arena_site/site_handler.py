@@ -1,7 +1,7 @@
 """ASGI handler that runs each request in one thread of a pool; figures: docs/adr/0040."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -16,7 +16,6 @@ from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
 from common.late_response import LateResponse, request_threads
-from common.payload_types import JsonObject
 
 
 class SiteHandler(ASGIHandler):
@@ -90,7 +89,9 @@ class SiteHandler(ASGIHandler):
         if not sending.cancelled():
             await sending
 
-    async def _begin_and_send(self, response: HttpResponseBase, send: Callable[[JsonObject], Awaitable[None]]) -> None:
+    async def _begin_and_send(
+        self, response: HttpResponseBase, send: Callable[[Mapping[str, object]], Awaitable[None]]
+    ) -> None:
         if isinstance(response, LateResponse):
             await response.begin()
         await self.send_response(response, send)

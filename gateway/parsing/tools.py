@@ -1,5 +1,3 @@
-"""Tools, the choice among them, and formats of the answer."""
-
 import re
 from collections.abc import Iterator
 

@@ -1,5 +1,3 @@
-"""Counted votes with their prompts, as the arrays that training needs."""
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
