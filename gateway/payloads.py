@@ -1,6 +1,6 @@
 from collections.abc import Iterable
 
-from gateway.battles import BATTLE
+from gateway.answers.battles import BATTLE
 from gateway.candidates import AUTO_MODELS
 from gateway.payload_types import ModelListPayload, ModelPayload
 from models_registry.models import LanguageModel

@@ -9,10 +9,11 @@ from django.views.decorators.csrf import csrf_exempt
 from battles.moderation.examination import check_texts
 from common.api.openai_errors import openai_error
 from common.errors import ArenaError, TooLarge
-from gateway import cache, calls, idempotency, upstream
-from gateway.answering import Answer
+from gateway import calls, idempotency
+from gateway.answers import cache, upstream
+from gateway.answers.answering import Answer
+from gateway.answers.battles import is_battle, open_battle
 from gateway.authentication import Caller, authenticate
-from gateway.battles import is_battle, open_battle
 from gateway.calls import Request
 from gateway.candidates import choosable_models, find_candidates
 from gateway.errors import BadFieldError, MethodNotAllowed, UnknownAddress, UnknownModel

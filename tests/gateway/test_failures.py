@@ -186,7 +186,7 @@ def test_full_model_makes_callers_wait(raw: httpx2.Client, model: Callable[..., 
 
 
 def test_silent_model_is_commented(raw: httpx2.Client, model: Callable[..., Any], monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("gateway.answering.KEEP_ALIVE_S", 0.05)
+    monkeypatch.setattr("gateway.answers.answering.KEEP_ALIVE_S", 0.05)
     with raw.stream("POST", "/chat/completions", json=body(model("hang-after-1").slug, stream=True)) as response:
         assert any(line.startswith(":") for line in response.iter_lines())
 

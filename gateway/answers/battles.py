@@ -15,9 +15,7 @@ from battles.prompting.messages import CHARACTERS_PER_TOKEN
 from common.api.openai_errors import openai_error
 from common.errors import NotAllowed
 from common.late_response import LateResponse, once
-from gateway.authentication import Caller
-from gateway.candidates import AUTO_MODELS
-from gateway.completions import (
+from gateway.answers.completions import (
     COMMENT,
     DONE,
     HEADERS,
@@ -25,8 +23,10 @@ from gateway.completions import (
     choice_payload,
     completion_payload,
 )
+from gateway.answers.failures import RETRY_AFTER_S
+from gateway.authentication import Caller
+from gateway.candidates import AUTO_MODELS
 from gateway.errors import ModelsFailed
-from gateway.failures import RETRY_AFTER_S
 from gateway.models import Exchange
 from gateway.parsing.chat import ChatBody
 from gateway.parsing.fields import BadField

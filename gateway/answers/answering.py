@@ -15,10 +15,10 @@ from common import logs
 from common.api.openai_errors import openai_error
 from common.errors import ArenaError, ServiceAway
 from common.late_response import LateResponse, once
-from gateway import cache, calls
-from gateway.cache import CachedAnswer
-from gateway.calls import NoSlot, Request
-from gateway.completions import (
+from gateway import calls
+from gateway.answers import cache
+from gateway.answers.cache import CachedAnswer
+from gateway.answers.completions import (
     COMMENT,
     DONE,
     HEADERS,
@@ -30,13 +30,14 @@ from gateway.completions import (
     tool_call_chunk,
     usage_payload,
 )
+from gateway.answers.failures import RETRY_AFTER_S, failure_error
+from gateway.answers.texts import kept_texts
+from gateway.answers.upstream import Piece, Upstream
+from gateway.calls import NoSlot, Request
 from gateway.errors import ModelBusy
-from gateway.failures import RETRY_AFTER_S, failure_error
 from gateway.payload_types import ChoicePayload, CompletionPayload, DeltaPayload
 from gateway.slots import RequestSlot
-from gateway.texts import kept_texts
 from gateway.threads import in_thread, in_thread_with_retry
-from gateway.upstream import Piece, Upstream
 
 logger = logging.getLogger(__name__)
 
