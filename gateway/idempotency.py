@@ -68,9 +68,10 @@ def claim(request: HttpRequest, caller: Caller, body: bytes) -> Claim | None:
 
 def _stored_answer(row: IdempotencyKey, secret: str) -> bytes:
     """Raises IdempotencyKeyReused where another token, or another endpoint, stored the result."""
+    sealed = (row.body or {}).get("sealed", "")
     try:
-        return _cipher(secret, row.key).decrypt((row.body or {})["sealed"])
-    except (InvalidToken, KeyError, TypeError):
+        return _cipher(secret, row.key).decrypt(sealed)
+    except (InvalidToken, TypeError):
         raise IdempotencyKeyReused from None
 
 

@@ -1,7 +1,7 @@
 from collections.abc import Iterable
 
-from gateway.calling.battles import BATTLE
-from gateway.calling.candidates import AUTO_MODELS
+from gateway.answers.battles import BATTLE
+from gateway.candidates import AUTO_MODELS
 from gateway.payload_types import ModelListPayload, ModelPayload
 from models_registry.models import LanguageModel
 

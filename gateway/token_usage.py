@@ -2,7 +2,6 @@ from datetime import timedelta
 from decimal import Decimal
 
 from django.db.models import Count, Sum
-from django.db.models.functions import Coalesce
 from django.dispatch import receiver
 from django.utils import timezone
 
@@ -18,8 +17,7 @@ def sum_usage(user: User, **_: object) -> dict[int, TokenUsagePayload]:
     recent = Exchange.objects.of_user(user).filter(created_at__gt=timezone.now() - timedelta(days=USAGE_DAYS))
     rows = recent.order_by().values("token").annotate(
         requests=Count("pk"), prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens"),
-        # A killed process leaves the cost of its exchange to the sweeper, which knows the call only.
-        dollars=Sum(Coalesce("cost", "call__cost")),
+        dollars=Sum("cost"),
     )  # fmt: skip
     return {
         row["token"]: {

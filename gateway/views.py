@@ -9,15 +9,13 @@ from django.views.decorators.csrf import csrf_exempt
 from battles.moderation.examination import check_texts
 from common.api.openai_errors import openai_error
 from common.errors import ArenaError, TooLarge
-from gateway import idempotency
+from gateway import calls, idempotency
+from gateway.answers import cache, upstream
+from gateway.answers.answering import Answer
+from gateway.answers.battles import is_battle, open_battle
 from gateway.authentication import Caller, authenticate
-from gateway.calling import cache, calls, upstream
-from gateway.calling.answering import Answer
-from gateway.calling.battles import is_battle, open_battle
-from gateway.calling.calls import Request
-from gateway.calling.candidates import choosable_models, find_candidates
-from gateway.calling.sessions import session_digest
-from gateway.calling.slots import take_slot
+from gateway.calls import Request
+from gateway.candidates import choosable_models, find_candidates
 from gateway.errors import BadFieldError, MethodNotAllowed, UnknownAddress, UnknownModel
 from gateway.idempotency import Claim
 from gateway.limits import MAX_BODY_BYTES, MAX_CHARACTERS, max_prompt_characters
@@ -25,6 +23,8 @@ from gateway.models import Exchange
 from gateway.parsing.chat import ChatBody, parse_chat
 from gateway.parsing.fields import BadField
 from gateway.payloads import model_list_payload, model_payload
+from gateway.sessions import session_digest
+from gateway.slots import take_slot
 from models_registry import model_limits
 from site_content.terms import require_accepted
 

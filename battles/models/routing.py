@@ -26,7 +26,7 @@ class RoutingDecisionQuerySet(models.QuerySet["RoutingDecision"]):
 
 
 class RoutingDecision(models.Model):
-    """One decision of auto mode, without any text of the prompt. Append-only; deleted after some time."""
+    """Decision of auto mode, without any text of the prompt. Append-only."""
 
     class Target(models.TextChoices):
         MODEL = "model", _("one model")

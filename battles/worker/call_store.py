@@ -143,6 +143,17 @@ def _insert(
     return prepared
 
 
+def start_call(plan: PlannedCall, *, person: str) -> PreparedCall | FailureCode:
+    """Take a slot, reserve money and insert a call without an answer. Last in a transaction, as create_calls.
+
+    Return RATE_LIMITED without a free slot and OVER_BUDGET without money, and store nothing then.
+    """
+    if take_slots([plan.model]) == [False]:
+        return FailureCode.RATE_LIMITED
+    charges, unaffordable = _reserve([plan], person)
+    return FailureCode.OVER_BUDGET if unaffordable else insert_started([plan], charges)[0]
+
+
 def insert_started(planned: Sequence[PlannedCall], charges: Mapping[int, Charge]) -> list[PreparedCall]:
     """Insert calls without an answer whose slots are taken and whose charges, by position, are reserved.
 

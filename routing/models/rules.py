@@ -83,7 +83,7 @@ class Rule(models.Model):
 
 
 class RoutingThresholds(models.Model):
-    """Numbers that auto mode decides by. The one row; without it the defaults hold."""
+    """The one row; without it the defaults hold."""
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
     min_confidence = models.FloatField(

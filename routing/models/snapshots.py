@@ -61,7 +61,7 @@ class RouterSnapshot(models.Model):
 
 
 class RouterEvaluation(models.Model):
-    """Result of `evaluate_router`: how a policy would have done on later votes."""
+    """Result of `evaluate_router`."""
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     snapshot = models.ForeignKey(RouterSnapshot, models.PROTECT, null=True, related_name="evaluations")

@@ -186,7 +186,7 @@ def test_full_model_makes_callers_wait(raw: httpx2.Client, model: Callable[..., 
 
 
 def test_silent_model_is_commented(raw: httpx2.Client, model: Callable[..., Any], monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("gateway.calling.answering.KEEP_ALIVE_S", 0.05)
+    monkeypatch.setattr("gateway.answers.answering.KEEP_ALIVE_S", 0.05)
     with raw.stream("POST", "/chat/completions", json=body(model("hang-after-1").slug, stream=True)) as response:
         assert any(line.startswith(":") for line in response.iter_lines())
 
@@ -194,7 +194,7 @@ def test_silent_model_is_commented(raw: httpx2.Client, model: Callable[..., Any]
 def test_member_has_few_requests_at_once(
     raw: httpx2.Client, model: Callable[..., Any], fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("gateway.calling.slots.MAX_AT_ONCE_OF_PERSON", 1)
+    monkeypatch.setattr("gateway.slots.MAX_AT_ONCE_OF_PERSON", 1)
     slug = model().slug
     with ThreadPoolExecutor(1) as threads:
         first = threads.submit(raw.post, "/chat/completions", json=body(slug, f"one {PAUSE} two"))

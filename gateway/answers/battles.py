@@ -15,12 +15,7 @@ from battles.prompting.messages import CHARACTERS_PER_TOKEN
 from common.api.openai_errors import openai_error
 from common.errors import NotAllowed
 from common.late_response import LateResponse, once
-from gateway.authentication import Caller
-from gateway.calling.candidates import AUTO_MODELS
-from gateway.calling.failures import RETRY_AFTER_S
-from gateway.calling.slots import RequestSlot
-from gateway.calling.threads import in_thread_with_retry
-from gateway.completions import (
+from gateway.answers.completions import (
     COMMENT,
     DONE,
     HEADERS,
@@ -28,11 +23,16 @@ from gateway.completions import (
     choice_payload,
     completion_payload,
 )
+from gateway.answers.failures import RETRY_AFTER_S
+from gateway.authentication import Caller
+from gateway.candidates import AUTO_MODELS
 from gateway.errors import ModelsFailed
 from gateway.models import Exchange
 from gateway.parsing.chat import ChatBody
 from gateway.parsing.fields import BadField
 from gateway.payload_types import DeltaPayload, UsagePayload
+from gateway.slots import RequestSlot
+from gateway.threads import in_thread_with_retry
 
 BATTLE = "battle"
 FIRST_PAUSE_S, MAX_PAUSE_S = 0.2, 2.0

@@ -9,9 +9,9 @@ from django.http import HttpResponse
 from django.utils.crypto import salted_hmac
 
 from common.valkey.connections import UNREACHABLE, connection, fail_fast
+from gateway.answers.completions import DONE, HEADERS, ChunkWriter, completion_payload
 from gateway.authentication import Caller
-from gateway.calling.calls import messages_for
-from gateway.completions import DONE, HEADERS, ChunkWriter, completion_payload
+from gateway.calls import messages_for
 from gateway.models import Exchange
 from gateway.parsing.chat import ChatBody
 from gateway.payload_types import ChoicePayload, DeltaPayload, UsagePayload
@@ -39,7 +39,7 @@ def cache_key(chat: ChatBody, caller: Caller, model: LanguageModel) -> str:
             chat.parameters, chat.max_tokens,
         ]
     )  # fmt: skip
-    return f"gateway:answer:{salted_hmac('gateway.calling.cache', asked, algorithm='sha256').hexdigest()}"
+    return f"gateway:answer:{salted_hmac('gateway.answers.cache', asked, algorithm='sha256').hexdigest()}"
 
 
 def find(key: str) -> CachedAnswer | None:

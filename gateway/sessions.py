@@ -32,7 +32,7 @@ def session_digest(token: ApiToken, chat: ChatBody, header: str) -> str:
     """Return a keyed digest of the caller's session, by default of its system prompt and first prompt."""
     given = header or chat.session_id
     session = f"given:{given}" if given else f"{chat.conversation.system}\0{chat.conversation.prompts[0]}"
-    return salted_hmac("gateway.calling.sessions", f"{token.pk}:{session}", algorithm="sha256").hexdigest()
+    return salted_hmac("gateway.sessions", f"{token.pk}:{session}", algorithm="sha256").hexdigest()
 
 
 def find_staying(digest: str, chat: ChatBody) -> Staying | None:

@@ -19,9 +19,9 @@ from battles.worker import call_store
 from battles.worker.call_store import CallResult, PlannedCall, PreparedCall
 from common.errors import ArenaError
 from common.payload_types import JsonObject
+from gateway import sessions
 from gateway.authentication import Caller
-from gateway.calling import sessions
-from gateway.calling.candidates import Candidates
+from gateway.candidates import Candidates
 from gateway.idempotency import Claim
 from gateway.models import Exchange
 from gateway.parsing.chat import ChatBody
@@ -40,6 +40,10 @@ LEASE_MARGIN_S = 60
 CALLERS_FAILURES = {*outcomes.REJECTIONS, FailureCode.EMPTY, FailureCode.TOOL_CALLS}
 
 
+# Columns that differ between an exchange's calls.
+SETTLED_FIELDS = [
+    "call", "decision", "fallbacks", "prompt_tokens", "completion_tokens", "cost", "finish_reason", "error", "texts",
+]  # fmt: skip
 OVER_BUDGET = _("The arena has reached its budget for today. It resets at midnight UTC.")
 
 
@@ -78,42 +82,36 @@ class Request:
 
 
 def open_call(request: Request, model: LanguageModel) -> PreparedCall:
-    """Take a slot, reserve money and insert the call, and the exchange with the first one.
+    """Take a slot, reserve money and insert the call; the exchange is stored when it is settled.
 
     Raises NoSlot, BudgetReached and ModelsOverBudget, after which there is no call.
     """
     plan = _plan(request, model)
     person = request.caller.actor.key
     with transaction.atomic():
-        [prepared] = call_store.create_calls([plan], person=person)
-        if prepared.must_wait:
-            raise NoSlot
-        if prepared.refusal is FailureCode.OVER_BUDGET:
-            raise _over_budget(plan, person)
-        exchange = request.exchange
         _store_decision(request, model)
-        exchange.decision = request.decision
-        exchange.call = prepared.row
-        exchange.fallbacks = request.fallbacks
-        if exchange._state.adding:
-            exchange.save(force_insert=True)
-        else:
-            exchange.save(update_fields=["call", "decision", "fallbacks"])
+        prepared = call_store.start_call(plan, person=person)
+        if prepared is FailureCode.RATE_LIMITED:
+            raise NoSlot
+        if isinstance(prepared, FailureCode):
+            raise _over_budget(plan, person)
     return prepared
 
 
 @transaction.atomic
 def settle(request: Request, prepared: PreparedCall, result: CallResult) -> None:
-    """Store how a call ended, and how its exchange has so far."""
+    """Store how a call ended, and its exchange. May run twice."""
     call_store.outcome_of(prepared, result)
-    call = prepared.row
+    call, exchange = prepared.row, request.exchange
     if call.cost is not None:
         request.costs[call.pk] = call.cost
-    cost = sum(request.costs.values(), Decimal(0)) if request.costs else None
-    Exchange.objects.filter(pk=request.exchange.pk, call=call).update(
-        prompt_tokens=call.prompt_tokens, completion_tokens=call.completion_tokens, cost=cost,
-        finish_reason=call.finish_reason, error=call.error, texts=request.texts,
-    )  # fmt: skip
+    exchange.call, exchange.decision, exchange.fallbacks = call, request.decision, request.fallbacks
+    exchange.prompt_tokens, exchange.completion_tokens = call.prompt_tokens, call.completion_tokens
+    exchange.cost = sum(request.costs.values(), Decimal(0)) if request.costs else None
+    exchange.finish_reason, exchange.error, exchange.texts = call.finish_reason, call.error, request.texts
+    Exchange.objects.bulk_create(
+        [exchange], update_conflicts=True, unique_fields=["public_id"], update_fields=SETTLED_FIELDS
+    )
     if request.claim is not None and request.completion is not None:
         request.claim.store(request.completion)
     if call_store.store_result(prepared, result):

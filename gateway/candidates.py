@@ -9,8 +9,8 @@ from battles.prompting.auto_options import DEFAULT_DIAL, DIALS, RoutingContext
 from battles.prompting.messages import context_characters
 from battles.prompting.routing import Routed, RoutingRequest, Target, route
 from common.errors import ArenaError, InvalidInput
+from gateway import sessions
 from gateway.authentication import Caller
-from gateway.calling import sessions
 from gateway.errors import ContextTooLong, UnknownModel
 from gateway.parsing.chat import ChatBody
 from models_registry import drawable_cache

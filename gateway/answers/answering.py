@@ -13,14 +13,10 @@ from common import logs
 from common.api.openai_errors import openai_error
 from common.errors import ArenaError, ServiceAway
 from common.late_response import LateResponse, once
-from gateway.calling import cache, calls
-from gateway.calling.cache import CachedAnswer
-from gateway.calling.calls import NoSlot, Request
-from gateway.calling.failures import RETRY_AFTER_S, failure_error
-from gateway.calling.slots import RequestSlot
-from gateway.calling.threads import in_thread, in_thread_with_retry
-from gateway.calling.upstream import Piece, Upstream
-from gateway.completions import (
+from gateway import calls
+from gateway.answers import cache
+from gateway.answers.cache import CachedAnswer
+from gateway.answers.completions import (
     COMMENT,
     DONE,
     HEADERS,
@@ -32,9 +28,14 @@ from gateway.completions import (
     tool_call_chunk,
     usage_payload,
 )
+from gateway.answers.failures import RETRY_AFTER_S, failure_error
+from gateway.answers.texts import kept_texts
+from gateway.answers.upstream import Piece, Upstream
+from gateway.calls import NoSlot, Request
 from gateway.errors import ModelBusy
 from gateway.payload_types import ChoicePayload, CompletionPayload, DeltaPayload
-from gateway.texts import kept_texts
+from gateway.slots import RequestSlot
+from gateway.threads import in_thread, in_thread_with_retry
 
 logger = logging.getLogger(__name__)
 

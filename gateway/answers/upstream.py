@@ -12,7 +12,7 @@ logger = logging.getLogger(__name__)
 
 # Pieces that arrive within this time are sent together, because a chunk costs as much as ten of its words; longer while
 # the process has many streams.
-BATCH_S, BATCH_PER_STREAM_S, MAX_BATCH_S = 0.03, 0.003, 0.25
+BATCH_S, BATCH_PER_STREAM_S, MAX_BATCH_S = 0.04, 0.006, 0.25
 _PROVIDER_MODULE = "models_registry.providers.openai_compatible"
 _running = 0
 _providers: WeakKeyDictionary[asyncio.AbstractEventLoop, ChatProvider] = WeakKeyDictionary()
