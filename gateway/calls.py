@@ -53,8 +53,6 @@ class NoSlot(Exception):
 
 @dataclass
 class Request:
-    """A valid request: who sends it, and the row that records it."""
-
     caller: Caller
     chat: ChatBody
     exchange: Exchange

@@ -1,5 +1,3 @@
-"""Replay of policies on votes that are later than their training."""
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypedDict

@@ -68,8 +68,8 @@ def test_chosen_mode_is_lighter_than_its_track(arena: Arena, page: Page, scheme:
 def test_phone_modes_stand_two_by_two(arena: Arena, page: Page, width: int):
     page.set_viewport_size({"width": width, "height": 740})
     page.goto(arena.url)
-    first, second, third, fourth = page.locator(".modes a").evaluate_all("all => all.map(one => one.offsetTop)")
-    assert first == second < third == fourth
+    tops = page.locator(".modes a").evaluate_all("all => all.map(one => one.offsetTop)")
+    assert tops[0] == tops[1] < tops[2] == tops[3] < tops[4]
 
 
 def test_phone_long_title_takes_two_lines(arena: Arena, page: Page):
