@@ -1,5 +1,6 @@
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,12 @@ def test_migrated_definitions_equal_newest_files(app):
     triggers = getattr(app, "TRIGGERS", {})
 
     def definitions() -> dict[str, str]:
+        # PostgreSQL writes the casts of a condition otherwise once it has read its own text, as in a copied database.
+        for name, text in query(TRIGGERS, [*triggers]):
+            table = re.search(r" ON (public\.\w+)", text)
+            assert table
+            with connection.cursor() as cursor:
+                cursor.execute(f"DROP TRIGGER {name} ON {table[1]}; {text}")
         return dict(query(FUNCTIONS, [*app.FUNCTIONS]) + query(TRIGGERS, [*triggers]))
 
     migrated = definitions()
