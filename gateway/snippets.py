@@ -35,6 +35,7 @@ docker run -p 3000:8080 -v open-webui:/app/backend/data \\
   -e ENABLE_OLLAMA_API=false \\
   -e OPENAI_API_BASE_URL={base_url} \\
   -e OPENAI_API_KEY="$ARENA_TOKEN" \\
+  -e DEFAULT_MODEL_PARAMS='{{"function_calling": "legacy"}}' \\
   open-webui"""
 LIBRECHAT = """\
 version: 1.2.1
@@ -65,7 +66,10 @@ def snippets(base_url: str) -> list[Snippet]:
         Snippet("javascript", _("OpenAI’s client for JavaScript"), "js", JAVASCRIPT.format(base_url=base_url)),
         Snippet(
             "open-webui", "Open WebUI", "sh", OPEN_WEBUI.format(base_url=base_url),
-            _("Or in its administration, under Connections: add the address and the token."),
+            _(
+                "Or in its administration, under Connections: add the address and the token. Leave out the last "
+                "setting if all of your models call tools: without it, every question comes with Open WebUI’s own tools."
+            ),
         ),
         Snippet(
             "librechat", "LibreChat", "yaml", LIBRECHAT.format(base_url=base_url),

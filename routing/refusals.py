@@ -15,7 +15,10 @@ _SENTENCES = {
     "cost": ("max_cost", _("No model answers for so little. Raise the limit of cost.")),
     "first_token": ("max_first_token_ms", _("No model is known to be that fast. Raise the limit of time.")),
     "context": ("prompt", _("The conversation is too long for every model that fits otherwise.")),
-    "tools": ("tools", _("No model that fits otherwise calls tools.")),
+    "tools": (
+        "tools",
+        _("No model for this request calls tools. Send none, or choose other models."),
+    ),
     "images": ("prompt", _("No model that fits otherwise accepts images.")),
     "pool": ("models", _("A rule of this arena leaves none of these models.")),
 }

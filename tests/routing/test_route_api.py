@@ -160,8 +160,8 @@ def test_odd_prompts_are_decided(prompt, api, models):
 
 def test_request_without_a_model_says_what_excludes_them(api, models):
     assert ask(api, {"messages": [USER, CALL, RESULT]}).json() == {
-        "code": "no_model_fits", "detail": "No model that fits otherwise calls tools.",
-        "fields": {"tools": ["No model that fits otherwise calls tools."]},
+        "code": "no_model_fits", "detail": "No model for this request calls tools. Send none, or choose other models.",
+        "fields": {"tools": ["No model for this request calls tools. Send none, or choose other models."]},
     }  # fmt: skip
     LanguageModel.objects.update(status="paused")
     response = ask(api, {"prompt": "Name three rivers."})
