@@ -68,7 +68,8 @@ def snippets(base_url: str) -> list[Snippet]:
             "open-webui", "Open WebUI", "sh", OPEN_WEBUI.format(base_url=base_url),
             _(
                 "Or in its administration, under Connections: add the address and the token. Leave out the last "
-                "setting if all of your models call tools: without it, every question comes with Open WebUI’s own tools."
+                "setting if all of your models call tools: without it, every question comes with Open WebUI’s own "
+                "tools."
             ),
         ),
         Snippet(
