@@ -31,12 +31,12 @@ const answer = await client.chat.completions.create({{
 }});
 console.log(answer.choices[0].message.content);"""
 OPEN_WEBUI = """\
-docker run -p 3000:8080 -v open-webui:/app/backend/data \\
-  -e ENABLE_OLLAMA_API=false \\
-  -e OPENAI_API_BASE_URL={base_url} \\
-  -e OPENAI_API_KEY="$ARENA_TOKEN" \\
-  -e DEFAULT_MODEL_PARAMS='{{"function_calling": "legacy"}}' \\
-  open-webui"""
+pip install open-webui
+export ENABLE_OLLAMA_API=false
+export OPENAI_API_BASE_URL={base_url}
+export OPENAI_API_KEY="$ARENA_TOKEN"
+export DEFAULT_MODEL_PARAMS='{{"function_calling": "legacy"}}'
+open-webui serve --port 3000"""
 LIBRECHAT = """\
 version: 1.2.1
 endpoints:
