@@ -1,4 +1,5 @@
 import logging
+from collections.abc import Sequence
 from datetime import timedelta
 
 from django.db import transaction
@@ -6,7 +7,7 @@ from django.db.models.functions import Now
 
 from accounts import audit
 from accounts.models import User
-from common.prepared import PreparedQuery
+from common.prepared import PreparedQuery, any_of
 from models_registry import breaker_rule as rule
 from models_registry.models import Breaker, LanguageModel, Provider
 from models_registry.providers.base import FailureCode
@@ -17,15 +18,14 @@ logger = logging.getLogger(__name__)
 PROBE_LEASE = timedelta(minutes=5)
 # A healthy model has none, so its answers lock no row.
 _breakers_to_reset = PreparedQuery(
-    lambda model, provider: (
-        Breaker.objects.of_model(model, provider)
-        .with_failures()
-        .filter(probe_at=None)
+    lambda models, providers: (
+        Breaker.objects.with_failures()
+        .filter(any_of("model_id", models) | any_of("provider_id", providers), probe_at=None)
         .order_by("pk")
         .select_for_update()
     ),
-    int,
-    int,
+    list,
+    list,
 )
 
 # Not the model's fault: caused by the arena, or by a conversation that is too long or not allowed.
@@ -52,15 +52,20 @@ def record_outcome(model: LanguageModel, error: FailureCode | None, *, retry_aft
     retry_after: seconds.
     """
     if error is None:
-        _record_answer(model)
+        record_answers([model])
     elif error not in NEUTRAL_FAILURES:
         outcome = rule.REJECTED if error in REJECTIONS else rule.FAILED
         _record_failure(_lock_breaker(model, error), outcome, error, retry_after)
 
 
-def _record_answer(model: LanguageModel) -> None:
-    for breaker in _breakers_to_reset(model.pk, model.provider_id):
-        breaker.recent = rule.append_outcome(breaker.recent, rule.ANSWERED)
+def record_answers(models: Sequence[LanguageModel]) -> None:
+    """Record a successful call of each model. Last in a transaction, as record_outcome."""
+    if not models:
+        return
+    for breaker in _breakers_to_reset([model.pk for model in models], [model.provider_id for model in models]):
+        for model in models:
+            if model.pk == breaker.model_id or model.provider_id == breaker.provider_id:
+                breaker.recent = rule.append_outcome(breaker.recent, rule.ANSWERED)
         breaker.openings = 0
         breaker.save(update_fields=["recent", "openings"])
 

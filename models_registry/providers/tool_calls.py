@@ -33,6 +33,7 @@ class ToolCalls:
         self._key = key
         # By index: masks the arguments.
         self._arguments: dict[int, StreamRedactor] = {}
+        self._named: set[int] = set()
         self._ready: list[ToolCallDelta] = []
 
     def add(self, parts: list[Json]) -> None:
@@ -48,12 +49,15 @@ class ToolCalls:
             if index not in self._arguments:
                 self._arguments[index] = StreamRedactor(self._key)
                 part.id = part.id or f"call_{secrets.token_hex(12)}"  # callers name the call in its result
+            else:
+                part.id = None  # clients join repeated ones, as they would the parts of a key
             redactor = self._arguments[index]
             function = part.function
             arguments = function.arguments if function else None
             if isinstance(arguments, dict):  # of servers that do not stream them
                 arguments = msgspec.json.encode(arguments).decode()
-            name = function.name if function and function.name else ""
+            name = function.name if function and function.name and index not in self._named else ""
+            self._named |= {index} if name else set()
             masked = redactor.feed(storable(arguments or ""))
             self._ready.append(ToolCallDelta(index, self._scrub(part.id or ""), self._scrub(name), masked))
 

@@ -182,7 +182,7 @@ def test_abandoned_probe_frees_slot_and_is_charged():
         planned = PlannedCall(
             model, MESSAGES, purpose=Call.Purpose.PROBE, max_tokens=MAX_TOKENS, lease=outcomes.PROBE_LEASE
         )
-        call_store.create_calls([planned], person="")
+        call_store.create_calls([planned])
     assert Call.objects.holding_slots().exists()
     Call.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     assert not Call.objects.holding_slots().exists()

@@ -5,7 +5,7 @@ import pytest
 from django.db import connection as database
 from django.utils import timezone
 
-from battles.models import Call, Side
+from battles.models import Battle, Call, Side
 from battles.worker import slot_queue, turn, turn_store
 from battles.worker.call_store import CallResult
 from battles.worker.runner import Engine
@@ -74,25 +74,25 @@ def test_expired_lease_frees_slots():
     assert [call.must_wait for call in turn_store.begin_calls(claimed)] == [False, False]
 
 
+def battle_with_one_slot(provider: FakeProvider) -> Battle:
+    """Create a battle whose two models share a slot."""
+    left, right = (make.model(f"honest-{name}", at=provider.base_url) for name in "ab")
+    left.provider.calls_at_once, left.provider.first_s = 1, 300
+    left.provider.save()
+    return make.battle(left, right)
+
+
 def test_freed_slot_wakes_waiting_call(fake_provider: FakeProvider, engine: Engine, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(turn, "FIRST_PAUSE_S", 60.0)  # no look by itself
     wait_for(lambda: dict(valkey.connection().pubsub_numsub(slot_queue.CHANNEL))[slot_queue.CHANNEL])
-    left, right = (make.model(f"honest-{name}", at=fake_provider.base_url) for name in "ab")
-    left.provider.calls_at_once, left.provider.first_s = 1, 300
-    left.provider.save()
-    battle = make.battle(left, right)
-    engine.answer(battle.turns.get().pk)
+    engine.answer(battle_with_one_slot(fake_provider).turns.get().pk)
     assert set(Call.objects.values_list("state", "error")) == {("done", "")}
 
 
 def test_waiting_call_gets_its_slot_without_valkey(
     no_valkey: None, fake_provider: FakeProvider, engine: Engine, caplog: pytest.LogCaptureFixture
 ):
-    left, right = (make.model(f"honest-{name}", at=fake_provider.base_url) for name in "ab")
-    left.provider.calls_at_once, left.provider.first_s = 1, 300
-    left.provider.save()
-    battle = make.battle(left, right)
-    engine.answer(battle.turns.get().pk)
+    engine.answer(battle_with_one_slot(fake_provider).turns.get().pk)
     assert set(Call.objects.values_list("state", "error")) == {("done", "")}
     assert "freed slots were not announced" in caplog.text
 
