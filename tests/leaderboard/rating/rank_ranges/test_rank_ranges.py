@@ -3,7 +3,7 @@ import pytest
 
 from leaderboard.rating.rank_ranges.critical_distance import critical_distance
 from leaderboard.rating.rank_ranges.truths import DRAWS, plausible_truths
-from tests.leaderboard.rating.rank_simulation import RankErrors
+from tests.leaderboard.rating.rank_ranges.rank_simulation import RankErrors
 from tests.leaderboard.rating.simulations import strengths
 
 
