@@ -1,7 +1,6 @@
 """Single votes as the arrays that fits need."""
 
 from array import array
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -12,6 +11,7 @@ from leaderboard.rating.bradley_terry import Floats, Indices
 from leaderboard.rating.clustering import LEFT_SHARES, VoterVotes
 from leaderboard.rating.context.covariates import CONTEXT, UNKNOWN, context_covariates
 from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
+from leaderboard.rating.name_numbers import NameNumbers
 from leaderboard.rating.style_control import FEATURES, style_features
 
 _OUTCOME_INDEX = {outcome: index for index, outcome in enumerate(OUTCOMES)}
@@ -105,8 +105,8 @@ def ballots_of(
     position = {name: index for index, name in enumerate(ordered)}
     index = np.array([position[name] for name in names], dtype=np.int64)
     left, right = index[left], index[right]
-    n = np.ones(len(left), dtype=np.int64) if n is None else n
-    voter = np.full(len(left), -1) if voter is None else voter
+    n = np.broadcast_to(np.int64(1), len(left)) if n is None else n
+    voter = np.broadcast_to(np.int64(-1), len(left)) if voter is None else voter
     features = np.zeros((len(left), len(FEATURES)))
     if styles is not None:
         features = style_features(styles[:, : len(FEATURES)], styles[:, len(FEATURES) :])
@@ -114,13 +114,11 @@ def ballots_of(
 
 
 def ballots_of_names(left: Sequence[str], right: Sequence[str], outcome: Sequence[str]) -> Ballots:
-    """Return single votes; outcome: values of OUTCOMES."""
-    names: defaultdict[str, int] = defaultdict()
-    names.default_factory = names.__len__  # a new name gets the next number: no pass of its own over the names
-    size = len(left)
-    first, second = (np.fromiter(map(names.__getitem__, side), np.int64, size) for side in (left, right))
-    outcomes = np.fromiter(map(_OUTCOME_INDEX.__getitem__, outcome), np.int64, size)
-    return ballots_of(list(names), first, second, outcomes)
+    """Return single votes; outcome: values of OUTCOMES. Raises KeyError for others."""
+    names, outcomes = NameNumbers(), NameNumbers()
+    first, second, numbers = names.of(left), names.of(right), outcomes.of(outcome)
+    index = np.array([_OUTCOME_INDEX[name] for name in outcomes.in_order()], dtype=np.int64)
+    return ballots_of(names.in_order(), first, second, index[numbers])
 
 
 def _table(numbers: "array[int]", columns: int) -> NDArray[np.int64]:

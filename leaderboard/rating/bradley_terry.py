@@ -42,6 +42,7 @@ class Start(NamedTuple):
     p: Floats | None = None
     spread: Floats | None = None  # inverse information on contrasts
     bias: float = 0.0
+    forms: Floats | None = None  # quadratic forms of `spread`; may be overwritten
 
 
 @dataclass(frozen=True)
@@ -166,11 +167,13 @@ class Tally:
         squares: Floats = 1 - p
         squares *= squares
         squares *= self.won
-        for n, share in ((self.lost, 0.0), (self.tied, 0.5)):
-            residual = p - share
-            residual *= residual
-            residual *= n
-            squares += residual
+        residual: Floats = np.square(p)
+        residual *= self.lost
+        squares += residual
+        np.subtract(p, 0.5, out=residual)
+        residual *= residual
+        residual *= self.tied
+        squares += residual
         return squares
 
 

@@ -142,5 +142,8 @@ def count_votes(
     n: Indices,
 ) -> Counts:  # fmt: skip
     """Count votes; left, right: indices in `names`; outcome: indices in OUTCOMES; n: votes; shape (rows,)."""
-    cells = (outcome.astype(np.int64) * len(names) + left) * len(names) + right
+    cells = outcome.astype(np.int64)
+    for index in (left, right):
+        cells *= len(names)
+        cells += index
     return Counts.of_cells(names, cells, None if (n == 1).all() else n)

@@ -60,19 +60,19 @@ def fit_group(
     if established.any():
         inner = tally if established.all() else tally.subset(established)
         if start and start.p is not None and start.spread is not None and established.all() and _has_bias(start, tally):
-            theta, p, spread = start.theta - start.theta.mean(), start.p, start.spread
+            theta, p, spread, forms = start.theta - start.theta.mean(), start.p, start.spread, start.forms
         else:
             theta[established] = fit_strengths(inner, start=start.theta[established] if start else None)
             p = inner.win_probabilities(theta[established])
-            spread = inverse_on_contrasts(inner.information(p), overwrite=True)
+            spread, forms = inverse_on_contrasts(inner.information(p), overwrite=True), None
         if voters:
             votes = voters.among_models(np.flatnonzero(established), size=size)
             deff[established] = design_effects(votes, inner.pairs.matrix(p), spread, free=np.ones(len(p), dtype=bool))
-        inner_uncertainty = uncertainty(inner, p, spread, deff=deff[established])
+        inner_uncertainty = uncertainty(inner, p, spread, deff=deff[established], forms=forms)
         phi = inner_uncertainty.phi
         if bias_variance:
             bias_response[established] = -spread @ _bias_cross_information(inner, p)
-        del spread, start
+        del spread, start, forms
         if free.any():
             covariance[np.ix_(established, established)] = inner_uncertainty.covariance
         else:
@@ -110,7 +110,7 @@ def fit_group(
 
 
 def _has_bias(start: Start, tally: Tally) -> bool:
-    return bool(np.isclose(start.bias, tally.bias, rtol=0, atol=CONVERGED))
+    return abs(start.bias - tally.bias) <= CONVERGED
 
 
 def established_models(tally: Tally, *, min_votes: int) -> Flags:

@@ -19,17 +19,18 @@ class Uncertainty:
     phi: float
 
 
-def uncertainty(tally: Tally, p: Floats, spread: Floats, *, deff: Floats) -> Uncertainty:
+def uncertainty(tally: Tally, p: Floats, spread: Floats, *, deff: Floats, forms: Floats | None = None) -> Uncertainty:
     """Return variances DEFF · max(HC3, φ · H⁻¹) and their covariance.
 
-    spread: H⁻¹, the inverse information; deff: design effects, shape (models,). HC3 is the sandwich with v / (1 − h)²,
+    spread: H⁻¹, the inverse information; deff: design effects, shape (models,); forms: quadratic forms of H⁻¹ if known,
+    overwritten. HC3 is the sandwich with v / (1 − h)²,
     h = p·q·xᵀH⁻¹x (MacKinnon, White 1985). The covariance is φ · H⁻¹ scaled to these variances: unlike an element-wise
     maximum, it is positive semidefinite.
     """
     # Works in place: with thousands of models, each matrix takes some 100 MB.
     pairs, deviation, residuals, weight = tally.pairs, np.diag(spread), tally.squared_residuals(p), p * (1 - p)
     phi = dispersion(residuals.sum(), float(np.vdot(tally.cells, weight)))
-    rest = pairs.quadratic_forms(spread)
+    rest = pairs.quadratic_forms(spread) if forms is None else forms
     rest *= weight
     del weight
     # A vote that alone determines a score has h = 1 and residual 0: 0 / tiny is 0.

@@ -89,16 +89,15 @@ def estimate_side_bias(tally: Tally, voters: VoterVotes | None = None, *, deff: 
     )
     if fit is None:
         return None
-    weight: Floats = 1 - fit.p
-    weight *= fit.p
+    weight = fit.weight
     information = float(np.vdot(cells, weight))
     if fit.variance * information > _MAX_VARIANCE_INFLATION:
         return None
     # The change of β per unit of a vote's residual.
     influence = pairs.of_rows(fit.towards + fit.variance) - pairs.of_columns(fit.towards)
-    rest = np.square(influence)
+    rest, forms = np.square(influence), pairs.quadratic_forms(fit.spread)
     rest /= fit.variance
-    rest += pairs.quadratic_forms(fit.spread)
+    rest += forms
     rest *= weight
     np.subtract(1, rest, out=rest)  # 1 − leverage
     squares = inside.squared_residuals(fit.p)
@@ -111,7 +110,10 @@ def estimate_side_bias(tally: Tally, voters: VoterVotes | None = None, *, deff: 
     error = np.sqrt(deff * max(hc3, phi * fit.variance))
     with_bias = Start(fit.theta, fit.p, fit.spread, fit.bias) if fit.is_exact else Start(fit.theta)
     side_bias = SideBias(float(POINTS * fit.bias), float(POINTS * error), float(deff), with_bias)
-    return side_bias if side_bias.applies or not fit.without_bias else replace(side_bias, start=fit.without_bias)
+    if side_bias.applies or not fit.without_bias:
+        return side_bias
+    without_bias = fit.without_bias if fit.is_exact else fit.without_bias._replace(forms=forms)
+    return replace(side_bias, start=without_bias)
 
 
 class _JointFit(NamedTuple):
@@ -120,6 +122,7 @@ class _JointFit(NamedTuple):
     theta: Floats
     bias: float
     p: Floats
+    weight: Floats  # p·q
     spread: Floats  # of θ alone
     towards: Floats  # of θ with β
     variance: float  # of β
@@ -154,13 +157,16 @@ def _fit_after_strengths(tally: Tally) -> _JointFit | None:
         is_small &= not is_first or size <= _SMALL_BIAS
         # The next step would be shorter by the same factor.
         if size <= (STEP_TOLERANCE if is_small else CONVERGED) or (is_small and size**2 <= CONVERGED * before):
-            weight = tally.expected_squares(p)
+            even = p * (1 - p)
+            weight = np.multiply(even, cells, out=weight)
             cross = _left_minus_right(pairs, weight)
             if not is_small:
                 spread = inverse_on_contrasts(pairs.laplacian(weight), overwrite=True)
             response = _solve_information(pairs, weight, cross, spread)
             own = max(float(weight.sum() - cross @ response), float(np.finfo(float).tiny))
-            return _JointFit(theta, bias, p, spread, -response / own, 1 / own, without_bias, is_exact=not is_small)
+            return _JointFit(
+                theta, bias, p, even, spread, -response / own, 1 / own, without_bias, is_exact=not is_small
+            )
         if size > (largest if is_first else min(0.5, before / 10)):
             break
         p = replace(tally, bias=bias).win_probabilities(theta)
@@ -199,9 +205,8 @@ def _joint_fit(tally: Tally, same: Flags) -> _JointFit | None:
         if np.abs(step).max() <= STEP_TOLERANCE:
             inverse = cho_solve(factor, np.eye(len(gradient)))
             towards, variance = inverse[:-1, -1], float(inverse[-1, -1])
-            return _JointFit(
-                theta, bias, p, inverse[:-1, :-1] - np.outer(towards, towards) / variance, towards, variance
-            )
+            spread = inverse[:-1, :-1] - np.outer(towards, towards) / variance
+            return _JointFit(theta, bias, p, p * (1 - p), spread, towards, variance)
     raise ArithmeticError("no convergence of the side bias")
 
 

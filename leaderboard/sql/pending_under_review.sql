@@ -1,5 +1,5 @@
--- Numbers of pending votes by review: all votes of a voter, and a group's votes on Overall with its model. A vote that several
--- reviews hold is the newest one's.
+-- Numbers of pending votes by review: all votes of a voter, and a group's votes on Overall with its model. A vote that
+-- several reviews hold is the newest one's.
 WITH pending AS MATERIALIZED (
     SELECT "order", voter, mode, origin, model_left_id, model_right_id FROM battles_vote
     WHERE "order" > %(after)s AND "order" <= %(until)s AND excluded_reason = ''

@@ -11,7 +11,7 @@ from battles.models import Vote
 from leaderboard import actions
 from leaderboard.counting import reviews, tallies
 from leaderboard.models import AnomalyReview
-from tests import make
+from tests import database_reset, make
 from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.vote_factory import cast_many, contestants
 
@@ -23,6 +23,7 @@ RELEASED = ("leaderboard", "0002_functions_and_triggers")
 def own_database(transactional_db: None) -> Iterator[None]:
     """Connect to a copy of the test database."""
     name, creation = connection.settings_dict["NAME"], connection.creation
+    database_reset.close()
     creation.clone_test_db("rollback", verbosity=0, autoclobber=True)
     connection.settings_dict["NAME"] = creation.get_test_db_clone_settings("rollback")["NAME"]
     try:

@@ -8,7 +8,7 @@ from leaderboard.rating.intervals import Z
 from leaderboard.rating.style_control import Scaling, fit_style, scaling_of, style_features
 from tests.leaderboard import reference_votes
 from tests.leaderboard.rating import simulations
-from tests.leaderboard.rating.rank_simulation import RankErrors
+from tests.leaderboard.rating.rank_ranges.rank_simulation import RankErrors
 
 pytestmark = pytest.mark.slow
 
