@@ -3,11 +3,9 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.db.models import Model
-from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.http import HttpRequest
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -15,6 +13,8 @@ from battles.labels.categories import BUILT_IN
 from battles.models import Category
 from battles.text.classifier import classify
 from battles.text.labels import UNDETERMINED
+from common.admin.trial_page import TrialPageMixin
+from common.payload_types import JsonObject
 from models_registry.admin.base import RegistryAdmin
 
 MAX_PHRASES = 200
@@ -97,12 +97,15 @@ class TryForm(forms.Form):
 
 
 @admin.register(Category)
-class CategoryAdmin(RegistryAdmin):
+class CategoryAdmin(TrialPageMixin, RegistryAdmin):
     form = CategoryForm
     list_display = ["name", "slug", "is_active", "conditions"]
     list_filter = ["is_active"]
     search_fields = ["name", "slug", "description"]
-    change_list_template = "admin/battles/category/change_list.html"
+    trial_form = TryForm
+    trial_template = "admin/battles/category/try.html"
+    trial_title = _("Try the categories")
+    trial_link = _("Try a prompt")
     fieldsets = [
         (None, {"fields": ["name", "slug", "description", "is_active"]}),
         (
@@ -114,12 +117,6 @@ class CategoryAdmin(RegistryAdmin):
         ),
     ]
 
-    def get_urls(self) -> list[URLPattern]:
-        return [
-            path("try/", self.admin_site.admin_view(self.try_prompt), name="battles_try_categories"),
-            *super().get_urls(),
-        ]
-
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
         return ["slug"] if obj is not None else []
 
@@ -130,21 +127,9 @@ class CategoryAdmin(RegistryAdmin):
         super().save_model(request, obj, form, change)
         self.record_change(request, form, obj, change=change)
 
-    def try_prompt(self, request: HttpRequest) -> HttpResponse:
-        """Classify a prompt, including by inactive categories."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        form = TryForm(request.POST or None)
-        found = _classification(form.cleaned_data["prompt"]) if form.is_valid() else None
-        context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": gettext("Try the categories"),
-            "form": form,
-            "found": found,
-        }
-        status = 422 if form.errors else 200
-        return TemplateResponse(request, "admin/battles/category/try.html", context, status=status)
+    def run_trial(self, data: JsonObject) -> object:
+        """Try inactive categories, too."""
+        return _classification(data["prompt"])
 
     @admin.display(description=_("what fits"))
     def conditions(self, category: Category) -> str:

@@ -2,12 +2,9 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.db.models import Model
-from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
-from django.utils.translation import gettext
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from battles.admin.categories import LinesField
@@ -16,6 +13,8 @@ from battles.moderation import policy
 from battles.moderation.dry_run import try_rules
 from battles.moderation.rule_timing import MAX_RULE_S, search_seconds
 from battles.text.matching import InvalidPattern, Matcher
+from common.admin.trial_page import TrialPageMixin
+from common.payload_types import JsonObject
 from models_registry.admin.base import RegistryAdmin
 
 MAX_PATTERNS, MAX_PATTERN_CHARACTERS = 500, 300
@@ -92,9 +91,12 @@ class TryForm(forms.Form):
 
 
 @admin.register(ModerationRule)
-class ModerationRuleAdmin(RegistryAdmin):
+class ModerationRuleAdmin(TrialPageMixin, RegistryAdmin):
     form = RuleForm
-    change_list_template = "admin/battles/moderationrule/change_list.html"
+    trial_form = TryForm
+    trial_template = "admin/battles/moderationrule/try.html"
+    trial_title = _("Try the moderation rules")
+    trial_link = _("Try a text")
     list_display = ["category_name", "kind", "pattern_summary", "action", "threshold", "note", "changed_at"]
     list_filter = ["action", "kind"]
     search_fields = ["category", "note", "patterns"]
@@ -112,30 +114,12 @@ class ModerationRuleAdmin(RegistryAdmin):
         ),
     ]
 
-    def get_urls(self) -> list[URLPattern]:
-        return [
-            path("try/", self.admin_site.admin_view(self.try_text), name="battles_try_rules"),
-            *super().get_urls(),
-        ]
-
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False  # verdicts refer to rules; administrators switch them off
 
-    def try_text(self, request: HttpRequest) -> HttpResponse:
-        """Show matching rules, also inactive ones, and the outcome."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        form = TryForm(request.POST or None)
-        data = form.cleaned_data if form.is_valid() else {}
-        context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": gettext("Try the moderation rules"),
-            "form": form,
-            "trial": try_rules(data["text"], ask_endpoint=data.get("ask_endpoint", False)) if data else None,
-        }
-        status = 422 if form.errors else 200
-        return TemplateResponse(request, "admin/battles/moderationrule/try.html", context, status=status)
+    def run_trial(self, data: JsonObject) -> object:
+        """Try inactive rules, too."""
+        return try_rules(data["text"], ask_endpoint=data.get("ask_endpoint", False))
 
     def save_model(
         self, request: HttpRequest, obj: ModerationRule, form: "forms.ModelForm[ModerationRule]", change: bool

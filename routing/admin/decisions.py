@@ -1,6 +1,7 @@
 """Read-only pages of auto mode's decisions and their outcomes."""
 
 from collections.abc import Iterable
+from decimal import Decimal
 
 from django.contrib import admin
 from django.db.models import Model, QuerySet
@@ -13,6 +14,7 @@ from battles.models import Battle, RoutingDecision
 from battles.routing_reasons import SENTENCES, reason_sentence
 from common.admin.estimated_count import EstimatedCountAdmin
 from common.payload_types import JsonObject
+from common.text.money import rounded_dollars
 from routing.admin.tables import number, percent, table
 from routing.models import DecisionOutcome
 from routing.type_names import type_names
@@ -89,7 +91,7 @@ def _candidate_row(candidate: JsonObject) -> list[str]:
         candidate.get("name") or candidate.get("model") or "–",
         percent(candidate.get("win_chance")),
         percent(candidate.get("good_enough")),
-        f"${candidate['cost']}" if candidate.get("cost") is not None else "–",
+        rounded_dollars(Decimal(candidate["cost"])) if candidate.get("cost") is not None else "–",
         f"{wait} ms" if wait is not None else "–",
         number(candidate.get("theta")),
         number(candidate.get("sd")),

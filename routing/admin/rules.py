@@ -5,12 +5,9 @@ from dataclasses import dataclass
 
 from django import forms
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db.models import Model
-from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -22,7 +19,8 @@ from battles.prompting.auto_options import DEFAULT_DIAL, MAX_WORKFLOW_CHARACTERS
 from battles.prompting.routing import Routed, RoutingRequest, route
 from battles.routing_reasons import reason_sentence
 from common.admin.single_row import SingleRowMixin
-from common.errors import ArenaError
+from common.admin.trial_page import TrialPageMixin
+from common.payload_types import JsonObject
 from models_registry.models import LanguageModel
 from routing.admin.decisions import candidate_table
 from routing.models import RoutingThresholds, Rule
@@ -89,17 +87,6 @@ class TryForm(forms.Form):
         widget=forms.NumberInput(attrs={"step": "0.05"}), help_text=_("0: the cheapest model. 1: the best."),
     )  # fmt: skip
 
-    def as_request(self) -> RoutingRequest:
-        data = self.cleaned_data
-        return RoutingRequest(
-            prompts=(data["text"],),
-            needs_images=data["needs_images"],
-            context=RoutingContext(data["tools"], data["data_loaded"], data["workflow"]),
-            dial=data["dial"],
-            allow_battle=data["allow_battle"],
-            records=False,
-        )
-
 
 @dataclass(frozen=True)
 class Trial:
@@ -112,22 +99,24 @@ class Trial:
     candidates: SafeString | str
 
 
-def _try(request: RoutingRequest) -> Trial:
-    """Raises ArenaError where no model fits."""
-    routed = route(request, Actor())
-    return Trial(
-        routed,
-        str(routed.target.label),
-        reason_sentence(routed.reason, routed.details),
-        type_names().get(routed.query_type, routed.query_type),
-        candidate_table([alternative.as_json for alternative in routed.alternatives]),
+def _routing_request(data: JsonObject) -> RoutingRequest:
+    return RoutingRequest(
+        prompts=(data["text"],),
+        needs_images=data["needs_images"],
+        context=RoutingContext(data["tools"], data["data_loaded"], data["workflow"]),
+        dial=data["dial"],
+        allow_battle=data["allow_battle"],
+        records=False,
     )
 
 
 @admin.register(Rule)
-class RuleAdmin(AuditChangesMixin):
+class RuleAdmin(TrialPageMixin, AuditChangesMixin):
     form = RuleForm
-    change_list_template = "admin/routing/rule/change_list.html"
+    trial_form = TryForm
+    trial_template = "admin/routing/rule/try.html"
+    trial_title = _("Try auto mode")
+    trial_link = _("Try a question")
     list_display = ["order", "__str__", "conditions", "target", "model", "is_active"]
     list_display_links = ["__str__"]
     list_select_related = ["model"]
@@ -140,31 +129,15 @@ class RuleAdmin(AuditChangesMixin):
         (_("Then"), {"fields": _DECISION}),
     ]
 
-    def get_urls(self) -> list[URLPattern]:
-        return [
-            path("try/", self.admin_site.admin_view(self.try_question), name="routing_try_rules"),
-            *super().get_urls(),
-        ]
-
-    def try_question(self, request: HttpRequest) -> HttpResponse:
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        form = TryForm(request.POST or None)
-        trial = None
-        if form.is_valid():
-            try:
-                trial = _try(form.as_request())
-            except ArenaError as refusal:
-                form.add_error(None, refusal.detail)
-        context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": gettext("Try auto mode"),
-            "form": form,
-            "trial": trial,
-        }
-        status = 422 if form.errors else 200
-        return TemplateResponse(request, "admin/routing/rule/try.html", context, status=status)
+    def run_trial(self, data: JsonObject) -> Trial:
+        routed = route(_routing_request(data), Actor())
+        return Trial(
+            routed,
+            str(routed.target.label),
+            reason_sentence(routed.reason, routed.details),
+            type_names().get(routed.query_type, routed.query_type),
+            candidate_table([alternative.as_json for alternative in routed.alternatives]),
+        )
 
     @admin.display(description=_("when"))
     def conditions(self, rule: Rule) -> str:
