@@ -1,8 +1,15 @@
 from celery import shared_task
 
 from arena_site import retention
+from arena_site.operations.activity import read_activity
 
 
 @shared_task(ignore_result=True)
 def purge() -> None:
     retention.purge()
+
+
+@shared_task(ignore_result=True)
+def count_activity() -> None:
+    """Leave few rows to the dashboard."""
+    read_activity()

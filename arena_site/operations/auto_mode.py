@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from math import sqrt
 
-from django.conf import settings
 from django.db.models import Avg, Count, F, Q, StdDev
 from django.db.models.functions import Floor, Least, TruncHour
 from django.utils import timezone
 
-from arena_site.operations.facts import HOURS
+from arena_site.operations.activity import HOURS
 from battles.models import RoutingDecision, RoutingDecisionQuerySet
 from routing.models import RouterSnapshot, RoutingThresholds
+from routing.rules import thresholds_or_default
 from routing.type_names import type_names
 
 MAX_TYPES = 8
@@ -136,15 +136,9 @@ def _confidences(recent: RoutingDecisionQuerySet) -> list[Part]:
 
 def _exploration() -> Exploration:
     last_hour = RoutingDecision.objects.filter(created_at__gte=timezone.now() - timedelta(hours=1))
-    free = (
-        last_hour.filter(target__in=[Target.MODEL, Target.ARENA])
-        .exclude(policy__startswith="rule ")
-        .exclude(policy="stay")
-    )
-    found = free.aggregate(n=Count("pk"), explored=Count("pk", filter=Q(explored=True)))
-    chosen = RoutingThresholds.objects.first()
-    cap = settings.ARENA_ROUTE_EXPLORE if chosen is None else chosen.max_explored_share
-    return Exploration(found["explored"] / found["n"] if found["n"] else 0.0, cap)
+    found = last_hour.chosen_freely().aggregate(n=Count("pk"), explored=Count("pk", filter=Q(explored=True)))
+    thresholds = thresholds_or_default(RoutingThresholds.objects.first())
+    return Exploration(found["explored"] / found["n"] if found["n"] else 0.0, thresholds.max_explored_share)
 
 
 def _saving(recent: RoutingDecisionQuerySet) -> Saving | None:

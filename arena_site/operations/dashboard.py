@@ -11,7 +11,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from arena_site.operations import benchmarks, facts
+from arena_site.operations.activity import ModeToday, read_activity
 from arena_site.operations.auto_mode import AutoMode, read_auto_mode
+from arena_site.operations.charts import HourChart
 from battles.admin.call_statistics import CallStatistics, get_call_statistics
 from common.valkey import heartbeat
 from common.valkey.connections import UNREACHABLE, fail_fast
@@ -21,19 +23,6 @@ from models_registry.models.availability import Availability
 
 MAX_MODELS = 12
 CALLS_WITHIN = timedelta(hours=1)
-# In units of the SVG's view box.
-BAR_WIDTH, CHART_HEIGHT = 10, 48
-
-
-@dataclass(frozen=True)
-class Bar:
-    """One hour in the chart of votes, or of auto mode's decisions as `votes`."""
-
-    x: int
-    y: float
-    height: float
-    votes: int
-    hours_ago: int
 
 
 @dataclass(frozen=True)
@@ -51,8 +40,8 @@ class Dashboard:
     those of them that can be drawn.
     """
 
-    battles: list[facts.ModeToday] | None = None
-    bars: list[Bar] = field(default_factory=list)
+    battles: list[ModeToday] | None = None
+    votes_chart: HourChart | None = None
     votes: int = 0
     queue: facts.Queue | None = None
     sign_ups: int | None = None
@@ -66,7 +55,7 @@ class Dashboard:
     snapshots: facts.Snapshots | None = None
     runs: list[benchmarks.LiveRun] | None = None
     auto_mode: AutoMode | None = None
-    decision_bars: list[Bar] = field(default_factory=list)
+    decisions_chart: HourChart | None = None
     machine: facts.Machine | None = None
     silent_processes: list[str] = field(default_factory=list)
     warnings: list[tuple[str, str]] = field(default_factory=list)
@@ -75,18 +64,15 @@ class Dashboard:
     def battles_begun(self) -> int:
         return sum(mode.begun for mode in self.battles or [])
 
-    @property
-    def chart_width(self) -> int:
-        return BAR_WIDTH * len(self.bars)
-
 
 def read_dashboard(user: "AbstractBaseUser | AnonymousUser") -> Dashboard:
-    """Read the dashboard in a fixed number of queries of at most a day's votes."""
+    """Read the dashboard in a fixed number of queries."""
     dashboard, has_perm = Dashboard(), user.has_perm  # type: ignore[union-attr]
     if has_perm("battles.view_battle"):
-        dashboard.battles, dashboard.queue = facts.battles_today(), facts.queue()
-        votes = facts.votes_by_hour()
-        dashboard.bars, dashboard.votes = _bars(votes), sum(votes)
+        activity = read_activity()
+        dashboard.battles, dashboard.queue = activity.battles_today(), facts.queue()
+        votes = activity.votes_by_hour()
+        dashboard.votes_chart, dashboard.votes = HourChart.of(votes), sum(votes)
     if has_perm("accounts.view_user"):
         dashboard.sign_ups = facts.sign_ups_today()
     if has_perm("battles.view_moderationcase"):
@@ -104,20 +90,11 @@ def read_dashboard(user: "AbstractBaseUser | AnonymousUser") -> Dashboard:
     if has_perm("battles.view_routingdecision"):
         found = read_auto_mode()
         dashboard.auto_mode = found if found.is_used else None
-        dashboard.decision_bars = _bars(found.by_hour)
+        dashboard.decisions_chart = HourChart.of(found.by_hour)
     if user.is_superuser:  # type: ignore[union-attr]
         dashboard.machine, dashboard.silent_processes = facts.machine(), _silent_processes()
     dashboard.warnings = list(_warnings(dashboard))
     return dashboard
-
-
-def _bars(votes: list[int]) -> list[Bar]:
-    most = max(*votes, 1)
-    heights = [round(CHART_HEIGHT * number / most, 1) for number in votes]
-    return [
-        Bar(BAR_WIDTH * hour, CHART_HEIGHT - height, height, number, len(votes) - 1 - hour)
-        for hour, (number, height) in enumerate(zip(votes, heights, strict=True))
-    ]
 
 
 def _read_models(dashboard: Dashboard) -> None:

@@ -10,12 +10,12 @@ from typing import Any, cast
 import django
 from django.conf import settings
 from django.db import connection
-from django.db.models import Count, FilteredRelation, Max, Min, Q
-from django.db.models.functions import Now, TruncHour
+from django.db.models import Count, Max, Min, Q
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from accounts.models import User
-from battles.models import Battle, ModerationCase, Turn, Vote, VoteCounter
+from battles.models import ModerationCase, Turn, VoteCounter
 from leaderboard.counting import schedule
 from leaderboard.models import OVERALL, AggregationRun, AnomalyReview
 from models_registry.models import Provider
@@ -25,49 +25,6 @@ from uploads.models import Upload
 
 # A turn is stuck after waiting this long for a worker, or this long after its lease expired.
 STUCK_AFTER = timedelta(seconds=30)
-HOURS = 24
-
-
-@dataclass(frozen=True)
-class ModeToday:
-    """Battles of one mode since midnight UTC."""
-
-    mode: str
-    begun: int
-    voted: int
-    void: int
-
-    @property
-    def label(self) -> str:
-        return str(Battle.Mode(self.mode).label)
-
-    @property
-    def open(self) -> int:
-        """Battles neither voted on nor void."""
-        return self.begun - self.voted - self.void
-
-
-def battles_today() -> list[ModeToday]:
-    """Return one row per mode, also without battles."""
-    # A battle's vote is younger than the battle, so only today's votes need to be joined.
-    cast_today = FilteredRelation("vote", condition=Q(vote__created_at__gte=_midnight()))
-    since = Battle.objects.filter(created_at__gte=_midnight()).order_by().annotate(cast_today=cast_today)
-    counted = since.values("mode").annotate(
-        begun=Count("pk"),
-        voted=Count("cast_today", filter=Q(voided_at=None)),
-        void=Count("pk", filter=Q(voided_at__isnull=False)),
-    )
-    found = {row["mode"]: ModeToday(**row) for row in counted}
-    return [found.get(mode, ModeToday(mode, 0, 0, 0)) for mode in Battle.Mode.values]
-
-
-def votes_by_hour() -> list[int]:
-    """Return the votes of each of the last HOURS hours, the current one last."""
-    hour = timezone.now().astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-    hours = [hour - timedelta(hours=ago) for ago in reversed(range(HOURS))]
-    recent = Vote.objects.filter(created_at__gte=hours[0]).order_by()
-    counted = dict(recent.annotate(hour=TruncHour("created_at", tzinfo=UTC)).values_list("hour").annotate(Count("pk")))
-    return [counted.get(hour, 0) for hour in hours]
 
 
 def total_votes() -> int:

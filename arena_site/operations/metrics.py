@@ -17,6 +17,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from arena_site.operations import benchmarks, facts
+from arena_site.operations.activity import read_activity
 from common.cache import TTLCached
 from common.client_ip import is_in_networks
 from common.valkey import counters, heartbeat
@@ -119,7 +120,7 @@ def _battle_metrics() -> list[Metric]:
         "arena_battles_today", "Battles begun since midnight UTC, by mode and what became of them.",
         labels=["mode", "state"],
     )  # fmt: skip
-    for mode in facts.battles_today():
+    for mode in read_activity().battles_today():
         for state in ("open", "voted", "void"):
             battles.add_metric([mode.mode, state], getattr(mode, state))
     queue = facts.queue()

@@ -3,7 +3,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, Permission
 from django.test import Client
 from django.utils import timezone
 
@@ -81,6 +81,13 @@ def test_dashboard_shows_auto_mode_with_newest_training(decided: None, administr
     for words in ("Auto mode, last 24 hours", "14 % of at most 20 %", "not better than the one before", "1,234 votes"):
         assert words in page
     assert "$0.0180" in page
+
+
+def test_chart_of_decisions_needs_no_right_on_battles(decided: None, client: Client):
+    staff = make.user("staff@example.org", is_staff=True)
+    staff.user_permissions.add(Permission.objects.get(codename="view_routingdecision"))
+    client.force_login(staff)
+    assert 'viewBox="0 0 240 48"' in client.get("/admin/").text
 
 
 def test_arena_without_auto_mode_has_no_panel(administrator: Any):

@@ -141,7 +141,7 @@ def test_metrics_query_count_is_fixed(
         for _ in range(number):
             make.battle(*models)
         metrics._page.invalidate()
-        with django_assert_num_queries(15):
+        with django_assert_num_queries(19):
             client.get("/metrics")
     with django_assert_num_queries(0):  # a moment later
         client.get("/metrics")
@@ -199,7 +199,7 @@ def test_other_metrics_remain_without_database(client: Client, monkeypatch: pyte
     def away() -> None:
         raise OperationalError("gone")
 
-    monkeypatch.setattr(facts, "battles_today", away)
+    monkeypatch.setattr(facts, "queue", away)
     found = ask(client)
     assert (found["arena_up", ("valkey",)], found["arena_up", ("postgresql",)]) == (1, 0)
     assert ("arena_streams", ()) in found
