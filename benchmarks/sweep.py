@@ -5,16 +5,25 @@ import logging
 from benchmarks.models import Run
 from benchmarks.tasks import wake
 from benchmarks.worker import progress
+from common.sweeping import Step, Sweep
 
 logger = logging.getLogger(__name__)
 
 
-def sweep() -> None:
-    """Do one round."""
-    for run_id in progress.runs_with_expired_items():
+def _requeue_expired() -> None:
+    for run_id in progress.expired_items().values_list("run_id", flat=True).order_by().distinct():
         if number := progress.requeue_expired(run_id):
             logger.warning("the leases of %s items of run %s expired", number, run_id)
-    progress.resume_after_midnight()
+
+
+def _wake_undriven() -> None:
     for run_id, state in Run.objects.undriven().order_by("pk").values_list("pk", "state"):
         if not wake(run_id, state):
             break  # the broker is unreachable
+
+
+sweep = Sweep(
+    Step(progress.expired_items, _requeue_expired),
+    Step(progress.waiting_until_today, progress.resume_after_midnight),
+    Step(Run.objects.undriven, _wake_undriven),
+)

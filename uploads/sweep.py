@@ -3,7 +3,8 @@
 import logging
 from datetime import timedelta
 
-from uploads.models import Upload
+from common.sweeping import Step, Sweep
+from uploads.models import Upload, UploadQuerySet
 from uploads.reading.findings import Reason
 from uploads.tasks import wake
 
@@ -14,13 +15,21 @@ WAKE_AGAIN_AFTER = timedelta(seconds=10)
 MAX_PER_ROUND = 100
 
 
-def sweep() -> None:
-    """Do one round."""
+def _fail_exhausted() -> None:
     exhausted = Upload.objects.out_of_attempts()
     failed = exhausted.update(state=Upload.State.FAILED, error=Reason.INTERRUPTED, lease_until=None)
     if failed:
         logger.warning("the leases of %s uploads expired in their last attempt", failed)
-    queued = Upload.objects.queued_longer_than(WAKE_AGAIN_AFTER).order_by("queued_at")
-    for pk in list(queued.values_list("pk", flat=True)[:MAX_PER_ROUND]):
+
+
+def _queued() -> UploadQuerySet:
+    return Upload.objects.queued_longer_than(WAKE_AGAIN_AFTER)
+
+
+def _wake_queued() -> None:
+    for pk in list(_queued().order_by("queued_at").values_list("pk", flat=True)[:MAX_PER_ROUND]):
         if Upload.objects.mark_woken(pk, WAKE_AGAIN_AFTER):
             wake(pk)
+
+
+sweep = Sweep(Step(Upload.objects.out_of_attempts, _fail_exhausted), Step(_queued, _wake_queued))

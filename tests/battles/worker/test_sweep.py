@@ -8,7 +8,7 @@ from battles.models import Answer, Battle, Session, Turn
 from battles.models.sessions import UNDO_WINDOW
 from battles.streaming.protocol import TurnEvent, entry, stream_key
 from battles.sweep import sweep
-from battles.worker import turn_store
+from battles.worker import turn_queue, turn_store
 from battles.worker.call_store import CallResult
 from common.valkey import connections
 from common.valkey.connections import connection
@@ -22,8 +22,8 @@ def turn() -> Turn:
     return make.battle(make.model(), make.model()).turns.get()
 
 
-def queued_tasks() -> int:
-    return connection().llen("answers")
+def queued_turns() -> int:
+    return connection().llen(turn_queue.KEY)
 
 
 def claim_and_expire(turn: Turn) -> None:
@@ -36,7 +36,7 @@ def test_expired_lease_requeues_and_wakes_turn(turn: Turn):
     claim_and_expire(turn)
     sweep()
     turn.refresh_from_db()
-    assert (turn.state, turn.attempt, queued_tasks()) == ("queued", 1, 1)
+    assert (turn.state, turn.attempt, queued_turns()) == ("queued", 1, 1)
 
 
 def test_expired_lease_of_last_attempt_fails_turn(turn: Turn):
@@ -80,14 +80,14 @@ def test_turn_with_valid_lease_is_not_changed(turn: Turn):
     turn_store.claim_turn(turn.pk)
     sweep()
     turn.refresh_from_db()
-    assert (turn.state, queued_tasks()) == ("answering", 0)
+    assert (turn.state, queued_turns()) == ("answering", 0)
 
 
 def test_lost_wake_up_is_sent_once_by_two_sweeps(turn: Turn):
     Turn.objects.update(queued_at=timezone.now() - timedelta(minutes=1))
     sweep()
     sweep()
-    assert queued_tasks() == 1
+    assert queued_turns() == 1
 
 
 def test_turn_stays_due_when_broker_is_away(turn: Turn, monkeypatch: pytest.MonkeyPatch):
@@ -95,9 +95,9 @@ def test_turn_stays_due_when_broker_is_away(turn: Turn, monkeypatch: pytest.Monk
     with monkeypatch.context() as away:
         away.setattr(connections, "_away_until", float("inf"))
         sweep()
-    assert queued_tasks() == 0
+    assert queued_turns() == 0
     sweep()
-    assert queued_tasks() == 1
+    assert queued_turns() == 1
 
 
 def test_requeued_turn_calls_unfinished_side_only(turn: Turn):
