@@ -15,7 +15,7 @@ from django.core.handlers.asgi import ASGIRequest
 from django.utils import translation
 
 from benchmarks.imports.limits import MAX_FILE_BYTES
-from common.api.openai_errors import PREFIX, openai_error
+from common.api.openai_errors import OPENAI_PREFIX, openai_error
 from common.caching import PRIVATE
 from common.errors import ArenaError, TooLarge
 from gateway.limits import MAX_BODY_BYTES
@@ -93,7 +93,7 @@ async def _refuse(scope: Any, send: Any, refusal: type[ArenaError]) -> None:
     body, media_type = error.detail, "text/plain; charset=utf-8"
     if scope["path"].startswith("/api/"):
         body, media_type = json.dumps(error.as_json()), "application/json"
-    elif scope["path"].startswith(PREFIX):
+    elif scope["path"].startswith(OPENAI_PREFIX):
         body, media_type = json.dumps(openai_error(error)), "application/json"
     headers = {"Content-Type": media_type, "X-Content-Type-Options": "nosniff", "Cache-Control": PRIVATE}
     headers |= {"Connection": "close", **error.headers}

@@ -17,12 +17,22 @@ class TTLCached(Generic[T]):
     """TTL cache of a zero-argument query in the process, shared by threads. Callers must not change the value.
 
     Saving or deleting an instance of `invalidated_by` in this process drops the value at once. One thread loads, the
-    others wait for it; a load that raises is not kept.
+    others wait for it; a load that raises is not kept. refreshes_early: a call after half of the TTL starts a thread
+    that loads the next value, so that frequent calls never wait.
     """
 
-    def __init__(self, load: Callable[[], T], *, ttl_s: float, invalidated_by: tuple[type[Model], ...] = ()) -> None:
+    def __init__(
+        self,
+        load: Callable[[], T],
+        *,
+        ttl_s: float,
+        invalidated_by: tuple[type[Model], ...] = (),
+        refreshes_early: bool = False,
+    ) -> None:
         self.ttl_s = ttl_s
         self._load = load
+        self._refreshes_early = refreshes_early
+        self._is_refreshing = False
         self._lock = threading.Lock()
         self._value: T
         self._expires_at = 0.0
@@ -34,12 +44,29 @@ class TTLCached(Generic[T]):
 
     def __call__(self) -> T:
         with self._lock:
-            if self._loaded_version is not self._version or time.monotonic() >= self._expires_at:
+            remaining_s = self._expires_at - time.monotonic()
+            if self._loaded_version is not self._version or remaining_s <= 0:
                 version = self._version  # taken before loading: a change during the load may not be in its result
                 self._value = self._load()
                 self._expires_at = time.monotonic() + self.ttl_s
                 self._loaded_version = version
+            elif self._refreshes_early and remaining_s <= self.ttl_s / 2 and not self._is_refreshing:
+                self._is_refreshing = True
+                threading.Thread(target=self._refresh, daemon=True).start()
             return self._value
+
+    def _refresh(self) -> None:
+        version, began_at = self._version, time.monotonic()
+        try:
+            value = self._load()
+            with self._lock:
+                if version is self._version:
+                    self._value, self._expires_at = value, began_at + self.ttl_s
+        except Exception:  # the value stays until it expires; then a caller gets the error
+            logger.exception("%s could not be loaded", getattr(self._load, "__name__", self._load))
+        finally:
+            self._is_refreshing = False
+            connection.close()  # back to the pool
 
     def invalidate(self) -> None:
         self._version = object()

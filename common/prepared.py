@@ -2,10 +2,6 @@
 
 Django compiles a queryset again at each evaluation. For a row with its relations that takes three times as long as
 PostgreSQL's reply and the creation of the objects together (figures: docs/adr/0026).
-
-Users: `battles.queries` (battles with their parts), `battles.worker.turn_store` and `battles.models.turns` (turns of a
-worker), `accounts.actor` and `accounts.api.authentication` (the actor of a request), `models_registry.health.outcomes`
-(breakers after a call).
 """
 
 from collections.abc import Callable, Sequence
@@ -13,8 +9,9 @@ from copy import copy
 from types import SimpleNamespace
 from typing import Any, Generic, TypeVar
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import connections
-from django.db.models import Model, QuerySet
+from django.db.models import BigIntegerField, BooleanField, F, Func, Model, QuerySet, Value
 from django.db.models.query import ModelIterable
 
 M = TypeVar("M", bound=Model)
@@ -23,21 +20,30 @@ M = TypeVar("M", bound=Model)
 _SENTINELS: dict[type, tuple[Any, ...]] = {
     int: tuple(2_147_000_111 + place for place in range(4)),
     str: tuple(f"the value of place {place}" for place in range(4)),
+    list: tuple([2_147_000_111 + place] for place in range(4)),
 }
+_Value = int | str | list[int]
+
+
+def any_of(field: str, values: list[int]) -> Func:
+    """Return the condition `field = ANY(values)`, whose SQL is equal for any number of values."""
+    array = Value(values, output_field=ArrayField(BigIntegerField()))
+    template, joiner = "%(expressions)s::bigint[])", " = ANY("
+    return Func(F(field), array, template=template, arg_joiner=joiner, output_field=BooleanField())
 
 
 class PreparedQuery(Generic[M]):
     """`PreparedQuery(lambda pk: Book.objects.select_related("author").filter(pk=pk), int)(7)` returns a list of books.
 
-    build: from one value of each of `kinds` (int or str) to a queryset without prefetch_related. It is called once per
-        process: settings or a time that it reads stay as they were then.
+    build: from one value of each of `kinds` (int, str, or list for any_of) to a queryset without prefetch_related.
+        It is called once per process: settings or a time that it reads stay as they were then.
     """
 
-    def __init__(self, build: Callable[..., QuerySet[M]], *kinds: type[int] | type[str]) -> None:
+    def __init__(self, build: Callable[..., QuerySet[M]], *kinds: type[int] | type[str] | type[list[int]]) -> None:
         self._build, self._kinds = build, kinds
         self._compiled: _CompiledQuery | None = None
 
-    def __call__(self, *values: int | str) -> list[M]:
+    def __call__(self, *values: _Value) -> list[M]:
         if self._compiled is None:  # two threads may both compile: the results are equal
             sentinels = [_SENTINELS[kind][place] for place, kind in enumerate(self._kinds)]
             self._compiled = _CompiledQuery(self._build(*sentinels), sentinels)
@@ -45,7 +51,7 @@ class PreparedQuery(Generic[M]):
 
 
 class _CompiledQuery:
-    def __init__(self, queryset: QuerySet[Any], sentinels: list[int | str]) -> None:
+    def __init__(self, queryset: QuerySet[Any], sentinels: list[_Value]) -> None:
         self._db = queryset.db
         self._compiler = queryset.query.get_compiler(self._db)
         self._sql, parameters = self._compiler.as_sql()
@@ -54,15 +60,15 @@ class _CompiledQuery:
         self._slots = [
             (number, sentinels.index(parameter), type(parameter))
             for number, parameter in enumerate(self._parameters)
-            if isinstance(parameter, int | str) and parameter in sentinels
+            if isinstance(parameter, int | str | list) and parameter in sentinels
         ]
         if {value for _, value, _ in self._slots} != set(range(len(sentinels))):
             raise TypeError(f"{queryset.model.__name__}: a value was changed on its way to a parameter")
 
-    def run(self, values: tuple[int | str, ...]) -> list[Any]:
+    def run(self, values: tuple[_Value, ...]) -> list[Any]:
         parameters = self._parameters.copy()
         for number, value, parameter_type in self._slots:
-            parameters[number] = parameter_type(values[value])
+            parameters[number] = parameter_type(values[value])  # type: ignore[arg-type]
         compiler = copy(self._compiler)
         compiler.connection = connections[self._db]  # this thread's
         compiler.as_sql = lambda *_, **__: (self._sql, tuple(parameters))

@@ -15,6 +15,7 @@ from arena_site.backups import tables
 from arena_site.backups.archive import CHUNK_BYTES, TABLES, UPLOADS, Manifest, NotABackup, read_manifest
 from arena_site.backups.writing import uploaded_files
 from arena_site.old_databases import BACKUP_REFUSAL, is_from_before_squash
+from arena_site.operations.activity import forget_activity
 from battles.models import Session
 from leaderboard.models import ImportedBoard
 from models_registry import encryption
@@ -40,6 +41,7 @@ def restore_backup(file: IO[bytes], *, name: str, forget_unreadable_keys: bool =
     except (zipfile.BadZipFile, EOFError) as error:
         raise NotABackup(f"{name} is no backup, or it is damaged: {error}.") from error
     call_command("migrate", interactive=False, verbosity=0)
+    forget_activity()
     audit.record(None, "restore", name, made_at=manifest.made_at)
     return manifest
 

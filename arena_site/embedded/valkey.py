@@ -38,6 +38,7 @@ class Valkey:
             "appendonly": "yes" if self.durable else "no",
             "appendfsync": "everysec",
             "maxmemory-policy": "noeviction",
+            "hz": "2",  # rounds of background work a second; with many clients there are more
         }
         options = [part for name, value in settings.items() for part in (f"--{name}", value)]
         return Program(

@@ -112,6 +112,8 @@ DATABASES["default"]["OPTIONS"] = {
         "min_size": 0,
         "max_size": ARENA_DATABASE_POOL,
         "timeout": 3,
+        # While connections are unused, one is closed in each period of so many seconds; PostgreSQL needs 5 MB for each.
+        "max_idle": 30,
         # The pool's pauses between two attempts double until this timeout; the next request then connects at once.
         "reconnect_timeout": 2,
     },
@@ -175,6 +177,7 @@ CELERY_BEAT_SCHEDULE = {
     },
     "tidy-up-uploads": {"task": "uploads.tasks.tidy_up", "schedule": 3600},
     "purge": {"task": "arena_site.tasks.purge", "schedule": crontab(hour=3, minute=50)},
+    "count-activity": {"task": "arena_site.tasks.count_activity", "schedule": 300, "options": {"expires": 300}},
     "send-due-emails": {"task": "accounts.tasks.send_due_emails", "schedule": 60, "options": {"expires": 60}},
     "forget-old-idempotency-keys": {"task": "accounts.tasks.forget_old_idempotency_keys", "schedule": 3600},
 }

@@ -31,7 +31,7 @@ MODULES = (
     "uvloop",
     "battles.worker.runner",
 )
-SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}  # handled by the launcher
+SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD}  # handled by the launcher
 _forks = multiprocessing.get_context("fork")
 
 
@@ -94,6 +94,7 @@ def _run(program: Program, log: int) -> None:
     os.dup2(log, 2)
     if not program.inherits_stdout:
         os.dup2(log, 1)
+    signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in SIGNALS - {signal.SIGINT}:
         signal.signal(number, signal.SIG_DFL)

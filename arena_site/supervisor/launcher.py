@@ -2,10 +2,11 @@
 
 import http.client
 import json
+import select
 import shutil
 import signal
 import socket
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from arena_site.embedded.directories import make_private, make_traversable, runtime_dir
@@ -23,6 +24,9 @@ from arena_site.supervisor.site import Site
 from arena_site.supervisor.terminal import echo
 
 SLOW_START_S = 30.0
+# The end of a child wakes the launcher at once.
+CHECK_INTERVAL_S = 10.0
+RETRY_INTERVAL_S = 0.2
 HOW_TO_ADD_A_MODEL = (
     "Fewer than two models can be drawn, so no battle can start: add one to config/models.yaml or set a provider's "
     "key in .env and start again, or add one at {url}/admin/."
@@ -37,12 +41,12 @@ class Launcher:
     def __init__(self, site: Site) -> None:
         self.site = site
         self.processes = ProcessManager(site.data_dir, site.logs)
-        self._stop_requested = threading.Event()
+        self._stop_requested = False
+        self._signals, self._signals_sent = socket.socketpair()
 
     def run(self) -> None:
         """Run until a signal, then raise StopRequested. Raises CannotStart."""
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, lambda *_: self._stop_requested.set())
+        self.handle_signals()
         make_traversable(self.site.data_dir)
         make_private(self.site.logs)
         lock = leftovers.acquire_lock(self.site.data_dir)
@@ -52,15 +56,29 @@ class Launcher:
             self._check_port_is_free()
             self._start()
             while True:
-                self._pause(0.2)
+                self.pause(CHECK_INTERVAL_S if self.processes.is_settled else RETRY_INTERVAL_S)
                 self.processes.restart_exited()
         finally:
             self.processes.stop()
             shutil.rmtree(runtime_dir(self.site.data_dir), ignore_errors=True)
             lock.close()
 
-    def _pause(self, seconds: float) -> None:
-        if self._stop_requested.wait(seconds):
+    def handle_signals(self) -> None:
+        for end in (self._signals, self._signals_sent):
+            end.setblocking(False)
+        signal.set_wakeup_fd(self._signals_sent.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._request_stop)
+
+    def _request_stop(self, *_: object) -> None:
+        self._stop_requested = True
+
+    def pause(self, seconds: float) -> None:
+        """Wait until a signal arrives, for `seconds` at most. Raises StopRequested."""
+        if not self._stop_requested and select.select([self._signals], [], [], seconds)[0]:
+            self._signals.recv(4096)
+        if self._stop_requested:
             raise StopRequested
 
     def _check_port_is_free(self) -> None:
@@ -78,9 +96,11 @@ class Launcher:
     def _start(self) -> None:
         services = ServiceFile(self.site.data_dir)
         services.make_secrets()
-        self._start_services(services)
-        self._start_local_model(services)
-        preload()
+        embedded, model = self._embedded_services(services), self._local_model(services)
+        with ThreadPoolExecutor(1) as beside:  # it ends before the first fork
+            started = beside.submit(self._start_services, services, embedded, model)
+            preload()
+        started.result()
         self._prepare()
         for program in self.site.background_programs():
             self.processes.start(program, Stage.BACKGROUND)
@@ -91,7 +111,8 @@ class Launcher:
         if readiness["drawable_models"] < 2:
             echo(HOW_TO_ADD_A_MODEL.format(url=self.site.url))
 
-    def _start_services(self, services: ServiceFile) -> None:
+    def _embedded_services(self, services: ServiceFile) -> list[Postgres | Valkey]:
+        """Return the services to start; publish their addresses, which the site's settings read."""
         sockets = runtime_dir(self.site.data_dir)
         embedded: dict[str, Postgres | Valkey] = {
             "DATABASE_URL": Postgres(
@@ -99,27 +120,37 @@ class Launcher:
             ),
             "REDIS_URL": Valkey(self.site.data_dir / "valkey", sockets / "valkey"),
         }
-        started: list[Child] = []
-        for name, service in embedded.items():
+        for name in list(embedded):
             if services.is_set_by_operator(name):
                 services.remove(name)
                 echo(f"{name} is set: using your server.")
+                del embedded[name]
             else:
-                started.append(self.processes.start(service.prepare(), Stage.SERVICES))
-                services.publish(name, service.url)
-        for child in started:
-            self._wait_for(child)
+                services.publish(name, embedded[name].url)
+        return list(embedded.values())
 
-    def _start_local_model(self, services: ServiceFile) -> None:
+    def _local_model(self, services: ServiceFile) -> LocalModel | None:
         if services.is_set_by_operator("ARENA_LOCAL_MODEL_URL") or not self.site.wants_local_model:
             services.remove("ARENA_LOCAL_MODEL_URL")
-            return
+            return None
         model = LocalModel(free_port())
+        services.publish("ARENA_LOCAL_MODEL_URL", model.url)
+        return model
+
+    def _start_services(
+        self, services: ServiceFile, embedded: list[Postgres | Valkey], model: LocalModel | None
+    ) -> None:
+        started = [self.processes.start(service.prepare(), Stage.SERVICES) for service in embedded]
+        for child in started:
+            self._wait_for(child)
+        if model is not None:
+            self._start_local_model(services, model)
+
+    def _start_local_model(self, services: ServiceFile, model: LocalModel) -> None:
         child = None
         try:
             child = self.processes.start(model.prepare(BASE_DIR), Stage.SERVICES)
             self._wait_for(child)
-            services.publish("ARENA_LOCAL_MODEL_URL", model.url)
         except CannotStart as error:
             if child is not None:
                 self.processes.terminate(child)
@@ -130,14 +161,14 @@ class Launcher:
         """Run `manage.py prepare`: database, static files, models, first administrator."""
         child = self.processes.start(self.site.prepare_program(), Stage.BACKGROUND)
         while child.is_running:
-            self._pause(0.02)
+            self.pause(0.02)
         self.processes.terminate(child)
         if child.process.returncode:
             raise CannotStart(child.exit_message())
         echo(f"Site prepared in {child.uptime_s:.1f} s")
 
     def _wait_for(self, child: Child) -> None:
-        seconds = child.wait_until_ready(within=60, pause=self._pause)
+        seconds = child.wait_until_ready(within=60, pause=self.pause)
         echo(f"{child.program.label} ready in {seconds:.1f} s")
 
     def _wait_until_ready(self) -> dict[str, Any]:
@@ -155,7 +186,7 @@ class Launcher:
                 echo(
                     f"The arena runs but is not ready yet ({', '.join(missing) or 'the web process does not answer'})."
                 )
-            self._pause(0.2)
+            self.pause(0.2)
             waited += 0.2
         return readiness
 

@@ -60,6 +60,12 @@ class ProcessManager:
         """Return a child that is not running."""
         return next((process.child for process in self._processes if not process.child.is_running), None)
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether only the end of a process needs attention."""
+        is_recorded = self._record_again_at is None
+        return is_recorded and all(process.child.is_running for process in self._processes)
+
     def restart_exited(self) -> None:
         """Restart exited children: at once the first time, then after 0.5, 1, 2, 4, 5, 5 … seconds."""
         if self._record_again_at is not None and time.monotonic() >= self._record_again_at:

@@ -1,3 +1,5 @@
+import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -96,3 +98,60 @@ def test_failed_load_is_tried_again():
     with pytest.raises(OSError):
         cached()
     assert cached() == "loaded"
+
+
+class _Loads:
+    """Values 1, 2, …; all but the first wait for `may_load`."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.may_load = threading.Event()
+
+    def __call__(self) -> int:
+        self.number += 1
+        number = self.number
+        if number > 1:
+            assert self.may_load.wait(60)
+        return number
+
+
+@pytest.fixture
+def loads() -> Iterator[_Loads]:
+    loads = _Loads()
+    yield loads
+    loads.may_load.set()
+
+
+def test_half_expired_value_is_used_while_a_thread_loads(loads: _Loads):
+    cached = TTLCached(loads, ttl_s=3_600, refreshes_early=True)
+    assert [cached(), cached()] == [1, 1]
+    cached._expires_at -= 1_900
+    assert [cached() for _ in range(5)] == [1] * 5
+    wait_for(lambda: loads.number == 2)
+    assert cached() == 1
+    loads.may_load.set()
+    wait_for(lambda: cached() == 2)
+    assert loads.number == 2
+
+
+def test_expired_value_is_not_used_though_a_thread_loads(loads: _Loads):
+    cached = TTLCached(loads, ttl_s=3_600, refreshes_early=True)
+    cached()
+    cached._expires_at -= 1_900
+    cached()
+    wait_for(lambda: loads.number == 2)
+    cached._expires_at -= 1_900
+    loads.may_load.set()
+    assert cached() in (2, 3)
+
+
+def test_change_drops_value_that_a_thread_loads(loads: _Loads):
+    cached = TTLCached(loads, ttl_s=3_600, refreshes_early=True, invalidated_by=(Provider,))
+    cached()
+    cached._expires_at -= 1_900
+    cached()
+    wait_for(lambda: loads.number == 2)
+    cached.invalidate()
+    loads.may_load.set()
+    wait_for(lambda: not cached._is_refreshing)
+    assert cached() == 3

@@ -1,5 +1,6 @@
 """Programs that are forked from the launcher end, stop and log like programs of their own."""
 
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -8,7 +9,9 @@ import pytest
 from arena_site.embedded.program import Program
 from arena_site.supervisor import leftovers
 from arena_site.supervisor.child import Child
-from arena_site.supervisor.forking import preload
+from arena_site.supervisor.forking import SIGNALS, preload
+from arena_site.supervisor.launcher import Launcher
+from arena_site.supervisor.site import Site
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.faults
@@ -69,6 +72,25 @@ def test_fork_does_not_keep_the_lock_of_its_launcher(start: Start, tmp_path: Pat
     wait_for(lambda: child.log.read_text() == "runs")
     lock.close()
     leftovers.acquire_lock(tmp_path).close()
+
+
+@pytest.fixture
+def _restored_signals() -> Iterator[None]:
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    wakeup_fd = signal.set_wakeup_fd(-1)
+    yield
+    signal.set_wakeup_fd(wakeup_fd)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("_restored_signals")
+def test_end_of_fork_wakes_its_launcher(start: Start):
+    launcher = Launcher(Site.from_environment())
+    launcher.handle_signals()
+    child = start("")
+    while child.is_running:
+        launcher.pause(3600)
 
 
 def test_faulty_setting_is_left_to_the_first_program(monkeypatch: pytest.MonkeyPatch):

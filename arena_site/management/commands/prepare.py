@@ -1,5 +1,6 @@
 import hashlib
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from django.apps import apps
@@ -39,10 +40,12 @@ class Command(BaseCommand):
         for warning in check_removed_settings():
             self.stdout.write(str(warning.msg))  # `make up` shows standard output only
         heartbeat.clear()
-        self._migrate()
-        grant_rights()
-        if not container:
-            self._collect_static()
+        with ThreadPoolExecutor(1) as beside:  # migrations wait for PostgreSQL half of the time
+            collected = None if container else beside.submit(self._collect_static)
+            self._migrate()
+            grant_rights()
+        if collected is not None:
+            collected.result()
         self._import_models()
         store_built_in_templates()
         self._warn_about_refused_providers(probe_keyless_providers())
