@@ -40,13 +40,15 @@ def keep_logging_settings(**_: object) -> None:
 
 @worker_ready.connect
 def start_worker_services(sender: Any, **_: object) -> None:
-    name = sender.hostname.split("@")[0]
-    if name in ("answers", "benchmarks"):
+    queues = sender.app.amqp.queues.consume_from
+    if not queues.keys().isdisjoint(("answers", "benchmarks")):
         from battles.worker.runner import get_engine  # imports the SDK, which would delay the first answer
 
-        get_engine()
+        engine = get_engine()
+        if "answers" in queues:
+            engine.take_turns()
     counters.start()
-    heartbeat.start(f"worker-{name}")
+    heartbeat.start(f"worker-{sender.hostname.split('@')[0]}")
 
 
 @beat_init.connect

@@ -18,7 +18,7 @@ def is_hidden(decision: RoutingDecision) -> bool:
     if decision.target != RoutingDecision.Target.ARENA:
         return False
     battle = decision.battle
-    return battle is None or (battle.is_blind and battle.vote_or_none is None)
+    return battle is None or battle.hides_names
 
 
 def route_payload(decision: RoutingDecision) -> RoutePayload:
@@ -58,7 +58,7 @@ def battle_decision_payload(
 
 
 def _model(decision: RoutingDecision) -> str | None:
-    """Return the slug from the stored candidates, of which the chosen one is the first."""
+    """Return the slug of the first stored candidate."""
     return _slug(decision.candidates, 0) if decision.model_id is not None else None
 
 

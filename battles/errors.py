@@ -35,6 +35,9 @@ class BudgetReached(ArenaError):
     http_status = 429
 
 
+ARENA_OVER_BUDGET = _("The arena has reached its budget for today. It resets at midnight UTC.")
+
+
 class ModelsOverBudget(ArenaError):
     code = "models_over_budget"
     message = _(

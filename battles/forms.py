@@ -7,7 +7,15 @@ from accounts.actor import Actor
 from battles import feedback
 from battles.models import Attachment, Battle, Position, Session, Vote
 from battles.prompting import consent
-from battles.prompting.auto_options import AUTO, DEFAULT_DIAL, DIALS, REQUESTED_MODES, AutoOptions, dial_name
+from battles.prompting.auto_options import (
+    AUTO,
+    DEFAULT_DIAL,
+    DIAL_LABELS,
+    DIALS,
+    REQUESTED_MODES,
+    AutoOptions,
+    dial_name,
+)
 from battles.prompting.lineup import BattleRequest, Filters
 from battles.prompting.proof_of_work import MAX_PROOF_CHARACTERS
 from common.errors import ArenaError
@@ -60,7 +68,7 @@ class PromptForm(forms.Form):
 
 class StartForm(PromptForm):
     mode = forms.ChoiceField(choices=REQUESTED_MODES, required=False)
-    dial = forms.ChoiceField(choices=[(name, name) for name in DIALS], required=False, initial=dial_name(DEFAULT_DIAL))
+    dial = forms.ChoiceField(choices=list(DIAL_LABELS.items()), required=False, initial=dial_name(DEFAULT_DIAL))
     models = IdsField(required=False)
     license_kind = forms.ChoiceField(choices=[("", _("any")), *LanguageModel.LicenseKind.choices], required=False)
     size = forms.ChoiceField(

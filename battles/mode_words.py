@@ -1,6 +1,6 @@
 """Texts of the pages that depend on a battle's mode."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -96,20 +96,13 @@ MODE_WORDS: dict[str, ModeWords] = {
         void_news=_("No model could answer."),
         shared=_("A chat with one model."),
     ),
-    AUTO: ModeWords(
-        heading=_("The arena chooses the model."),
-        introduction=_("By the votes on such questions. Where two may be the best, both answer and you decide."),
-        ask=_("What would you like to ask?"),
-        start=_("Send"),
-        ask_next=_("What would you like to ask next?"),
-        follow_up=_("Send"),
-        start_again=_("New question"),
-        answering=_("The model is answering."),
-        answering_then=_("The model is answering."),
-        complete=_("The answer is complete."),
-        failed=_("The model failed. You can also ask something else."),
-        void=_("The model could not answer. Try again, or choose another model."),
-        void_news=_("No model could answer."),
-        shared=_("A question to the model that the arena chose."),
-    ),
 }
+# Of the form alone: a battle of auto mode has the words of its own mode.
+MODE_WORDS[AUTO] = replace(
+    MODE_WORDS[Battle.Mode.DIRECT],
+    heading=_("The arena chooses the model."),
+    introduction=_("By the votes on such questions. Where two may be the best, both answer and you decide."),
+    ask_next=_("What would you like to ask next?"),
+    start_again=_("New question"),
+    shared=_("A question to the model that the arena chose."),
+)

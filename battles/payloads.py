@@ -49,7 +49,7 @@ def battle_payload(battle: Battle, *, stream_format: Format = "api") -> BattlePa
     turns = list(battle.turns.all())
     sides = {side.pk: side for side in battle.sides.all()}
     live = next((turn for turn in turns if turn.is_live), None)
-    is_revealed = vote is not None or not battle.is_blind
+    is_revealed = not battle.hides_names
     payload: BattlePayload = {
         "id": battle.public_id,
         "session": battle.session.public_id,

@@ -15,7 +15,7 @@ from accounts.actor import Actor
 from battles.labels.duplicates import has_overused_prompt
 from battles.models import Answer, Battle, BattleQuerySet, Session, Side, Turn
 from common.db.execution import one_snapshot
-from common.prepared import PreparedQuery, set_prefetched
+from common.prepared import PreparedQuery, any_of, set_prefetched
 from models_registry.models import Price
 
 M = TypeVar("M", bound=Model)
@@ -49,10 +49,7 @@ def _met_models() -> ArraySubquery:
 
 _related_by_battle = [PreparedQuery(build, int) for build in _related_queries("battle")]
 _related_by_session = [PreparedQuery(build, int) for build in _related_queries("battle__session")]
-_prices = _related_by_battle[1]
-_sides_with_provider = PreparedQuery(
-    lambda pk: Side.objects.select_related("model__provider").filter(battle=pk).order_by("position"), int
-)
+_prices_of_models = PreparedQuery(lambda models: Price.objects.filter(any_of("model_id", models)), list)
 _by_pk = PreparedQuery(lambda pk: _joined().filter(pk=pk), int)
 _by_session = PreparedQuery(lambda session: _joined().filter(session=session).order_by("pk"), int)
 _by_user = PreparedQuery(lambda id, user: _joined().owned_by_user(user).filter(public_id=id), str, int)
@@ -115,11 +112,9 @@ def _with_related(battle: Battle) -> Battle:
     return battle
 
 
-def get_sides_with_prices(battle_id: int) -> list[Side]:
-    """Return the sides by position, with their models' providers and prices."""
-    sides = _sides_with_provider(battle_id)
-    _set_prices(sides, _prices(battle_id))
-    return sides
+def set_prices(sides: Sequence[Side]) -> None:
+    """Read the prices of the sides' models."""
+    _set_prices(sides, _prices_of_models([side.model_id for side in sides]))
 
 
 def _set_related(

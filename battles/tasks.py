@@ -1,4 +1,4 @@
-"""Celery tasks: a message carries an id and may arrive twice or never."""
+"""Messages to answer workers: each carries an id and may arrive twice or never."""
 
 import logging
 
@@ -6,21 +6,15 @@ from celery import shared_task
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
+from battles.worker import turn_queue
 from common.valkey.connections import UNREACHABLE, fail_fast
 
 logger = logging.getLogger(__name__)
 
 
 @shared_task(ignore_result=True)
-def answer_turn(turn_id: int) -> None:
-    from battles.worker.runner import get_engine  # imports the SDK, which only answer workers need
-
-    get_engine().answer(turn_id)
-
-
-@shared_task(ignore_result=True)
 def probe_model(breaker_id: int) -> None:
-    from battles.worker.runner import get_engine
+    from battles.worker.runner import get_engine  # imports the SDK, which only answer workers need
 
     get_engine().probe(breaker_id)
 
@@ -33,11 +27,11 @@ def test_model(test_id: str) -> None:
 
 
 def wake(turn_id: int) -> bool:
-    """Queue the turn's task; False if the broker is unreachable, then the sweeper wakes the turn."""
+    """Queue the turn for a worker; False if Valkey is unreachable, then the sweeper wakes the turn."""
     try:
         with fail_fast():
-            answer_turn.delay(turn_id)
-    except (OperationalError, *UNREACHABLE) as error:
+            turn_queue.push(turn_id)
+    except UNREACHABLE as error:
         logger.warning("turn %s was not sent to a worker: %s", turn_id, error)
         return False
     return True

@@ -9,17 +9,18 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
+from battles.actions.battle_rows import insert_battle
 from battles.actions.decisions import store_decision
-from battles.actions.turns import create_answers
-from battles.errors import ModelsOverBudget, ProofRequired, TooFewModels
+from battles.errors import ARENA_OVER_BUDGET, ModelsOverBudget, ProofRequired, TooFewModels
 from battles.labels.labelling import label
-from battles.models import Attachment, Battle, Session, Side, Turn
+from battles.models import Attachment, Battle, Session
 from battles.moderation.examination import check_prompt, store_findings
 from battles.moderation.findings import Finding
 from battles.prompting import attachments, budget, consent, proof_of_work
 from battles.prompting.auto import AutoDecision, decide
 from battles.prompting.lineup import BattleRequest, MatchupPlan, ModelRequirements
 from battles.prompting.prompt import clean_prompt, title_from_prompt
+from battles.tasks import wake_after_commit
 from common.errors import InvalidInput
 from common.valkey import limits
 from models_registry import drawable_cache, model_limits
@@ -32,7 +33,6 @@ from uploads.models import Upload
 CHOSEN_OVER_BUDGET = _(
     "The models of this battle have reached their budget for today. Choose others, or come back after midnight UTC."
 )
-DRAWN_OVER_BUDGET = _("The arena has reached its budget for today. It resets at midnight UTC.")
 _random = SystemRandom()
 BLIND_BATTLE = BattleRequest()
 
@@ -42,11 +42,8 @@ def start_session(
 ) -> Battle:
     """Return the first battle with related rows set. Raises as start_battle."""
     checked = _check_request(actor, prompt, battle_request, proof)
-    with transaction.atomic():
-        session = Session.objects.create(
-            owner_user=actor.user, owner_visitor=actor.visitor, title=title_from_prompt(checked.prompt)
-        )  # rolled back if the battle is refused below
-        return _create_with_affordable_models(actor, session, checked)
+    session = Session(owner_user=actor.user, owner_visitor=actor.visitor, title=title_from_prompt(checked.prompt))
+    return _create_with_affordable_models(actor, session, checked)
 
 
 def start_battle(
@@ -149,7 +146,7 @@ def _is_possible(battle_request: BattleRequest, roster: drawable_cache.Roster, r
 
 
 def _models_over_budget(chosen: Sequence[object]) -> ModelsOverBudget:
-    return ModelsOverBudget(CHOSEN_OVER_BUDGET if chosen else DRAWN_OVER_BUDGET, retry_after=seconds_until_tomorrow())
+    return ModelsOverBudget(CHOSEN_OVER_BUDGET if chosen else ARENA_OVER_BUDGET, retry_after=seconds_until_tomorrow())
 
 
 def _create_with_affordable_models(actor: Actor, session: Session, checked: CheckedRequest) -> Battle:
@@ -167,24 +164,24 @@ def _create_with_affordable_models(actor: Actor, session: Session, checked: Chec
 
 @transaction.atomic
 def _create_battle(actor: Actor, session: Session, checked: CheckedRequest) -> Battle:
-    """Raises BudgetReached, ModelsOverBudget, TooFewModels."""
+    """session: saved, or to be inserted with the battle. Raises BudgetReached, ModelsOverBudget, TooFewModels."""
     prompt, plan, uploads, findings, consent_version, auto = checked
     sides, propensity = plan.draw_matchup(_random)
     origin = Battle.Origin.DRAW if auto is None else Battle.Origin.ROUTER
-    battle = Battle.objects.create(
+    battle = Battle(
         session=session, mode=plan.mode, origin=origin, filters=plan.filters.as_json, propensity=propensity,
         needs_images=plan.needs_images, consent=consent_version,
         **label([prompt], files=[Attachment.facts(upload) for upload in uploads]),
     )  # fmt: skip
-    for side in sides:
-        side.battle = battle
-    Side.objects.bulk_create(sides)
-    turn = Turn.objects.create(battle=battle, index=0, prompt=prompt)
+    unsaved = attachments.unsaved_turn(prompt, uploads)
+    contents = attachments.attachment_contents(uploads)
+    charges = budget.reserve_for_sides([unsaved], sides, person=actor.key, contents=contents)
+    turn, answers = insert_battle(battle, sides, prompt=prompt, charges=charges)
     attachments.attach(turn, uploads)
     store_findings(findings, turn)
     decision = None
     if auto is not None:
         decision = store_decision(actor=actor, request=auto.request, routed=auto.routed, session=session, battle=battle)
-    answers = create_answers(turn, [turn], sides, person=actor.key)
+    wake_after_commit(turn.pk)
     battle.set_related(sides=sides, turns=[turn], answers=answers, decision=decision)
     return battle

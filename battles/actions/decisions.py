@@ -1,6 +1,5 @@
 """Store auto mode's decisions: facts and numbers, no text of the prompt and no digest of it."""
 
-from collections.abc import Iterable
 from functools import partial
 
 from django.db import transaction
@@ -12,7 +11,7 @@ from common.valkey import counters
 from models_registry.models import LanguageModel
 
 
-def new_decision(
+def store_decision(
     *,
     actor: Actor,
     request: RoutingRequest,
@@ -20,8 +19,7 @@ def new_decision(
     session: Session | None = None,
     battle: Battle | None = None,
 ) -> RoutingDecision:
-    """Return the unsaved row. Its public id is final."""
-    return RoutingDecision(
+    decision = RoutingDecision.objects.create(
         person=actor.key if actor.is_known else "",
         token_id=request.token,
         session=session,
@@ -47,6 +45,8 @@ def new_decision(
         details=dict(routed.details),
         micros=routed.micros,
     )
+    transaction.on_commit(partial(counters.add, "decisions", str(decision.target)))
+    return decision
 
 
 def _runner_up(routed: Routed) -> LanguageModel | None:
@@ -59,29 +59,3 @@ def _in_order(routed: Routed) -> list[Alternative]:
     first = dict.fromkeys(model for model in (*routed.models, _runner_up(routed)) if model is not None)
     others = [alternative for model, alternative in known.items() if model not in first]
     return [*(known.get(model, Alternative(model)) for model in first), *others]
-
-
-def store_decision(
-    *,
-    actor: Actor,
-    request: RoutingRequest,
-    routed: Routed,
-    session: Session | None = None,
-    battle: Battle | None = None,
-) -> RoutingDecision:
-    decision = new_decision(actor=actor, request=request, routed=routed, session=session, battle=battle)
-    decision.save(force_insert=True)
-    _count([decision])
-    return decision
-
-
-def store_decisions(decisions: Iterable[RoutingDecision]) -> None:
-    """Store decisions from new_decision in one statement."""
-    stored = RoutingDecision.objects.bulk_create(list(decisions))
-    _count(stored)
-
-
-def _count(decisions: list[RoutingDecision]) -> None:
-    """Count committed decisions for /metrics."""
-    for decision in decisions:
-        transaction.on_commit(partial(counters.add, "decisions", str(decision.target)))

@@ -95,14 +95,15 @@ def _check_attachments_fit(battle: Battle, sides: Iterable[Side], requirements: 
 
 
 def create_answers(turn: Turn, turns: Iterable[Turn], sides: Iterable[Side], *, person: str) -> list[Answer]:
-    """Reserve money, create answers in order, and wake a worker on commit.
+    """Reserve money, create a follow-up's answers in order, and wake a worker on commit.
 
     Raises BudgetReached and ModelsOverBudget.
     """
     sides = list(sides)
     charges = budget.reserve_for_sides(turns, sides, person=person)
     wake_after_commit(turn.pk)
-    return Answer.objects.bulk_create([Answer(turn=turn, side=side, charge=charges.get(side)) for side in sides])
+    answers = [Answer(turn=turn, side=side, charge=charges.get(side.position)) for side in sides]
+    return Answer.objects.bulk_create(answers)
 
 
 def _turns_of(battle: Battle) -> QuerySet[Turn]:
@@ -134,8 +135,9 @@ def regenerate(*, actor: Actor, battle: Battle) -> Turn:
     sides = _sides_of(battle).filter(pk__in=failed)
     charges = budget.reserve_for_sides(_turns_of(battle), sides, person=actor.key)
     for side in sides:
+        charge = charges.get(side.position)
         turn.answers.filter(side=side).update(
-            state=Answer.State.QUEUED, text="", html="", reasoning="", error="", call=None, charge=charges.get(side)
+            state=Answer.State.QUEUED, text="", html="", reasoning="", error="", call=None, charge=charge
         )
     turn.state, turn.regenerated, turn.attempt = Turn.State.QUEUED, True, 0
     turn.queued_at, turn.finished_at = Now(), None

@@ -3,10 +3,12 @@
 from decimal import Decimal
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from battles.prompting.auto_options import DIALS, MAX_WORKFLOW_CHARACTERS, RoutingContext
+from common.api.serializers import StrictSerializer
 from common.payload_types import JsonObject
 from common.text.storable import has_unstorable
 
@@ -31,19 +33,13 @@ class DialField(serializers.Field[float, object, float, object]):
         return value
 
 
-class ContextSerializer(serializers.Serializer[None]):
+class ContextSerializer(StrictSerializer):
+    # A rule may keep data of the caller on one model.
+    unknown_field = gettext_lazy("There is no context “%(name)s”.")
+
     tools = serializers.BooleanField(default=False)
     data_loaded = serializers.BooleanField(default=False)
     workflow = serializers.CharField(max_length=MAX_WORKFLOW_CHARACTERS, default="", allow_blank=True)
-
-    def to_internal_value(self, data: object) -> object:
-        """Refuse unknown facts: a rule may keep data of the caller on one model."""
-        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
-        if unknown:
-            raise serializers.ValidationError(
-                [_("There is no context “%(name)s”.") % {"name": name} for name in unknown]
-            )
-        return super().to_internal_value(data)
 
     def validate_workflow(self, workflow: str) -> str:
         if has_unstorable(workflow):

@@ -1,9 +1,9 @@
 """Serializers of requests; the actions check what needs the database."""
 
 from decimal import Decimal
-from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 
 from battles import feedback
@@ -13,6 +13,7 @@ from battles.prompting.auto_options import AUTO, DEFAULT_DIAL, REQUESTED_MODES, 
 from battles.prompting.lineup import BattleRequest, Filters
 from battles.prompting.proof_of_work import MAX_PROOF_CHARACTERS
 from common.api.fields import ChoiceField, TextField
+from common.api.serializers import StrictSerializer
 from common.payload_types import JsonObject
 from common.text.storable import has_unstorable
 from models_registry.models import LanguageModel
@@ -25,20 +26,13 @@ class PromptSerializer(serializers.Serializer[None]):
     )
 
 
-class FiltersSerializer(serializers.Serializer[None]):
+class FiltersSerializer(StrictSerializer):
+    unknown_field = gettext_lazy("There is no filter “%(name)s”.")
+
     license_kind = ChoiceField(choices=LanguageModel.LicenseKind.choices, required=False)
     min_size_b = serializers.DecimalField(max_digits=9, decimal_places=3, min_value=Decimal(0), required=False)
     needs_images = serializers.BooleanField(required=False)
     max_size_b = serializers.DecimalField(max_digits=9, decimal_places=3, min_value=Decimal(0), required=False)
-
-    def to_internal_value(self, data: Any) -> Any:
-        """Refuse unknown filters: a client that misspells one relies on it."""
-        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
-        if unknown:
-            raise serializers.ValidationError(
-                [_("There is no filter “%(name)s”.") % {"name": name} for name in unknown]
-            )
-        return super().to_internal_value(data)
 
     def validate(self, filters: JsonObject) -> Filters:
         sizes = {name: float(filters[name]) for name in ("min_size_b", "max_size_b") if name in filters}

@@ -53,7 +53,7 @@ class BattleQuerySet(models.QuerySet["Battle"]):
 class Battle(models.Model):
     """Blind and side by side take one vote; comparisons take stars per answer.
 
-    Only blind battles hide names; their models are always drawn.
+    Only blind battles hide names; their models are drawn, or chosen by auto mode.
     """
 
     class Mode(models.TextChoices):
@@ -118,7 +118,10 @@ class Battle(models.Model):
             ),
         ]
         # For the administration: number of today's battles, list by date.
-        indexes = [models.Index(fields=["created_at"], name="battles_by_time")]
+        indexes = [
+            models.Index(fields=["created_at"], name="battles_by_time"),
+            models.Index(fields=["created_at"], name="void_battles_by_time", condition=Q(voided_at__isnull=False)),
+        ]
 
     def __str__(self) -> str:
         return self.public_id
@@ -169,6 +172,11 @@ class Battle(models.Model):
     @property
     def is_blind(self) -> bool:
         return self.mode == self.Mode.BLIND
+
+    @property
+    def hides_names(self) -> bool:
+        """Return whether its person may not know the models yet."""
+        return self.is_blind and self.vote_or_none is None
 
     @property
     def accepts_vote(self) -> bool:

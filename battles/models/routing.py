@@ -24,6 +24,11 @@ class RoutingDecisionQuerySet(models.QuerySet["RoutingDecision"]):
     def owned_by(self, actor: Actor) -> "RoutingDecisionQuerySet":
         return self.filter(person=actor.key) if actor.is_known else self.none()
 
+    def chosen_freely(self) -> "RoutingDecisionQuerySet":
+        """Filter to models and battles that neither a rule nor the conversation determined."""
+        found = self.filter(target__in=[RoutingDecision.Target.MODEL, RoutingDecision.Target.ARENA])
+        return found.exclude(policy__startswith="rule ").exclude(policy="stay")
+
 
 class RoutingDecision(models.Model):
     """Decision of auto mode, without any text of the prompt. Append-only."""
@@ -50,7 +55,7 @@ class RoutingDecision(models.Model):
     language = models.CharField(max_length=3, default=UNDETERMINED)
     # battles.prompting.routing.RoutingContext.
     context = models.JSONField(default=dict)
-    # Name and version of the policy: "learned 17" of snapshot 17, "rule 3", "weights".
+    # Name and version of the policy: "learned 17" of snapshot 17, "rule 3", "stay", "weights".
     policy = models.CharField(max_length=60)
     target = models.CharField(max_length=8, choices=Target)
     model = models.ForeignKey(LanguageModel, models.PROTECT, null=True, related_name="+")

@@ -1,16 +1,17 @@
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypedDict, cast
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
-from django.db import models
-from django.db.models import F, Q
+from django.db import connection, models
+from django.db.models import Q
 from django.db.models.functions import JSONObject, Now
 from django.utils.translation import gettext_lazy as _
 
+from battles.sql import read_sql
 from common.db.fields import SafeHtmlField
 from common.ids import new_public_id
-from common.prepared import PreparedQuery
 from models_registry.models import Charge
 from uploads.models import Upload
 from uploads.payload_types import UploadKind
@@ -22,15 +23,14 @@ if TYPE_CHECKING:
 
 
 class TurnQuerySet(models.QuerySet["Turn"]):
-    def claim(self, pk: int, *, lease: timedelta, max_attempts: int) -> "Turn | None":
-        """Claim a queued turn; return it with its new fence and attempt, or None."""
-        claimed = self.filter(pk=pk, state=Turn.State.QUEUED, attempt__lt=max_attempts).update(
-            state=Turn.State.ANSWERING,
-            attempt=F("attempt") + 1,
-            fence=F("fence") + 1,
-            lease_until=Now() + lease,
-        )
-        return _with_session(pk)[0] if claimed else None
+    def claim(self, pks: Sequence[int], *, lease: timedelta, max_attempts: int) -> list[int]:
+        """Claim those of these turns that are queued; return their ids."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                read_sql("claim_turns.sql"),
+                {"ids": list(pks), "attempts": max_attempts, "lease_s": lease.total_seconds()},
+            )
+            return [pk for (pk,) in cursor.fetchall()]
 
     def held(self, pk: int, fence: int) -> "TurnQuerySet":
         """Filter to the turn if the fencing token still holds it."""
@@ -60,9 +60,7 @@ class TurnQuerySet(models.QuerySet["Turn"]):
 
     def with_attachments(self) -> "TurnQuerySet":
         """Annotate `attached`: Attachment.facts of the files in order."""
-        facts = {name: f"upload__{field}" for name, field in Attachment.FACTS.items()}
-        attachments = Attachment.objects.filter(turn=models.OuterRef("pk")).order_by("position")
-        return self.annotate(**{"attached": ArraySubquery(attachments.values_list(JSONObject(**facts)))})
+        return self.annotate(**{"attached": Attachment.facts_of(models.OuterRef("pk"))})
 
     def mark_woken(self, pk: int, age: timedelta) -> bool:
         """Return False if another sweeper did."""
@@ -141,11 +139,6 @@ class Turn(models.Model):
         return all(answer.can_be_judged for answer in self.answers.all())
 
 
-_with_session = PreparedQuery(
-    lambda pk: Turn.objects.with_attachments().select_related("battle__session").filter(pk=pk), int
-)
-
-
 class AttachedFile(TypedDict):
     """Attachment.FACTS of one file."""
 
@@ -178,6 +171,13 @@ class Attachment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.turn_id} {self.position}"
+
+    @staticmethod
+    def facts_of(turn: models.OuterRef) -> ArraySubquery:
+        """Return the facts of a turn's files in order."""
+        facts = {name: f"upload__{field}" for name, field in Attachment.FACTS.items()}
+        attachments = Attachment.objects.filter(turn=turn).order_by("position")
+        return ArraySubquery(attachments.values_list(JSONObject(**facts)))
 
     @staticmethod
     def facts(upload: Upload) -> AttachedFile:

@@ -32,10 +32,10 @@ def check_prompt(
     return _examine(rules, actor, passages, battle)
 
 
-def check_texts(*, actor: Actor, texts: Sequence[str]) -> None:
-    """Refuse texts of a conversation that is not stored. Raises as check_prompt."""
+def check_passages(*, actor: Actor, passages: Sequence[Sequence[str]]) -> None:
+    """Refuse passages, lists of consecutive texts, of what is not stored. Raises as check_prompt."""
     if rules := policy.current():
-        _examine(rules, actor, [texts])
+        _examine(rules, actor, passages)
 
 
 def _examine(

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypedDict
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from battles.models import Battle
@@ -12,6 +13,7 @@ AUTO = "auto"
 REQUESTED_MODES = [*Battle.Mode.choices, (AUTO, _("auto"))]
 # Dials by the names that pages and the gateway's models have for them: 0 is the cheapest model, 1 the best.
 DIALS = {"cheap": 0.2, "balanced": 0.5, "best": 1.0}
+DIAL_LABELS: dict[str, Promise] = {"cheap": _("Low cost"), "balanced": _("Balanced"), "best": _("Best answer")}
 DEFAULT_DIAL = DIALS["balanced"]
 MAX_WORKFLOW_CHARACTERS = 40
 

@@ -1,12 +1,12 @@
 """Money of a turn, reserved before a worker is woken: a refusal is then a response instead of a failed side."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from accounts.actor import Actor
 from battles.errors import BudgetReached, ModelsOverBudget
 from battles.models import Side, Turn
 from battles.prompting.attachments import attachment_contents, load_attachment_contents, unsaved_turn
-from battles.prompting.messages import messages_for
+from battles.prompting.messages import AttachmentContent, messages_for
 from models_registry import spending
 from models_registry.models import Charge, LanguageModel
 from models_registry.models.ledger import seconds_until_tomorrow
@@ -32,11 +32,17 @@ def check_affordable(
         raise BudgetReached(retry_after=seconds_until_tomorrow())
 
 
-def reserve_for_sides(turns: Iterable[Turn], sides: Iterable[Side], *, person: str) -> dict[Side, Charge]:
-    """Reserve the cost of the last of `turns` for each paid side; sides with a free model are left out.
+def reserve_for_sides(
+    turns: Iterable[Turn],
+    sides: Iterable[Side],
+    *,
+    person: str,
+    contents: Mapping[str, AttachmentContent] | None = None,
+) -> dict[str, Charge]:
+    """Reserve the cost of the last of `turns` for each paid side, by position; free models are left out.
 
     turns: all of the battle's turns, answers prefetched; not evaluated while every model is free.
-    sides: with their models' providers and prices.
+    sides: with their models' providers and prices. contents: of files that are not attached yet.
     Call inside a transaction, as late as possible, because it locks the day's spending.
     Raises BudgetReached and ModelsOverBudget.
     """
@@ -44,10 +50,12 @@ def reserve_for_sides(turns: Iterable[Turn], sides: Iterable[Side], *, person: s
     if not paid:
         return {}
     conversation = list(turns)
-    contents = load_attachment_contents(conversation)
-    messages = {side: messages_for(side, conversation, context_from=0, contents=contents) for side in paid}
-    bills = {side: spending.bill(side.model, messages[side], person=person) for side in paid}
-    billable = {side: bill for side, bill in bills.items() if bill is not None}
+    contents = load_attachment_contents(conversation) if contents is None else contents
+    billable: dict[str, Charge] = {}
+    for side in paid:
+        messages = messages_for(side, conversation, context_from=0, contents=contents)
+        if (bill := spending.bill(side.model, messages, person=person)) is not None:
+            billable[side.position] = bill
     try:
         charges = spending.reserve(list(billable.values()))
     except spending.OverBudget as error:

@@ -57,7 +57,11 @@ def content_with_files(prompt: str, files: Sequence[AttachmentContent]) -> Conte
 
 def content_length(content: Content) -> int:
     """Return the length in characters; an image counts as the characters its tokens would hold."""
-    message = {"content": content}
+    return message_length({"content": content})
+
+
+def message_length(message: Message) -> int:
+    """Return the length of a message's content and tool calls, as content_length does."""
     return len(message_text(message)) + count_images(message) * MAX_TOKENS_PER_IMAGE * CHARACTERS_PER_TOKEN
 
 

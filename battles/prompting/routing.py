@@ -1,4 +1,4 @@
-"""Port of auto mode: battles and the gateway ask for a model here, the setting ARENA_ROUTER names who decides."""
+"""Port of auto mode: requests of battles and the gateway to the router that the setting ARENA_ROUTER names."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field

@@ -9,6 +9,7 @@ from accounts.actor import Actor
 from accounts.models import User
 from accounts.personal_data import account_deleting, personal_data_requested
 from battles.actions import delete_session
+from battles.decision_payloads import is_hidden
 from battles.models import Battle, Report, RoutingDecision, Session
 from battles.payload_types import SessionPayload
 from battles.queries import get_battles_of_sessions
@@ -61,8 +62,7 @@ def export_decisions(user: User, **_: object) -> dict[str, list[ExportedDecision
 
 
 def _exported_decision(decision: RoutingDecision) -> ExportedDecision:
-    is_voted = decision.battle is not None and decision.battle.vote_or_none is not None
-    is_hidden = decision.target == RoutingDecision.Target.ARENA and not is_voted
+    hidden = is_hidden(decision)
     return {
         "id": decision.public_id,
         "created_at": decision.created_at,
@@ -71,8 +71,8 @@ def _exported_decision(decision: RoutingDecision) -> ExportedDecision:
         "language": decision.language,
         "context": decision.context,
         "target": decision.target,
-        "model": None if is_hidden or decision.model is None else decision.model.slug,
-        "runner_up": None if is_hidden or decision.runner_up is None else decision.runner_up.slug,
+        "model": None if hidden or decision.model is None else decision.model.slug,
+        "runner_up": None if hidden or decision.runner_up is None else decision.runner_up.slug,
         "reason": decision.reason,
         "dial": decision.dial,
     }

@@ -81,6 +81,13 @@ def repair_missing_ends(turns: Iterable[Turn]) -> None:
             publish_end(turn)
 
 
+def possibly_untruncated() -> QuerySet[Turn]:
+    """Return one of the turns with a stream whose text is no longer needed, truncated or not."""
+    now = Now()
+    oldest, newest = now - timedelta(seconds=STREAM_TTL_S), now - timedelta(seconds=READABLE_S)
+    return Turn.objects.filter(finished_at__range=(oldest, newest)).order_by("finished_at")[:1]
+
+
 def truncate_finished_streams(*, at_most: int) -> None:
     """Truncate the streams of turns that finished READABLE_S ago, each once: Valkey stores the progress."""
     now = timezone.now()

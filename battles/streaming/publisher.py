@@ -308,7 +308,8 @@ class Publisher:
         if not self._unwritten:
             return
         try:
-            async with self._valkey.pipeline(transaction=False) as pipeline:
+            # A transaction, or each blocked reader would wake with the first turn's entry and read the others again.
+            async with self._valkey.pipeline(transaction=True) as pipeline:
                 now = asyncio.get_running_loop().time()
                 for channel, events in self._unwritten:
                     pipeline.xadd(channel.key, entry(events))

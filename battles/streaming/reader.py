@@ -71,7 +71,9 @@ class StreamHub:
         self._listeners: dict[str, list[Listener]] = {}
         self._positions: dict[str, str] = {}
         self._wake_key = f"hub:{secrets.token_hex(8)}"
+        self._wake_position = BEGINNING  # not "$": the entry may arrive before the read that it is to end
         self._read_task: asyncio.Task[None] | None = None
+        self._is_blocked = False  # in a read that an entry of our own has not ended yet
 
     @asynccontextmanager
     async def subscribe(self, key: str, after: str) -> AsyncIterator[tuple[list[Entry], Listener]]:
@@ -104,21 +106,33 @@ class StreamHub:
         if self._read_task is None or self._read_task.done():
             self._read_task = asyncio.create_task(self._read_all())
             return
-        async with self._valkey.pipeline(transaction=False) as pipeline:
-            pipeline.xadd(self._wake_key, {b"w": b""}, maxlen=1)
-            pipeline.expire(self._wake_key, STREAM_TTL_S)
-            await pipeline.execute()
+        if not self._is_blocked:  # the next read begins within BATCH_DELAY_S
+            return
+        self._is_blocked = False  # readers that come meanwhile need no entry of their own
+        try:
+            async with self._valkey.pipeline(transaction=False) as pipeline:
+                pipeline.xadd(self._wake_key, {b"w": b""}, maxlen=1)
+                pipeline.expire(self._wake_key, STREAM_TTL_S)
+                self._wake_position = (await pipeline.execute())[0].decode()
+        except UNREACHABLE:
+            self._is_blocked = True
+            raise
 
     async def _read_all(self) -> None:
         while self._positions:
-            positions: dict[Any, Any] = {**self._positions, self._wake_key: "$"}
+            positions: dict[Any, Any] = {**self._positions, self._wake_key: self._wake_position}
+            self._is_blocked = True
             try:
                 response = await self._reader.xread(positions, block=BLOCK_S * 1000)
             except UNREACHABLE as error:
                 logger.warning("readers of streams wait for Valkey (%s)", error)
                 await asyncio.sleep(1)
                 continue
+            finally:
+                self._is_blocked = False
             for key, entries in _decoded(response, skip=self._wake_key):
+                if self._positions.get(key) != positions[key]:  # of another reader, who came after this read began
+                    continue
                 self._positions[key] = entries[-1][0]
                 for listener in self._listeners.get(key, []):
                     for entry in entries:

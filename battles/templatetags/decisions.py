@@ -1,28 +1,34 @@
-"""Tags of auto mode's decisions: the bars of the alternatives, and the models to compare."""
+"""Tags of auto mode's decisions."""
 
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import NamedTuple
 
 from django import template
+from django.utils.functional import Promise
+from django.utils.translation import gettext
 
 from battles.payload_types import AlternativePayload, BattlePayload
+from battles.prompting.auto_options import DIAL_LABELS
+from battles.templatetags.battles import seconds
+from common.text.money import rounded_dollars
 
 register = template.Library()
 
 
 class Bar(NamedTuple):
-    """Text, and the length of its bar in percent of the longest; None while unknown."""
+    """Text, None while unknown, and the length of its bar in percent of the longest."""
 
-    value: str | float | None
+    text: str | None
     percent: int
 
 
 class Row(NamedTuple):
+    """bars: chance, price, wait."""
+
     name: str
     is_chosen: bool
-    chance: Bar  # in percent
-    price: Bar  # US dollars as a decimal string
-    wait: Bar  # milliseconds
+    bars: tuple[Bar, Bar, Bar]
 
 
 @register.simple_tag
@@ -42,14 +48,13 @@ def _largest(numbers: Iterable[float]) -> float:
 
 def _row(each: AlternativePayload, *, is_chosen: bool, dearest: float, slowest: float) -> Row:
     chance, cost, wait = each["win_chance"], each["cost"], each["first_token_ms"]
-    percent = None if chance is None else round(100 * chance)
-    return Row(
-        each["name"],
-        is_chosen,
-        Bar(percent, percent or 0),
-        Bar(cost, round(100 * float(cost or 0) / dearest)),
-        Bar(wait, round(100 * (wait or 0) / slowest)),
+    percent = round(100 * (chance or 0))
+    bars = (
+        Bar(None if chance is None else gettext("%(percent)s %%") % {"percent": percent}, percent),
+        Bar(None if cost is None else rounded_dollars(Decimal(cost)), round(100 * float(cost or 0) / dearest)),
+        Bar(None if wait is None else seconds(wait), round(100 * (wait or 0) / slowest)),
     )
+    return Row(each["name"], is_chosen, bars)
 
 
 @register.simple_tag
@@ -62,3 +67,8 @@ def models_to_compare(battle: BattlePayload) -> list[str]:
     others = (each["model"] for each in decision.get("alternatives", []) if each["model"] != answering)
     other = next(others, None)
     return [] if other is None else [answering, other]
+
+
+@register.simple_tag
+def dial_labels() -> dict[str, Promise]:
+    return DIAL_LABELS

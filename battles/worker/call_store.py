@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
+from typing import TypedDict
 
 import msgspec
 from django.db import connection, transaction
@@ -13,7 +14,7 @@ from django.db.models.functions import Now
 from django.utils.safestring import SafeString
 
 from battles.models import Answer, Call, CallQuerySet, Turn
-from battles.prompting.messages import CHARACTERS_PER_TOKEN, content_length
+from battles.prompting.messages import CHARACTERS_PER_TOKEN, message_length
 from battles.sql import read_sql
 from battles.worker.call_slots import take_slots
 from battles.worker.slot_queue import announce_freed
@@ -63,6 +64,9 @@ class PlannedCall:
     turns: list[int] = field(default_factory=list)
     max_tokens: int = 0  # overrides the model's own cap
     lease: timedelta | None = None  # of a call without an answer
+    person: str = ""  # the payer's Actor.key
+    attempt: int = 1
+    fence: int = 0
     # Overrides of the model's own parameters.
     overrides: JsonObject = field(default_factory=dict)
 
@@ -80,6 +84,7 @@ class PreparedCall:
 
     row: Call  # with its model and price
     answer_id: int  # 0 without an answer
+    turn_id: int
     side: str
     request: ChatRequest
     refusal: FailureCode | None = None
@@ -102,44 +107,20 @@ class CallResult:
     first_token_ms: int | None = None
     total_ms: int = 0
 
+    @property
+    def is_sent_to_its_end(self) -> bool:
+        return self.was_sent and not self.stopped
 
-def create_calls(
-    planned: Sequence[PlannedCall], *, person: str, attempt: int = 1, fence: int = 0
-) -> list[PreparedCall]:
-    """Acquire slots, reserve money and insert rows. Last in a transaction: its locks last until COMMIT.
 
-    person: the payer's Actor.key, or "".
-    """
+def create_calls(planned: Sequence[PlannedCall]) -> list[PreparedCall]:
+    """Acquire slots, reserve money and insert rows. Last in a transaction: its locks last until COMMIT."""
+    if not planned:
+        return []
     may_start = take_slots([plan.model for plan in planned])
-    charges, unaffordable = _reserve(planned, person)
-    prepared = _insert(planned, charges, may_start=may_start, attempt=attempt, fence=fence)
+    charges, unaffordable = _reserve(planned)
+    prepared = _insert(planned, charges, may_start)
     for number in unaffordable:
         prepared[number] = replace(prepared[number], refusal=FailureCode.OVER_BUDGET)
-    return prepared
-
-
-def _insert(
-    planned: Sequence[PlannedCall],
-    charges: Mapping[int, Charge],
-    *,
-    may_start: Sequence[bool],
-    attempt: int,
-    fence: int,
-) -> list[PreparedCall]:
-    rows = [
-        Call(
-            answer=plan.answer, purpose=plan.purpose, model=plan.model, attempt=attempt, fence=fence,
-            lease_until=Now() + plan.lease if plan.lease else None,
-            state=Call.State.RUNNING if may_start[number] else Call.State.WAITING,
-            charge=charges.get(number), price=_price(plan, charges.get(number)), request=_logged(plan),
-        )
-        for number, plan in enumerate(planned)
-    ]  # fmt: skip
-    prepared = []
-    for number, (plan, row) in enumerate(zip(planned, Call.objects.bulk_create(rows), strict=True)):
-        request, refusal = _build_request(plan)
-        answer_id = plan.answer.pk if plan.answer else 0
-        prepared.append(PreparedCall(row, answer_id, plan.side, request, refusal, not may_start[number]))
     return prepared
 
 
@@ -150,24 +131,30 @@ def start_call(plan: PlannedCall, *, person: str) -> PreparedCall | FailureCode:
     """
     if take_slots([plan.model]) == [False]:
         return FailureCode.RATE_LIMITED
-    charges, unaffordable = _reserve([plan], person)
+    charges, unaffordable = _reserve([replace(plan, person=person)])
     return FailureCode.OVER_BUDGET if unaffordable else insert_started([plan], charges)[0]
 
 
 def insert_started(planned: Sequence[PlannedCall], charges: Mapping[int, Charge]) -> list[PreparedCall]:
-    """Insert calls without an answer whose slots are taken and whose charges, by position, are reserved.
+    """Insert calls without an answer whose slots are taken and whose charges, by position, are reserved."""
+    return _insert(planned, charges, [True] * len(planned))
 
-    In one statement, because runs insert thousands a minute: docs/adr/0052.
-    """
+
+def _insert(
+    planned: Sequence[PlannedCall], charges: Mapping[int, Charge], may_start: Sequence[bool]
+) -> list[PreparedCall]:
+    # In one statement, because runs insert thousands a minute: docs/adr/0052.
     rows: list[JsonObject] = []
     for number, plan in enumerate(planned):
         charge = charges.get(number)
         price = _price(plan, charge)
         rows.append(
             {
-                "purpose": plan.purpose, "lease_s": plan.lease.total_seconds() if plan.lease else None,
-                "model_id": plan.model.pk, "request": _logged(plan), "price_id": price and price.pk,
-                "charge_id": charge and charge.pk,
+                "answer_id": plan.answer and plan.answer.pk, "purpose": plan.purpose,
+                "lease_s": plan.lease.total_seconds() if plan.lease else None,
+                "model_id": plan.model.pk, "attempt": plan.attempt, "fence": plan.fence,
+                "state": Call.State.RUNNING if may_start[number] else Call.State.WAITING,
+                "request": _logged(plan), "price_id": price and price.pk, "charge_id": charge and charge.pk,
             }
         )  # fmt: skip
     with connection.cursor() as cursor:
@@ -177,10 +164,12 @@ def insert_started(planned: Sequence[PlannedCall], charges: Mapping[int, Charge]
     for number, (plan, pk) in enumerate(zip(planned, numbers, strict=True)):
         charge = charges.get(number)
         row = Call(
-            pk=pk, purpose=plan.purpose, model=plan.model, attempt=1, fence=0, charge=charge,
+            pk=pk, purpose=plan.purpose, model=plan.model, attempt=plan.attempt, fence=plan.fence, charge=charge,
             price=_price(plan, charge),
         )  # fmt: skip
-        prepared.append(PreparedCall(row, 0, "", *_build_request(plan)))
+        request, refusal = _build_request(plan)
+        ids = (0, 0) if plan.answer is None else (plan.answer.pk, plan.answer.turn_id)
+        prepared.append(PreparedCall(row, *ids, plan.side, request, refusal, not may_start[number]))
     return prepared
 
 
@@ -195,14 +184,14 @@ def _logged(plan: PlannedCall) -> JsonObject:
     return {"model": plan.model.upstream_name, "parameters": parameters, "turns": plan.turns}
 
 
-def _reserve(planned: Sequence[PlannedCall], person: str) -> tuple[dict[int, Charge], set[int]]:
+def _reserve(planned: Sequence[PlannedCall]) -> tuple[dict[int, Charge], set[int]]:
     """Return charges by position in `planned`, and the positions of calls over budget."""
     reserved_before, bills = {}, {}
     for number, plan in enumerate(planned):
         charge = plan.answer.charge if plan.answer else None
         if charge is not None and charge.cost is None:
             reserved_before[number] = charge
-        elif bill := bill_for(plan, person):
+        elif bill := bill_for(plan, plan.person):
             bills[number] = bill
     reserved = spending.reserve_affordable(bills)
     unaffordable = bills.keys() - reserved.keys()
@@ -250,35 +239,81 @@ def acquire_slot(prepared: PreparedCall) -> bool:
     return may_start
 
 
+class StoredAnswer(TypedDict):
+    answer_id: int
+    answer_state: Answer.State
+    answer_error: str
+    text: str
+    html: str
+    reasoning: str
+    leaks_identity: bool
+
+
+Ended = tuple[PreparedCall, CallResult]
+
+
 def close(prepared: PreparedCall, result: CallResult) -> None:
     """Store the result, settle the cost, record the outcome for breakers. Last in a transaction."""
-    is_stored = store_result(prepared, result)
-    if is_stored and ((result.was_sent and not result.stopped) or result.error is FailureCode.NO_KEY):
-        outcomes.record_outcome(prepared.row.model, result.error, retry_after=result.retry_after)
+    if store_result(prepared, result):
+        record_outcomes([(prepared, result)])
 
 
 def store_result(prepared: PreparedCall, result: CallResult) -> bool:
     """Store the result and settle the cost; False if closed before. Last but for breakers in a transaction."""
-    call = prepared.row
-    if not Call.objects.unfinished().filter(pk=call.pk).update(**outcome_of(prepared, result)):
-        return False
-    transaction.on_commit(partial(_count, call))
-    announce_freed([call.model])
-    if call.charge_id is not None and call.cost is not None:
-        spending.settle({call.charge_id: call.cost})
-    return True
+    closed = _store([(prepared, result, None)])
+    _count_on_commit(closed)
+    settle(closed)
+    return bool(closed)
 
 
-def store_results(results: Sequence[tuple[PreparedCall, CallResult]]) -> dict[int, Decimal]:
-    """Store results like store_result, in one statement; return the costs of calls that were still open, by id."""
-    outcomes = [{"id": prepared.row.pk, **outcome_of(prepared, result)} for prepared, result in results]
+def store_results(results: Sequence[Ended]) -> dict[int, Decimal]:
+    """Store results in one statement; return the costs of calls that were still open, by id."""
+    closed = _store([(*ended, None) for ended in results])
+    settle(closed)
+    return {prepared.row.pk: prepared.row.cost or Decimal(0) for prepared, _ in closed}
+
+
+def store_calls_of_answers(stored: Sequence[tuple[PreparedCall, CallResult, StoredAnswer]]) -> list[Ended]:
+    """Store answers with their calls' results in one statement; return the calls that were open."""
+    closed = _store(stored)
+    _count_on_commit(closed)
+    return closed
+
+
+def _store(results: Sequence[tuple[PreparedCall, CallResult, StoredAnswer | None]]) -> list[Ended]:
+    rows = [
+        {"id": prepared.row.pk, **outcome_of(prepared, result), **(answer or {})}
+        for prepared, result, answer in results
+    ]
     with connection.cursor() as cursor:
-        cursor.execute(read_sql("close_calls.sql"), [msgspec.json.encode(outcomes).decode()])
+        cursor.execute(read_sql("close_calls.sql"), [msgspec.json.encode(rows).decode()])
         closed = {pk for (pk,) in cursor.fetchall()}
-    calls = [prepared.row for prepared, _ in results if prepared.row.pk in closed]
-    announce_freed(call.model for call in calls)
-    spending.settle({call.charge_id: call.cost for call in calls if call.charge_id and call.cost is not None})
-    return {call.pk: call.cost or Decimal(0) for call in calls}
+    ended = [(prepared, result) for prepared, result, _ in results if prepared.row.pk in closed]
+    announce_freed(prepared.row.model for prepared, _ in ended)
+    return ended
+
+
+def settle(closed: Sequence[Ended]) -> None:
+    """Settle the costs of calls that were just closed. Last but for breakers in a transaction."""
+    calls = [prepared.row for prepared, _ in closed]
+    if costs := {call.charge_id: call.cost for call in calls if call.charge_id and call.cost is not None}:
+        spending.settle(costs)
+
+
+def record_outcomes(closed: Sequence[Ended]) -> None:
+    """Record for breakers how calls ended. Last in a transaction."""
+    # Breakers of several answers are locked in one order; a failure comes alone (turn_store.store_answers).
+    outcomes.record_answers(
+        [prepared.row.model for prepared, result in closed if result.is_sent_to_its_end and not result.error]
+    )
+    for prepared, result in closed:
+        if result.error and (result.is_sent_to_its_end or result.error is FailureCode.NO_KEY):
+            outcomes.record_outcome(prepared.row.model, result.error, retry_after=result.retry_after)
+
+
+def _count_on_commit(closed: Sequence[Ended]) -> None:
+    for prepared, _ in closed:
+        transaction.on_commit(partial(_count, prepared.row))
 
 
 def outcome_of(prepared: PreparedCall, result: CallResult) -> dict[str, object]:
@@ -301,7 +336,7 @@ def estimate_tokens(prepared: PreparedCall, result: CallResult) -> None:
     call.prompt_tokens, call.completion_tokens = completion.prompt_tokens, completion.completion_tokens
     if result.was_sent and (call.prompt_tokens is None or call.completion_tokens is None):
         call.tokens_estimated = True
-        sent = sum(content_length(message["content"]) for message in prepared.request.messages)
+        sent = sum(map(message_length, prepared.request.messages))
         call.prompt_tokens = _estimate_tokens(sent + _tooling_bytes(prepared.request.parameters))
         call.completion_tokens = _estimate_completion(result)
 

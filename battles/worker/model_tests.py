@@ -131,7 +131,7 @@ def _create_call(test: ModelTest) -> PreparedCall | None:
         planned = PlannedCall(
             model, messages(model, test.prompt), purpose=Call.Purpose.TEST, lease=outcomes.PROBE_LEASE
         )
-        [call] = call_store.create_calls([planned], person="")
+        [call] = call_store.create_calls([planned])
         if call.must_wait:
             transaction.set_rollback(True)
             return None

@@ -36,7 +36,7 @@ def _create_call(breaker_id: int) -> PreparedCall | None:
         planned = PlannedCall(
             model, MESSAGES, purpose=Call.Purpose.PROBE, max_tokens=MAX_TOKENS, lease=outcomes.PROBE_LEASE
         )
-        [call] = call_store.create_calls([planned], person="")
+        [call] = call_store.create_calls([planned])
         if call.must_wait or call.refusal is FailureCode.OVER_BUDGET:
             raise _NoCapacity
         return call

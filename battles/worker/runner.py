@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -11,14 +11,17 @@ from typing import cast
 
 import uvloop
 from celery.signals import worker_shutting_down
+from django.conf import settings
 
 from battles.streaming import cancel
 from battles.streaming.publisher import Publisher
-from battles.worker import slot_queue, turn_store
+from battles.worker import slot_queue, turn_queue, turn_store
 from battles.worker.model_tests import run_test
 from battles.worker.probes import probe
 from battles.worker.turn import TurnRunner, WorkerContext
-from common.db.execution import run_in_db
+from battles.worker.turn_queue import QueuedTurn
+from common import logs
+from common.db.execution import CONNECTION_ERRORS, run_in_db
 from common.rendering.renderer import Renderer
 from common.valkey.connections import UNREACHABLE, new_async_connection
 from models_registry.providers import ChatProvider
@@ -27,6 +30,8 @@ from models_registry.providers.openai_compatible import OpenAICompatible
 logger = logging.getLogger(__name__)
 
 RENEWAL_INTERVAL_S = 2.0
+# One transaction claims so many turns at most, so that the first of them do not wait for long.
+MAX_CLAIMED_TOGETHER = 20
 # close() waits this long for turns that are being claimed; later ones keep their lease until it expires.
 CLAIM_TIMEOUT_S = 4.0
 # They wait for the database; waiting for models takes no thread.
@@ -46,6 +51,10 @@ class Engine:
         self._thread = threading.Thread(target=self._run_loop, name="engine", daemon=True)
         self._thread.start()
         self._submit(self._open()).result()
+
+    def take_turns(self) -> None:
+        """Answer the turns of turn_queue until close()."""
+        self._submit(self._start_taking_turns())
 
     def answer(self, turn_id: int) -> None:
         """Claim and answer a turn; block until it is done."""
@@ -102,26 +111,78 @@ class Engine:
             for service in (self._context.publisher.run(), self._renew_leases(), self._listen())
         ]
 
+    async def _start_taking_turns(self) -> None:
+        self._services.append(asyncio.create_task(self._take_turns()))
+
+    async def _take_turns(self) -> None:
+        """Claim queued turns in groups: while one is claimed, the next one gathers."""
+        reader = turn_queue.new_reader()
+        try:
+            while not self._closing:
+                free = settings.ARENA_ANSWER_CONCURRENCY - len(self._answers)
+                if free <= 0:
+                    await asyncio.wait(self._answers, return_when=asyncio.FIRST_COMPLETED)
+                    continue
+                try:
+                    queued = await turn_queue.pop(reader, at_most=min(free, MAX_CLAIMED_TOGETHER))
+                except UNREACHABLE as error:
+                    logger.warning("queued turns wait for Valkey (%s)", error)
+                    await asyncio.sleep(0.5)
+                    continue
+                if queued and not self._closing:
+                    await asyncio.shield(self._start_or_log(queued))
+        finally:
+            await reader.aclose()
+
+    async def _start_or_log(self, queued: Sequence[QueuedTurn]) -> None:
+        with _tracked(self._answers):  # close() waits for it
+            try:
+                await self._start(queued)
+            except CONNECTION_ERRORS as error:
+                logger.warning("turns stay queued: %s", str(error).strip())
+            except Exception:
+                logger.exception("turns %s were not claimed", [turn.turn_id for turn in queued])
+                if len(queued) > 1:  # one of them may be the cause
+                    for turn in queued:
+                        await self._start_or_log([turn])
+
     async def _answer(self, turn_id: int) -> None:
         with _tracked(self._answers):
-            try:
-                started = await run_in_db(turn_store.claim_and_start, turn_id)
-                if started is None:
-                    return
-                claimed, calls = started
-                if self._closing:  # since the claim was requested
-                    await run_in_db(turn_store.release, claimed)
-                    return
-                self._context.renderer.start()
-                turn = TurnRunner(self._context, claimed, calls)
-                task = asyncio.create_task(turn.run())
-                self._running[turn_id] = (turn, task)
-                try:
-                    await task
-                finally:
-                    self._running.pop(turn_id, None)
-            except asyncio.CancelledError:
-                logger.info("turn %s was cancelled in this process", turn_id)
+            await asyncio.gather(*await self._start([QueuedTurn(turn_id)]))
+
+    async def _start(self, queued: Sequence[QueuedTurn]) -> list[asyncio.Task[None]]:
+        """Claim turns in one transaction; return the tasks that answer them."""
+        started = await run_in_db(turn_store.claim_and_start, [turn.turn_id for turn in queued])
+        if self._closing:  # since the claim was requested
+            for claimed, _ in started:
+                await run_in_db(turn_store.release, claimed)
+            return []
+        if started:
+            self._context.renderer.start()
+        request_ids = {turn.turn_id: turn.request_id for turn in queued}
+        return [
+            self._start_answering(TurnRunner(self._context, claimed, calls), request_ids[claimed.turn_id])
+            for claimed, calls in started
+        ]
+
+    def _start_answering(self, turn: TurnRunner, request_id: str) -> asyncio.Task[None]:
+        task = asyncio.create_task(self._run_turn(turn, request_id))
+        self._running[turn.claimed.turn_id] = (turn, task)
+        self._answers.add(task)
+        task.add_done_callback(self._answers.discard)
+        return task
+
+    async def _run_turn(self, turn: TurnRunner, request_id: str) -> None:
+        if request_id:
+            logs.begin_request(request_id)
+        try:
+            await turn.run()
+        except asyncio.CancelledError:
+            logger.info("turn %s was cancelled in this process", turn.claimed.turn_id)
+        except Exception:
+            logger.exception("turn %s ended here; its lease will expire", turn.claimed.turn_id)
+        finally:
+            self._running.pop(turn.claimed.turn_id, None)
 
     async def _run_background(self, work: Callable[[], Coroutine[object, None, None]], name: str) -> None:
         """Run work without a turn, which close() cancels."""

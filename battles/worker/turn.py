@@ -13,9 +13,10 @@ from django.conf import settings
 from battles.streaming.protocol import stream_key
 from battles.streaming.publisher import Publisher, TurnChannel
 from battles.worker import turn_store
+from battles.worker.answer_store import AnswerStore
 from battles.worker.call_store import CallResult, PreparedCall
 from battles.worker.slot_queue import SlotQueue
-from battles.worker.turn_store import ClaimedTurn, LeaseLost
+from battles.worker.turn_store import ClaimedTurn, EndedSide, LeaseLost
 from common.db.execution import CONNECTION_ERRORS, run_in_db_with_retry
 from common.rendering.renderer import Renderer
 from models_registry.providers import (
@@ -49,6 +50,7 @@ class WorkerContext:
     # Turns that this process answers now.
     live_turns: Callable[[], int] = lambda: 0
     slots: SlotQueue = field(default_factory=SlotQueue)
+    answers: AnswerStore = field(default_factory=AnswerStore)
 
 
 class TurnRunner:
@@ -137,9 +139,8 @@ class TurnRunner:
         await self._store(call, result)
 
     async def _store(self, call: PreparedCall, result: CallResult) -> None:
-        state = await run_in_db_with_retry(
-            turn_store.store_answer, self.claimed, call, result, closes_turn=not self._equal_pace
-        )
+        ended = EndedSide(self.claimed, call, result, closes_turn=not self._equal_pace)
+        state = await self._context.answers.store(ended)
         self._channel.finish_side(call.side, state)
 
     async def _close_when_published(self, answers: Sequence[asyncio.Task[bool]]) -> None:

@@ -1,21 +1,22 @@
-"""Database access of a turn being answered; each change checks the fencing token.
+"""Database access of turns being answered; each change checks the fencing token."""
 
-Order of locks in every transaction here and in call_store: turn, answers, sides and battle; providers (slots) by pk;
-calls; charges by pk; spending days by account; breakers. A transaction passes through this list once, so closing
-earlier calls and creating new ones are two transactions.
-"""
+# Order of locks in every transaction here and in call_store: turns by pk, their answers, ended calls, sides and
+# battles; providers (slots) by pk; new calls; charges by pk; spending days by account; breakers by pk. A transaction
+# passes through this list once, so closing earlier calls and creating new ones are two transactions.
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import groupby
 from random import SystemRandom
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import F, Q
+from django.db import connection, transaction
+from django.db.models import Exists, F, OuterRef
 from django.db.models.functions import Now
 
-from battles.models import Answer, Battle, RoutingDecision, Side, Turn, TurnQuerySet
+from battles.models import Answer, Attachment, Battle, RoutingDecision, Side, Turn, TurnQuerySet
 from battles.prompting.attachments import load_attachment_contents
 from battles.prompting.lineup import Filters, ModelRequirements, draw_opponent
 from battles.prompting.messages import (
@@ -27,23 +28,38 @@ from battles.prompting.messages import (
     turn_content,
 )
 from battles.prompting.pairing import Pair
-from battles.queries import get_sides_with_prices
+from battles.queries import set_prices
+from battles.sql import read_sql
 from battles.text.self_identification import leaks_identity
 from battles.worker import call_store
-from battles.worker.call_store import CallResult, PlannedCall, PreparedCall
-from common.prepared import PreparedQuery
-from models_registry.models import LanguageModel
+from battles.worker.call_store import CallResult, PlannedCall, PreparedCall, StoredAnswer
+from common.prepared import PreparedQuery, any_of
+from models_registry.models import Breaker, LanguageModel
 from models_registry.providers import FailureCode
 
 LEASE = timedelta(seconds=10)
 MAX_ATTEMPTS = 2
 _random = SystemRandom()
 
-_held = PreparedQuery(lambda pk, fence: Turn.objects.held(pk, fence).only("pk").select_for_update(), int, int)
-_unfinished = PreparedQuery(
-    lambda turn: Answer.objects.unfinished().filter(turn=turn).select_related("charge__price"), int
+_lock_turns = PreparedQuery(
+    lambda turn_ids: (
+        Turn.objects.filter(any_of("id", turn_ids), state=Turn.State.ANSWERING)
+        .annotate(has_failing_models=Exists(Breaker.objects.with_failures().filter(probe_at=None)))
+        .only("fence")
+        .order_by("pk")
+        .select_for_update(of=("self",))
+    ),
+    list,
 )
-_answers_of = PreparedQuery(lambda turn: Answer.objects.filter(turn=turn).only("state", "text"), int)
+_answers_of_turns = PreparedQuery(
+    lambda turn_ids: (
+        Answer.objects.filter(any_of("turn_id", turn_ids))
+        .select_related("turn__battle__session", "side__model__provider", "charge__price")
+        .annotate(attached=Attachment.facts_of(OuterRef("turn")))
+        .in_order()
+    ),
+    list,
+)
 
 
 class LeaseLost(Exception):
@@ -64,18 +80,27 @@ class ClaimedTurn:
 
 def claim_turn(turn_id: int) -> ClaimedTurn | None:
     """Claim a queued turn; None if it is not claimable."""
-    turn = Turn.objects.claim(turn_id, lease=LEASE, max_attempts=MAX_ATTEMPTS)
-    return None if turn is None else _claimed_turn(turn)
+    if not Turn.objects.claim([turn_id], lease=LEASE, max_attempts=MAX_ATTEMPTS):
+        return None
+    return _claimed_turn(Turn.objects.select_related("battle").get(pk=turn_id))
 
 
 @transaction.atomic
-def claim_and_start(turn_id: int) -> tuple[ClaimedTurn, list[PreparedCall] | None] | None:
-    """Claim the turn; on its first claim also create its calls. None if not claimable."""
-    turn = Turn.objects.claim(turn_id, lease=LEASE, max_attempts=MAX_ATTEMPTS)
-    if turn is None:
-        return None
-    claimed = _claimed_turn(turn)
-    return claimed, _start_sides(claimed, turn) if turn.fence == 1 else None
+def claim_and_start(turn_ids: Sequence[int]) -> list[tuple[ClaimedTurn, list[PreparedCall] | None]]:
+    """Claim the queued ones of these turns, with calls on a turn's first claim, otherwise None."""
+    ids = Turn.objects.claim(turn_ids, lease=LEASE, max_attempts=MAX_ATTEMPTS)
+    if not ids:
+        return []
+    claimed, planned = {}, []
+    for turn, answers in _with_answers(ids):
+        claimed[turn.pk] = _claimed_turn(turn)
+        if turn.fence == 1:
+            planned += _plan_calls(claimed[turn.pk], turn, answers)
+    calls = call_store.create_calls(planned)
+    return [
+        (turn, [call for call in calls if call.turn_id == turn.turn_id] if turn.fence == 1 else None)
+        for turn in claimed.values()
+    ]
 
 
 def _claimed_turn(turn: Turn) -> ClaimedTurn:
@@ -88,7 +113,7 @@ def _claimed_turn(turn: Turn) -> ClaimedTurn:
 
 def _lock_turn(claimed: ClaimedTurn) -> None:
     """Lock the turn's row. Raises LeaseLost."""
-    if not _held(claimed.turn_id, claimed.fence):
+    if [turn.fence for turn in _lock_turns([claimed.turn_id])] != [claimed.fence]:
         raise LeaseLost
 
 
@@ -110,42 +135,50 @@ def begin_calls(claimed: ClaimedTurn) -> list[PreparedCall]:
         return _start_sides(claimed, _lock_turn_with_battle(claimed))
 
 
+def _with_answers(turn_ids: list[int]) -> list[tuple[Turn, list[Answer]]]:
+    """Return turns with battle, session and attachments, and all that calls need of their answers."""
+    answers = _answers_of_turns(turn_ids)
+    set_prices([answer.side for answer in answers])
+    return [(turn, list(group)) for turn, group in groupby(answers, key=_turn_of)]
+
+
+def _turn_of(answer: Answer) -> Turn:
+    answer.turn.attached = answer.attached  # type: ignore[attr-defined]
+    return answer.turn
+
+
 def _start_sides(claimed: ClaimedTurn, turn: Turn) -> list[PreparedCall]:
+    [(_, answers)] = _with_answers([turn.pk])
+    if not any(answer.state == Answer.State.QUEUED for answer in answers):
+        close_finished([turn.pk])  # an earlier claim stored them all and did not close the turn
+    return call_store.create_calls(_plan_calls(claimed, turn, answers))
+
+
+def _plan_calls(claimed: ClaimedTurn, turn: Turn, answers: Sequence[Answer]) -> list[PlannedCall]:
+    """answers: of all sides, as _with_answers."""
     turns = [*Turn.objects.before(turn), turn] if turn.index else [turn]
-    sides = get_sides_with_prices(turn.battle_id)
     contents = load_attachment_contents(turns, with_images=True)
+    sides = [answer.side for answer in answers]
     context_from = first_turn_in_context(sides, turns, reply_tokens=settings.ARENA_MAX_TOKENS, contents=contents)
     if context_from != turn.context_from:
         turn.context_from = context_from
         turn.save(update_fields=["context_from"])
-    answers = {answer.side_id: answer for answer in _unfinished(turn.pk)}
-    if not answers:  # an earlier claim stored them all and did not close the turn
-        _close_if_finished(turn.pk)
-    unanswered = {answers[side.pk]: side for side in sides if side.pk in answers}
-    return _create_calls(claimed, turn, turns, unanswered, contents)
+    unfinished = [answer for answer in answers if answer.state == Answer.State.QUEUED]
+    return [_plan_call(claimed, turn, turns, answer, contents) for answer in unfinished]
 
 
-def _create_calls(
-    claimed: ClaimedTurn,
-    turn: Turn,
-    turns: list[Turn],
-    sides: dict[Answer, Side],
-    contents: dict[str, AttachmentContent],
-) -> list[PreparedCall]:
-    planned = [
-        PlannedCall(
-            model=side.model,
-            messages=messages_for(side, turns, context_from=turn.context_from, contents=contents),
-            answer=answer, side=side.position,
-            turns=[
-                *(earlier.index for earlier in remembered_turns(side, turns, context_from=turn.context_from)),
-                turn.index,
-            ],
-        )
-        for answer, side in sides.items()
-    ]  # fmt: skip
-    person = turn.battle.session.person
-    return call_store.create_calls(planned, person=person, attempt=claimed.attempt, fence=claimed.fence)
+def _plan_call(
+    claimed: ClaimedTurn, turn: Turn, turns: list[Turn], answer: Answer, contents: dict[str, AttachmentContent]
+) -> PlannedCall:
+    side = answer.side
+    remembered = remembered_turns(side, turns, context_from=turn.context_from)
+    return PlannedCall(
+        model=side.model,
+        messages=messages_for(side, turns, context_from=turn.context_from, contents=contents),
+        answer=answer, side=side.position,
+        turns=[*(earlier.index for earlier in remembered), turn.index],
+        person=turn.battle.session.person, attempt=claimed.attempt, fence=claimed.fence,
+    )  # fmt: skip
 
 
 @transaction.atomic
@@ -165,7 +198,7 @@ def redraw(claimed: ClaimedTurn, failed: PreparedCall, result: CallResult) -> Pr
         call_store.close(failed, result)
     with transaction.atomic():
         turn = _lock_turn_with_battle(claimed)
-        answer = Answer.objects.select_related("side", "charge").get(pk=failed.answer_id)
+        answer = Answer.objects.select_related("side").get(pk=failed.answer_id)
         side, battle = answer.side, turn.battle
         if side.redrawn or side.chosen:
             return None
@@ -178,8 +211,10 @@ def redraw(claimed: ClaimedTurn, failed: PreparedCall, result: CallResult) -> Pr
             return None
         Side.objects.filter(pk=side.pk).update(model_id=redrawn.right, redrawn=True)
         Battle.objects.filter(pk=battle.pk).update(propensity=redrawn.propensity)
-        side = next(fresh for fresh in get_sides_with_prices(battle.pk) if fresh.pk == side.pk)
-        return _create_calls(claimed, turn, [turn], {answer: side}, contents)[0]
+        [(_, answers)] = _with_answers([turn.pk])
+        answer = next(fresh for fresh in answers if fresh.pk == answer.pk)
+        [call] = call_store.create_calls([_plan_call(claimed, turn, [turn], answer, contents)])
+        return call
 
 
 def _draw_another(battle: Battle, side: Side, requirements: ModelRequirements) -> Pair | None:
@@ -207,21 +242,55 @@ def _considered_by_auto_mode(battle: Battle) -> list[str]:
     return [] if decision is None else [found["model"] for found in decision.candidates if not found["reason_out"]]
 
 
+@dataclass(frozen=True)
+class EndedSide:
+    claimed: ClaimedTurn
+    call: PreparedCall
+    result: CallResult
+    closes_turn: bool = True
+
+    @property
+    def state(self) -> Answer.State:
+        if self.result.error:
+            return Answer.State.FAILED
+        return Answer.State.STOPPED if self.result.stopped else Answer.State.DONE
+
+    @property
+    def answer(self) -> StoredAnswer:
+        text = "".join(self.result.texts)
+        return {
+            "answer_id": self.call.answer_id, "answer_state": self.state, "answer_error": self.result.error or "",
+            "text": text, "html": str.__str__(self.result.html), "reasoning": "".join(self.result.reasonings),
+            "leaks_identity": _has_leak(text, self.call),
+        }  # fmt: skip
+
+
 @transaction.atomic
+def store_answers(ended: Sequence[EndedSide]) -> list[Answer.State | None]:
+    """Store answers, close their calls, and the turns whose last sides these are.
+
+    Return each side's state, None if its turn's lease is lost. A failure is stored alone.
+    """
+    locked = _lock_turns([side.claimed.turn_id for side in ended])
+    fences = {turn.pk: turn.fence for turn in locked}
+    held = [side for side in ended if fences.get(side.claimed.turn_id) == side.claimed.fence]
+    if held:
+        stored = [(side.call, side.result, side.answer) for side in held]
+        closed = call_store.store_calls_of_answers(stored)
+        close_finished([side.claimed.turn_id for side in held if side.closes_turn])
+        call_store.settle(closed)
+        if any(side.result.error for side in held) or locked[0].has_failing_models:  # type: ignore[attr-defined]
+            call_store.record_outcomes(closed)
+    return [side.state if side in held else None for side in ended]
+
+
 def store_answer(
     claimed: ClaimedTurn, call: PreparedCall, result: CallResult, *, closes_turn: bool = True
 ) -> Answer.State:
-    """Store a side's answer and close its call; with the last side close the turn. Raises LeaseLost."""
-    _lock_turn(claimed)
-    text = "".join(result.texts)
-    state = Answer.State.FAILED if result.error else Answer.State.STOPPED if result.stopped else Answer.State.DONE
-    Answer.objects.filter(pk=call.answer_id).update(
-        state=state, text=text, html=result.html, reasoning="".join(result.reasonings),
-        error=result.error or "", call_id=call.row.pk, **({"leaks_identity": True} if _has_leak(text, call) else {}),
-    )  # fmt: skip
-    if closes_turn:
-        _close_if_finished(claimed.turn_id)
-    call_store.close(call, result)
+    """Store one side as store_answers. Raises LeaseLost."""
+    [state] = store_answers([EndedSide(claimed, call, result, closes_turn)])
+    if state is None:
+        raise LeaseLost
     return state
 
 
@@ -229,7 +298,7 @@ def store_answer(
 def close_turn(claimed: ClaimedTurn) -> None:
     """Raises LeaseLost."""
     _lock_turn(claimed)
-    _close_if_finished(claimed.turn_id)
+    close_finished([claimed.turn_id])
 
 
 def _has_leak(text: str, call: PreparedCall) -> bool:
@@ -240,24 +309,18 @@ def _has_leak(text: str, call: PreparedCall) -> bool:
     return leaks_identity(text, names=names, organization=model.organization)
 
 
-def _close_if_finished(turn_id: int) -> None:
-    """Close a locked turn whose sides are all stored; void a battle whose first turn cannot be judged."""
-    answers = _answers_of(turn_id)
-    if any(answer.state == Answer.State.QUEUED for answer in answers):
-        return
-    Turn.objects.filter(pk=turn_id).update(state=Turn.State.DONE, finished_at=Now(), lease_until=None)
-    if not all(answer.can_be_judged for answer in answers):
-        first = Battle.objects.filter(turns=turn_id, turns__index=0, voided_at=None)
-        if any(answer.can_be_judged for answer in answers):  # enough in modes without a vote
-            first = first.filter(mode__in=Battle.VOTED_MODES)
-        first.update(voided_at=Now())
+def close_finished(turn_ids: list[int]) -> None:
+    """Close locked turns whose sides are all stored; void battles whose first turn cannot be judged."""
+    if turn_ids:
+        with connection.cursor() as cursor:
+            cursor.execute(read_sql("close_turns.sql"), {"ids": turn_ids, "voted_modes": list(Battle.VOTED_MODES)})
 
 
 def end_at_once(turn: Turn, *, state: Answer.State = Answer.State.STOPPED, error: str = "") -> None:
     """End a locked turn's unfinished sides with this state, revoke the claim and close the turn."""
     Answer.objects.unfinished().filter(turn=turn).update(state=state, error=error)
     Turn.objects.filter(pk=turn.pk).update(fence=F("fence") + 1)
-    _close_if_finished(turn.pk)
+    close_finished([turn.pk])
     call_store.mark_lost(turn, is_final=True)
 
 
@@ -294,12 +357,9 @@ def fail_expired(turn_id: int) -> Turn | None:
     return turn
 
 
-def renew_leases(claims: list[ClaimedTurn]) -> dict[int, bool]:
+def renew_leases(claims: Sequence[ClaimedTurn]) -> dict[int, bool]:
     """Return {turn id: stop requested} for the claims that still hold."""
-    claimed_turns = Q()
-    for claimed in claims:
-        claimed_turns |= Q(pk=claimed.turn_id, fence=claimed.fence)
-    Turn.objects.filter(claimed_turns, state=Turn.State.ANSWERING).update(lease_until=Now() + LEASE)
-    # A turn that was just closed is still held: cancelling its task would lose its `end`.
-    held = Turn.objects.filter(claimed_turns, state__in=[Turn.State.ANSWERING, Turn.State.DONE])
-    return {pk: stop is not None for pk, stop in held.values_list("pk", "stop_requested_at")}
+    ids, fences = [claimed.turn_id for claimed in claims], [claimed.fence for claimed in claims]
+    with connection.cursor() as cursor:
+        cursor.execute(read_sql("renew_leases.sql"), {"ids": ids, "fences": fences, "lease_s": LEASE.total_seconds()})
+        return dict(cursor.fetchall())

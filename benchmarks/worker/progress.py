@@ -6,7 +6,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from django.db import transaction
-from django.db.models import Case, F, When
+from django.db.models import Case, F, QuerySet, When
 from django.db.models.functions import Greatest, Now
 
 from battles.models import Call
@@ -128,12 +128,14 @@ def _close_lost(run: Run, calls: Collection[int]) -> None:
         Run.objects.filter(pk=run.pk).update(reserved=F("reserved") - most, spent=F("spent") + spent)
 
 
-def runs_with_expired_items() -> list[int]:
-    expired = RunItem.objects.filter(state=RunItem.State.ANSWERING, lease_until__lt=Now())
-    return list(expired.values_list("run_id", flat=True).order_by().distinct())
+def expired_items() -> QuerySet[RunItem]:
+    return RunItem.objects.filter(state=RunItem.State.ANSWERING, lease_until__lt=Now())
+
+
+def waiting_until_today() -> QuerySet[Run]:
+    """Return runs that waited for a new day's budget."""
+    return Run.objects.filter(state=Run.State.PAUSED, day_wait_until__lte=Now())
 
 
 def resume_after_midnight() -> None:
-    """Let runs go on that waited for a new day's budget."""
-    waiting = Run.objects.filter(state=Run.State.PAUSED, day_wait_until__lte=Now())
-    waiting.update(state=Run.State.RUNNING, reason="", day_wait_until=None, driven_until=None)
+    waiting_until_today().update(state=Run.State.RUNNING, reason="", day_wait_until=None, driven_until=None)

@@ -1,8 +1,9 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import ParamSpec, TypeVar
 
 from django.db import IntegrityError, InterfaceError, OperationalError, ProgrammingError, connection, transaction
@@ -52,14 +53,15 @@ def rows_if_migrated(rows: QuerySet[M]) -> list[M]:
 
 async def run_in_db(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `work` in a thread and return its connection to the pool: waiting for a model must not hold one."""
+    return await asyncio.to_thread(run_and_release, partial(work, *args, **kwargs))
 
-    def work_and_release() -> T:
-        try:
-            return work(*args, **kwargs)
-        finally:
-            connection.close()
 
-    return await asyncio.to_thread(work_and_release)
+def run_and_release(work: Callable[[], T]) -> T:
+    """Run `work` and return this thread's connection to the pool."""
+    try:
+        return work()
+    finally:
+        connection.close()
 
 
 async def run_in_db_with_retry(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -67,12 +69,16 @@ async def run_in_db_with_retry(work: Callable[P, T], *args: P.args, **kwargs: P.
 
     `work` must be idempotent: when the reply to a COMMIT is lost, it runs again although it may have committed.
     """
+    return await with_retry(partial(run_in_db, work, *args, **kwargs), name=getattr(work, "__name__", str(work)))
+
+
+async def with_retry(attempt: Callable[[], Awaitable[T]], *, name: str) -> T:
     deadline = time.monotonic() + RETRY_TIMEOUT_S
     while True:
         try:
-            return await run_in_db(work, *args, **kwargs)
+            return await attempt()
         except CONNECTION_ERRORS as error:
             if time.monotonic() >= deadline:
                 raise
-            logger.warning("%s waits for the database (%s)", getattr(work, "__name__", work), str(error).strip())
+            logger.warning("%s waits for the database (%s)", name, str(error).strip())
             await asyncio.sleep(RETRY_PAUSE_S)

@@ -71,8 +71,9 @@ def test_votes_repeated_after_database_kill_are_stored_once(arena: Arena, reader
 
     with ThreadPoolExecutor(6) as people:
         casting = people.map(cast_until_acknowledged, range(6))
-        arena.signal(POSTGRES)
+        killed = arena.signal(POSTGRES)
         assert list(casting) == [201] * 6
+    wait_for(lambda: arena.has_restarted(POSTGRES, killed))  # all may have voted before the kill
     ids = [battle["id"] for battle in battles]
     [(stored,)] = arena.query(
         "SELECT count(*) FROM battles_vote AS vote JOIN battles_battle AS battle ON battle.id = vote.battle_id "

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 Mode = Battle.Mode
 # Query counts with an empty cache of categories, which saves a query.
-START, VOTE = 11, 11
+START, VOTE = 5, 11
 
 
 def start(reader: Reader, **body: object) -> dict:

@@ -1,11 +1,12 @@
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 
 from battles.streaming import reader as stream_reader
-from battles.streaming.protocol import BEGINNING, TurnEvent
+from battles.streaming.protocol import BEGINNING, TurnEvent, entry
 from battles.streaming.reader import Entry, NumberedEvent, follow, get_hub
+from common.valkey.connections import connection
 from leaderboard.live_updates import get_watcher
 
 ENTRY: Entry = ("1-0", [TurnEvent("text", "left", "one")])
@@ -56,6 +57,39 @@ def test_board_reader_cancelled_as_news_arrives_ends(ticks: int):
         return await _ends_when_cancelled(reading, after_ticks=ticks)
 
     assert asyncio.run(leave())
+
+
+def test_new_reader_is_not_served_by_read_of_earlier_one(monkeypatch: pytest.MonkeyPatch):
+    key, texts = "turn:x:0:0", ["one", "two"]
+
+    async def come_back() -> list[str]:
+        hub = get_hub()
+        restart_read = hub._restart_read
+
+        async def restart_late() -> None:
+            """Let the read for the earlier reader return first."""
+            await _until(lambda: hub._is_blocked)
+            _add(key, texts[1])
+            await _until(lambda: not hub._is_blocked)
+            await restart_read()
+
+        _add(key, texts[0])
+        async with hub.subscribe(key, BEGINNING) as (_, earlier):
+            await earlier.get()
+        monkeypatch.setattr(hub, "_restart_read", restart_late)
+        async with hub.subscribe(key, BEGINNING) as (_, later):
+            return [event.value for _ in texts for event in (await later.get())[1]]
+
+    assert asyncio.run(asyncio.wait_for(come_back(), 60)) == texts
+
+
+async def _until(condition: Callable[[], bool]) -> None:
+    while not condition():  # noqa: ASYNC110 (the hub tells of no read)
+        await asyncio.sleep(0.01)
+
+
+def _add(key: str, text: str) -> None:
+    connection().xadd(key, entry([TurnEvent("text", "left", text)]))
 
 
 def test_too_slow_reader_is_ended(monkeypatch: pytest.MonkeyPatch):

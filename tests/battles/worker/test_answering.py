@@ -146,10 +146,10 @@ def test_closing_engine_requeues_running_turn(fake_provider: FakeProvider):
 def test_closing_engine_requeues_turn_being_claimed(fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch):
     engine, claim_and_start, has_begun = Engine(), turn_store.claim_and_start, threading.Event()
 
-    def claim_late(turn_id: int):
+    def claim_late(turn_ids: list[int]):
         has_begun.set()
         wait_for(lambda: engine._closing)
-        return claim_and_start(turn_id)
+        return claim_and_start(turn_ids)
 
     monkeypatch.setattr(turn_store, "claim_and_start", claim_late)
     battle = make.battle(make.model("long", at=fake_provider.base_url), make.model("long", at=fake_provider.base_url))
