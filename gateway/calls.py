@@ -7,11 +7,10 @@ from decimal import Decimal
 from functools import partial
 
 from django.db import transaction
-from django.utils.translation import gettext_lazy as _
 from django.utils.translation import override
 
 from battles.actions.decisions import store_decision
-from battles.errors import BudgetReached, ModelsOverBudget
+from battles.errors import ARENA_OVER_BUDGET, BudgetReached, ModelsOverBudget
 from battles.models import Call, RoutingDecision
 from battles.prompting.routing import Target
 from battles.routing_reasons import reason_sentence
@@ -38,13 +37,10 @@ MAX_FALLBACKS = 2
 LEASE_MARGIN_S = 60
 # Caused by the caller's parameters; another person's battle must not suffer from them.
 CALLERS_FAILURES = {*outcomes.REJECTIONS, FailureCode.EMPTY, FailureCode.TOOL_CALLS}
-
-
 # Columns that differ between an exchange's calls.
 SETTLED_FIELDS = [
     "call", "decision", "fallbacks", "prompt_tokens", "completion_tokens", "cost", "finish_reason", "error", "texts",
 ]  # fmt: skip
-OVER_BUDGET = _("The arena has reached its budget for today. It resets at midnight UTC.")
 
 
 class NoSlot(Exception):
@@ -122,12 +118,12 @@ def settle(request: Request, prepared: PreparedCall, result: CallResult) -> None
 
 def _store_decision(request: Request, model: LanguageModel) -> None:
     """Store the router's decision, and another one for each model that answers instead."""
-    asked, routed = request.candidates.asked, request.candidates.routed
-    if asked is None or routed is None:
+    routing_request, routed = request.candidates.routing_request, request.candidates.routed
+    if routing_request is None or routed is None:
         return
     if model != routed.models[0]:
         routed = replace(routed, target=Target.FALLBACK, models=(model,), reason="fallback", details={})
-    request.decision = store_decision(actor=request.caller.actor, request=asked, routed=routed)
+    request.decision = store_decision(actor=request.caller.actor, request=routing_request, routed=routed)
 
 
 def _plan(request: Request, model: LanguageModel) -> PlannedCall:
@@ -163,7 +159,7 @@ def _over_budget(plan: PlannedCall, person: str) -> BudgetReached | ModelsOverBu
     bill = call_store.bill_for(plan, person)
     if remaining is not None and bill is not None and bill.most > remaining:
         return BudgetReached(retry_after=wait)
-    return ModelsOverBudget(OVER_BUDGET, retry_after=wait)
+    return ModelsOverBudget(ARENA_OVER_BUDGET, retry_after=wait)
 
 
 def open_first(request: Request) -> PreparedCall | None:

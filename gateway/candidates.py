@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
-from battles.prompting.auto_options import DEFAULT_DIAL, DIALS, RoutingContext
+from battles.prompting.auto_options import DEFAULT_DIAL, DIALS
 from battles.prompting.messages import context_characters
 from battles.prompting.routing import Routed, RoutingRequest, Target, route
 from common.errors import ArenaError, InvalidInput
@@ -26,17 +26,17 @@ class Candidates:
     """The chosen model, and those to fall back to in order."""
 
     models: tuple[LanguageModel, ...]
-    asked: RoutingRequest | None = None
+    routing_request: RoutingRequest | None = None
     routed: Routed | None = None
 
     def next_models(self, actor: Actor) -> list[LanguageModel]:
         """Return models to fall back to. Those of a conversation's next best choice are only decided now."""
-        if self.asked is None or self.routed is None or self.routed.target != Target.STAY:
+        if self.routing_request is None or self.routed is None or self.routed.target != Target.STAY:
             return list(self.models[1:])
-        if self.asked.staying is not None and self.asked.staying.in_tool_loop:
+        if self.routing_request.staying is not None and self.routing_request.staying.in_tool_loop:
             return []
         try:
-            anew = route(replace(self.asked, staying=None, records=False), actor)
+            anew = route(replace(self.routing_request, staying=None, records=False), actor)
         except ArenaError:
             return []
         return [model for model in (*anew.models, *anew.next_models) if model not in self.models]
@@ -46,24 +46,29 @@ def find_candidates(chat: ChatBody, caller: Caller, *, digest: str) -> Candidate
     """Raises as named_model, or as battles.prompting.routing.route."""
     if chat.model not in AUTO_MODELS:
         return Candidates((named_model(chat),))
-    dial = AUTO_MODELS[chat.model]
-    if dial is None:
-        dial = DEFAULT_DIAL if chat.dial is None else chat.dial
-    asked = RoutingRequest(
+    routing_request = RoutingRequest(
         prompts=tuple(chat.conversation.prompts),
         needs_images=bool(chat.conversation.images),
         needs_tools=chat.has_tools,
         characters=chat.characters,
-        context=RoutingContext(tools=chat.has_tools, data_loaded=chat.data_loaded, workflow=chat.workflow),
-        dial=dial,
+        context=chat.context,
+        dial=dial_of(chat),
         max_cost=chat.max_cost,
         allow_battle=False,
         fast=chat.model == FAST,
         staying=sessions.find_staying(digest, chat),
         token=caller.token.pk,
     )
-    routed = route(asked, caller.actor)
-    return Candidates((routed.models[0], *routed.next_models), asked, routed)
+    routed = route(routing_request, caller.actor)
+    return Candidates((routed.models[0], *routed.next_models), routing_request, routed)
+
+
+def dial_of(chat: ChatBody) -> float:
+    """chat: for a name in AUTO_MODELS."""
+    dial = AUTO_MODELS[chat.model]
+    if dial is not None:
+        return dial
+    return DEFAULT_DIAL if chat.dial is None else chat.dial
 
 
 def choosable_models() -> list[LanguageModel]:

@@ -1,25 +1,24 @@
 """Idempotency-Key of requests without a stream: a repeated request gets the first answer.
 
-The stored answer is encrypted with a key made of the caller's token, which is not stored.
+The stored answer is sealed with the caller's token. A battle's answers are its own rows: its exchange is stored.
 """
 
-import base64
 import hashlib
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 import msgspec
-from cryptography.fernet import Fernet, InvalidToken
 from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.utils import timezone
-from django.utils.crypto import salted_hmac
 
 from accounts.errors import IdempotencyKeyReused, StillRunning
 from accounts.models import IdempotencyKey
 from gateway.authentication import Caller
+from gateway.models import Exchange
 from gateway.parsing.fields import BadField
 from gateway.payload_types import CompletionPayload
+from gateway.sealing import NotReadable, seal, unseal
 
 # The process of an older request without a result was killed.
 MAX_RUNNING = timedelta(minutes=15)
@@ -27,22 +26,34 @@ MAX_RUNNING = timedelta(minutes=15)
 
 @dataclass
 class Claim:
-    """This request's right to store the answer under its key. answer: of an earlier request, as JSON."""
+    """This request's right to store the answer under its key.
+
+    answer: of an earlier request, as JSON; exchange: of one that started a battle.
+    """
 
     row: IdempotencyKey
     secret: str = field(repr=False)
     answer: bytes | None = None
+    exchange: Exchange | None = None
     is_over: bool = False
 
     def store(self, payload: CompletionPayload) -> None:
-        sealed = _cipher(self.secret, self.row.key).encrypt(msgspec.json.encode(payload)).decode()
+        sealed = seal(self.secret, self.row.key, msgspec.json.encode(payload))
         IdempotencyKey.objects.filter(pk=self.row.pk).update(status=200, body={"sealed": sealed})
         self.is_over = True
 
+    def store_battle(self, exchange: Exchange) -> None:
+        """Let repeated requests wait for this exchange's battle."""
+        IdempotencyKey.objects.filter(pk=self.row.pk).update(body={"exchange": exchange.public_id})
+
     def release(self) -> None:
-        """Let a repeated request run."""
-        IdempotencyKey.objects.filter(pk=self.row.pk, status=None).delete()
+        """Let a repeated request run, unless a battle has started."""
+        IdempotencyKey.objects.filter(pk=self.row.pk, status=None, body__isnull=True).delete()
         self.is_over = True
+
+    def forget(self) -> None:
+        """Let a repeated request run after a battle without two answers."""
+        IdempotencyKey.objects.filter(pk=self.row.pk).delete()
 
 
 def claim(request: HttpRequest, caller: Caller, body: bytes) -> Claim | None:
@@ -59,19 +70,29 @@ def claim(request: HttpRequest, caller: Caller, body: bytes) -> Claim | None:
     found = Claim(row, caller.secret)
     if row.request_hash != request_hash:
         raise IdempotencyKeyReused
-    if row.status is not None:
+    if started := (row.body or {}).get("exchange"):
+        found.exchange = _exchange(started, caller)
+    elif row.status is not None:
         found.answer = _stored_answer(row, caller.secret)
     elif not is_new and not _take_over(row):
         raise StillRunning(retry_after=1)
     return found
 
 
+def _exchange(public_id: str, caller: Caller) -> Exchange:
+    """Raises IdempotencyKeyReused where another token started the battle."""
+    started = Exchange.objects.filter(public_id=public_id, token=caller.token).select_related("battle").first()
+    if started is None:
+        raise IdempotencyKeyReused
+    return started
+
+
 def _stored_answer(row: IdempotencyKey, secret: str) -> bytes:
     """Raises IdempotencyKeyReused where another token, or another endpoint, stored the result."""
     sealed = (row.body or {}).get("sealed", "")
     try:
-        return _cipher(secret, row.key).decrypt(sealed)
-    except (InvalidToken, TypeError):
+        return unseal(secret, row.key, sealed)
+    except NotReadable:
         raise IdempotencyKeyReused from None
 
 
@@ -80,8 +101,3 @@ def _take_over(row: IdempotencyKey) -> bool:
         return False
     abandoned = IdempotencyKey.objects.filter(pk=row.pk, status=None, created_at=row.created_at)
     return abandoned.update(created_at=Now()) == 1
-
-
-def _cipher(secret: str, key: str) -> Fernet:
-    digest = salted_hmac("gateway.idempotency", f"{secret}\0{key}", algorithm="sha256").digest()
-    return Fernet(base64.urlsafe_b64encode(digest))

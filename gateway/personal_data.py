@@ -32,7 +32,7 @@ def export_exchanges(user: User, **_: object) -> dict[str, list[ExportedExchange
 
 
 def _exported(exchange: Exchange) -> ExportedExchange:
-    is_hidden = exchange.battle is not None and exchange.battle.is_blind and exchange.battle.vote_or_none is None
+    is_hidden = exchange.battle is not None and exchange.battle.hides_names
     return {
         "id": exchange.public_id,
         "created_at": exchange.created_at,

@@ -1,4 +1,4 @@
-"""Which model answered a conversation last, kept in Valkey for an hour. Without Valkey each request is decided anew."""
+"""Last models of conversations, kept in Valkey for an hour. Without Valkey each request is decided anew."""
 
 import logging
 import time

@@ -2,6 +2,8 @@
 
 import threading
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from gateway.errors import Busy, TooManyAtOnce
 from gateway.limits import MAX_AT_ONCE, MAX_AT_ONCE_OF_PERSON
@@ -13,14 +15,31 @@ _held: "weakref.WeakSet[RequestSlot]" = weakref.WeakSet()
 
 
 class RequestSlot:
-    """Freed with the response, which holds the only reference."""
+    """Place of one request under way, freed by the response or with it."""
 
     def __init__(self, person: str) -> None:
         self.person = person
 
+    def free(self) -> None:
+        with _lock:
+            _held.discard(self)
 
-def take_slot(person: str) -> RequestSlot:
-    """Raises TooManyAtOnce and Busy."""
+
+@contextmanager
+def take_slot(person: str) -> Iterator[RequestSlot]:
+    """Take a slot for a response; free it if none comes, as an exception's traceback would hold it.
+
+    Raises TooManyAtOnce and Busy.
+    """
+    slot = _take(person)
+    try:
+        yield slot
+    except BaseException:
+        slot.free()
+        raise
+
+
+def _take(person: str) -> RequestSlot:
     slot = RequestSlot(person)
     with _lock:
         if len(_held) >= MAX_AT_ONCE:

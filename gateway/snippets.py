@@ -63,7 +63,10 @@ def snippets(base_url: str) -> list[Snippet]:
     return [
         Snippet("curl", "curl", "sh", CURL.format(base_url=base_url)),
         Snippet("python", _("OpenAI’s client for Python"), "python", PYTHON.format(base_url=base_url)),
-        Snippet("javascript", _("OpenAI’s client for JavaScript"), "js", JAVASCRIPT.format(base_url=base_url)),
+        Snippet(
+            "javascript", _("OpenAI’s client for JavaScript"), "js", JAVASCRIPT.format(base_url=base_url),
+            _("Store it as a module, in a file that ends in .mjs."),
+        ),
         Snippet(
             "open-webui", "Open WebUI", "sh", OPEN_WEBUI.format(base_url=base_url),
             _(

@@ -1,36 +1,25 @@
 from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec
-from urllib.parse import quote
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from battles.moderation.examination import check_texts
-from common.api.openai_errors import openai_error
+from common.api.openai_errors import openai_error_response
 from common.errors import ArenaError, TooLarge
-from gateway import calls, idempotency
-from gateway.answers import cache, upstream
-from gateway.answers.answering import Answer
+from gateway import idempotency
 from gateway.answers.battles import is_battle, open_battle
+from gateway.answers.opening import open_answer
 from gateway.authentication import Caller, authenticate
-from gateway.calls import Request
-from gateway.candidates import choosable_models, find_candidates
+from gateway.candidates import choosable_models
 from gateway.errors import BadFieldError, MethodNotAllowed, UnknownAddress, UnknownModel
-from gateway.idempotency import Claim
 from gateway.limits import MAX_BODY_BYTES, MAX_CHARACTERS, max_prompt_characters
-from gateway.models import Exchange
-from gateway.parsing.chat import ChatBody, parse_chat
+from gateway.parsing.chat import parse_chat
 from gateway.parsing.fields import BadField
 from gateway.payloads import model_list_payload, model_payload
-from gateway.sessions import session_digest
 from gateway.slots import take_slot
-from models_registry import model_limits
-from site_content.terms import require_accepted
 
-# Names of dropped fields come from the caller, and headers have a limit.
 MAX_SESSION_CHARACTERS = 200
-MAX_DROPPED, MAX_DROPPED_CHARACTERS = 20, 60
 
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, Caller, P], HttpResponseBase]
@@ -49,17 +38,13 @@ def gateway_view(method: str) -> Callable[[View[P]], Callable[Concatenate[HttpRe
                     raise MethodNotAllowed
                 return view(request, caller, *args, **kwargs)
             except BadField as refusal:
-                return error_response(BadFieldError.of(refusal))
+                return openai_error_response(BadFieldError.of(refusal))
             except ArenaError as refusal:
-                return error_response(refusal)
+                return openai_error_response(refusal)
 
         return wrapped
 
     return decorate
-
-
-def error_response(error: ArenaError) -> JsonResponse:
-    return JsonResponse(openai_error(error), status=error.http_status, headers=error.headers)
 
 
 @gateway_view("GET")
@@ -81,60 +66,27 @@ def model(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
 def chat_completions(request: HttpRequest, caller: Caller) -> HttpResponseBase:
     body = _read_body(request)
     chat = parse_chat(body, max_prompt=max_prompt_characters(), max_characters=MAX_CHARACTERS)
-    if is_battle(chat, caller):
-        return _battle(request, caller, chat)
-    if chat.n == 2:
+    starts_battle = is_battle(chat, caller)
+    if chat.n == 2 and not starts_battle:
         raise BadField("Only the model “battle” gives two choices.", "n")
+    session = _session_header(request)
     claim = None if chat.is_stream else idempotency.claim(request, caller, body)
-    if claim is None:
-        return _answer(request, caller, chat)
-    if claim.answer is not None:
+    if claim is not None and claim.answer is not None:
         return HttpResponse(claim.answer, content_type="application/json")
     try:
-        return _answer(request, caller, chat, claim)
+        if starts_battle:
+            with take_slot(caller.actor.key) as slot:
+                return open_battle(caller, chat, slot, claim)
+        return open_answer(caller, chat, session=session, claim=claim)
     except Exception:
-        claim.release()
-        raise
-
-
-def _battle(request: HttpRequest, caller: Caller, chat: ChatBody) -> HttpResponseBase:
-    caller.actor.count("gateway", fail_open=True)
-    response = open_battle(caller, chat, take_slot(caller.actor.key))
-    if names := [*chat.dropped, *chat.parameters]:
-        response.headers["X-Arena-Dropped"] = _header_of(names)
-    return response
-
-
-def _answer(request: HttpRequest, caller: Caller, chat: ChatBody, claim: Claim | None = None) -> HttpResponseBase:
-    """Check, decide, reserve and open the first call in this thread; the answer comes on the event loop."""
-    require_accepted(caller.actor)
-    digest = session_digest(caller.token, chat, _session_header(request))
-    candidates = find_candidates(chat, caller, digest=digest)
-    of_models = [] if candidates.routed else model_limits.counters(candidates.models)
-    caller.actor.count("gateway", fail_open=True, beside=of_models)
-    slot = take_slot(caller.actor.key)
-    check_texts(actor=caller.actor, texts=chat.conversation.texts)
-    upstream.load()
-    exchange = Exchange(
-        user=caller.actor.user, token=caller.token, asked_model=chat.model, is_stream=chat.is_stream,
-        session_digest=digest,
-    )  # fmt: skip
-    model = candidates.models[0]
-    cache_key = cache.cache_key(chat, caller, model)
-    if (cached := cache.find(cache_key)) is not None:
         if claim is not None:
             claim.release()
-        return cache.cached_response(chat, exchange, cached)
-    gateway_request = Request(caller, chat, exchange, candidates, claim=claim)
-    response = Answer(gateway_request, calls.open_first(gateway_request), slot, cache_key=cache_key)
-    if names := [*chat.dropped, *model.provider.dialect.unsent(model.upstream_name, chat.parameters)]:
-        response.headers["X-Arena-Dropped"] = _header_of(names)
-    return response
+        raise
 
 
 @csrf_exempt
 def unknown_address(request: HttpRequest, rest: str) -> HttpResponse:
-    return error_response(UnknownAddress())
+    return openai_error_response(UnknownAddress())
 
 
 def _read_body(request: HttpRequest) -> bytes:
@@ -150,7 +102,3 @@ def _session_header(request: HttpRequest) -> str:
     if len(header) > MAX_SESSION_CHARACTERS:
         raise BadField("The header X-Arena-Session is too long.")
     return header
-
-
-def _header_of(names: list[str]) -> str:
-    return ", ".join(quote(name[:MAX_DROPPED_CHARACTERS], safe="._-") for name in names[:MAX_DROPPED])

@@ -5,30 +5,29 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from functools import partial
 
-import msgspec
 from django.utils.translation import activate, get_language
 
 from battles.worker.call_store import CallResult, PreparedCall, estimate_tokens
 from common import logs
-from common.api.openai_errors import openai_error
 from common.errors import ArenaError, ServiceAway
-from common.late_response import LateResponse, once
 from gateway import calls
 from gateway.answers import cache
 from gateway.answers.cache import CachedAnswer
 from gateway.answers.completions import (
     COMMENT,
     DONE,
-    HEADERS,
+    KEEP_ALIVE_S,
     ChunkWriter,
     choice_payload,
     completion_payload,
+    error_event,
     finish_reason,
     joined_tool_calls,
     tool_call_chunk,
     usage_payload,
 )
 from gateway.answers.failures import RETRY_AFTER_S, failure_error
+from gateway.answers.responses import CompletionResponse
 from gateway.answers.texts import kept_texts
 from gateway.answers.upstream import Piece, Upstream
 from gateway.calls import NoSlot, Request
@@ -39,24 +38,21 @@ from gateway.threads import in_thread, in_thread_with_retry
 
 logger = logging.getLogger(__name__)
 
-KEEP_ALIVE_S = 15.0
 # Between two looks for a slot: doubled each time.
 FIRST_PAUSE_S, MAX_PAUSE_S = 0.1, 1.0
 
 
-class Answer(LateResponse):
+class Answer(CompletionResponse):
     """Response to one request: an event stream, or JSON once the answer is complete."""
 
     def __init__(
         self, request: Request, prepared: PreparedCall | None, slot: RequestSlot, *, cache_key: str = ""
     ) -> None:
         """prepared: the first call; None if it has to wait for a slot. cache_key: of the chosen model's answer."""
-        super().__init__(iter(()), content_type="application/json", headers=HEADERS)
+        super().__init__(slot)
         self._request = request
-        self._slot = slot
         self._cache_key = cache_key
         self._language = get_language() or "en"
-        self._created = int(time.time())
         self._prepared = prepared
         self._opening: asyncio.Future[PreparedCall | None] | None = None
         self._upstream: Upstream | None = None
@@ -80,8 +76,7 @@ class Answer(LateResponse):
             self.headers["X-Arena-Decision"] = self._request.decision.public_id
             self.headers["X-Arena-Reason"] = self._request.reason
         if self._is_stream:
-            self.headers["Content-Type"] = "text/event-stream; charset=utf-8"
-            self.streaming_content = self._chunks(upstream)
+            self._set_stream(self._chunks(upstream))
         else:
             self._request.completion = self._completion(upstream)
             await self._settle(upstream.prepared, upstream.result)
@@ -142,7 +137,7 @@ class Answer(LateResponse):
             await asyncio.shield(settling)
             if self._cache_key and not self._request.fallbacks and result.error is None and not result.stopped:
                 answer = CachedAnswer(prepared.row.model.slug, self._choice(result), usage_payload(prepared.row))
-                await in_thread(cache.store, self._cache_key, answer)
+                await in_thread(cache.store, self._cache_key, self._request.caller, answer)
 
     def _choice(self, result: CallResult) -> ChoicePayload:
         tool_calls = joined_tool_calls(self._upstream.tool_calls) if self._upstream is not None else []
@@ -189,17 +184,6 @@ class Answer(LateResponse):
             return ServiceAway()
         return failure_error(code, upstream.result.retry_after)
 
-    def _refuse(self, refusal: ArenaError) -> None:
-        self.status_code = refusal.http_status
-        for name, value in refusal.headers.items():
-            self.headers[name] = value
-        self._set_body(openai_error(refusal))
-
-    def _set_body(self, payload: object) -> None:
-        body = msgspec.json.encode(payload)
-        self.headers["Content-Length"] = str(len(body))
-        self.streaming_content = once(body)
-
     def _completion(self, upstream: Upstream) -> CompletionPayload:
         result = upstream.result
         estimate_tokens(upstream.prepared, result)
@@ -237,7 +221,7 @@ class Answer(LateResponse):
     def _last_chunks(self, upstream: Upstream, writer: ChunkWriter) -> bytes:
         result = upstream.result
         if upstream.failed:
-            return b"data: " + msgspec.json.encode(openai_error(self._failure(upstream))) + b"\n\n"
+            return error_event(self._failure(upstream))
         finish = finish_reason(result, has_tool_calls=bool(upstream.tool_calls))
         chunks = writer.delta({}, finish=finish)
         if self._request.chat.includes_usage:

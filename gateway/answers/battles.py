@@ -4,41 +4,40 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 
-import msgspec
 from django.utils.translation import gettext_lazy as _
 
 from battles.actions import start_session
-from battles.models import Answer, Battle, Turn
-from battles.prompting.auto_options import DEFAULT_DIAL, AutoOptions, RoutingContext
+from battles.models import Answer, Turn
+from battles.prompting.auto_options import AutoOptions
 from battles.prompting.lineup import BattleRequest
 from battles.prompting.messages import CHARACTERS_PER_TOKEN
-from common.api.openai_errors import openai_error
 from common.errors import NotAllowed
-from common.late_response import LateResponse, once
 from gateway.answers.completions import (
     COMMENT,
     DONE,
-    HEADERS,
+    KEEP_ALIVE_S,
     ChunkWriter,
     choice_payload,
     completion_payload,
+    error_event,
 )
 from gateway.answers.failures import RETRY_AFTER_S
+from gateway.answers.responses import CompletionResponse, set_dropped
 from gateway.authentication import Caller
-from gateway.candidates import AUTO_MODELS
+from gateway.candidates import AUTO_MODELS, dial_of
 from gateway.errors import ModelsFailed
+from gateway.idempotency import Claim
 from gateway.models import Exchange
 from gateway.parsing.chat import ChatBody
 from gateway.parsing.fields import BadField
 from gateway.payload_types import DeltaPayload, UsagePayload
 from gateway.slots import RequestSlot
-from gateway.threads import in_thread_with_retry
+from gateway.threads import in_thread, in_thread_with_retry
 
 BATTLE = "battle"
 FIRST_PAUSE_S, MAX_PAUSE_S = 0.2, 2.0
 # Of both answers, with the time in the queue.
 MAX_WAIT_S = 600.0
-KEEP_ALIVE_S = 15.0
 
 
 class TextsNotKept(NotAllowed):
@@ -60,53 +59,59 @@ def is_battle(chat: ChatBody, caller: Caller) -> bool:
     return True
 
 
-def open_battle(caller: Caller, chat: ChatBody, slot: RequestSlot) -> "BattleAnswer":
-    """Start a battle, or what auto mode decides. Raises as battles.actions.start_session."""
+def open_battle(caller: Caller, chat: ChatBody, slot: RequestSlot, claim: Claim | None) -> "BattleAnswer":
+    """Start a battle, or what auto mode decides, unless the claim has one. Raises as battles.actions.start_session."""
+    exchange = claim.exchange if claim is not None else None
+    if exchange is None:
+        caller.actor.count("gateway", fail_open=True)
+        exchange = _start(caller, chat)
+        if claim is not None:
+            claim.store_battle(exchange)
+    response = BattleAnswer(chat, exchange, slot, claim)
+    set_dropped(response, [*chat.dropped, *chat.parameters])
+    return response
+
+
+def _start(caller: Caller, chat: ChatBody) -> Exchange:
     auto = None
     if chat.model in AUTO_MODELS:
-        dial = AUTO_MODELS[chat.model]
-        if dial is None:
-            dial = DEFAULT_DIAL if chat.dial is None else chat.dial
-        context = RoutingContext(data_loaded=chat.data_loaded, workflow=chat.workflow)
-        auto = AutoOptions(context=context, dial=dial, max_cost=chat.max_cost)
+        auto = AutoOptions(context=chat.context, dial=dial_of(chat), max_cost=chat.max_cost)
     battle = start_session(
         actor=caller.actor, prompt=chat.conversation.prompts[0], battle_request=BattleRequest(auto=auto)
     )
-    exchange = Exchange.objects.create(
+    return Exchange.objects.create(
         user=caller.actor.user, token=caller.token, asked_model=chat.model, is_stream=chat.is_stream, battle=battle
     )
-    return BattleAnswer(chat, battle, exchange, slot)
 
 
-class BattleAnswer(LateResponse):
+class BattleAnswer(CompletionResponse):
     """Unlabelled choices, all at once when both are complete: neither their pace nor their order tells models apart."""
 
-    def __init__(self, chat: ChatBody, battle: Battle, exchange: Exchange, slot: RequestSlot) -> None:
-        super().__init__(iter(()), content_type="application/json", headers=HEADERS)
-        self.headers["X-Arena-Battle"] = battle.public_id
-        self._chat, self._battle, self._exchange, self._slot = chat, battle, exchange, slot
-        self._created = int(time.time())
+    def __init__(self, chat: ChatBody, exchange: Exchange, slot: RequestSlot, claim: Claim | None) -> None:
+        super().__init__(slot)
+        assert exchange.battle is not None
+        self.headers["X-Arena-Battle"] = exchange.battle.public_id
+        self._chat, self._battle, self._exchange, self._claim = chat, exchange.battle, exchange, claim
 
     async def begin(self) -> None:
         if self._chat.is_stream:
-            self.headers["Content-Type"] = "text/event-stream; charset=utf-8"
-            self.streaming_content = self._chunks()
+            self._set_stream(self._chunks())
             return
         texts = await self._wait()
         if texts is None:
-            failure = ModelsFailed(retry_after=RETRY_AFTER_S)
-            self.status_code = failure.http_status
-            self.headers["Retry-After"] = str(failure.retry_after)
-            self.streaming_content = once(msgspec.json.encode(openai_error(failure)))
+            if self._claim is not None:
+                await in_thread(self._claim.forget)
+            self._refuse(ModelsFailed(retry_after=RETRY_AFTER_S))
             return
         choices = [
             choice_payload(index, text=text, reasoning="", tool_calls=[], finish="stop")
             for index, text in enumerate(texts)
         ]
-        payload = completion_payload(
-            self._exchange.public_id, created=self._created, model=BATTLE, choices=choices, usage=self._usage(texts)
+        self._set_body(
+            completion_payload(
+                self._exchange.public_id, created=self._created, model=BATTLE, choices=choices, usage=self._usage(texts)
+            )
         )
-        self.streaming_content = once(msgspec.json.encode(payload))
 
     async def _chunks(self) -> AsyncIterator[bytes]:
         writer = ChunkWriter(
@@ -122,7 +127,7 @@ class BattleAnswer(LateResponse):
         finally:
             waiting.cancel()
         if texts is None:
-            yield b"data: " + msgspec.json.encode(openai_error(ModelsFailed(retry_after=RETRY_AFTER_S))) + b"\n\n"
+            yield error_event(ModelsFailed(retry_after=RETRY_AFTER_S))
             return
         chunks = b""
         for index, text in enumerate(texts):

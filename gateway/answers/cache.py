@@ -1,4 +1,7 @@
-"""Answers to exactly repeated requests at temperature 0, for tokens whose owner chose it. Kept in Valkey for a day."""
+"""Answers to exactly repeated requests at temperature 0, for tokens whose owner chose it.
+
+Valkey keeps them for a day, sealed with the token.
+"""
 
 import logging
 import time
@@ -9,12 +12,14 @@ from django.http import HttpResponse
 from django.utils.crypto import salted_hmac
 
 from common.valkey.connections import UNREACHABLE, connection, fail_fast
-from gateway.answers.completions import DONE, HEADERS, ChunkWriter, completion_payload
+from gateway.answers.completions import DONE, ChunkWriter, completion_payload
+from gateway.answers.responses import EVENT_STREAM, HEADERS
 from gateway.authentication import Caller
 from gateway.calls import messages_for
 from gateway.models import Exchange
 from gateway.parsing.chat import ChatBody
 from gateway.payload_types import ChoicePayload, DeltaPayload, UsagePayload
+from gateway.sealing import seal, unseal
 from models_registry.models import LanguageModel
 
 logger = logging.getLogger(__name__)
@@ -30,19 +35,19 @@ class CachedAnswer(msgspec.Struct):
 
 
 def cache_key(chat: ChatBody, caller: Caller, model: LanguageModel) -> str:
-    """Return "" for a request that is not cached. Each member has answers of their own."""
+    """Return "" for a request that is not cached. Each token has answers of its own."""
     if not caller.token.caches_answers or chat.parameters.get("temperature") != 0:
         return ""
-    asked = msgspec.json.encode(
+    facts = msgspec.json.encode(
         [
-            caller.token.user_id, model.pk, model.upstream_name, model.parameters, messages_for(chat, model),
+            caller.token.pk, model.pk, model.upstream_name, model.parameters, messages_for(chat, model),
             chat.parameters, chat.max_tokens,
         ]
     )  # fmt: skip
-    return f"gateway:answer:{salted_hmac('gateway.answers.cache', asked, algorithm='sha256').hexdigest()}"
+    return f"gateway:answer:{salted_hmac('gateway.answers.cache', facts, algorithm='sha256').hexdigest()}"
 
 
-def find(key: str) -> CachedAnswer | None:
+def find(key: str, caller: Caller) -> CachedAnswer | None:
     if not key:
         return None
     try:
@@ -51,16 +56,18 @@ def find(key: str) -> CachedAnswer | None:
     except UNREACHABLE as error:
         logger.warning("the cache of answers is not read: Valkey is away (%s)", error)
         return None
-    return msgspec.json.decode(stored, type=CachedAnswer) if isinstance(stored, str) else None
+    if not isinstance(stored, str):
+        return None
+    return msgspec.json.decode(unseal(caller.secret, key, stored), type=CachedAnswer)
 
 
-def store(key: str, answer: CachedAnswer) -> None:
+def store(key: str, caller: Caller, answer: CachedAnswer) -> None:
     encoded = msgspec.json.encode(answer)
     if len(encoded) > MAX_BYTES:
         return
     try:
         with fail_fast():
-            connection().set(key, encoded.decode(), ex=TTL_S)
+            connection().set(key, seal(caller.secret, key, encoded), ex=TTL_S)
     except UNREACHABLE as error:
         logger.warning("an answer is not cached: Valkey is away (%s)", error)
 
@@ -80,7 +87,7 @@ def cached_response(chat: ChatBody, exchange: Exchange, answer: CachedAnswer) ->
     writer = ChunkWriter(exchange.public_id, created=created, model=answer.model, includes_usage=chat.includes_usage)
     usage = writer.usage(answer.usage) if chat.includes_usage else b""
     body = writer.delta(_delta(answer.choice)) + writer.delta({}, finish=answer.choice["finish_reason"]) + usage + DONE
-    return HttpResponse(body, content_type="text/event-stream; charset=utf-8", headers=headers)
+    return HttpResponse(body, content_type=EVENT_STREAM, headers=headers)
 
 
 def _delta(choice: ChoicePayload) -> DeltaPayload:

@@ -6,6 +6,8 @@ import msgspec
 
 from battles.models import Call
 from battles.worker.call_store import CallResult
+from common.api.openai_errors import openai_error
+from common.errors import ArenaError
 from gateway.payload_types import (
     ChoicePayload,
     CompletionPayload,
@@ -17,10 +19,14 @@ from gateway.payload_types import (
 from models_registry.providers.base import ToolCallDelta
 
 DONE = b"data: [DONE]\n\n"
-HEADERS = {"Cache-Control": "private, no-store, no-transform", "X-Accel-Buffering": "no"}
 COMMENT = b": still here\n\n"
+KEEP_ALIVE_S = 15.0
 FINISH_REASONS = ("stop", "length", "tool_calls", "content_filter")
 _encode = msgspec.json.encode
+
+
+def error_event(error: ArenaError) -> bytes:
+    return b"data: " + _encode(openai_error(error)) + b"\n\n"
 
 
 def finish_reason(result: CallResult, *, has_tool_calls: bool) -> str:

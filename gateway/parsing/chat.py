@@ -4,10 +4,10 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from battles.prompting.auto_options import DIALS, MAX_WORKFLOW_CHARACTERS
+from battles.prompting.auto_options import DIALS, MAX_WORKFLOW_CHARACTERS, RoutingContext
 from common.payload_types import JsonObject
 from gateway.parsing.fields import BadField, Fields
-from gateway.parsing.json_body import decode_body
+from gateway.parsing.json_body import decode_body, strings_in
 from gateway.parsing.messages import Conversation, parse_messages
 from gateway.parsing.tools import parse_response_format, parse_tool_choice, parse_tools
 
@@ -42,6 +42,18 @@ class ChatBody:
     @property
     def has_tools(self) -> bool:
         return "tools" in self.parameters
+
+    @property
+    def context(self) -> RoutingContext:
+        return RoutingContext(self.has_tools, self.data_loaded, self.workflow)
+
+    @property
+    def passages(self) -> list[list[str]]:
+        """Return all texts that a model reads, for moderation: in order, and the user's without answers between."""
+        conversation = self.conversation
+        users = [conversation.prompts] if 1 < len(conversation.prompts) < len(conversation.texts) else []
+        described = strings_in([self.parameters.get("tools"), self.parameters.get("response_format")])
+        return [conversation.texts, *users, *([found] if (found := [*conversation.names, *described]) else [])]
 
     @property
     def is_single_prompt(self) -> bool:
@@ -131,7 +143,7 @@ def _dial(metadata: Fields | None) -> float | None:
         return DIALS[value]
     try:
         dial = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         dial = math.nan
     if not 0 <= dial <= 1:
         raise BadField("“metadata.dial” must be between 0 and 1, or one of: cheap, balanced, best.", "metadata.dial")

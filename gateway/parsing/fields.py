@@ -1,6 +1,5 @@
 """Typed access to decoded JSON; a refusal names its field as OpenAI does: messages.0.content."""
 
-import math
 from collections.abc import Sequence
 
 from common.payload_types import JsonObject
@@ -84,7 +83,7 @@ class Fields:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.bad(name, f"“{self.param(name)}” must be a number.", "invalid_type")
-        if not math.isfinite(value) or not at_least <= value <= at_most:
+        if not at_least <= value <= at_most:  # also for NaN
             raise self.bad(name, f"“{self.param(name)}” must be between {at_least:g} and {at_most:g}.")
         return value
 

@@ -31,6 +31,15 @@ def _check_depth(value: Json) -> None:
     raise BadField(f"The body is nested more than {MAX_DEPTH} levels deep.", code="too_deep")
 
 
+def strings_in(value: Json) -> list[str]:
+    """Return all texts in a value of limited depth, and the names of its fields, in order."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for name, field in value.items() for text in (name, *strings_in(field))]
+    return [text for child in _children(value, leaves=True) for text in strings_in(child)]
+
+
 def _has_nul(value: Json) -> bool:
     if isinstance(value, str):
         return "\x00" in value

@@ -1,7 +1,5 @@
 from dataclasses import dataclass, field
 
-import msgspec
-
 from common.payload_types import JsonObject
 from gateway.parsing.fields import BadField, Fields
 from gateway.parsing.images import MAX_IMAGES, check_image
@@ -17,11 +15,12 @@ ROLES = ("system", "developer", "user", "assistant", "tool")
 
 @dataclass
 class Conversation:
-    """Messages as they are sent, and what decisions need of them. texts: of every role."""
+    """Messages as they are sent, and what decisions need of them. texts: of every role. names: of users and tools."""
 
     messages: list[JsonObject] = field(default_factory=list)
     prompts: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
     system: str = ""
     images: int = 0
     dropped: list[str] = field(default_factory=list)
@@ -67,6 +66,7 @@ def _message(entry: Fields, found: Conversation, *, max_prompt: int) -> JsonObje
     name = entry.text("name", max_length=64)
     if name and role == "user":
         message["name"] = name
+        found.names.append(name)
     if role == "tool":
         message["tool_call_id"] = entry.text("tool_call_id", max_length=200, required=True)
     if role == "assistant" and "tool_calls" in entry:
@@ -121,15 +121,14 @@ def _tool_calls(entry: Fields, found: Conversation) -> list[JsonObject]:
         fields.one_of("type", ("function",))
         function = fields.required_object("function")
         arguments = function.text("arguments", max_length=1_000_000)
+        name = function.text("name", max_length=64, required=True)
         found.texts.append(arguments)
+        found.names.append(name)
         calls.append(
             {
                 "id": fields.text("id", max_length=200, required=True),
                 "type": "function",
-                "function": {
-                    "name": function.text("name", max_length=64, required=True),
-                    "arguments": arguments,
-                },
+                "function": {"name": name, "arguments": arguments},
             }
         )
     if not calls:
@@ -148,8 +147,3 @@ def _check_order(entry: Fields, message: JsonObject, unanswered: set[str]) -> No
     if unanswered:
         raise entry.bad("role", "The tool calls before this message have no results.")
     unanswered.update(call["id"] for call in message.get("tool_calls", ()))
-
-
-def tool_bytes(messages: list[JsonObject]) -> int:
-    """Return the bytes of tool calls in messages, which cost tokens as text does."""
-    return sum(len(msgspec.json.encode(message["tool_calls"])) for message in messages if "tool_calls" in message)

@@ -1,5 +1,4 @@
 import re
-from collections.abc import Iterator
 
 import msgspec
 
@@ -17,8 +16,7 @@ def parse_tools(body: Fields) -> list[JsonObject]:
     names = [tool["function"]["name"] for tool in tools]
     if len(set(names)) < len(names):
         raise BadField("Two tools have the same name.", "tools")
-    if len(msgspec.json.encode(tools)) > MAX_TOOLS_BYTES:
-        raise BadField(f"The tools may have at most {MAX_TOOLS_BYTES:,} bytes together.", "tools")
+    _check_size(tools, "tools")
     return tools
 
 
@@ -48,7 +46,9 @@ def parse_response_format(body: Fields) -> JsonObject | None:
     inner = fields.required_object("json_schema")
     found: JsonObject = {"name": _name(inner)}
     inner.require("schema")
-    return {"type": kind, "json_schema": found | _described_schema(inner, "schema")}
+    found |= _described_schema(inner, "schema")
+    _check_size(found, "response_format")
+    return {"type": kind, "json_schema": found}
 
 
 def _tool(entry: Fields) -> JsonObject:
@@ -56,6 +56,11 @@ def _tool(entry: Fields) -> JsonObject:
     function = entry.required_object("function")
     found: JsonObject = {"name": _name(function)}
     return {"type": "function", "function": found | _described_schema(function, "parameters")}
+
+
+def _check_size(value: object, param: str) -> None:
+    if len(msgspec.json.encode(value)) > MAX_TOOLS_BYTES:
+        raise BadField(f"“{param}” may have at most {MAX_TOOLS_BYTES:,} bytes.", param)
 
 
 def _name(fields: Fields) -> str:
@@ -81,33 +86,34 @@ def _described_schema(fields: Fields, schema_name: str) -> JsonObject:
 
 
 def _check_references(schema: JsonObject, path: str) -> None:
-    """Refuse references that leave the schema or lead back to themselves: servers that expand them would not end."""
-    open_references: set[str] = set()
-    finished: set[str] = set()
+    """Refuse references that leave the schema or lead back to themselves: servers that expand them would not end.
 
-    def follow(part: Json) -> None:
-        for reference in _references(part):
-            if reference in open_references:
+    Each part is read once, however many references lead to it, and without recursion: chains may be long.
+    """
+    # By id, as parts are not hashable: whether all of a part was read.
+    is_finished: dict[int, bool] = {}
+    unread: list[Json] = [schema]
+    while unread:
+        part = unread[-1]
+        if id(part) in is_finished:
+            is_finished[id(unread.pop())] = True
+            continue
+        is_finished[id(part)] = False
+        for following in _followed_by(part, schema, path):
+            state = is_finished.get(id(following))
+            if state is None:
+                unread.append(following)
+            elif not state:
                 raise BadField("A schema may not contain itself.", path, "cyclic_schema")
-            if reference not in finished:
-                open_references.add(reference)
-                follow(_target(schema, reference, path))
-                open_references.remove(reference)
-                finished.add(reference)
-
-    follow(schema)
 
 
-def _references(part: Json) -> Iterator[str]:
-    if isinstance(part, dict):
-        reference = part.get("$ref")
-        if isinstance(reference, str):
-            yield reference
-        for value in part.values():
-            yield from _references(value)
-    elif isinstance(part, list):
-        for value in part:
-            yield from _references(value)
+def _followed_by(part: Json, schema: JsonObject, path: str) -> list[Json]:
+    """Return the objects and lists in a part, and what its reference leads to."""
+    found = list(part.values()) if isinstance(part, dict) else list(part) if isinstance(part, list) else []
+    reference = part.get("$ref") if isinstance(part, dict) else None
+    if isinstance(reference, str):
+        found.append(_target(schema, reference, path))
+    return [value for value in found if isinstance(value, dict | list)]
 
 
 def _target(schema: JsonObject, reference: str, path: str) -> Json:

@@ -1,14 +1,17 @@
-"""Web processes killed during answers to other software leave no call unsettled."""
+"""Programs killed during answers to other software leave no call unsettled."""
 
+import json
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import httpx2
 import pytest
 
+from arena_site.supervisor.leftovers import Process, wait_for_end
 from tests.fake_provider import FakeProvider
-from tests.faults.battling import HALTED
-from tests.faults.running import WEB, Arena
+from tests.faults.battling import HALTED, allowed_time
+from tests.faults.running import POSTGRES, VALKEY, WEB, Arena
+from tests.site import Reader
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.faults
@@ -18,11 +21,11 @@ from decimal import Decimal
 from accounts.models import ApiToken, Scope, User
 from models_registry.models import LanguageModel, Price
 free = LanguageModel.objects.get(slug="left-one")
-paid = LanguageModel.objects.create(
-    provider=free.provider, upstream_name="steady", slug="paid-one", name="Paid one", status="active"
-)
-Price.objects.create(model=paid, input_per_million=Decimal(1), output_per_million=Decimal(1))
-owner = User.objects.create_user("software@example.org")
+facts = {"provider": free.provider, "upstream_name": "steady", "name": "Paid one", "status": "active"}
+paid, is_new = LanguageModel.objects.update_or_create(slug="paid-one", defaults=facts)
+if is_new:
+    Price.objects.create(model=paid, input_per_million=Decimal(1), output_per_million=Decimal(1))
+owner, _ = User.objects.get_or_create(email="software@example.org")
 print(ApiToken.issue(user=owner, name="software", scopes=[Scope.GATEWAY])[1])
 """
 CALLS = """
@@ -30,34 +33,83 @@ SELECT call.state, call.cost = charge.most, charge.cost = charge.most
 FROM battles_call AS call JOIN models_registry_charge AS charge ON charge.id = call.charge_id
 WHERE call.purpose = 'gateway'
 """
+TOKENS = "SELECT completion_tokens FROM battles_call WHERE purpose = 'gateway'"
 
 
 @pytest.fixture
-def token(arena: Arena) -> Iterator[str]:
-    """Token of the gateway in an arena with a paid model."""
-    yield arena.shell(PAID_MODEL).strip()
+def client(arena: Arena) -> Iterator[httpx2.Client]:
+    """Client of the gateway in an arena with a paid model and without calls of the gateway.
+
+    It has one connection, and thus one web process: each caches the models.
+    """
+    headers = {"Authorization": f"Bearer {arena.shell(PAID_MODEL).strip()}"}
+    with httpx2.Client(base_url=arena.url, headers=headers, timeout=120) as client:
+        wait_for(lambda: client.get("/v1/models/paid-one").status_code == 200)
+        yield client
+    arena.query("DELETE FROM gateway_exchange RETURNING id")
+    arena.query("DELETE FROM battles_call WHERE purpose = 'gateway' RETURNING id")
     arena.query("UPDATE models_registry_languagemodel SET status = 'retired' WHERE slug = 'paid-one' RETURNING id")
 
 
-def ask_and_kill(arena: Arena, token: str) -> None:
-    """Kill the web processes once the answer has begun, and read on."""
+def ask(client: httpx2.Client, at_pause: Callable[[], object]) -> str:
+    """Stream HALTED, call `at_pause` where it pauses, and return the text; raise a TransportError if it is cut."""
     body = {"model": "paid-one", "messages": [{"role": "user", "content": HALTED}], "stream": True}
-    headers = {"Authorization": f"Bearer {token}"}
-    address = f"{arena.url}/v1/chat/completions"
-    with httpx2.stream("POST", address, json=body, headers=headers, timeout=120) as stream:
+    text, has_paused = "", False
+    with client.stream("POST", "/v1/chat/completions", json=body) as stream:
+        assert stream.status_code == 200, stream.read()
         for line in stream.iter_lines():
-            if "word9" in line:
-                for command, process in arena.processes().items():
-                    if WEB in command:
-                        process.send(signal.SIGKILL)
+            if not line.startswith("data: {"):
+                continue
+            text += json.loads(line[6:])["choices"][0]["delta"].get("content", "")
+            if "word99 " in text and not has_paused:
+                has_paused = True
+                at_pause()
+    return text
 
 
-def test_killed_web_process_leaves_call_charged_in_full(arena: Arena, token: str, steady_provider: FakeProvider):
+def signal_web(arena: Arena, number: int) -> list[Process]:
+    found = [process for command, process in arena.processes().items() if f"{WEB} " in command]
+    for process in found:
+        process.send(number)
+    return found
+
+
+def test_killed_web_process_leaves_call_charged_in_full(
+    arena: Arena, client: httpx2.Client, steady_provider: FakeProvider
+):
     with pytest.raises(httpx2.TransportError):
-        ask_and_kill(arena, token)
+        ask(client, lambda: signal_web(arena, signal.SIGKILL))
     steady_provider.go_on()
     assert arena.query(CALLS) == [("running", None, None)]
     arena.query("UPDATE battles_call SET lease_until = now() WHERE purpose = 'gateway' RETURNING id")
     wait_for(lambda: arena.query(CALLS) == [("lost", True, True)])
     assert arena.query("SELECT count(*) FROM gateway_exchange") == [(0,)]
     wait_for(arena.is_ready)
+
+
+def test_ended_web_process_settles_what_was_answered(
+    arena: Arena, reader: Reader, client: httpx2.Client, steady_provider: FakeProvider
+):
+    left: list[Process] = []
+    within = allowed_time(10, reader)
+    with pytest.raises(httpx2.TransportError):
+        ask(client, lambda: left.extend(signal_web(arena, signal.SIGTERM)))
+    assert wait_for_end(left, within=within)
+    steady_provider.go_on()
+    wait_for(arena.is_ready)
+    assert arena.query(CALLS) == [("stopped", False, False)]
+    assert arena.query(TOKENS) == [(100,)]
+
+
+@pytest.mark.parametrize("program", [VALKEY, POSTGRES])
+def test_stream_survives_killed_service(
+    arena: Arena, client: httpx2.Client, steady_provider: FakeProvider, program: str
+):
+    def kill() -> None:
+        arena.signal(program)
+        steady_provider.go_on()
+
+    assert ask(client, kill) == f"{HALTED} "
+    wait_for(arena.is_ready)
+    wait_for(lambda: arena.query(CALLS) == [("done", False, False)])
+    assert arena.query("SELECT count(*) FROM models_registry_spendingday WHERE reserved > 0") == [(0,)]

@@ -1,14 +1,13 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import openai
 import pytest
 from openai import OpenAI
 
 from accounts.actor import Actor
-from accounts.models import ApiToken, Scope
 from tests import make
 from tests.fake_provider import FakeProvider
+from tests.gateway.software import issue_token, openai_client
 from tests.site import serve
 
 
@@ -26,13 +25,12 @@ def owner(db: None) -> Actor:
 
 @pytest.fixture
 def token(owner: Actor) -> str:
-    assert owner.user is not None
-    return ApiToken.issue(user=owner.user, name="software", scopes=[Scope.GATEWAY])[1]
+    return issue_token(owner)
 
 
 @pytest.fixture
 def client(address: str, token: str) -> Iterator[OpenAI]:
-    with openai.OpenAI(base_url=f"{address}/v1", api_key=token, max_retries=0, timeout=60) as client:
+    with openai_client(address, token) as client:
         yield client
 
 

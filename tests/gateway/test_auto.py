@@ -10,7 +10,7 @@ from common.valkey.connections import connection
 from gateway.models import Exchange
 from models_registry.models import LanguageModel
 from tests.fake_provider import FakeProvider
-from tests.gateway.test_tools import WEATHER
+from tests.gateway.software import WEATHER, settled
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -67,7 +67,7 @@ def test_failing_model_is_replaced(client: OpenAI, model: Callable[..., Any], fa
         assert raw.headers["X-Arena-Reason"].startswith("fallback: The model that was chosen first did not answer")
         if is_stream:
             assert "".join(chunk.choices[0].delta.content or "" for chunk in raw.parse()) == "one two "
-    wait_for(lambda: not Call.objects.unfinished().exists())
+    wait_for(settled)
     assert list(Exchange.objects.values_list("fallbacks", "call__model__slug", "decision__target")) == [
         (2, good, "fallback"), (2, good, "fallback"),
     ]  # fmt: skip

@@ -1,6 +1,7 @@
 """Bad requests are refused in OpenAI's shape, and no model is called."""
 
 import base64
+import itertools
 import json
 from collections.abc import Callable
 from typing import Any
@@ -8,10 +9,13 @@ from typing import Any
 import httpx2
 import pytest
 
-from accounts.models import ApiToken, Ban, Scope
+from accounts.models import Ban, Scope
 from battles.models import Call
 from gateway.models import Exchange
+from gateway.parsing.fields import Fields
+from gateway.parsing.tools import parse_tools
 from tests import make
+from tests.gateway.software import issue_token
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PNG = "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"0" * 20).decode()
@@ -35,6 +39,12 @@ def picture(url: str) -> Any:
     return [
         {"role": "user", "content": [{"type": "text", "text": "x"}, {"type": "image_url", "image_url": {"url": url}}]}
     ]
+
+
+def chain(links: int) -> Any:
+    """Return a schema whose references lead through all of its definitions, and to no end."""
+    definitions = {f"a{number}": {"$ref": f"#/$defs/a{number + 1}"} for number in range(links)}
+    return {"$defs": {**definitions, f"a{links}": {"$ref": "#"}}, "$ref": "#/$defs/a0"}
 
 
 CYCLE = {"$defs": {"a": {"properties": {"b": {"$ref": "#/$defs/a"}}}}, "$ref": "#/$defs/a"}
@@ -71,6 +81,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         {"messages": [{"role": "user", "content": [{"type": "input_audio"}]}]}, "messages.0.content.0.type",
     ),
     "hot": ({"temperature": 3}, "temperature"),
+    "huge-temperature": ({"temperature": 10**400}, "temperature"),
     "temperature-text": ({"temperature": "warm"}, "temperature"),
     "temperature-true": ({"temperature": True}, "temperature"),
     "top-p": ({"top_p": -0.1}, "top_p"),
@@ -86,15 +97,18 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "user-object": ({"user": {}}, "user"),
     "metadata-list": ({"metadata": []}, "metadata"),
     "dial-infinite": ({"metadata": {"dial": "1e400"}}, "metadata.dial"),
+    "dial-huge": ({"metadata": {"dial": 10**400}}, "metadata.dial"),
     "dial-nan": ({"metadata": {"dial": "NaN"}}, "metadata.dial"),
     "dial-2": ({"metadata": {"dial": 2}}, "metadata.dial"),
     "dial-list": ({"metadata": {"dial": [1]}}, "metadata.dial"),
     "max-cost": ({"metadata": {"max_cost": "-1"}}, "metadata.max_cost"),
+    "max-cost-huge": ({"metadata": {"max_cost": 10**400}}, "metadata.max_cost"),
     "max-cost-infinite": ({"metadata": {"max_cost": "Infinity"}}, "metadata.max_cost"),
     "allow-battle": ({"metadata": {"allow_battle": "maybe"}}, "metadata.allow_battle"),
     "session-id": ({"metadata": {"session_id": 5}}, "metadata.session_id"),
     "cyclic-tool": ({"tools": [tool(CYCLE)]}, "tools.0.function.parameters"),
     "tool-that-is-itself": ({"tools": [tool({"properties": {"a": {"$ref": "#"}}})]}, "tools.0.function.parameters"),
+    "long-chain-to-itself": ({"tools": [tool(chain(3_000))]}, "tools.0.function.parameters"),
     "remote-reference": ({"tools": [tool({"$ref": "https://example.org/x"})]}, "tools.0.function.parameters"),
     "deep-tool": ({"tools": [tool(nested(400))]}, ""),
     "tool-name": ({"tools": [tool({}, name="a b")]}, "tools.0.function.name"),
@@ -107,6 +121,11 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         "tool_choice.function.name",
     ),
     "format": ({"response_format": {"type": "xml"}}, "response_format.type"),
+    "large-format": (
+        {"response_format": {"type": "json_schema", "json_schema": {"name": "f", "schema": {"x": "y" * 200_000}}}},
+        "response_format",
+    ),
+    "large-tools": ({"tools": [tool({"x": "y" * 200_000})]}, "tools"),
     "format-without-schema": ({"response_format": {"type": "json_schema"}}, "response_format.json_schema"),
     "no-model": ({"model": None}, "model"),
     "long-model": ({"model": "x" * 121}, "model"),
@@ -193,8 +212,27 @@ def test_unusual_prompts_are_answered(send: Callable[..., httpx2.Response]):
         assert response.json()["choices"][0]["message"]["content"].strip() == text.strip()
 
 
+class CountedObject(dict[str, Any]):
+    """Object that counts how often its values are read."""
+
+    reads = 0
+
+    def values(self) -> Any:
+        self.reads += 1
+        return super().values()
+
+
+def test_part_of_a_schema_is_read_once():
+    """Many references to one part could else let a member occupy a process for half a minute."""
+    part = CountedObject(a=[0, 0])
+    names = itertools.islice(itertools.product(("~", "~0"), repeat=12), 500)  # spellings of one name
+    references = [{"$ref": f"#/{''.join(name)}"} for name in names]
+    parse_tools(Fields({"tools": [tool({"~" * 12: part, "properties": references})]}))
+    assert part.reads == 1
+
+
 def test_token_is_needed(send: Callable[..., httpx2.Response], owner: Any):
-    read_only = ApiToken.issue(user=owner.user, name="reader", scopes=[Scope.READ])[1]
+    read_only = issue_token(owner, Scope.READ)
     statuses = {
         "none": send({}, headers={}),
         "basic": send({}, headers={"Authorization": "Basic YTpi"}),

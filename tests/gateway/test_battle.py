@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import openai
@@ -6,22 +7,20 @@ import pytest
 from openai import OpenAI
 
 from accounts.actor import Actor
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from battles.models import Battle, Vote
+from battles.prompting.routing import Routed, RoutingRequest, Target, heaviest_weight
 from gateway.models import Exchange
 from tests.fake_provider import FakeProvider
+from tests.gateway.software import ASKED, issue_token, openai_client
 from tests.site import Reader
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ASKED: Any = [{"role": "user", "content": "one two three"}]
-VOTER = [Scope.GATEWAY, Scope.VOTE]
 
 
 @pytest.fixture
 def battling(site: str, owner: Actor) -> Iterator[OpenAI]:
-    assert owner.user is not None
-    token = ApiToken.issue(user=owner.user, name="app", scopes=VOTER, keeps_texts=True)[1]
-    with OpenAI(base_url=f"{site}/v1", api_key=token, max_retries=0, timeout=60) as client:
+    with openai_client(site, issue_token(owner, Scope.GATEWAY, Scope.VOTE, keeps_texts=True)) as client:
         yield client
 
 
@@ -89,11 +88,7 @@ def test_auto_may_become_a_battle(battling: OpenAI, model: Callable[..., Any], s
     assert (len(plain.parse().choices), Battle.objects.count()) == (1, 1)
 
 
-def always_battle(request: Any, actor: Actor) -> Any:
-    from dataclasses import replace
-
-    from battles.prompting.routing import Target, heaviest_weight
-
+def always_battle(request: RoutingRequest, actor: Actor) -> Routed:
     routed = heaviest_weight(request, actor)
     if not request.allow_battle:
         return routed

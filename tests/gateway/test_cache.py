@@ -5,19 +5,18 @@ import pytest
 from openai import OpenAI
 
 from accounts.actor import Actor
-from accounts.models import ApiToken, Scope
+from common.valkey.connections import connection
 from gateway.models import Exchange
 from tests import make
 from tests.fake_provider import FakeProvider
+from tests.gateway.software import issue_token, openai_client
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def caching_client(address: str, owner: Actor) -> OpenAI:
-    assert owner.user is not None
-    token = ApiToken.issue(user=owner.user, name="c", scopes=[Scope.GATEWAY], caches_answers=True)[1]
-    return OpenAI(base_url=f"{address}/v1", api_key=token, max_retries=0, timeout=60)
+    return openai_client(address, issue_token(owner, caches_answers=True))
 
 
 def ask(client: OpenAI, model: str, content: str = "one two", **fields: Any) -> Any:
@@ -49,8 +48,18 @@ def test_repeated_request_is_answered_from_the_cache(
         ask(caching, slug, max_tokens=5),
         ask(caching, model().slug),
         ask(caching_client(address, make.member()), slug),
+        ask(caching_client(address, owner), slug),
     ]
     assert not any("X-Arena-Cached" in other.headers for other in others)
+
+
+def test_cached_answer_cannot_be_read_without_the_token(address: str, owner: Actor, model: Callable[..., Any]):
+    slug, caching = model().slug, caching_client(address, owner)
+    ask(caching, slug)
+    wait_for(lambda: "X-Arena-Cached" in ask(caching, slug).headers)
+    stored = [connection().get(key) for key in connection().keys("gateway:answer:*")]
+    assert stored
+    assert not any("one two" in text for text in stored)
 
 
 def test_streamed_answer_is_cached_and_failure_is_not(

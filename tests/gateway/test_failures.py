@@ -1,6 +1,7 @@
 """Models that fail, callers that hang up, money that runs out."""
 
 import asyncio
+import gc
 import json
 import random
 from collections import Counter
@@ -23,14 +24,15 @@ from gateway.models import Exchange
 from models_registry.models import Breaker, SpendingDay
 from models_registry.models.ledger import person_account
 from models_registry.versions import set_price
+from tests.battles.worker.test_provider_faults import FAULTS
 from tests.fake_provider import PAUSE, FakeProvider
+from tests.gateway.software import ASKED, settled
 from tests.models_registry.paid_models import A_CENT_A_TOKEN, accounts, cents, paid_model
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ASKED: Any = [{"role": "user", "content": "one two three"}]
 # By the name of the fake provider's model: status and code without a stream.
-FAILURES = {
+STATUSES = {
     "status-429": (429, "model_busy"),
     "status-500": (503, "models_failed"),
     "status-401": (503, "models_failed"),
@@ -55,12 +57,8 @@ def body(model: str, content: str = "one two three", **fields: Any) -> dict[str,
     return {"model": model, "messages": [{"role": "user", "content": content}], **fields}
 
 
-def settled() -> bool:
-    return not Call.objects.unfinished().exists()
-
-
 def test_failure_is_an_openai_error(raw: httpx2.Client, model: Callable[..., Any], fake_provider: FakeProvider):
-    for name, expected in FAILURES.items():
+    for name, expected in STATUSES.items():
         response = raw.post("/chat/completions", json=body(model(name).slug))
         assert (name, response.status_code, response.json()["error"]["code"]) == (name, *expected)
         assert ("Retry-After" in response.headers) == (response.status_code in (429, 503))
@@ -82,6 +80,26 @@ def test_failure_in_the_stream_is_its_last_event(client: OpenAI, model: Callable
     assert ("".join(texts), failure.value.code) == ("one two ", "models_failed")
     wait_for(settled)
     assert Exchange.objects.get().error == "cut"
+
+
+@pytest.mark.slow
+def test_faulty_stream_ends_with_a_code_and_nothing_raw(
+    raw: httpx2.Client, model: Callable[..., Any], fake_provider: FakeProvider
+):
+    answers = ("only-thoughts", "tool-calls")  # of the gateway
+    faults = [fault for fault in FAULTS if not (fault[2] or fault[0].startswith("endless") or fault[0] in answers)]
+    for name, code, _, beginning in faults:
+        response = raw.post("/chat/completions", json=body(model(name).slug, stream=True, max_tokens=50))
+        *events, last = [line[6:] for line in response.text.splitlines() if line.startswith("data: ")] or [
+            response.text
+        ]
+        told = json.loads(last)["error"]
+        assert (told.keys(), response.status_code >= 400) == ({"message", "type", "param", "code"}, not events), name
+        assert "".join(json.loads(event)["choices"][0]["delta"].get("content", "") for event in events) == beginning
+        assert not [secret for secret in ("canary", "Traceback", name) if secret in told["message"]]
+        wait_for(settled)
+        assert (name, Exchange.objects.latest("pk").error) == (name, code)
+    assert fake_provider.calls["redirect"] == 1
 
 
 def test_callers_parameters_open_no_breaker(raw: httpx2.Client, model: Callable[..., Any]):
@@ -205,3 +223,19 @@ def test_member_has_few_requests_at_once(
         fake_provider.go_on()
         assert first.result().status_code == 200
     assert raw.post("/chat/completions", json=body(slug)).status_code == 200
+
+
+def test_refused_requests_free_their_slots(
+    raw: httpx2.Client, fake_provider: FakeProvider, settings: Any, monkeypatch: pytest.MonkeyPatch
+):
+    """Garbage collections may be far apart: tracebacks refer to frames, and these to slots."""
+    monkeypatch.setattr("gateway.slots.MAX_AT_ONCE_OF_PERSON", 1)
+    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "member": cents(0)}
+    slug = paid_model("honest", at=fake_provider.base_url).slug
+    gc.disable()
+    try:
+        refused = [raw.post("/chat/completions", json=body(slug)).json()["error"]["code"] for _ in range(3)]
+    finally:
+        gc.enable()
+    assert refused == ["budget_reached"] * 3
+    assert not fake_provider.calls

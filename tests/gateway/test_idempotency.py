@@ -5,9 +5,12 @@ from typing import Any
 import httpx2
 import pytest
 
-from accounts.models import ApiToken, IdempotencyKey, Scope
-from battles.models import Call
+from accounts.actor import Actor
+from accounts.models import IdempotencyKey
+from battles.models import Battle, Call
+from models_registry.models import LanguageModel
 from tests.fake_provider import PAUSE, FakeProvider
+from tests.gateway.software import issue_token
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -33,8 +36,35 @@ def test_repeated_request_gets_the_first_answer(send: Callable[..., httpx2.Respo
     assert Call.objects.count() == 1
     assert "one two" not in str(IdempotencyKey.objects.get().body)
     assert send("other").json()["error"]["code"] == "idempotency_key_reused"
-    other = ApiToken.issue(user=owner.user, name="other", scopes=[Scope.GATEWAY])[1]
-    assert send(secret=other).json()["error"]["code"] == "idempotency_key_reused"
+    assert send(secret=issue_token(owner)).json()["error"]["code"] == "idempotency_key_reused"
+
+
+def test_repeated_battle_is_the_first_battle(
+    site: str,
+    owner: Actor,
+    send: Callable[..., httpx2.Response],
+    model: Callable[..., Any],
+    fake_provider: FakeProvider,
+):
+    model()
+    token = issue_token(owner, keeps_texts=True)
+    first, second = (send(secret=token, name="battle") for _ in range(2))
+    assert (first.status_code, second.status_code) == (200, 200)
+    assert second.json()["choices"] == first.json()["choices"]
+    assert second.headers["X-Arena-Battle"] == first.headers["X-Arena-Battle"]
+    assert (Battle.objects.count(), fake_provider.calls["honest"]) == (1, 2)
+    other_token = issue_token(owner, keeps_texts=True)
+    assert send(secret=other_token, name="battle").json()["error"]["code"] == "idempotency_key_reused"
+
+
+def test_failed_battle_may_be_repeated(
+    site: str, owner: Actor, send: Callable[..., httpx2.Response], model: Callable[..., Any]
+):
+    LanguageModel.objects.update(status=LanguageModel.Status.RETIRED)
+    model("cut-after-1"), model("cut-after-1")
+    token = issue_token(owner, keeps_texts=True)
+    assert [send(secret=token, name="battle").status_code for _ in range(2)] == [503, 503]
+    assert (Battle.objects.count(), IdempotencyKey.objects.count()) == (2, 0)
 
 
 def test_running_request_is_not_repeated(send: Callable[..., httpx2.Response], fake_provider: FakeProvider):

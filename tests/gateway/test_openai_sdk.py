@@ -11,10 +11,10 @@ from openai import OpenAI
 from battles.models import Call
 from gateway.models import Exchange
 from tests.fake_provider import FakeProvider
+from tests.gateway.software import ASKED
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ASKED: Any = [{"role": "user", "content": "one two three"}]
 
 
 def test_answer_is_a_completion(client: OpenAI, model: Callable[..., Any]):

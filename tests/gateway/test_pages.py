@@ -15,7 +15,7 @@ from openai import OpenAI
 
 from accounts.actions import delete_account
 from accounts.actor import Actor
-from accounts.models import ApiToken, Scope
+from accounts.models import ApiToken
 from accounts.personal_data import collect_personal_data
 from arena_site.retention import purge
 from battles.models import Call
@@ -23,15 +23,14 @@ from gateway.models import Exchange
 from gateway.snippets import snippets
 from models_registry.versions import set_price
 from tests import make
+from tests.gateway.software import ASKED, issue_token, openai_client
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ASKED: Any = [{"role": "user", "content": "one two three"}]
 
 
 @pytest.fixture
 def keeping_token(owner: Actor) -> str:
-    assert owner.user is not None
-    return ApiToken.issue(user=owner.user, name="keeps", scopes=[Scope.GATEWAY], keeps_texts=True)[1]
+    return issue_token(owner, keeps_texts=True)
 
 
 def test_snippets_run_unchanged(address: str, token: str, model: Callable[..., Any], settings: Any):
@@ -85,7 +84,7 @@ def test_api_lists_use_of_tokens(client: OpenAI, model: Callable[..., Any], owne
 
 
 def test_kept_texts_belong_to_their_owner(address: str, keeping_token: str, model: Callable[..., Any], owner: Actor):
-    with OpenAI(base_url=f"{address}/v1", api_key=keeping_token, max_retries=0) as client:
+    with openai_client(address, keeping_token) as client:
         client.chat.completions.create(model=model().slug, messages=ASKED)
     assert owner.user is not None
     exchange = Exchange.objects.get()

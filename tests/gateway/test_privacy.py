@@ -1,5 +1,3 @@
-"""Texts, tokens and keys stay where they belong."""
-
 import json
 import logging
 from typing import Any
@@ -9,14 +7,13 @@ import pytest
 from django.apps import apps
 from django.core import serializers
 
-from accounts.models import ApiToken, Scope
-from battles.models import Call
 from common.valkey.connections import connection
 from models_registry.encryption import encrypt
 from models_registry.models import Provider
 from tests import make
 from tests.fake_provider import CANARY as UPSTREAM
 from tests.fake_provider import FakeProvider
+from tests.gateway.software import issue_token, settled
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -67,7 +64,7 @@ def test_texts_and_secrets_are_found_nowhere(
             received = response.read().decode() + str(response.headers)
         assert KEY not in received
         assert UPSTREAM not in received
-    wait_for(lambda: not Call.objects.unfinished().exists())
+    wait_for(settled)
     written = everything_stored() + caplog.text + "".join(capfd.readouterr())
     assert [name for name, canary in CANARIES.items() if canary in written] == []
     assert token not in written
@@ -97,8 +94,7 @@ def test_upstream_learns_nothing_about_the_caller(
 
 def test_only_keeping_tokens_keep_texts(address: str, owner: Any, fake_provider: FakeProvider):
     model = make.model("honest", at=fake_provider.base_url, abilities=["tools"])
-    keeping = ApiToken.issue(user=owner.user, name="k", scopes=[Scope.GATEWAY], keeps_texts=True)[1]
-    headers = {"Authorization": f"Bearer {keeping}"}
+    headers = {"Authorization": f"Bearer {issue_token(owner, keeps_texts=True)}"}
     httpx2.post(f"{address}/v1/chat/completions", json=body(model.slug), headers=headers, timeout=60)
     stored = everything_stored()
     assert [name for name, canary in CANARIES.items() if canary in stored] == ["prompt", "system"]

@@ -7,17 +7,10 @@ from openai import OpenAI
 
 from battles.models import Call
 from tests.fake_provider import FakeProvider
+from tests.gateway.software import ASKED, WEATHER
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ASKED: Any = [{"role": "user", "content": "How is the weather?"}]
-WEATHER: Any = {
-    "type": "function",
-    "function": {
-        "name": "weather",
-        "description": "Return the weather of a city.",
-        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
-    },
-}
+QUESTION: Any = [{"role": "user", "content": "How is the weather?"}]
 TWO_CALLS = [("call_0", "weather", '{"city": "Town 0"}'), ("call_1", "weather", '{"city": "Town 1"}')]
 
 
@@ -27,7 +20,7 @@ def caller(model: Callable[..., Any]) -> str:
 
 
 def test_tool_calls_come_back_whole(client: OpenAI, caller: str):
-    answer = client.chat.completions.create(model=caller, messages=ASKED, tools=[WEATHER])
+    answer = client.chat.completions.create(model=caller, messages=QUESTION, tools=[WEATHER])
     [choice] = answer.choices
     calls: Any = choice.message.tool_calls
     assert [(call.id, call.function.name, call.function.arguments) for call in calls] == TWO_CALLS
@@ -35,19 +28,19 @@ def test_tool_calls_come_back_whole(client: OpenAI, caller: str):
 
 
 def test_tool_calls_are_streamed(client: OpenAI, caller: str):
-    with client.chat.completions.stream(model=caller, messages=ASKED, tools=[WEATHER]) as stream:
+    with client.chat.completions.stream(model=caller, messages=QUESTION, tools=[WEATHER]) as stream:
         final = stream.get_final_completion()
     calls: Any = final.choices[0].message.tool_calls
     assert [(call.id, call.function.name, call.function.arguments) for call in calls] == TWO_CALLS
 
 
 def test_tool_loop_ends_with_an_answer(client: OpenAI, caller: str, fake_provider: FakeProvider):
-    first = client.chat.completions.create(model=caller, messages=ASKED, tools=[WEATHER], tool_choice="auto")
+    first = client.chat.completions.create(model=caller, messages=QUESTION, tools=[WEATHER], tool_choice="auto")
     message = first.choices[0].message
     results: Any = [
         {"role": "tool", "tool_call_id": call.id, "content": "sunny in town"} for call in message.tool_calls or []
     ]
-    conversation: Any = [*ASKED, message.to_dict(), *results]
+    conversation: Any = [*QUESTION, message.to_dict(), *results]
     second = client.chat.completions.create(model=caller, messages=conversation, tools=[WEATHER])
     assert second.choices[0].message.content == "sunny in town "
     sent = fake_provider.requests[-1]
@@ -57,12 +50,23 @@ def test_tool_loop_ends_with_an_answer(client: OpenAI, caller: str, fake_provide
 
 def test_model_without_ability_gets_no_tools(client: OpenAI, model: Callable[..., Any]):
     with pytest.raises(openai.BadRequestError) as refusal:
-        client.chat.completions.create(model=model().slug, messages=ASKED, tools=[WEATHER])
+        client.chat.completions.create(model=model().slug, messages=QUESTION, tools=[WEATHER])
     assert refusal.value.param == "tools"
     assert not Call.objects.exists()
 
 
 def test_tool_call_without_id_gets_one(client: OpenAI, model: Callable[..., Any]):
-    answer = client.chat.completions.create(model=model("tool-calls").slug, messages=ASKED)
+    answer = client.chat.completions.create(model=model("tool-calls").slug, messages=QUESTION)
     calls: Any = answer.choices[0].message.tool_calls
     assert [(call.id[:5], call.function.name, call.function.arguments) for call in calls] == [("call_", "f", "{}")]
+
+
+def test_tool_calls_before_the_answer_are_charged(client: OpenAI, model: Callable[..., Any]):
+    """They are part of the estimate for a provider that reports no usage."""
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "x" * 3_000}}
+    result = {"role": "tool", "tool_call_id": "c1", "content": "sunny"}
+    asked: Any = [*ASKED, {"role": "assistant", "tool_calls": [call]}, result]
+    client.chat.completions.create(model=model("no-final-blank-line").slug, messages=asked)
+    stored = Call.objects.get()
+    assert stored.tokens_estimated
+    assert stored.prompt_tokens > 1_000

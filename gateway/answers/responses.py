@@ -1,0 +1,47 @@
+import time
+from collections.abc import AsyncIterator, Iterable
+from urllib.parse import quote
+
+import msgspec
+from django.http import HttpResponseBase
+
+from common.api.openai_errors import openai_error
+from common.errors import ArenaError
+from common.late_response import LateResponse, once
+from gateway.slots import RequestSlot
+
+HEADERS = {"Cache-Control": "private, no-store, no-transform", "X-Accel-Buffering": "no"}
+EVENT_STREAM = "text/event-stream; charset=utf-8"
+# Names of dropped fields come from the caller, and headers have a limit.
+MAX_DROPPED, MAX_DROPPED_CHARACTERS = 20, 60
+
+
+class CompletionResponse(LateResponse):
+    """JSON, or an event stream. slot: freed with the response."""
+
+    def __init__(self, slot: RequestSlot) -> None:
+        super().__init__(iter(()), content_type="application/json", headers=HEADERS)
+        self._slot = slot
+        self._created = int(time.time())
+
+    def _set_stream(self, chunks: AsyncIterator[bytes]) -> None:
+        self.headers["Content-Type"] = EVENT_STREAM
+        self.streaming_content = chunks
+
+    def _set_body(self, payload: object) -> None:
+        body = msgspec.json.encode(payload)
+        self.headers["Content-Length"] = str(len(body))
+        self.streaming_content = once(body)
+
+    def _refuse(self, refusal: ArenaError) -> None:
+        self.status_code = refusal.http_status
+        for name, value in refusal.headers.items():
+            self.headers[name] = value
+        self._set_body(openai_error(refusal))
+
+
+def set_dropped(response: HttpResponseBase, names: Iterable[str]) -> None:
+    """Name the fields of the request that no model received."""
+    shown = [quote(name[:MAX_DROPPED_CHARACTERS], safe="._-") for name in names][:MAX_DROPPED]
+    if shown:
+        response.headers["X-Arena-Dropped"] = ", ".join(shown)
