@@ -17,8 +17,8 @@ from models_registry.models import LanguageModel
 from models_registry.models.prices import Price
 from models_registry.spending import COST_QUANTUM
 from routing.call_medians import ALL, CallMedians, call_medians
+from routing.learning.grounded import Floats
 
-Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 # Of a prompt in most languages; the reservation of money assumes fewer.
@@ -67,6 +67,14 @@ class Candidates:
     def models(self) -> list[LanguageModel]:
         return [self.table.models[row] for row in self.rows]
 
+    @cached_property
+    def places(self) -> dict[int, int]:
+        """Return {model id: index in `models`}."""
+        return {model.pk: place for place, model in enumerate(self.models)}
+
+    def model(self, pk: int) -> LanguageModel:
+        return self.models[self.places[pk]]
+
     @property
     def is_narrowed(self) -> bool:
         return bool(self.reasons_out)
@@ -108,7 +116,7 @@ def current_table() -> CandidateTable:
 
 
 def build_table(models: Sequence[LanguageModel], medians: CallMedians) -> CandidateTable:
-    prices = [model.price for model in models]
+    prices = np.array([_dollars_per_token(model.price) for model in models]).reshape(len(models), 2)
     max_tokens = np.array([model.max_tokens for model in models], dtype=float)
     all_calls = medians.tokens.get(ALL, {})
     usual = np.array([all_calls.get(model.pk, cap / 2) for model, cap in zip(models, max_tokens, strict=True)])
@@ -121,10 +129,8 @@ def build_table(models: Sequence[LanguageModel], medians: CallMedians) -> Candid
         models=models,
         rows={model.slug: row for row, model in enumerate(models)},
         weights=np.array([model.weight for model in models], dtype=float),
-        price_in=np.array([0 if price is None else float(price.input_per_million) for price in prices])
-        / float(Price.MILLION),
-        price_out=np.array([0 if price is None else float(price.output_per_million) for price in prices])
-        / float(Price.MILLION),
+        price_in=prices[:, 0],
+        price_out=prices[:, 1],
         max_tokens=max_tokens,
         context=np.array([context_characters(model) for model in models], dtype=float),
         sees_images=np.array([model.sees_images for model in models], dtype=bool),
@@ -132,6 +138,13 @@ def build_table(models: Sequence[LanguageModel], medians: CallMedians) -> Candid
         first_token_ms=np.array(waits, dtype=float),
         tokens={**tokens, ALL: usual},
     )
+
+
+def _dollars_per_token(price: Price | None) -> tuple[float, float]:
+    """Return the prices of the prompt and of the answer."""
+    if price is None:
+        return 0.0, 0.0
+    return float(price.input_per_million / Price.MILLION), float(price.output_per_million / Price.MILLION)
 
 
 def candidates_for(request: RoutingRequest, label: str, *, pool: Sequence[str], budget: Decimal | None) -> Candidates:

@@ -8,7 +8,7 @@ import numpy as np
 from battles.prompting.routing import MAX_CANDIDATES_STORED, Alternative, Routed, Target
 from routing.candidates import Candidates, dollars
 from routing.exploration import may_explore
-from routing.learning.choosing import Choice, Option, choose
+from routing.learning.choosing import Choice, Options, choose
 from routing.learning.router import Router, Scores
 from routing.query_types import router_labels
 from routing.question import Question
@@ -49,8 +49,8 @@ def find_better(question: Question, *, than: int) -> Routed | None:
         return None
     estimate = _estimate(question, held, held.router)
     choice = estimate.choice
-    numbers = {model.pk: number for number, model in enumerate(question.allowed.models)}
-    gain = choice.win_chances[numbers[choice.model]] - choice.win_chances[numbers[than]]
+    places = question.allowed.places
+    gain = choice.win_chances[places[choice.model]] - choice.win_chances[places[than]]
     if gain <= question.thresholds.stay_margin:
         return None
     return replace(_model(question, estimate), reason="better")
@@ -58,19 +58,10 @@ def find_better(question: Question, *, than: int) -> Routed | None:
 
 def _estimate(question: Question, held: HeldRouter, router: Router) -> Estimate:
     allowed = question.allowed
-    models = [model.pk for model in allowed.models]
-    options = [
-        Option(model, weight, cost)
-        for model, weight, cost in zip(
-            models,
-            allowed.table.weights[list(allowed.rows)].tolist(),
-            allowed.costs[list(allowed.rows)].tolist(),
-            strict=True,
-        )
-    ]
+    models, rows = [model.pk for model in allowed.models], list(allowed.rows)
     scores = router.scores(models, router_labels(question.labels), question.request.prompts)
     choice = choose(
-        options,
+        Options(models, allowed.table.weights[rows], allowed.costs[rows]),
         scores,
         price=router.price(question.dial),
         best=_best_of(held, allowed),
@@ -83,8 +74,7 @@ def _estimate(question: Question, held: HeldRouter, router: Router) -> Estimate:
 
 def _best_of(held: HeldRouter, candidates: Candidates) -> int | None:
     """Return the id of the best candidate on Overall."""
-    available = {model.pk for model in candidates.models}
-    return next((pk for pk in held.ranking if pk in available), None)
+    return next((pk for pk in held.ranking if pk in candidates.places), None)
 
 
 def _model(question: Question, estimate: Estimate) -> Routed:
@@ -98,7 +88,7 @@ def _model(question: Question, estimate: Estimate) -> Routed:
         details["price_share"] = round(float(chosen.cost) / cost_best, 4)
     if choice.confidence < question.thresholds.min_confidence:
         reason = "unsure"
-    elif best is not None and all(model.pk != best for model in allowed.models):
+    elif best is not None and best not in allowed.places:
         reason = "cap"
     else:
         reason = "best"
@@ -129,15 +119,14 @@ def _battle(question: Question, estimate: Estimate, pair: tuple[int, int]) -> Ro
 
 
 def _cost_of(question: Question, model: int | None) -> float | None:
-    rows = (row for row in question.found.rows if question.found.table.models[row].pk == model)
-    return next((float(question.found.costs[row]) for row in rows), None)
+    found = question.found
+    return None if model is None else float(found.costs[found.rows[found.places[model]]])
 
 
 def _ranked(question: Question, estimate: Estimate, first: tuple[int | None, ...]) -> list[Alternative]:
     """Return those of the allowed candidates that are stored: the models in `first`, then the others by utility."""
     allowed, choice, scores = question.allowed, estimate.choice, estimate.scores
-    numbers = {model.pk: number for number, model in enumerate(allowed.models)}
-    in_front = [numbers[model] for model in first if model is not None]
+    in_front = [allowed.places[model] for model in first if model is not None]
     others = [number for number in np.argsort(-choice.utilities, kind="stable").tolist() if number not in in_front]
     return [
         allowed.alternative(

@@ -61,8 +61,7 @@ def _battle_of_rule(question: Question, rule: Rule) -> Routed:
     pair = draw_models(question.allowed.models, _random)
     if pair is None:
         raise unavailable()
-    by_pk = {model.pk: model for model in question.allowed.models}
-    models = by_pk[pair.left], by_pk[pair.right]
+    models = question.allowed.model(pair.left), question.allowed.model(pair.right)
     routed = question.routed(
         Target.ARENA, models, "rule_battle", policy=f"rule {rule.pk}", confidence=question.type.confidence
     )
@@ -85,7 +84,7 @@ def _stay(question: Question, staying: Staying, reason: str) -> Routed:
 
 
 def _stay_or_move(question: Question, staying: Staying) -> Routed:
-    if not {model.pk for model in question.allowed.models}.issuperset(staying.models):
+    if not question.allowed.places.keys() >= set(staying.models):
         return replace(choose_freely(question, explores=False), reason="moved")
     if len(staying.models) == 1 and has_new_subject(staying.labels, question.labels):
         better = find_better(question, than=staying.models[0])

@@ -15,7 +15,7 @@ from routing.rules import current_policy, first_match
 
 @dataclass(frozen=True)
 class Question:
-    """Request with what is known about it. found: models with the abilities for it; allowed: those within caps."""
+    """Request and its facts. found: models with the abilities for it; allowed: those within caps."""
 
     request: RoutingRequest
     labels: Labels

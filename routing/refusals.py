@@ -1,4 +1,4 @@
-"""Refusals of decisions: what excluded every model."""
+"""Refusals of requests that exclude every model."""
 
 from django.utils.translation import gettext_lazy as _
 
@@ -29,7 +29,6 @@ def unavailable() -> NoModelAvailable:
 
 
 def no_model(found: Candidates, request: RoutingRequest) -> ArenaError:
-    """Return the error for candidates that are all out."""
     reasons = set(found.reasons_out.values())
     others = [model for model in drawable_cache.cached_roster().choosable if model.slug not in found.table.rows]
     if not reasons or any(fits(model, request) for model in others):

@@ -17,7 +17,11 @@ class Policy(NamedTuple):
 def _read() -> Policy:
     rules = rows_if_migrated(Rule.objects.active().select_related("model"))
     chosen = rows_if_migrated(RoutingThresholds.objects.all())
-    return Policy(rules, chosen[0] if chosen else RoutingThresholds(max_explored_share=settings.ARENA_ROUTE_EXPLORE))
+    return Policy(rules, thresholds_or_default(chosen[0] if chosen else None))
+
+
+def thresholds_or_default(chosen: RoutingThresholds | None) -> RoutingThresholds:
+    return chosen or RoutingThresholds(max_explored_share=settings.ARENA_ROUTE_EXPLORE)
 
 
 current_policy = TTLCached(_read, ttl_s=5, invalidated_by=(Rule, RoutingThresholds))
@@ -28,7 +32,6 @@ def first_match(rules: list[Rule], request: RoutingRequest, labels: Labels) -> R
 
 
 def matches(rule: Rule, request: RoutingRequest, labels: Labels) -> bool:
-    """Return whether all conditions hold that the rule sets."""
     characters = request.total_characters
     return (
         (not rule.category or rule.category in labels.categories)

@@ -9,8 +9,8 @@ from routing.refusals import unavailable
 MAX_IDLE_S = 3600
 
 
-def continues(staying: Staying | None) -> bool:
-    return staying is not None and bool(staying.models) and staying.idle_s < MAX_IDLE_S
+def continues(staying: Staying) -> bool:
+    return bool(staying.models) and staying.idle_s < MAX_IDLE_S
 
 
 def has_new_subject(before: Labels, now: Labels) -> bool:

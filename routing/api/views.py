@@ -38,8 +38,8 @@ class Route(APIView):
         serializer.is_valid(raise_exception=True)
         actor = ensure_known_actor(cast(ActorRequest, request._request))
         actor.count("route", fail_open=True)
-        asked = serializer.routing_request(token=actor.token)
-        decision = store_decision(actor=actor, request=asked, routed=route(asked, actor))
+        routing_request = serializer.routing_request(token=actor.token)
+        decision = store_decision(actor=actor, request=routing_request, routed=route(routing_request, actor))
         return PayloadResponse(route_payload(decision))
 
 

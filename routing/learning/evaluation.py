@@ -6,7 +6,8 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from routing.learning.grounded import Floats
+
 BINS = 10
 _RESAMPLES = 1000
 

@@ -16,6 +16,7 @@ Indices = NDArray[np.int64]
 LEFT, RIGHT, TIE, BOTH_BAD = range(4)
 OUTCOMES = ("left", "right", "tie", "both_bad")
 _MAX_THETA = 30.0
+_MIN_CHANCE = 1e-12
 
 
 class Terms(NamedTuple):
@@ -42,9 +43,16 @@ def probabilities(theta_left: Floats, theta_right: Floats, tie_factor: float) ->
 
 def win_chance(theta: Floats, theta_other: Floats, tie_factor: float) -> Floats:
     """Return the chance of being better; ties and both bad count half."""
-    b, c = np.exp(np.clip(theta, -_MAX_THETA, _MAX_THETA)), np.exp(np.clip(theta_other, -_MAX_THETA, _MAX_THETA))
-    chances: Floats = 0.5 * (1 + b / (b + tie_factor * c + 1) - c / (c + tie_factor * b + 1))
+    t = terms(theta, theta_other, tie_factor)
+    chances: Floats = 0.5 * (1 + t.left / t.left_win - t.right / t.right_win)
     return chances
+
+
+def log_losses(theta_left: Floats, theta_right: Floats, outcome: Indices, tie_factor: float) -> Floats:
+    """Return −log likelihood of each vote, shape (votes,)."""
+    chances = probabilities(theta_left, theta_right, tie_factor)
+    losses: Floats = -np.log(np.maximum(chances[outcome, np.arange(len(outcome))], _MIN_CHANCE))
+    return losses
 
 
 class Loss(NamedTuple):

@@ -16,7 +16,7 @@ from scipy.special import stdtrit
 
 from routing.learning.features import CELLS
 from routing.learning.fitting import Design, Sides, fit
-from routing.learning.grounded import Floats, Indices, information, probabilities
+from routing.learning.grounded import Floats, Indices, information, log_losses
 from routing.learning.router import Router
 from routing.learning.votes import FOLDS, TrainingVotes, empty_matrix
 
@@ -26,7 +26,7 @@ BETA_SD, MEAN_BETA_SD, MEAN_SD = 1.0, 3.0, 1.0
 # τ that are tried. Of n-grams, larger ones only learn the questions by heart.
 LABEL_SCALES, FEATURE_SCALES = (0.2, 0.4, 0.7, 1.0, 1.4), (0.1, 0.2, 0.4)
 # The newest votes, which choose the scales.
-MAX_GATE_VOTES = 20_000
+MAX_TEST_VOTES = 20_000
 # A joint covariance of more parameters would take gigabytes.
 _MAX_JOINT_PARAMETERS = 3_000
 # The spread of β is estimated once there are this many models, and is BETA_SD before.
@@ -54,7 +54,7 @@ class Trained:
 
 def train(votes: TrainingVotes) -> Trained:
     """Choose the heads by cross-validation on the newest votes, then fit those that passed on all."""
-    newest = votes.subset(slice(-MAX_GATE_VOTES, None)) if len(votes) > MAX_GATE_VOTES else votes
+    newest = votes.subset(slice(-MAX_TEST_VOTES, None)) if len(votes) > MAX_TEST_VOTES else votes
     labels, features = choose_scales(newest)
     return Trained(fit_router(votes, label_scale=labels["scale"], feature_scale=features["scale"]), [labels, features])
 
@@ -68,7 +68,7 @@ def choose_scales(votes: TrainingVotes) -> tuple[HeadReport, HeadReport]:
     def with_labels(number: int, scale: float) -> Sides:
         return base.fit(votes, weight * (folds != number), label_scale=scale).sides
 
-    labels = _gate("labels", LABEL_SCALES, votes, without, with_labels)
+    labels = _test_head("labels", LABEL_SCALES, votes, without, with_labels)
     if labels["passed"]:
         without = [base.fit(votes, weight * (folds != number), label_scale=labels["scale"]) for number in range(FOLDS)]
     models = len(votes.models)
@@ -86,11 +86,11 @@ def choose_scales(votes: TrainingVotes) -> tuple[HeadReport, HeadReport]:
         added = design.strengths(fitted.weights)
         return Sides(sides.left + added.left, sides.right + added.right)
 
-    features = _gate("n-grams", FEATURE_SCALES, votes, without, with_features)
+    features = _test_head("n-grams", FEATURE_SCALES, votes, without, with_features)
     return labels, features
 
 
-def _gate(
+def _test_head(
     name: str,
     scales: Sequence[float],
     votes: TrainingVotes,
@@ -104,10 +104,11 @@ def _gate(
     folds, weight = votes.folds(), votes.weight
     gains = np.zeros((len(scales), len(votes)))
     for number in range(FOLDS):
-        held_out = folds == number
+        held_out, tie_factor = folds == number, 1 + np.exp(before[number].kappa)
+        losses = log_losses(*before[number].sides, votes.outcome, tie_factor)
         for row, scale in enumerate(scales):
-            after = _log_loss(votes, head(number, scale), before[number].kappa)
-            gains[row, held_out] = (_log_loss(votes, before[number].sides, before[number].kappa) - after)[held_out]
+            after = log_losses(*head(number, scale), votes.outcome, tie_factor)
+            gains[row, held_out] = (losses - after)[held_out]
     by_fold = np.array([np.bincount(folds, weights=weight * gain, minlength=FOLDS) for gain in gains])
     others = by_fold.sum(axis=1, keepdims=True) - by_fold
     gain = gains[others.argmax(axis=0)[folds], np.arange(len(votes))]
@@ -126,12 +127,6 @@ def clustered_lower_bound(values: Floats, weight: Floats, cluster: Indices) -> t
         return mean, -1e9
     error = np.sqrt((deviations**2).sum() * clusters / (clusters - 1)) / weight.sum()
     return mean, mean - float(stdtrit(clusters - 1, _CONFIDENCE)) * float(error)
-
-
-def _log_loss(votes: TrainingVotes, sides: Sides, kappa: float) -> Floats:
-    chances = probabilities(sides.left, sides.right, 1 + np.exp(kappa))
-    losses: Floats = -np.log(np.maximum(chances[votes.outcome, np.arange(len(votes))], 1e-12))
-    return losses
 
 
 def _precision(models: int, scale: float) -> Floats:

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from routing.learning.features import CELLS, VERSION, prompt_features
+from routing.learning.grounded import Floats
 
 DIALS = tuple(round(number / 20, 2) for number in range(21))
 
-Floats = NDArray[np.float64]
 _ARRAYS = ("strengths", "covariance", "features", "feature_variances")
 
 

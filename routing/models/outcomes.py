@@ -7,7 +7,7 @@ from battles.models import RoutingDecision
 
 
 class DecisionOutcome(models.Model):
-    """What an application reports of a decision: an answer was good, or one of the two models is better."""
+    """Outcome of a decision as its application reports it: a good answer, or the better of two models."""
 
     class Better(models.TextChoices):
         MODEL = "model", _("the chosen model")

@@ -19,7 +19,7 @@ class RouterSnapshotQuerySet(models.QuerySet["RouterSnapshot"]):
 
 
 class RouterSnapshot(models.Model):
-    """One training. Published ones decide; immutable."""
+    """Result of one training; immutable. The newest published one decides."""
 
     class State(models.TextChoices):
         PUBLISHED = "published", _("published")

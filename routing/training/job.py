@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC
 
 import numpy as np
@@ -14,10 +14,10 @@ from leaderboard.models import OVERALL, AggregationRun
 from routing.candidates import current_table
 from routing.learning.choosing import dial_table, win_chances
 from routing.learning.features import VERSION
-from routing.learning.grounded import Floats, probabilities
 from routing.learning.heads import METHOD, HeadReport, clustered_lower_bound, fit_router, train
 from routing.learning.router import Router, UnusableSnapshot
 from routing.models import RouterSnapshot
+from routing.training.predictions import expected_costs, predict_losses, predict_scores
 from routing.training.vote_log import VoteLog, read_votes
 
 MIN_VOTES = 30
@@ -28,12 +28,6 @@ MIN_COMPARED_VOTES, MAX_COMPARED_VOTES = 30, 5_000
 _PROMPTS_AT_ONCE = 200
 _LOCK = 0x524F5554
 State = RouterSnapshot.State
-
-
-@dataclass(frozen=True)
-class Candidate:
-    router: Router
-    heads: list[HeadReport]
 
 
 def train_if_due() -> RouterSnapshot | None:
@@ -108,26 +102,12 @@ def _worse_than_published(log: VoteLog, heads: list[HeadReport]) -> str:
         return ""
     labels, features = heads
     rival = fit_router(log.votes.subset(old), label_scale=labels["scale"], feature_scale=features["scale"])
-    loss, loss_before = (_log_loss(router, log, new) for router in (rival, before))
+    loss, loss_before = (predict_losses(router, log, new) for router in (rival, before))
     held_out = log.votes.subset(new)
     mean, lower_bound = clustered_lower_bound(loss - loss_before, held_out.weight, held_out.cluster)
     if lower_bound <= 0:
         return ""
     return f"On {len(new)} newer votes its log loss is {mean:.4f} above that of {published.public_id}."
-
-
-def strengths(router: Router, log: VoteLog, rows: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> Floats:
-    """Return θ of the log's models for the prompts of these votes, shape (rows, models)."""
-    scored = [router.scores(log.votes.models, log.labels[row], log.prompts[row]).theta for row in rows.tolist()]
-    return np.array(scored).reshape(len(rows), len(log.votes.models))
-
-
-def _log_loss(router: Router, log: VoteLog, rows: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> Floats:
-    theta, number = strengths(router, log, rows), np.arange(len(rows))
-    votes = log.votes
-    chances = probabilities(theta[number, votes.left[rows]], theta[number, votes.right[rows]], router.tie_factor)
-    losses: Floats = -np.log(np.maximum(chances[votes.outcome[rows], number], 1e-12))
-    return losses
 
 
 def find_prices(router: Router, log: VoteLog) -> tuple[float, ...]:
@@ -136,11 +116,9 @@ def find_prices(router: Router, log: VoteLog) -> tuple[float, ...]:
     if len(table.models) < 2:
         return router.prices
     models = [model.pk for model in table.models]
-    chances, costs = [], []
-    rows = range(max(len(log) - MAX_PRICED_PROMPTS, 0), len(log))
-    for begin in range(rows.start, rows.stop, _PROMPTS_AT_ONCE):
-        part = range(begin, min(begin + _PROMPTS_AT_ONCE, rows.stop))
-        theta = np.array([router.scores(models, log.labels[row], log.prompts[row]).theta for row in part])
+    chances = []
+    rows = np.arange(max(len(log) - MAX_PRICED_PROMPTS, 0), len(log))
+    for begin in range(0, len(rows), _PROMPTS_AT_ONCE):
+        theta = predict_scores(router, log, rows[begin : begin + _PROMPTS_AT_ONCE], models).theta
         chances.append(win_chances(theta, table.weights, router.tie_factor))
-        costs += [table.expected_costs(sum(map(len, log.prompts[row])), log.labels[row][0]) for row in part]
-    return dial_table(np.concatenate(chances), np.array(costs))
+    return dial_table(np.concatenate(chances), expected_costs(table, log, rows))

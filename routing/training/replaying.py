@@ -5,15 +5,16 @@ from typing import TypedDict
 import numpy as np
 
 from routing.candidates import current_table
-from routing.learning.choosing import Option, choose, dial_table, win_chances
+from routing.learning.choosing import Options, choose, dial_table, win_chances
 from routing.learning.evaluation import Calibration, calibration, quality_area, quality_hull, replay
 from routing.learning.grounded import Floats, Indices, win_chance
 from routing.learning.heads import HeadReport, choose_scales, fit_router
 from routing.learning.router import Router, Scores
-from routing.training.job import MIN_VOTES, strengths
+from routing.training.job import MIN_VOTES
+from routing.training.predictions import expected_costs, predict_scores, predict_sides
 from routing.training.vote_log import VoteLog, read_votes
 
-DIALS = (0.0, 0.25, 0.5, 0.75, 1.0)
+REPLAYED_DIALS = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Share of the votes that is trained on by default, the oldest.
 TRAINED_SHARE = 0.8
 MAX_REPHRASED = 200
@@ -81,12 +82,7 @@ class _Replay:
         places = [rows[model] for model in self.models]
         self.weights = table.weights[places]
         self.waits = table.first_token_ms[places]
-        self.costs = np.array(
-            [
-                table.expected_costs(sum(map(len, log.prompts[row])), log.labels[row][0])[places]
-                for row in self.later.tolist()
-            ]
-        )
+        self.costs = expected_costs(table, log, self.later)[:, places]
         training = log.votes.subset(old)
         self.heads = list(choose_scales(training))
         labels, features = (head["scale"] for head in self.heads)
@@ -96,13 +92,15 @@ class _Replay:
         self.router = fit_router(training, label_scale=labels, feature_scale=features)
 
     def result(self) -> ReplayResult:
-        scores = self._scores(self.router)
+        scores = predict_scores(self.router, self.log, self.later, self.models)
         chances = win_chances(scores.theta, self.weights, self.router.tie_factor)
         best = int(self.best_only.scores(self.models, [], []).theta.argmax())
         rows = len(self.later)
         router = replace(self.router, prices=dial_table(chances, self.costs))
-        label_scores = self._scores(self.by_label)
-        dials = [self._line(f"router, dial {dial}", self._choices(router, scores, best, dial)) for dial in DIALS]
+        label_scores = predict_scores(self.by_label, self.log, self.later, self.models)
+        dials = [
+            self._line(f"router, dial {dial}", self._choices(router, scores, best, dial)) for dial in REPLAYED_DIALS
+        ]
         lines = [
             self._line("random", np.random.default_rng(_SEED).integers(0, len(self.models), rows)),
             self._line("cheapest", self.costs.argmin(axis=1)),
@@ -124,19 +122,13 @@ class _Replay:
             same_target=self._same_target(chances),
         )
 
-    def _scores(self, router: Router) -> Scores:
-        """Return scores of the candidates for each later vote, shape (votes, models)."""
-        found = [router.scores(self.models, self.log.labels[row], self.log.prompts[row]) for row in self.later.tolist()]
-        return Scores(np.array([each.theta for each in found]), np.array([each.sd for each in found]))
-
     def _choices(self, router: Router, scores: Scores, best: int, dial: float) -> Indices:
         random = np.random.default_rng(_SEED)
         chosen = []
         for theta, sd, costs in zip(scores.theta, scores.sd, self.costs, strict=True):
-            options = [Option(*option) for option in zip(range(len(costs)), self.weights, costs, strict=True)]
             choice = choose(
-                options, Scores(theta, sd), price=router.price(dial), best=best, random=random,
-                tie_factor=router.tie_factor,
+                Options(range(len(costs)), self.weights, costs), Scores(theta, sd), price=router.price(dial), best=best,
+                random=random, tie_factor=router.tie_factor,
             )  # fmt: skip
             chosen.append(choice.model)
         return np.array(chosen, dtype=np.int64)
@@ -180,9 +172,7 @@ class _Replay:
         return chosen
 
     def _calibration(self) -> Calibration:
-        theta, number = strengths(self.router, self.log, self.later), np.arange(len(self.later))
-        votes, rows = self.votes, self.later
-        left, right = theta[number, votes.left[rows]], theta[number, votes.right[rows]]
+        left, right = predict_sides(self.router, self.log, self.later)
         return calibration(win_chance(left, right, self.router.tie_factor), self._left_share())
 
     def _same_target(self, chances: Floats) -> float:

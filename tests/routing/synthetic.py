@@ -1,10 +1,12 @@
 """A made-up arena with known strengths, kinds of prompts and prices."""
 
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import TypedDict
 
 import numpy as np
 
-from routing.learning.choosing import Choice, Option, choose, dial_table, win_chances
+from routing.learning.choosing import Choice, Options, choose, dial_table, win_chances
 from routing.learning.grounded import Floats, Indices, probabilities
 from routing.learning.heads import Trained, train
 from routing.learning.router import Router
@@ -19,13 +21,22 @@ WORDS = {
 TIE_FACTOR = 1.6
 
 
-class SyntheticArena:
-    """strengths: shape (models, KINDS); prices: US dollars of an answer, from 1 to 100 cents."""
+class Design(TypedDict, total=False):
+    models: int
+    spread: float
+    kind_spread: float
 
-    def __init__(self, *, models: int = 12, seed: int = 0, spread: float = 1.0) -> None:
+
+class SyntheticArena:
+    """strengths: shape (models, KINDS); prices: US dollars of an answer, from 1 to 100 cents.
+
+    spread, kind_spread: of strengths in general, and of a model's strengths between the kinds.
+    """
+
+    def __init__(self, *, models: int = 12, seed: int = 0, spread: float = 1.0, kind_spread: float = 0.45) -> None:
         self.random = np.random.default_rng(seed)
         general = self.random.normal(0.8, 0.25, models) * spread
-        self.strengths = general[:, None] + self.random.normal(0, 0.45, (models, len(KINDS))) * spread
+        self.strengths = general[:, None] + self.random.normal(0, kind_spread, (models, len(KINDS))) * spread
         # The strongest model is the dearest; other prices say nothing.
         prices = self.random.permutation(np.geomspace(0.01, 1, models))
         dearest, strongest = int(prices.argmax()), int(self.strengths.mean(axis=1).argmax())
@@ -36,7 +47,8 @@ class SyntheticArena:
         known = WORDS[KINDS[kind]].split()
         return " ".join(self.random.choice(known, words))
 
-    def votes(self, size: int, *, words: int = 8) -> TrainingVotes:
+    def votes(self, size: int, *, words: int = 8, of_voter: int = 1) -> TrainingVotes:
+        """of_voter: votes of each voter."""
         models = len(self.prices)
         kinds = self.random.integers(0, len(KINDS), size)
         left = self.random.integers(0, models, size)
@@ -46,7 +58,8 @@ class SyntheticArena:
         names, labels = label_matrix([[KINDS[kind]] for kind in kinds])
         features = feature_matrix([[self.text(kind, words)] for kind in kinds])
         each = np.arange(size)
-        return TrainingVotes(tuple(range(models)), left, right, outcome, each, each, names, labels, features)
+        voter = each // of_voter
+        return TrainingVotes(tuple(range(models)), left, right, outcome, voter, each, names, labels, features)
 
     def trained(self, size: int) -> Trained:
         return train(self.votes(size))
@@ -54,15 +67,28 @@ class SyntheticArena:
     def true_chances(self, kind: int) -> Floats:
         return win_chances(self.strengths[:, kind], np.ones(len(self.prices)), TIE_FACTOR)
 
+    def gains(self, router: Router, *, prompts: int = 400) -> tuple[float, float]:
+        """Return the chance of winning at dial 1 less that of the model that seems best, and the possible gain."""
+        truth = np.array([self.true_chances(kind) for kind in range(len(KINDS))])
+        best = int(router.strengths[:-1, 0].argmax())
+        kinds, choices = self.choices(router, dial=1, prompts=prompts, best=best)
+        always_best = truth[kinds, best]
+        gain = truth[kinds, [choice.model for choice in choices]] - always_best
+        return float(gain.mean()), float((truth[kinds].max(axis=1) - always_best).mean())
+
     def priced(self, router: Router, *, prompts: int = 300) -> Router:
         kinds = self.random.integers(0, len(KINDS), prompts)
         theta = [router.scores(router.models, [KINDS[kind]], [self.text(kind)]).theta for kind in kinds]
         chances = win_chances(np.array(theta), np.ones(len(self.prices)), router.tie_factor)
         return replace(router, prices=dial_table(chances, np.tile(self.prices, (prompts, 1))))
 
+    def options(self, router: Router) -> Options:
+        """Return all models, with equal weights."""
+        return Options(router.models, np.ones(len(router.models)), self.prices[list(router.models)])
+
     def choices(self, router: Router, *, dial: float, prompts: int, best: int | None) -> tuple[Indices, list[Choice]]:
         kinds = self.random.integers(0, len(KINDS), prompts)
-        options = [Option(model, 1.0, float(self.prices[model])) for model in router.models]
+        options = self.options(router)
         return kinds, [
             choose(
                 options,
@@ -74,3 +100,15 @@ class SyntheticArena:
             )
             for kind in kinds
         ]
+
+
+def confidences(seeds: Iterable[int], *, prompts: int) -> tuple[Floats, Floats]:
+    """Return the confidence of each choice, and 1 where it is stronger than the runner-up, in the arenas of seeds."""
+    confidence, is_right = [], []
+    for seed in seeds:
+        arena = SyntheticArena(seed=seed)
+        kinds, choices = arena.choices(arena.trained(1_500).router, dial=1, prompts=prompts, best=None)
+        for kind, choice in zip(kinds, choices, strict=True):
+            confidence.append(choice.confidence)
+            is_right.append(arena.strengths[choice.model, kind] > arena.strengths[choice.runner_up, kind])
+    return np.array(confidence), np.array(is_right, dtype=float)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from battles.actions import cast_vote
-from battles.models import Answer, Battle, RoutingDecision, Turn, Vote
+from battles.models import Battle, RoutingDecision, Vote
 from battles.worker import turn_store
 from battles.worker.call_store import CallResult
 from models_registry.models import Breaker, LanguageModel, ModelLimit, Price
@@ -65,11 +65,6 @@ def explored_battle(member: Any, models: list[LanguageModel], monkeypatch: pytes
     return Battle.objects.get(public_id=battle["id"])
 
 
-def answered(battle: Battle) -> None:
-    battle.turns.update(state=Turn.State.DONE)
-    Answer.objects.filter(turn__battle=battle).update(state=Answer.State.DONE, text="an answer")
-
-
 def test_undecided_battle_names_its_pair_nowhere(models, member, monkeypatch, caplog):
     battle = explored_battle(member, models, monkeypatch)
     assert (battle.mode, battle.origin, battle.propensity) == (Battle.Mode.BLIND, Battle.Origin.ROUTER, 0.5)
@@ -87,7 +82,7 @@ def test_undecided_battle_names_its_pair_nowhere(models, member, monkeypatch, ca
             response = browser.get(path)
             everything = (response.content.decode() + str(response.headers)).lower()
             assert not [name for name in NAMES if name in everything], (state, path)
-        answered(battle)
+        make.complete_answers(battle)
     assert browser.get(pages[0]).json()["decision"] == {
         "target": "arena", "query_type": "general-chat",
         "reason": {
@@ -99,7 +94,7 @@ def test_undecided_battle_names_its_pair_nowhere(models, member, monkeypatch, ca
 
 def test_vote_reveals_the_decision(models, member, monkeypatch):
     battle = explored_battle(member, models, monkeypatch)
-    answered(battle)
+    make.complete_answers(battle)
     vote = cast_vote(actor=member, battle=battle, choice=Vote.Choice.LEFT)
     assert vote.origin == Battle.Origin.ROUTER
     browser = make.browser(member)
@@ -168,7 +163,7 @@ def test_model_over_budget_makes_way_for_the_next(models, member):
 
 
 def failing(battle: Battle, *, slug: str) -> Any:
-    claimed, calls = turn_store.claim_and_start(battle.turns.get().pk)
+    [(claimed, calls)] = turn_store.claim_and_start([battle.turns.get().pk])
     [call] = [call for call in calls if call.row.model.slug == slug]
     return turn_store.redraw(claimed, call, CallResult(error=FailureCode.INTERRUPTED))
 
@@ -206,7 +201,7 @@ def test_follow_ups_of_a_chat_keep_its_model(models, member, monkeypatch):
     router.strengths = {model.pk: 9.0 for model in others} | {ada.pk: 0.0}
     browser = make.browser(member)
     for turn in range(10):
-        answered(battle)
+        make.complete_answers(battle)
         path = f"/api/v1/battles/{battle.public_id}/messages/"
         response = browser.post(path, {"prompt": f"Number {turn}?"}, content_type="application/json")
         shown = response.json()

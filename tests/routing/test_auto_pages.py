@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from battles.models import Answer, Battle, RoutingDecision, Turn
+from battles.models import Battle, RoutingDecision
 from models_registry.models import LanguageModel
 from tests import make
 from tests.routing import trained
@@ -31,8 +31,7 @@ def ask(browser: Client, **fields: str) -> Battle:
 
 
 def answered(battle: Battle) -> str:
-    battle.turns.update(state=Turn.State.DONE)
-    Answer.objects.filter(turn__battle=battle).update(state=Answer.State.DONE, text="Fine.")
+    make.complete_answers(battle)
     return f"/s/{battle.session.public_id}/"
 
 

@@ -1,5 +1,3 @@
-"""routing.policy: which model, pair or refusal a request gets."""
-
 from dataclasses import replace
 from decimal import Decimal
 

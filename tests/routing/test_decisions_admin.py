@@ -17,6 +17,7 @@ CANDIDATES = [
         "cost": "0.00010000", "first_token_ms": 210, "reason_out": "",
     },
     {"model": "bob", "name": "<b>Bob", "win_chance": None, "reason_out": "tools"},
+    {"model": "cyd", "name": "Cyd", "win_chance": 0.4, "good_enough": 0.5, "cost": "0.00000000"},
 ]  # fmt: skip
 
 
@@ -30,8 +31,9 @@ def test_decision_shows_candidates_as_table(client: Client):
     row = decision(make.model(name="Ada"), candidates=CANDIDATES, details={"win_chance": 0.62})
     page = client.get(f"{DECISIONS}{row.pk}/change/").text
     assert "Chosen because it wins 62 % of such questions here." in page
-    assert '<tr><th scope="row">Ada</th><td>62 %</td><td>70 %</td><td>$0.00010000</td><td>210 ms</td>' in page
+    assert '<tr><th scope="row">Ada</th><td>62 %</td><td>70 %</td><td>$0.00010</td><td>210 ms</td>' in page
     assert '<tr><th scope="row">&lt;b&gt;Bob</th><td>–</td>' in page
+    assert '<tr><th scope="row">Cyd</th><td>40 %</td><td>50 %</td><td>$0</td>' in page
     assert "<caption>Candidates, the best first</caption>" in page
     assert 'name="_save"' not in page
 

@@ -5,8 +5,8 @@ from django.core.management import CommandError, call_command
 
 from routing.models import RouterEvaluation
 from tests.leaderboard.vote_factory import contestants
+from tests.routing.prompted_votes import cast_with_prompts
 from tests.routing.public_data import FOLDER
-from tests.routing.test_training import cast_with_prompts
 
 pytestmark = pytest.mark.django_db
 

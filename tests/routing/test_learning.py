@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from routing.learning import evaluation, grounded
-from routing.learning.choosing import DRAWS, Option, choose, dial_table, win_chances
+from routing.learning.choosing import DRAWS, Options, choose, dial_table, win_chances
 from routing.learning.features import CELLS, prompt_features
 from routing.learning.router import DIALS, Router, Scores, UnusableSnapshot
 from tests.routing.synthetic import SyntheticArena
@@ -64,16 +64,21 @@ def test_outcomes_have_probabilities_and_exact_gradient():
 
 
 def _choose(theta, sd, costs=None, price=0.0, best=None):
-    costs = costs or [0.01] * len(theta)
-    options = [Option(number, 1.0, cost) for number, cost in enumerate(costs)]
+    options = Options(range(len(theta)), np.ones(len(theta)), np.array(costs or [0.01] * len(theta)))
     scores = Scores(np.array(theta, dtype=float), np.array(sd, dtype=float))
     return choose(options, scores, price=price, best=best, random=np.random.default_rng(1), tie_factor=1.5)
 
 
 def test_best_of_board_is_left_only_for_surely_stronger():
     assert _choose([1.0, 1.2], [0.3, 0.3], best=0).model == 0
-    assert _choose([1.0, 1.4], [0.3, 0.3], best=0).model == 1
+    assert _choose([1.0, 1.5], [0.3, 0.3], best=0).model == 0
+    assert _choose([1.0, 1.6], [0.3, 0.3], best=0).model == 1
     assert _choose([1.0, 1.2], [0.3, 0.3]).model == 1
+
+
+def test_cheaper_model_needs_no_surety_only_where_prices_count():
+    assert _choose([1.0, 1.2], [0.3, 0.3], [0.1, 0.001], best=0).model == 0
+    assert _choose([1.0, 1.2], [0.3, 0.3], [0.1, 0.001], price=1.0, best=0).model == 1
 
 
 def test_price_prefers_cheap_model_but_never_dear_weak_one():

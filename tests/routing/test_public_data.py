@@ -10,7 +10,7 @@ from routing.learning.votes import TrainingVotes
 from tests.routing.public_data import crowd, mmlu, trained_on_half
 
 
-def test_small_arena_passes_gate_and_recovers_gap():
+def test_small_arena_passes_test_and_recovers_gap():
     trained, curve = trained_on_half(0, 300)
     assert trained.heads[1]["passed"]
     assert curve.area >= 0.59
@@ -24,6 +24,7 @@ def test_half_of_questions_recovers_gap_at_fewer_strong_calls():
     assert np.mean([curve.least_share(0.8) for curve in curves]) <= 0.65
 
 
+@pytest.mark.slow
 def test_shuffled_outcomes_switch_head_off():
     """A bound of 95 % lets one of twenty through."""
     passed = 0
@@ -41,7 +42,8 @@ def test_shuffled_outcomes_of_many_questions_switch_head_off():
     assert not any(head["passed"] for head in trained.heads)
 
 
-def test_labels_of_crowd_pass_gate_and_lower_log_loss():
+@pytest.mark.slow
+def test_labels_of_crowd_pass_test_and_lower_log_loss():
     votes = crowd()
     losses = []
     for seed in range(6):

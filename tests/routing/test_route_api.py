@@ -1,5 +1,3 @@
-"""POST route/, and the decisions that it stores."""
-
 import json
 from typing import Any
 

@@ -1,37 +1,39 @@
-"""Decisions in arenas whose true strengths are known."""
-
 import numpy as np
 import pytest
 
-from tests.routing.synthetic import KINDS, SyntheticArena
-
-
-def _figures(seed: int) -> dict[str, float]:
-    arena = SyntheticArena(seed=seed)
-    router = arena.priced(arena.trained(3_000).router)
-    truth = np.array([arena.true_chances(kind) for kind in range(len(KINDS))])
-    best = int(router.strengths[:-1, 0].argmax())
-    figures = {"always_best": 0.0, "oracle": 0.0}
-    for dial in (1.0, 0.2):
-        kinds, choices = arena.choices(router, dial=dial, prompts=400, best=best)
-        models = np.array([choice.model for choice in choices])
-        figures[f"quality {dial}"] = float(truth[kinds, models].mean())
-        figures[f"cost {dial}"] = float(arena.prices[models].mean())
-        figures |= {"always_best": float(truth[kinds, best].mean()), "oracle": float(truth[kinds].max(axis=1).mean())}
-        figures["cost best"] = float(arena.prices[best])
-    return figures
+from routing.learning.router import Router
+from tests.routing.synthetic import KINDS, SyntheticArena, confidences
 
 
 @pytest.mark.parametrize("arenas", [1, pytest.param(6, marks=pytest.mark.slow)])
 def test_best_dial_gains_and_low_dial_saves(arenas):
-    """A single arena of six may lose two points of a hundred: a probability of .8 is no certainty."""
-    found = [_figures(seed) for seed in range(arenas)]
-    gains = np.array([each["quality 1.0"] - each["always_best"] for each in found])
-    possible = np.array([each["oracle"] - each["always_best"] for each in found])
-    assert gains.min() >= -0.02
-    assert gains.mean() >= 0.6 * possible.mean()
-    assert all(each["cost 0.2"] <= 0.3 * each["cost best"] for each in found)
-    assert all(each["quality 0.2"] >= 0.9 * each["always_best"] for each in found)
+    gains, possible = [], []
+    for seed in range(arenas):
+        arena = SyntheticArena(seed=seed)
+        router = arena.priced(arena.trained(3_000).router)
+        gain, possible_gain = arena.gains(router)
+        gains.append(gain)
+        possible.append(possible_gain)
+        _assert_low_dial_saves(arena, router)
+    assert min(gains) >= -0.005
+    assert sum(gains) >= 0.6 * sum(possible)
+
+
+def _assert_low_dial_saves(arena: SyntheticArena, router: Router) -> None:
+    best = int(router.strengths[:-1, 0].argmax())
+    kinds, choices = arena.choices(router, dial=0.2, prompts=400, best=best)
+    truth = np.array([arena.true_chances(kind) for kind in range(len(KINDS))])
+    models = np.array([choice.model for choice in choices])
+    assert arena.prices[models].mean() <= 0.3 * arena.prices[best]
+    assert truth[kinds, models].mean() >= 0.9 * truth[kinds, best].mean()
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(6, marks=pytest.mark.slow)])
+def test_models_hardly_apart_are_not_preferred_by_luck(seed):
+    """With a probability of .8 of being stronger, the luckiest of eleven models lost .018 and .006 here."""
+    arena = SyntheticArena(seed=seed, spread=0.5)
+    gain, _ = arena.gains(arena.trained(3_000).router)
+    assert gain >= -0.005
 
 
 def test_equal_models_are_explored_and_none_is_favoured():
@@ -48,14 +50,7 @@ def test_equal_models_are_explored_and_none_is_favoured():
 
 @pytest.mark.parametrize("arenas", [2, pytest.param(12, marks=pytest.mark.slow)])
 def test_confidence_is_how_often_the_choice_is_right(arenas):
-    confidence, is_right = [], []
-    for seed in range(arenas):
-        arena = SyntheticArena(seed=100 + seed)
-        router = arena.trained(1_500).router
-        kinds, choices = arena.choices(router, dial=1, prompts=60, best=None)
-        for kind, choice in zip(kinds, choices, strict=True):
-            confidence.append(choice.confidence)
-            is_right.append(arena.strengths[choice.model, kind] > arena.strengths[choice.runner_up, kind])
-    sure = np.array(confidence) > 0.8
+    confidence, is_right = confidences(range(100, 100 + arenas), prompts=60)
+    sure = confidence > 0.8
     assert sure.sum() > 20
-    assert abs(np.mean(np.array(is_right)[sure]) - np.mean(np.array(confidence)[sure])) < 0.12
+    assert abs(np.mean(is_right[sure]) - np.mean(confidence[sure])) < 0.12

@@ -6,34 +6,16 @@ from django.core.management import call_command
 from django.db import DatabaseError, transaction
 from django.db.models.functions import Now
 
-from battles.models import Battle, Session, Turn, Vote
-from models_registry.models import LanguageModel
+from battles.models import Battle, Session
+from routing.learning.heads import Trained
 from routing.learning.router import Router
 from routing.models import RouterSnapshot
 from routing.training import job, vote_log
 from tests.leaderboard.vote_factory import ballot, cast_all, contestants
+from tests.routing.prompted_votes import cast_with_prompts
 
 pytestmark = pytest.mark.django_db
 State = RouterSnapshot.State
-
-
-def cast_with_prompts(
-    first: LanguageModel, second: LanguageModel, size: int, *, flipped: bool = False, **facts: object
-) -> list[Vote]:
-    """Cast votes that `first` wins on code and `second` on poems, or the other way round."""
-    kinds = [("write python function", "left", ["coding"]), ("a poem about love", "right", ["creative_writing"])]
-    ballots = []
-    for number in range(size):
-        _, choice, categories = kinds[number % 2]
-        if flipped or number % 10 == 9:
-            choice = {"left": "right", "right": "left"}[choice]
-        ballots.append(ballot(first, second, choice, categories=categories, language="en", **facts))
-    votes = cast_all(ballots)
-    Turn.objects.bulk_create(
-        Turn(battle=vote.battle, index=0, prompt=f"{kinds[number % 2][0]} {number}", state=Turn.State.DONE)
-        for number, vote in enumerate(votes)
-    )
-    return votes
 
 
 def test_few_votes_train_nothing_and_are_reported(capsys):
@@ -102,7 +84,7 @@ def test_router_worse_on_newer_votes_is_not_published(monkeypatch):
         {"name": name, "passed": False, "gain": 0, "lower_bound": -1, "scale": 0.0} for name in ("labels", "n-grams")
     ]
     train = job.train
-    monkeypatch.setattr(job, "train", lambda votes: job.Candidate(train(votes).router, off))
+    monkeypatch.setattr(job, "train", lambda votes: Trained(train(votes).router, off))
     second = job.train_router(slot="second")
     assert second.state == State.WORSE
     assert "On 100 newer votes its log loss is" in second.message

@@ -1,5 +1,3 @@
-"""Types of questions, and the sentences of decisions."""
-
 import pytest
 
 from battles.labels import Labels

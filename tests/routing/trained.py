@@ -1,21 +1,15 @@
 """Routers of tests: strengths by model, independent of the prompt unless a label has strengths of its own."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from models_registry.models import LanguageModel
-from routing import learned_choice, router_cache
-from routing.learning.choosing import Choice, Option
+from routing import learned_choice
+from routing.learning.choosing import Choice, Options
+from routing.learning.router import Scores
 from routing.router_cache import HeldRouter
-
-
-class FixedScores(NamedTuple):
-    theta: NDArray[np.float64]
-    sd: NDArray[np.float64]
 
 
 class FixedRouter:
@@ -36,23 +30,23 @@ class FixedRouter:
     def price(self, dial: float) -> float:
         return self._price * (1 - dial)
 
-    def scores(self, models: Sequence[int], labels: Sequence[str], texts: Sequence[str]) -> FixedScores:
+    def scores(self, models: Sequence[int], labels: Sequence[str], texts: Sequence[str]) -> Scores:
         strengths = dict(self.strengths)
         for label in labels:
             strengths |= self.by_label.get(label, {})
-        return FixedScores(np.array([strengths[pk] for pk in models]), np.full(len(models), self.sd))
+        return Scores(np.array([strengths[pk] for pk in models]), np.full(len(models), self.sd))
 
 
-def choose(options: Sequence[Option], scores: FixedScores, *, price: float, best: int | None, **_: object) -> Choice:
+def choose(options: Options, scores: Scores, *, price: float, best: int | None, **_: object) -> Choice:
     """Choose by strength minus price; models within one standard deviation disagree."""
     chances = 1 / (1 + np.exp(-scores.theta))
-    utilities = chances - price * np.array([option.cost for option in options])
+    utilities = chances - price * options.costs
     order = np.argsort(-utilities)
     first, second = int(order[0]), int(order[1])
     is_close = abs(scores.theta[first] - scores.theta[second]) < scores.sd[first]
-    pair = (options[first].model, options[second].model) if is_close else None
+    pair = (options.models[first], options.models[second]) if is_close else None
     return Choice(
-        options[first].model, options[second].model, 0.55 if is_close else 0.95, float(chances[first]),
+        options.models[first], options.models[second], 0.55 if is_close else 0.95, float(chances[first]),
         float(chances[first]), pair, 0.5 if pair else 1.0, chances, chances, utilities,
     )  # fmt: skip
 
@@ -70,7 +64,3 @@ def hold(
     patch.setattr(learned_choice, "choose", choose)
     patch.setattr(learned_choice, "held_router", lambda: held)
     return router
-
-
-def forget() -> None:
-    router_cache.forget()

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from routing.learning.heads import HeadReport
+from routing.management.head_lines import head_lines
 from routing.models import RouterEvaluation, RouterSnapshot
 from routing.training.replaying import ReplayResult, TooFewVotes, replay_votes
 from routing.training.two_models import GapResult, UnusableFile, evaluate_file
@@ -29,22 +29,15 @@ class Command(BaseCommand):
         snapshot = RouterSnapshot.objects.published().defer("parameters").first()
         RouterEvaluation.objects.create(snapshot=snapshot, votes=result["later_votes"], result=dict(result))
 
-    def _print_heads(self, heads: list[HeadReport]) -> None:
-        for head in heads:
-            self.stdout.write(
-                f"{head['name']:8} {'decides' if head['passed'] else 'is off '}  gain {head['gain']:+.4f}, "
-                f"lower bound {head['lower_bound']:+.4f}, scale {head['scale']}"
-            )
-
     def _print_gap(self, gap: GapResult) -> None:
-        self._print_heads(gap["heads"])
+        self.stdout.write("\n".join(head_lines(gap["heads"])))
         self.stdout.write(
             f"weak {gap['weak']:.3f}, strong {gap['strong']:.3f}; APGR {gap['area']:.3f}, CPT50 {gap['half']:.2f}, "
             f"CPT80 {gap['most']:.2f} on {gap['later_votes']:,} prompts, trained on {gap['trained_votes']:,}"
         )
 
     def _print_replay(self, result: ReplayResult) -> None:
-        self._print_heads(result["heads"])
+        self.stdout.write("\n".join(head_lines(result["heads"])))
         self.stdout.write(f"{'policy':34} {'wins':>6} {'95 %':>13} {'votes':>7} {'$/prompt':>10} {'first ms':>8}")
         for line in result["lines"]:
             wins, low, high = (

@@ -3,6 +3,7 @@ from datetime import UTC
 from django.core.management.base import BaseCommand
 
 from leaderboard.counting import schedule
+from routing.management.head_lines import head_lines
 from routing.training import job
 
 
@@ -15,9 +16,6 @@ class Command(BaseCommand):
             self.stdout.write("Another training is active.")
             return
         self.stdout.write(f"{snapshot.public_id}: {snapshot.get_state_display()}. {snapshot.message}".strip())
-        for head in snapshot.heads:
-            decision = f"decides, scale {head['scale']}" if head["passed"] else "is off"
-            self.stdout.write(
-                f"{head['name']:8} {decision}: gain {head['gain']:+.4f}, lower bound {head['lower_bound']:+.4f}"
-            )
+        for line in head_lines(snapshot.heads):
+            self.stdout.write(line)
         self.stdout.write(f"{snapshot.votes:,} votes, {snapshot.seconds:.1f} s.")
