@@ -120,8 +120,6 @@ def _decided(actor: Actor, models: list[LanguageModel]) -> RoutingDecision:
 def _compared(actor: Actor, models: list[LanguageModel]) -> Battle:
     battle_request = BattleRequest(Battle.Mode.COMPARE, tuple(model.slug for model in models))
     battle = actions.start_session(actor=actor, prompt="one two three", battle_request=battle_request)
-    battle.turns.update(state=Turn.State.DONE)
-    answers = Answer.objects.filter(turn__battle=battle)
-    answers.update(state=Answer.State.DONE, text="an answer")
-    actions.give_stars(actor=actor, answer=answers[0], stars=4)
+    make.complete_answers(battle)
+    actions.give_stars(actor=actor, answer=Answer.objects.filter(turn__battle=battle)[0], stars=4)
     return battle

@@ -2,23 +2,17 @@
 
 import gc
 import math
-import os
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from datetime import timedelta
 from functools import cache as cache_results
-from pathlib import Path
-from typing import Any
 
 import httpcore2
 import pgtrigger
 import pytest
 import redis
 from django.contrib.auth.models import Group
-from django.core.cache import cache
 from django.db import connections
 from django.db.backends.postgresql.operations import DatabaseOperations
 from django.test import Client, TransactionTestCase
@@ -36,8 +30,6 @@ from battles.worker import runner as battles_engine
 from battles.worker import turn_store
 from battles.worker.runner import Engine
 from common.db.triggers import allow_truncate_sql
-from common.rendering.frames import Rendered
-from common.rendering.renderer import Renderer
 from common.valkey import connections as valkey
 from common.valkey import limits
 from common.valkey.connections import connection, pool
@@ -52,34 +44,21 @@ from routing.rules import current_policy
 from site_content import current
 from tests import database_reset, make, migrated
 from tests.fake_provider import FakeProvider
-from tests.scheduling import SharedArenaScheduling, start_order
-from tests.services import RUN_DIR, has_own_database
+from tests.kept_renderer import RendererOfTests, stop_kept_children
+from tests.services import has_own_database
 from tests.site import Reader, answer_worker, serve
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Create the directory shared by the processes of this run; the controlling process removes it."""
-    gc.set_threshold(50_000, 20, 20)  # of 8 s of collecting tests, 1.7 were spent on collecting garbage
-    if not hasattr(config, "workerinput"):
-        os.environ[RUN_DIR] = directory = tempfile.mkdtemp(prefix="arena-test-run-", dir="/tmp")
-        Path(directory).chmod(0o711)  # for the unprivileged user that PostgreSQL runs as under root
-        config.add_cleanup(lambda: shutil.rmtree(directory))
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SharedArenaScheduling | None:
-    return SharedArenaScheduling(config, log) if config.getoption("dist") == "loadfile" else None
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run tests with whole arenas first, grouped by shared arena; otherwise keep the random order."""
-    items.sort(key=start_order)
+def pytest_configure() -> None:
+    gc.disable()  # of 8 s of collecting tests, 1.7 were spent on collecting garbage
 
 
 def pytest_collection_finish() -> None:
     """Leave modules and tests out of later garbage collections, which took a tenth of the CPU time."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -138,9 +117,11 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None, django_db_b
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     with django_db_blocker.unblock():
         database_reset.remember()
+    yield
+    database_reset.close()
 
 
 @pytest.fixture(autouse=True)
@@ -175,68 +156,43 @@ def _votes_are_numbered_at_once(request: pytest.FixtureRequest, _django_db_marke
 
 
 @pytest.fixture(autouse=True)
+def _nothing_is_left_of_the_previous_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One fixture: a dozen would take each test a millisecond, and its collection another."""
+    translation.deactivate()  # the thread keeps the language of the last request
+    _empty_valkey(monkeypatch)
+    _look_up_anew(monkeypatch)
+    _fill_caches(monkeypatch)
+
+
 def _empty_valkey(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Delete limits, streams and queues of the previous test, and close Valkey's circuit breaker."""
+    """Delete limits, streams, queues and cached values, and close Valkey's circuit breaker."""
     monkeypatch.setattr(valkey, "_away_until", 0.0)
     monkeypatch.setattr(valkey, "_has_missed", False)
     connection().flushdb()
-    cache.clear()
 
 
-@pytest.fixture(autouse=True)
-def _reset_language() -> None:
-    """The thread keeps the language of the previous test's last request."""
-    translation.deactivate()
-
-
-@pytest.fixture(autouse=True)
-def _models_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Do not cache models: many tests change them without the ORM's signals."""
-    monkeypatch.setattr(drawable_cache.cached_roster, "ttl_s", 0.0)
-    drawable_cache.cached_roster.invalidate()
-
-
-@pytest.fixture(autouse=True)
-def _no_model_has_a_profile() -> None:
-    """Begin with a filled cache, so that no test counts its query; profiles that a test stores are read."""
-    cached = profiles.cached_profiles
-    cached._value, cached._expires_at, cached._loaded_version = {}, float("inf"), cached._version
-
-
-@pytest.fixture(autouse=True)
-def _live_figures_are_read_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_figures.cached_figures, "ttl_s", 0.0)
-    live_figures.cached_figures.invalidate()
-
-
-@pytest.fixture(autouse=True)
-def _categories_are_looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Do not cache categories of the previous test."""
-    monkeypatch.setattr(custom_categories.rules, "ttl_s", 0.0)
-    custom_categories.rules.invalidate()
-
-
-@pytest.fixture(autouse=True)
-def _auto_mode_is_looked_up_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read rules, routers and figures again, and not in a thread, which would not see the test's rows."""
-    current_policy.invalidate()
-    call_medians.invalidate()
+def _look_up_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget what the previous test cached or learnt, such as the outage of moderation's endpoint."""
+    # Not cached within a test either: many change models without the ORM's signals.
+    for cached in (drawable_cache.cached_roster, live_figures.cached_figures, custom_categories.rules):
+        monkeypatch.setattr(cached, "ttl_s", 0.0)
+        cached.invalidate()
+    for cached in (
+        bans.in_force, chosen.in_force, groups.in_force, model_limits.in_force, budgets.chosen, listed_boards,
+        policy.current, current_policy, call_medians,
+    ):  # fmt: skip
+        cached.invalidate()
+    monkeypatch.setattr(endpoint, "_away_until", 0.0)
     router_cache.forget()
+    # Not read again in a thread, which would not see the test's rows.
     for cached in (call_medians, router_cache.held_router):
         monkeypatch.setattr(cached, "ttl_s", 3600)
 
 
-@pytest.fixture(autouse=True)
-def _bans_and_limits_are_looked_up_anew() -> None:
-    for cached in (
-        bans.in_force, chosen.in_force, groups.in_force, model_limits.in_force, budgets.chosen, listed_boards
-    ):  # fmt: skip
-        cached.invalidate()
-
-
-@pytest.fixture(autouse=True)
-def _site_content_is_the_arenas_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cache the content of an arena without an operator's, so that no page of a test reads it with a query."""
+def _fill_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cache an arena without profiles of models and without an operator's content, so that no test counts a query."""
+    known = profiles.cached_profiles  # profiles that a test stores are read
+    known._value, known._expires_at, known._loaded_version = {}, float("inf"), known._version
     own = ((current.site, current.Site()), (feedback.tags, feedback.built_in()), (suggestions.shown, []))
     for cached, value in own:
         cached.invalidate()
@@ -276,11 +232,10 @@ def limits_are_slow_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "_script", slow_script)
 
 
-@pytest.fixture(autouse=True)
-def _moderation_is_looked_up_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget rules and the endpoint's outage of the previous test."""
-    policy.current.invalidate()
-    monkeypatch.setattr(endpoint, "_away_until", 0.0)
+@pytest.fixture(scope="session", autouse=True)
+def _kept_children_end() -> Iterator[None]:
+    yield
+    stop_kept_children()
 
 
 @pytest.fixture
@@ -292,21 +247,10 @@ def _tasks() -> Iterator[list[Executor]]:
         threads.shutdown(cancel_futures=True)
 
 
-class LateRenderer(Renderer):
-    """Renderer that starts its child process with the first text: a start takes half a second, few tests need one."""
-
-    def start(self) -> None:
-        pass
-
-    async def _exchange(self, text: str) -> Rendered:
-        super().start()
-        return await super()._exchange(text)
-
-
 @pytest.fixture
 def engine(_tasks: list[Executor], monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     """A worker's event loop in this process."""
-    monkeypatch.setattr(battles_engine, "Renderer", LateRenderer)
+    monkeypatch.setattr(battles_engine, "Renderer", RendererOfTests)
     engine = Engine()
     yield engine
     engine.close()
@@ -315,7 +259,7 @@ def engine(_tasks: list[Executor], monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 @pytest.fixture
 def worker(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Engine:
-    """Engine that answers queued turns in threads, as in a Celery worker."""
+    """Engine of the Celery worker's tasks."""
     monkeypatch.setattr(battles_engine, "_engine", engine)
     return engine
 
@@ -324,6 +268,7 @@ def worker(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Engine:
 def site(worker: Engine, _tasks: list[Executor]) -> Iterator[str]:
     """URL of a running site with a worker that answers battles."""
     with serve() as address, answer_worker() as threads:
+        worker.take_turns()
         _tasks.append(threads)
         yield address
 

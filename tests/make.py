@@ -56,9 +56,13 @@ def turn(battle: Battle, *, prompt: str = "one two three") -> Turn:
 def answered_battle(left: LanguageModel, right: LanguageModel, *, actor: Actor | None = None) -> Battle:
     """Create a battle that can be voted on, without calls to models."""
     answered = battle(left, right, actor=actor)
+    complete_answers(answered)
+    return answered
+
+
+def complete_answers(answered: Battle) -> None:
     answered.turns.update(state=Turn.State.DONE)
     Answer.objects.filter(turn__battle=answered).update(state=Answer.State.DONE, text="an answer")
-    return answered
 
 
 def browser(actor: Actor, **options: Any) -> Client:

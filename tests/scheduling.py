@@ -1,4 +1,6 @@
-"""Distribution and order of tests: few arenas are started and no worker idles."""
+"""Pytest plugin for distribution and order of tests: few arenas are started and no worker idles."""
+
+from typing import Any
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
@@ -6,6 +8,16 @@ from xdist.workermanage import WorkerController
 
 # Each of these folders has one running arena for all of its files.
 FOLDERS_WITH_ONE_ARENA = ("tests/browser/boards/", "tests/browser/local_model/", "tests/faults/")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling | None:
+    return SharedArenaScheduling(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run tests with whole arenas first, grouped by shared arena; otherwise keep the random order."""
+    items.sort(key=start_order)
 
 
 class SharedArenaScheduling(LoadScopeScheduling):

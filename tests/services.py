@@ -24,7 +24,7 @@ CREATE_SITE_ROLE = "CREATE ROLE arena_site LOGIN PASSWORD 'tests';"
 ONE_ROUND_OF_SCRAM = "SET scram_iterations = 1;\nALTER ROLE arena PASSWORD 'tests';"
 # Lets tests/database_reset.py delete rows in any order, without triggers and foreign keys.
 GRANT_RESET = "GRANT SET ON PARAMETER session_replication_role TO arena;"
-# Directory shared by the processes of one test run (tests/conftest.py).
+# Directory shared by the processes of one test run; the controlling process removes it.
 RUN_DIR = "ARENA_TESTS_RUN_DIR"
 _children: list[Child] = []
 _directories: list[Path] = []
@@ -72,10 +72,21 @@ def stop() -> None:
 def pytest_load_initial_conftests(early_config: pytest.Config):
     """Start services before pytest-django reads the settings."""
     os.environ["ARENA_ENV_FILE"] = os.devnull  # ignore the .env of an arena in this folder
-    is_controller = early_config.known_args_namespace.numprocesses and "PYTEST_XDIST_WORKER" not in os.environ
-    if is_controller:  # it runs no tests itself
+    is_worker = "PYTEST_XDIST_WORKER" in os.environ
+    options = early_config.known_args_namespace
+    if not is_worker:
+        _make_run_dir(early_config)
+    if options.numprocesses and not is_worker:  # the controlling process runs no tests itself
         os.environ |= {name: os.environ.get(name, url) for name, url in UNREACHABLE.items()}
+        options.noconftest = True  # without the fixtures and Django, the workers start three seconds earlier
     else:
+        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.test")
         early_config.add_cleanup(stop)
         start()
     return (yield)
+
+
+def _make_run_dir(config: pytest.Config) -> None:
+    os.environ[RUN_DIR] = directory = tempfile.mkdtemp(prefix="arena-test-run-", dir="/tmp")
+    Path(directory).chmod(0o711)  # for the unprivileged user that PostgreSQL runs as under root
+    config.add_cleanup(lambda: shutil.rmtree(directory))

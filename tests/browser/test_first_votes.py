@@ -24,6 +24,7 @@ new PerformanceObserver((list) => {
 """
 # Timers of the page run ten times as long, so that a busy machine sees short states, too.
 LONG_MOMENTS = "window.setTimeout = ((own) => (what, ms, ...more) => own(what, 10 * ms, ...more))(setTimeout)"
+NO_TIMERS = "window.setTimeout = () => 0"
 SHIFTED = "window.shifts.reduce((sum, [value]) => sum + value, 0)"
 
 
@@ -146,6 +147,20 @@ def test_stop_button_stays_and_repeated_clicks_do_not_vote(
     page.get_by_role("button", name="Left is better").dblclick()
     expect(page.locator(".verdict-text")).to_contain_text("You preferred the left answer.")
     page.wait_for_timeout(300)
+    expect(page.locator(".reveal")).to_be_focused()
+
+
+def test_vote_bar_needs_no_timer_to_work(arena: Arena, fake_provider: FakeProvider, page: Page):
+    """Before its scripts listen, a button would send its form without them and load another page."""
+    page.goto(arena.url)
+    page.locator("#prompt").fill(f"one {PAUSE} two")
+    page.get_by_role("button", name="Start the battle").click()
+    page.wait_for_url("**/s/**")
+    expect(page.locator(".answer").first).to_contain_text("one")
+    page.evaluate(NO_TIMERS)
+    fake_provider.go_on()
+    page.get_by_role("button", name="Tie").press("Enter")
+    expect(page.locator(".verdict-text")).to_contain_text("You called it a tie.")
     expect(page.locator(".reveal")).to_be_focused()
 
 

@@ -35,7 +35,7 @@ def test_doubled_processes_and_messages_call_models_once(arena: Arena, reader: R
             "WHERE battle.public_id = %s",
             battle["id"],
         )
-        arena.shell(f"from battles.tasks import answer_turn\nfor _ in range(20): answer_turn.delay({turn_id})")
+        arena.shell(f"from battles.tasks import wake\nfor _ in range(20): wake({turn_id})")
         steady_provider.go_on()
         assert texts(wait_until_answered(reader, battle)) == complete_texts(HALTED)
         time.sleep(6)  # more than one slot of the schedule, and time for late messages

@@ -88,9 +88,7 @@ def unreachable(call: Any) -> CallResult:
 
 
 def answer(turn: Turn, *, right: Callable[[Any], CallResult] = done) -> None:
-    started = turn_store.claim_and_start(turn.pk)
-    assert started is not None
-    claimed, calls = started
+    [(claimed, calls)] = turn_store.claim_and_start([turn.pk])
     assert calls is not None
     for call in calls:
         result = right(call) if call.side == "right" else done(call)
