@@ -50,9 +50,10 @@ SCENARIOS = {
     "peers": peers.peers,
     "promptfoo-scores": promptfoo_scores.promptfoo_scores,
     "route": route.route,
+    "rest": scenarios.rest,
     "soak": scenarios.soak,
 }
-NAMED_ONLY = {"soak", "route", "aggregation", "peers", "promptfoo-scores"}
+NAMED_ONLY = {"rest", "soak", "route", "aggregation", "peers", "promptfoo-scores"}
 DEFAULT_SCENARIOS = [name for name in SCENARIOS if name not in NAMED_ONLY]
 
 
@@ -71,7 +72,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", nargs="+", choices=SCENARIOS, default=DEFAULT_SCENARIOS)
     parser.add_argument("--battles", type=int, default=40, help="at once, for the CPU figures")
-    parser.add_argument("--minutes", type=float, default=10, help="of soak")
+    parser.add_argument("--minutes", type=float, default=10, help="of rest and soak")
     parser.add_argument("--items", type=int, default=10_000, help="of a benchmark run")
     parser.add_argument("--votes", type=int, default=1_000_000, help="behind the board")
     args = parser.parse_args()

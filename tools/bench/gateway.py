@@ -35,22 +35,22 @@ litellm_settings: {{telemetry: false, drop_params: true}}
 
 def gateway(bench: Bench) -> None:
     print(f"The gateway, {AT_ONCE} at once")
-    asked = _Software(f"{bench.arena.url}/v1", "bench-a", _token(bench))
-    _first_bytes(bench, asked)
-    ours = _cpu_of_tokens(bench, asked)
+    own = _Software(f"{bench.arena.url}/v1", "bench-a", _token(bench))
+    _first_bytes(bench, own)
+    ours = _cpu_of_tokens(bench, own)
     battle = _cpu_of_battle(bench)
     print_row("CPU s per 1,000 tokens, web + valkey", f"{ours:.4f}")
     print_row("CPU s per 1,000 tokens of a battle's side", f"{battle:.4f}")
     print_row("ratio to a battle's side", f"{ours / battle:.2f}", "bar 0.6")
     model = bench.use_token_model(TOKENS_OF_REQUEST, 0)
-    _ask(asked, 50)
-    _prints_cpu_of_requests("arena", asked, lambda: _own_cpu(bench))
-    print_row("CPU ms per request, PostgreSQL", f"{_postgres_ms(bench, asked):.2f}")
+    _ask(own, 50)
+    _print_cpu_of_requests("arena", own, lambda: _own_cpu(bench))
+    print_row("CPU ms per request, PostgreSQL", f"{_postgres_ms(bench, own):.2f}")
     if LITELLM.exists():
         with _litellm(bench.provider, f"{model}-a") as (address, pid):
             other = _Software(address, "bench", LITELLM_KEY)
             _ask(other, 50)
-            _prints_cpu_of_requests("litellm", other, lambda: cpu_seconds(pid))
+            _print_cpu_of_requests("litellm", other, lambda: cpu_seconds(pid))
 
 
 class _Software:
@@ -90,15 +90,15 @@ def _token(bench: Bench) -> str:
     return next(word for word in output if word.startswith("arena_"))
 
 
-def _first_bytes(bench: Bench, asked: _Software) -> None:
-    """Print p95 of the first byte, the rounds of both in turns: all of a round ask at the same moment."""
+def _first_bytes(bench: Bench, own: _Software) -> None:
+    """Print p95 of the first byte, in rounds of simultaneous requests."""
     model = bench.use_token_model(SHORT, 50)
     direct = _Software(bench.provider, model, "none")
-    _ask(asked, AT_ONCE)
+    _ask(own, AT_ONCE)
     times: dict[str, list[float]] = {"direct": [], "gateway": []}
     for _ in range(ROUNDS):
         times["direct"] += _ask(direct, AT_ONCE)
-        times["gateway"] += _ask(asked, AT_ONCE)
+        times["gateway"] += _ask(own, AT_ONCE)
     for share in (0.5, 0.95):
         ms = {name: 1000 * percentile(found, share) for name, found in times.items()}
         bar = "bar 15 ms" if share == 0.95 else ""
@@ -109,7 +109,7 @@ def _first_bytes(bench: Bench, asked: _Software) -> None:
             f"{ms['gateway'] - ms['direct']:.1f} ms",
             bar,
         )
-    spread = [asyncio.run(_spread(software)) for software in (direct, asked)]
+    spread = [asyncio.run(_spread(software)) for software in (direct, own)]
     later = 1000 * (percentile(spread[1], 0.95) - percentile(spread[0], 0.95))
     print_row("first byte p95: later than direct, starts spread over the streams", f"{later:.1f} ms", "bar 15 ms")
 
@@ -127,14 +127,14 @@ async def _spread(software: _Software) -> list[float]:
     return times
 
 
-def _cpu_of_tokens(bench: Bench, asked: _Software) -> float:
+def _cpu_of_tokens(bench: Bench, own: _Software) -> float:
     """Return CPU seconds per 1,000 tokens: the slope between short and long answers."""
     spent = {}
     for tokens in (SHORT, LONG):
         bench.use_token_model(tokens, 50)
-        _ask(asked, 5)
+        _ask(own, 5)
         before = _own_cpu(bench)
-        _ask(asked, AT_ONCE)
+        _ask(own, AT_ONCE)
         spent[tokens] = _own_cpu(bench) - before
     return (spent[LONG] - spent[SHORT]) / (AT_ONCE * (LONG - SHORT) / 1000)
 
@@ -155,7 +155,7 @@ def _own_cpu(bench: Bench) -> float:
     return cpu["web"] + cpu["valkey"]
 
 
-def _prints_cpu_of_requests(name: str, software: _Software, cpu: Callable[[], float]) -> None:
+def _print_cpu_of_requests(name: str, software: _Software, cpu: Callable[[], float]) -> None:
     before, began = cpu(), time.perf_counter()
     times = _ask(software, REQUESTS, at_once=16)
     wall = time.perf_counter() - began
@@ -164,9 +164,9 @@ def _prints_cpu_of_requests(name: str, software: _Software, cpu: Callable[[], fl
     print_row(label, f"{milliseconds:.2f}; {REQUESTS / wall:.0f}; {1000 * percentile(times, 0.95):.0f} ms", "bar .5 ×")
 
 
-def _postgres_ms(bench: Bench, asked: _Software) -> float:
+def _postgres_ms(bench: Bench, own: _Software) -> float:
     before = bench.meter.cpu()["postgres"]
-    _ask(asked, REQUESTS, at_once=16)
+    _ask(own, REQUESTS, at_once=16)
     return 1000 * (bench.meter.cpu()["postgres"] - before) / REQUESTS
 
 

@@ -10,16 +10,30 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from routing.learning.choosing import Option, choose
+from routing.learning.choosing import choose
 from routing.learning.evaluation import calibration
 from routing.learning.heads import METHOD, fit_router, train
 from routing.learning.router import Router
-from tests.routing.synthetic import KINDS, SyntheticArena
+from tests.routing.synthetic import KINDS, Design, SyntheticArena, confidences
 from tools.bench.arena import Bench
 
 MODELS, VOTES = 100, 100_000
 DECISIONS = 500
 CALIBRATED_ARENAS = 20
+ARENAS_OF_DESIGN = 6
+# Arguments of SyntheticArena, votes, and votes of each voter.
+DESIGNS: dict[str, tuple[Design, int, int]] = {
+    "12 models": ({}, 3_000, 1),
+    "half the spread": ({"spread": 0.5}, 3_000, 1),
+    "twice the spread": ({"spread": 2.0}, 3_000, 1),
+    "kinds a third apart": ({"kind_spread": 0.15}, 3_000, 1),
+    "5 models": ({"models": 5}, 3_000, 1),
+    "30 models": ({"models": 30}, 3_000, 1),
+    "800 votes": ({}, 800, 1),
+    "20 votes of each": ({}, 3_000, 20),
+}
+# Of always-best's chance of winning.
+MAX_LOSS = 0.005
 
 
 def route(_bench: Bench | None = None) -> None:
@@ -45,10 +59,11 @@ def route(_bench: Bench | None = None) -> None:
     for price in (0.0, 1.0):
         print(f"decision at λ = {price:g}: {_decision_ms(arena, router, price):.2f} ms CPU, all heads on")
     _print_calibration()
+    _print_gains()
 
 
 def _decision_ms(arena: SyntheticArena, router: Router, price: float) -> float:
-    options = [Option(model, 1.0, float(arena.prices[model])) for model in router.models]
+    options = arena.options(router)
     texts = [arena.text(number % len(KINDS)) * 8 for number in range(DECISIONS)]
     began = time.process_time()
     for number, text in enumerate(texts):
@@ -64,22 +79,30 @@ def _decision_ms(arena: SyntheticArena, router: Router, price: float) -> float:
 
 
 def _print_calibration() -> None:
-    confidence, is_right = [], []
-    for seed in range(CALIBRATED_ARENAS):
-        arena = SyntheticArena(seed=1_000 + seed)
-        router = arena.trained(1_500).router
-        kinds, choices = arena.choices(router, dial=1, prompts=100, best=None)
-        for kind, choice in zip(kinds, choices, strict=True):
-            confidence.append(choice.confidence)
-            is_right.append(arena.strengths[choice.model, kind] > arena.strengths[choice.runner_up, kind])
-    found = calibration(np.array(confidence), np.array(is_right, dtype=float))
+    confidence, is_right = confidences(range(1_000, 1_000 + CALIBRATED_ARENAS), prompts=100)
+    found = calibration(confidence, is_right)
     print(f"confidence: Brier {found['brier']:.3f}, error {found['error']:.3f}")
-    _print_rows([(each["votes"], each["predicted"], each["observed"]) for each in found["bins"]])
+    for each in found["bins"]:
+        print(f"  confidence {each['predicted']:.2f}: right {each['observed']:.2f} of {each['votes']:,}")
 
 
-def _print_rows(rows: Sequence[tuple[int, float, float]]) -> None:
-    for decisions, predicted, observed in rows:
-        print(f"  confidence {predicted:.2f}: right {observed:.2f} of {decisions:,}")
+def _print_gains() -> None:
+    """Print what the best dial gains over always-best, in arenas of several designs."""
+    everywhere = []
+    for name, (design, votes, of_voter) in DESIGNS.items():
+        found = []
+        for seed in range(ARENAS_OF_DESIGN):
+            arena = SyntheticArena(seed=seed, **design)
+            found.append(arena.gains(train(arena.votes(votes, of_voter=of_voter)).router))
+        everywhere += found
+        _print_gain(name, found)
+    _print_gain("all", everywhere)
+
+
+def _print_gain(name: str, found: Sequence[tuple[float, float]]) -> None:
+    gains, possible = np.array(found).T
+    lost, share = (gains < -MAX_LOSS).mean(), gains.sum() / possible.sum()
+    print(f"  {name}: worst {gains.min():+.4f}, {lost:.0%} lose over {MAX_LOSS}, {share:.0%} of the possible gain")
 
 
 if __name__ == "__main__":

@@ -36,19 +36,22 @@ def streaming_cost(bench: Bench) -> None:
         print_row(f"CPU s of one battle of 2 × 200 tokens, {part}", f"{short[part] / number:.4f}")
     whole = sum(short[part] for part in MEASURED_PARTS) / number
     print_row("CPU s of one battle of 2 × 200 tokens, web + answers + rendering + valkey", f"{whole:.4f}", "bar 0.045")
-    base = _relay_cost(bench, number, thousands)
+    relayed, base = _relay_cost(bench, number, thousands)
     print_row("CPU s per 1,000 tokens, bare relay (baseline)", f"{base:.4f}")
-    print_row("ratio to the bare relay", f"{total / base:.2f}")
+    print_row("ratio to the bare relay", f"{total / base:.2f}", "bar 1.2")
+    print_row("CPU s of one battle of 2 × 200 tokens, bare relay (baseline)", f"{relayed:.4f}")
+    print_row("ratio of one battle to the bare relay", f"{whole / relayed:.2f}", "bar 2.2")
     print_row("bytes to a reader per battle of 2 × 200 tokens", f"{_median(short_timings, 'bytes'):,.0f}", "bar 40,000")
 
 
-def _relay_cost(bench: Bench, number: int, thousands: float) -> float:
+def _relay_cost(bench: Bench, number: int, thousands: float) -> tuple[float, float]:
+    """Return CPU seconds of one battle of 2 × 200 tokens, and of 1,000 further tokens."""
     relay, costs = Crowd(f"http://127.0.0.1:{bench.relay_port}"), []
     for tokens in (200, 1000):
         before = cpu_seconds(bench.relay_pid)
         asyncio.run(relay.relayed(number, f"tokens-{tokens}-at-50"))
         costs.append(cpu_seconds(bench.relay_pid) - before)
-    return (costs[1] - costs[0]) / thousands
+    return costs[0] / number, (costs[1] - costs[0]) / thousands
 
 
 def hundred_battles(bench: Bench) -> None:
@@ -64,7 +67,7 @@ def burst(bench: Bench) -> None:
     model = bench.use_token_model(200, 50)
     direct = asyncio.run(bench.crowd.direct(bench.provider, 100, model))
     timings, _, took = bench.battles(100)
-    _compare(direct, timings, "bar 2 s")
+    _compare(direct, timings, "bar 1 s")
     print_row("battles finished per second", f"{len(timings) / took:.1f}")
 
 
@@ -235,9 +238,22 @@ def _median(timings: list[BattleTiming], name: str) -> float:
     return percentile([getattr(timing, name) for timing in timings], 0.5)
 
 
+def rest(bench: Bench) -> None:
+    print(f"Processor time of an arena that rests for {bench.minutes:g} minutes, % of a core")
+    time.sleep(60)  # the start's last work
+    before, began = bench.meter.cpu(), time.perf_counter()
+    time.sleep(60 * bench.minutes)
+    seconds = time.perf_counter() - began
+    percent = {part: 100 * (cpu - before[part]) / seconds for part, cpu in bench.meter.cpu().items()}
+    for part, share in sorted(percent.items(), key=lambda item: -item[1]):
+        print_row(part, f"{share:.2f}")
+    print_row("whole stack", f"{sum(percent.values()):.2f}", "bar 1")
+    memory(bench, "at rest")
+
+
 def memory(bench: Bench, when: str) -> None:
     parts = bench.meter.memory()
     print(f"Memory {when}, PSS in MB")
     for part, megabytes in sorted(parts.items(), key=lambda item: -item[1]):
         print_row(part, f"{megabytes:.0f}")
-    print_row("whole stack without the local model", f"{sum(parts.values()):.0f}", "bar 800 idle")
+    print_row("whole stack without the local model", f"{sum(parts.values()):.0f}", "bar 600 idle")

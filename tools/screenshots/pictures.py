@@ -257,7 +257,7 @@ LEFT_OUT = {
 
 # Pictures in the tree, for the README and the tour in docs/screenshots: "<look>/<picture>".
 TOUR = (
-    "light/start",
+    "light/start-auto",
     "light/answering",
     "light/battle",
     "light/just-revealed",
