@@ -32,7 +32,7 @@ _CONDITIONS = (
     "workflow", "token",
 )  # fmt: skip
 _DECISION = ("target", "model", "pool", "dial", "max_cost")
-_THRESHOLDS = ("min_confidence", "max_explored_share", "stay_margin", "learns_from_outcomes")
+_THRESHOLDS = ("min_confidence", "max_explored_share", "stay_margin")
 
 
 def _category_choices() -> list[tuple[str, str]]:

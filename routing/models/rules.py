@@ -98,10 +98,6 @@ class RoutingThresholds(models.Model):
         _("gain needed to change the model of a conversation"), default=0.15, validators=_SHARE,
         help_text=_("In chances of winning, and only after the subject changed."),
     )  # fmt: skip
-    learns_from_outcomes = models.BooleanField(
-        _("learn from outcomes that applications report"), default=False,
-        help_text=_("They are no votes: one answer was seen, not two."),
-    )  # fmt: skip
 
     class Meta:
         verbose_name = _("thresholds of auto mode")
