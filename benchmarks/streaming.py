@@ -14,15 +14,13 @@ from battles.streaming.protocol import STREAM_TTL_S, TurnEvent, entry
 from battles.streaming.reader import StreamExpired, follow
 from benchmarks.models import Run, RunCount, RunItem
 from common import sse
-from common.db.execution import CONNECTION_ERRORS, run_in_db
+from common.db.execution import CONNECTION_ERRORS, run_in_db, run_in_db_with_retry
 from common.errors import NotFound
 from common.valkey.connections import UNREACHABLE, connection, fail_fast
 
 logger = logging.getLogger(__name__)
 
 INTERVAL_S = 0.25
-# After the last item a driver finishes the run within some rounds.
-MAX_QUIET_ROUNDS = 20
 MAX_ENTRIES = 200
 # A page misses nothing between its queries and its stream, also if the clocks differ.
 OVERLAP_S = 5.0
@@ -110,33 +108,26 @@ def publish_soon(run_id: int, item_ids: Collection[int]) -> None:
     pending = _pending.setdefault(run_id, _Pending())
     pending.items.update(item_ids)
     if pending.task is None or pending.task.done():
-        pending.task = asyncio.get_running_loop().create_task(_publish_until_quiet(run_id, pending))
+        pending.task = asyncio.get_running_loop().create_task(_publish_pending(run_id, pending))
 
 
-async def _publish_until_quiet(run_id: int, pending: _Pending) -> None:
-    """Publish items every INTERVAL_S, and at last the run's end or pause."""
-    quiet = 0
-    while quiet < MAX_QUIET_ROUNDS:
+async def _publish_pending(run_id: int, pending: _Pending) -> None:
+    while pending.items:
         await asyncio.sleep(INTERVAL_S)
         items, pending.items = pending.items, set()
         try:
-            progress = await run_in_db(publish, run_id, items) if items else await run_in_db(_publish_rest, run_id)
+            await run_in_db(publish, run_id, items)
         except CONNECTION_ERRORS:
             logger.info("progress of run %s is not published: no database", run_id)
-            break
-        if progress.state not in (Run.State.RUNNING, Run.State.SCORING):
-            break
-        quiet = 0 if items else quiet + 1
-    if pending.items:  # came in the last round
-        pending.task = asyncio.get_running_loop().create_task(_publish_until_quiet(run_id, pending))
-    else:
-        _pending.pop(run_id, None)
+    _pending.pop(run_id, None)
 
 
-def _publish_rest(run_id: int) -> Progress:
-    """Publish a run that no longer runs; only read others."""
-    progress = read_progress(run_id)[1]
-    return progress if progress.state in (Run.State.RUNNING, Run.State.SCORING) else publish(run_id)
+async def publish_rest(run_id: int) -> None:
+    """Publish the items that wait, then the run as its driver leaves it."""
+    pending = _pending.get(run_id)
+    if pending is not None and pending.task is not None:
+        await asyncio.wait([pending.task])
+    await run_in_db_with_retry(publish, run_id)
 
 
 async def page_events(token: RunToken, after: str) -> AsyncIterator[bytes]:

@@ -73,6 +73,7 @@ class RunDriver:
         try:
             await self._claim_until_done()
             await run_in_db_with_retry(progress.end_driving, self._run_id)
+            await streaming.publish_rest(self._run_id)
         except asyncio.CancelledError:
             await self._hand_back()
             raise

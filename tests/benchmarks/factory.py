@@ -38,9 +38,10 @@ def run(
         owner=version.template.owner_user, version=version, entrants=[EntrantRequest(model) for model in models],
         budget=Decimal(budget) if budget else None, **options,
     )  # fmt: skip
-    if is_prepared:
-        assert prepare(run.pk)
+    if is_prepared and not prepare(run.pk):  # a running site's worker may prepare it, too
+        wait_for(lambda: Run.objects.filter(pk=run.pk).exclude(state=Run.State.PREPARING).exists())
     run.refresh_from_db()
+    assert run.state != Run.State.FAILED, run.detail
     return run
 
 

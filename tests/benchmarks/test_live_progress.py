@@ -9,11 +9,14 @@ from django.test.utils import CaptureQueriesContext
 from battles.worker.runner import Engine
 from benchmarks import streaming
 from benchmarks.models import Run, RunItem
+from benchmarks.results import reports
+from benchmarks.results.reports import ReportPayload
 from benchmarks.worker.runner import drive
 from tests import make
 from tests.benchmarks import factory
 from tests.fake_provider import FakeProvider
 from tests.site import Reader
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -27,9 +30,9 @@ def test_worker_publishes_counts_items_and_the_end(
     fake_provider: FakeProvider, reader: Reader, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("benchmarks.worker.runner.IDLE_TICK_S", 0.02)
+    start = streaming.position_now()  # before the run, which may end before the stream is opened
     run = factory.run(factory.version(12), make.model("honest", at=fake_provider.base_url), concurrency=4)
     token = streaming.sign(streaming.RunToken(run.public_id))
-    start = streaming.position_now()  # before the run, which may end before the stream is opened
     engine.run(partial(drive, run.pk), "run")
     events = read_events(reader, f"/benchmarks/stream/{token}/?after={start}")
     assert ({name for name, _data in events[:-1]}, events[-1][0]) == ({"progress"}, "end")
@@ -38,6 +41,24 @@ def test_worker_publishes_counts_items_and_the_end(
     assert (last["state"], last["entrants"][entrant]["scored"]) == ("done", 12)
     shown = {item[0]: item[1:] for _name, data in events[:-1] for item in data["items"]}
     assert shown == {pk: ["scored", 1.0, True] for pk in RunItem.objects.values_list("pk", flat=True)}
+
+
+def test_end_of_slow_report_is_published(
+    fake_provider: FakeProvider, reader: Reader, engine: Engine, monkeypatch: pytest.MonkeyPatch
+):
+    compute_report = reports.compute_report
+
+    def compute_late(run: Run) -> ReportPayload:
+        wait_for(lambda: run.pk not in streaming._pending)
+        return compute_report(run)
+
+    monkeypatch.setattr(reports, "compute_report", compute_late)
+    monkeypatch.setattr(streaming, "INTERVAL_S", 0.01)
+    start = streaming.position_now()
+    run = factory.run(factory.version(2), make.model("honest", at=fake_provider.base_url))
+    token = streaming.sign(streaming.RunToken(run.public_id))
+    engine.run(partial(drive, run.pk), "run")
+    assert read_events(reader, f"/benchmarks/stream/{token}/?after={start}")[-1][0] == "end"
 
 
 def test_opening_a_stream_needs_no_query(client: Client):
