@@ -56,15 +56,16 @@ class Crowd:
 
             return list(await asyncio.gather(*(one(index) for index in range(number))))
 
-    async def relayed(self, number: int, model: str) -> list[BattleTiming]:
+    async def relayed(self, number: int, model: str, *, over_s: float = 0.0) -> list[BattleTiming]:
         async with self.client() as client:
 
-            async def one() -> BattleTiming:
+            async def one(index: int) -> BattleTiming:
+                await asyncio.sleep(over_s * index / number)
                 timing = BattleTiming()
                 await _read(client, f"/?model={model}", timing, time.perf_counter())
                 return timing
 
-            return list(await asyncio.gather(*(one() for _ in range(number))))
+            return list(await asyncio.gather(*(one(index) for index in range(number))))
 
     async def direct(self, provider: str, number: int, model: str, *, over_s: float = 0.0) -> list[BattleTiming]:
         """Call the provider directly for both sides of each battle; the first text is the later side's."""

@@ -49,7 +49,7 @@ def _relay_cost(bench: Bench, number: int, thousands: float) -> tuple[float, flo
     relay, costs = Crowd(f"http://127.0.0.1:{bench.relay_port}"), []
     for tokens in (200, 1000):
         before = cpu_seconds(bench.relay_pid)
-        asyncio.run(relay.relayed(number, f"tokens-{tokens}-at-50"))
+        asyncio.run(relay.relayed(number, f"tokens-{tokens}-at-50", over_s=2))
         costs.append(cpu_seconds(bench.relay_pid) - before)
     return costs[0] / number, (costs[1] - costs[0]) / thousands
 
