@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import redis.asyncio
 from django.utils.safestring import SafeString
@@ -17,8 +17,12 @@ logger = logging.getLogger(__name__)
 
 # A tick grows with the number of turns to write, so that entries become fewer and larger under load.
 TICK_S = 0.05
-TICK_PER_TURN_S = 0.0015
+TICK_PER_TURN_S = 0.003
+# A turn's first text does not wait for a tick, but so long for those of other turns.
+FIRST_TEXT_DELAY_S = 0.01
 MAX_TICK_S = 0.25
+# Streams are read so long before a tick that publishes their text.
+READ_BEFORE_TICK_S = 0.01
 # A slow write prolongs the tick too, so that publishing takes at most about this share of the loop's time.
 MAX_LOOP_SHARE = 0.3
 # The TTL is set again while the stream grows, because Valkey may lose the key and recreate it with the next entry.
@@ -111,10 +115,15 @@ class TurnChannel:
         pane = self._sides[side]
         pane.text += text
         pane.unsent += text
-        if self._start_at is None:
-            self._start_at = asyncio.get_running_loop().time() + OTHER_SIDE_TIMEOUT_S
         self._publisher.schedule(self)
-        return self._publisher.tick_s if self._has_started else 0.0
+        if self._has_started:
+            return self._publisher.seconds_to_next_read()
+        now = asyncio.get_running_loop().time()
+        if self._start_at is None:
+            self._start_at = now + OTHER_SIDE_TIMEOUT_S
+        if self._may_start(now):
+            self._publisher.publish_soon(self)
+        return 0.0
 
     def take_ttl_renewal(self, now: float) -> bool:
         if now < self._ttl_renewal_at:
@@ -257,16 +266,31 @@ class Publisher:
         self._valkey = valkey
         self.renderer = renderer
         self._scheduled: dict[TurnChannel, None] = {}
+        self._first_texts: dict[TurnChannel, None] = {}
         self._unwritten: list[tuple[TurnChannel, list[TurnEvent]]] = []
-        self._wake = asyncio.Event()
+        self._wake, self._has_first_texts = asyncio.Event(), asyncio.Event()
         self.tick_s = TICK_S
+        self._next_tick_at = 0.0
+
+    def seconds_to_next_read(self) -> float:
+        """All streams are read at one moment."""
+        left = self._next_tick_at - READ_BEFORE_TICK_S - asyncio.get_running_loop().time()
+        return left if left > 0 else max(left + self.tick_s, TICK_S / 2)
 
     def schedule(self, channel: TurnChannel) -> None:
         self._scheduled[channel] = None
         self._wake.set()
 
+    def publish_soon(self, channel: TurnChannel) -> None:
+        """Write a scheduled turn before the next tick."""
+        self._first_texts[channel] = None
+        self._has_first_texts.set()
+
     def unschedule(self, channel: TurnChannel) -> None:
         self._scheduled.pop(channel, None)
+        self._first_texts.pop(channel, None)
+        if not self._first_texts:
+            self._has_first_texts.clear()
 
     async def run(self) -> None:
         loop = asyncio.get_running_loop()
@@ -274,27 +298,43 @@ class Publisher:
             await self._wake.wait()
             self._wake.clear()
             began, turns = loop.time(), len(self._scheduled)
-            try:
-                self._collect()
-                await self._write()
-            except Exception:
-                logger.exception("a tick was lost")
-                self._unwritten = []
-            if self._scheduled or self._unwritten:
-                self._wake.set()
+            await self._publish(list(self._scheduled))
             took = loop.time() - began
             self.tick_s = min(max(TICK_S + turns * TICK_PER_TURN_S, took / MAX_LOOP_SHARE), MAX_TICK_S)
-            await asyncio.sleep(self.tick_s)
+            self._next_tick_at = loop.time() + self.tick_s
+            while await self._has_first_texts_before_tick():
+                await asyncio.sleep(FIRST_TEXT_DELAY_S)
+                await self._publish(list(self._first_texts))
+
+    async def _has_first_texts_before_tick(self) -> bool:
+        """Wait; return False if the next tick comes first."""
+        try:
+            async with asyncio.timeout_at(self._next_tick_at):
+                await self._has_first_texts.wait()
+        except TimeoutError:
+            return False
+        return True
 
     async def flush(self) -> None:
         """Write everything scheduled, before the process ends."""
         while self._scheduled:  # long text takes several ticks
-            self._collect()
+            self._collect(list(self._scheduled))
         await self._write()
 
-    def _collect(self) -> None:
-        channels, self._scheduled = list(self._scheduled), {}
+    async def _publish(self, channels: Sequence[TurnChannel]) -> None:
+        """Also write events whose earlier write failed."""
+        try:
+            self._collect(channels)
+            await self._write()
+        except Exception:
+            logger.exception("a tick was lost")
+            self._unwritten = []
+        if self._scheduled or self._unwritten:
+            self._wake.set()
+
+    def _collect(self, channels: Sequence[TurnChannel]) -> None:
         for channel in channels:
+            self.unschedule(channel)
             try:
                 events = channel.take_events()
             except Exception:

@@ -9,13 +9,13 @@ import logging
 from collections.abc import AsyncIterator, Iterator
 from functools import lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import httpx2
 import msgspec
 from aiohttp import ClientResponseError, ClientSession
 from openai import AsyncOpenAI, DefaultAioHttpClient
-from openai._vendor.httpx_aiohttp import AiohttpTransport
+from openai._vendor.httpx_aiohttp.transport import AiohttpResponseStream, AiohttpTransport
 
 from common.text.redaction import MASK, StreamRedactor
 from common.text.storable import storable
@@ -96,6 +96,7 @@ class OpenAICompatible:
                 code = FailureCode.MALFORMED
             raise ProviderError(code, _scrub(str(error.__cause__ or error), request.key)) from None
         finally:
+            answer.stop_timer()
             answer.flush()
         answer.completion.request_id = _scrub(answer.completion.request_id, request.key)
         return answer.completion
@@ -149,7 +150,7 @@ class OpenAICompatible:
             if answer.feed(piece):
                 return
             if answer.pause_s:
-                await asyncio.sleep(answer.pause_s)
+                await _pause(response, answer.pause_s)
         answer.end_of_stream()
 
 
@@ -174,6 +175,7 @@ class _AnswerReader:
     def __init__(self, request: ChatRequest, receive: Receive, options: StreamOptions) -> None:
         self.completion = options.get("completion") or Completion()
         self.deadline: asyncio.Timeout
+        self._timer: asyncio.TimerHandle | None = None
         self.is_connected = False
         self.timeout_code = FailureCode.FIRST_TIMEOUT
         self._request = request
@@ -181,7 +183,8 @@ class _AnswerReader:
         self._receive_tool_calls = options.get("receive_tool_calls")
         self._tool_calls = ToolCalls(request.key)
         self._reader = EventReader()
-        self._total_at = asyncio.get_running_loop().time() + request.deadlines["total"]
+        self._loop = asyncio.get_running_loop()
+        self._total_at = self._deadline_at = self._loop.time() + request.deadlines["total"]
         self._bytes = self._characters = 0
         self._max_characters = _max_characters(request)
         self.pause_s = 0.0
@@ -192,7 +195,7 @@ class _AnswerReader:
 
     @property
     def seconds_left(self) -> float:
-        return (self.deadline.when() or self._total_at) - asyncio.get_running_loop().time()
+        return self._deadline_at - self._loop.time()
 
     @property
     def connection_error_code(self) -> FailureCode:
@@ -201,9 +204,27 @@ class _AnswerReader:
     def set_deadline(self, code: FailureCode) -> None:
         """Start the first or idle deadline for the next piece of text; the total deadline stays."""
         name = "first" if code is FailureCode.FIRST_TIMEOUT else "idle"
-        at = asyncio.get_running_loop().time() + self._request.deadlines[name]
+        at = self._loop.time() + self._request.deadlines[name]
         self.timeout_code = code if at < self._total_at else FailureCode.TOTAL_TIMEOUT
-        self.deadline.reschedule(min(at, self._total_at))
+        self._deadline_at = min(at, self._total_at)
+        if self._timer is None or self._deadline_at < self._timer.when():
+            self._start_timer()
+
+    def _start_timer(self) -> None:
+        # The only timer: one for each piece of text would take a tenth of a stream's CPU.
+        self.stop_timer()
+        self._timer = self._loop.call_at(self._deadline_at, self._check_deadline)
+
+    def _check_deadline(self) -> None:
+        if self._loop.time() < self._deadline_at:
+            self._start_timer()
+        else:
+            self.deadline.reschedule(self._deadline_at)
+
+    def stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     def feed(self, piece: bytes) -> bool:
         """Read a piece of the stream; return whether it ended with [DONE]."""
@@ -314,6 +335,27 @@ class _Transport(AiohttpTransport):
 
     def get_client(self) -> ClientSession:
         return connections.new_session(ssl=self.ssl_context)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Put aiohttp's response among the extensions."""
+        response = await super().handle_async_request(request)
+        response.extensions["aiohttp"] = cast("AiohttpResponseStream", response.stream)._aiohttp_response
+        return response
+
+
+async def _pause(response: httpx2.Response, seconds: float) -> None:
+    """Sleep without reading, so that one read takes what arrives meanwhile."""
+    connection = response.extensions["aiohttp"].connection
+    transport = connection.transport if connection is not None else None  # None after the response's last byte
+    if transport is None:
+        await asyncio.sleep(seconds)
+        return
+    transport.pause_reading()
+    try:
+        await asyncio.sleep(seconds)
+    finally:
+        if not transport.is_closing():
+            transport.resume_reading()
 
 
 async def _limit_error_body(response: httpx2.Response) -> None:

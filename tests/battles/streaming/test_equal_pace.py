@@ -50,10 +50,14 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
 class UnusedPublisher:
     """Stub: the simulation calls take_events() itself on every tick."""
 
-    tick_s = TICK_S
-
     def schedule(self, channel: TurnChannel) -> None:
         pass
+
+    def publish_soon(self, channel: TurnChannel) -> None:
+        pass
+
+    def seconds_to_next_read(self) -> float:
+        return TICK_S
 
 
 async def _events(writers: dict[str, Writer]) -> list[tuple[float, TurnEvent]]:

@@ -131,7 +131,7 @@ def test_nothing_is_published_after_the_end():
         take(channel)
         channel.finish_side("left", "done")
         channel.end()
-        channel._publisher._collect()
+        channel._publisher._collect([channel])
         [(_, events)] = channel._publisher._unwritten
         assert [event.name for event in events] == ["state", "end"]
         await renderer.render(CODE, channel.rendering_cost)
@@ -146,7 +146,7 @@ def test_error_of_one_turn_does_not_stop_others():
         for each in (broken, channel):
             each.add("left", "one")
         broken._sides["left"].markdown = None  # type: ignore[assignment]
-        channel._publisher._collect()
+        channel._publisher._collect([channel])
         assert [written for written, _ in channel._publisher._unwritten] == [channel]
 
     run(work)
