@@ -31,27 +31,28 @@ from tools.bench import (  # noqa: E402
 )
 from tools.bench.arena import Bench  # noqa: E402
 
+# In this order: models that have votes cannot be changed, so those that change models come before `votes`.
 SCENARIOS = {
     "cpu": scenarios.streaming_cost,
     "hundred": scenarios.hundred_battles,
     "burst": scenarios.burst,
     "hostile": scenarios.hostile_answers,
     "streams": scenarios.open_streams,
+    "gateway": gateway.gateway,
+    "benchmarks": benchmark_runs.benchmark_runs,
+    "large-run": large_run.large_run,
+    "people-first": benchmark_runs.people_first,
+    "route": route.route,
+    "soak": scenarios.soak,
+    "rest": scenarios.rest,
     "votes": scenarios.votes,
     "aggregation": boards.aggregation,
     "board": boards.board,
     "pages": pages.pages,
     "checks": checks.checks,
-    "benchmarks": benchmark_runs.benchmark_runs,
     "imports": imports.imports,
-    "gateway": gateway.gateway,
-    "large-run": large_run.large_run,
-    "people-first": benchmark_runs.people_first,
     "peers": peers.peers,
     "promptfoo-scores": promptfoo_scores.promptfoo_scores,
-    "route": route.route,
-    "rest": scenarios.rest,
-    "soak": scenarios.soak,
 }
 NAMED_ONLY = {"rest", "soak", "route", "aggregation", "peers", "promptfoo-scores"}
 DEFAULT_SCENARIOS = [name for name in SCENARIOS if name not in NAMED_ONLY]
@@ -86,8 +87,9 @@ def main() -> None:
         ):
             bench.start(relay)
             scenarios.memory(bench, "idle")
-            for name in args.only:
-                SCENARIOS[name](bench)
+            for name, scenario in SCENARIOS.items():
+                if name in args.only:
+                    scenario(bench)
             scenarios.memory(bench, "afterwards")
     finally:
         bench.arena.stop()

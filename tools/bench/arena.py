@@ -16,7 +16,7 @@ MAKE_USER = "from accounts.models import User; User.objects.create_user('bench@e
 NO_LIMITS = {
     f"ARENA_LIMIT_{action}_{role}": "off"
     for action in ("BATTLE", "TURN", "VOTE", "GATEWAY")
-    for role in ("VISITOR", "MEMBER")
+    for role in ("VISITOR", "MEMBER", "NETWORK", "NETWORK48")
 }
 NO_LIMITS |= {f"ARENA_STREAMS_{scope}": "10000" for scope in ("PERSON", "NETWORK", "PROCESS")}
 # Parts whose CPU has a bar.
