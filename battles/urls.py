@@ -6,6 +6,7 @@ app_name = "battles"
 
 urlpatterns = [
     path("", battles.new, name="new"),
+    path("stream/<str:token>/", battles.stream, name="stream"),
     path("sessions/", sessions.sessions, name="sessions"),
     path("sessions/consent/withdraw/", shares.withdraw_every_consent, name="withdraw_every_consent"),
     path("votes/", votes.votes, name="votes"),
@@ -31,5 +32,4 @@ urlpatterns = [
     path("b/<str:share_id>/", shares.shared, name="shared"),
     path("b/<str:share_id>/export/", shares.export_shared, name="export_shared"),
     path("answers/<str:public_id>/rating/", battles.stars, name="stars"),
-    path("stream/<str:token>/", battles.stream, name="stream"),
 ]

@@ -24,6 +24,7 @@ from accounts.payloads import browser_payload, person_payload, token_payload
 from accounts.personal_data import personal_data_response
 from accounts.sign_in.sessions import active_sign_ins
 from accounts.token_usage import token_usage_of
+from common.api.serializers import validated_data
 from common.api_responses import Created, NoContent, PayloadResponse, paginated
 from common.errors import NotFound
 from common.payload_types import Page
@@ -64,10 +65,9 @@ class Tokens(APIView):
 
     @idempotent
     def post(self, request: Request) -> Created[NewlyMadeTokenPayload]:
-        serializer = NewTokenSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
+        data = validated_data(NewTokenSerializer, request.data)
         user = cast(User, request.user)
-        row, token = actions.issue_token(user=user, **serializer.validated_data)
+        row, token = actions.issue_token(user=user, **data)
         payload: NewlyMadeTokenPayload = {**token_payload(row, token_usage_of(user)), "token": ShownOnce(token)}
         return Created(payload)
 

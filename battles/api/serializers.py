@@ -57,15 +57,15 @@ class StartBattleSerializer(PromptSerializer):
             raise serializers.ValidationError({"filters": [_("Filters apply to blind battles only.")]})
         return data
 
-    @property
-    def battle_request(self) -> BattleRequest:
-        data = self.validated_data
-        models, files = tuple(data["models"]), tuple(data["attachments"])
-        if data["mode"] == AUTO:
-            context, dial = data.get("context", RoutingContext()), data.get("dial", DEFAULT_DIAL)
-            auto = AutoOptions(context, dial, data["max_cost"])
-            return BattleRequest(models=models, attachments=files, consent=data["consent"], auto=auto)
-        return BattleRequest(Battle.Mode(data["mode"]), models, data["filters"], files, data["consent"])
+
+def battle_request(data: JsonObject) -> BattleRequest:
+    """data: validated by StartBattleSerializer."""
+    models, files = tuple(data["models"]), tuple(data["attachments"])
+    if data["mode"] == AUTO:
+        context, dial = data.get("context", RoutingContext()), data.get("dial", DEFAULT_DIAL)
+        auto = AutoOptions(context, dial, data["max_cost"])
+        return BattleRequest(models=models, attachments=files, consent=data["consent"], auto=auto)
+    return BattleRequest(Battle.Mode(data["mode"]), models, data["filters"], files, data["consent"])
 
 
 class CastVoteSerializer(serializers.Serializer[None]):

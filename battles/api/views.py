@@ -4,7 +4,6 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from rest_framework.decorators import action
 from rest_framework.request import Request
-from rest_framework.serializers import Serializer
 from rest_framework.viewsets import ViewSet
 
 from accounts.actor import Actor, ActorRequest, ensure_known_actor
@@ -19,6 +18,7 @@ from battles.api.serializers import (
     ReportBattleSerializer,
     StarsSerializer,
     StartBattleSerializer,
+    battle_request,
 )
 from battles.models import Answer, Battle, Session, Vote
 from battles.models.sessions import SessionQuerySet
@@ -34,18 +34,14 @@ from battles.payloads import battle_payload, share_payload
 from battles.queries import find_battle, find_battle_with_related, get_battle
 from battles.sessions.export import session_file_response
 from battles.sessions.payloads import consent_payload, session_detail, session_summary
+from common.api.serializers import validated_data
 from common.api_responses import Created, NoContent, PayloadResponse, paginated
 from common.errors import NotFound
-from common.payload_types import JsonObject, Page
+from common.payload_types import Page
 
 
 def _actor(request: Request) -> Actor:
     return cast(ActorRequest, request._request).actor
-
-
-def _validated(serializer: Serializer[None]) -> JsonObject:
-    serializer.is_valid(raise_exception=True)
-    return cast(JsonObject, serializer.validated_data)
 
 
 def _is_true(request: Request, name: str) -> bool:
@@ -79,11 +75,10 @@ class SessionViewSet(ViewSet):
 
     @idempotent
     def create(self, request: Request) -> Created[SessionPayload]:
-        serializer = StartBattleSerializer(data=request.data)
-        data = _validated(serializer)
+        data = validated_data(StartBattleSerializer, request.data)
         actor = ensure_known_actor(cast(ActorRequest, request._request))
         battle = actions.start_session(
-            actor=actor, prompt=data["prompt"], battle_request=serializer.battle_request, proof=data["proof"]
+            actor=actor, prompt=data["prompt"], battle_request=battle_request(data), proof=data["proof"]
         )
         return Created(session_detail(battle.session, [battle]))
 
@@ -92,7 +87,7 @@ class SessionViewSet(ViewSet):
 
     def partial_update(self, request: Request, public_id: str) -> PayloadResponse[SessionPayload]:
         session = self.get_object()
-        changes = _validated(ChangeSessionSerializer(data=request.data))
+        changes = validated_data(ChangeSessionSerializer, request.data)
         if changes:
             actions.update_session(session, **changes)
         return PayloadResponse(session_detail(self.get_object()))
@@ -114,13 +109,12 @@ class SessionViewSet(ViewSet):
     @idempotent
     def battles(self, request: Request, public_id: str) -> Created[BattlePayload]:
         session = self.get_object()
-        serializer = StartBattleSerializer(data=request.data)
-        data = _validated(serializer)
+        data = validated_data(StartBattleSerializer, request.data)
         battle = actions.start_battle(
             actor=_actor(request),
             session=session,
             prompt=data["prompt"],
-            battle_request=serializer.battle_request,
+            battle_request=battle_request(data),
             proof=data["proof"],
         )
         return Created(battle_payload(battle))
@@ -161,7 +155,7 @@ class BattleViewSet(ViewSet):
     @idempotent
     def messages(self, request: Request, public_id: str) -> Created[BattlePayload]:
         battle = self.get_object()
-        data = _validated(PromptSerializer(data=request.data))
+        data = validated_data(PromptSerializer, request.data)
         actions.follow_up(actor=_actor(request), battle=battle, prompt=data["prompt"], attachments=data["attachments"])
         return Created(_current_payload(battle))
 
@@ -191,7 +185,7 @@ class BattleViewSet(ViewSet):
     @idempotent
     def vote(self, request: Request, public_id: str) -> Created[BattlePayload]:
         battle = self.get_object()
-        choice = Vote.Choice(_validated(CastVoteSerializer(data=request.data))["choice"])
+        choice = Vote.Choice(validated_data(CastVoteSerializer, request.data)["choice"])
         vote = actions.cast_vote(actor=_actor(request), battle=battle, choice=choice)
         return Created(battle_payload(vote.battle))
 
@@ -201,7 +195,7 @@ class BattleViewSet(ViewSet):
         battle = Battle.objects.find_visible(_actor(request), public_id)
         if battle is None:
             raise NotFound
-        reason = _validated(ReportBattleSerializer(data=request.data))["reason"]
+        reason = validated_data(ReportBattleSerializer, request.data)["reason"]
         actor = ensure_known_actor(cast(ActorRequest, request._request))
         report, is_new = actions.report(actor=actor, battle=battle, reason=reason)
         payload: ReportPayload = {"battle": public_id, "reason": report.reason, "created_at": report.created_at}
@@ -211,7 +205,7 @@ class BattleViewSet(ViewSet):
     @idempotent
     def feedback(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
         battle = self.get_object()
-        actions.give_feedback(battle=battle, **_validated(FeedbackSerializer(data=request.data)))
+        actions.give_feedback(battle=battle, **validated_data(FeedbackSerializer, request.data))
         return PayloadResponse(_current_payload(battle))
 
     @action(detail=True, methods=["post"])
@@ -245,6 +239,6 @@ class AnswerViewSet(ViewSet):
     @idempotent
     def rating(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
         answer = self.get_object()
-        stars = _validated(StarsSerializer(data=request.data))["stars"]
+        stars = validated_data(StarsSerializer, request.data)["stars"]
         actions.give_stars(actor=_actor(request), answer=answer, stars=stars)
         return PayloadResponse(_current_payload(answer.turn.battle))

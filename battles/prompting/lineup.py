@@ -1,7 +1,7 @@
 """Matchup of a new battle: the chosen models, and models drawn for the remaining sides."""
 
 from collections.abc import Callable, Iterable, Set
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import NamedTuple
 
@@ -59,7 +59,7 @@ class Filters:
     @property
     def as_json(self) -> JsonObject:
         """Return the filters that are set: `Filters(**filters.as_json) == filters`."""
-        return {name: value for name, value in asdict(self).items() if value not in ("", None, False)}
+        return {name: value for name, value in vars(self).items() if value not in ("", None, False)}
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,20 @@
-from typing import Any, ClassVar
+from functools import cache
+from typing import Any, ClassVar, cast
 
 from django.utils.functional import Promise
 from rest_framework import serializers
+
+from common.payload_types import JsonObject
+
+
+def validated_data(serializer: type[serializers.Serializer[None]], data: object) -> JsonObject:
+    """Raises ValidationError. One instance, without a context, serves all requests: a new one copies its fields."""
+    return cast(JsonObject, _instance(serializer).run_validation(data))
+
+
+@cache
+def _instance(serializer: type[serializers.Serializer[None]]) -> serializers.Serializer[None]:
+    return serializer()
 
 
 class StrictSerializer(serializers.Serializer[None]):

@@ -15,9 +15,10 @@ from battles.decision_payloads import route_payload
 from battles.models import RoutingDecision
 from battles.payload_types import RoutePayload
 from battles.prompting.routing import route
+from common.api.serializers import validated_data
 from common.api_responses import PayloadResponse, paginated
 from common.errors import InvalidInput, NotFound
-from common.payload_types import JsonObject, Page
+from common.payload_types import Page
 from routing.actions.outcomes import report_outcome
 from routing.api.serializers import OutcomeSerializer, RouteRequestSerializer
 from routing.models import RouterSnapshot
@@ -78,9 +79,7 @@ class DecisionViewSet(ViewSet):
     @idempotent
     def outcome(self, request: Request, public_id: str) -> PayloadResponse[DecisionOutcomePayload]:
         decision = self.get_object()
-        serializer = OutcomeSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        data = cast(JsonObject, serializer.validated_data)
+        data = validated_data(OutcomeSerializer, request.data)
         return PayloadResponse(outcome_payload(report_outcome(decision=decision, **data)))
 
 
