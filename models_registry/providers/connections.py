@@ -25,6 +25,12 @@ class _Protocol(ResponseHandler):
 
     _interim_responses = 0
 
+    def resume_reading(self, resume_parser: bool = True) -> None:
+        # aiohttp resumes after each chunk that a reader takes from its buffer, a token of a stream, and enters the
+        # parser again: a tenth of a stream's CPU.
+        if self._reading_paused:
+            super().resume_reading(resume_parser)
+
     def feed_data(self, data: Any, size: int = 0) -> None:
         message, _payload = data
         is_interim = 100 <= message.code < 200 and message.code != 101

@@ -6,7 +6,7 @@ bodies as answers, and waits forever while comments arrive.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from functools import lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, Unpack, cast
@@ -239,15 +239,17 @@ class _AnswerReader:
             self._check_finish()
 
     def _read_payloads(self, payloads: list[bytes]) -> bool:
-        texts, reasonings, is_done = [], [], False
+        texts: list[str] = []
+        reasonings: list[str] = []
+        is_done = False
         try:
             for payload in payloads:
                 if payload == DONE:
                     is_done = True
                     break
-                for text, reasoning in self._read(payload):
-                    texts.append(text)
-                    reasonings.append(reasoning)
+                text, reasoning = self._read(payload)
+                texts.append(text)
+                reasonings.append(reasoning)
         finally:  # text before an error in the same read is part of the answer
             text, reasoning = storable("".join(texts)), storable("".join(reasonings))
             if not self._think_tag.is_past:
@@ -303,25 +305,33 @@ class _AnswerReader:
         if not self._has_text and reason == "content_filter":
             raise ProviderError(FailureCode.FILTERED)
 
-    def _read(self, payload: bytes) -> Iterator[tuple[str, str]]:
+    def _read(self, payload: bytes) -> tuple[str, str]:
+        """Return (text, reasoning) of an event."""
         chunk = decode(payload)
         if chunk.error:
             raise refusals.error_for_event(chunk.error)
-        if usage := chunk.token_counts:  # some providers send growing numbers with every chunk
+        if (chunk.usage or chunk.x_groq) and (
+            usage := chunk.token_counts
+        ):  # some send growing numbers with every chunk
             self.completion.prompt_tokens = usage.prompt
             self.completion.completion_tokens = usage.completion
             self.completion.reasoning_tokens = usage.reasoning
-        for choice in (chunk.choices or [])[:1]:
-            if choice.finish_reason:
-                self.completion.finish_reason = _scrub(choice.finish_reason, self._request.key)[:40]
-            if choice.delta is not None:
-                if choice.delta.tool_calls:
-                    self._has_called_tools = True
-                    if self._receive_tool_calls is not None:
-                        self._tool_calls.add(choice.delta.tool_calls)
-                text, reasoning = choice.delta.read()
-                self.completion.pieces += bool(text or reasoning or choice.delta.tool_calls)
-                yield text, reasoning
+        if not chunk.choices:
+            return "", ""
+        choice = chunk.choices[0]
+        if choice.finish_reason:
+            self.completion.finish_reason = _scrub(choice.finish_reason, self._request.key)[:40]
+        if choice.delta is None:
+            return "", ""
+        text, reasoning = choice.delta.read()
+        if choice.delta.tool_calls:
+            self._has_called_tools = True
+            if self._receive_tool_calls is not None:
+                self._tool_calls.add(choice.delta.tool_calls)
+        elif not (text or reasoning):
+            return "", ""
+        self.completion.pieces += 1
+        return text, reasoning
 
 
 def _max_characters(request: ChatRequest) -> int:

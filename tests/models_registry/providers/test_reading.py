@@ -1,8 +1,10 @@
 """Reading of a call's stream: pauses between reads, and the timer of its deadlines."""
 
 import asyncio
+from functools import partial
 from typing import cast
 
+import aiohttp
 import pytest
 
 from models_registry.providers import ChatRequest, Completion, FailureCode, ProviderError, connections
@@ -57,21 +59,38 @@ async def read_from(writes: list[bytes], *, pause_s: float, calls: int = 1) -> t
     return "".join(texts), completion
 
 
-def test_text_during_a_pause_is_read_in_one_piece(monkeypatch: pytest.MonkeyPatch):
-    reads: list[int] = []
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Sizes of what a connection's parser received."""
+    sizes: list[int] = []
     read = connections._Protocol.data_received
 
     def count(protocol: connections._Protocol, data: bytes) -> None:
-        reads.append(len(data))
+        sizes.append(len(data))
         read(protocol, data)
 
     monkeypatch.setattr(connections._Protocol, "data_received", count)
+    return sizes
+
+
+def test_text_during_a_pause_is_read_in_one_piece(reads: list[int]):
     words = [chunked(text(f"{number} ")) for number in range(PIECES)]
     end = chunked(event({}, "stop") + b"data: [DONE]\n\n") + b"0\r\n\r\n"
     answer, completion = asyncio.run(read_from([HEAD, *words, end], pause_s=0.5))
     assert answer == "".join(f"{number} " for number in range(PIECES))
     assert completion.finish_reason == "stop"
-    assert len([size for size in reads if size]) < PIECES / 2
+    assert len(reads) < PIECES / 2
+    assert 0 not in reads  # the parser is not entered again after each chunk
+
+
+def test_stream_longer_than_the_buffer_is_read_to_its_end(reads: list[int], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(aiohttp, "ClientSession", partial(aiohttp.ClientSession, read_bufsize=100))
+    words = [chunked(text(f"{number} ")) for number in range(PIECES)]
+    end = chunked(event({}, "stop") + b"data: [DONE]\n\n") + b"0\r\n\r\n"
+    answer, completion = asyncio.run(read_from([HEAD, *words, end], pause_s=0.5))
+    assert answer == "".join(f"{number} " for number in range(PIECES))
+    assert completion.finish_reason == "stop"
+    assert 0 in reads  # reading was paused and resumed
 
 
 def test_pause_after_the_last_byte_leaves_the_connection_usable():
