@@ -32,8 +32,8 @@ class RequestMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        given = request.headers.get(HEADER, "") if is_from_trusted_proxy(request) else ""
-        request_id = logs.begin_request(given)
+        given = request.headers.get(HEADER, "")
+        request_id = logs.begin_request(given if given and is_from_trusted_proxy(request) else "")
         began = time.perf_counter()
         try:
             response = self.get_response(request)
