@@ -31,6 +31,8 @@ MODULES = (
     "uvloop",
     "battles.worker.runner",
 )
+# Python's default of 700 new objects collects garbage every few requests, of which there is little.
+GC_THRESHOLDS = (10_000, 20, 20)
 SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD}  # handled by the launcher
 _forks = multiprocessing.get_context("fork")
 
@@ -46,8 +48,21 @@ def preload() -> None:
         app.loader.import_default_modules()
         for name in MODULES:
             import_module(name)
+        _resolve_paths()
     gc.collect()
     gc.freeze()  # a collection in a fork would write to, and so copy, the shared memory
+    gc.set_threshold(*GC_THRESHOLDS)
+
+
+def _resolve_paths() -> None:
+    """Fill Django's tables of paths, of each language; otherwise each thread of a first crowd would fill them."""
+    from django.conf import settings
+    from django.urls import reverse
+    from django.utils.translation import override
+
+    for code, _name in settings.LANGUAGES:
+        with override(code):
+            reverse("battles:new")
 
 
 class ForkedProcess:
