@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from contextvars import copy_context
+from typing import Any, TypeVar
 
 from asgiref.sync import sync_to_async
 from django.core import signals
@@ -14,8 +15,11 @@ from django.db import connections
 from django.http import FileResponse, HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
+from django.utils import translation
 
 from common.late_response import LateResponse, request_threads
+
+T = TypeVar("T")
 
 
 class SiteHandler(ASGIHandler):
@@ -28,11 +32,7 @@ class SiteHandler(ASGIHandler):
     def __init__(self) -> None:
         BaseHandler.__init__(self)
         self.load_middleware(is_async=False)
-        self._respond_in_thread = self._in_threads(request_threads())
-        self._respond_to_livez = self._in_threads(ThreadPoolExecutor(1, "livez"))
-
-    def _in_threads(self, threads: ThreadPoolExecutor) -> Callable[[Any, HttpRequest], Awaitable[HttpResponseBase]]:
-        return sync_to_async(self._respond, thread_sensitive=False, executor=threads)
+        self._livez_threads = ThreadPoolExecutor(1, "livez")
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         # Does not call ASGIHandler's, which gives each request and each open stream a thread of its own.
@@ -49,10 +49,10 @@ class SiteHandler(ASGIHandler):
             response: Any
             request, response = self.create_request(scope, body)
             if request is not None:
-                respond = self._respond_to_livez if request.path_info == "/livez" else self._respond_in_thread
-                response = await respond(scope, request)
+                threads = self._livez_threads if request.path_info == "/livez" else request_threads()
+                response = await _run(threads, self._respond, scope, request)
             if response.streaming:
-                await self._stream(response, receive, send)
+                await self._stream(response, receive, send, language=getattr(request, "LANGUAGE_CODE", ""))
             else:
                 await self.send_response(response, send)
 
@@ -70,10 +70,10 @@ class SiteHandler(ASGIHandler):
         finally:
             connections.close_all()  # returns them to the pool; connections belong to the thread
 
-    async def _stream(self, response: HttpResponseBase, receive: Any, send: Any) -> None:
+    async def _stream(self, response: HttpResponseBase, receive: Any, send: Any, *, language: str = "") -> None:
         """Send the response until it ends or the client disconnects."""
         leaving = asyncio.create_task(self.listen_for_disconnect(receive))
-        sending = asyncio.create_task(self._begin_and_send(response, send))
+        sending = asyncio.create_task(self._begin_and_send(response, send, language))
         try:
             await asyncio.wait([leaving, sending], return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -85,13 +85,23 @@ class SiteHandler(ASGIHandler):
             await asyncio.gather(leaving, return_exceptions=True)
             if isinstance(response, LateResponse):
                 await response.end()
-            await sync_to_async(response.close)()  # in the thread that iterated over it and used its connection
+            if response.is_async:  # type: ignore[attr-defined]
+                await _run(request_threads(), response.close)
+            else:
+                await sync_to_async(response.close)()  # in the thread that iterated over it and used its connection
         if not sending.cancelled():
             await sending
 
     async def _begin_and_send(
-        self, response: HttpResponseBase, send: Callable[[Mapping[str, object]], Awaitable[None]]
+        self, response: HttpResponseBase, send: Callable[[Mapping[str, object]], Awaitable[None]], language: str
     ) -> None:
+        if language:  # the request's thread had it; here it is that of this task alone
+            translation.activate(language)
         if isinstance(response, LateResponse):
             await response.begin()
         await self.send_response(response, send)
+
+
+async def _run(threads: ThreadPoolExecutor, function: Callable[..., T], *arguments: Any) -> T:
+    """Run in a thread, in a context of its own; sync_to_async would copy all context variables there and back."""
+    return await asyncio.get_running_loop().run_in_executor(threads, copy_context().run, function, *arguments)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.core.signals import request_finished, request_started
 from django.http import StreamingHttpResponse
+from django.utils.translation import get_language
 
 from arena_site.site_handler import SiteHandler
 from tests.site import Reader, serve
@@ -97,3 +98,26 @@ def test_stream_that_loses_a_cancellation_ends():
     response = StreamingHttpResponse(events())
     asyncio.run(asyncio.wait_for(SiteHandler()._stream(response, receive, send), 60))
     assert response.closed
+
+
+def test_stream_has_the_language_of_its_request():
+    sent: list[bytes] = []
+
+    async def events() -> AsyncIterator[bytes]:
+        yield get_language().encode()
+
+    async def receive() -> dict[str, Any]:
+        await asyncio.Event().wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message.get("body", b""))
+
+    async def stream(language: str) -> None:
+        await SiteHandler()._stream(StreamingHttpResponse(events()), receive, send, language=language)
+
+    async def stream_two() -> None:
+        await asyncio.gather(stream("fr"), stream("en"))
+
+    asyncio.run(asyncio.wait_for(stream_two(), 60))
+    assert sorted(filter(None, sent)) == [b"en", b"fr"]
