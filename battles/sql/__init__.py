@@ -1,5 +1,6 @@
 """Database functions of this app; migrations create them: `RunSQL(read_sql("vote_order.sql"))`."""
 
+from functools import cache
 from pathlib import Path
 
 from common import sql_files
@@ -11,5 +12,6 @@ FUNCTIONS = {
 }
 
 
+@cache
 def read_sql(name: str) -> str:
     return sql_files.read_sql(Path(__file__).with_name(name))
