@@ -199,8 +199,8 @@ def test_categories_and_languages_have_boards(client):
     assert "Coding" in visible_text(html)
 
 
-def test_page_and_table_have_fixed_query_counts(client, two_groups):
-    listed_boards()  # cached for seconds
+def test_page_and_table_have_fixed_query_counts(client, two_groups, nothing_is_forgotten):
+    listed_boards()
 
     def count_queries(**headers: str) -> int:
         with CaptureQueriesContext(connection) as captured:
