@@ -76,10 +76,13 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10, help="of rest and soak")
     parser.add_argument("--items", type=int, default=10_000, help="of a benchmark run")
     parser.add_argument("--votes", type=int, default=1_000_000, help="behind the board")
+    parser.add_argument("--days", type=float, default=30, help="over which these votes are spread")
     args = parser.parse_args()
     directory = Path(tempfile.mkdtemp(prefix="arena-bench-", dir="/tmp"))
     directory.chmod(0o711)  # started by root, PostgreSQL runs as an unprivileged user that must reach its files
-    bench = Bench(directory, at_once=args.battles, minutes=args.minutes, votes=args.votes, items=args.items)
+    bench = Bench(
+        directory, at_once=args.battles, minutes=args.minutes, votes=args.votes, days=args.days, items=args.items
+    )
     try:
         with (
             program("tools.bench.provider", str(bench.provider_port)),

@@ -24,12 +24,12 @@ MEASURED_PARTS = ("web", "answers", "rendering", "valkey")
 
 
 class Bench:
-    """Arena, provider and users. at_once: battles for the CPU figures; minutes: of the soak; votes: of the board;
-    items: of a benchmark run.
+    """Arena, provider and users. at_once: battles for the CPU figures; minutes: of the soak; votes: of the board,
+    spread over `days`; items: of a benchmark run.
     """
 
-    def __init__(self, directory: Path, *, at_once: int, minutes: float, votes: int, items: int) -> None:
-        self.at_once, self.minutes, self.votes, self.items = at_once, minutes, votes, items
+    def __init__(self, directory: Path, *, at_once: int, minutes: float, votes: int, days: float, items: int) -> None:
+        self.at_once, self.minutes, self.votes, self.days, self.items = at_once, minutes, votes, days, items
         self.provider_port, self.relay_port = free_port(), free_port()
         self.provider = f"http://127.0.0.1:{self.provider_port}/v1"
         self.models = directory / "models.yaml"

@@ -14,7 +14,6 @@ from tools.bench.vote_files import vote_files
 BATCH = 10_000
 BATCHES = 6  # every second or third changes Overall's votes by 2 %, after which its voters are read anew
 BARS_S = {True: 1, False: 3}  # of a run, by whether it copies Overall's design effects
-DAYS = 30  # over which the votes of the board are spread
 MAX_PENDING = 200_000  # votes cast before an aggregation
 
 QUERIES = """
@@ -97,7 +96,7 @@ def cast_and_count(bench: Bench) -> float:
 
 
 def _cast(bench: Bench, number: int) -> None:
-    days_ago = [str(max(0, DAYS * (1 - cast / bench.votes))) for cast in (bench.cast, bench.cast + number)]
+    days_ago = [str(max(0, bench.days * (1 - cast / bench.votes))) for cast in (bench.cast, bench.cast + number)]
     command = [sys.executable, "-m", "tools.bench.synthetic_votes", "--votes", str(number), "--days-ago", *days_ago]
     done = bench.arena.run(*command, within=300)
     assert done.returncode == 0, done.stderr

@@ -38,7 +38,8 @@ Answer.objects.bulk_create(
 
 
 def pages(bench: Bench) -> None:
-    print(f"Every page with {SESSIONS:,} sessions and {bench.votes:,} votes of 300 models, one reader")
+    votes = f"{bench.votes:,} votes of {bench.days:g} days and 300 models"
+    print(f"Every page with {SESSIONS:,} sessions and {votes}, one reader")
     cast_and_count(bench)
     _run(bench, "-m", "tests.browser.helpers.votes")
     everything = json.loads(_run(bench, "-m", "tests.browser.helpers.everything"))
