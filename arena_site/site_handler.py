@@ -17,6 +17,9 @@ from django.urls import set_script_prefix
 
 from common.late_response import LateResponse, request_threads
 
+# As in nginx's logs: the client has left before the response's head.
+CLIENT_LEFT = 499
+
 
 class SiteHandler(ASGIHandler):
     """Runs a request in one thread from its first signal to its last, and streams on the event loop alone.
@@ -84,6 +87,7 @@ class SiteHandler(ASGIHandler):
                 await asyncio.wait([sending], timeout=1)
             await asyncio.gather(leaving, return_exceptions=True)
             if isinstance(response, LateResponse):
+                _report_status(response, CLIENT_LEFT if sending.cancelled() else 500)
                 await response.end()
             await sync_to_async(response.close)()  # in the thread that iterated over it and used its connection
         if not sending.cancelled():
@@ -94,4 +98,12 @@ class SiteHandler(ASGIHandler):
     ) -> None:
         if isinstance(response, LateResponse):
             await response.begin()
+            # After the head and the first piece, which are sent without waiting.
+            asyncio.get_running_loop().call_soon(_report_status, response, response.status_code)
         await self.send_response(response, send)
+
+
+def _report_status(response: LateResponse, status: int) -> None:
+    report, response.on_status = response.on_status, None
+    if report is not None:
+        report(status)
