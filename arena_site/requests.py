@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
@@ -11,6 +12,7 @@ from django.utils.functional import LazyObject, empty
 from accounts.actor import Actor
 from common import logs
 from common.client_ip import is_from_trusted_proxy
+from common.late_response import LateResponse
 from common.valkey import counters
 
 logger = logging.getLogger(__name__)
@@ -38,10 +40,20 @@ class RequestMiddleware:
         try:
             response = self.get_response(request)
             response.headers[HEADER] = request_id
-            _log_request(request, response.status_code, seconds=time.perf_counter() - began)
+            seconds = time.perf_counter() - began
+            if isinstance(response, LateResponse):
+                response.on_status = partial(_log_late_request, request, request_id, seconds)
+            else:
+                _log_request(request, response.status_code, seconds=seconds)
         finally:
             logs.end_request()
         return response
+
+
+def _log_late_request(request: HttpRequest, request_id: str, seconds: float, status: int) -> None:
+    """seconds: of the arena's own work; the rest is the model's."""
+    logs.begin_request(request_id)
+    _log_request(request, status, seconds=seconds)
 
 
 def _log_request(request: HttpRequest, status: int, *, seconds: float) -> None:

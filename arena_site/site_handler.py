@@ -21,6 +21,9 @@ from common.late_response import LateResponse, request_threads
 
 T = TypeVar("T")
 
+# As in nginx's logs: the client has left before the response's head.
+CLIENT_LEFT = 499
+
 
 class SiteHandler(ASGIHandler):
     """Runs a request in one thread from its first signal to its last, and streams on the event loop alone.
@@ -84,6 +87,7 @@ class SiteHandler(ASGIHandler):
                 await asyncio.wait([sending], timeout=1)
             await asyncio.gather(leaving, return_exceptions=True)
             if isinstance(response, LateResponse):
+                _report_status(response, CLIENT_LEFT if sending.cancelled() else 500)
                 await response.end()
             if response.is_async:  # type: ignore[attr-defined]
                 await _run(request_threads(), response.close)
@@ -99,9 +103,17 @@ class SiteHandler(ASGIHandler):
             translation.activate(language)
         if isinstance(response, LateResponse):
             await response.begin()
+            # After the head and the first piece, which are sent without waiting.
+            asyncio.get_running_loop().call_soon(_report_status, response, response.status_code)
         await self.send_response(response, send)
 
 
 async def _run(threads: ThreadPoolExecutor, function: Callable[..., T], *arguments: Any) -> T:
     """Run in a thread, in a context of its own; sync_to_async would copy all context variables there and back."""
     return await asyncio.get_running_loop().run_in_executor(threads, copy_context().run, function, *arguments)
+
+
+def _report_status(response: LateResponse, status: int) -> None:
+    report, response.on_status = response.on_status, None
+    if report is not None:
+        report(status)

@@ -1,6 +1,6 @@
 """Responses whose status is known only after waiting on the event loop, without a thread or a connection."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
@@ -9,7 +9,12 @@ from django.http import StreamingHttpResponse
 
 
 class LateResponse(StreamingHttpResponse):
-    """Response that arena_site.site_handler prepares on the event loop, after all middleware has seen it."""
+    """Response that arena_site.site_handler prepares on the event loop, after all middleware has seen it.
+
+    on_status: called once with the status: soon after the head is sent, or with 499 if the client has left before.
+    """
+
+    on_status: Callable[[int], None] | None = None
 
     async def begin(self) -> None:
         """Set status, headers and content. Cancelled when the client disconnects."""

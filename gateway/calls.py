@@ -1,6 +1,6 @@
 """Database access of exchanges: each function runs in one thread, in one transaction."""
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
@@ -15,6 +15,7 @@ from battles.models import Call, RoutingDecision
 from battles.prompting.routing import Target
 from battles.routing_reasons import reason_sentence
 from battles.worker import call_store
+from battles.worker.call_slots import is_limited
 from battles.worker.call_store import CallResult, PlannedCall, PreparedCall
 from common.errors import ArenaError
 from common.payload_types import JsonObject
@@ -82,7 +83,9 @@ def open_call(request: Request, model: LanguageModel) -> PreparedCall:
     """
     plan = _plan(request, model)
     person = request.caller.actor.key
-    with transaction.atomic():
+    # A lone INSERT is a transaction: BEGIN and COMMIT would be two more waits before the first byte.
+    is_lone = request.candidates.routed is None and not model.is_paid and not is_limited(model)
+    with nullcontext() if is_lone else transaction.atomic():
         _store_decision(request, model)
         prepared = call_store.start_call(plan, person=person)
         if prepared is FailureCode.RATE_LIMITED:

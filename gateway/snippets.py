@@ -38,7 +38,7 @@ export OPENAI_API_KEY="$ARENA_TOKEN"
 export DEFAULT_MODEL_PARAMS='{{"function_calling": "legacy"}}'
 open-webui serve --port 3000"""
 LIBRECHAT = """\
-version: 1.2.1
+version: 1.3.17
 endpoints:
   custom:
     - name: Arena

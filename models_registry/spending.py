@@ -6,11 +6,10 @@ A call costs at most its reservation: a prompt's token is at least one byte and 
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import date
 from decimal import ROUND_UP, Decimal
 
-from django.db import transaction
-from django.db.models import F
+import msgspec
+from django.db import connection, transaction
 
 from accounts import audit
 from accounts.models import User
@@ -27,6 +26,7 @@ from models_registry.models.ledger import (
     today,
 )
 from models_registry.providers.base import Message, count_images, max_tokens_per_image, message_text
+from models_registry.sql import read_sql
 
 logger = logging.getLogger(__name__)
 
@@ -73,7 +73,6 @@ def _max_tokens_in(message: Message, *, image: int) -> int:
     return len(message_text(message).encode()) + count_images(message) * image
 
 
-@transaction.atomic
 def reserve(bills: Sequence[Charge]) -> list[Charge]:
     """Reserve and store all or none. Raises OverBudget.
 
@@ -81,20 +80,61 @@ def reserve(bills: Sequence[Charge]) -> list[Charge]:
     """
     if not bills:
         return []
-    if are_paid_calls_halted():
-        raise OverBudget
-    amounts: dict[str, Decimal] = defaultdict(Decimal)
-    caps: dict[str, Decimal | None] = {SITE: budget_of(SITE)}
+    amounts, budgets = _amounts_and_budgets(bills)
     day = today()
     for charge in bills:
         charge.day = day
-        caps[provider_account(charge.provider_id)] = charge.model.provider.daily_budget
+    if numbers := _reserve_at_once(bills, amounts, budgets):
+        for charge, number in zip(bills, numbers, strict=True):
+            charge.pk, charge._state.adding = number, False
+        return list(bills)
+    return _reserve_stepwise(bills, amounts, budgets)
+
+
+def _amounts_and_budgets(bills: Sequence[Charge]) -> tuple[dict[str, Decimal], dict[str, Decimal | None]]:
+    amounts: dict[str, Decimal] = defaultdict(Decimal)
+    budgets: dict[str, Decimal | None] = {SITE: budget_of(SITE)}
+    for charge in bills:
+        budgets[provider_account(charge.provider_id)] = charge.model.provider.daily_budget
         if charge.person:
-            caps[person_account(charge.person)] = personal_budget(charge.person)
+            budgets[person_account(charge.person)] = personal_budget(charge.person)
         for account in charge.accounts:
             amounts[account] += charge.most
+    return amounts, budgets
+
+
+def _reserve_at_once(
+    bills: Sequence[Charge], amounts: Mapping[str, Decimal], budgets: Mapping[str, Decimal | None]
+) -> list[int]:
+    """Return the new charges' ids; [] after which nothing has changed, as at an account's first call of a day."""
+    rows = [
+        {
+            "model_id": charge.model_id, "provider_id": charge.provider_id, "price_id": charge.price_id,
+            "person": charge.person, "most": charge.most,
+        }
+        for charge in bills
+    ]  # fmt: skip
+    with connection.cursor() as cursor:
+        cursor.execute(
+            read_sql("reserve.sql"),
+            {
+                "accounts": list(amounts), "amounts": list(amounts.values()),
+                "budgets": [budgets[account] for account in amounts], "day": bills[0].day,
+                "charges": msgspec.json.encode(rows).decode(),
+            },
+        )  # fmt: skip
+        return sorted(pk for (pk,) in cursor.fetchall())
+
+
+@transaction.atomic
+def _reserve_stepwise(
+    bills: Sequence[Charge], amounts: Mapping[str, Decimal], budgets: Mapping[str, Decimal | None]
+) -> list[Charge]:
+    """Reserve in one account after the other, to name the first that refuses. Raises OverBudget."""
+    if are_paid_calls_halted():
+        raise OverBudget
     for account in sorted(amounts):  # one order for all transactions, so that they cannot deadlock
-        if not SpendingDay.objects.reserve(day, account, amounts[account], cap=caps[account]):
+        if not SpendingDay.objects.reserve(bills[0].day, account, amounts[account], cap=budgets[account]):
             raise OverBudget(account)
     return Charge.objects.bulk_create(bills)
 
@@ -115,24 +155,12 @@ def reserve_affordable(bills: Mapping[int, Charge]) -> dict[int, Charge]:
     return {}
 
 
-@transaction.atomic
 def settle(costs: Mapping[int, Decimal]) -> None:
     """Store costs (US dollars, by charge) and release reservations. Once per transaction; skips settled charges."""
-    released: dict[tuple[str, date], Decimal] = defaultdict(Decimal)
-    spent: dict[tuple[str, date], Decimal] = defaultdict(Decimal)
     if not costs:
         return
-    charges = list(Charge.objects.select_for_update().filter(pk__in=costs, cost=None).order_by("pk"))
-    for charge in charges:
-        charge.cost = costs[charge.pk]
-        for account in charge.accounts:
-            released[account, charge.day] += charge.most
-            spent[account, charge.day] += costs[charge.pk]
-    Charge.objects.bulk_update(charges, ["cost"])
-    for account, day in sorted(released):
-        SpendingDay.objects.filter(day=day, account=account).update(
-            reserved=F("reserved") - released[account, day], spent=F("spent") + spent[account, day]
-        )
+    with connection.cursor() as cursor:
+        cursor.execute(read_sql("settle.sql"), {"charges": list(costs), "costs": list(costs.values())})
 
 
 def personal_budget(person: str) -> Decimal | None:

@@ -30,13 +30,17 @@ MIN_FAST = 2
 
 @dataclass(frozen=True)
 class CandidateTable:
-    """Available models and their figures, shape (models,). Prices in US dollars per token; unknown times are NaN."""
+    """Available models and their figures, shape (models,). Prices in US dollars per token; unknown times are NaN.
+
+    has_price: also true for models of servers without a key, which are the operator's own.
+    """
 
     models: Sequence[LanguageModel]
     rows: dict[str, int]
     weights: Floats
     price_in: Floats
     price_out: Floats
+    has_price: Mask
     max_tokens: Floats
     context: Floats
     sees_images: Mask
@@ -131,6 +135,7 @@ def build_table(models: Sequence[LanguageModel], medians: CallMedians) -> Candid
         weights=np.array([model.weight for model in models], dtype=float),
         price_in=prices[:, 0],
         price_out=prices[:, 1],
+        has_price=np.array([model.price is not None or not model.provider.needs_key for model in models], dtype=bool),
         max_tokens=max_tokens,
         context=np.array([context_characters(model) for model in models], dtype=float),
         sees_images=np.array([model.sees_images for model in models], dtype=bool),
@@ -171,9 +176,9 @@ def candidates_for(request: RoutingRequest, label: str, *, pool: Sequence[str], 
 
 
 def within_caps(found: Candidates, request: RoutingRequest, max_cost: Decimal | None) -> Candidates:
-    """Return the candidates within the limits of cost and time; an unknown time is over a limit."""
+    """Return the candidates within the limits of cost and time; an unknown price or time is over a limit."""
     if max_cost is not None:
-        found = _keep(found, found.costs <= float(max_cost), "cost")
+        found = _keep(found, found.table.has_price & (found.costs <= float(max_cost)), "cost")
     if request.max_first_token_ms is not None:
         with np.errstate(invalid="ignore"):
             found = _keep(found, found.table.first_token_ms <= request.max_first_token_ms, "first_token")

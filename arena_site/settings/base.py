@@ -62,7 +62,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "arena_site.requests.RequestMiddleware",
     "corsheaders.middleware.CorsMiddleware",
-    "common.content_security_policy.ContentSecurityPolicyMiddleware",
+    "common.content_policy.ContentPolicyMiddleware",
     "common.nul_bytes.NulByteMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",

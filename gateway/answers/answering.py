@@ -84,7 +84,7 @@ class Answer(CompletionResponse):
 
     async def end(self) -> None:
         """Stop what still runs, and settle it. Shielded: a server that ends cancels this task."""
-        await asyncio.shield(asyncio.ensure_future(self._stop_and_settle()))
+        await asyncio.shield(asyncio.ensure_future(self._stop_settle_and_free()))
 
     async def _answer(self) -> Upstream:
         """Return a call whose answer has begun, and without a stream is complete. Raises ArenaError."""
@@ -157,6 +157,12 @@ class Answer(CompletionResponse):
                 self._request.chat, text="".join(result.texts), reasoning="".join(result.reasonings),
                 tool_calls=joined_tool_calls(self._upstream.tool_calls),
             )  # fmt: skip
+
+    async def _stop_settle_and_free(self) -> None:
+        try:
+            await self._stop_and_settle()
+        finally:
+            await super().end()
 
     async def _stop_and_settle(self) -> None:
         if self._keep_alive is not None:

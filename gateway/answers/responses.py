@@ -17,12 +17,16 @@ MAX_DROPPED, MAX_DROPPED_CHARACTERS = 20, 60
 
 
 class CompletionResponse(LateResponse):
-    """JSON, or an event stream. slot: freed with the response."""
+    """JSON, or an event stream. slot: freed at its end, or with a response that never begins."""
 
     def __init__(self, slot: RequestSlot) -> None:
         super().__init__(iter(()), content_type="application/json", headers=HEADERS)
         self._slot = slot
         self._created = int(time.time())
+
+    async def end(self) -> None:
+        # Not left to the garbage collection, which may be far apart: an exception's traceback refers to the response.
+        self._slot.free()
 
     def _set_stream(self, chunks: AsyncIterator[bytes]) -> None:
         self.headers["Content-Type"] = EVENT_STREAM

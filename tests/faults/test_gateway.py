@@ -3,6 +3,7 @@
 import json
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import httpx2
 import pytest
@@ -113,3 +114,20 @@ def test_stream_survives_killed_service(
     wait_for(arena.is_ready)
     wait_for(lambda: arena.query(CALLS) == [("done", False, False)])
     assert arena.query("SELECT count(*) FROM models_registry_spendingday WHERE reserved > 0") == [(0,)]
+
+
+def test_stream_outlives_hung_valkey_and_is_settled_without_it(
+    arena: Arena, client: httpx2.Client, steady_provider: FakeProvider
+):
+    with ExitStack() as hanging:
+
+        def hang() -> None:
+            hanging.enter_context(arena.hung(VALKEY))
+            steady_provider.go_on()
+
+        assert ask(client, hang) == f"{HALTED} "
+        wait_for(lambda: arena.query(CALLS) == [("done", False, False)])
+        assert arena.query("SELECT count(*) FROM models_registry_spendingday WHERE reserved > 0") == [(0,)]
+        assert ask(client, lambda: None) == f"{HALTED} "  # limits let members pass, and nothing waits for Valkey
+        wait_for(lambda: arena.query(CALLS) == [("done", False, False)] * 2)
+    wait_for(arena.is_ready)

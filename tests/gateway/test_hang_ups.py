@@ -5,6 +5,7 @@ import random
 import socket
 import struct
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from decimal import Decimal
 from functools import partial
@@ -94,6 +95,34 @@ def test_stream_is_charged_wherever_it_is_cut(
         assert (call.state, call.completion_tokens) == ("stopped", words), place
         assert accounts()["site"] == (0, spent)
     assert (spent, len(places)) == (fake_provider.words_sent, fake_provider.calls["honest"])
+    assert Exchange.objects.count() == len(places)
+
+
+def test_crowd_leaving_at_random_bytes_is_charged_what_arrived(
+    address: str, token: str, model: Callable[..., Any], fake_provider: FakeProvider, arrived: list[str]
+):
+    """The streams do not pause: words may be under way from the provider when their reader leaves."""
+    steady = model("steady", parameters={"max_tokens": 1_000})
+    set_price(steady, Decimal(0), A_CENT_A_TOKEN)
+    generator = random.Random(13)
+
+    def leave_after(place: int) -> None:
+        with connected(address) as connection:
+            connection.sendall(request_bytes(token, steady, 300))
+            received = 0
+            while received < place:
+                received += len(connection.recv(place - received))
+
+    places = [generator.randint(1, 2_500) for _ in range(16)]  # 300 words alone have more
+    with ThreadPoolExecutor(len(places)) as callers:
+        list(callers.map(leave_after, places))
+    wait_for(lambda: nothing_stays(fake_provider))
+    calls = Call.objects.values_list("state", "completion_tokens")
+    charged = sum(tokens or 0 for _, tokens in calls)
+    assert {state for state, _ in calls} == {"stopped"}
+    assert charged == "".join(arrived).count(WORD)
+    assert 0 < charged <= fake_provider.words_sent
+    assert accounts()["site"] == (0, charged)
     assert Exchange.objects.count() == len(places)
 
 

@@ -7,6 +7,7 @@ import pytest
 from django.apps import apps
 from django.core import serializers
 
+from accounts.actions import delete_account
 from common.valkey.connections import connection
 from models_registry.encryption import encrypt
 from models_registry.models import Provider
@@ -98,3 +99,30 @@ def test_only_keeping_tokens_keep_texts(address: str, owner: Any, fake_provider:
     httpx2.post(f"{address}/v1/chat/completions", json=body(model.slug), headers=headers, timeout=60)
     stored = everything_stored()
     assert [name for name, canary in CANARIES.items() if canary in stored] == ["prompt", "system"]
+
+
+@pytest.mark.parametrize("upstream_name", ["honest", "cut-after-1"])
+def test_download_has_texts_of_keeping_tokens_only(
+    address: str, owner: Any, fake_provider: FakeProvider, upstream_name: str
+):
+    slug = make.model(upstream_name, at=fake_provider.base_url).slug
+    for keeps_texts in (True, False):
+        words = "kept-by-its-owner" if keeps_texts else "kept-by-none"
+        message = {"role": "user", "content": f"{words} two three"}
+        headers = {"Authorization": f"Bearer {issue_token(owner, keeps_texts=keeps_texts)}"}
+        for is_stream in (False, True):
+            asked = {"model": slug, "messages": [message], "stream": is_stream}
+            httpx2.post(f"{address}/v1/chat/completions", json=asked, headers=headers, timeout=60)
+    wait_for(settled)
+    for path in ("/accounts/data/export/", "/api/v1/me/export/"):
+        own, other = (make.browser(person).get(path) for person in (owner, make.member()))
+        exchanges = own.json()["gateway_exchanges"]
+        texts = [exchange["texts"] for exchange in exchanges]
+        assert [text is not None for text in texts] == [True, True, False, False]
+        assert all(text["messages"][0]["content"] == "kept-by-its-owner two three" for text in texts[:2])
+        assert all(text["answer"]["content"].startswith("kept-by-its-owner ") for text in texts[:2])
+        assert "kept-by-none" not in own.text + everything_stored()
+        assert (other.json()["gateway_exchanges"], "kept-by" in other.text) == ([], False)
+    make.user(is_superuser=True)
+    delete_account(owner.user)
+    assert "kept-by-its-owner" not in everything_stored()

@@ -76,6 +76,15 @@ class SyntheticArena:
         gain = truth[kinds, [choice.model for choice in choices]] - always_best
         return float(gain.mean()), float((truth[kinds].max(axis=1) - always_best).mean())
 
+    def shares_of_best(self, router: Router, *, dial: float) -> tuple[float, float]:
+        """Return the mean price and chance of winning at a dial, as shares of the model's that seems best."""
+        best = int(router.strengths[:-1, 0].argmax())
+        kinds, choices = self.choices(router, dial=dial, prompts=400, best=best)
+        truth = np.array([self.true_chances(kind) for kind in range(len(KINDS))])
+        models = np.array([choice.model for choice in choices])
+        cost = self.prices[models].mean() / self.prices[best]
+        return float(cost), float(truth[kinds, models].mean() / truth[kinds, best].mean())
+
     def priced(self, router: Router, *, prompts: int = 300) -> Router:
         kinds = self.random.integers(0, len(KINDS), prompts)
         theta = [router.scores(router.models, [KINDS[kind]], [self.text(kind)]).theta for kind in kinds]

@@ -10,7 +10,7 @@ from battles.labels import Labels
 from battles.prompting.auto_options import RoutingContext
 from battles.prompting.routing import RoutingRequest, Staying, Target, route
 from common.errors import InvalidInput
-from models_registry.models import Breaker, LanguageModel, Price
+from models_registry.models import Breaker, LanguageModel, Price, Provider
 from routing.models import RoutingThresholds, Rule
 from routing.policy import decide
 from tests import make
@@ -70,6 +70,21 @@ def test_limits_of_cost_and_time_are_hard(models, monkeypatch):
     with pytest.raises(NoModelFits) as refusal:  # no call was ever timed
         route(replace(CHAT, max_first_token_ms=50), ANYBODY)
     assert list(refusal.value.fields) == ["max_first_token_ms"]
+
+
+def test_unknown_price_is_over_a_limit_of_cost(models, monkeypatch):
+    monkeypatch.setenv("HOSTED_KEY", "sk-1")
+    hosted = Provider.objects.create(name="Hosted", base_url="http://127.0.0.1:8/v1", api_key_env="HOSTED_KEY")
+    unpriced = make.model(slug="unpriced", weight=9)
+    LanguageModel.objects.filter(pk=unpriced.pk).update(provider=hosted)
+    make.model(slug="own", weight=8)
+    assert chosen(replace(CHAT, dial=1.0))[1] == "unpriced"
+    assert chosen(replace(CHAT, dial=1.0, max_cost=Decimal(1)))[1] == "own"
+    Rule.objects.create(target="model", model=unpriced, max_cost=Decimal(1), is_active=True)
+    with pytest.raises(NoModelFits):
+        route(CHAT, ANYBODY)
+    Price.objects.create(model=unpriced, input_per_million=1, output_per_million=1)
+    assert chosen(CHAT) == ("model", "unpriced", "rule")
 
 
 def test_only_models_with_the_abilities_are_chosen(models):

@@ -16,6 +16,7 @@ from routing.learning.heads import METHOD, fit_router, train
 from routing.learning.router import Router
 from tests.routing.synthetic import KINDS, Design, SyntheticArena, confidences
 from tools.bench.arena import Bench
+from tools.bench.scenarios import print_row
 
 MODELS, VOTES = 100, 100_000
 DECISIONS = 500
@@ -34,6 +35,7 @@ DESIGNS: dict[str, tuple[Design, int, int]] = {
 }
 # Of always-best's chance of winning.
 MAX_LOSS = 0.005
+LOW_DIAL = 0.2
 
 
 def route(_bench: Bench | None = None) -> None:
@@ -46,20 +48,24 @@ def route(_bench: Bench | None = None) -> None:
     trained = train(votes)
     train_s = time.process_time() - began
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{METHOD}: {VOTES:,} votes × {MODELS} models")
-    print(f"features {read_s:.1f} s, training {train_s:.1f} s CPU, peak {memory:.0f} MB")
-    print(*trained.heads, sep="\n")
+    print(f"Auto mode ({METHOD}), {VOTES:,} votes × {MODELS} models")
+    print_row("CPU s of reading words", f"{read_s:.1f}")
+    print_row("CPU s of training; peak MB", f"{train_s:.1f}; {memory:.0f}", "bar 45; 600")
+    for head in trained.heads:
+        print_row(f"  head {head['name']}", "on" if head["passed"] else "off")
     began = time.process_time()
     data = fit_router(votes, label_scale=0.4, feature_scale=0.4).to_bytes()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"last fit with all heads on: {time.process_time() - began:.1f} s CPU, peak {memory:.0f} MB")
+    print_row("last fit with all heads on, CPU s; peak MB", f"{time.process_time() - began:.1f}; {memory:.0f}")
     began = time.process_time()
     router = Router.from_bytes(data)
-    print(f"loading {1000 * (time.process_time() - began):.1f} ms, {len(data) / 1e6:.1f} MB")
+    loading_ms = 1000 * (time.process_time() - began)
+    print_row("loading, CPU ms; MB", f"{loading_ms:.1f}; {len(data) / 1e6:.1f}", "bar 50")
     for price in (0.0, 1.0):
-        print(f"decision at λ = {price:g}: {_decision_ms(arena, router, price):.2f} ms CPU, all heads on")
+        print_row(f"decision at λ = {price:g}, CPU ms", f"{_decision_ms(arena, router, price):.2f}", "bar 1.5")
     _print_calibration()
     _print_gains()
+    _print_savings()
 
 
 def _decision_ms(arena: SyntheticArena, router: Router, price: float) -> float:
@@ -81,9 +87,10 @@ def _decision_ms(arena: SyntheticArena, router: Router, price: float) -> float:
 def _print_calibration() -> None:
     confidence, is_right = confidences(range(1_000, 1_000 + CALIBRATED_ARENAS), prompts=100)
     found = calibration(confidence, is_right)
-    print(f"confidence: Brier {found['brier']:.3f}, error {found['error']:.3f}")
+    print_row("confidence: Brier; error", f"{found['brier']:.3f}; {found['error']:.3f}")
     for each in found["bins"]:
-        print(f"  confidence {each['predicted']:.2f}: right {each['observed']:.2f} of {each['votes']:,}")
+        bar = "bar .9" if 0.85 <= each["predicted"] < 0.95 else ""
+        print_row(f"  confidence {each['predicted']:.2f}: right, of", f"{each['observed']:.2f}, {each['votes']:,}", bar)
 
 
 def _print_gains() -> None:
@@ -102,7 +109,21 @@ def _print_gains() -> None:
 def _print_gain(name: str, found: Sequence[tuple[float, float]]) -> None:
     gains, possible = np.array(found).T
     lost, share = (gains < -MAX_LOSS).mean(), gains.sum() / possible.sum()
-    print(f"  {name}: worst {gains.min():+.4f}, {lost:.0%} lose over {MAX_LOSS}, {share:.0%} of the possible gain")
+    bar = f"bar −{MAX_LOSS}, 0%, 60%" if name in ("12 models", "all") else ""
+    value = f"{gains.min():+.4f}, {lost:.0%}, {share:.0%}"
+    print_row(f"  dial 1, {name}: worst gain, lose over {MAX_LOSS}, share of the possible", value, bar)
+
+
+def _print_savings() -> None:
+    """Print cost and quality at a low dial as shares of always-best's."""
+    shares = []
+    for seed in range(ARENAS_OF_DESIGN):
+        arena = SyntheticArena(seed=seed)
+        router = arena.priced(arena.trained(3_000).router)
+        shares.append(arena.shares_of_best(router, dial=LOW_DIAL))
+    cost, quality = np.array(shares).T
+    value = f"{cost.max():.0%}, {quality.min():.0%}"
+    print_row(f"  dial {LOW_DIAL}: highest share of always-best's cost, lowest of its quality", value, "bar 30%, 90%")
 
 
 if __name__ == "__main__":

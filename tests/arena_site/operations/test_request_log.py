@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from io import StringIO
 from typing import Any
 
+import httpx2
 import pytest
 from django.test import Client
 
@@ -12,7 +13,8 @@ from battles.models import Turn
 from common import logs
 from tests import make
 from tests.fake_provider import FakeProvider
-from tests.site import Reader, answer_worker
+from tests.site import Reader, answer_worker, serve
+from tests.waiting import wait_for
 
 
 @pytest.fixture
@@ -115,3 +117,26 @@ def test_worker_logs_carry_request_id(fake_provider: FakeProvider, reader: Reade
     assert len(failures) == 2
     assert "Who am I?" not in lines.getvalue()
     assert Turn.objects.get().prompt == "Who am I?"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_late_response_is_logged_with_its_own_status(lines: StringIO, fake_provider: FakeProvider):
+    actor = make.member()
+    assert actor.user is not None
+    _, token = ApiToken.issue(user=actor.user, name="t", scopes=[Scope.GATEWAY])
+    names = ["honest", "status-500", "status-429", "silent"]
+    models = {name: make.model(name, at=fake_provider.base_url).slug for name in names}
+    ids = []
+    with serve() as address, httpx2.Client(headers={"Authorization": f"Bearer {token}"}, timeout=60) as client:
+        for name in names[:3]:
+            body = {"model": models[name], "messages": [{"role": "user", "content": "one"}], "stream": True}
+            ids.append(client.post(f"{address}/v1/chat/completions", json=body).headers["X-Request-ID"])
+        body["model"] = models["silent"]
+        with pytest.raises(httpx2.TimeoutException):
+            client.post(f"{address}/v1/chat/completions", json=body, timeout=1)
+        wait_for(lambda: len(read(lines, logger="arena_site.requests")) == 4)
+    logged = read(lines, logger="arena_site.requests")
+    assert [(line["status"], line["level"], line["actor"]) for line in logged] == [
+        (200, "info", "token"), (503, "error", "token"), (429, "info", "token"), (499, "info", "token"),
+    ]  # fmt: skip
+    assert [line["request_id"] for line in logged[:3]] == ids

@@ -1,0 +1,33 @@
+-- Store the costs of charges (arrays of ids and US dollars) and release their reservations; skip settled charges.
+-- Charges are locked by id, then accounts in the order of names, as Python compares them: Charge.accounts.
+WITH ended AS (
+    SELECT * FROM unnest(%(charges)s::bigint[], %(costs)s::numeric[]) AS ended (id, cost)
+), unsettled AS MATERIALIZED (
+    SELECT charge.id, ended.cost
+    FROM models_registry_charge AS charge JOIN ended ON ended.id = charge.id
+    WHERE charge.cost IS NULL
+    ORDER BY charge.id
+    FOR UPDATE OF charge
+), settled AS (
+    UPDATE models_registry_charge AS charge SET cost = unsettled.cost
+    FROM unsettled
+    WHERE charge.id = unsettled.id
+    RETURNING charge.day, charge.person, charge.provider_id, charge.most, charge.cost
+), totals AS (
+    SELECT account.name AS account, settled.day, sum(settled.most) AS released, sum(settled.cost) AS spent
+    FROM settled
+    CROSS JOIN LATERAL (
+        VALUES ('site'), ('provider:' || settled.provider_id), ('person:' || nullif(settled.person, ''))
+    ) AS account (name)
+    WHERE account.name IS NOT NULL
+    GROUP BY account.name, settled.day
+), held AS MATERIALIZED (
+    SELECT day.id, totals.released, totals.spent
+    FROM models_registry_spendingday AS day JOIN totals ON totals.account = day.account AND totals.day = day.day
+    ORDER BY day.account COLLATE "C", day.day
+    FOR NO KEY UPDATE OF day
+)
+UPDATE models_registry_spendingday AS day
+SET reserved = day.reserved - held.released, spent = day.spent + held.spent
+FROM held
+WHERE day.id = held.id
