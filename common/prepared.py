@@ -55,6 +55,8 @@ class _CompiledQuery:
         self._db = queryset.db
         self._compiler = queryset.query.get_compiler(self._db)
         self._sql, parameters = self._compiler.as_sql()
+        # Of each column, by position; Django looks for them at each evaluation.
+        self._converters = self._compiler.get_converters([column[0] for column in self._compiler.select])
         self._parameters = list(parameters)
         # (index of a parameter, index of its value, its type: psycopg has integer types of a column's width)
         self._slots = [
@@ -72,6 +74,7 @@ class _CompiledQuery:
         compiler = copy(self._compiler)
         compiler.connection = connections[self._db]  # this thread's
         compiler.as_sql = lambda *_, **__: (self._sql, tuple(parameters))
+        compiler.get_converters = lambda _columns: self._converters
         # The attributes of a queryset that ModelIterable reads.
         query = SimpleNamespace(get_compiler=lambda using: compiler)
         queryset: Any = SimpleNamespace(db=self._db, query=query, _known_related_objects={})
