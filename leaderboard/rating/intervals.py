@@ -33,8 +33,7 @@ def uncertainty(tally: Tally, p: Floats, spread: Floats, *, deff: Floats, forms:
     rest = pairs.quadratic_forms(spread) if forms is None else forms
     rest *= weight
     del weight
-    # A vote that alone determines a score has h = 1 and residual 0: 0 / tiny is 0.
-    np.maximum(np.subtract(1, rest, out=rest), 1e-6, out=rest)
+    rest = one_minus_leverage(rest)
     residuals /= np.square(rest, out=rest)
     del rest
     hc3 = sandwich_diagonal(spread, pairs.laplacian(residuals))
@@ -43,6 +42,17 @@ def uncertainty(tally: Tally, p: Floats, spread: Floats, *, deff: Floats, forms:
     covariance = scale[:, None] * spread
     covariance *= phi * scale
     return Uncertainty(variance, covariance, phi)
+
+
+def one_minus_leverage(leverage: Floats) -> Floats:
+    """Return 1 − leverage, overwriting it; at least 1e-6.
+
+    A vote that alone determines a score has the leverage 1 and the residual 0: 0 / tiny is 0.
+    """
+    rest = np.subtract(1, leverage, out=leverage)
+    if rest.min(initial=1) < 1e-6:  # nearly always false, and much quicker than a maximum
+        np.maximum(rest, 1e-6, out=rest)
+    return rest
 
 
 def sandwich_diagonal(spread: Floats, meat: Floats) -> Floats:

@@ -6,6 +6,7 @@ matrices that are full anyway, as the information and its inverse, have a cell f
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol, Self, TypeVar
 
 import numpy as np
@@ -74,6 +75,10 @@ class AllPairs:
 
     models: int
 
+    @cached_property
+    def _ones(self) -> Floats:
+        return np.ones(self.models)
+
     def of_rows(self, values: NDArray[Scalar]) -> NDArray[Scalar]:
         return values[:, None]
 
@@ -87,11 +92,11 @@ class AllPairs:
         return values
 
     def row_sums(self, values: Floats | Indices) -> Floats:
-        sums: Floats = values.sum(axis=1)
+        sums: Floats = values @ self._ones  # BLAS takes half the time of sum
         return sums
 
     def column_sums(self, values: Floats | Indices) -> Floats:
-        sums: Floats = values.sum(axis=0)
+        sums: Floats = self._ones @ values
         return sums
 
     def row_products(self, values: Floats, vector: Floats) -> Floats:
