@@ -140,20 +140,17 @@ def _fit_after_strengths(tally: Tally) -> _JointFit | None:
     # As sides are drawn, an advantage of one side hardly changes the information about θ.
     theta, bias, cells, pairs = fit_strengths(tally), 0.0, tally.cells, tally.pairs
     p = tally.win_probabilities(theta)
-    weight, (left_share, _) = tally.expected_squares(p), tally.shares
-    won = _SideSums.of(pairs, left_share)
+    weight, won = tally.expected_squares(p), _SideSums(*tally.row_wins)
     spread = inverse_on_contrasts(pairs.laplacian(weight), overwrite=True)
     without_bias = Start(theta, p, spread)
     sums = _SideSums.of(pairs, weight)
     response = spread @ sums.difference
     own = sums.total - float(sums.difference @ response)
-    # The maximum of θ has no gradient.
-    gradient, missing = np.zeros_like(theta), won.total - float(np.vdot(cells, p))
-    size, is_small = np.inf, True
+    # At the maximum of θ, its gradient is 0.
+    change = (won.total - float(np.vdot(cells, p))) / own if own > 0 else 0.0
+    step, size, is_small = -response * change, np.inf, True
     largest = _SMALL_BIAS if tally.models < _FEW_MODELS else _LARGE_BIAS
     while own * _MAX_VARIANCE_INFLATION > sums.total:
-        change = float(missing - response @ gradient) / own
-        step = spread @ gradient - response * change
         theta, bias = theta + step, bias + change
         before, size, is_first = min(size, 1.0), max(abs(change), float(np.abs(step).max())), size == np.inf
         is_small &= not is_first or size <= _SMALL_BIAS
@@ -173,7 +170,9 @@ def _fit_after_strengths(tally: Tally) -> _JointFit | None:
             break
         p = tally.win_probabilities(theta, bias=bias)
         expected = _SideSums.of(pairs, np.multiply(cells, p, out=weight))
-        gradient, missing = won.difference - expected.difference, won.total - expected.total
+        gradient = won.difference - expected.difference
+        change = (won.total - expected.total - float(response @ gradient)) / own
+        step = spread @ gradient - response * change
     return None
 
 
