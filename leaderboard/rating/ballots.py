@@ -115,10 +115,11 @@ def ballots_of(
 
 def ballots_of_names(left: Sequence[str], right: Sequence[str], outcome: Sequence[str]) -> Ballots:
     """Return single votes; outcome: values of OUTCOMES. Raises KeyError for others."""
-    names, outcomes = NameNumbers(), NameNumbers()
+    names, outcomes = NameNumbers(), NameNumbers(OUTCOMES)
     first, second, numbers = names.of(left), names.of(right), outcomes.of(outcome)
-    index = np.array([_OUTCOME_INDEX[name] for name in outcomes.in_order()], dtype=np.int64)
-    return ballots_of(names.in_order(), first, second, index[numbers])
+    if unknown := outcomes.in_order()[len(OUTCOMES) :]:
+        raise KeyError(unknown[0])
+    return ballots_of(names.in_order(), first, second, numbers)
 
 
 def _table(numbers: "array[int]", columns: int) -> NDArray[np.int64]:
