@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from leaderboard.rating.bradley_terry import Indices
 
-_BLOCK = 1 << 14  # rows at a time: their arrays fit into the processor's cache
+_BLOCK = 1 << 13  # rows at a time: their arrays fit into the processor's cache
 _SLOT_BITS = 16
 _SHIFT, _MULTIPLIER = np.uint64(64 - _SLOT_BITS), np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplicative hashing
 # Share of a block's rows: with more strings of their own, hashing addresses takes longer than looking up names.

@@ -1,7 +1,7 @@
 """Timings of the other libraries on the votes of one file; runs in their Python, without the arena.
 
-other_library_runs.py votes.npz (a table is written beside it): left, right, outcome (0 left, 1 right, 2 tie) and style features. Prints JSON:
-{library and task: {"cold": seconds, "warm": seconds, "ratings": [points or null] or null}}.
+other_library_runs.py votes.npz: left, right, outcome (0 left, 1 right, 2 tie) and style features. A table is written
+beside it. Prints JSON: {library and task: {"cold": seconds, "warm": seconds, "ratings": [points or null] or null}}.
 """
 
 import json
@@ -9,20 +9,25 @@ import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 
+ROUNDS = 3
 WINNERS = np.array(["model_a", "model_b", "tie"])
 
 
 def timed(task):
-    """Run a task twice, as the first run includes compilation; return both CPU times and the ratings."""
+    """Return the CPU time of the first run, which includes compilation, that of later ones, and the ratings.
+
+    Of the later runs, the median of the quicker half.
+    """
     runs = []
-    for _ in range(2):
+    for _ in range(1 + ROUNDS):
         begun = time.process_time()
         ratings = task()
         runs.append(time.process_time() - begun)
-    return {"cold": runs[0], "warm": runs[1], "ratings": ratings}
+    return {"cold": runs[0], "warm": median(sorted(runs[1:])[: (ROUNDS + 1) // 2]), "ratings": ratings}
 
 
 def arena_rank(votes):
