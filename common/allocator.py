@@ -1,6 +1,7 @@
 """Settings of the C library's allocator for arrays of some MB."""
 
 import ctypes
+from contextlib import suppress
 from functools import lru_cache
 
 # From malloc.h of glibc.
@@ -8,6 +9,12 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
 # Bytes: the largest that glibc accepts.
 MAX_KEPT_ARRAY = 32 << 20
 MAX_KEPT = 128 << 20
+
+
+def release_freed_arrays() -> None:
+    """Return kept memory to the system, before larger arrays that could not reuse it."""
+    with suppress(AttributeError, OSError):  # without glibc
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 @lru_cache(maxsize=1)

@@ -15,7 +15,7 @@ from models_registry.payloads import model_summary, prices_in_force
 ORDERS = ("asc", "desc")
 NUMBER_FIELDS = (
     "rank", "score", "ci_low", "ci_high", "elo", "votes", "wins", "losses", "ties", "both_bad", "both_bad_rate",
-    "win_rate", "tier",
+    "win_rate", "tier", "agreement_score",
     "median_first_token_ms",
 )  # fmt: skip
 TEXT_FIELDS = ("name", "organization", "license")

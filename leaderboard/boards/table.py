@@ -44,6 +44,7 @@ class Row(TypedDict):
     win_rate: str
     both_bad: str
     both_bad_interval: str
+    agreement: str
     elo: str
     price: str
     first_token: str
@@ -81,6 +82,7 @@ def tables(results: Sequence[ResultPayload], *, link: bool = True) -> list[Table
 def _absent(results: Sequence[ResultPayload]) -> str:
     known = {
         "tier": any(line["tier"] is not None for line in results),
+        "agreement": any(line["agreement_score"] is not None for line in results),
         "elo": any(line["elo"] is not None for line in results),
         "price": any(line["model"]["price_output"] is not None for line in results),
         "first-token": any(line["median_first_token_ms"] is not None for line in results),
@@ -112,6 +114,7 @@ def _row(line: ResultPayload, scale: "_Scale", url: str) -> Row:
         "win_rate": format_percent(line["win_rate"]),
         "both_bad": format_percent(line["both_bad_rate"]),
         "both_bad_interval": _both_bad_interval(line),
+        "agreement": "–" if line["agreement_score"] is None else f"{line['agreement_score']:.0f}",
         "elo": "–" if line["elo"] is None else f"{line['elo']:.0f}",
         "price": price_text(model),
         "first_token": "–" if first_token is None else f"{format_integer(first_token)} ms",

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from leaderboard.imports import tables
 from leaderboard.rating.counts import OUTCOMES
 
-BATCH = 100_000
+BATCH = 250_000
 _WORDS = DataType.dictionary(DataType.int32(), DataType.string())
+_NO_MOMENT = np.array(["NaT"], dtype="M8[us]")
 _STYLE = [f"{column}_{side}" for side in "ab" for column in tables.STYLE_COLUMNS.values()]
 _OUTCOME_INDEX = {outcome: index for index, outcome in enumerate(OUTCOMES)}
 
@@ -111,7 +112,7 @@ class TableColumns:
             self._count(np.ones(len(left), dtype=np.int64)),
             cells.indices("judge", self.voters, partial(tables.words, "judge")),
             cells.indices("category", self.categories, _categories),
-            _moments(cells.texts("tstamp")),
+            cells.moments("tstamp"),
             style,
             has_style,
         )
@@ -137,7 +138,7 @@ class TableColumns:
             self._count(counts[row, outcomes]),
             voter=nothing,
             category=nothing,
-            created_at=_moments([None])[nothing],
+            created_at=_NO_MOMENT[nothing],
             style=np.zeros((len(row), len(_STYLE)), dtype=np.int64),
             has_style=nothing.astype(bool),
         )
@@ -166,14 +167,15 @@ def _number(column: str, word: str | None) -> int:
     return tables.number(word, column)
 
 
-def _moments(words: list[str | None]) -> Moments:
-    """Return tables.time of each word, in microseconds."""
-    if words.count(None) == len(words):
-        return np.full(len(words), "NaT", dtype="M8[us]")
-    if None not in words and _SECONDS.fullmatch(" ".join(cast(list[str], words)) + " "):
-        fraction, seconds = np.modf(np.array(words, dtype=np.float64))
+def _moments(array: Array) -> Moments:
+    """Return tables.time of each cell, in microseconds."""
+    words = cast(list[str | None], array.to_pylist())
+    if not array.null_count and _SECONDS.fullmatch(" ".join(cast(list[str], words)) + " "):
+        fraction, seconds = np.modf(array.cast(DataType.float64()).to_numpy())
         # datetime.fromtimestamp rounds in the same way.
-        return (seconds.astype(np.int64) * 1_000_000 + np.rint(fraction * 1e6).astype(np.int64)).astype("M8[us]")
+        microseconds = seconds.astype(np.int64) * 1_000_000 + np.rint(fraction * 1e6).astype(np.int64)
+        found: Moments = microseconds.astype("M8[us]")
+        return found
     moments = [tables.time(word) for word in words]
     return np.array([moment and moment.astimezone(UTC).replace(tzinfo=None) for moment in moments], dtype="M8[us]")
 
@@ -199,9 +201,11 @@ class _Cells:
         empty = len(words)
         return [*words, None], np.array([empty if i is None else i for i in index.to_pylist()], dtype=np.int64)
 
-    def texts(self, column: str) -> list[str | None]:
+    def moments(self, column: str) -> Moments:
         array = self._arrays.get(column)
-        return [None] * self._rows if array is None else cast(list[str | None], array.to_pylist())
+        if array is None or array.null_count == self._rows:
+            return np.repeat(_NO_MOMENT, self._rows)
+        return _moments(array)
 
     def parsed(self, column: str, parse: Callable[[str | None], int]) -> Indices:
         words, index = self.distinct(column)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from leaderboard.rating.bradley_terry import POINTS, Flags, Floats, Indices, Start, Tally, reachable
+from leaderboard.rating.bradley_terry import POINTS, Flags, Floats, Indices, Start, Tally
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.group_fit import fit_group
 from leaderboard.rating.intervals import Z
@@ -117,7 +117,7 @@ def fit_side_counts(
         start=side_bias.start if side_bias else None,
     )
     if side_bias:  # a start keeps matrices
-        side_bias = replace(side_bias, start=Start(side_bias.start.theta))
+        side_bias = SideBias(side_bias.points, side_bias.se, side_bias.design_effect, Start(side_bias.start.theta))
     return SideBiasFit(board, side_bias, corrected, tally)
 
 
@@ -183,9 +183,9 @@ def fit_tally(
 
 def group_numbers(tally: Tally) -> Indices:
     """Return each model's connected component, numbered by votes, most first (then by models, then by index)."""
-    met = tally.pairs.links(tally.cells > 0, tally.cells > 0)
-    if not tally.models or (isinstance(met, np.ndarray) and reachable(met, 0).all()):
+    if not tally.components.any():  # nearly always; the fit needs them, too
         return np.zeros(tally.models, dtype=np.int64)
+    met = tally.pairs.links(tally.cells > 0, tally.cells > 0)
     _, label = connected_components(met, directed=False)
     votes = np.bincount(label, weights=tally.votes_per_model)
     order = np.lexsort((-np.bincount(label), -votes))

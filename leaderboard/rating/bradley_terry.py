@@ -105,8 +105,14 @@ class Tally:
     @cached_property
     def wins_per_model(self) -> Floats:
         """Wins, a tie counts ½."""
-        won, lost = self.shares
-        return self.pairs.row_sums(won) + self.pairs.column_sums(lost)
+        of_rows, of_columns = self.row_wins
+        return of_rows + self.pairs.column_sums(self.cells) - of_columns
+
+    @cached_property
+    def row_wins(self) -> tuple[Floats, Floats]:
+        """Wins of the rows, a tie counts ½: by the row's model, and by the column's."""
+        won, _ = self.shares
+        return self.pairs.row_sums(won), self.pairs.column_sums(won)
 
     @cached_property
     def shares(self) -> tuple[Floats, Floats]:
@@ -145,11 +151,13 @@ class Tally:
         is_inside = self.pairs.of_rows(groups) == self.pairs.of_columns(groups)
         return replace(self, won=self.won * is_inside, lost=self.lost * is_inside, tied=self.tied * is_inside)
 
-    def win_probabilities(self, theta: Floats) -> Floats:
+    def win_probabilities(self, theta: Floats, *, bias: float | None = None) -> Floats:
+        """bias: in place of the tally's."""
+        bias = self.bias if bias is None else bias
         if self.listed:
-            shares: Floats = expit(theta[self.listed.rows] - theta[self.listed.columns] + self.bias)
+            shares: Floats = expit(theta[self.listed.rows] - theta[self.listed.columns] + bias)
             return shares
-        return expected_shares(theta, theta, bias=self.bias)
+        return expected_shares(theta, theta, bias=bias)
 
     def information(self, p: Floats) -> Floats:
         """Return the information about θ, n·p·q (e_i − e_j)(e_i − e_j)ᵀ summed, shape (models, models)."""
@@ -208,10 +216,14 @@ def maximize(tally: Tally, *, free: Flags, start: Floats, kappa: float) -> Float
     derivatives = _ListedDerivatives(tally, own) if tally.listed else _Derivatives(tally, of_free)
     points = tally.wins_per_model[of_free]
     moved = np.inf  # since the information was computed
+    none = np.empty((0, 0)), False
+    factor, information = none, None
     for _ in range(MAX_STEPS):
         virtual = expit(theta[own])
         gradient = points + kappa * (0.5 - virtual)
         is_outdated = moved > _SAME_INFORMATION
+        if is_outdated:
+            factor, information = none, None  # with thousands of models, 100 MB that the next one needs
         expected, information = derivatives.at(theta, with_information=is_outdated)
         gradient -= expected
         if information is not None:
@@ -242,7 +254,7 @@ class _Derivatives:
             self._sides = [(tally.cells[of_free], tally.bias), (tally.cells.T[of_free], -tally.bias)]
 
     def at(self, theta: Floats, *, with_information: bool) -> tuple[Floats, Floats | None]:
-        free = theta[self._of_free]
+        free = theta if isinstance(self._of_free, slice) else theta[self._of_free]
         wins, information = np.zeros_like(free), None
         for n, bias in self._sides:
             p = expected_shares(free, theta, bias=bias)
@@ -292,11 +304,14 @@ def _rough_strengths(tally: Tally) -> Floats:
 
 def expected_shares(theta: Floats, opponents: Floats, *, bias: float = 0.0) -> Floats:
     """Return σ(theta[i] − opponents[j] + bias), shape (models, opponents)."""
-    if np.ptp(np.append(theta, opponents)) + abs(bias) > _MAX_EXPONENT:
+    highest, lowest = theta.max(), theta.min()
+    if opponents is not theta:
+        highest, lowest = max(highest, opponents.max()), min(lowest, opponents.min())
+    if highest - lowest + abs(bias) > _MAX_EXPONENT:
         shares: Floats = expit(theta[:, None] - opponents + bias)
         return shares
     # A ratio of exponentials takes a third of the time of σ for each pair.
-    middle = theta.mean()
+    middle = (highest + lowest) / 2
     odds, others = np.exp(theta - middle + bias)[:, None], np.exp(opponents - middle)
     ratio: Floats = odds + others
     np.divide(odds, ratio, out=ratio)

@@ -146,4 +146,5 @@ def count_votes(
     for index in (left, right):
         cells *= len(names)
         cells += index
-    return Counts.of_cells(names, cells, None if (n == 1).all() else n)
+    is_single = (n[:1] == 1).all() if n.strides == (0,) else (n == 1).all()  # one broadcast number, or all
+    return Counts.of_cells(names, cells, None if is_single else n)

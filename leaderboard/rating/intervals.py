@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from leaderboard.rating.bradley_terry import Floats, Tally
-from leaderboard.rating.pairs import row_blocks
+from leaderboard.rating.pairs import Pairs
 
 Z = 1.959963984540054  # two-sided 95 %
 
@@ -33,11 +33,10 @@ def uncertainty(tally: Tally, p: Floats, spread: Floats, *, deff: Floats, forms:
     rest = pairs.quadratic_forms(spread) if forms is None else forms
     rest *= weight
     del weight
-    # A vote that alone determines a score has h = 1 and residual 0: 0 / tiny is 0.
-    np.maximum(np.subtract(1, rest, out=rest), 1e-6, out=rest)
+    rest = one_minus_leverage(rest)
     residuals /= np.square(rest, out=rest)
     del rest
-    hc3 = sandwich_diagonal(spread, pairs.laplacian(residuals))
+    hc3 = sandwich_diagonal(spread, pairs, residuals)
     variance = deff * np.maximum(hc3, phi * deviation)
     scale = np.sqrt(np.divide(variance, phi * deviation, out=np.zeros_like(variance), where=deviation > 0))
     covariance = scale[:, None] * spread
@@ -45,13 +44,24 @@ def uncertainty(tally: Tally, p: Floats, spread: Floats, *, deff: Floats, forms:
     return Uncertainty(variance, covariance, phi)
 
 
-def sandwich_diagonal(spread: Floats, meat: Floats) -> Floats:
-    """Return the diagonal of spread · meat · spread, symmetric matrices."""
+def one_minus_leverage(leverage: Floats) -> Floats:
+    """Return 1 − leverage, overwriting it; at least 1e-6.
+
+    A vote that alone determines a score has the leverage 1 and the residual 0: 0 / tiny is 0.
+    """
+    rest = np.subtract(1, leverage, out=leverage)
+    if rest.min(initial=1) < 1e-6:  # nearly always false, and much quicker than a maximum
+        np.maximum(rest, 1e-6, out=rest)
+    return rest
+
+
+def sandwich_diagonal(spread: Floats, pairs: Pairs, residuals: Floats) -> Floats:
+    """Return the diagonal of spread · L · spread, L the Laplacian of the pairs' residuals."""
     diagonal = np.zeros(len(spread))
     own = np.flatnonzero(np.diag(spread))  # the spread is 0 where a strength is fixed
-    for block in row_blocks(len(own), len(spread)):
-        part = spread[block] if len(own) == len(spread) else spread[own[block]]
-        diagonal[own[block]] = np.vecdot(part @ meat, part)
+    part = spread if len(own) == len(spread) else spread[own]
+    for columns, meat in pairs.laplacian_blocks(residuals):
+        diagonal[own] += np.vecdot(part @ meat, part[:, columns])
     return diagonal
 
 

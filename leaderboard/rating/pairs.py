@@ -6,6 +6,7 @@ matrices that are full anyway, as the information and its inverse, have a cell f
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol, Self, TypeVar
 
 import numpy as np
@@ -58,6 +59,9 @@ class Pairs(Protocol):
     def laplacian(self, weight: Floats) -> Floats:
         """Return Σ weight · (e_row − e_column)(e_row − e_column)ᵀ, a new matrix."""
 
+    def laplacian_blocks(self, weight: Floats) -> Iterator[tuple[slice, Floats]]:
+        """Yield slices of the Laplacian's columns and these columns."""
+
     def together(self, values: Floats, *, where: Floats, sign: int = 1) -> Floats:
         """Return value[i, j] + sign · value[j, i] of each two models with a positive `where`, in either order."""
 
@@ -74,6 +78,10 @@ class AllPairs:
 
     models: int
 
+    @cached_property
+    def _ones(self) -> Floats:
+        return np.ones(self.models)
+
     def of_rows(self, values: NDArray[Scalar]) -> NDArray[Scalar]:
         return values[:, None]
 
@@ -87,11 +95,11 @@ class AllPairs:
         return values
 
     def row_sums(self, values: Floats | Indices) -> Floats:
-        sums: Floats = values.sum(axis=1)
+        sums: Floats = values @ self._ones  # BLAS takes half the time of sum
         return sums
 
     def column_sums(self, values: Floats | Indices) -> Floats:
-        sums: Floats = values.sum(axis=0)
+        sums: Floats = self._ones @ values
         return sums
 
     def row_products(self, values: Floats, vector: Floats) -> Floats:
@@ -105,6 +113,11 @@ class AllPairs:
 
     def laplacian(self, weight: Floats) -> Floats:
         return laplacian(symmetrized(weight))
+
+    def laplacian_blocks(self, weight: Floats) -> Iterator[tuple[slice, Floats]]:
+        matrix = self.laplacian(weight)
+        for block in row_blocks(*matrix.shape):
+            yield block, matrix[:, block]
 
     def together(self, values: Floats, *, where: Floats, sign: int = 1) -> Floats:
         both: Floats = (values + sign * values.T)[np.triu(symmetrized(where) > 0)]
@@ -178,6 +191,17 @@ class ListedPairs:
         matrix[self.columns, self.rows] -= weight  # a pair is listed once, so no cell is written twice
         matrix[np.diag_indices(self.models)] += self.row_sums(weight) + self.column_sums(weight)
         return matrix
+
+    def laplacian_blocks(self, weight: Floats) -> Iterator[tuple[slice, Floats]]:
+        degrees = self.row_sums(weight) + self.column_sums(weight)
+        for block in row_blocks(self.models, self.models):
+            own = np.arange(self.models)[block]
+            columns = np.zeros((self.models, len(own)))
+            for one, other in ((self.rows, self.columns), (self.columns, self.rows)):
+                inside = np.flatnonzero((one >= own[0]) & (one <= own[-1]))
+                columns[other[inside], one[inside] - own[0]] -= weight[inside]
+            columns[own, own - own[0]] += degrees[own]
+            yield block, columns
 
     def together(self, values: Floats, *, where: Floats, sign: int = 1) -> Floats:
         met = where > 0

@@ -35,8 +35,8 @@ def rank_board(board: Board) -> Ranks:
     number significantly above to the number not significantly below, widened to contain the rank; preliminary models
     use intervals instead.
     """
-    same_group = board.group[:, None] == board.group
-    compared = board.listed[:, None] & same_group & (board.established[:, None] | board.preliminary)
+    compared = board.group[:, None] == board.group
+    compared &= board.listed[:, None] & (board.established[:, None] | board.preliminary)
     above = board.low[:, None] > board.high
     rank = 1 + (compared & above).sum(axis=0)
     tier = np.zeros_like(rank)

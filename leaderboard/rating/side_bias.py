@@ -1,6 +1,6 @@
 """Estimate of the side bias: the advantage of the left answer."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from leaderboard.rating.bradley_terry import (
     inverse_on_contrasts,
 )
 from leaderboard.rating.clustering import VoterVotes, scalar_design_effect
-from leaderboard.rating.intervals import Z, dispersion
+from leaderboard.rating.intervals import Z, dispersion, one_minus_leverage
 from leaderboard.rating.pairs import Pairs
 
 MIN_Z = 3.0
@@ -59,7 +59,7 @@ class SideBias:
     @property
     def applies(self) -> bool:
         """Return whether scores are to be corrected."""
-        return abs(self.z) > MIN_Z
+        return _applies(self.z)
 
     @property
     def theta(self) -> float:
@@ -68,6 +68,10 @@ class SideBias:
     @property
     def variance(self) -> float:
         return float((self.se / POINTS) ** 2)
+
+
+def _applies(z: float) -> bool:
+    return abs(z) > MIN_Z
 
 
 def estimate_side_bias(tally: Tally, voters: VoterVotes | None = None, *, deff: float = 1.0) -> SideBias | None:
@@ -80,8 +84,8 @@ def estimate_side_bias(tally: Tally, voters: VoterVotes | None = None, *, deff: 
     """
     component = tally.components
     inside = tally.among(component) if component.any() else tally
-    cells, pairs = inside.cells, inside.pairs
-    if not cells.any():
+    pairs = inside.pairs
+    if not inside.votes_per_model.any():
         return None
     # Newton's method for all θ and β takes as long as a fit: where it can, a few cheap steps follow a fit of θ alone.
     fit = (None if component.any() else _fit_after_strengths(inside)) or _joint_fit(
@@ -89,31 +93,28 @@ def estimate_side_bias(tally: Tally, voters: VoterVotes | None = None, *, deff: 
     )
     if fit is None:
         return None
-    weight = fit.weight
-    information = float(np.vdot(cells, weight))
-    if fit.variance * information > _MAX_VARIANCE_INFLATION:
+    if fit.variance * fit.information > _MAX_VARIANCE_INFLATION:
         return None
-    # The change of β per unit of a vote's residual.
-    influence = pairs.of_rows(fit.towards + fit.variance) - pairs.of_columns(fit.towards)
+    # The change of β per unit of a vote's residual, in standard deviations of β.
+    deviation = np.sqrt(fit.variance)
+    influence = pairs.of_rows(fit.towards / deviation + deviation) - pairs.of_columns(fit.towards / deviation)
     rest, forms = np.square(influence), pairs.quadratic_forms(fit.spread)
-    rest /= fit.variance
     rest += forms
-    rest *= weight
-    np.subtract(1, rest, out=rest)  # 1 − leverage
+    rest *= fit.weight
     squares = inside.squared_residuals(fit.p)
-    corrected = np.divide(influence, np.maximum(rest, 1e-6, out=rest), out=rest)
-    hc3 = float(np.vdot(squares, np.square(corrected, out=corrected)))
-    phi = dispersion(squares.sum(), information)
+    phi = dispersion(squares.sum(), fit.information)
+    corrected = np.divide(influence, one_minus_leverage(rest), out=rest)
+    hc3 = fit.variance * float(np.vdot(squares, np.square(corrected, out=corrected)))
     if voters:
         is_inside = component[voters.left] == component[voters.right]
-        deff = scalar_design_effect(voters.where(is_inside), pairs.matrix(fit.p), pairs.matrix(influence))
+        of_votes = pairs.matrix(deviation * influence)
+        deff = scalar_design_effect(voters.where(is_inside), pairs.matrix(fit.p), of_votes)
     error = np.sqrt(deff * max(hc3, phi * fit.variance))
-    with_bias = Start(fit.theta, fit.p, fit.spread, fit.bias) if fit.is_exact else Start(fit.theta)
-    side_bias = SideBias(float(POINTS * fit.bias), float(POINTS * error), float(deff), with_bias)
-    if side_bias.applies or not fit.without_bias:
-        return side_bias
-    without_bias = fit.without_bias if fit.is_exact else fit.without_bias._replace(forms=forms)
-    return replace(side_bias, start=without_bias)
+    if fit.without_bias and not _applies(fit.bias / error):
+        start = fit.without_bias if fit.is_exact else fit.without_bias._replace(forms=forms)
+    else:
+        start = Start(fit.theta, fit.p, fit.spread, fit.bias) if fit.is_exact else Start(fit.theta)
+    return SideBias(float(POINTS * fit.bias), float(POINTS * error), float(deff), start)
 
 
 class _JointFit(NamedTuple):
@@ -126,6 +127,7 @@ class _JointFit(NamedTuple):
     spread: Floats  # of θ alone
     towards: Floats  # of θ with β
     variance: float  # of β
+    information: float  # Σ n·p·q
     without_bias: Start | None = None
     is_exact: bool = False  # spread: at (θ, β)
 
@@ -138,20 +140,17 @@ def _fit_after_strengths(tally: Tally) -> _JointFit | None:
     # As sides are drawn, an advantage of one side hardly changes the information about θ.
     theta, bias, cells, pairs = fit_strengths(tally), 0.0, tally.cells, tally.pairs
     p = tally.win_probabilities(theta)
-    weight, (left_share, _) = tally.expected_squares(p), tally.shares
-    left_wins, left_minus_right = float(left_share.sum()), _left_minus_right(pairs, left_share)
+    weight, won = tally.expected_squares(p), _SideSums(*tally.row_wins)
     spread = inverse_on_contrasts(pairs.laplacian(weight), overwrite=True)
     without_bias = Start(theta, p, spread)
-    cross = _left_minus_right(pairs, weight)
-    response, information = spread @ cross, float(weight.sum())
-    own = information - float(cross @ response)
-    size, is_small = np.inf, True
+    sums = _SideSums.of(pairs, weight)
+    response = spread @ sums.difference
+    own = sums.total - float(sums.difference @ response)
+    # At the maximum of θ, its gradient is 0.
+    change = (won.total - float(np.vdot(cells, p))) / own if own > 0 else 0.0
+    step, size, is_small = -response * change, np.inf, True
     largest = _SMALL_BIAS if tally.models < _FEW_MODELS else _LARGE_BIAS
-    while own * _MAX_VARIANCE_INFLATION > information:
-        expected = np.multiply(cells, p, out=weight)
-        gradient = left_minus_right - _left_minus_right(pairs, expected)
-        change = float(left_wins - expected.sum() - response @ gradient) / own
-        step = spread @ gradient - response * change
+    while own * _MAX_VARIANCE_INFLATION > sums.total:
         theta, bias = theta + step, bias + change
         before, size, is_first = min(size, 1.0), max(abs(change), float(np.abs(step).max())), size == np.inf
         is_small &= not is_first or size <= _SMALL_BIAS
@@ -159,30 +158,58 @@ def _fit_after_strengths(tally: Tally) -> _JointFit | None:
         if size <= (STEP_TOLERANCE if is_small else CONVERGED) or (is_small and size**2 <= CONVERGED * before):
             even = p * (1 - p)
             weight = np.multiply(even, cells, out=weight)
-            cross = _left_minus_right(pairs, weight)
+            sums = _SideSums.of(pairs, weight)
             if not is_small:
                 spread = inverse_on_contrasts(pairs.laplacian(weight), overwrite=True)
-            response = _solve_information(pairs, weight, cross, spread)
-            own = max(float(weight.sum() - cross @ response), float(np.finfo(float).tiny))
+            response = _solve_information(pairs, weight, sums, spread)
+            own = max(sums.total - float(sums.difference @ response), float(np.finfo(float).tiny))
             return _JointFit(
-                theta, bias, p, even, spread, -response / own, 1 / own, without_bias, is_exact=not is_small
+                theta, bias, p, even, spread, -response / own, 1 / own, sums.total, without_bias, is_exact=not is_small
             )
         if size > (largest if is_first else min(0.5, before / 10)):
             break
-        p = replace(tally, bias=bias).win_probabilities(theta)
+        p = tally.win_probabilities(theta, bias=bias)
+        expected = _SideSums.of(pairs, np.multiply(cells, p, out=weight))
+        gradient = won.difference - expected.difference
+        change = (won.total - expected.total - float(response @ gradient)) / own
+        step = spread @ gradient - response * change
     return None
 
 
-def _solve_information(pairs: Pairs, weight: Floats, right_side: Floats, spread: Floats) -> Floats:
-    """Return H⁻¹ · right_side. spread: the inverse of a similar H."""
-    degrees, solution = pairs.row_sums(weight) + pairs.column_sums(weight), spread @ right_side
+class _SideSums(NamedTuple):
+    """Sums of values on pairs by the model on the left and on the right, shape (models,)."""
+
+    left: Floats
+    right: Floats
+
+    @classmethod
+    def of(cls, pairs: Pairs, values: Floats) -> "_SideSums":
+        return cls(pairs.row_sums(values), pairs.column_sums(values))
+
+    @property
+    def difference(self) -> Floats:
+        return self.left - self.right
+
+    @property
+    def total(self) -> float:
+        return float(self.left.sum())
+
+
+def _solve_information(pairs: Pairs, weight: Floats, sums: _SideSums, spread: Floats) -> Floats:
+    """Return H⁻¹ · (left − right sums of the weights). spread: the inverse of a similar H."""
+    degrees, right_side = sums.left + sums.right, sums.difference
+    solution: Floats = spread @ right_side
+    before = float(np.abs(solution).max())
     for _ in range(MAX_STEPS):
         across = pairs.row_products(weight, solution) + pairs.column_products(weight, solution)
         product = degrees * solution - across
         step = spread @ (right_side - product)
         solution = solution + step
-        if np.abs(step).max() <= STEP_TOLERANCE * np.abs(solution).max():
+        size = float(np.abs(step).max())
+        # The next step would be shorter by the same factor.
+        if size**2 <= STEP_TOLERANCE * before * float(np.abs(solution).max()):
             break
+        before = size
     return solution
 
 
@@ -190,9 +217,9 @@ def _joint_fit(tally: Tally, same: Flags) -> _JointFit | None:
     """Return None where β has no finite maximum."""
     theta, bias, cells, pairs = np.zeros(tally.models), 0.0, tally.cells, tally.pairs
     for _ in range(MAX_STEPS):
-        p = replace(tally, bias=bias).win_probabilities(theta)
+        p = tally.win_probabilities(theta, bias=bias)
         residuals = tally.won + tally.tied / 2 - cells * p
-        gradient = np.append(_left_minus_right(pairs, residuals), residuals.sum())
+        gradient = np.append(_SideSums.of(pairs, residuals).difference, residuals.sum())
         try:
             factor = cho_factor(_information(pairs, cells * p * (1 - p), same), overwrite_a=True)
         except np.linalg.LinAlgError:  # for example when every winner was on the left
@@ -206,12 +233,9 @@ def _joint_fit(tally: Tally, same: Flags) -> _JointFit | None:
             inverse = cho_solve(factor, np.eye(len(gradient)))
             towards, variance = inverse[:-1, -1], float(inverse[-1, -1])
             spread = inverse[:-1, :-1] - np.outer(towards, towards) / variance
-            return _JointFit(theta, bias, p, p * (1 - p), spread, towards, variance)
+            even = p * (1 - p)
+            return _JointFit(theta, bias, p, even, spread, towards, variance, float(np.vdot(cells, even)))
     raise ArithmeticError("no convergence of the side bias")
-
-
-def _left_minus_right(pairs: Pairs, values: Floats) -> Floats:
-    return pairs.row_sums(values) - pairs.column_sums(values)
 
 
 def _information(pairs: Pairs, weight: Floats, same: Flags) -> Floats:
@@ -220,6 +244,6 @@ def _information(pairs: Pairs, weight: Floats, same: Flags) -> Floats:
     information = np.empty((size + 1, size + 1))
     level = weight.sum() / size**2
     information[:-1, :-1] = pairs.laplacian(weight) + level * same
-    information[:-1, -1] = information[-1, :-1] = _left_minus_right(pairs, weight)
+    information[:-1, -1] = information[-1, :-1] = _SideSums.of(pairs, weight).difference
     information[-1, -1] = weight.sum()
     return information

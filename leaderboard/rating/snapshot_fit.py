@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from common.allocator import keep_freed_arrays
+from common.allocator import keep_freed_arrays, release_freed_arrays
 from common.payload_types import JsonObject
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.board_fit import Board, DesignEffects, SideBiasFit, fit_side_counts
@@ -112,6 +112,8 @@ def fit_snapshot(
         facts["agreement"] = weighted
     side = fitted.corrected
     del fitted, tally  # frees their arrays before the ranks need the memory
+    if counts.listed:  # thousands of models: matrices are too large for kept memory
+        release_freed_arrays()
     lines = _lines(counts, board, voters)
     if style is not None and (style_result := _fit_style(style, board, parameters, side=side)):
         _add_style_columns(lines, style_result.fit)

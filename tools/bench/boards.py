@@ -30,6 +30,24 @@ from leaderboard.models import OVERALL, AggregationRun
 run = AggregationRun.objects.snapshots(OVERALL)[0]
 print("COPIED", run.facts["design_effects_of"] != run.public_id)
 """
+PROFILE = """
+import cProfile, pstats, time
+from django.db import connection
+from leaderboard.aggregation import job
+from leaderboard.counting import schedule
+from tools.bench.meter import cpu_seconds
+with connection.cursor() as cursor:
+    cursor.execute("SELECT pg_backend_pid()")
+    [backend] = cursor.fetchone()
+profile, python, database = cProfile.Profile(), time.process_time(), cpu_seconds(backend)
+run = profile.runcall(job.aggregate, slot=schedule.new_slot())
+print("PROFILE", time.process_time() - python, "CPU of Python and its threads")
+print("PROFILE", cpu_seconds(backend) - database, "CPU of PostgreSQL")
+for (_, _, name), (_, _, _, _, callers) in pstats.Stats(profile).stats.items():
+    for (_, _, caller), (_, _, _, seconds) in callers.items():
+        if caller == "_publish" and seconds >= 0.01:
+            print("PROFILE", seconds, name.strip("<>"))
+"""
 RETRACT = """
 import time
 from battles.models import Vote
@@ -64,6 +82,15 @@ def aggregation(bench: Bench) -> None:
         figure = f"{median(seconds[is_copied]):.2f} s" if seconds[is_copied] else "no run"
         clusters = "copied" if is_copied else "computed"
         print_row(f"{BATCH:,} more votes, Overall's design effects {clusters}", figure, f"bar {bar} s")
+    _profile(bench)
+
+
+def _profile(bench: Bench) -> None:
+    _cast(bench, BATCH)
+    found = re.findall(r"PROFILE (\S+) (.+)", _shell(bench, PROFILE))
+    print("Profile of one more run, in seconds: CPU, then the steps' wall-clock time")
+    for seconds, step in found[:2] + sorted(found[2:], key=lambda row: -float(row[0])):
+        print_row(f"  {step}", f"{float(seconds):.2f}")
 
 
 def board(bench: Bench) -> None:

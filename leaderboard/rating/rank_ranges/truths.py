@@ -9,6 +9,7 @@ from scipy.linalg.lapack import dpotrf
 from scipy.special import logsumexp, ndtri
 
 from leaderboard.rating.bradley_terry import Floats, inverse
+from leaderboard.rating.pairs import row_blocks
 
 DRAWS = 1000
 SEED = 20240601
@@ -70,7 +71,10 @@ def standard_normals(models: int, *, stream: int = 0) -> Floats:
 
 
 def _drawn_normals(models: int, stream: int) -> Floats:
-    return np.asfortranarray(np.random.RandomState(SEED + stream).standard_normal((models, DRAWS)))
+    random, normals = np.random.RandomState(SEED + stream), np.empty((models, DRAWS), order="F")
+    for rows in row_blocks(models, DRAWS):  # the same numbers as all at once, without another array of them
+        normals[rows] = random.standard_normal(normals[rows].shape)
+    return normals
 
 
 _kept_normals = lru_cache(maxsize=2)(_drawn_normals)  # most boards of an arena have the same number of models

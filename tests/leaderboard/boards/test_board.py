@@ -233,6 +233,17 @@ def test_model_that_won_all_votes_has_no_upper_bound(client):
     assert "inf" not in page.split("<table")[1].split("</table>")[0].replace("info", "")
 
 
+def test_board_shows_scores_by_agreement_in_a_column(client, published):
+    weighted = published.facts["agreement"]["scores"]["gold"]
+    html = client.get(reverse("leaderboard:board"), {"sort_by": "agreement_score", "order": "desc"}).content.decode()
+    assert "By agreement</a>" in html
+    assert f'<td class="number">{weighted:.0f}</td>' in html
+    assert "no-agreement" not in html
+    ordered = client.get(API, {"sort_by": "agreement_score", "order": "desc"}).json()["results"]
+    scores = [line["agreement_score"] for line in ordered if line["agreement_score"] is not None]
+    assert scores == sorted(scores, reverse=True)
+
+
 def test_method_page_explains_ranking(client):
     page = client.get(reverse("leaderboard:method")).content.decode()
     assert "How the ranking is made</h1>" in page

@@ -16,5 +16,7 @@ def aggregation(report: Report, seed: int) -> None:
     for row in rows:
         is_held = float(row["seconds"]) <= float(row["bar"])
         report.row(row["label"], f"{row['seconds']} s", f"bar {row['bar']} s", held=is_held)
+    _, heading, profile = done.stdout.partition("Profile of one more run")
+    print(heading + profile.partition("Memory afterwards")[0].rstrip(), flush=True)
     if not rows:
         report.row("no figures", "", held=False)

@@ -1,27 +1,33 @@
 """Timings of the other libraries on the votes of one file; runs in their Python, without the arena.
 
-other_library_runs.py votes.npz: left, right, outcome (0 left, 1 right, 2 tie) and style features. Prints JSON:
-{library and task: {"cold": seconds, "warm": seconds, "ratings": [points or null] or null}}.
+other_library_runs.py votes.npz: left, right, outcome (0 left, 1 right, 2 tie) and style features. A table is written
+beside it. Prints JSON: {library and task: {"cold": seconds, "warm": seconds, "ratings": [points or null] or null}}.
 """
 
 import json
 import sys
 import time
 from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
 
 import numpy as np
 
+ROUNDS = 3
 WINNERS = np.array(["model_a", "model_b", "tie"])
 
 
 def timed(task):
-    """Run a task twice, as the first run includes compilation; return both CPU times and the ratings."""
+    """Return the CPU time of the first run, which includes compilation, that of later ones, and the ratings.
+
+    Of the later runs, the median of the quicker half.
+    """
     runs = []
-    for _ in range(2):
+    for _ in range(1 + ROUNDS):
         begun = time.process_time()
         ratings = task()
         runs.append(time.process_time() - begun)
-    return {"cold": runs[0], "warm": runs[1], "ratings": ratings}
+    return {"cold": runs[0], "warm": median(sorted(runs[1:])[: (ROUNDS + 1) // 2]), "ratings": ratings}
 
 
 def arena_rank(votes):
@@ -63,9 +69,20 @@ def evalica(votes):
 
     names = [f"organization/model-{index}" for index in all_models]
     named = [names[index] for index in left], [names[index] for index in right], winners
+    copies = [f"{name} "[:-1] for name in named[0]], [f"{name} "[:-1] for name in named[1]], winners
+    words = [WINNERS[outcome] for outcome in votes["outcome"].tolist()]
+    table = Path(sys.argv[1]).with_suffix(".csv")
+    pd.DataFrame({"model_a": named[0], "model_b": named[1], "winner": words}).to_csv(table, index=False)
+    winner_of = {"model_a": Winner.X, "model_b": Winner.Y, "tie": Winner.Draw}
+
+    def from_file():
+        frame = pd.read_csv(table)
+        bradley_terry(frame["model_a"].tolist(), frame["model_b"].tolist(), frame["winner"].map(winner_of).tolist())
 
     yield "evalica", points
     yield "evalica, from names, point fit", lambda: bradley_terry(*named) and None
+    yield "evalica, from names, an object per vote", lambda: bradley_terry(*copies) and None
+    yield "evalica, from a CSV file", from_file
     yield "evalica, tight", lambda: points(tolerance=1e-12, limit=10_000)
 
 

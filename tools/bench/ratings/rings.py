@@ -25,6 +25,7 @@ def rings(simulator: Simulator, report: Report) -> None:
         for what, bar in (("voters", honest.voters_held), ("votes", honest.votes_held)):
             share = float(np.mean([getattr(one, what) for one in held]))
             report.row(f"{honest.name}: {what} held", f"{share:.4%}", f"bar {bar:.0%}", held=share <= bar)
+        _report_before(report, honest.before)
         alarms += sum(one.rings for one in held)
         model_days += sum(one.model_days for one in held)
     allowed = max(1, round(model_days / ring_scenarios.MODEL_DAYS))
@@ -41,10 +42,16 @@ def _report_ring(report: Report, scenario: ring_scenarios.RingScenario, outcomes
         f"… points gained and left, mean (furthest {max(abs(one.points_left) for one in outcomes):.1f})",
         f"{gained:.0f} → {left:.1f}", f"bar {scenario.points_left:.0f}", held=left <= scenario.points_left,
     )  # fmt: skip
+    _report_before(report, scenario.before)
     rigged, honest = (
         float(np.mean([getattr(one, name) for one in outcomes])) for name in ("rigged_held", "honest_held")
     )
     report.row("… share of the ring's votes and of honest votes held", f"{rigged:.1%}, {honest:.2%}")
+
+
+def _report_before(report: Report, figure: str) -> None:
+    if figure:
+        report.row("… before groups and tie rates were tested", figure)
 
 
 @dataclass(frozen=True)
@@ -79,3 +86,4 @@ def _paid_raters(report: Report) -> None:
         f"{np.mean(flagged):.2%} ({max(flagged):.2%})",
     )  # fmt: skip
     report.row("… held before a review, most", f"{held:.2%}", f"bar {MAX_HELD:.0%}", held=held <= MAX_HELD)
+    _report_before(report, ring_scenarios.LLMFAO_BEFORE)

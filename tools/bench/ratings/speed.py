@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from common.allocator import keep_freed_arrays
-from leaderboard.counting import method
 from leaderboard.imports import tables
 from leaderboard.imports.columns import TableColumns
 from leaderboard.rating.anomalies.earlier_fits import Votes, sequential_forecast
@@ -23,11 +22,11 @@ from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
 from leaderboard.rating.ranks import rank_board
 from leaderboard.rating.sampling import pair_gains
-from leaderboard.rating.snapshot_fit import fit_snapshot
 from leaderboard.rating.style.design_matrix import Ints
 from leaderboard.rating.style_control import StyleFit, fit_style, scaling_of
 from tests.leaderboard.rating import simulations
 from tests.leaderboard.rating.simulations import Ballots
+from tools.bench.ratings.peak_memory import measure
 from tools.bench.ratings.report import Report
 
 FIT_BARS_MS = {100: 5, 300: 40}  # by models
@@ -37,7 +36,6 @@ MILLION = 1_000_000
 def speed(report: Report, seed: int) -> None:
     keep_freed_arrays()  # as each snapshot does
     rng = np.random.default_rng(seed)
-    # Style control comes first, as its peak memory is measured for the whole process.
     report.heading("Style control, 1,000,000 votes")
     for models in FIT_BARS_MS:
         _style(report, rng, models)
@@ -63,12 +61,10 @@ def _thousands_of_models(report: Report, rng: np.random.Generator) -> None:
     models = 3000
     report.heading(f"{models:,} models, 1,000,000 votes: scores, intervals, rank ranges, facts of a snapshot")
     counts = _counts_of(simulations.arena(rng, simulations.strengths(rng, models), MILLION), models)
-    seconds: list[float] = []
-    peak = _peak_mb(
-        lambda: seconds.extend(_in_turn([lambda: fit_snapshot(counts, method.default_parameters())], rounds=1))
-    )
-    report.row("time", f"{seconds[0]:.1f} s", "bar 10 s", held=seconds[0] <= 10)
-    report.row("largest size of the whole process", f"{peak:.0f} MB", "bar 500 MB", held=peak <= 500)
+    cells, n = counts.cells
+    peak, seconds = measure("models", models=np.array(models), cells=cells, n=n)
+    report.row("time", f"{seconds:.1f} s", "bar 10 s", held=seconds <= 10)
+    report.row("largest size of a process of its own", f"{peak:.0f} MB", "bar 500 MB", held=peak <= 500)
 
 
 def _names(report: Report, rng: np.random.Generator) -> None:
@@ -110,7 +106,11 @@ def _exhaust(read: Callable[[Path], Iterator[object]], path: Path) -> None:
 
 
 def _beside_a_fit(report: Report, models: int, counts: Floats) -> None:
-    whole, plain = _in_turn([lambda: fit_side_counts(counts), lambda: fit_tally(Tally.from_side_counts(counts))])
+    tasks: list[Callable[[], object]] = [
+        lambda: fit_side_counts(counts),
+        lambda: fit_tally(Tally.from_side_counts(counts)),
+    ]
+    whole, plain = _in_turn(tasks, rounds=30_000 // models)
     ratio = whole / plain
     report.row(f"{models} models, with side bias by without", f"{ratio:.2f}", "bar 1.2", held=ratio <= 1.2)
     board, n = fit_side_counts(counts).board, counts.sum(axis=0)
@@ -144,17 +144,19 @@ def _style(report: Report, rng: np.random.Generator, models: int) -> None:
     )
     left, right, share, scaling = ballots.left, ballots.right, ballots.share, scaling_of(features)
     voter = simulations.heavy_tailed_voters(rng, voters=30_000, votes=MILLION)
-    del ballots
 
     def fit(by: Ints | None = voter) -> StyleFit:
         established = np.ones(models, dtype=bool)
         return fit_style(left, right, share, features, established=established, scaling=scaling, voter=by)
 
     clustered, alone = _in_turn([fit, lambda: fit(None)], rounds=5)
-    peak = _peak_mb(fit)
+    arrays = {"left": left, "right": right, "share": share, "features": features, "voter": voter}
+    peak, _ = measure("style", models=np.array(models), **arrays)
     report.row(f"{models} models, 30,000 voters", _ms(clustered), "bar 500 ms", held=clustered <= 0.5)
     report.row(f"{models} models, voters unknown", _ms(alone), "bar 500 ms", held=alone <= 0.5)
-    report.row(f"{models} models, largest size of the whole process", f"{peak:.0f} MB", "bar 400 MB", held=peak <= 400)
+    report.row(
+        f"{models} models, largest size of a process of its own", f"{peak:.0f} MB", "bar 400 MB", held=peak <= 400
+    )
 
 
 def _tallies(rng: np.random.Generator, models: int, votes: int) -> Floats:
@@ -187,14 +189,6 @@ def _in_turn(tasks: list[Callable[[], object]], rounds: int = 21) -> list[float]
             task()
             times.append(time.process_time() - begun)
     return [float(np.median(sorted(times)[: (rounds + 1) // 2])) for times in seconds]
-
-
-def _peak_mb(act: Callable[[], object]) -> float:
-    """Return the peak memory of this process during the call."""
-    Path("/proc/self/clear_refs").write_text("5")  # resets VmHWM
-    act()
-    sizes = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    return int(sizes["VmHWM"].split()[0]) / 1024
 
 
 def _ms(seconds: float) -> str:

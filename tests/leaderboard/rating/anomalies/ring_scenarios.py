@@ -38,7 +38,10 @@ class Ring:
 
 @dataclass(frozen=True)
 class RingScenario:
-    """looks: nightly looks within which the ring must be found; found: share of arenas in which it must be."""
+    """looks: nightly looks within which the ring must be found; found: share of arenas in which it must be.
+
+    before: the figure while each voter was tested against all others, without groups.
+    """
 
     name: str
     ring: Ring
@@ -46,37 +49,56 @@ class RingScenario:
     looks: int = 2
     found: float = 0.95
     points_left: float = MAX_POINTS_LEFT
+    before: str = ""
 
 
+HALF_HONEST_BEFORE = "0 – 7 % found"
 RINGS = [
-    RingScenario("20 accounts × 20 a day", Ring(20, 20, stays=True)),
-    RingScenario("40 accounts × 5 a day", Ring(40, 5, stays=True)),
-    RingScenario("100 new accounts × 1 a day", Ring(100, 1, stays=False)),
+    RingScenario("20 accounts × 20 a day", Ring(20, 20, stays=True), before="429 → 305"),
+    RingScenario("40 accounts × 5 a day", Ring(40, 5, stays=True), before="never found"),
+    RingScenario("100 new accounts × 1 a day", Ring(100, 1, stays=False), before="never found"),
     RingScenario("20 × 20, demoting the best", Ring(20, 20, stays=True, promotes=False, rank=0.0)),
     RingScenario("40 × 5, promoting the weakest", Ring(40, 5, stays=True, rank=1.0)),
-    RingScenario("20 × 20, half honest", Ring(20, 20, stays=True, honest=0.5, days=10), looks=10, found=0.9),
-    RingScenario("40 × 5, half honest", Ring(40, 5, stays=True, honest=0.5, days=10), looks=10, found=0.9),
+    RingScenario(
+        "20 × 20, half honest",
+        Ring(20, 20, stays=True, honest=0.5, days=10),
+        looks=10,
+        found=0.9,
+        before=HALF_HONEST_BEFORE,
+    ),
+    RingScenario(
+        "40 × 5, half honest",
+        Ring(40, 5, stays=True, honest=0.5, days=10),
+        looks=10,
+        found=0.9,
+        before=HALF_HONEST_BEFORE,
+    ),
     RingScenario("5 × 10, half honest", Ring(5, 10, stays=True, honest=0.5, days=10), looks=10, found=0.9),
 ]
 
 
 @dataclass(frozen=True)
 class HonestScenario:
-    """Bars: shares of voters and votes held; found rings over all model-days."""
+    """Bars: shares of voters and votes held; found rings over all model-days.
+
+    before: see RingScenario.
+    """
 
     name: str
     people: People
     voters_held: float = 0.01
     votes_held: float = 0.02
     rings: int = 1
+    before: str = ""
 
 
 HONEST = [
-    HonestScenario("taste .35, readiness .3", People(days=60, taste=0.35, readiness=0.3)),
-    HonestScenario("taste .35, readiness .6", People(days=60, taste=0.35, readiness=0.6)),
+    HonestScenario("taste .35, readiness .3", People(days=60, taste=0.35, readiness=0.3), before="2.8 %"),
+    HonestScenario("taste .35, readiness .6", People(days=60, taste=0.35, readiness=0.6), before="12 %"),
     HonestScenario("taste .5, readiness .6", People(days=60, taste=0.5, readiness=0.6)),
     HonestScenario("taste .35, readiness .6, 60 votes each", People(days=60, readiness=0.6, votes_each=60)),
 ]
 # Model-days of honest people without a ring found: at most one false alarm in so many.
 MODEL_DAYS = 6000
 LLMFAO_ORDERS = 10
+LLMFAO_BEFORE = "33 %"
