@@ -38,10 +38,6 @@ MAX_FALLBACKS = 2
 LEASE_MARGIN_S = 60
 # Caused by the caller's parameters; another person's battle must not suffer from them.
 CALLERS_FAILURES = {*outcomes.REJECTIONS, FailureCode.EMPTY, FailureCode.TOOL_CALLS}
-# Columns that differ between an exchange's calls.
-SETTLED_FIELDS = [
-    "call", "decision", "fallbacks", "prompt_tokens", "completion_tokens", "cost", "finish_reason", "error", "texts",
-]  # fmt: skip
 
 
 class NoSlot(Exception):
@@ -106,9 +102,7 @@ def settle(request: Request, prepared: PreparedCall, result: CallResult) -> None
     exchange.prompt_tokens, exchange.completion_tokens = call.prompt_tokens, call.completion_tokens
     exchange.cost = sum(request.costs.values(), Decimal(0)) if request.costs else None
     exchange.finish_reason, exchange.error, exchange.texts = call.finish_reason, call.error, request.texts
-    Exchange.objects.bulk_create(
-        [exchange], update_conflicts=True, unique_fields=["public_id"], update_fields=SETTLED_FIELDS
-    )
+    Exchange.objects.store_settled(exchange)
     if request.claim is not None and request.completion is not None:
         request.claim.store(request.completion)
     if call_store.store_result(prepared, result):

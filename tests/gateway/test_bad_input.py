@@ -205,6 +205,23 @@ def test_unavailable_model_is_not_found(send: Callable[..., httpx2.Response], mo
     assert not Call.objects.exists()
 
 
+# “Thank you” in forty languages.
+THANKS = """
+    thank you|merci|danke|gracias|grazie|obrigado|dank je|tack|tak|kiitos|aitäh|paldies|ačiū|dziękuję|děkuji|ďakujem|
+    köszönöm|mulțumesc|благодаря|спасибо|дякую|хвала|hvala|ευχαριστώ|teşekkürler|شكرا|תודה|متشکرم|धन्यवाद|ধন্যবাদ|
+    நன்றி|ధన్యవాదాలు|ขอบคุณ|cảm ơn|terima kasih|谢谢|ありがとう|감사합니다|asante|አመሰግናለሁ
+"""
+
+
+def test_prompts_of_forty_languages_are_answered(send: Callable[..., httpx2.Response]):
+    thanks = [text.strip() for text in THANKS.split("|")]
+    assert len(set(thanks)) == 40
+    for text in thanks:
+        response = send({"messages": [{"role": "user", "content": text}]})
+        assert (text, response.status_code) == (text, 200)
+        assert response.json()["choices"][0]["message"]["content"] == f"{text} "
+
+
 def test_unusual_prompts_are_answered(send: Callable[..., httpx2.Response]):
     for text in ("a" * 20_000, "Привет 你好 مرحبا שלום नमस्ते γειά", "\u202e\u0301" * 1_000, '{"$ref": "#"}'):
         response = send({"messages": [{"role": "user", "content": text}]})

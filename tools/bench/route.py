@@ -89,8 +89,9 @@ def _print_calibration() -> None:
     found = calibration(confidence, is_right)
     print_row("confidence: Brier; error", f"{found['brier']:.3f}; {found['error']:.3f}")
     for each in found["bins"]:
-        bar = "bar .9" if 0.85 <= each["predicted"] < 0.95 else ""
-        print_row(f"  confidence {each['predicted']:.2f}: right, of", f"{each['observed']:.2f}, {each['votes']:,}", bar)
+        print_row(f"  confidence {each['predicted']:.2f}: right, of", f"{each['observed']:.2f}, {each['votes']:,}")
+    sure = (confidence >= 0.85) & (confidence < 0.95)
+    print_row("  confidence .85 to .95: right, of", f"{is_right[sure].mean():.2f}, {sure.sum():,}", "bar .9")
 
 
 def _print_gains() -> None:

@@ -1,0 +1,7 @@
+from pathlib import Path
+
+from common import sql_files
+
+
+def read_sql(name: str) -> str:
+    return sql_files.read_sql(Path(__file__).with_name(name))

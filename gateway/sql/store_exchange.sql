@@ -1,0 +1,13 @@
+-- Store an exchange whose call has ended, or the facts of its later call.
+INSERT INTO gateway_exchange (
+    public_id, user_id, token_id, asked_model, decision_id, call_id, fallbacks, is_stream, is_cached, prompt_tokens,
+    completion_tokens, cost, finish_reason, error, session_digest, texts
+) VALUES (
+    %(public_id)s, %(user_id)s, %(token_id)s, %(asked_model)s, %(decision_id)s, %(call_id)s, %(fallbacks)s,
+    %(is_stream)s, false, %(prompt_tokens)s, %(completion_tokens)s, %(cost)s, %(finish_reason)s, %(error)s,
+    %(session_digest)s, %(texts)s::jsonb
+)
+ON CONFLICT (public_id) DO UPDATE SET
+    decision_id = excluded.decision_id, call_id = excluded.call_id, fallbacks = excluded.fallbacks,
+    prompt_tokens = excluded.prompt_tokens, completion_tokens = excluded.completion_tokens, cost = excluded.cost,
+    finish_reason = excluded.finish_reason, error = excluded.error, texts = excluded.texts
