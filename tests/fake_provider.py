@@ -12,6 +12,7 @@ hang-after-<n>    n words, then silence
 no-finish         every word, then a clean end without finish reason or [DONE]
 comments          keep-alive comments without end
 html, json-error, empty, redirect, malformed, status-<code>, leak
+thinks-first      sends reasoning before the answer
 indiscreet        repeats the key of the request: in pieces, as its reasoning, request id and finish reason
 indiscreet-<code> the same in a refusal
 endless-refusal   HTTP 500 whose body has no end
@@ -222,6 +223,8 @@ class FakeProvider:
         stops_after = int(model.rsplit("-", 1)[1]) if model.startswith(("cut-", "hang-")) else None
         if model == "patient":
             await self._goes_on.wait()
+        if model == "thinks-first":
+            await response.write(self._chunk(model, {"reasoning": "let me see "}))
         if model == "comments":
             while True:
                 await response.write(b": ping\n\n")
