@@ -9,6 +9,8 @@ from routing.learning.router import Router
 from routing.learning.votes import TrainingVotes
 from tests.routing.public_data import crowd, mmlu, trained_on_half
 
+pytestmark = pytest.mark.slow
+
 
 def test_small_arena_passes_test_and_recovers_gap():
     trained, curve = trained_on_half(0, 300)
@@ -19,7 +21,7 @@ def test_small_arena_passes_test_and_recovers_gap():
 @pytest.mark.parametrize(
     ("halves", "area", "half_gap", "most_of_gap"),
     [
-        pytest.param(1, 0.62, 0.35, 0.7, marks=pytest.mark.slow),
+        (1, 0.62, 0.35, 0.7),
         pytest.param(5, 0.64, 0.33, 0.65, marks=pytest.mark.long),
     ],
 )
@@ -41,14 +43,12 @@ def test_shuffled_outcomes_switch_head_off(times):
     assert passed <= times // 6
 
 
-@pytest.mark.slow
 def test_shuffled_outcomes_of_many_questions_switch_head_off():
     random = np.random.default_rng(0)
     trained = train(mmlu().votes(random.permutation(7021)[:3_500], shuffled=random))
     assert not any(head["passed"] for head in trained.heads)
 
 
-@pytest.mark.slow
 def test_labels_of_crowd_pass_test_and_lower_log_loss():
     votes = crowd()
     losses = []

@@ -4,6 +4,8 @@ import pytest
 from routing.learning.router import Router
 from tests.routing.synthetic import KINDS, SyntheticArena, confidences
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("arenas", [1, pytest.param(6, marks=pytest.mark.long)])
 def test_best_dial_gains_and_low_dial_saves(arenas):
