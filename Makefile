@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help up stop test test-quick lint fuzz bench bench-peers bench-ratings chaos screenshots messages requirements audit sbom
+.PHONY: help up stop test test-quick test-long lint fuzz bench bench-peers bench-ratings chaos screenshots messages requirements audit sbom
 
 # Containers often set it: every process of an arena and of the tests would compile its modules again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -40,7 +40,10 @@ test: lint local-model ## Lint, then run every test
 	@$(BIN)/python -m pytest -q -rs -n 3 --dist loadfile --no-loadscope-reorder --rerun-failed
 
 test-quick: $(BIN)/.dev ## Run the tests without a browser, programs of their own, and long waits
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not (browser or faults or processes or slow)"
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not (browser or faults or processes or slow or long)"
+
+test-long: $(BIN)/.dev ## Repeat tests of ratings and routing on more simulated data
+	@$(BIN)/python -m pytest -q -n 2 -m long
 
 bench: $(BIN)/.dev ## Measure speed and memory; BENCH="--only cpu" for a part
 	@$(BIN)/python -m tools.bench $(BENCH)

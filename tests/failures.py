@@ -130,10 +130,12 @@ class Failures:
     def _pytest(self) -> list[str]:
         seed = self.config.getoption("randomly_seed", None)
         with_seed = [f"--randomly-seed={seed}"] if isinstance(seed, int) else []
+        marks = self.config.getoption("markexpr")
+        with_marks = [] if marks in self.config.getini("addopts") else ["-m", marks]
         python = Path(sys.executable)
         if python.is_relative_to(self.config.rootpath):
             python = python.relative_to(self.config.rootpath)
-        return [str(python), "-m", "pytest", "-q", *with_seed]
+        return [str(python), "-m", "pytest", "-q", *with_seed, *with_marks]
 
 
 def _reason(report: pytest.TestReport) -> str:

@@ -6,13 +6,13 @@ slow              the same, 50 ms between words
 steady            the same, 5 ms between words
 late              the same, after a second of silence
 patient           the same, after the test calls `go_on`
-patient-reasoning the same, with reasoning first
 long              800 words, 5 ms between them
 cut-after-<n>     n words, then the connection breaks
 hang-after-<n>    n words, then silence
 no-finish         every word, then a clean end without finish reason or [DONE]
 comments          keep-alive comments without end
 html, json-error, empty, redirect, malformed, status-<code>, leak
+thinks-first      sends reasoning before the answer
 indiscreet        repeats the key of the request: in pieces, as its reasoning, request id and finish reason
 indiscreet-<code> the same in a refusal
 endless-refusal   HTTP 500 whose body has no end
@@ -221,10 +221,10 @@ class FakeProvider:
         words = self._words(body, model)
         pause = {"slow": 0.05, "long": 0.005, "steady": 0.005}.get(model, 0)
         stops_after = int(model.rsplit("-", 1)[1]) if model.startswith(("cut-", "hang-")) else None
-        if model.startswith("patient"):
+        if model == "patient":
             await self._goes_on.wait()
-        if model == "patient-reasoning":
-            await response.write(self._chunk(model, {"reasoning": "let me see"}))
+        if model == "thinks-first":
+            await response.write(self._chunk(model, {"reasoning": "let me see "}))
         if model == "comments":
             while True:
                 await response.write(b": ping\n\n")

@@ -17,7 +17,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run tests with whole arenas first, grouped by shared arena; otherwise keep the random order."""
-    items.sort(key=start_order)
+    long_files = {item.path for item in items if any(map(item.get_closest_marker, ("slow", "processes")))}
+    items.sort(key=lambda item: start_order(item, is_in_long_file=item.path in long_files))
 
 
 class SharedArenaScheduling(LoadScopeScheduling):
@@ -34,14 +35,17 @@ class SharedArenaScheduling(LoadScopeScheduling):
         super()._assign_work_unit(node)
 
 
-def start_order(item: pytest.Item) -> int:
+def start_order(item: pytest.Item, *, is_in_long_file: bool) -> int:
     """Sort browser tests first, those of a fresh arena before all, then other tests with whole arenas, then the rest.
 
-    Long files at the end would keep one worker busy. Browser tests stay together to share a browser and an arena.
+    Browser tests stay together to share a browser and an arena. The last worker begins with the long files at the end;
+    the workers meet in short ones, so that all end at about the same time.
     """
     fixtures = getattr(item, "fixturenames", ())
     if "fresh_arena" in fixtures and "arena" not in fixtures:
         return -1
     if item.get_closest_marker("browser"):
         return 0 if item.nodeid.startswith(FOLDERS_WITH_ONE_ARENA) else 1
-    return 2 if item.get_closest_marker("faults") else 3
+    if item.get_closest_marker("faults"):
+        return 2
+    return 4 if is_in_long_file else 3

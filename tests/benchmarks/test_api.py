@@ -15,7 +15,7 @@ from tests.benchmarks import samples
 from tests.benchmarks.samples import Sample
 from tests.benchmarks.test_preparation import GROWS
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.processes]
 API = "/api/v1/benchmarks"
 LONG = "{% for i in range(999) %}" + 300 * "x" + "{% endfor %}"
 

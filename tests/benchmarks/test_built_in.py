@@ -40,6 +40,7 @@ def test_right_answers_pass_and_wrong_ones_do_not(name: str):
     assert 12 <= len(found) == len(built_in.cases) <= 20
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("name", NAMES)
 def test_prompts_of_all_cases_can_be_rendered(name: str):
     built_in = read(name)
@@ -54,6 +55,7 @@ def test_one_template_is_the_first():
     assert [name for name in NAMES if read(name).is_first] == ["facts"]
 
 
+@pytest.mark.processes
 @pytest.mark.django_db
 def test_built_in_templates_are_stored_once_and_updated():
     assert actions.store_built_in_templates() == len(NAMES)

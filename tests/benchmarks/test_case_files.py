@@ -31,7 +31,7 @@ from uploads.extraction import read_upload
 from uploads.files.deletion import delete_upload
 from uploads.models import Upload
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 
 SEES = {"abilities": [LanguageModel.Ability.IMAGES]}
 

@@ -29,6 +29,8 @@ from leaderboard.exports.parquet import read_rows as read_parquet
 from tests import make
 from tests.benchmarks import samples
 
+pytestmark = pytest.mark.processes
+
 LONG = "it goes on 🙂 " * 4_000
 REPLIES = [
     "=1+1",

@@ -11,7 +11,7 @@ from benchmarks.models import ImportLook, Run, Template
 from tests import make
 from tests.benchmarks import samples
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.processes]
 
 TABLE = b"id,country,expected\nfr,France,Paris\njp,Japan,Tokyo\n"
 

@@ -29,7 +29,7 @@ from uploads.models import Upload
 
 FILES = Path(__file__).parents[1] / "data" / "benchmarks"
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.processes]
 
 
 def imported(name: str, **options: str) -> TemplateVersion:

@@ -18,7 +18,7 @@ from tests.fake_provider import FakeProvider
 from tests.site import Reader
 from tests.waiting import wait_for
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 
 
 def read_events(reader: Reader, address: str) -> list[tuple[str, dict[str, object]]]:

@@ -19,7 +19,7 @@ from tests import make
 from tests.benchmarks import samples
 from tests.benchmarks.samples import Sample
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.processes]
 
 
 @pytest.fixture

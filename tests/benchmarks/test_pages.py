@@ -15,7 +15,7 @@ from tests import make
 from tests.benchmarks import samples
 from tests.benchmarks.samples import Sample
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.processes]
 FIRST = "Facts with short answers"
 
 

@@ -13,6 +13,8 @@ from benchmarks.preparation.run_preparation import prepare
 from tests import make
 from tests.benchmarks import factory
 
+pytestmark = pytest.mark.processes
+
 GROWS = "{% set n = namespace(t='x') %}{% for i in range(40) %}{% set n.t = n.t ~ n.t %}{% endfor %}{{ n.t }}"
 LOOPS = "{% for a in range(9999) %}{% for b in range(9999) %}x{% endfor %}{% endfor %}"
 

@@ -68,6 +68,7 @@ def test_built_in_templates_survive():
         assert content(imported_again(version)) == content(version), version
 
 
+@pytest.mark.processes
 def test_everything_survives_and_the_rest_is_named():
     version = samples.template(make.user(), cases=False).versions.get()
     chat = [
@@ -131,6 +132,7 @@ def test_hostile_names_add_nothing_to_the_configuration():
     assert {line[0] for line in heading.splitlines()} == {"#"}
 
 
+@pytest.mark.processes
 def test_changes_made_for_promptfoo_are_imported():
     version = samples.template(make.user()).versions.get()
     document = yaml.safe_load(b"".join(PromptfooExport(version).chunks()))
@@ -148,6 +150,7 @@ def test_changes_made_for_promptfoo_are_imported():
     assert [entry.code for entry in refused.entries if entry.action == "refused"] == ["arena_part_not_understood"]
 
 
+@pytest.mark.processes
 def test_imported_assertions_are_exported_as_they_were():
     schema = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"}
     assertions = [

@@ -19,7 +19,7 @@ from tests.benchmarks import factory
 from tests.fake_provider import FakeProvider
 from tests.waiting import wait_for
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 
 
 @pytest.fixture

@@ -32,6 +32,7 @@ def texts(field: FieldChange) -> list[str]:
     return [part.text for part in field.parts if part.kind != "same"]
 
 
+@pytest.mark.processes
 @pytest.mark.django_db
 def test_changes_of_versions_are_listed():
     member = make.member()
@@ -59,6 +60,7 @@ def test_changes_of_versions_are_listed():
     assert (page.context["before"], page.context["after"]) == (before, after)
 
 
+@pytest.mark.processes
 @pytest.mark.django_db
 def test_changes_need_two_visible_versions():
     member = make.member()

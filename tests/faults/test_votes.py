@@ -55,7 +55,7 @@ def test_votes_repeated_after_database_kill_are_stored_once(arena: Arena, reader
     tabs = [another_tab(reader) for _ in battles]
 
     def cast_until_acknowledged(number: int) -> int:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 240
         while time.monotonic() < deadline:
             try:
                 response = vote(

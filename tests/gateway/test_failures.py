@@ -156,6 +156,7 @@ def test_hang_up_without_stream_is_settled(raw: httpx2.Client, model: Callable[.
     assert Call.objects.get().state == "stopped"
 
 
+@pytest.mark.slow
 def test_crowd_never_exceeds_the_budget(
     address: str, token: str, fake_provider: FakeProvider, owner: Actor, settings: Any
 ):

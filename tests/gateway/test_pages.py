@@ -33,6 +33,7 @@ def keeping_token(owner: Actor) -> str:
     return issue_token(owner, keeps_texts=True)
 
 
+@pytest.mark.processes
 def test_snippets_run_unchanged(address: str, token: str, model: Callable[..., Any], settings: Any):
     settings.ARENA_ROUTER = "battles.prompting.routing.heaviest_weight"
     model()

@@ -32,6 +32,7 @@ def upload(admin: Client, model: LanguageModel, content: bytes, **fields: Any) -
     return admin.post(page_of(model), model_form(model, icon_file=file, **fields))
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("code", REFUSED)
 def test_bad_icon_is_refused_with_code(admin: Client, code: str):
     content, sentence = REFUSED[code]
@@ -45,6 +46,7 @@ def test_bad_icon_is_refused_with_code(admin: Client, code: str):
     assert (profile_of(model.pk).icon, model.organization, ModelIcon.objects.count()) == (None, "", 0)
 
 
+@pytest.mark.processes
 def test_icon_is_reencoded_served_and_shared_by_versions(admin: Client):
     model = make.model(slug="gpt", has_votes=True)
     make.model()

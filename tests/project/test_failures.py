@@ -10,9 +10,16 @@ from django.conf import settings
 
 pytestmark = pytest.mark.processes
 
+INI = """
+[pytest]
+addopts = -p tests.failures -p xdist -p randomly -m 'not long'
+markers = long
+"""
 FAILS_ONCE = """
 from pathlib import Path
+import pytest
 
+@pytest.mark.long
 def test_fails_once():
     has_run = Path("has_run")
     assert has_run.exists() or has_run.touch(), "the machine was busy"
@@ -55,7 +62,7 @@ def test_fails():
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p tests.failures -p xdist -p randomly\n")
+    (tmp_path / "pytest.ini").write_text(INI)
     return tmp_path
 
 
@@ -71,7 +78,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_test_that_passes_alone_is_reported_as_flaky(project):
     (project / "test_one.py").write_text(FAILS_ONCE)
     (project / "test_two.py").write_text(FAILS_AFTER_ANOTHER)
-    done = run(project, "-n", "2", "--dist", "loadfile", "--rerun-failed", "-p", "no:randomly")
+    done = run(project, "-n", "2", "--dist", "loadfile", "--rerun-failed", "-p", "no:randomly", "-m", "")
     assert done.returncode == 0, done.stdout
     assert dict(re.findall(r"^FLAKY (\S+) - (.*)$", done.stdout, re.MULTILINE)) == {
         "test_one.py::test_fails_once": "AssertionError: the machine was busy",
@@ -83,7 +90,7 @@ def test_test_that_passes_alone_is_reported_as_flaky(project):
 def test_test_that_fails_twice_fails_the_run(project):
     (project / "test_one.py").write_text(FAILS_ONCE)
     (project / "test_two.py").write_text(FAILS)
-    done = run(project, "--rerun-failed")
+    done = run(project, "--rerun-failed", "-m", "")
     assert done.returncode == 1
     assert "FAILED test_two.py::test_fails - ValueError: always" in done.stdout
     assert "FLAKY test_one.py::test_fails_once" in done.stdout

@@ -127,6 +127,7 @@ def test_router_survives_bytes_and_refuses_damage():
                 Router.from_bytes(damaged)
 
 
+@pytest.mark.slow
 def test_unknown_model_has_mean_and_widest_error():
     router = SyntheticArena(models=6, seed=1).trained(600).router
     theta, sd = router.scores([*range(6), 99], [], ["a question"])

@@ -9,6 +9,8 @@ from routing.learning.router import Router
 from routing.learning.votes import TrainingVotes
 from tests.routing.public_data import crowd, mmlu, trained_on_half
 
+pytestmark = pytest.mark.slow
+
 
 def test_small_arena_passes_test_and_recovers_gap():
     trained, curve = trained_on_half(0, 300)
@@ -16,33 +18,37 @@ def test_small_arena_passes_test_and_recovers_gap():
     assert curve.area >= 0.59
 
 
-@pytest.mark.slow
-def test_half_of_questions_recovers_gap_at_fewer_strong_calls():
-    curves = [trained_on_half(seed)[1] for seed in range(5)]
-    assert np.mean([curve.area for curve in curves]) >= 0.64
-    assert np.mean([curve.least_share(0.5) for curve in curves]) <= 0.33
-    assert np.mean([curve.least_share(0.8) for curve in curves]) <= 0.65
+@pytest.mark.parametrize(
+    ("halves", "area", "half_gap", "most_of_gap"),
+    [
+        (1, 0.62, 0.35, 0.7),
+        pytest.param(5, 0.64, 0.33, 0.65, marks=pytest.mark.long),
+    ],
+)
+def test_half_of_questions_recovers_gap_at_fewer_strong_calls(halves, area, half_gap, most_of_gap):
+    curves = [trained_on_half(seed)[1] for seed in range(halves)]
+    assert np.mean([curve.area for curve in curves]) >= area
+    assert np.mean([curve.least_share(0.5) for curve in curves]) <= half_gap
+    assert np.mean([curve.least_share(0.8) for curve in curves]) <= most_of_gap
 
 
-@pytest.mark.slow
-def test_shuffled_outcomes_switch_head_off():
+@pytest.mark.parametrize("times", [2, pytest.param(6, marks=pytest.mark.long)])
+def test_shuffled_outcomes_switch_head_off(times):
     """A bound of 95 % lets one of twenty through."""
     passed = 0
-    for seed in range(6):
+    for seed in range(times):
         random = np.random.default_rng(seed)
         votes = mmlu().votes(random.permutation(7021)[:300], shuffled=random)
         passed += any(head["passed"] for head in choose_scales(votes))
-    assert passed <= 1
+    assert passed <= times // 6
 
 
-@pytest.mark.slow
 def test_shuffled_outcomes_of_many_questions_switch_head_off():
     random = np.random.default_rng(0)
     trained = train(mmlu().votes(random.permutation(7021)[:3_500], shuffled=random))
     assert not any(head["passed"] for head in trained.heads)
 
 
-@pytest.mark.slow
 def test_labels_of_crowd_pass_test_and_lower_log_loss():
     votes = crowd()
     losses = []

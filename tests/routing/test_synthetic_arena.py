@@ -3,8 +3,10 @@ import pytest
 
 from tests.routing.synthetic import SyntheticArena, confidences
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.parametrize("arenas", [1, pytest.param(6, marks=pytest.mark.slow)])
+
+@pytest.mark.parametrize("arenas", [1, pytest.param(6, marks=pytest.mark.long)])
 def test_best_dial_gains_and_low_dial_saves(arenas):
     gains, possible = [], []
     for seed in range(arenas):
@@ -19,7 +21,7 @@ def test_best_dial_gains_and_low_dial_saves(arenas):
     assert sum(gains) >= 0.6 * sum(possible)
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", [1, pytest.param(6, marks=pytest.mark.long)])
 def test_models_hardly_apart_are_not_preferred_by_luck(seed):
     """With a probability of .8 of being stronger, the luckiest of eleven models lost .018 and .006 here."""
     arena = SyntheticArena(seed=seed, spread=0.5)
@@ -39,7 +41,7 @@ def test_equal_models_are_explored_and_none_is_favoured():
     assert all(abs(choice.win_chance - 0.5) < 0.1 for choice in choices)
 
 
-@pytest.mark.parametrize("arenas", [2, pytest.param(12, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("arenas", [2, pytest.param(12, marks=pytest.mark.long)])
 def test_confidence_is_how_often_the_choice_is_right(arenas):
     confidence, is_right = confidences(range(100, 100 + arenas), prompts=60)
     sure = confidence > 0.8

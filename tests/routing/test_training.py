@@ -75,6 +75,7 @@ def test_second_beat_of_a_day_trains_nothing():
     assert RouterSnapshot.objects.count() == 1
 
 
+@pytest.mark.slow
 def test_router_worse_on_newer_votes_is_not_published(monkeypatch):
     ada, bob = contestants("ada", "bob")
     cast_with_prompts(ada, bob, 200)
@@ -91,6 +92,7 @@ def test_router_worse_on_newer_votes_is_not_published(monkeypatch):
     assert RouterSnapshot.objects.published().get().slot == "first"
 
 
+@pytest.mark.slow
 def test_router_that_is_as_good_replaces_the_published_one():
     ada, bob = contestants("ada", "bob")
     cast_with_prompts(ada, bob, 200)

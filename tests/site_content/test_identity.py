@@ -54,6 +54,7 @@ def test_accent_is_a_versioned_stylesheet_without_a_query(admin: Client, django_
         assert Client().get(f"/site/accent/{theme}.css").status_code == 404
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
@@ -76,6 +77,7 @@ def test_invalid_identity_is_refused_and_nothing_is_stored(admin: Client, fields
     assert not AuditEntry.objects.exists()
 
 
+@pytest.mark.processes
 def test_logo_is_reencoded_kept_and_removed(admin: Client, administrator: User):
     assert save(admin, logo=picture(width=3000, height=500, mode="RGBA")) == ""
     logo = current.site().logo

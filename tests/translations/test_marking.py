@@ -54,6 +54,7 @@ def test_refusal_messages_are_lazy_translations():
     assert [kind for kind in kinds if not isinstance(kind.message, Promise)] == []
 
 
+@pytest.mark.slow
 def test_python_has_no_unmarked_sentences():
     names = {kind.__name__ for kind in refusals()}
     found = {named(path): sentences_in_program(path.read_text(), names) for path in programs()}

@@ -59,6 +59,7 @@ def refusal(response) -> tuple[int, str]:
     return response.status_code, response.json()["code"]
 
 
+@pytest.mark.processes
 def test_both_sides_receive_same_text_with_names_and_pages(reader: Reader, person: Actor, fake_provider: FakeProvider):
     report = upload_file(person, pdfs.with_text("first page", "second page"), "report.pdf")
     notes = upload_file(person, b"Some notes.", "notes.md")
@@ -101,6 +102,7 @@ def test_follow_up_repeats_file_and_accepts_another(reader: Reader, person: Acto
     }  # fmt: skip
 
 
+@pytest.mark.processes
 def test_picture_is_sent_only_to_models_that_see(reader: Reader, person: Actor, fake_provider: FakeProvider):
     seeing = [make.model(f"honest-sees-{number}", at=fake_provider.base_url) for number in range(3)]
     let_accept_images(*seeing)
@@ -118,6 +120,7 @@ def test_picture_is_sent_only_to_models_that_see(reader: Reader, person: Actor, 
     assert "images" in Vote.objects.get().categories
 
 
+@pytest.mark.processes
 def test_redraw_for_picture_needs_model_that_sees(reader: Reader, person: Actor, fake_provider: FakeProvider):
     let_accept_images(*(make.model("status-500", at=fake_provider.base_url) for _ in range(3)))
     photograph = upload_file(person, pictures.picture(), "red.png")
@@ -126,6 +129,7 @@ def test_redraw_for_picture_needs_model_that_sees(reader: Reader, person: Actor,
     assert set(fake_provider.calls) == {"status-500"}
 
 
+@pytest.mark.processes
 def test_picture_is_refused_with_too_few_models_that_see(reader: Reader, person: Actor):
     let_accept_images(*LanguageModel.objects.all()[:2])
     photograph = upload_file(person, pictures.picture(), "red.png")
@@ -135,6 +139,7 @@ def test_picture_is_refused_with_too_few_models_that_see(reader: Reader, person:
     assert Battle.objects.count() == 0
 
 
+@pytest.mark.processes
 def test_picture_in_follow_up_needs_pair_drawn_for_pictures(reader: Reader, person: Actor):
     let_accept_images(*LanguageModel.objects.all())
     photograph = upload_file(person, pictures.picture(), "red.png")
@@ -146,6 +151,7 @@ def test_picture_in_follow_up_needs_pair_drawn_for_pictures(reader: Reader, pers
     assert reader.api("POST", f"battles/{drawn_for_it['id']}/messages/", body).status_code == 201
 
 
+@pytest.mark.processes
 def test_chosen_model_without_images_is_refused(reader: Reader, person: Actor):
     blind_model, seeing_model, _ = LanguageModel.objects.order_by("pk")
     let_accept_images(seeing_model)
@@ -155,6 +161,7 @@ def test_chosen_model_without_images_is_refused(reader: Reader, person: Actor):
     assert start(reader, photograph, mode="direct", models=[seeing_model.slug]).status_code == 201
 
 
+@pytest.mark.processes
 def test_unusable_attachment_is_refused_with_reason(reader: Reader, person: Actor, site: str):
     waiting = actions.keep_upload(actor=person, content=pdfs.with_text("later"), name="later.pdf")
     # Leased by a second attempt, so that the first one, in a worker, cannot store a result.

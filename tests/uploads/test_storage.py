@@ -48,6 +48,7 @@ def test_upload_refused_by_other_constraint_raises_it():
     assert list(stored_files()) == []
 
 
+@pytest.mark.processes
 def test_expired_lease_requeues_upload(monkeypatch):
     upload = upload_file(make.member(), pdfs.with_text("hello"), "letter.pdf")
     assert Upload.objects.claim(upload.pk) is not None  # this worker then dies
@@ -66,6 +67,7 @@ def test_expired_lease_requeues_upload(monkeypatch):
     assert (upload.state, upload.pages) == ("ready", 1)
 
 
+@pytest.mark.processes
 def test_upload_fails_after_last_attempt_and_can_be_repeated():
     actor = make.member()
     upload = upload_file(actor, pdfs.with_text("hello"), "letter.pdf")
@@ -79,6 +81,7 @@ def test_upload_fails_after_last_attempt_and_can_be_repeated():
     assert upload.state == "ready"
 
 
+@pytest.mark.processes
 def test_reader_without_lease_stores_nothing(monkeypatch):
     upload = upload_file(make.member(), pdfs.with_text("hello"), "letter.pdf")
     read = extraction.read
@@ -184,6 +187,7 @@ def test_visitors_uploads_move_to_member_at_sign_in():
     assert len(stored_files()) == 2
 
 
+@pytest.mark.processes
 def test_files_can_be_stored_in_s3(settings, monkeypatch):
     with FakeS3("arena-files") as bucket:
         monkeypatch.setenv("AWS_ENDPOINT_URL_S3", bucket.url)

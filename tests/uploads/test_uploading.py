@@ -58,6 +58,7 @@ def test_text_file_is_stored_unchanged_and_ready(reader: Reader):
     assert sent == "--- File “notes.txt” ---\nA lighthouse by the sea.\nIt blinks.\n--- End of “notes.txt” ---"
 
 
+@pytest.mark.processes
 def test_pdf_is_read_by_a_worker_page_by_page(reader: Reader):
     response = send(reader, pdfs.with_text("first page", "second page"), "report.pdf")
     assert response.status_code == 202
@@ -75,6 +76,7 @@ def wait_until_read(reader: Reader, upload: dict) -> dict:
     return seen()
 
 
+@pytest.mark.processes
 def test_scanned_pdf_fails_without_text(reader: Reader):
     upload = wait_until_read(reader, send(reader, pdfs.scanned(), "scan.pdf").json())
     assert (upload["state"], upload["error"]) == ("failed", "no_text")
@@ -83,6 +85,7 @@ def test_scanned_pdf_fails_without_text(reader: Reader):
     assert reader.get(f"/api/v1/uploads/{upload['id']}/file/").content == pdfs.scanned()
 
 
+@pytest.mark.processes
 def test_picture_is_re_encoded_and_original_is_kept(reader: Reader):
     original = pictures.photograph_with_metadata()
     upload = wait_until_read(reader, send(reader, original, "tower.jpg").json())
@@ -95,6 +98,7 @@ def test_picture_is_re_encoded_and_original_is_kept(reader: Reader):
     assert refusal(reader.api("GET", f"uploads/{upload['id']}/text/")) == (404, "not_found")
 
 
+@pytest.mark.processes
 def test_content_decides_the_type_of_a_file(reader: Reader):
     assert wait_until_read(reader, send(reader, pictures.picture(), "letter.pdf").json())["media_type"] == "image/png"
     assert send(reader, b"%!PS\nhello", "drawing.png").json()["media_type"] == "text/plain"

@@ -189,6 +189,7 @@ def raising_engine(_tasks) -> Iterator[Engine]:
     made._loop.run_until_complete(made._loop.shutdown_default_executor())
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("name", "text", "error"),
     [
@@ -212,6 +213,7 @@ def test_exception_in_one_call_fails_only_its_side(raising_engine: Engine, name:
     assert not Call.objects.unfinished().exists()
 
 
+@pytest.mark.processes
 def test_redrawn_side_that_cannot_be_stored_fails(raising_engine: Engine, settings):
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": None, "visitor": None}
     failing, healthy = make.model("silent"), make.model("healthy")

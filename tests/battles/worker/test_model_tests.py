@@ -207,8 +207,8 @@ def test_model_test_expires_with_its_stream(admin: Reader, fake_provider: FakePr
 
 
 def test_model_test_streams_reasoning_apart(admin: Reader, fake_provider: FakeProvider):
-    page = start_test(admin, make.model("patient-reasoning", at=fake_provider.base_url))
-    events = follow(admin, page)
+    page = start_test(admin, make.model("thinks-first", at=fake_provider.base_url), f"one two {PAUSE}")
+    events = follow(admin, page)  # an ended test has no stream
     fake_provider.go_on()
     heard = [(json.loads(data)["side"], json.loads(data)["text"]) for name, data in events if name == "text"]
     assert {side for side, _ in heard} == {"reasoning", "text"}

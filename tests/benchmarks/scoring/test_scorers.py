@@ -234,9 +234,13 @@ GROUPS = [
 ]  # fmt: skip
 
 
+# They import sympy for two seconds.
+IN_MATHS = [pytest.param(*case, marks=pytest.mark.slow) for case in MATHS]
+
+
 @pytest.mark.parametrize(
     ("scorer", "settings", "target", "answer", "expected"),
-    [*TEXT, *CHOICE, *NUMBER, *MATHS, *STRUCTURED, *RULES, *REFUSALS, *LIMITS, *EXPRESSIONS, *GROUPS],
+    [*TEXT, *CHOICE, *NUMBER, *IN_MATHS, *STRUCTURED, *RULES, *REFUSALS, *LIMITS, *EXPRESSIONS, *GROUPS],
     ids=lambda value: repr(value)[:25],
 )
 def test_scorer_gives_value(scorer, settings, target, answer, expected):

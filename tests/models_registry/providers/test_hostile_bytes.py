@@ -108,6 +108,7 @@ def test_byte_soup_ends_discovery_with_a_sentence(server: RawServer, soup: bytes
         catalogue_page.fetch(server.base_url, key="", kind=ProviderKind.OTHER)
 
 
+@pytest.mark.slow
 @FEW
 @given(soup=soups())
 def test_byte_soup_hides_no_other_server(server: RawServer, fake_provider: FakeProvider, soup: bytes):

@@ -29,7 +29,9 @@ def rigged() -> Arena:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scenario", RINGS[:4], ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize(
+    "scenario", [RINGS[0], pytest.param(RINGS[1], marks=pytest.mark.long), *RINGS[2:4]], ids=lambda one: one.name
+)
 def test_ring_is_found_and_leaves_few_points(scenario):
     found = outcome_of(np.random.default_rng(5), scenario.people, scenario.ring)
     assert 0 < found.looks <= scenario.looks
@@ -46,7 +48,10 @@ def test_half_honest_ring_is_found():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scenario", HONEST, ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize(
+    "scenario", [*(pytest.param(each, marks=pytest.mark.long) for each in HONEST[:2]), *HONEST[2:]],
+    ids=lambda one: one.name,
+)  # fmt: skip
 def test_honest_people_are_left_alone(scenario):
     held = honest_held(np.random.default_rng(7), scenario.people)
     assert held.voters <= scenario.voters_held
