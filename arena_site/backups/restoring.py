@@ -17,7 +17,6 @@ from arena_site.backups.writing import uploaded_files
 from arena_site.old_databases import BACKUP_REFUSAL, is_from_before_squash
 from arena_site.operations.activity import forget_activity
 from battles.models import Session
-from common.db.migration_state import new_models_rendered_alone
 from leaderboard.models import ImportedBoard
 from models_registry import encryption
 from models_registry.models import Provider
@@ -80,9 +79,9 @@ def _migrate_to(manifest: Manifest) -> None:
         )
     if not connection.introspection.table_names():
         everything = executor.migration_plan(executor.loader.graph.leaf_nodes())
-        known = [step for step in everything if (step[0].app_label, step[0].name) in manifest.migrations]
-        with new_models_rendered_alone():
-            executor.migrate(None, known)
+        executor.migrate(
+            None, [step for step in everything if (step[0].app_label, step[0].name) in manifest.migrations]
+        )
     elif set(MigrationRecorder(connection).applied_migrations()) != set(manifest.migrations):
         raise CannotRestore(
             "The database is not in the state the backup was made in: restore it with the version of the arena that "

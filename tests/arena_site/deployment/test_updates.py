@@ -47,9 +47,7 @@ others = [
     if leaf[0] not in released
     and all(node in known for node in graph.forwards_plan(leaf) if node[0] in released)
 ]
-from common.db.migration_state import new_models_rendered_alone
-with new_models_rendered_alone():
-    executor.migrate([*others, *released.items()])
+executor.migrate([*others, *released.items()])
 from django.core.management import call_command
 from models_registry.health.reachability import probe_keyless_providers
 call_command("import_models")
