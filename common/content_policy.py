@@ -9,11 +9,9 @@ from django.http.response import HttpResponseBase
 
 
 class ContentPolicyMiddleware(CSPMiddleware):
-    """CSPMiddleware with a policy that is built once: no response changes it, and none has a nonce.
+    """CSPMiddleware with a policy that is built once: no response changes it, and none has a nonce."""
 
-    Building it took a twentieth of a gateway request's time before its model is called.
-    """
-
+    # Building it took a twentieth of a gateway request's time before its model is called.
     _built_from: object = None
     _policy = ""
 
