@@ -1,5 +1,3 @@
-"""Content-Security-Policy of responses."""
-
 from csp.constants import HEADER
 from csp.middleware import CSPMiddleware
 from csp.utils import build_policy
@@ -16,7 +14,7 @@ class ContentPolicyMiddleware(CSPMiddleware):
     _policy = ""
 
     def process_request(self, request: HttpRequest) -> None:
-        """Offer no request.csp_nonce."""
+        pass  # no request.csp_nonce
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         if settings.DEBUG and response.status_code in (404, 500):  # Django's pages for debugging have inline styles

@@ -55,7 +55,7 @@ def preload() -> None:
 
 
 def _resolve_paths() -> None:
-    """Fill Django's tables of paths, which each thread of a first crowd would fill."""
+    # Fills Django's tables, which each thread of a first crowd would fill.
     from django.conf import settings
     from django.urls import reverse
     from django.utils.translation import override

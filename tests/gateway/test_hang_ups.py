@@ -101,7 +101,7 @@ def test_stream_is_charged_wherever_it_is_cut(
 def test_crowd_leaving_at_random_bytes_is_charged_what_arrived(
     address: str, token: str, model: Callable[..., Any], fake_provider: FakeProvider, arrived: list[str]
 ):
-    """The streams do not pause: words may be under way from the provider when their reader leaves."""
+    # The streams do not pause: words may be under way from the provider when their reader leaves.
     steady = model("steady", parameters={"max_tokens": 1_000})
     set_price(steady, Decimal(0), A_CENT_A_TOKEN)
     generator = random.Random(13)

@@ -69,7 +69,7 @@ def test_halt_refuses_reservations():
 
 
 def test_crowd_neither_deadlocks_nor_exceeds_a_budget(settings: Any):
-    """From the first call of a day on, whose rows do not exist yet; in any order of models, people and settlements."""
+    # From the first call of a day on, whose rows do not exist yet.
     limit(settings, site=cents(90), member=cents(36))
     models = [paid_model(at=f"http://127.0.0.1:{port}/v1") for port in (7, 8, 9)]
     models[0].provider.daily_budget = cents(45)

@@ -61,7 +61,6 @@ async def read_from(writes: list[bytes], *, pause_s: float, calls: int = 1) -> t
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Sizes of what a connection's parser received."""
     sizes: list[int] = []
     read = connections._Protocol.data_received
 
