@@ -43,12 +43,14 @@ class SessionQuerySet(models.QuerySet["Session"]):
     def with_revealed_names(self) -> "SessionQuerySet":
         """Annotate revealed_names (at most four models whose names the owner knows) and has_hidden_names."""
         blind = Battle.objects.filter(session=models.OuterRef("pk"), mode=Battle.Mode.BLIND)
+        undecided = blind.filter(vote=None, voided_at=None).values(found=models.Value(True))[:1]
         is_revealed = ~Q(battle__mode=Battle.Mode.BLIND) | Q(battle__vote__isnull=False)
         of_session = Side.objects.filter(is_revealed, battle__session=models.OuterRef("pk"))
         names = of_session.order_by("model__name").values_list("model__name", flat=True).distinct()
         return self.annotate(
             revealed_names=ArraySubquery(names[:4]),
-            has_hidden_names=models.Exists(blind.filter(vote=None, voided_at=None)),
+            # Not Exists(): for an owner of thousands of sessions, PostgreSQL would hash the battles of the whole arena.
+            has_hidden_names=Coalesce(models.Subquery(undecided), False),
         )
 
     def with_battle_count(self) -> "SessionQuerySet":

@@ -3,6 +3,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.db.models.functions import Now
 from django.test import Client
 from django.utils import timezone
@@ -114,6 +115,15 @@ def test_list_query_count_is_independent_of_sessions(client: Client, actor: Acto
     for address in ("/sessions/", "/sessions/?search=t9", "/leaderboard/method/"):
         with django_assert_max_num_queries(4):  # session and user (2), and the list
             assert len(titles_in(client.get(address).text)) == PER_PAGE
+
+
+def test_list_of_many_sessions_reads_only_their_battles(actor: Actor):
+    sessions = Session.objects.bulk_create([Session(owner_user=actor.user) for _ in range(1000)])
+    Battle.objects.bulk_create([Battle(session=session, propensity=1) for session in sessions])
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE battles_session, battles_battle")
+    page = Session.objects.owned_by(actor).with_revealed_names().latest_first()[:PER_PAGE]
+    assert "hashed" not in page.explain(verbose=True)  # of the battles of all sessions
 
 
 def test_htmx_search_returns_rows_only(client: Client, actor: Actor):
