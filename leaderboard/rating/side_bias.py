@@ -177,7 +177,7 @@ def _fit_after_strengths(tally: Tally) -> _JointFit | None:
 
 
 class _SideSums(NamedTuple):
-    """Sums of values on pairs by the model on the left and on the right, shape (models,)."""
+    """Sums of values by the left model and by the right, shape (models,)."""
 
     left: Floats
     right: Floats
@@ -196,7 +196,7 @@ class _SideSums(NamedTuple):
 
 
 def _solve_information(pairs: Pairs, weight: Floats, sums: _SideSums, spread: Floats) -> Floats:
-    """Return H⁻¹ · (left − right sums of the weights). spread: the inverse of a similar H."""
+    """Return H⁻¹ · sums.difference. spread: the inverse of a similar H."""
     degrees, right_side = sums.left + sums.right, sums.difference
     solution: Floats = spread @ right_side
     before = float(np.abs(solution).max())
