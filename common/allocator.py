@@ -12,7 +12,7 @@ MAX_KEPT = 128 << 20
 
 
 def release_freed_arrays() -> None:
-    """Return kept memory to the system, before larger arrays that could not reuse it."""
+    """Return kept memory to the system."""
     with suppress(AttributeError, OSError):  # without glibc
         ctypes.CDLL(None).malloc_trim(0)
 

@@ -110,7 +110,7 @@ class Tally:
 
     @cached_property
     def row_wins(self) -> tuple[Floats, Floats]:
-        """Wins of the rows, a tie counts ½: by the row's model, and by the column's."""
+        """Wins of the rows, ties as halves, by the row's and by the column's model."""
         won, _ = self.shares
         return self.pairs.row_sums(won), self.pairs.column_sums(won)
 
@@ -152,7 +152,6 @@ class Tally:
         return replace(self, won=self.won * is_inside, lost=self.lost * is_inside, tied=self.tied * is_inside)
 
     def win_probabilities(self, theta: Floats, *, bias: float | None = None) -> Floats:
-        """bias: in place of the tally's."""
         bias = self.bias if bias is None else bias
         if self.listed:
             shares: Floats = expit(theta[self.listed.rows] - theta[self.listed.columns] + bias)

@@ -45,10 +45,8 @@ def uncertainty(tally: Tally, p: Floats, spread: Floats, *, deff: Floats, forms:
 
 
 def one_minus_leverage(leverage: Floats) -> Floats:
-    """Return 1 − leverage, overwriting it; at least 1e-6.
-
-    A vote that alone determines a score has the leverage 1 and the residual 0: 0 / tiny is 0.
-    """
+    """Return 1 − leverage, overwriting it; at least 1e-6."""
+    # A vote that alone determines a score has the leverage 1 and the residual 0: 0 / tiny is 0.
     rest = np.subtract(1, leverage, out=leverage)
     if rest.min(initial=1) < 1e-6:  # nearly always false, and much quicker than a maximum
         np.maximum(rest, 1e-6, out=rest)
@@ -56,7 +54,7 @@ def one_minus_leverage(leverage: Floats) -> Floats:
 
 
 def sandwich_diagonal(spread: Floats, pairs: Pairs, residuals: Floats) -> Floats:
-    """Return the diagonal of spread · L · spread, L the Laplacian of the pairs' residuals."""
+    """Return the diagonal of spread · Laplacian · spread."""
     diagonal = np.zeros(len(spread))
     own = np.flatnonzero(np.diag(spread))  # the spread is 0 where a strength is fixed
     part = spread if len(own) == len(spread) else spread[own]

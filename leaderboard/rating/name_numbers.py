@@ -17,7 +17,7 @@ _MAX_NEW = 0.25
 
 
 class NameNumbers:
-    """Numbers of names from 0: of known ones in their order, then of others by first use in about this order."""
+    """Numbers of names from 0: first `known` ones, then others by first use in about this order."""
 
     def __init__(self, known: Sequence[str] = ()) -> None:
         self._numbers: defaultdict[str, int] = defaultdict()

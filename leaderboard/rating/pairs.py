@@ -60,7 +60,7 @@ class Pairs(Protocol):
         """Return Σ weight · (e_row − e_column)(e_row − e_column)ᵀ, a new matrix."""
 
     def laplacian_blocks(self, weight: Floats) -> Iterator[tuple[slice, Floats]]:
-        """Yield slices of the Laplacian's columns and these columns."""
+        """Yield (slice of columns, these columns of the Laplacian)."""
 
     def together(self, values: Floats, *, where: Floats, sign: int = 1) -> Floats:
         """Return value[i, j] + sign · value[j, i] of each two models with a positive `where`, in either order."""

@@ -30,6 +30,7 @@ _MAX_BIAS = 20.0
 _SMALL_BIAS, _LARGE_BIAS, _FEW_MODELS = 0.1, 0.5, 25
 # Factor by which θ may inflate the variance of β; without bound where the models tell the sides.
 _MAX_VARIANCE_INFLATION = 1e9
+_TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ def _fit_after_strengths(tally: Tally) -> _JointFit | None:
             if not is_small:
                 spread = inverse_on_contrasts(pairs.laplacian(weight), overwrite=True)
             response = _solve_information(pairs, weight, sums, spread)
-            own = max(sums.total - float(sums.difference @ response), float(np.finfo(float).tiny))
+            own = max(sums.total - float(sums.difference @ response), _TINY)
             return _JointFit(
                 theta, bias, p, even, spread, -response / own, 1 / own, sums.total, without_bias, is_exact=not is_small
             )
@@ -177,7 +178,7 @@ def _fit_after_strengths(tally: Tally) -> _JointFit | None:
 
 
 class _SideSums(NamedTuple):
-    """Sums of values on pairs by the model on the left and on the right, shape (models,)."""
+    """Sums of values by the left model and by the right, shape (models,)."""
 
     left: Floats
     right: Floats
@@ -196,7 +197,7 @@ class _SideSums(NamedTuple):
 
 
 def _solve_information(pairs: Pairs, weight: Floats, sums: _SideSums, spread: Floats) -> Floats:
-    """Return H⁻¹ · (left − right sums of the weights). spread: the inverse of a similar H."""
+    """Return H⁻¹ · sums.difference. spread: the inverse of a similar H."""
     degrees, right_side = sums.left + sums.right, sums.difference
     solution: Floats = spread @ right_side
     before = float(np.abs(solution).max())

@@ -18,7 +18,9 @@ REPETITIONS = 600
 
 
 def context(simulator: Simulator, report: Report) -> None:
-    report.heading("Context of votes, no true effects, voters' tastes of sd 0.3: how often intervals hold 0")
+    report.heading(
+        "Context of votes, no effects on average, voters' tastes of sd 0.3: how often intervals hold the limit"
+    )
     for design in DESIGNS:
         found = [effect for part in simulator.repeat(REPETITIONS, _Effects(design)) for effect in part]
         name = f"{design.voters:,} voters, {'unequal' if design.spread else 'alike'}"
@@ -33,10 +35,11 @@ class _Effects:
     design: ContextDesign
 
     def __call__(self, repetitions: int, seed: int) -> list[tuple[str, bool, bool]]:
-        """Return (covariate, whether its interval holds 0, whether it is in the fit)."""
+        """Return (covariate, whether its interval holds the limit of many voters, whether it is in the fit)."""
         effects = []
         for number in np.random.SeedSequence(seed).generate_state(repetitions).tolist():
-            _, ballots = self.design.sample(number)
+            theta, ballots = self.design.sample(number)
+            limit = self.design.limit(theta, ballots)
             for name, effect in fit(ballots).facts["context"]["coefficients"].items():
-                effects.append((name, effect["low"] <= 0 <= effect["high"], effect["applied"]))
+                effects.append((name, effect["low"] <= limit[name] <= effect["high"], effect["applied"]))
         return effects

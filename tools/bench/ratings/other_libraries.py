@@ -71,7 +71,7 @@ def compare_libraries(report: Report, seed: int) -> None:
 
 
 def _seconds_from_names(ballots: simulations.Ballots) -> tuple[float, float, float]:
-    """Return the CPU times to scores with intervals from lists of names, of their copies, and from a CSV file."""
+    """Return the CPU times from lists of names, of copies, and from a CSV file."""
     names = [f"organization/model-{index}" for index in range(MODELS)]
     left, right = ([names[index] for index in side.tolist()] for side in (ballots.left, ballots.right))
     outcome = [OUTCOMES[index] for index in ballots.outcome.tolist()]
@@ -105,7 +105,7 @@ def _style_seconds(ballots: simulations.Ballots, features: np.ndarray) -> float:
 
 
 def _seconds(task: Callable[[], object]) -> float:
-    """Return the median CPU time of the quicker half of some runs: others depend on the load of the machine."""
+    """Return the median CPU time of the quicker half of some runs."""
     seconds = []
     for _ in range(ROUNDS):
         begun = time.process_time()

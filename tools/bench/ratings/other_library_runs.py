@@ -18,10 +18,7 @@ WINNERS = np.array(["model_a", "model_b", "tie"])
 
 
 def timed(task):
-    """Return the CPU time of the first run, which includes compilation, that of later ones, and the ratings.
-
-    Of the later runs, the median of the quicker half.
-    """
+    """Return the CPU times of the first run, which includes compilation, and of later ones, and the ratings."""
     runs = []
     for _ in range(1 + ROUNDS):
         begun = time.process_time()

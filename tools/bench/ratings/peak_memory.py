@@ -18,7 +18,7 @@ Arrays = dict[str, NDArray[np.generic]]
 
 
 def measure(task: str, **arrays: NDArray[np.generic]) -> tuple[float, float]:
-    """Return the largest size of a process that loads the arrays and runs the task, in MB, and its CPU time in s."""
+    """Return the peak memory of a process that runs the task, in MB, and the task's CPU seconds."""
     with tempfile.TemporaryDirectory() as folder:
         votes = Path(folder) / "votes.npz"
         np.savez(votes, **arrays)

@@ -111,7 +111,7 @@ def _beside_a_fit(report: Report, models: int, counts: Floats) -> None:
         lambda: fit_tally(Tally.from_side_counts(counts)),
     ]
     whole, plain = _in_turn(tasks, rounds=30_000 // models)
-    ratio = whole / plain
+    ratio = round(whole / plain, 2)
     report.row(f"{models} models, with side bias by without", f"{ratio:.2f}", "bar 1.2", held=ratio <= 1.2)
     board, n = fit_side_counts(counts).board, counts.sum(axis=0)
     theta, votes = (board.score - 1500) / POINTS, n + n.T

@@ -38,10 +38,7 @@ class Ring:
 
 @dataclass(frozen=True)
 class RingScenario:
-    """looks: nightly looks within which the ring must be found; found: share of arenas in which it must be.
-
-    before: the figure while each voter was tested against all others, without groups.
-    """
+    """looks: nightly looks within which the ring must be found; found: share of arenas in which it must be."""
 
     name: str
     ring: Ring
@@ -49,7 +46,7 @@ class RingScenario:
     looks: int = 2
     found: float = 0.95
     points_left: float = MAX_POINTS_LEFT
-    before: str = ""
+    before: str = ""  # while each voter was tested against all others
 
 
 HALF_HONEST_BEFORE = "0 – 7 % found"
@@ -79,10 +76,7 @@ RINGS = [
 
 @dataclass(frozen=True)
 class HonestScenario:
-    """Bars: shares of voters and votes held; found rings over all model-days.
-
-    before: see RingScenario.
-    """
+    """Bars: shares of voters and votes held; found rings over all model-days."""
 
     name: str
     people: People

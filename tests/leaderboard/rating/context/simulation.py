@@ -1,12 +1,14 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import expit
 
 from leaderboard.counting import method
 from leaderboard.rating.ballots import Ballots, ballots_of
 from leaderboard.rating.bradley_terry import Floats
-from leaderboard.rating.context.covariates import context_covariates
+from leaderboard.rating.context.covariates import COVARIATES, context_covariates
 from leaderboard.rating.snapshot_fit import SnapshotFit, StyleInput, fit_snapshot
+from leaderboard.rating.style_control import Scaling, fit_style
 from tests.leaderboard.rating.simulations import cast, random_pairs, strengths
 
 
@@ -38,6 +40,26 @@ class ContextDesign:
         votes = cast(rng, left, right, logit, voter=voter)
         names = [f"m{number:02}" for number in range(self.models)]
         return theta, replace(ballots_of(names, left, right, votes.outcome, voter=voter), context=context)
+
+    def limit(self, theta: Floats, ballots: Ballots) -> dict[str, float]:
+        """Return the effects that a fit of such votes of many voters finds.
+
+        Tastes pull shares towards ½, more where circumstances differ, and better models are slower: so the effect of
+        the wait on the average vote is not the voters' average.
+        """
+        context = ballots.context
+        assert context is not None
+        points, weights = np.polynomial.hermite_e.hermegauss(15)
+        logit = theta[ballots.left] - theta[ballots.right] + context @ np.array(self.effects)
+        spread = self.taste * np.sqrt((context**2).sum(axis=1))
+        share = expit(logit[:, None] + spread[:, None] * points) @ weights / weights.sum()
+        used = [name for name, column in zip(COVARIATES, context.T, strict=True) if np.ptp(column)]
+        columns = [COVARIATES.index(name) for name in used]
+        found = fit_style(
+            ballots.left, ballots.right, share, context[:, columns], established=np.ones(self.models, dtype=bool),
+            scaling=Scaling(np.zeros(len(used)), np.ones(len(used))), side=True,
+        )  # fmt: skip
+        return dict(zip(used, found.coefficients.tolist(), strict=True))
 
 
 def fit(ballots: Ballots) -> SnapshotFit:
