@@ -11,6 +11,7 @@ from tests.routing.public_data import FOLDER
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.slow
 def test_replay_prints_policies_and_is_stored(capsys):
     ada, bob = contestants("ada", "bob")
     votes = cast_with_prompts(ada, bob, 400)
@@ -67,6 +68,7 @@ def test_unusable_file_is_refused(tmp_path, text):
         call_command("evaluate_router", file=FOLDER / "absent.csv")
 
 
+@pytest.mark.slow
 def test_evaluations_are_shown_with_curves(client, administrator):
     client.force_login(administrator)
     ada, bob = contestants("ada", "bob")

@@ -113,6 +113,7 @@ def test_dials_spend_their_share_of_the_range():
     assert list(prices) == sorted(prices, reverse=True)
 
 
+@pytest.mark.slow
 def test_router_survives_bytes_and_refuses_damage():
     router = SyntheticArena(models=4, seed=1).trained(400).router
     data = router.to_bytes()

@@ -27,6 +27,7 @@ def test_few_votes_train_nothing_and_are_reported(capsys):
     assert "too few votes" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_training_learns_which_model_wins_which_prompts(capsys):
     ada, bob = contestants("ada", "bob")
     votes = cast_with_prompts(ada, bob, 200)

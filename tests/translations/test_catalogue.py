@@ -2,6 +2,7 @@
 
 import gettext
 import re
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,16 @@ from babel.messages.pofile import read_po
 from django.conf import settings
 from django.test import Client
 
-from tools.messages.catalogue import ENGLISH, LANGUAGES, as_mo, forms, path_of, read, untranslated, updated
+from tools.messages import catalogue
+from tools.messages.catalogue import ENGLISH, LANGUAGES, as_mo, forms, path_of, read, untranslated
 
 pytestmark = pytest.mark.slow
 
 PLACEHOLDERS = re.compile(r"%\(\w+\)[-.0-9]*[a-z]|%%|\{\w*\}|</?\w+[^>]*>")
 # In French these marks need a no-break space beside them, and the apostrophe is ’.
 LOOSE = re.compile(r" [;:!?»%](?!\()|« |\w'\w")
+
+updated = cache(catalogue.updated)  # it collects the messages of all files for seconds
 
 
 @pytest.fixture(params=LANGUAGES)

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -198,6 +199,7 @@ def test_votes_get_no_5xx_on_old_schema_and_while_migrating(old_arena: OldArena)
             battle_and_vote(reader, through_page=(number + times) % 2 == 0)
             if was_migrated:
                 return times
+            time.sleep(0.1)  # leaves processor time to the migration
         raise AssertionError
 
     with ThreadPoolExecutor(3) as people:

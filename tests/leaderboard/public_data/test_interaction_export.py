@@ -86,6 +86,7 @@ _FACTS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_log_and_export_have_the_same_filters(client: Client):
     voter = make.member()
     called(voter, "ada", "bob", vote="left")

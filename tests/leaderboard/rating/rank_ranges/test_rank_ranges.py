@@ -50,6 +50,7 @@ def test_plausible_truths_of_spread_models_differ():
     assert 7 < np.median(truths.std(axis=1)) < 15
 
 
+@pytest.mark.slow
 def test_rank_ranges_are_narrow_and_hold():
     rng, found, error, boards = np.random.default_rng(4), RankErrors(), 0.2, 400
     for _ in range(boards):
