@@ -43,9 +43,7 @@ class SharedArenaScheduling(LoadScopeScheduling):
 def start_order(item: pytest.Item, *, is_in_long_file: bool, needs_database: bool) -> int:
     """Sort browser tests first, those of a fresh arena before all, then other tests with whole arenas, then the rest.
 
-    Browser tests stay together to share a browser and an arena. The last worker begins with the long files at the end;
-    the workers meet in short ones, so that all end at about the same time. Without long files, in `make test-quick`, it
-    begins with those that need no database, while another worker migrates it.
+    Browser tests stay together to share a browser and an arena.
     """
     fixtures = getattr(item, "fixturenames", ())
     if "fresh_arena" in fixtures and "arena" not in fixtures:
@@ -54,6 +52,8 @@ def start_order(item: pytest.Item, *, is_in_long_file: bool, needs_database: boo
         return 0 if item.nodeid.startswith(FOLDERS_WITH_ONE_ARENA) else 1
     if item.get_closest_marker("faults"):
         return 2
+    # The last worker begins here, and the workers meet in short files, so that all end at about the same time.
     if is_in_long_file:
         return 5
+    # In `make test-quick` it begins with files without a database, while another worker migrates it.
     return 3 if needs_database else 4

@@ -10,9 +10,8 @@ _add_model = ProjectState.add_model
 def new_models_rendered_alone() -> Iterator[None]:
     """Halve the CPU time of migrating an empty database.
 
-    For each new model, Django creates the classes of all models anew that are related to it over any number of steps.
-    Here they stay: a new class adds its reverse relations to them, as in a running site. Changed models and their
-    neighbours are created anew as before.
+    For each new model, Django renders all models anew that are related to it over any number of steps. Here they stay,
+    and the new class adds its reverse relations to them.
     """
     ProjectState.add_model = _add_model_alone  # type: ignore[method-assign]
     try:

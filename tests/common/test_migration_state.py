@@ -1,5 +1,3 @@
-"""A new model is rendered alone; a changed one with its neighbours, as by Django."""
-
 import pytest
 from django.db import models
 from django.db.migrations import operations
@@ -13,7 +11,6 @@ ID = ("id", models.BigAutoField(primary_key=True))
 
 @pytest.fixture
 def state() -> ProjectState:
-    """Two related models, whose classes are in use."""
     state = ProjectState()
     operations.CreateModel("Author", [ID]).state_forwards("letters", state)
     operations.CreateModel("Letter", [ID, ("author", TO_AUTHOR)]).state_forwards("letters", state)
