@@ -18,7 +18,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run tests with whole arenas first, grouped by shared arena; otherwise keep the random order."""
     long_files = {item.path for item in items if any(map(item.get_closest_marker, ("slow", "processes")))}
-    items.sort(key=lambda item: start_order(item, is_in_long_file=item.path in long_files))
+    with_database = {item.path for item in items if item.get_closest_marker("django_db")}
+    items.sort(
+        key=lambda item: start_order(
+            item, is_in_long_file=item.path in long_files, needs_database=item.path in with_database
+        )
+    )
 
 
 class SharedArenaScheduling(LoadScopeScheduling):
@@ -35,11 +40,10 @@ class SharedArenaScheduling(LoadScopeScheduling):
         super()._assign_work_unit(node)
 
 
-def start_order(item: pytest.Item, *, is_in_long_file: bool) -> int:
+def start_order(item: pytest.Item, *, is_in_long_file: bool, needs_database: bool) -> int:
     """Sort browser tests first, those of a fresh arena before all, then other tests with whole arenas, then the rest.
 
-    Browser tests stay together to share a browser and an arena. The last worker begins with the long files at the end;
-    the workers meet in short ones, so that all end at about the same time.
+    Browser tests stay together to share a browser and an arena.
     """
     fixtures = getattr(item, "fixturenames", ())
     if "fresh_arena" in fixtures and "arena" not in fixtures:
@@ -48,4 +52,8 @@ def start_order(item: pytest.Item, *, is_in_long_file: bool) -> int:
         return 0 if item.nodeid.startswith(FOLDERS_WITH_ONE_ARENA) else 1
     if item.get_closest_marker("faults"):
         return 2
-    return 4 if is_in_long_file else 3
+    # The last worker begins here, and the workers meet in short files, so that all end at about the same time.
+    if is_in_long_file:
+        return 5
+    # In `make test-quick` it begins with files without a database, while another worker migrates it.
+    return 3 if needs_database else 4

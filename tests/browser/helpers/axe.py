@@ -29,7 +29,7 @@ _STANDARD = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 def violations(page: Page, *, without: list[str] | None = None) -> list[str]:
     """Check the page as it is now; pages of Django's administration without the best practices.
 
-    without: selectors of parts that other checks cover.
+    without: selectors of parts to leave out.
     """
     return _found(page, {**_OPTIONS, "runOnly": _STANDARD} if "/admin/" in page.url else _OPTIONS, without)
 
