@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 # A tick grows with the number of turns to write, so that entries become fewer and larger under load.
 TICK_S = 0.05
-TICK_PER_TURN_S = 0.003
+TICK_PER_TURN_S = 0.004
 # A turn's first text does not wait for a tick, but so long for those of other turns.
 FIRST_TEXT_DELAY_S = 0.01
 MAX_TICK_S = 0.25
