@@ -41,7 +41,7 @@ def streaming_cost(bench: Bench) -> None:
     print_row("ratio to the bare relay", f"{total / base:.2f}", "bar 1.2")
     print_row("CPU s of one battle of 2 × 200 tokens, bare relay (baseline)", f"{relayed:.4f}")
     print_row("ratio of one battle to the bare relay", f"{whole / relayed:.2f}", "bar 2.2")
-    print_row("bytes to a reader per battle of 2 × 200 tokens", f"{_median(short_timings, 'bytes'):,.0f}", "bar 40,000")
+    print_row("bytes to a reader per battle of 2 × 200 tokens", f"{_median(short_timings, 'bytes'):,.0f}", "bar 10,000")
 
 
 def _relay_cost(bench: Bench, number: int, thousands: float) -> tuple[float, float]:
@@ -139,7 +139,7 @@ def open_streams(bench: Bench) -> None:
 
     seconds, bad, failed = asyncio.run(run())
     print_row("page p50", f"{percentile(seconds, 0.5) * 1000:.0f} ms")
-    print_row("page p95", f"{percentile(seconds, 0.95) * 1000:.0f} ms", "bar 300 ms")
+    print_row("page p95", f"{percentile(seconds, 0.95) * 1000:.0f} ms", "bar 200 ms")
     print_row("5xx", str(bad), "bar 0")
     print_row("streams cut", str(failed), "bar 0")
 
