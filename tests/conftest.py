@@ -32,7 +32,7 @@ from battles.worker.runner import Engine
 from common.db.triggers import allow_truncate_sql
 from common.valkey import connections as valkey
 from common.valkey import limits
-from common.valkey.connections import connection, pool
+from common.valkey.connections import connection
 from leaderboard.boards import live_figures
 from leaderboard.models.listed import listed_boards
 from models_registry import drawable_cache, model_limits, profiles
@@ -47,6 +47,7 @@ from tests.fake_provider import FakeProvider
 from tests.kept_renderer import RendererOfTests, stop_kept_children
 from tests.services import has_own_database
 from tests.site import Reader, answer_worker, serve
+from tests.valkey import valkey_at
 
 
 def pytest_configure() -> None:
@@ -276,15 +277,10 @@ def reader(site: str) -> Reader:
 
 
 @pytest.fixture
-def no_valkey(settings) -> Iterator[None]:
+def no_valkey() -> Iterator[None]:
     """Valkey is unreachable."""
-    cached = (limits._script, connection, pool)
-    for function in cached:
-        function.cache_clear()
-    settings.REDIS_URL = "redis://127.0.0.1:1/0"
-    yield
-    for function in cached:
-        function.cache_clear()
+    with valkey_at("redis://127.0.0.1:1/0"):
+        yield
 
 
 @pytest.fixture

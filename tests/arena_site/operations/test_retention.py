@@ -21,6 +21,7 @@ from battles.actions import cast_vote
 from battles.models import Session, Turn, Vote
 from common.valkey import connections
 from tests import make
+from tests.valkey import valkey_at
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db
@@ -102,18 +103,14 @@ def test_second_purge_changes_nothing(settings):
 
 
 @pytest.fixture
-def durable_valkey(settings) -> Iterator[Path]:
+def durable_valkey() -> Iterator[Path]:
     """Use a Valkey with an append-only file; yield its directory."""
     directory = Path(tempfile.mkdtemp(prefix="arena-test-", dir="/tmp"))
     server = Valkey(directory / "data", directory)
     child = Child(server.prepare(), directory)
     child.wait_until_ready(within=60)
-    settings.REDIS_URL = server.url
-    for made in (connections.connection, connections.pool):
-        made.cache_clear()
-    yield directory / "data"
-    for made in (connections.connection, connections.pool):
-        made.cache_clear()
+    with valkey_at(server.url):
+        yield directory / "data"
     child.stop(within=5)
     shutil.rmtree(directory)
 
