@@ -58,7 +58,7 @@ def pytest_collection_finish() -> None:
     """Leave modules and tests out of later garbage collections, which took a tenth of the CPU time."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 200, 20)
+    gc.set_threshold(50_000, 20, 20)
     gc.enable()
 
 
