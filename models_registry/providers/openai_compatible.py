@@ -328,9 +328,7 @@ class _AnswerReader:
             self._has_called_tools = True
             if self._receive_tool_calls is not None:
                 self._tool_calls.add(choice.delta.tool_calls)
-        elif not (text or reasoning):
-            return "", ""
-        self.completion.pieces += 1
+        self.completion.pieces += bool(text or reasoning or choice.delta.tool_calls)
         return text, reasoning
 
 
