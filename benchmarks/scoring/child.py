@@ -24,9 +24,10 @@ from common.rendering.frames import pack, receive
 # All libraries loaded take 150 MB.
 MEMORY_BYTES = 320 << 20
 NICENESS = 10
-# Its owner kills it before; this ends a child whose owner was killed.
-ALARM_S = 10
-LOADING_ALARM_S = 120
+# Its owner kills it before; these end a child whose owner was killed.
+MAX_CPU_S = 10
+LOADING_MAX_CPU_S = 120
+MAX_S = 3600
 
 
 class ScoringService:
@@ -93,11 +94,13 @@ def main() -> None:
     owner = socket.socket(fileno=0)
     while (content := receive(owner)) is not None:
         request: Request = msgspec.msgpack.decode(content, type=Request)
-        signal.alarm(LOADING_ALARM_S)
+        signal.alarm(MAX_S)
+        signal.setitimer(signal.ITIMER_PROF, LOADING_MAX_CPU_S)
         service.load(request)
         owner.sendall(pack(READY))
-        signal.alarm(ALARM_S)
+        signal.setitimer(signal.ITIMER_PROF, MAX_CPU_S)
         reply = service.reply(request)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.alarm(0)
         owner.sendall(pack(msgspec.msgpack.encode(reply)))
 

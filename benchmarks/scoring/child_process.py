@@ -6,6 +6,7 @@ import queue
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,8 +23,9 @@ from common.rendering.frames import pack, receive
 logger = logging.getLogger(__name__)
 
 PROJECT_DIR = Path(__file__).resolve().parents[2]
+# Time that a child runs or sleeps; at its low priority, it may wait longer for a processor.
 TIMEOUT_S = 5.0
-# Imports of a check's library and of plug-ins: a second, more on a busy machine.
+# Imports of a check's library and of plug-ins: a second.
 LOADING_TIMEOUT_S = 60.0
 # sympy and compiled schemas are cached; beyond this, a fresh child takes over.
 MAX_RESIDENT_BYTES = 180 << 20
@@ -62,8 +64,7 @@ class ScoringChild:
                     raise
                 self.close()  # it had ended before this request
                 connection = self._begin(content)
-            connection.settimeout(self._timeout_s)
-            received = _receive(connection)
+            received = self._receive(connection, within=self._timeout_s)
         except BaseException:
             self.close()
             raise
@@ -82,8 +83,30 @@ class ScoringChild:
             raise ChildTimeout from None
         except OSError as error:
             raise ChildEnded from error
-        _receive(connection)
+        self._receive(connection, within=LOADING_TIMEOUT_S)
         return connection
+
+    def _receive(self, connection: socket.socket, *, within: float) -> bytes:
+        """Return the next message. within: seconds, without those in which the child waits for a processor."""
+        assert self._process is not None
+        pid = self._process.pid
+        deadline = time.monotonic() - waited_for_processor_s(pid) + within
+        try:
+            while (left := deadline + waited_for_processor_s(pid) - time.monotonic()) > 0:
+                connection.settimeout(left)
+                try:
+                    connection.recv(1, socket.MSG_PEEK)
+                except TimeoutError:
+                    continue
+                content = receive(connection)
+                if content is None:
+                    raise ChildEnded
+                return content
+        except TimeoutError:
+            raise ChildTimeout from None
+        except OSError as error:
+            raise ChildEnded from error
+        raise ChildTimeout
 
     def close(self) -> None:
         process, connection, self._process, self._socket = self._process, self._socket, None, None
@@ -112,16 +135,12 @@ class ScoringChild:
         )  # fmt: skip
 
 
-def _receive(connection: socket.socket) -> bytes:
+def waited_for_processor_s(pid: int) -> float:
+    """Return the seconds in which the process was ready to run and had no processor; 0 if the kernel does not say."""
     try:
-        content = receive(connection)
-    except TimeoutError:
-        raise ChildTimeout from None
-    except OSError as error:
-        raise ChildEnded from error
-    if content is None:
-        raise ChildEnded
-    return content
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+    except OSError:
+        return 0.0
 
 
 class ScoringChildren:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
+from django.db.models import Count, Sum, Value
+
 from benchmarks import actions
 from benchmarks.actions import EntrantRequest
 from benchmarks.models import Case, Check, Prompt, Run, RunCount, RunItem, Template, TemplateVersion
@@ -56,12 +58,12 @@ def wait_until_ended(run: Run, within: float = 20) -> Run:
 
 
 def counts(run: Run) -> dict[str, int]:
-    """Return numbers of items by state, which the counters must agree with."""
-    items: dict[str, int] = {}
-    for state in RunItem.objects.filter(run=run).values_list("state", flat=True):
-        items[state] = items.get(state, 0) + 1
-    counted: dict[str, int] = {}
-    for state, n in RunCount.objects.filter(entrant__run=run, n__gt=0).values_list("state", "n"):
-        counted[state] = counted.get(state, 0) + n
-    assert counted == items
-    return items
+    """Return numbers of items by state, which the counters must agree with. Both are of the same moment."""
+    items = RunItem.objects.filter(run=run).values("state").annotate(number=Count("pk"), by=Value("item"))
+    counted = RunCount.objects.filter(entrant__run=run, n__gt=0).values("state")
+    counted = counted.annotate(number=Sum("n"), by=Value("counter"))
+    numbers: dict[str, dict[str, int]] = {"item": {}, "counter": {}}
+    for row in items.union(counted, all=True):
+        numbers[row["by"]][row["state"]] = row["number"]
+    assert numbers["counter"] == numbers["item"]
+    return numbers["item"]

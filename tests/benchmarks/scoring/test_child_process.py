@@ -3,6 +3,7 @@ import resource
 import signal
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +11,11 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from benchmarks.scoring import child_process
 from benchmarks.scoring.checks import Check
-from benchmarks.scoring.child_process import ScoringChildren
+from benchmarks.scoring.child_process import ScoringChildren, waited_for_processor_s
 from benchmarks.scoring.ports import ScoredAnswer, Verdict
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.processes
 
@@ -79,6 +82,28 @@ def test_killed_child_is_replaced_and_runs_at_lower_priority(children: ScoringCh
     os.kill(pid, signal.SIGKILL)
     assert score(children, "rouge_l", "a", "a").value == 1
     assert children.pids() != [pid]
+
+
+def test_waits_for_a_processor_do_not_count(children: ScoringChildren, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(child_process, "LOADING_TIMEOUT_S", 1e-6)
+    for child in children._children:
+        monkeypatch.setattr(child, "_timeout_s", 1e-6)
+    assert score(children, "rouge_l", "a", "a").error == "scorer_timeout"
+    monkeypatch.setattr(child_process, "waited_for_processor_s", lambda pid: 1000 * time.monotonic())
+    assert score(children, "rouge_l", "a", "a").value == 1
+
+
+def test_kernel_says_how_long_a_process_waited():
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    try:
+        for process in busy:
+            os.sched_setaffinity(process.pid, {min(os.sched_getaffinity(0))})
+        wait_for(lambda: waited_for_processor_s(busy[0].pid) > 0.05)
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert waited_for_processor_s(busy[0].pid) == 0  # it has ended
 
 
 def test_scoring_imports_no_heavy_library_in_its_owner():
