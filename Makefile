@@ -35,9 +35,9 @@ up: ## Run the arena here until Ctrl-C
 stop: $(BIN)/.arena ## Stop a running arena, or what a killed one left behind
 	@$(BIN)/python -m arena_site.supervisor stop
 
-# Three workers on two cores: in tests with a browser or killed programs a worker waits half of the time.
+# Four workers on two cores: in tests with a browser or killed programs a worker waits half of the time.
 test: lint local-model ## Lint, then run every test
-	@$(BIN)/python -m pytest -q -rs -n 3 --dist loadfile --no-loadscope-reorder --rerun-failed
+	@$(BIN)/python -m pytest -q -rs -n 4 --dist loadfile --no-loadscope-reorder --rerun-failed
 
 test-quick: $(BIN)/.dev ## Run the tests without a browser, programs of their own, and long waits
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not (browser or faults or processes or slow or long)"

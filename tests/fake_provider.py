@@ -16,7 +16,7 @@ thinks-first      sends reasoning before the answer
 indiscreet        repeats the key of the request: in pieces, as its reasoning, request id and finish reason
 indiscreet-<code> the same in a refusal
 endless-refusal   HTTP 500 whose body has no end
-busy-once-<code>  refuses the first request only, with a Retry-After of half a second
+busy-once-<code>  refuses the first request only, with a short Retry-After
 later-<seconds>   HTTP 429 with this Retry-After
 calls-tools       calls the first tool of the request twice, then repeats the words of the last result
 growing           as honest, with the usage so far in every chunk
@@ -184,12 +184,12 @@ class FakeProvider:
         self.calls[model] += 1
         self.requests.append(body)
         if model.startswith("status-"):
-            headers = {"Retry-After": "1", "X-Upstream": CANARY}
+            headers = {"Retry-After": "0.05", "X-Upstream": CANARY}
             return web.json_response({"error": {"message": f"no {CANARY}"}}, status=int(model[7:10]), headers=headers)
         if model.startswith("indiscreet"):
             return await self._reveal_key(request, model)
         if model.startswith("busy-once-") and self.calls[model] == 1:
-            return web.json_response({"error": {}}, status=int(model[10:]), headers={"Retry-After": "0.5"})
+            return web.json_response({"error": {}}, status=int(model[10:]), headers={"Retry-After": "0.05"})
         if model.startswith("later-"):
             return web.json_response({"error": {}}, status=429, headers={"Retry-After": model[6:]})
         if model == "endless-refusal":

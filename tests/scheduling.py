@@ -1,5 +1,6 @@
 """Pytest plugin for distribution and order of tests: few arenas are started and no worker idles."""
 
+from functools import cached_property
 from typing import Any
 
 import pytest
@@ -8,6 +9,8 @@ from xdist.workermanage import WorkerController
 
 # Each of these folders has one running arena for all of its files.
 FOLDERS_WITH_ONE_ARENA = ("tests/browser/boards/", "tests/browser/local_model/", "tests/faults/")
+# Other browser tests, which share a browser and an arena in each worker: more workers would start more of both.
+BROWSER_TESTS, BROWSER_WORKERS = "tests/browser/", 2
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -27,11 +30,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class SharedArenaScheduling(LoadScopeScheduling):
-    """Sends a whole file to one worker, and also a whole folder whose files share an arena."""
+    """Sends a whole file to one worker, and also all files that share an arena."""
 
     def _split_scope(self, nodeid: str) -> str:
-        folders = (folder for folder in FOLDERS_WITH_ONE_ARENA if nodeid.startswith(folder))
-        return next(folders, nodeid.split("::", 1)[0])
+        file = nodeid.split("::", 1)[0]
+        if folder := next(filter(file.startswith, FOLDERS_WITH_ONE_ARENA), ""):
+            return folder
+        if file.startswith(BROWSER_TESTS):
+            return f"{BROWSER_TESTS} {self._browser_files.index(file) % BROWSER_WORKERS}"
+        return file
+
+    @cached_property
+    def _browser_files(self) -> list[str]:
+        files = {nodeid.split("::", 1)[0] for nodeid in self.collection or ()}
+        return sorted(file for file in files if file.startswith(BROWSER_TESTS))
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         """Give the last worker files from the end of the queue: they compute while tests with whole arenas wait."""
@@ -41,16 +53,18 @@ class SharedArenaScheduling(LoadScopeScheduling):
 
 
 def start_order(item: pytest.Item, *, is_in_long_file: bool, needs_database: bool) -> int:
-    """Sort browser tests first, those of a fresh arena before all, then other tests with whole arenas, then the rest.
+    """Sort tests with whole arenas first, among them those of a fresh arena, then those that kill programs.
 
     Browser tests stay together to share a browser and an arena.
     """
     fixtures = getattr(item, "fixturenames", ())
     if "fresh_arena" in fixtures and "arena" not in fixtures:
         return -1
-    if item.get_closest_marker("browser"):
-        return 0 if item.nodeid.startswith(FOLDERS_WITH_ONE_ARENA) else 1
+    if item.nodeid.startswith(FOLDERS_WITH_ONE_ARENA) and item.get_closest_marker("browser"):
+        return 0
     if item.get_closest_marker("faults"):
+        return 1
+    if item.get_closest_marker("browser"):
         return 2
     # The last worker begins here, and the workers meet in short files, so that all end at about the same time.
     if is_in_long_file:

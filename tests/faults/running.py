@@ -27,7 +27,7 @@ from arena_site.supervisor.child import Child
 from arena_site.supervisor.leftovers import Process
 from tests import migrated
 from tests.fake_provider import FakeProvider
-from tests.services import RUN_DIR
+from tests.services import RUN_DIR, parent_of_data
 from tests.waiting import wait_for
 
 POSTGRES, VALKEY, WEB = "bin/postgres", "valkey-server", "arena_site.embedded.web"
@@ -74,7 +74,7 @@ def _runs(pid: int) -> bool:
 @contextmanager
 def new_data_dir() -> Iterator[Path]:
     """Yield a path that does not exist yet; remove its parent afterwards."""
-    directory = Path(tempfile.mkdtemp(prefix="arena-test-site-", dir="/tmp"))
+    directory = Path(tempfile.mkdtemp(prefix="arena-test-site-", dir=parent_of_data()))
     directory.chmod(0o711)  # root's PostgreSQL runs as another user, who must be able to enter
     try:
         yield directory / "data"
