@@ -29,7 +29,8 @@ SELECT count(*) >= %(network)s FROM (
 ) AS votes
 """  # noqa: S608 (constants)
 
-# Rank of each pending vote in its day: the number of earlier votes plus its rank among the pending ones.
+# Rank of each pending vote in its day: the number of earlier votes plus its rank among the pending ones. Materialized, so
+# that earlier votes are counted once for all votes of a day.
 _PENDING_OVER_CAP = """
 WITH pending AS (
     SELECT id, voter, network, vote_day AS day, excluded_reason,
@@ -39,7 +40,7 @@ WITH pending AS (
     CROSS JOIN LATERAL (SELECT (created_at AT TIME ZONE 'UTC')::date AS vote_day) AS days
     LEFT JOIN battles_votenetwork AS origin ON origin.vote_id = vote.id
     WHERE "order" > %(after)s AND "order" <= %(until)s
-), voters AS (
+), voters AS MATERIALIZED (
     SELECT voter, day, (SELECT count(*) FROM (
         SELECT 1 FROM battles_vote AS taken
         WHERE taken.voter = days.voter AND taken."order" <= %(after)s
@@ -48,7 +49,7 @@ WITH pending AS (
         LIMIT %(person)s
     ) AS found) AS taken
     FROM (SELECT DISTINCT voter, day FROM pending) AS days
-), networks AS (
+), networks AS MATERIALIZED (
     SELECT network, day, cap, (SELECT count(*) FROM (
         SELECT 1 FROM battles_votenetwork AS origin JOIN battles_vote AS taken ON taken.id = origin.vote_id
         WHERE origin.network = days.network AND origin.day = days.day AND taken."order" <= %(after)s

@@ -91,6 +91,7 @@ def _configure_transaction() -> None:
     """Raise work_mem, and make a stalled worker release the lock."""
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL work_mem = '128MB'")
+        cursor.execute("SET LOCAL enable_memoize = off")  # nearly every vote has labels of its own
         cursor.execute("SET LOCAL idle_in_transaction_session_timeout = '120s'")
 
 
