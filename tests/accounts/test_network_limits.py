@@ -46,6 +46,7 @@ def test_class_of_forty_does_ten_each_in_an_hour(action: str):
     assert count_until_refused(visitors(40), each=10, action=action) == 400
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ["battle", "turn", "vote", "star", "report", "upload", "export"])
 def test_forty_cookies_get_at_most_twenty_times_as_much(action: str):
     [alone, *_] = limits.limits_of(action, "visitor")

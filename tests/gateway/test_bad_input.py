@@ -213,6 +213,7 @@ THANKS = """
 """
 
 
+@pytest.mark.slow
 def test_prompts_of_forty_languages_are_answered(send: Callable[..., httpx2.Response]):
     thanks = [text.strip() for text in THANKS.split("|")]
     assert len(set(thanks)) == 40

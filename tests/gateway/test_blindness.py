@@ -39,6 +39,7 @@ def found_in(received: list[bytes]) -> list[bytes]:
     return [spelling for canary in (LEFT, RIGHT, CANARY) for spelling in spellings(canary) if spelling in everything]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", ["battle", "auto"])
 @pytest.mark.parametrize("is_stream", [True, False])
 def test_no_byte_before_the_vote_identifies_models(

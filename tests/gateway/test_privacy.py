@@ -44,6 +44,7 @@ def body(model: str, **fields: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("upstream_name", ["honest", "calls-tools", "html", "cut-after-0", "status-500", "indiscreet"])
 @pytest.mark.parametrize("asked", ["named", "auto"])
 def test_texts_and_secrets_are_found_nowhere(

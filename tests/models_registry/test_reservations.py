@@ -68,6 +68,7 @@ def test_halt_refuses_reservations():
     assert (refusal.value.account, accounts()) == ("", before)
 
 
+@pytest.mark.slow
 def test_crowd_neither_deadlocks_nor_exceeds_a_budget(settings: Any):
     # From the first call of a day on, whose rows do not exist yet.
     limit(settings, site=cents(90), member=cents(36))

@@ -119,6 +119,7 @@ def test_worker_logs_carry_request_id(fake_provider: FakeProvider, reader: Reade
     assert Turn.objects.get().prompt == "Who am I?"
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_late_response_is_logged_with_its_own_status(lines: StringIO, fake_provider: FakeProvider):
     actor = make.member()

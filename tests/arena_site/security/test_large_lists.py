@@ -78,6 +78,7 @@ def test_admin_lists_neither_count_nor_sort_tables(admin: Client, path: str):
         assert not re.search(r"\b(MIN|MAX)\(", query["sql"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "words_of"),
     [

@@ -37,6 +37,7 @@ def test_stream_ends_after_both_answers_are_stored(reader: Reader, fake_provider
     assert set(Answer.objects.values_list("state", flat=True)) == {"done"}
 
 
+@pytest.mark.slow
 def test_reconnecting_reader_continues_after_last_id(reader: Reader):
     battle = reader.start_battle("a b c d e f g h i j k l m n o p")
     events = []
@@ -50,6 +51,7 @@ def test_reconnecting_reader_continues_after_last_id(reader: Reader):
     assert events == again
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ["delete", "hide"])
 @pytest.mark.parametrize("live", [False, True])
 def test_stream_of_deleted_or_hidden_battle_only_ends(

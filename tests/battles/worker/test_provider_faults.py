@@ -105,6 +105,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "code", "limit", "text"),
     [pytest.param(*fault, marks=[pytest.mark.slow] if fault[2] else [], id=fault[0]) for fault in FAULTS],

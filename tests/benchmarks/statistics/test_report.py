@@ -37,6 +37,7 @@ EDGE_CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", EDGE_CASES.values(), ids=EDGE_CASES.keys())
 @pytest.mark.parametrize("cluster", ["own", "one", "pairs"])
 def test_no_interval_has_zero_width(values, cluster):

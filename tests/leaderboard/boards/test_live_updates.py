@@ -78,6 +78,7 @@ def wait_until_subscribed() -> None:
     wait_for(lambda: dict(valkey.connection().pubsub_numsub(CHANNEL))[CHANNEL])
 
 
+@pytest.mark.slow
 def test_reader_receives_new_snapshots_of_board(address):
     reader = BoardReader(address, shown=published())
     other = BoardReader(address, shown=published("language:fr"), board="language:fr")
@@ -91,6 +92,7 @@ def test_reader_receives_new_snapshots_of_board(address):
     assert other.received.empty()
 
 
+@pytest.mark.slow
 def test_reader_with_old_snapshot_is_updated_at_once(address):
     old, new = published(), published()
     assert BoardReader(address, shown=old).next() == new
@@ -109,6 +111,7 @@ def test_lost_subscription_misses_no_snapshot(address):
     assert reader.next() == missed
 
 
+@pytest.mark.slow
 def test_readers_hold_no_database_connection(address, settings):
     settings.ARENA_STREAMS = {**settings.ARENA_STREAMS, "person": 20}
 
@@ -126,6 +129,7 @@ def test_readers_hold_no_database_connection(address, settings):
     wait_for(lambda: connections() <= before + 2)
 
 
+@pytest.mark.slow
 def test_votes_move_open_boards_with_few_queries(address, monkeypatch):
     loads = []
     load = live_figures.cached_figures._load
@@ -148,6 +152,7 @@ def test_votes_move_open_boards_with_few_queries(address, monkeypatch):
     assert len(loads) <= 5
 
 
+@pytest.mark.slow
 def test_cast_vote_is_announced(address):
     reader = BoardReader(address, shown="", seen="0")
     wait_until_subscribed()

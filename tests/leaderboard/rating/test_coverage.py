@@ -6,6 +6,7 @@ from tests.leaderboard.rating.interval_coverage import DESIGNS, coverage
 SHORT = {design.name: 4 if design.votes > 100_000 else 20 if design.votes > 10_000 else 60 for design in DESIGNS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "design",
     [

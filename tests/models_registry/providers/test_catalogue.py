@@ -169,6 +169,7 @@ def request_list(fake_provider: FakeProvider, fault: str, *, key: str = "k-1", k
     return fetch(fake_provider.base_url.replace("/v1", f"{fault}/v1"), key=key, kind=ProviderKind(kind))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "sentence"),
     [
