@@ -29,8 +29,8 @@ SELECT count(*) >= %(network)s FROM (
 ) AS votes
 """  # noqa: S608 (constants)
 
-# Rank of each pending vote in its day: the number of earlier votes plus its rank among the pending ones. Materialized, so
-# that earlier votes are counted once for all votes of a day.
+# Rank of each pending vote in its day: the number of earlier votes plus its rank among the pending ones.
+# Materialized: earlier votes are counted once for all pending votes of a day.
 _PENDING_OVER_CAP = """
 WITH pending AS (
     SELECT id, voter, network, vote_day AS day, excluded_reason,
