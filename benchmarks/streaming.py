@@ -130,6 +130,13 @@ async def publish_rest(run_id: int) -> None:
     await run_in_db_with_retry(publish, run_id)
 
 
+def publish_no_more(run_id: int) -> None:
+    """Forget items that wait: the driver ends here, and another one publishes the run."""
+    pending = _pending.pop(run_id, None)
+    if pending is not None and pending.task is not None:
+        pending.task.cancel()
+
+
 async def page_events(token: RunToken, after: str) -> AsyncIterator[bytes]:
     """Yield `progress` events with JSON until `end`."""
     yield sse.KEEP_ALIVE

@@ -48,6 +48,7 @@ async def drive(run_id: int, context: WorkerContext) -> None:
         await driver.run()
     finally:
         del _drivers[run_id]
+        streaming.publish_no_more(run_id)
         if not _drivers:
             scoring_children().close()  # their memory, and at a worker's end the processes
 

@@ -10,7 +10,7 @@ from django.test import Client
 
 from battles.models import Call
 from battles.worker.runner import Engine
-from benchmarks import actions
+from benchmarks import actions, streaming
 from benchmarks.actions import freeze_version, rescore_run, start_draft
 from benchmarks.actions.importing import apply_look, look
 from benchmarks.checking import scoring_children
@@ -141,7 +141,10 @@ def test_failed_and_cancelled_items_are_missing_in_a_report(fake_provider: FakeP
     assert (read_report(run).metrics[0].means[0].missing, run.reports.count()) == (4, 0)
 
 
-def test_worker_that_ends_stores_no_verdict_of_killed_children(fake_provider: FakeProvider, engine: Engine):
+def test_worker_that_ends_stores_no_verdict_of_killed_children(
+    fake_provider: FakeProvider, engine: Engine, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(streaming, "INTERVAL_S", 60)  # so that an item waits to be published at the end
     checked = version(1)
     checked.checks.filter(key="short").update(
         settings={"expression": "[1,2,3,4,5,6,7,8,9].all(a, " * 7 + "text != ''" + ")" * 7}
@@ -151,6 +154,7 @@ def test_worker_that_ends_stores_no_verdict_of_killed_children(fake_provider: Fa
     wait_for(lambda: factory.counts(run) == {"answered": 1} and scoring_children().pids(), 30)
     engine.close()
     assert (factory.counts(run), Score.objects.count(), scoring_children().pids()) == ({"answered": 1}, 0, [])
+    assert streaming._pending == {}
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
