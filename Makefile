@@ -36,8 +36,11 @@ stop: $(BIN)/.arena ## Stop a running arena, or what a killed one left behind
 	@$(BIN)/python -m arena_site.supervisor stop
 
 # Four workers on two cores: in tests with a browser or killed programs a worker waits half of the time.
-test: lint local-model ## Lint, then run every test
-	@$(BIN)/python -m pytest -q -rs -n 4 --dist loadfile --no-loadscope-reorder --rerun-failed
+test: $(BIN)/.dev local-model ## Run every test, and lint meanwhile
+	@found=$$(mktemp); $(MAKE) --no-print-directory lint >"$$found" 2>&1 & lint=$$!; \
+	tests=0; $(BIN)/python -m pytest -q -rs -n 4 --dist loadfile --no-loadscope-reorder --rerun-failed || tests=$$?; \
+	wait $$lint || { cat "$$found"; rm "$$found"; exit 1; }; \
+	cat "$$found"; rm "$$found"; exit $$tests
 
 test-quick: $(BIN)/.dev ## Run the tests without a browser, programs of their own, and long waits
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not (browser or faults or processes or slow or long)"
