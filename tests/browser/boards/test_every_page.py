@@ -7,12 +7,11 @@ import json
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from site_content.colours import dark_colour, theme_of
 from tests.browser.helpers.arenas import ask, draw_only_echoes
 from tests.browser.helpers.axe import FRAME, WIDE, violations_in_each_theme, violations_of_colours
-from tests.browser.helpers.browser_inputs import new_context
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.running import Arena
 
@@ -40,6 +39,9 @@ TABLE_PROBLEMS = """() => {
     ...summaries.filter((text, place) => summaries.indexOf(text) !== place).map((text) => `twice: ${text}`),
   ];
 }"""
+# Pairs of address and size as sent, also of resources from the cache.
+SIZES = """() => ["navigation", "resource"].flatMap((type) => performance.getEntriesByType(type))
+  .map((entry) => [entry.name, entry.encodedBodySize])"""
 # Allowed colours with the least contrast, and the darkest; both of each dark theme with the least.
 UGLIEST = [("#c000c0", "#949400"), ("#707000", "#ff4f4f"), ("#000000", dark_colour("#000000"))]
 # Drawn by a script after the page has loaded.
@@ -112,22 +114,17 @@ def too_wide(page: Page) -> list[str]:
     return found
 
 
-def test_pages_weigh_under_100_kb_and_load_nothing_foreign(arena: Arena, everything: dict[str, Any], browser: Browser):
-    """Sizes as sent to a browser without a cache; the charts' library is excepted."""
+def test_pages_weigh_under_100_kb_and_load_nothing_foreign(arena: Arena, everything: dict[str, Any], page: Page):
+    """Sizes as sent to a browser without a cache; the charts' library and streams are excepted."""
     too_heavy, foreign = {}, []
     for address in WEIGHED:
-        context = new_context(browser)
-        page = context.new_page()
-        requests: list[Request] = []
-        page.on("requestfinished", lambda request, requests=requests: requests.append(request))
         page.goto(arena.url + address, wait_until="networkidle" if "/leaderboard/" not in address else "load")
-        foreign += [request.url for request in requests if not request.url.startswith((arena.url, "data:"))]
-        ours = [request for request in requests if "/plotly/" not in request.url and "/stream/" not in request.url]
-        weight = sum(request.sizes()["responseBodySize"] for request in ours)
+        sizes = page.evaluate(SIZES)
+        foreign += [url for url, _ in sizes if not url.startswith((arena.url, "data:"))]
+        weight = sum(size for url, size in sizes if "/plotly/" not in url and "/stream/" not in url)
         assert weight > 4_000  # the measurement works
         if weight > 100_000:
             too_heavy[address] = weight
-        context.close()
     assert (too_heavy, foreign) == ({}, [])
 
 
