@@ -41,7 +41,7 @@ def parent_of_data() -> Path:
 def start() -> None:
     """Start the services that the environment does not name, and export their URLs and the data directory."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    directory = Path(tempfile.mkdtemp(prefix="arena-test-", dir=parent_of_data()))
+    directory = Path(tempfile.mkdtemp(prefix="arena-test-"))
     directory.chmod(0o711)  # root's PostgreSQL runs as another user, who must be able to enter
     _directories.append(directory)
     # Without it, tests would store uploads beside those of an arena in this folder, and read its static files.
@@ -95,8 +95,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config):
 
 
 def _make_run_dir(config: pytest.Config) -> None:
-    os.environ["TMPDIR"] = str(parent_of_data())  # for browsers and pytest's directories
+    os.environ["TMPDIR"] = str(parent_of_data())  # for all directories of this run
     tempfile.tempdir = None  # it is read from the environment again
-    os.environ[RUN_DIR] = directory = tempfile.mkdtemp(prefix="arena-test-run-", dir=parent_of_data())
+    os.environ[RUN_DIR] = directory = tempfile.mkdtemp(prefix="arena-test-run-")
     Path(directory).chmod(0o711)  # for the unprivileged user that PostgreSQL runs as under root
     config.add_cleanup(lambda: shutil.rmtree(directory))

@@ -12,11 +12,12 @@ _CACHED = (limits._script, connections.connection, connections.pool)
 @contextmanager
 def valkey_at(url: str) -> Iterator[None]:
     """Use the Valkey at this URL."""
-    with override_settings(REDIS_URL=url):
+    try:
+        with override_settings(REDIS_URL=url):
+            _forget_connections()
+            yield
+    finally:  # after the URL is back: meanwhile a background thread may have connected to this one again
         _forget_connections()
-        yield
-    # After the URL is back: meanwhile a background thread may have connected to this one again.
-    _forget_connections()
 
 
 def _forget_connections() -> None:

@@ -27,7 +27,7 @@ NICENESS = 10
 # Its owner kills it before; these end a child whose owner was killed.
 MAX_CPU_S = 10
 LOADING_MAX_CPU_S = 120
-MAX_S = 3600
+MAX_S = 600
 
 
 class ScoringService:

@@ -88,7 +88,7 @@ def aggregate(*, slot: str, only_if_changed: bool = False) -> AggregationRun | N
 
 
 def _configure_transaction() -> None:
-    """Raise work_mem, and make a stalled worker release the lock."""
+    """Suit the queries to many votes, and make a stalled worker release the lock."""
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL work_mem = '128MB'")
         cursor.execute("SET LOCAL enable_memoize = off")  # nearly every vote has labels of its own
