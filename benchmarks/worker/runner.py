@@ -42,10 +42,14 @@ _drivers: dict[int, "RunDriver"] = {}
 async def drive(run_id: int, context: WorkerContext) -> None:
     """Drive a run until it has no more work for this process."""
     if run_id in _drivers:
+        _drivers[run_id].is_called_again = True
         return
-    driver = _drivers[run_id] = RunDriver(run_id, context.provider, lambda: context.live_turns() > 0)
     try:
-        await driver.run()
+        while True:
+            driver = _drivers[run_id] = RunDriver(run_id, context.provider, lambda: context.live_turns() > 0)
+            await driver.run()
+            if not driver.is_called_again:
+                return
     finally:
         del _drivers[run_id]
         streaming.publish_no_more(run_id)
@@ -62,6 +66,8 @@ class RunDriver:
         self._lag = LoopLag()
         self._wake = asyncio.Event()
         self._claiming: asyncio.Task[Claim] | None = None
+        # A task for the run arrived after this driver last looked for work.
+        self.is_called_again = False
 
     async def run(self) -> None:
         if not await run_in_db_with_retry(progress.prolong_driving, self._run_id):
@@ -109,6 +115,7 @@ class RunDriver:
 
     async def _is_over(self) -> bool:
         """Return whether this process has nothing more to do for the run."""
+        self.is_called_again = False
         return await run_in_db_with_retry(progress.finish, self._run_id)
 
     async def _claim(self) -> bool:

@@ -20,6 +20,7 @@ from benchmarks.models import Check, Run, RunItem, Score, TemplateVersion
 from benchmarks.preparation.run_preparation import prepare
 from benchmarks.results.reports import compute_report, read_report
 from benchmarks.worker.runner import drive
+from common.db.execution import run_in_db
 from models_registry.models import Price
 from tests import make
 from tests.benchmarks import factory
@@ -105,6 +106,25 @@ def test_finished_run_is_scored_again_without_a_call(fake_provider: FakeProvider
     other.cases.filter(key="case-1").update(variables={"word": "another"})
     with pytest.raises(RunNotPossible, match="case-1"):
         rescore_run(run)
+
+
+def test_run_is_rescored_while_its_driver_ends(
+    fake_provider: FakeProvider, engine: Engine, monkeypatch: pytest.MonkeyPatch
+):
+    run = factory.run(version(1), make.model("honest", at=fake_provider.base_url))
+    start_draft(run.version.template).checks.filter(key="says").update(target=["say {{ word }}!"])
+    publish_rest = streaming.publish_rest
+
+    async def rescore_before_publishing(run_id: int) -> None:
+        if await run_in_db(run.reports.count) == 1:
+            await run_in_db(rescore_run, run)
+            await drive(run_id, engine._context)
+        await publish_rest(run_id)
+
+    monkeypatch.setattr(streaming, "publish_rest", rescore_before_publishing)
+    engine.run(partial(drive, run.pk), "run")
+    wait_for(lambda: run.reports.count() == 2, 60)
+    assert (factory.wait_until_ended(run).state, factory.counts(run)) == ("done", {"scored": 1})
 
 
 def test_imported_answers_are_scored_without_a_call(finish: Callable[[Run], Run]):
