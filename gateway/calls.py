@@ -15,8 +15,9 @@ from battles.models import Call, RoutingDecision
 from battles.prompting.routing import Target
 from battles.routing_reasons import reason_sentence
 from battles.worker import call_store
+from battles.worker.call_outcomes import outcome_of
 from battles.worker.call_slots import is_limited
-from battles.worker.call_store import CallResult, PlannedCall, PreparedCall
+from battles.worker.calls import CallResult, PlannedCall, PreparedCall
 from common.errors import ArenaError
 from common.payload_types import JsonObject
 from gateway import sessions
@@ -94,7 +95,7 @@ def open_call(request: Request, model: LanguageModel) -> PreparedCall:
 @transaction.atomic
 def settle(request: Request, prepared: PreparedCall, result: CallResult) -> None:
     """Store how a call ended, and its exchange. May run twice."""
-    call_store.outcome_of(prepared, result)
+    outcome_of(prepared, result)
     call, exchange = prepared.row, request.exchange
     if call.cost is not None:
         request.costs[call.pk] = call.cost

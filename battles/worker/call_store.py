@@ -2,8 +2,7 @@
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from typing import TypedDict
@@ -11,105 +10,27 @@ from typing import TypedDict
 import msgspec
 from django.db import connection, transaction
 from django.db.models.functions import Now
-from django.utils.safestring import SafeString
 
 from battles.models import Answer, Call, CallQuerySet, Turn
-from battles.prompting.messages import CHARACTERS_PER_TOKEN, message_length
 from battles.sql import read_sql
+from battles.worker.call_outcomes import outcome_of
 from battles.worker.call_slots import take_slots
+from battles.worker.calls import CallResult, PlannedCall, PreparedCall, tooling_bytes
 from battles.worker.slot_queue import announce_freed
 from common.payload_types import JsonObject
 from common.valkey import counters
 from models_registry import spending
 from models_registry.encryption import KeyUnreadable
 from models_registry.health import outcomes
-from models_registry.models import Charge, LanguageModel, Price
+from models_registry.models import Charge, Price
 from models_registry.models.ledger import are_paid_calls_halted
-from models_registry.providers import ChatRequest, Completion, FailureCode
-from models_registry.providers.base import Message
-from models_registry.providers.kinds import CAPS, TOOLING
+from models_registry.providers import ChatRequest, FailureCode
+from models_registry.providers.kinds import TOOLING
 
 logger = logging.getLogger(__name__)
 
 # Tokens that a provider adds to explain tools to its model.
 MAX_TOOL_TEMPLATE_TOKENS = 1_000
-# A stream whose pieces are longer on average has several tokens in one.
-MAX_CHARACTERS_PER_PIECE = 8
-# Providers do not bill these calls: they refused them, or were never reached.
-UNBILLED = {
-    FailureCode.UNREACHABLE,
-    FailureCode.ADDRESS_REFUSED,
-    FailureCode.REFUSED_KEY,
-    FailureCode.REJECTED,
-    FailureCode.PROMPT_TOO_LONG,
-    FailureCode.RATE_LIMITED,
-    FailureCode.REDIRECTED,
-}
-# Columns written when a call ends.
-OUTCOME_FIELDS = [
-    "state", "error", "finish_reason", "first_token_ms", "total_ms", "prompt_tokens", "completion_tokens",
-    "reasoning_tokens", "tokens_estimated", "cost", "provider_request_id",
-]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class PlannedCall:
-    """A call without a row yet."""
-
-    model: LanguageModel  # with its provider
-    messages: list[Message]
-    answer: Answer | None = None
-    purpose: Call.Purpose = Call.Purpose.ANSWER
-    side: str = ""
-    turns: list[int] = field(default_factory=list)
-    max_tokens: int = 0  # overrides the model's own cap
-    lease: timedelta | None = None  # of a call without an answer
-    person: str = ""  # the payer's Actor.key
-    attempt: int = 1
-    fence: int = 0
-    # Overrides of the model's own parameters.
-    overrides: JsonObject = field(default_factory=dict)
-
-    @property
-    def parameters(self) -> JsonObject:
-        parameters = self.model.parameters_with(self.overrides) if self.overrides else self.model.sent_parameters
-        if not self.max_tokens:
-            return parameters
-        return parameters | dict.fromkeys(CAPS & parameters.keys(), self.max_tokens)
-
-
-@dataclass(frozen=True)
-class PreparedCall:
-    """A call with a row, ready to be sent unless it has a `refusal`."""
-
-    row: Call  # with its model and price
-    answer_id: int  # 0 without an answer
-    turn_id: int
-    side: str
-    request: ChatRequest
-    refusal: FailureCode | None = None
-    must_wait: bool = False  # for a slot: see acquire_slot
-
-
-@dataclass
-class CallResult:
-    texts: list[str] = field(default_factory=list)
-    html: SafeString = field(default_factory=SafeString)
-    reasonings: list[str] = field(default_factory=list)
-    completion: Completion = field(default_factory=Completion)
-    error: FailureCode | None = None
-    upstream: str = ""
-    retry_after: float | None = None
-    stopped: bool = False
-    # A call that ended before it was sent costs nothing and does not affect breakers.
-    was_sent: bool = True
-    tool_characters: int = 0
-    first_token_ms: int | None = None
-    total_ms: int = 0
-
-    @property
-    def is_sent_to_its_end(self) -> bool:
-        return self.was_sent and not self.stopped
 
 
 def create_calls(planned: Sequence[PlannedCall]) -> list[PreparedCall]:
@@ -201,14 +122,9 @@ def _reserve(planned: Sequence[PlannedCall]) -> tuple[dict[int, Charge], set[int
 
 
 def bill_for(plan: PlannedCall, person: str) -> Charge | None:
-    tools = _tooling_bytes(plan.overrides)
+    tools = tooling_bytes(plan.overrides)
     beside = tools + MAX_TOOL_TEMPLATE_TOKENS if tools else 0
     return spending.bill(plan.model, plan.messages, person=person, max_tokens=plan.max_tokens, beside=beside)
-
-
-def _tooling_bytes(parameters: JsonObject) -> int:
-    """Return the bytes of tools and the like, which are part of the prompt."""
-    return sum(len(msgspec.json.encode(value)) for name, value in parameters.items() if name in TOOLING)
 
 
 def _build_request(plan: PlannedCall) -> tuple[ChatRequest, FailureCode | None]:
@@ -316,64 +232,10 @@ def _count_on_commit(closed: Sequence[Ended]) -> None:
         transaction.on_commit(partial(_count, prepared.row))
 
 
-def outcome_of(prepared: PreparedCall, result: CallResult) -> dict[str, object]:
-    """Set the row's OUTCOME_FIELDS without saving; return their values."""
-    call, completion = prepared.row, result.completion
-    estimate_tokens(prepared, result)
-    call.state = Call.State.FAILED if result.error else Call.State.STOPPED if result.stopped else Call.State.DONE
-    call.reasoning_tokens = _reasoning_tokens(call, result)
-    if call.price is not None:
-        call.cost = _cost(call, result)
-    call.first_token_ms, call.total_ms = result.first_token_ms, result.total_ms
-    call.finish_reason = "stopped" if result.stopped else completion.finish_reason
-    call.error, call.provider_request_id = result.error or "", completion.request_id
-    return {name: getattr(call, name) for name in OUTCOME_FIELDS}
-
-
-def estimate_tokens(prepared: PreparedCall, result: CallResult) -> None:
-    """Set the row's tokens without saving: as reported, or else estimated."""
-    call, completion = prepared.row, result.completion
-    call.prompt_tokens, call.completion_tokens = completion.prompt_tokens, completion.completion_tokens
-    if result.was_sent and (call.prompt_tokens is None or call.completion_tokens is None):
-        call.tokens_estimated = True
-        sent = sum(map(message_length, prepared.request.messages))
-        call.prompt_tokens = _estimate_tokens(sent + _tooling_bytes(prepared.request.parameters))
-        call.completion_tokens = _estimate_completion(result)
-
-
-def _estimate_completion(result: CallResult) -> int:
-    """Return the pieces of a stopped stream that are about a token each, otherwise an estimate by characters."""
-    characters = sum(map(len, result.texts + result.reasonings)) + result.tool_characters
-    pieces = result.completion.pieces
-    if result.stopped and characters <= pieces * MAX_CHARACTERS_PER_PIECE:
-        return pieces
-    return _estimate_tokens(characters)
-
-
 def _count(call: Call) -> None:
     counters.add("calls", call.model.slug, call.error or call.state)
     if call.first_token_ms is not None:
         counters.observe("first_token", call.model.slug, ms=call.first_token_ms)
-
-
-def _reasoning_tokens(call: Call, result: CallResult) -> int:
-    """Return the provider's count, or completion tokens times reasoning's share of the characters."""
-    completion_tokens, reported = call.completion_tokens or 0, result.completion.reasoning_tokens
-    if reported is not None:
-        return min(reported, completion_tokens)
-    reasoning, text = sum(map(len, result.reasonings)), sum(map(len, result.texts))
-    return round(completion_tokens * reasoning / (reasoning + text)) if reasoning else 0
-
-
-def _cost(call: Call, result: CallResult) -> Decimal:
-    if call.price is None or not result.was_sent or result.error in UNBILLED:
-        return Decimal(0)
-    cost = call.price.cost_of(prompt_tokens=call.prompt_tokens or 0, completion_tokens=call.completion_tokens or 0)
-    return cost.quantize(spending.COST_QUANTUM)
-
-
-def _estimate_tokens(characters: int) -> int:
-    return -(-characters // CHARACTERS_PER_TOKEN)
 
 
 def mark_lost(turn: Turn, *, is_final: bool = False) -> None:

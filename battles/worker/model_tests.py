@@ -15,7 +15,7 @@ from battles.models import Call
 from battles.streaming.protocol import FIELD, TurnEvent, model_test_stream_key
 from battles.streaming.publisher import Publisher, TurnChannel
 from battles.worker import asking, call_store
-from battles.worker.call_store import CallResult, PlannedCall, PreparedCall
+from battles.worker.calls import CallResult, PlannedCall, PreparedCall
 from common.db.execution import run_in_db
 from common.text.money import plain_decimal
 from common.valkey.connections import connection

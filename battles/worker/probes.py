@@ -6,7 +6,7 @@ from django.db import transaction
 
 from battles.models import Call
 from battles.worker import asking, call_store
-from battles.worker.call_store import CallResult, PlannedCall, PreparedCall
+from battles.worker.calls import CallResult, PlannedCall, PreparedCall
 from common.db.execution import run_in_db
 from models_registry.health import outcomes
 from models_registry.providers import ChatProvider, FailureCode

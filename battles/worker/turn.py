@@ -14,7 +14,7 @@ from battles.streaming.protocol import stream_key
 from battles.streaming.publisher import Publisher, TurnChannel
 from battles.worker import turn_store
 from battles.worker.answer_store import AnswerStore
-from battles.worker.call_store import CallResult, PreparedCall
+from battles.worker.calls import CallResult, PreparedCall
 from battles.worker.slot_queue import SlotQueue
 from battles.worker.turn_store import ClaimedTurn, EndedSide, LeaseLost
 from common.db.execution import CONNECTION_ERRORS, run_in_db_with_retry

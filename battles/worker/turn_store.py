@@ -32,7 +32,8 @@ from battles.queries import set_prices
 from battles.sql import read_sql
 from battles.text.self_identification import leaks_identity
 from battles.worker import call_store
-from battles.worker.call_store import CallResult, PlannedCall, PreparedCall, StoredAnswer
+from battles.worker.call_store import StoredAnswer
+from battles.worker.calls import CallResult, PlannedCall, PreparedCall
 from common.prepared import PreparedQuery, any_of
 from models_registry.models import Breaker, LanguageModel
 from models_registry.providers import FailureCode

@@ -18,7 +18,7 @@ from django.db.models.functions import Now
 
 from battles.models import Call
 from battles.worker import call_slots, call_store
-from battles.worker.call_store import PlannedCall, PreparedCall
+from battles.worker.calls import PlannedCall, PreparedCall
 from benchmarks import case_files
 from benchmarks.models import Entrant, ItemReply, Run, RunItem
 from benchmarks.sql import read_sql

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from battles.worker import asking
-from battles.worker.call_store import CallResult
+from battles.worker.calls import CallResult
 from battles.worker.turn import WorkerContext
 from benchmarks import case_files, streaming
 from benchmarks.checking import scoring_children

@@ -16,7 +16,7 @@ from django.db import connection, transaction
 from django.db.models import F
 
 from battles.worker import call_store
-from battles.worker.call_store import CallResult
+from battles.worker.calls import CallResult
 from benchmarks import streaming
 from benchmarks.models import Run, RunItem
 from benchmarks.scores import CaseFacts, CheckSet, ItemScore

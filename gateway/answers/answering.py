@@ -7,7 +7,8 @@ from functools import partial
 
 from django.utils.translation import activate, get_language
 
-from battles.worker.call_store import CallResult, PreparedCall, estimate_tokens
+from battles.worker.call_outcomes import estimate_tokens
+from battles.worker.calls import CallResult, PreparedCall
 from common import logs
 from common.errors import ArenaError, ServiceAway
 from gateway import calls

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from battles.models import Call
-from battles.worker.call_store import CallResult
+from battles.worker.calls import CallResult
 from common.api.openai_errors import openai_error
 from common.errors import ArenaError
 from gateway.payload_types import (

@@ -4,7 +4,7 @@ import time
 from importlib import import_module
 from weakref import WeakKeyDictionary
 
-from battles.worker.call_store import CallResult, PreparedCall
+from battles.worker.calls import CallResult, PreparedCall
 from models_registry.providers import ChatProvider, Completion, FailureCode, ProviderError, stream_contained
 from models_registry.providers.base import ToolCallDelta
 

@@ -9,7 +9,7 @@ from accounts.models import AuditEntry
 from battles.models import Battle, Call, Side
 from battles.sweep import sweep
 from battles.worker import call_store
-from battles.worker.call_store import PlannedCall
+from battles.worker.calls import PlannedCall
 from battles.worker.probes import MAX_TOKENS, MESSAGES
 from battles.worker.runner import Engine
 from common.valkey.connections import connection

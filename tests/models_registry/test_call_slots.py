@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from battles.models import Battle, Call, Side
 from battles.worker import slot_queue, turn, turn_store
-from battles.worker.call_store import CallResult
+from battles.worker.calls import CallResult
 from battles.worker.runner import Engine
 from battles.worker.slot_queue import SlotQueue
 from common.valkey import connections as valkey

@@ -5,7 +5,7 @@ import pytest
 from battles import actions
 from battles.models import Call
 from battles.worker import turn_store
-from battles.worker.call_store import CallResult
+from battles.worker.calls import CallResult
 from battles.worker.runner import Engine
 from models_registry import spending
 from models_registry.models import Charge, LanguageModel, SpendingDay

@@ -18,6 +18,7 @@ from arena_site.operations import facts, metrics
 from battles.actions import cast_vote
 from battles.models import Turn, Vote
 from battles.worker import call_store, turn_store
+from battles.worker.calls import CallResult
 from common.valkey import counters
 from models_registry.models import Breaker, SpendingDay, budgets
 from tests import make
@@ -84,10 +85,10 @@ def test_call_stored_twice_is_counted_once(fake_provider: FakeProvider):
     assert claimed is not None
     [call, _] = turn_store.begin_calls(claimed)
     with suppress(OperationalError), transaction.atomic():
-        call_store.store_result(call, call_store.CallResult(texts=["one"]))
+        call_store.store_result(call, CallResult(texts=["one"]))
         raise OperationalError
     with transaction.atomic():
-        call_store.store_result(call, call_store.CallResult(texts=["one"]))
+        call_store.store_result(call, CallResult(texts=["one"]))
     assert [number for name, number in counters._pending.items() if name.startswith("calls")] == [1]
 
 

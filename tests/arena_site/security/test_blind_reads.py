@@ -23,7 +23,7 @@ from accounts.models import ApiToken, Scope, SignIn
 from battles import actions
 from battles.models import Battle, Session, Turn, Vote
 from battles.worker import turn_store
-from battles.worker.call_store import CallResult
+from battles.worker.calls import CallResult
 from common.valkey import heartbeat
 from common.valkey.connections import connection
 from leaderboard.boards import live_figures

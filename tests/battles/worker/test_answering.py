@@ -7,7 +7,7 @@ import pytest
 from battles.models import Answer, Battle, Call, Turn
 from battles.streaming.protocol import FIELD, stream_key
 from battles.worker import turn_store
-from battles.worker.call_store import CallResult
+from battles.worker.calls import CallResult
 from battles.worker.runner import Engine
 from common.valkey.connections import connection
 from tests import make

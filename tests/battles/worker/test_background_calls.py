@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from battles.models import Call
 from battles.worker import call_slots, call_store, turn_store
-from battles.worker.call_store import CallResult, PlannedCall, PreparedCall
+from battles.worker.calls import CallResult, PlannedCall, PreparedCall
 from models_registry.models import LanguageModel
 from models_registry.providers import Completion, FailureCode
 from tests import make

@@ -11,7 +11,7 @@ from battles.actions import start_session
 from battles.labels import custom_categories
 from battles.models import Battle
 from battles.worker import turn_store
-from battles.worker.call_store import CallResult
+from battles.worker.calls import CallResult
 from battles.worker.turn_store import EndedSide
 from models_registry import drawable_cache
 from models_registry.providers import Completion

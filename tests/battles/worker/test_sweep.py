@@ -9,7 +9,7 @@ from battles.models.sessions import UNDO_WINDOW
 from battles.streaming.protocol import TurnEvent, entry, stream_key
 from battles.sweep import sweep
 from battles.worker import turn_queue, turn_store
-from battles.worker.call_store import CallResult
+from battles.worker.calls import CallResult
 from common.valkey import connections
 from common.valkey.connections import connection
 from tests import make

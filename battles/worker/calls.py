@@ -1,0 +1,79 @@
+"""Calls of models as values: planned, ready to be sent, and ended."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import msgspec
+from django.utils.safestring import SafeString
+
+from battles.models import Answer, Call
+from common.payload_types import JsonObject
+from models_registry.models import LanguageModel
+from models_registry.providers import ChatRequest, Completion, FailureCode
+from models_registry.providers.base import Message
+from models_registry.providers.kinds import CAPS, TOOLING
+
+
+@dataclass(frozen=True)
+class PlannedCall:
+    """A call without a row yet."""
+
+    model: LanguageModel  # with its provider
+    messages: list[Message]
+    answer: Answer | None = None
+    purpose: Call.Purpose = Call.Purpose.ANSWER
+    side: str = ""
+    turns: list[int] = field(default_factory=list)
+    max_tokens: int = 0  # overrides the model's own cap
+    lease: timedelta | None = None  # of a call without an answer
+    person: str = ""  # the payer's Actor.key
+    attempt: int = 1
+    fence: int = 0
+    # Overrides of the model's own parameters.
+    overrides: JsonObject = field(default_factory=dict)
+
+    @property
+    def parameters(self) -> JsonObject:
+        parameters = self.model.parameters_with(self.overrides) if self.overrides else self.model.sent_parameters
+        if not self.max_tokens:
+            return parameters
+        return parameters | dict.fromkeys(CAPS & parameters.keys(), self.max_tokens)
+
+
+@dataclass(frozen=True)
+class PreparedCall:
+    """A call with a row, ready to be sent unless it has a `refusal`."""
+
+    row: Call  # with its model and price
+    answer_id: int  # 0 without an answer
+    turn_id: int
+    side: str
+    request: ChatRequest
+    refusal: FailureCode | None = None
+    must_wait: bool = False  # for a slot: see acquire_slot
+
+
+@dataclass
+class CallResult:
+    texts: list[str] = field(default_factory=list)
+    html: SafeString = field(default_factory=SafeString)
+    reasonings: list[str] = field(default_factory=list)
+    completion: Completion = field(default_factory=Completion)
+    error: FailureCode | None = None
+    upstream: str = ""
+    retry_after: float | None = None
+    stopped: bool = False
+    # A call that ended before it was sent costs nothing and does not affect breakers.
+    was_sent: bool = True
+    tool_characters: int = 0
+    first_token_ms: int | None = None
+    total_ms: int = 0
+
+    @property
+    def is_sent_to_its_end(self) -> bool:
+        return self.was_sent and not self.stopped
+
+
+def tooling_bytes(parameters: JsonObject) -> int:
+    """Return the bytes of tools and the like, which are part of the prompt."""
+    return sum(len(msgspec.json.encode(value)) for name, value in parameters.items() if name in TOOLING)
