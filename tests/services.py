@@ -3,11 +3,14 @@
 With `pytest -n 2` each worker has its own.
 """
 
+import fcntl
 import os
 import shutil
 import signal
 import tempfile
+from importlib.util import cache_from_source
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
@@ -28,6 +31,8 @@ GRANT_RESET = "GRANT SET ON PARAMETER session_replication_role TO arena;"
 MEMORY, ROOM_BYTES = Path("/dev/shm"), 4 << 30
 # Directory shared by the processes of one test run; the controlling process removes it.
 RUN_DIR = "ARENA_TESTS_RUN_DIR"
+# In RUN_DIR: exists once the modules of the project and of the tests are compiled.
+COMPILED = "compiled"
 _children: list[Child] = []
 _directories: list[Path] = []
 
@@ -91,6 +96,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config):
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.test")
         early_config.add_cleanup(stop)
         start()
+        if is_worker:
+            early_config.pluginmanager.register(Compilation(Path(os.environ[RUN_DIR])))
     return (yield)
 
 
@@ -100,3 +107,25 @@ def _make_run_dir(config: pytest.Config) -> None:
     os.environ[RUN_DIR] = directory = tempfile.mkdtemp(prefix="arena-test-run-")
     Path(directory).chmod(0o711)  # for the unprivileged user that PostgreSQL runs as under root
     config.add_cleanup(lambda: shutil.rmtree(directory))
+    if Path(cache_from_source(str(config.rootpath / "battles" / "__init__.py"))).exists():
+        Path(directory, COMPILED).touch()
+
+
+class Compilation:
+    """Lets one worker import and compile all modules before the others: in a fresh clone, each would compile them."""
+
+    def __init__(self, run_dir: Path) -> None:
+        self._compiled = run_dir / COMPILED
+        self._lock: TextIO | None = (run_dir / "compilation.lock").open("w")  # closed also when the worker dies
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        if self._compiled.exists():
+            self._end()
+
+    def pytest_collection_finish(self) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        self._compiled.touch()
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
