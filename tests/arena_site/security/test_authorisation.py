@@ -143,6 +143,7 @@ def test_benchmark_urls_answer_their_owner_only(others: dict[str, Client]):
     sample, wrong = benchmark_samples.sample(member.user, [ada, bob]), []
     sign_in = {"no one", "another visitor", "another's program"}
     drafted = sample.template.versions.get(state="draft").cases.earliest("pk")
+    owner, strict = make.browser(member), make.browser(member, enforce_csrf_checks=True)
     for address in [address for address in url_access.BENCHMARKS if "{" in address]:
         public_id, case_id = (sample.run.public_id, sample.item.case_id)
         if "/t/" in address:
@@ -150,12 +151,11 @@ def test_benchmark_urls_answer_their_owner_only(others: dict[str, Client]):
         ids = {"item_id": sample.item.pk, "file_id": sample.file_id, "move": "retry", "ending": "csv"}
         path = address.format(public_id=public_id, case_id=case_id, **ids)
         for method in ("GET", "POST"):
-            status = ask(make.browser(member), method, path)
+            status = ask(owner, method, path)
             wrong += [("its owner", method, path)] if status in REFUSED else []
             for who, client in others.items() if status != NO_SUCH_METHOD else ():
                 hidden = (HIDDEN, 302) if who in sign_in else (HIDDEN,)
                 wrong += [(who, method, path)] if ask(client, method, path) not in hidden else []
-            strict = make.browser(member, enforce_csrf_checks=True)
             wrong += [("a forged form", method, path)] if method == "POST" and ask(strict, method, path) != 403 else []
     assert wrong == []
 
