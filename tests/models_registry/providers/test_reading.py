@@ -8,7 +8,8 @@ import aiohttp
 import pytest
 
 from models_registry.providers import ChatRequest, Completion, FailureCode, ProviderError, connections
-from models_registry.providers.openai_compatible import OpenAICompatible, _AnswerReader
+from models_registry.providers.answer_reader import AnswerReader
+from models_registry.providers.openai_compatible import OpenAICompatible
 from tests.provider_streams import event, text
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -111,7 +112,7 @@ class Loop(asyncio.SelectorEventLoop):
 async def time_out(steps: list[tuple[float, FailureCode | None]]) -> FailureCode:
     """Set these deadlines at these times, None only lets timers run; return the code of the timeout."""
     loop = cast(Loop, asyncio.get_running_loop())
-    answer = _AnswerReader(request_to(None, first=5, idle=3, total=10), lambda *_: 0.0, {})
+    answer = AnswerReader(request_to(None, first=5, idle=3, total=10), lambda *_: 0.0, {})
     try:
         async with asyncio.timeout(None) as answer.deadline:
             answer.set_deadline(FailureCode.FIRST_TIMEOUT)
