@@ -1,0 +1,23 @@
+from accounts.models.audit import AuditEntry
+from accounts.models.bans import Ban
+from accounts.models.invitations import Invitation
+from accounts.models.limits import Limit, LimitGroup
+from accounts.models.outgoing_email import OutgoingEmail
+from accounts.models.tokens import ApiToken, IdempotencyKey, Scope
+from accounts.models.users import EmailUserManager, SignIn, User, Visitor
+
+__all__ = [
+    "ApiToken",
+    "AuditEntry",
+    "Ban",
+    "EmailUserManager",
+    "IdempotencyKey",
+    "Invitation",
+    "Limit",
+    "LimitGroup",
+    "OutgoingEmail",
+    "Scope",
+    "SignIn",
+    "User",
+    "Visitor",
+]

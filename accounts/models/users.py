@@ -1,0 +1,90 @@
+"""Members, visitors, and the browsers that members are signed in with."""
+
+from datetime import timedelta
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import AbstractUser, UserManager
+from django.contrib.sessions.models import Session as BrowserSession
+from django.db import models
+from django.db.models.functions import Now
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from common.ids import new_public_id
+
+
+class EmailUserManager(UserManager["User"]):
+    def create_user(self, email: str, password: str | None = None, **extra: Any) -> "User":  # type: ignore[override]
+        user = self.model(email=self.normalize_email(email).lower(), **extra)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **extra: Any) -> "User":  # type: ignore[override]
+        """Confirm the address: signing in needs no mail server."""
+        from allauth.account.models import EmailAddress  # needs the user model
+
+        user = self.create_user(email, password, is_staff=True, is_superuser=True, **extra)
+        EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
+        return user
+
+    def get_by_natural_key(self, username: str | None) -> "User":
+        return self.get(email__iexact=username)
+
+
+class User(AbstractUser):
+    username = None  # type: ignore[assignment]
+    email = models.EmailField(_("e-mail address"), unique=True)
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+    objects: ClassVar[EmailUserManager] = EmailUserManager()
+
+    def __str__(self) -> str:
+        return self.email
+
+
+class SignInQuerySet(models.QuerySet["SignIn"]):
+    def active(self) -> "SignInQuerySet":
+        return self.filter(session__expire_date__gt=Now())
+
+
+class SignIn(models.Model):
+    """Member's browser; deleted with its session. Stores no IP address."""
+
+    public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
+    user = models.ForeignKey(User, models.CASCADE, related_name="sign_ins")
+    session = models.OneToOneField(BrowserSession, models.CASCADE, related_name="sign_in")
+    # From accounts.sign_in.user_agents: "Firefox", "Windows"; empty when unknown.
+    browser = models.CharField(max_length=30, blank=True)
+    system = models.CharField(max_length=30, blank=True)
+    signed_in_at = models.DateTimeField(db_default=Now())
+    last_seen_at = models.DateTimeField()
+    # URL of the issuer that signed the person in, and its session's id, by which it can sign the browser out.
+    issuer = models.CharField(max_length=200, blank=True, db_default="", editable=False)
+    issuer_session = models.CharField(max_length=255, blank=True, db_default="", editable=False)
+
+    objects = SignInQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        if self.browser and self.system:
+            return gettext("%(browser)s on %(system)s") % {"browser": self.browser, "system": self.system}
+        return self.browser or self.system or gettext("A browser of an unknown kind")
+
+    @property
+    def was_seen_within_the_hour(self) -> bool:
+        return timezone.now() - self.last_seen_at < timedelta(hours=1)
+
+
+class Visitor(models.Model):
+    """Person without an account, identified by a random key in a signed cookie."""
+
+    key = models.CharField(max_length=22, unique=True, default=new_public_id)
+    created_at = models.DateTimeField(db_default=Now())
+    # common.client_ip.network_hash at the first visit; moderators ban networks by it.
+    network = models.CharField(max_length=32, blank=True, db_default="", editable=False)
+    claimed_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="visitors")
+
+    def __str__(self) -> str:
+        return f"visitor {self.pk}"
