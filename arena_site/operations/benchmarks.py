@@ -10,7 +10,7 @@ from django.utils import timezone
 from battles.models import Call
 from benchmarks.models import Entrant, ProviderPace, Run, RunCount, RunItem
 from benchmarks.queries.listing import Progress, progress_of
-from benchmarks.queries.run_progress import REASONS, obstacles_of
+from benchmarks.queries.run_progress import obstacles_of
 from models_registry.models import LanguageModel
 
 MAX_RUNS = 20
@@ -39,11 +39,14 @@ def live_runs() -> list[LiveRun]:
             waiting[entrant.run_id].append(entrant.model)
     obstacles = obstacles_of([model for models in waiting.values() for model in models])
     progress = progress_of(runs)
-    return [LiveRun(run, progress[run.pk], _pause(run) or obstacles.sentences(waiting[run.pk])) for run in runs]
-
-
-def _pause(run: Run) -> list[str]:
-    return [str(REASONS.get(run.reason, run.reason))] if run.state == Run.State.PAUSED else []
+    return [
+        LiveRun(
+            run,
+            progress[run.pk],
+            [run.reason_sentence] if run.reason_sentence else obstacles.sentences(waiting[run.pk]),
+        )
+        for run in runs
+    ]
 
 
 def items_by_state() -> dict[str, int]:

@@ -165,7 +165,7 @@ def start_run(run: Run) -> Run:
 
 def pause_run(run: Run) -> Run:
     """Claim nothing more; running calls end and are stored. Raises WrongState."""
-    return _move(run, {Run.State.RUNNING}, Run.State.PAUSED, reason="person")
+    return _move(run, {Run.State.RUNNING}, Run.State.PAUSED, reason=Run.Reason.OWNER)
 
 
 def pause_runs(runs: QuerySet[Run], *, by: User) -> int:
@@ -173,7 +173,7 @@ def pause_runs(runs: QuerySet[Run], *, by: User) -> int:
     paused = 0
     for run in runs.filter(state=Run.State.RUNNING).order_by("pk"):
         with suppress(WrongState), transaction.atomic():
-            _move(run, {Run.State.RUNNING}, Run.State.PAUSED, reason="staff")
+            _move(run, {Run.State.RUNNING}, Run.State.PAUSED, reason=Run.Reason.STAFF)
             audit.record(by, "pause run", run.public_id)
             paused += 1
     return paused
@@ -202,7 +202,7 @@ def cancel_run(run: Run) -> Run:
     run = Run.objects.lock(run.pk)
     if run.state in (Run.State.DONE, Run.State.FAILED, Run.State.CANCELLED):
         raise WrongState
-    run.state, run.reason, run.finished_at = Run.State.CANCELLED, "person", Now()
+    run.state, run.reason, run.finished_at = Run.State.CANCELLED, Run.Reason.OWNER, Now()
     run.save(update_fields=["state", "reason", "finished_at"])
     queued = RunItem.objects.filter(run=run, state=RunItem.State.QUEUED)
     queued.update(state=RunItem.State.SKIPPED, finished_at=Now())

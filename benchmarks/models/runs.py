@@ -46,6 +46,22 @@ class Run(models.Model):
         FAILED = "failed", _("failed")
         CANCELLED = "cancelled", _("cancelled")
 
+    class Reason(models.TextChoices):
+        """Why a run is paused or failed. The keys' codes are those of FailureCode."""
+
+        OWNER = "person", _("Paused by its owner.")
+        STAFF = "staff", _("Paused by the administrators.")
+        BUDGET = "budget", _("The budget does not pay for the next call. Raise it to go on.")
+        DAY_BUDGET = (
+            "day_budget",
+            _("A daily budget of the arena is used up. The run goes on by itself after midnight UTC."),
+        )
+        HALTED = "paid_calls_halted", _("The administrators have stopped all paid calls.")
+        REFUSED_KEY = "refused_key", _("A provider refuses its key. An administrator has to mend it.")
+        NO_KEY = "no_key", _("A provider’s key is missing. An administrator has to mend it.")
+        MODELS_AWAY = "models_away", _("A model is inactive or fails all the time. Resume the run later.")
+        NOT_PREPARABLE = "not_preparable", _("Some cases cannot be prepared.")
+
     MAX_REPEATS, MAX_CONCURRENCY, MAX_ATTEMPTS = 32, 256, 5
     MAX_ENTRANTS, MAX_ITEMS = 50, 200_000
     MAX_REUSE_DAYS = 365
@@ -57,7 +73,7 @@ class Run(models.Model):
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="benchmark_runs")
     name = models.CharField(max_length=120, blank=True)
     state = models.CharField(max_length=9, choices=State, default=State.PREPARING)
-    # Why the run is paused or failed: a code, and for people a sentence.
+    # A Reason, and details for people.
     reason = models.CharField(max_length=40, blank=True)
     detail = models.TextField(blank=True)
     # Calls begin as soon as the run is prepared.
@@ -126,6 +142,12 @@ class Run(models.Model):
     @property
     def scoring_version(self) -> TemplateVersion:
         return self.checks_version or self.version
+
+    @property
+    def reason_sentence(self) -> str:
+        """Return why the run is paused or failed, else ""."""
+        has_reason = self.reason and self.state in (self.State.PAUSED, self.State.FAILED)
+        return str(dict(self.Reason.choices).get(self.reason, self.reason)) if has_reason else ""
 
     @property
     def person(self) -> str:

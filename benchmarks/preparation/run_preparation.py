@@ -52,7 +52,7 @@ def prepare(run_id: int) -> bool:
         _insert_items(run)
     except NotPreparable as error:
         detail = "\n".join(map(str, error.problems[:MAX_PROBLEMS]))
-        ended = {"state": Run.State.FAILED, "reason": "not_preparable", "detail": detail, "finished_at": Now()}
+        ended = {"state": Run.State.FAILED, "reason": Run.Reason.NOT_PREPARABLE, "detail": detail, "finished_at": Now()}
         Run.objects.filter(pk=run_id, state=Run.State.PREPARING).update(**ended)
         logger.warning("run %s cannot be prepared: %s", run_id, error)
         return False

@@ -9,9 +9,8 @@ from decimal import Decimal
 from django.db.models import Count
 from django.utils import timezone
 from django.utils.formats import time_format
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 
 from battles.models import Call
 from benchmarks.models import Entrant, ProviderPace, Run, RunItem
@@ -21,18 +20,6 @@ from models_registry.models import Breaker, LanguageModel
 LAST_FAILURES = 5
 # An estimate of the time left needs as many finished items.
 MIN_FINISHED = 10
-
-REASONS: dict[str, str | Promise] = {
-    "person": gettext_lazy("Paused by its owner."),
-    "staff": gettext_lazy("Paused by the administrators."),
-    "budget": gettext_lazy("The budget does not pay for the next call. Raise it to go on."),
-    "day_budget": gettext_lazy("A daily budget of the arena is used up. The run goes on by itself after midnight UTC."),
-    "paid_calls_halted": gettext_lazy("The administrators have stopped all paid calls."),
-    "refused_key": gettext_lazy("A provider refuses its key. An administrator has to mend it."),
-    "no_key": gettext_lazy("A provider’s key is missing. An administrator has to mend it."),
-    "breaker": gettext_lazy("A model fails all the time. Resume the run later."),
-    "not_preparable": gettext_lazy("The prompts of some cases cannot be made."),
-}
 
 
 @dataclass
@@ -103,12 +90,6 @@ class RunProgress:
     @property
     def is_live(self) -> bool:
         return self.run.state in (Run.State.PREPARING, Run.State.RUNNING, Run.State.SCORING)
-
-    @property
-    def reason(self) -> str:
-        if self.run.state not in (Run.State.PAUSED, Run.State.FAILED):
-            return ""
-        return str(REASONS.get(self.run.reason, self.run.reason))
 
     @property
     def budget_percent(self) -> float:

@@ -33,9 +33,6 @@ from uploads.models import Upload
 logger = logging.getLogger(__name__)
 
 MAX_BATCH = 16
-# Reasons for a pause that end by themselves at midnight UTC.
-DAY_BUDGET = "day_budget"
-RUN_BUDGET, HALTED = "budget", "paid_calls_halted"
 
 
 @dataclass(frozen=True)
@@ -190,13 +187,13 @@ def _reserve(run: Run, planned: dict[int, tuple[_DueItem, PlannedCall]]) -> tupl
     affordable: dict[int, Charge] = {}
     for pk, bill in bills.items():
         if left is not None and bill.most > left:
-            reason = RUN_BUDGET
+            reason = Run.Reason.BUDGET
             continue
         left = None if left is None else left - bill.most
         affordable[pk] = bill
     charges = spending.reserve_affordable(affordable)
     if len(charges) < len(affordable):
-        reason = HALTED if are_paid_calls_halted() else DAY_BUDGET
+        reason = Run.Reason.HALTED if are_paid_calls_halted() else Run.Reason.DAY_BUDGET
     if run.reserved or charges:
         reason = ""  # calls under way will release money
     for pk in bills.keys() - charges.keys():

@@ -32,7 +32,7 @@ class Plan:
     shares: Mapping[int, int]
     # Providers with a limit and with free models: only there a call is stopped for a person's.
     preemptible: frozenset[int]
-    has_open_breaker: bool = False
+    has_unavailable_models: bool = False
 
     def wanted(self, running: Mapping[int, int]) -> dict[int, int]:
         """Return how many more items to claim by provider id. running: this run's calls by provider id."""
@@ -56,14 +56,14 @@ def read_plan(run_id: int) -> Plan:
         pk: max_min_shares(min(paces[pk], pace.room_at(provider)), demands[pk]).get(run_id, 0)
         for pk, provider in providers.items()
     }
-    closed = _without_breaker(models)
+    available = _available_models(models)
     return Plan(
         run.state,
-        {entrant.pk: entrant for entrant in asked if entrant.model_id in closed},
+        {entrant.pk: entrant for entrant in asked if entrant.model_id in available},
         paces,
         shares,
         frozenset(model.provider_id for model in models if not model.is_paid and is_limited(model)),
-        len(closed) < len(models),
+        len(available) < len(models),
     )
 
 
@@ -85,7 +85,7 @@ def _demands(providers: Mapping[int, Provider]) -> dict[int, dict[int, int]]:
     return demands
 
 
-def _without_breaker(models: set[LanguageModel]) -> set[int]:
+def _available_models(models: set[LanguageModel]) -> set[int]:
     """Return ids of models that are active and whose breakers are closed."""
     breakers = list(Breaker.objects.open().values_list("model_id", "provider_id"))
     open_models, open_providers = {pk for pk, _ in breakers}, {pk for _, pk in breakers}

@@ -13,7 +13,7 @@ from battles.models import Call
 from battles.worker import call_store
 from benchmarks.models import ItemCall, Run, RunItem
 from benchmarks.results import reports
-from benchmarks.worker.claims import DAY_BUDGET, ClaimedItem
+from benchmarks.worker.claims import ClaimedItem
 from models_registry.models.ledger import seconds_until_tomorrow
 from models_registry.providers import FailureCode
 
@@ -72,7 +72,7 @@ def pause(run_id: int, reason: str) -> bool:
     """Pause a running run by itself; a day's budget lets it go on after midnight UTC."""
     if Run.objects.lock(run_id).state != Run.State.RUNNING:
         return False
-    wait = Now() + timedelta(seconds=seconds_until_tomorrow()) if reason == DAY_BUDGET else None
+    wait = Now() + timedelta(seconds=seconds_until_tomorrow()) if reason == Run.Reason.DAY_BUDGET else None
     paused = {"state": Run.State.PAUSED, "reason": reason, "day_wait_until": wait, "driven_until": None}
     Run.objects.filter(pk=run_id).update(**paused)
     logger.warning("run %s is paused: %s", run_id, reason)

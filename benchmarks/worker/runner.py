@@ -32,9 +32,8 @@ SCORING_TICK_S = 0.25
 SCORING_RETRY_S = 5.0
 PLAN_TTL_S = 1.0
 RENEWAL_INTERVAL_S = 2.5
-# A run pauses if only models with an open breaker are left for so long.
+# A run pauses if for so long nothing is asked and a model is inactive or has an open breaker.
 MAX_STANDSTILL_S = 1800.0
-MODELS_AWAY = "models_away"
 # Drivers of this process by run; a task that arrives twice finds the first.
 _drivers: dict[int, "RunDriver"] = {}
 
@@ -106,8 +105,8 @@ class RunDriver:
                 progressed_at = time.monotonic()
             elif await self._is_over():
                 return
-            elif self._plan.has_open_breaker and time.monotonic() - progressed_at > MAX_STANDSTILL_S:
-                self._commit.pause_reason = MODELS_AWAY
+            elif self._plan.has_unavailable_models and time.monotonic() - progressed_at > MAX_STANDSTILL_S:
+                self._commit.pause_reason = Run.Reason.MODELS_AWAY
             await self._preempt_for_people()
             with suppress(TimeoutError):
                 async with asyncio.timeout(TICK_S if self._running else IDLE_TICK_S):

@@ -12,7 +12,7 @@ from benchmarks import actions
 from benchmarks.errors import WrongState
 from benchmarks.models import ItemCall, ProviderPace, Reply, Run, RunItem, Score
 from benchmarks.worker.runner import drive
-from models_registry.models import Breaker, Price
+from models_registry.models import Breaker, LanguageModel, Price
 from models_registry.models.ledger import SITE, SpendingDay
 from tests import make
 from tests.benchmarks import factory
@@ -92,6 +92,18 @@ def test_refused_key_pauses_the_run(fake_provider: FakeProvider, drive_run: Call
     factory.wait_until_ended(run)
     assert (run.state, run.reason) == ("paused", "refused_key")
     assert fake_provider.calls["status-401"] < 40
+
+
+def test_run_of_an_inactive_model_pauses_and_says_why(
+    fake_provider: FakeProvider, drive_run: Callable[[Run], None], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("benchmarks.worker.runner.MAX_STANDSTILL_S", 0.0)
+    run = factory.run(factory.version(1), make.model("honest", at=fake_provider.base_url))
+    LanguageModel.objects.update(status="paused")
+    drive_run(run)
+    factory.wait_until_ended(run)
+    assert (run.state, factory.counts(run)) == ("paused", {"queued": 1})
+    assert run.reason_sentence == "A model is inactive or fails all the time. Resume the run later."
 
 
 def test_paused_run_goes_on_and_repeats_nothing(fake_provider: FakeProvider, drive_run: Callable[[Run], None]):
