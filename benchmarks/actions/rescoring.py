@@ -7,6 +7,9 @@ from benchmarks.errors import RunNotPossible, WrongState
 from benchmarks.models import CaseFile, Run, RunItem, TemplateVersion
 from benchmarks.tasks import wake_after_commit
 
+# In a refusal.
+MAX_KEYS = 20
+
 
 @transaction.atomic
 def rescore_run(run: Run, version: TemplateVersion | None = None) -> Run:
@@ -21,9 +24,9 @@ def rescore_run(run: Run, version: TemplateVersion | None = None) -> Run:
     if version.template_id != run.version.template_id:
         raise RunNotPossible(_("Choose a version of the run’s template."))
     version = freeze_version(version)
-    if others := _cases_asked_otherwise(run, version):
+    if changed := _keys_of_changed_cases(run, version):
         sentence = _("The version has no case “%(key)s” that asks the same as in the run.")
-        raise RunNotPossible(fields={"version": [sentence % {"key": key} for key in others]})
+        raise RunNotPossible(fields={"version": [sentence % {"key": key} for key in changed]})
     run.checks_version = None if version.pk == run.version_id else version
     run.state, run.finished_at, run.driven_until = Run.State.SCORING, None, None
     run.save(update_fields=["checks_version", "state", "finished_at", "driven_until"])
@@ -32,15 +35,17 @@ def rescore_run(run: Run, version: TemplateVersion | None = None) -> Run:
     return run
 
 
-def _cases_asked_otherwise(run: Run, version: TemplateVersion) -> list[str]:
-    """Return up to 20 keys of cases that the version lacks."""
+def _keys_of_changed_cases(run: Run, version: TemplateVersion) -> list[str]:
+    """Return up to 20 keys of the run's cases that are missing, or have other content or files, in the version."""
     with_messages = version.cases.filter(key=OuterRef("key"), variables=OuterRef("variables"))
     same = Exists(with_messages.filter(messages=OuterRef("messages")))
     without_messages = Exists(with_messages.filter(messages__isnull=True))
     asked = run.version.cases.filter(~same & ~(Q(messages__isnull=True) & without_messages))
-    others = asked.order_by("position").values_list("key", flat=True)[:20]
+    changed = asked.order_by("position").values_list("key", flat=True)[:MAX_KEYS]
     before, after = _files(run.version), _files(version)
-    return [*others, *(key for key in before | after if before.get(key) != after.get(key))][:20]
+    with_files = run.version.cases.filter(key__in=[*before, *after]).order_by("position").values_list("key", flat=True)
+    with_other_files = (key for key in with_files if before.get(key) != after.get(key))
+    return list(dict.fromkeys([*changed, *with_other_files]))[:MAX_KEYS]
 
 
 def _files(version: TemplateVersion) -> dict[str, list[tuple[str, str, str]]]:

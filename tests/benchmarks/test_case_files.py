@@ -100,10 +100,22 @@ def test_changed_picture_is_asked_again(fake_provider: FakeProvider, drive_run: 
     other = kept(version.template.owner_user, pictures.picture(width=41), "photo.png")
     change_files(first, added=[other], removed=[first.files.get(position=1).pk])
     assert first.digest not in digests
-    with pytest.raises(RunNotPossible):  # it asks something else
+    with pytest.raises(RunNotPossible) as refusal:  # it asks something else
         actions.rescore_run(run, draft)
+    assert refusal.value.fields == {"version": ["The version has no case “case-0” that asks the same as in the run."]}
     drive_run(factory.run(draft, model, reuse_days=1))
     assert fake_provider.calls == {"honest": 3}
+
+
+def test_run_is_rescored_by_version_with_a_new_case(fake_provider: FakeProvider, drive_run: Callable[[Run], Run]):
+    version = version_with_files()
+    run = drive_run(factory.run(version, make.model("honest", at=fake_provider.base_url, **SEES)))
+    draft, owner = actions.start_draft(version.template), version.template.owner_user
+    new = PastedCase(
+        "new", {"word": "tea"}, ["tea"], files=[PastedFile("doc", kept(owner, b"Tea\n", "a.txt").public_id)]
+    )
+    actions.add_cases(draft, [new], by=owner)
+    assert factory.counts(drive_run(actions.rescore_run(run, draft))) == {"scored": 1}
 
 
 def test_run_that_cannot_use_files_is_refused():
