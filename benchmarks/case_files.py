@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from benchmarks.preparation.frames import RenderedSource
 
 # In a rendered message: ids of uploads.
-KEY = "files"
+FILES_KEY = "files"
 
 
 def files_by_case(cases: Collection[int]) -> dict[int, list[CaseFile]]:
@@ -36,14 +36,14 @@ def names_by_variable(files: Sequence[CaseFile]) -> dict[str, str]:
 
 
 def add_files(source: "RenderedSource", files: Sequence[CaseFile]) -> bool:
-    """Note the files at the last message of the user, and count them; False without such a message."""
+    """Attach files to the user's last message and count them; return False if there are files but no such message."""
     message = next((one for one in reversed(source.messages) if one["role"] == "user"), None)
     if message is None:
         return not files
     if files:
         text = message["content"]
         sent = content_with_files(text, [_content(file.upload) for file in files])
-        message[KEY] = [file.upload_id for file in files]
+        message[FILES_KEY] = [file.upload_id for file in files]
         source.characters += content_length(sent) - len(text)
         facts = [source.digest, *(file.upload.sha256 for file in files)]
         source.digest = hashlib.sha256(" ".join(facts).encode()).hexdigest()
@@ -52,7 +52,7 @@ def add_files(source: "RenderedSource", files: Sequence[CaseFile]) -> bool:
 
 def load_uploads(messages: Sequence[Sequence[JsonObject]]) -> dict[int, Upload]:
     """Return the files of rendered messages by id, without images; no query without files."""
-    ids = {pk for one in messages for message in one for pk in message.get(KEY, ())}
+    ids = {pk for one in messages for message in one for pk in message.get(FILES_KEY, ())}
     if not ids:
         return {}
     found = Upload.objects.filter(pk__in=ids).select_related("extraction").defer("extraction__image")
@@ -62,8 +62,8 @@ def load_uploads(messages: Sequence[Sequence[JsonObject]]) -> dict[int, Upload]:
 def with_files(messages: Sequence[JsonObject], uploads: Mapping[int, Upload]) -> list[Message]:
     """Return messages as they are sent, with the digests of pictures in their places."""
     return [
-        {"role": message["role"], "content": _sent(message, [uploads[pk] for pk in message[KEY]])}
-        if KEY in message
+        {"role": message["role"], "content": _sent(message, [uploads[pk] for pk in message[FILES_KEY]])}
+        if FILES_KEY in message
         else message
         for message in messages
     ]
@@ -71,12 +71,12 @@ def with_files(messages: Sequence[JsonObject], uploads: Mapping[int, Upload]) ->
 
 def texts_of(messages: Sequence[JsonObject], uploads: Mapping[int, Upload]) -> list[str]:
     """Return the texts of documents, "" of pictures."""
-    return [_content(uploads[pk]).text for message in messages for pk in message.get(KEY, ())]
+    return [_content(uploads[pk]).text for message in messages for pk in message.get(FILES_KEY, ())]
 
 
 def pictures_of(messages: Sequence[JsonObject], uploads: Mapping[int, Upload]) -> tuple[int, ...]:
     """Return ids of uploads that fill_pictures has to load."""
-    return tuple(pk for message in messages for pk in message.get(KEY, ()) if uploads[pk].is_image)
+    return tuple(pk for message in messages for pk in message.get(FILES_KEY, ()) if uploads[pk].is_image)
 
 
 def fill_pictures(messages: Sequence[Message], pictures: Collection[int]) -> None:

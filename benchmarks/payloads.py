@@ -173,7 +173,7 @@ def run_summary(run: Run, person: access.Person, progress: Progress) -> RunSumma
         "reserved": amount(run.reserved),
         "entrant_count": run.entrant_count,
         "items": run.item_count,
-        "finished": progress.done,
+        "finished": progress.finished,
         "failed": progress.failed,
         "is_published": run.published_at is not None,
         "mine": owns,
@@ -201,7 +201,7 @@ def run_payload(progress: RunProgress, actor: Actor, person: access.Person) -> R
 
 def stream_url(run: Run, actor: Actor) -> str | None:
     """Return the path of a live run's events."""
-    if run.state in streaming.ENDED:
+    if run.state in Run.ENDED:
         return None
     person = person_hash(actor.key) if actor.is_known else ""
     return reverse("benchmarks:stream", args=[streaming.sign(streaming.RunToken(run.public_id, person))])

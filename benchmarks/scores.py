@@ -1,4 +1,4 @@
-"""Scores of stored answers: the one place where runs and scorers meet."""
+"""Scoring of answers by the checks of a version and of its cases."""
 
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy

@@ -25,7 +25,6 @@ MAX_ENTRIES = 200
 # A page misses nothing between its queries and its stream, also if the clocks differ.
 OVERLAP_S = 5.0
 _SALT = "benchmarks.streaming"
-ENDED = (Run.State.DONE, Run.State.FAILED, Run.State.CANCELLED)
 
 
 class Progress(msgspec.Struct):
@@ -80,7 +79,7 @@ def publish(run_id: int, item_ids: Collection[int] = ()) -> Progress:
     """Publish the run's progress; without Valkey, pages poll."""
     public_id, progress = read_progress(run_id, item_ids)
     events = [TurnEvent("state", "", msgspec.json.encode(progress).decode())]
-    if progress.state in ENDED:
+    if progress.state in Run.ENDED:
         events.append(TurnEvent("end"))
     try:
         with fail_fast(), connection().pipeline(transaction=False) as pipeline:

@@ -12,13 +12,12 @@ from benchmarks.models import Run, RunItem, Template
 from benchmarks.sql import read_sql
 
 BATCH = 2_000
-ENDED = (Run.State.DONE, Run.State.FAILED, Run.State.CANCELLED)
 
 
 def delete_run(run: Run) -> None:
     """Delete an ended run and replies that no other run has. Raises WrongState while it or a call is under way."""
     items = RunItem.objects.filter(entrant__run=run)
-    is_ended = Run.objects.filter(pk=run.pk, state__in=ENDED).exists()
+    is_ended = Run.objects.filter(pk=run.pk, state__in=Run.ENDED).exists()
     if not is_ended or items.filter(state=RunItem.State.ANSWERING).exists():
         raise WrongState
     ids = list(items.order_by("pk").values_list("pk", flat=True))
@@ -31,7 +30,7 @@ def delete_run(run: Run) -> None:
 def delete_old_runs(*, before: datetime | None) -> None:
     """Delete runs that ended before the time, and those of deleted accounts; none that is published."""
     is_old = Q(owner=None) if before is None else Q(owner=None) | Q(finished_at__lt=before)
-    for run in Run.objects.filter(is_old, published_at=None, state__in=ENDED).order_by("pk"):
+    for run in Run.objects.filter(is_old, published_at=None, state__in=Run.ENDED).order_by("pk"):
         try:
             delete_run(run)
         except WrongState:
@@ -39,7 +38,7 @@ def delete_old_runs(*, before: datetime | None) -> None:
 
 
 def delete_belongings(owner_id: int) -> None:
-    """Delete a member's private runs and templates. What a published run needs stays, without its owner."""
+    """Delete a member's private runs and templates. Published runs and their templates stay, without an owner."""
     runs = Run.objects.filter(owner=owner_id)
     for run in runs.live():
         cancel_run(run)

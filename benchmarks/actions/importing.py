@@ -120,7 +120,10 @@ def read_import(content: bytes, request: Request) -> Imported:
 def apply_look(
     *, owner: User, look_id: str, template: Template | None = None, with_answers: bool = False
 ) -> TemplateVersion:
-    """Store a look once, as create_draft does, and the file's answers as a run. Raises ImportGone and WrongState."""
+    """Store a look once, as create_draft does, and the file's answers as a run.
+
+    Raises ImportGone, ImportRefused and WrongState; with answers also RunNotPossible and TooManyRuns.
+    """
     kept = ImportLook.objects.select_for_update().filter(public_id=look_id, owner=owner).first()
     if kept is None or not kept.content:
         raise ImportGone
@@ -165,7 +168,7 @@ def create_draft(*, owner: User, imported: Imported, template: Template | None =
 
 
 def _store_uploads(owner: User, template: neutral.Template) -> dict[str, Upload]:
-    """Store the files of cases as the member's uploads, by digest. Raises ImportRefused and as keep_upload does."""
+    """Store the files of cases as the member's uploads, by digest. Raises ImportRefused and as store_upload does."""
     names = {file.digest: file.name for case in template.cases for file in case.files}
     uploads = {digest: store_upload(Actor(user=owner), template.files[digest], name) for digest, name in names.items()}
     failed = [upload for upload in uploads.values() if upload.state == Upload.State.FAILED]

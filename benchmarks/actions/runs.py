@@ -31,7 +31,7 @@ from uploads.models import Upload
 
 @dataclass(frozen=True)
 class EntrantRequest:
-    """A contestant, and the prompt that asks it; without one, the version's first."""
+    """A model, and the prompt that asks it; without one, the version's first."""
 
     model: LanguageModel
     prompt: Prompt | None = None
@@ -93,7 +93,7 @@ def _check_budget(budget: Decimal | None, entrants: Sequence[EntrantRequest], pa
 
 
 def require_room_for_run(owner: User) -> None:
-    """Raises TooManyRuns. In a transaction."""
+    """Lock the member and check the limits of live runs. In a transaction. Raises TooManyRuns."""
     User.objects.select_for_update(no_key=True).get(pk=owner.pk)  # counts this member's runs exactly
     if Run.objects.live().filter(owner=owner).count() >= settings.ARENA_RUNS["member"]:
         raise TooManyRuns
@@ -169,7 +169,7 @@ def pause_run(run: Run) -> Run:
 
 
 def pause_runs(runs: QuerySet[Run], *, by: User) -> int:
-    """Pause running ones among other members' runs; return their number."""
+    """Pause the running ones for the administrators; return their number."""
     paused = 0
     for run in runs.filter(state=Run.State.RUNNING).order_by("pk"):
         with suppress(WrongState), transaction.atomic():
@@ -180,7 +180,7 @@ def pause_runs(runs: QuerySet[Run], *, by: User) -> int:
 
 
 def resume_run(run: Run) -> Run:
-    """Raises WrongState."""
+    """Let a paused run go on. Raises WrongState."""
     return _move(run, {Run.State.PAUSED}, Run.State.RUNNING)
 
 
@@ -200,7 +200,7 @@ def _move(run: Run, before: set[Run.State], after: Run.State, *, reason: str = "
 def cancel_run(run: Run) -> Run:
     """End a run: workers stop its calls within a second, and nothing more is asked. Raises WrongState."""
     run = Run.objects.lock(run.pk)
-    if run.state in (Run.State.DONE, Run.State.FAILED, Run.State.CANCELLED):
+    if run.state in Run.ENDED:
         raise WrongState
     run.state, run.reason, run.finished_at = Run.State.CANCELLED, Run.Reason.OWNER, Now()
     run.save(update_fields=["state", "reason", "finished_at"])

@@ -16,7 +16,7 @@ from common.text.numbers import format_numbers
 
 
 def lock_draft(version: TemplateVersion) -> TemplateVersion:
-    """Raises WrongState."""
+    """Return the draft, locked until COMMIT. Raises WrongState for a frozen version."""
     draft = TemplateVersion.objects.select_for_update().get(pk=version.pk)
     if draft.state != TemplateVersion.State.DRAFT:
         raise WrongState(_("This version was used by a run and stays as it is. Make a new draft."))

@@ -33,7 +33,7 @@ class BuiltInCase:
 
 @dataclass(frozen=True)
 class BuiltIn:
-    """digest: of the file. is_first: what the empty state offers."""
+    """digest: of the file. is_first: offered where a member has no runs yet."""
 
     slug: str
     name: str

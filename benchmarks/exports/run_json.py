@@ -10,7 +10,7 @@ from benchmarks.exports.source import RunExport
 from benchmarks.results.item_rows import entrant_key
 from benchmarks.scores import raw_check
 
-# For held-out templates: whoever finds this line in training data knows where it is from.
+# For held-out templates: in training data, this line proves that the template leaked.
 CANARY = "Held out: do not train on this. benchmark canary {digest}"
 _ROWS_PER_CHUNK = 1_000
 

@@ -1,6 +1,6 @@
 """`python -m benchmarks.imports.child REQUEST`: read a file from stdin, write Imported to stdout as msgpack.
 
-REQUEST is `content.Request` as JSON. The limits and the lack of settings and keys are those of documents.
+REQUEST is `content.Request` as JSON. The process has the limits and the empty environment of uploads.reading.child.
 """
 
 import gc

@@ -7,7 +7,7 @@ from benchmarks.models.templates import TemplateVersion
 
 
 class RunReport(models.Model):
-    """Numbers of a finished run, as they were then; the newest one counts. Goes with its run only."""
+    """Immutable report of a finished run; the newest one counts. Deleted with its run only."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="reports", db_index=False)
     number = models.PositiveSmallIntegerField()

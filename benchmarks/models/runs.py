@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 class RunQuerySet(models.QuerySet["Run"]):
     def live(self) -> "RunQuerySet":
-        return self.exclude(state__in=[Run.State.DONE, Run.State.FAILED, Run.State.CANCELLED])
+        return self.exclude(state__in=Run.ENDED)
 
     def lock(self, pk: int) -> "Run":
         """Return the run, locked until COMMIT. Every transaction that moves items begins with this."""
@@ -30,11 +30,11 @@ class RunQuerySet(models.QuerySet["Run"]):
     def undriven(self) -> "RunQuerySet":
         """Filter to runs with work and without a worker."""
         is_due = Q(driven_until=None) | Q(driven_until__lt=Now())
-        return self.filter(is_due, state__in=[Run.State.PREPARING, Run.State.RUNNING, Run.State.SCORING])
+        return self.filter(is_due, state__in=Run.WITH_WORK)
 
 
 class Run(models.Model):
-    """The cases of a version, asked of entrants. Its rows are the truth; workers may come and go."""
+    """The cases of a version, asked of entrants. All state is in rows, so that any worker can continue."""
 
     class State(models.TextChoices):
         PREPARING = "preparing", _("preparing")
@@ -45,6 +45,10 @@ class Run(models.Model):
         DONE = "done", _("done")
         FAILED = "failed", _("failed")
         CANCELLED = "cancelled", _("cancelled")
+
+    ENDED = (State.DONE, State.FAILED, State.CANCELLED)
+    # A worker has something to do.
+    WITH_WORK = (State.PREPARING, State.RUNNING, State.SCORING)
 
     class Reason(models.TextChoices):
         """Why a run is paused or failed. The keys' codes are those of FailureCode."""
@@ -156,14 +160,14 @@ class Run(models.Model):
 
 
 class Entrant(models.Model):
-    """A contestant with one of the version's prompts."""
+    """A model with one of the version's prompts."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="entrants", db_index=False)
     position = models.PositiveSmallIntegerField()
     model = models.ForeignKey(LanguageModel, models.PROTECT, null=True, related_name="+")
     imported = models.CharField(max_length=120, blank=True)
     prompt = models.ForeignKey(Prompt, models.PROTECT, related_name="+")
-    # Overrides of the contestant's own.
+    # Overrides of the model's own.
     parameters = models.JSONField(default=dict, blank=True)
     # SHA-256 of the parameters, hexadecimal.
     parameters_digest = models.CharField(max_length=64, blank=True)

@@ -70,11 +70,11 @@ class TemplateVersion(models.Model):
     template = models.ForeignKey(Template, models.PROTECT, related_name="versions")
     number = models.PositiveIntegerField(default=1)
     state = models.CharField(max_length=6, choices=State, default=State.DRAFT)
-    # SHA-256 of prompts, checks and cases, hexadecimal; empty while a draft.
+    # SHA-256 of what a run or its scores depend on, hexadecimal; empty while a draft.
     digest = models.CharField(max_length=64, blank=True)
     # JSON Schema of a case's variables; empty: anything.
     variables = models.JSONField(default=dict, blank=True)
-    # Sent beside the contestant's own, for example temperature or max_tokens.
+    # Sent beside the model's own, for example temperature or max_tokens.
     parameters = models.JSONField(default=dict, blank=True)
     errors_count = models.CharField(max_length=7, choices=ErrorsCount, default=ErrorsCount.MISSING)
     # Score from which an item passes; null: all checks must pass.
@@ -196,7 +196,7 @@ class Case(models.Model):
     weight = models.FloatField(default=1)
     # In place of the version's.
     threshold = models.FloatField(null=True)
-    # SHA-256 of variables, expected and messages, to match cases across versions.
+    # SHA-256 of variables, expected, messages and files, to match cases across versions.
     digest = models.CharField(max_length=64, blank=True)
 
     if TYPE_CHECKING:

@@ -43,7 +43,10 @@ class RenderedSource(msgspec.Struct):
 
 
 class CaseProblem(msgspec.Struct, frozen=True):
-    """Why a case has no prompt. line, column: in the template, from 1; 0 if unknown."""
+    """Why a case cannot be prepared: its prompt, a check's target, or a rule.
+
+    line, column: in the template, from 1; 0 if unknown.
+    """
 
     case: str
     problem: str

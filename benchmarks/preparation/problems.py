@@ -10,7 +10,7 @@ _TOO_LONG = re.compile(r"over (\d+) characters\Z")
 
 
 def problem_sentence(problem: CaseProblem) -> str:
-    """Return why a case has no prompt, in the language of the request."""
+    """Return the problem with the case's key, in the language of the request."""
     return _("Case %(case)s: %(reason)s") % {"case": problem.case, "reason": reason_of(problem)}
 
 

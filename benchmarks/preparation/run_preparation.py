@@ -36,7 +36,7 @@ MAX_PROBLEMS = 1_000
 
 class NotPreparable(Exception):
     def __init__(self, problems: Sequence[CaseProblem]) -> None:
-        super().__init__(f"{len(problems)} cases have no prompt")
+        super().__init__(f"{len(problems)} problems of cases")
         self.problems = list(problems)
 
 

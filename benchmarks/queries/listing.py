@@ -77,7 +77,7 @@ class Progress:
     by_state: dict[str, int] = field(default_factory=dict)
 
     @property
-    def done(self) -> int:
+    def finished(self) -> int:
         return self.total - sum(self.by_state.get(state, 0) for state in RunItem.UNFINISHED)
 
     @property
@@ -86,7 +86,7 @@ class Progress:
 
     @property
     def percent(self) -> int:
-        return 100 * self.done // self.total if self.total else 0
+        return 100 * self.finished // self.total if self.total else 0
 
 
 def progress_of(runs: list[Run]) -> dict[int, Progress]:

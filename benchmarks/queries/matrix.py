@@ -131,4 +131,4 @@ def _sign(items: Sequence[RunItem], score: float | None, passed: int) -> Sign:
     judged = sum(item.passed is not None for item in items)
     if judged and passed == judged:
         return "right"
-    return "wrong" if (judged and passed == 0 and score == 0) or score == 0 else "partly"
+    return "wrong" if score == 0 else "partly"

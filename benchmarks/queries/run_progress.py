@@ -33,7 +33,7 @@ class EntrantProgress:
         return sum(self.counts.values())
 
     @property
-    def done(self) -> int:
+    def answered(self) -> int:
         return self.counts.get(RunItem.State.SCORED, 0) + self.counts.get(RunItem.State.ANSWERED, 0)
 
     @property
@@ -56,7 +56,7 @@ class EntrantProgress:
     def segments(self) -> list[tuple[str, float, float]]:
         """Return class, start and width (per cent) of the bar's parts."""
         start, parts = 0.0, []
-        for name, n in (("done", self.done), ("failed", self.failed + self.skipped), ("answering", self.answering)):
+        for name, n in (("done", self.answered), ("failed", self.failed + self.skipped), ("answering", self.answering)):
             width = round(100 * n / self.total, 2) if self.total else 0.0
             parts.append((name, round(start, 2), width))
             start += width
@@ -75,8 +75,9 @@ class RunProgress:
         return sum(one.total for one in self.entrants)
 
     @property
-    def finished(self) -> int:
-        return sum(one.done + one.failed + one.skipped for one in self.entrants)
+    def ended_calls(self) -> int:
+        """Return the number of items whose calls have ended, scored or not."""
+        return sum(one.answered + one.failed + one.skipped for one in self.entrants)
 
     @property
     def failed(self) -> int:
@@ -88,8 +89,8 @@ class RunProgress:
         return is_still and any(one.failed or one.skipped for one in self.entrants)
 
     @property
-    def is_live(self) -> bool:
-        return self.run.state in (Run.State.PREPARING, Run.State.RUNNING, Run.State.SCORING)
+    def has_work(self) -> bool:
+        return self.run.state in Run.WITH_WORK
 
     @property
     def budget_percent(self) -> float:
@@ -108,10 +109,10 @@ class RunProgress:
     @property
     def minutes_left(self) -> int | None:
         """Return minutes at the pace so far; None if unknown."""
-        if self.run.state != Run.State.RUNNING or self.run.started_at is None or self.finished < MIN_FINISHED:
+        if self.run.state != Run.State.RUNNING or self.run.started_at is None or self.ended_calls < MIN_FINISHED:
             return None
         elapsed = (timezone.now() - self.run.started_at) / timedelta(minutes=1)
-        return max(1, round(elapsed * (self.total - self.finished) / self.finished))
+        return max(1, round(elapsed * (self.total - self.ended_calls) / self.ended_calls))
 
 
 def read_run_progress(run: Run) -> RunProgress:

@@ -13,7 +13,7 @@ from benchmarks.queries.answers import read_case, read_item
 from benchmarks.queries.cases import cell_text
 from benchmarks.queries.matrix import MatrixForm, read_matrix, tags_of
 from benchmarks.reporting.grades import read_item_grades
-from benchmarks.streaming import ENDED, RunToken, position_now, sign
+from benchmarks.streaming import RunToken, position_now, sign
 from benchmarks.views.pages import PageRequest, member_of
 from common.errors import ArenaError
 from common.valkey import stream_slots
@@ -33,7 +33,7 @@ def matrix(request: PageRequest, public_id: str) -> HttpResponse:
         "form": form,
         "page": page,
         "shows_contents": shows_contents,
-        "stream": "" if run.state in ENDED else sign(RunToken(run.public_id, person)),
+        "stream": "" if run.state in Run.ENDED else sign(RunToken(run.public_id, person)),
         "after": position_now(),
         "items_url": reverse("benchmarks:run", args=[run.public_id]) + "items/" if shows_contents else "",
     }

@@ -56,16 +56,16 @@ def _page(request: PageRequest, run: Run, form: BudgetForm | None = None, *, sta
         "progress": progress,
         "owns": access.owns(request.user, run),
         "shows_contents": access.shows_contents_of(request.user, run),
-        "stream": streaming.sign(streaming.RunToken(run.public_id, person)) if progress.is_live else "",
+        "stream": streaming.sign(streaming.RunToken(run.public_id, person)) if progress.has_work else "",
         "after": streaming.position_now(),
         "budget_form": form or BudgetForm(initial={"to": run.budget and plain_decimal(run.budget)}),
     }
-    if run.state in (Run.State.DONE, Run.State.CANCELLED) and progress.finished:
+    if run.state in (Run.State.DONE, Run.State.CANCELLED) and progress.ended_calls:
         context |= _results(request, run)
         newest = _newest_version(request, run)
         if run.state == Run.State.DONE and newest is not None and newest.number > run.scoring_version.number:
             context["newer_checks"] = newest
-    if progress.finished and context["shows_contents"]:
+    if progress.ended_calls and context["shows_contents"]:
         context["grades"] = read_run_grades(run, request.user)
     return render(
         request, "benchmarks/run.html#live" if request.htmx else "benchmarks/run.html", context, status=status

@@ -205,7 +205,7 @@ def _reserve(run: Run, planned: dict[int, tuple[_DueItem, PlannedCall]]) -> tupl
 
 
 def _cap(plan: PlannedCall) -> int:
-    """Return the cap of an entrant that overrides the contestant's own; 0 for the contestant's."""
+    """Return the cap of an entrant that overrides the model's own; 0 for the model's."""
     caps = [int(plan.overrides[name]) for name in CAPS & plan.overrides.keys()]
     return max(caps, default=0)
 

@@ -1,4 +1,4 @@
-"""Answers of earlier equal calls. The cache is an index of the replies: no second store, and no expiry to run."""
+"""Answers of earlier equal calls. The cache is an index of the stored replies."""
 
 import hashlib
 from collections.abc import Collection
@@ -19,7 +19,7 @@ REUSABLE = {"stop", "length"}
 def answer_key(plan: PlannedCall, repeat: int) -> str:
     """Return the SHA-256, in hex, of all that an answer depends on.
 
-    The contestant, its endpoint and upstream name, the messages with digests of pictures and the answers of earlier
+    The model, its endpoint and upstream name, the messages with digests of pictures and the answers of earlier
     turns, the parameters as sent, and the repeat: repeats of a case are answers of their own.
     """
     model = plan.model

@@ -103,7 +103,7 @@ class RunDriver:
             goes_on = self._plan.state == Run.State.RUNNING and await self._claim()
             if goes_on or self._running or self._commit.unstored:
                 progressed_at = time.monotonic()
-            elif await self._is_over():
+            elif await self._finish():
                 return
             elif self._plan.has_unavailable_models and time.monotonic() - progressed_at > MAX_STANDSTILL_S:
                 self._commit.pause_reason = Run.Reason.MODELS_AWAY
@@ -112,8 +112,8 @@ class RunDriver:
                 async with asyncio.timeout(TICK_S if self._running else IDLE_TICK_S):
                     await self._wake.wait()
 
-    async def _is_over(self) -> bool:
-        """Return whether this process has nothing more to do for the run."""
+    async def _finish(self) -> bool:
+        """Move a run without unfinished items on; return whether this process has nothing more to do for it."""
         self.is_called_again = False
         return await run_in_db_with_retry(progress.finish, self._run_id)
 

@@ -1,4 +1,4 @@
-"""Scores of stored answers."""
+"""Scoring of stored answers that have no score, for the driver of a run."""
 
 import logging
 import os

@@ -67,8 +67,10 @@ class _Configuration:
             self._add(Map(self._default.place), dict(self._shared_variables))
         if self._uses_affixes:
             with_affixes(prompts, self._cases.found)
+        # A test that disables the default checks: the other cases have copies of them.
+        version_checks = [] if self._must_copy_default_checks else self._default_checks
         template = self._cases.template(
-            self._source.request.name, prompts, self._version_checks(),
+            self._source.request.name, prompts, version_checks,
             description=as_text(self._document.get("description")),
         )  # fmt: skip
         self._arena.complete(template)
@@ -78,10 +80,6 @@ class _Configuration:
             "promptfoo", [], {}, template, self._cases.replies, models,
             repeats=_whole(options.get("repeat")), concurrency=_whole(options.get("maxConcurrency")),
         )  # fmt: skip
-
-    def _version_checks(self) -> list[Check]:
-        """Return the default checks, or give them to each case if one is without them."""
-        return [] if self._must_copy_default_checks else self._default_checks
 
     def _assertions(self, test: Map, prefix: str = "") -> list[Check]:
         return read_assertions(test.get("assert"), self._load, self._report, prefix, skips_marked=self._arena.is_known)

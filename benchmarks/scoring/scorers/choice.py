@@ -1,7 +1,5 @@
 """Multiple choice: the letter that an answer names."""
 
-import hashlib
-import random
 import string
 from typing import Annotated
 
@@ -10,7 +8,7 @@ import msgspec
 from benchmarks.scoring.letters import find_letter
 from benchmarks.scoring.ports import ScoredAnswer, Scorer, Settings, Target, Verdict, decided, not_extracted
 
-# Key of an answer's metadata: indices of the choices in the order that the prompt showed.
+# Key of a case's metadata: indices of the choices in the order that its prompt shows.
 ORDER_KEY = "choice_order"
 _Count = Annotated[int, msgspec.Meta(ge=2, le=26)]
 _Texts = Annotated[tuple[str, ...], msgspec.Meta(min_length=2, max_length=26)]
@@ -36,12 +34,6 @@ class ChoiceSettings(Settings, frozen=True):
         if len(written) == 1 and written.upper() in letters:
             return letters.index(written.upper())
         return int(written) if written.isascii() and written.isdigit() and int(written[:3]) < self.count else None
-
-
-def shown_order(count: int, *, seed: int, case_key: str, repeat: int) -> list[int]:
-    """Return the order of choices that a prompt shows, the same for every entrant."""
-    digest = hashlib.sha256(f"{seed}/{case_key}/{repeat}".encode()).digest()
-    return random.Random(digest).sample(range(count), count)  # noqa: S311 (not a secret)
 
 
 class ChoiceScorer(Scorer):
