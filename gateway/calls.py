@@ -1,4 +1,4 @@
-"""Database access of exchanges: each function runs in one thread, in one transaction."""
+"""Calls of an exchange: open, fall back, settle. Functions with queries run in a thread."""
 
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,7 @@ from battles.models import Call, RoutingDecision
 from battles.prompting.routing import Target
 from battles.routing_reasons import reason_sentence
 from battles.worker import call_store
-from battles.worker.call_outcomes import outcome_of
+from battles.worker.call_outcomes import set_outcome
 from battles.worker.call_slots import is_limited
 from battles.worker.calls import CallResult, PlannedCall, PreparedCall
 from common.errors import ArenaError
@@ -33,7 +33,7 @@ from models_registry.models import LanguageModel
 from models_registry.models.ledger import seconds_until_tomorrow
 from models_registry.providers import FailureCode
 
-# Further models that are asked if one fails before the first byte.
+# Models that are tried after the chosen one, if it fails before the first byte.
 MAX_FALLBACKS = 2
 # Beyond a call's deadline. After it, the sweeper settles the call of a killed process.
 LEASE_MARGIN_S = 60
@@ -54,7 +54,7 @@ class Request:
     # US dollars by call.
     costs: dict[int, Decimal] = field(default_factory=dict)
     fallbacks: int = 0
-    # None until a call failed.
+    # None until a fallback is looked for.
     next_models: list[LanguageModel] | None = None
     decision: RoutingDecision | None = None
     claim: Claim | None = None
@@ -95,7 +95,7 @@ def open_call(request: Request, model: LanguageModel) -> PreparedCall:
 @transaction.atomic
 def settle(request: Request, prepared: PreparedCall, result: CallResult) -> None:
     """Store how a call ended, and its exchange. May run twice."""
-    outcome_of(prepared, result)
+    set_outcome(prepared, result)
     call, exchange = prepared.row, request.exchange
     if call.cost is not None:
         request.costs[call.pk] = call.cost
@@ -106,10 +106,9 @@ def settle(request: Request, prepared: PreparedCall, result: CallResult) -> None
     Exchange.objects.store_settled(exchange)
     if request.claim is not None and request.completion is not None:
         request.claim.store(request.completion)
-    if call_store.store_result(prepared, result):
-        is_models_outcome = (result.was_sent and not result.stopped) or result.error is FailureCode.NO_KEY
-        if is_models_outcome and result.error not in CALLERS_FAILURES:
-            outcomes.record_outcome(call.model, result.error, retry_after=result.retry_after)
+    is_models_outcome = result.affects_breakers and result.error not in CALLERS_FAILURES
+    if call_store.store_result(prepared, result) and is_models_outcome:
+        outcomes.record_outcome(call.model, result.error, retry_after=result.retry_after)
     if result.error is None and request.candidates.routed is not None:
         transaction.on_commit(partial(_remember, request, call.model.pk, calls_tools=result.tool_characters > 0))
 

@@ -43,7 +43,7 @@ class Exchange(models.Model):
     # `model` of the request: a slug, "auto" and its like, or "battle".
     asked_model = models.CharField(max_length=120)
     decision = models.ForeignKey(RoutingDecision, models.SET_NULL, null=True, related_name="exchanges")
-    # The last call; earlier ones failed before the first byte (`fallbacks`).
+    # The last call. fallbacks: models tried after the chosen one, also those without a free slot or money.
     call = models.OneToOneField(Call, models.PROTECT, null=True, related_name="exchange")
     battle = models.OneToOneField(Battle, models.PROTECT, null=True, related_name="exchange")
     fallbacks = models.PositiveSmallIntegerField(default=0)

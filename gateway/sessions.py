@@ -1,4 +1,7 @@
-"""Last models of conversations, kept in Valkey for an hour. Without Valkey each request is decided anew."""
+"""Last models of conversations, kept in Valkey for SESSION_TTL_S, or TOOL_LOOP_TTL_S after calls of tools.
+
+Without Valkey each request is decided anew.
+"""
 
 import logging
 import time

@@ -15,7 +15,7 @@ _held: "weakref.WeakSet[RequestSlot]" = weakref.WeakSet()
 
 
 class RequestSlot:
-    """Place of one request under way, freed by the response or with it."""
+    """Slot of one request, until free() or until the response that holds it is collected."""
 
     def __init__(self, person: str) -> None:
         self.person = person
@@ -27,7 +27,7 @@ class RequestSlot:
 
 @contextmanager
 def take_slot(person: str) -> Iterator[RequestSlot]:
-    """Take a slot for a response; free it if none comes, as an exception's traceback would hold it.
+    """Yield a slot for a response to keep; free it if the block raises, because the traceback would keep it.
 
     Raises TooManyAtOnce and Busy.
     """

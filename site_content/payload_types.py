@@ -32,7 +32,7 @@ class SitePayload(TypedDict):
 
 
 class PageTextPayload(TypedDict):
-    """One version of a page, in one language. Both are empty if the page was withdrawn with this version."""
+    """One version of a page in one language; markdown and html are "" if the page is not written in it."""
 
     page: PageName
     title: str

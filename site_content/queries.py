@@ -5,7 +5,7 @@ from site_content.models import PageVersion
 def get_page(page: str, number: str = "") -> tuple[PageVersion, int]:
     """Return a version of a page, "" for the newest, and the newest's number. Raises NotFound.
 
-    A page that was withdrawn has no newest version; its earlier ones stay readable.
+    For a withdrawn page, "" raises NotFound; its earlier versions stay readable by number.
     """
     versions = PageVersion.objects.filter(page=page)
     newest = versions.order_by("-number").first()

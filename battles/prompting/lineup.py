@@ -217,13 +217,13 @@ class MatchupPlan:
         return plan
 
 
-def _chosen_models(battle_request: BattleRequest, drawable: Iterable[LanguageModel]) -> list[LanguageModel]:
+def _chosen_models(battle_request: BattleRequest, choosable: Iterable[LanguageModel]) -> list[LanguageModel]:
     counts, error = CHOICE_COUNTS[battle_request.mode]
     if len(battle_request.models) not in counts:
         raise _field_error("models", error)
     if len(set(battle_request.models)) < len(battle_request.models):
         raise _field_error("models", _("Choose each model once."))
-    known = {model.slug: model for model in drawable}
+    known = {model.slug: model for model in choosable}
     missing = [slug for slug in battle_request.models if slug not in known]
     if missing:
         raise _field_error("models", *unavailable_errors(missing))

@@ -27,10 +27,10 @@ OUTCOME_FIELDS = [
 ]  # fmt: skip
 
 
-def outcome_of(prepared: PreparedCall, result: CallResult) -> dict[str, object]:
+def set_outcome(prepared: PreparedCall, result: CallResult) -> dict[str, object]:
     """Set the row's OUTCOME_FIELDS without saving; return their values."""
     call, completion = prepared.row, result.completion
-    estimate_tokens(prepared, result)
+    set_token_counts(prepared, result)
     call.state = Call.State.FAILED if result.error else Call.State.STOPPED if result.stopped else Call.State.DONE
     call.reasoning_tokens = _reasoning_tokens(call, result)
     if call.price is not None:
@@ -41,7 +41,7 @@ def outcome_of(prepared: PreparedCall, result: CallResult) -> dict[str, object]:
     return {name: getattr(call, name) for name in OUTCOME_FIELDS}
 
 
-def estimate_tokens(prepared: PreparedCall, result: CallResult) -> None:
+def set_token_counts(prepared: PreparedCall, result: CallResult) -> None:
     """Set the row's tokens without saving: as reported, or else estimated."""
     call, completion = prepared.row, result.completion
     call.prompt_tokens, call.completion_tokens = completion.prompt_tokens, completion.completion_tokens

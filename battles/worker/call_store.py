@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 
 from battles.models import Answer, Call, CallQuerySet, Turn
 from battles.sql import read_sql
-from battles.worker.call_outcomes import outcome_of
+from battles.worker.call_outcomes import set_outcome
 from battles.worker.call_slots import take_slots
 from battles.worker.calls import CallResult, PlannedCall, PreparedCall, tooling_bytes
 from battles.worker.slot_queue import announce_freed
@@ -198,7 +198,7 @@ def store_calls_of_answers(stored: Sequence[tuple[PreparedCall, CallResult, Stor
 
 def _store(results: Sequence[tuple[PreparedCall, CallResult, StoredAnswer | None]]) -> list[Ended]:
     rows = [
-        {"id": prepared.row.pk, **outcome_of(prepared, result), **(answer or {})}
+        {"id": prepared.row.pk, **set_outcome(prepared, result), **(answer or {})}
         for prepared, result, answer in results
     ]
     with connection.cursor() as cursor:
@@ -220,10 +220,10 @@ def record_outcomes(closed: Sequence[Ended]) -> None:
     """Record for breakers how calls ended. Last in a transaction."""
     # Breakers of several answers are locked in one order; a failure comes alone (turn_store.store_answers).
     outcomes.record_answers(
-        [prepared.row.model for prepared, result in closed if result.is_sent_to_its_end and not result.error]
+        [prepared.row.model for prepared, result in closed if result.affects_breakers and not result.error]
     )
     for prepared, result in closed:
-        if result.error and (result.is_sent_to_its_end or result.error is FailureCode.NO_KEY):
+        if result.error and result.affects_breakers:
             outcomes.record_outcome(prepared.row.model, result.error, retry_after=result.retry_after)
 
 

@@ -63,15 +63,16 @@ class CallResult:
     upstream: str = ""
     retry_after: float | None = None
     stopped: bool = False
-    # A call that ended before it was sent costs nothing and does not affect breakers.
+    # A call that was never sent costs nothing.
     was_sent: bool = True
     tool_characters: int = 0
     first_token_ms: int | None = None
     total_ms: int = 0
 
     @property
-    def is_sent_to_its_end(self) -> bool:
-        return self.was_sent and not self.stopped
+    def affects_breakers(self) -> bool:
+        """Return whether the call was sent and not stopped, or the provider's key is missing."""
+        return (self.was_sent and not self.stopped) or self.error is FailureCode.NO_KEY
 
 
 def tooling_bytes(parameters: JsonObject) -> int:

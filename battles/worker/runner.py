@@ -32,8 +32,8 @@ logger = logging.getLogger(__name__)
 RENEWAL_INTERVAL_S = 2.0
 # One transaction claims so many turns at most, so that the first of them do not wait for long.
 MAX_CLAIMED_TOGETHER = 20
-# close() waits this long for turns that are being claimed; later ones keep their lease until it expires.
-CLAIM_TIMEOUT_S = 4.0
+# close() waits this long for claims and cancelled work; turns claimed later keep their lease until it expires.
+SHUTDOWN_TIMEOUT_S = 4.0
 # They wait for the database; waiting for models takes no thread.
 DATABASE_THREADS = 8
 
@@ -69,7 +69,10 @@ class Engine:
         self._run_blocking(self._run_background(work, "test of a model"))
 
     def run(self, work: Callable[[WorkerContext], Coroutine[object, None, None]], name: str) -> None:
-        """Start `work` on the loop and return; a no-op once closing. It has CLAIM_TIMEOUT_S after its cancellation."""
+        """Start `work` on the loop and return; a no-op once closing.
+
+        close() cancels it and waits SHUTDOWN_TIMEOUT_S.
+        """
         with self._closing_lock:
             if not self._closing:
                 work_future = self._submit(self._run_background(partial(work, self._context), name))
@@ -238,7 +241,7 @@ class Engine:
         for task in self._background:
             task.cancel()
         if ending := {*self._answers, *self._background}:
-            _, late = await asyncio.wait(ending, timeout=CLAIM_TIMEOUT_S)
+            _, late = await asyncio.wait(ending, timeout=SHUTDOWN_TIMEOUT_S)
         await _cancel_and_wait({*self._services, *late})
         await self._context.publisher.flush()
         await self._context.renderer.close()

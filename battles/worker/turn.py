@@ -31,8 +31,8 @@ from models_registry.providers import (
 
 logger = logging.getLogger(__name__)
 
-# Between two looks for a slot, if no message of a freed one comes: doubled each time.
-FIRST_PAUSE_S, MAX_PAUSE_S = 0.1, 1.0
+# Exponential backoff between attempts to get a slot, if no message of a freed one comes.
+FIRST_BACKOFF_S, MAX_BACKOFF_S = 0.1, 1.0
 _random = SystemRandom()
 
 
@@ -191,7 +191,7 @@ class TurnRunner:
             return call.request
         began = time.monotonic()
         first_s = call.request.deadlines["first"]
-        pause_s = FIRST_PAUSE_S
+        pause_s = FIRST_BACKOFF_S
         with self._context.slots.place(call.row.model.provider_id) as woken:
             while not self._stopped:
                 woken.clear()  # before the look: what is freed during it wakes the next one
@@ -202,7 +202,7 @@ class TurnRunner:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(pause_s * _random.uniform(0.5, 1)):
                         await woken.wait()
-                pause_s = min(pause_s * 2, MAX_PAUSE_S)
+                pause_s = min(pause_s * 2, MAX_BACKOFF_S)
         remaining_s = first_s - (time.monotonic() - began)
         return replace(call.request, deadlines={**call.request.deadlines, "first": remaining_s})
 

@@ -1,4 +1,7 @@
-"""Database access of turns being answered; each change checks the fencing token."""
+"""Database access of turns being answered.
+
+A worker's changes check the fencing token; those of sweeps and actions check the state.
+"""
 
 # Order of locks in every transaction here and in call_store: turns by pk, their answers, ended calls, sides and
 # battles; providers (slots) by pk; new calls; charges by pk; spending days by account; breakers by pk. A transaction

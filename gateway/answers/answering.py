@@ -7,7 +7,7 @@ from functools import partial
 
 from django.utils.translation import activate, get_language
 
-from battles.worker.call_outcomes import estimate_tokens
+from battles.worker.call_outcomes import set_token_counts
 from battles.worker.calls import CallResult, PreparedCall
 from common import logs
 from common.errors import ArenaError, ServiceAway
@@ -39,8 +39,8 @@ from gateway.threads import in_thread, in_thread_with_retry
 
 logger = logging.getLogger(__name__)
 
-# Between two looks for a slot: doubled each time.
-FIRST_PAUSE_S, MAX_PAUSE_S = 0.1, 1.0
+# Exponential backoff between attempts to get a slot.
+FIRST_BACKOFF_S, MAX_BACKOFF_S = 0.1, 1.0
 
 
 class Answer(CompletionResponse):
@@ -110,16 +110,16 @@ class Answer(CompletionResponse):
         return self._upstream
 
     async def _wait_for_slot(self) -> PreparedCall:
-        """Open a call, after at most half of the time until the first token. Raises ModelBusy."""
+        """Retry until a slot is free, for half of the first-token timeout. Raises ModelBusy and as open_call."""
         model = self._request.candidates.models[0]
         until = time.monotonic() + model.provider.deadlines["first"] / 2
-        pause_s = FIRST_PAUSE_S
+        pause_s = FIRST_BACKOFF_S
         while time.monotonic() + pause_s < until:
             await asyncio.sleep(pause_s)
             with suppress(NoSlot):
                 if prepared := await self._open(partial(calls.open_call, self._request, model)):
                     return prepared
-            pause_s = min(2 * pause_s, MAX_PAUSE_S)
+            pause_s = min(2 * pause_s, MAX_BACKOFF_S)
         raise ModelBusy(retry_after=RETRY_AFTER_S)
 
     async def _open(self, open_call: Callable[[], PreparedCall | None]) -> PreparedCall | None:
@@ -193,7 +193,7 @@ class Answer(CompletionResponse):
 
     def _completion(self, upstream: Upstream) -> CompletionPayload:
         result = upstream.result
-        estimate_tokens(upstream.prepared, result)
+        set_token_counts(upstream.prepared, result)
         row = upstream.prepared.row
         return completion_payload(
             self._request.exchange.public_id, created=self._created, model=row.model.slug,
@@ -232,7 +232,7 @@ class Answer(CompletionResponse):
         finish = finish_reason(result, has_tool_calls=bool(upstream.tool_calls))
         chunks = writer.delta({}, finish=finish)
         if self._request.chat.includes_usage:
-            estimate_tokens(upstream.prepared, result)
+            set_token_counts(upstream.prepared, result)
             chunks += writer.usage(usage_payload(upstream.prepared.row))
         return chunks + DONE
 

@@ -35,7 +35,8 @@ from gateway.slots import RequestSlot
 from gateway.threads import in_thread, in_thread_with_retry
 
 BATTLE = "battle"
-FIRST_PAUSE_S, MAX_PAUSE_S = 0.2, 2.0
+# Exponential backoff between queries for the finished turn.
+FIRST_BACKOFF_S, MAX_BACKOFF_S = 0.2, 2.0
 # Of both answers, with the time in the queue.
 MAX_WAIT_S = 600.0
 
@@ -137,7 +138,7 @@ class BattleAnswer(CompletionResponse):
 
     async def _wait(self) -> list[str] | None:
         """Return the answers from left to right once all are complete; None if one failed."""
-        until, pause_s = time.monotonic() + MAX_WAIT_S, FIRST_PAUSE_S
+        until, pause_s = time.monotonic() + MAX_WAIT_S, FIRST_BACKOFF_S
         while time.monotonic() < until:
             turn = await in_thread_with_retry(_finished_turn, self._battle.pk)
             if turn is not None:
@@ -146,7 +147,7 @@ class BattleAnswer(CompletionResponse):
                 by_side = sorted(answers, key=lambda answer: answer.side.position)
                 return [answer.text for answer in by_side] if is_complete else None
             await asyncio.sleep(pause_s)
-            pause_s = min(2 * pause_s, MAX_PAUSE_S)
+            pause_s = min(2 * pause_s, MAX_BACKOFF_S)
         return None
 
     def _usage(self, texts: list[str]) -> UsagePayload:

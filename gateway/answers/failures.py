@@ -8,7 +8,7 @@ MAX_RETRY_AFTER_S = 3_600.0
 
 
 def failure_error(code: FailureCode, retry_after: float | None = None) -> ArenaError:
-    """Return the refusal for a call that failed before its answer began."""
+    """Return the error to send for a failed call, also in the middle of a stream."""
     wait = min(retry_after or RETRY_AFTER_S, MAX_RETRY_AFTER_S)
     match code:
         case FailureCode.PROMPT_TOO_LONG:

@@ -17,7 +17,7 @@ MAX_DROPPED, MAX_DROPPED_CHARACTERS = 20, 60
 
 
 class CompletionResponse(LateResponse):
-    """JSON, or an event stream. slot: freed at its end, or with a response that never begins."""
+    """JSON, or an event stream. slot: freed at the end, or when a response that never begins is collected."""
 
     def __init__(self, slot: RequestSlot) -> None:
         super().__init__(iter(()), content_type="application/json", headers=HEADERS)
@@ -25,7 +25,7 @@ class CompletionResponse(LateResponse):
         self._created = int(time.time())
 
     async def end(self) -> None:
-        # Not left to the garbage collection, which may be far apart: an exception's traceback refers to the response.
+        # Now: an exception's traceback may keep this response alive until a later garbage collection.
         self._slot.free()
 
     def _set_stream(self, chunks: AsyncIterator[bytes]) -> None:

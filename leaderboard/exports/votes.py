@@ -39,7 +39,7 @@ def snapshot_moment(run: AggregationRun) -> Moment:
 
 
 def current_moment() -> Moment:
-    """Include votes of Overall in no snapshot yet."""
+    """Return Overall's votes as of now, also those that no snapshot has counted."""
     last_change = VoteChange.objects.aggregate(last=Max("number"))["last"] or 0
     last_order = Vote.objects.aggregate(last=Max("order"))["last"] or 0
     return Moment(OVERALL, last_order, last_change)
@@ -64,7 +64,7 @@ def batches(moment: Moment) -> Iterator[list[VoteRow]]:
 
 
 def new_pseudonyms() -> Callable[[str], str]:
-    """Pseudonyms are keyed hashes; the key is not stored."""
+    """Return a function from voter to pseudonym: a keyed hash whose random key is not stored."""
     key = secrets.token_bytes(32)
     return lambda voter: hashlib.blake2b(voter.encode(), digest_size=12, key=key).hexdigest()
 

@@ -38,7 +38,7 @@ def import_board(
     *,
     models: Mapping[str, LanguageModel],
     replace: bool = False,
-    on_progress: Callable[[int], None] = lambda votes: None,
+    on_progress: Callable[[int], None] = lambda rows: None,
 ) -> AggregationRun:
     """Store the table's votes and publish the board, in one transaction. models: by contestants' names.
 

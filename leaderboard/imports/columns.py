@@ -31,7 +31,7 @@ Moments = NDArray[np.datetime64]
 
 
 class NeedsRows(Exception):
-    """The table is to be read or refused by rows."""
+    """Raised when the table cannot be read by columns; it is then read, or its bad lines are named, by rows."""
 
 
 @dataclass

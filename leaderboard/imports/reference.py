@@ -22,8 +22,9 @@ OFFSET = 1000.0
 def fit_table(path: Path) -> dict[str, Any]:
     """Return scores of plain maximum likelihood, mean 1000, with plain sandwich errors, in the order of `models`.
 
-    `ours` is None when some model has no finite score; `elo_k32_1500`, in the order of lines, without single votes;
-    `style` without style counts. Raises the first BadLine as ValueError, NotATable and OSError.
+    None: `ours` and `style` when some model has no finite score; `style` also without style counts or with a separating
+    feature; `elo_k32_1500`, in the order of lines, when a row stands for several votes.
+    Raises the first BadLine as ValueError, NotATable and OSError.
     """
     try:
         ballots, has_style = _read_columns(path)

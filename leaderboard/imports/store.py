@@ -37,7 +37,7 @@ class BadTable(ValueError):
 
 
 def store_votes(board: ImportedBoard, path: Path, *, on_progress: Callable[[int], None]) -> int:
-    """Store the file's votes as the board's current edition, all or none; return how many.
+    """Store the file's votes as the board's current edition, all or none; return the number of rows.
 
     on_progress: called with the number of rows after each batch. Needs a transaction. Raises BadTable, NotATable and
     OSError.

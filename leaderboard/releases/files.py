@@ -61,7 +61,7 @@ def write_files(release: DataRelease, folder: Path) -> list[WrittenFile]:
     return [*written, _write(folder / CHECKSUMS, checksums.encode())]
 
 
-def released_texts(folder: Path) -> list[int]:
+def released_orders(folder: Path) -> list[int]:
     """Return the numbers of the votes whose conversations were written."""
     lines = folder / "conversations.jsonl"
     if not lines.exists():

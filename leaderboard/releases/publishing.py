@@ -13,7 +13,7 @@ from django.db.models import Q
 from battles.models import Vote
 from leaderboard.counting import schedule
 from leaderboard.models import DataPolicy, DataRelease, ReleasedText, ReleaseFile
-from leaderboard.releases.files import CONVERSATION_FILES, released_texts, write_files
+from leaderboard.releases.files import CONVERSATION_FILES, released_orders, write_files
 
 logger = logging.getLogger(__name__)
 
@@ -49,8 +49,8 @@ def _publish(release: DataRelease, lease_until: datetime) -> None:
     try:
         with tempfile.TemporaryDirectory() as folder:
             _store_files(release, Path(folder), stored)
-            texts = released_texts(Path(folder))
-        is_published = _finish(release, lease_until, stored, texts)
+            orders = released_orders(Path(folder))
+        is_published = _finish(release, lease_until, stored, orders)
     except Exception:
         logger.exception("the release %s was not written", release)
         claimed.update(state=DataRelease.State.PLANNED, lease_until=None)
@@ -74,8 +74,8 @@ def _store_files(release: DataRelease, folder: Path, stored: list[ReleaseFile]) 
 
 
 @transaction.atomic
-def _finish(release: DataRelease, lease_until: datetime, stored: list[ReleaseFile], texts: list[int]) -> bool:
-    """Publish the files, note the votes of their `texts`, and remove earlier texts; False if the lease is lost."""
+def _finish(release: DataRelease, lease_until: datetime, stored: list[ReleaseFile], orders: list[int]) -> bool:
+    """Publish the files, store which votes' texts they have, remove earlier texts; False if the lease is lost."""
     now = schedule.database_now()
     published = DataRelease.objects.filter(pk=release.pk, lease_until=lease_until).update(
         state=DataRelease.State.PUBLISHED,
@@ -87,7 +87,7 @@ def _finish(release: DataRelease, lease_until: datetime, stored: list[ReleaseFil
     if not published:
         return False
     ReleaseFile.objects.bulk_create(stored)
-    votes = Vote.objects.numbered(texts).values_list("pk", flat=True)
+    votes = Vote.objects.numbered(orders).values_list("pk", flat=True)
     ReleasedText.objects.bulk_create(
         [ReleasedText(vote_id=vote, release=release) for vote in votes], ignore_conflicts=True, batch_size=5_000
     )

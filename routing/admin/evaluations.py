@@ -56,7 +56,7 @@ class RouterEvaluationAdmin(ReadOnlyAdmin):
         else:
             rows = [
                 ["AIQ", number(result.get("area"))],
-                [_("same choice after rephrasing"), percent(result.get("same_target"))],
+                [_("same choice after changes of case, spacing and quotes"), percent(result.get("same_target"))],
                 [_("Brier score"), number(result.get("calibration", {}).get("brier"), 4)],
                 [_("calibration error"), number(result.get("calibration", {}).get("error"), 4)],
             ]

@@ -87,12 +87,12 @@ class RoutingThresholds(models.Model):
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
     min_confidence = models.FloatField(
-        _("confidence of an answer, at least"), default=0.6, validators=_SHARE,
-        help_text=_("Below it, a battle is offered where the caller allows one."),
+        _("confidence of a choice, at least"), default=0.6, validators=_SHARE,
+        help_text=_("Below it, the page says that the arena is not sure. The choice stays the same."),
     )  # fmt: skip
     max_explored_share = models.FloatField(
         _("share of battles in an hour, at most"), default=0.2, validators=_SHARE,
-        help_text=_("Of the decisions that a rule did not make."),
+        help_text=_("Of the decisions that could start a battle."),
     )  # fmt: skip
     stay_margin = models.FloatField(
         _("gain needed to change the model of a conversation"), default=0.15, validators=_SHARE,

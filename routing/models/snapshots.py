@@ -68,7 +68,7 @@ class RouterEvaluation(models.Model):
     # Name of the file, or "" for the arena's votes.
     source = models.CharField(max_length=200, blank=True)
     votes = models.PositiveIntegerField(default=0)
-    # routing.learning.evaluation's table, figures and curves.
+    # routing.training.replaying.ReplayResult, or routing.training.two_models.GapResult for a file.
     result = models.JSONField(default=dict)
     created_at = models.DateTimeField(db_default=Now())
 

@@ -17,7 +17,7 @@ from routing.training.vote_log import VoteLog, read_votes
 REPLAYED_DIALS = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Share of the votes that is trained on by default, the oldest.
 TRAINED_SHARE = 0.8
-MAX_REPHRASED = 200
+MAX_PERTURBED = 200
 _SEED = 1
 
 
@@ -178,8 +178,8 @@ class _Replay:
     def _same_target(self, chances: Floats) -> float:
         """Return how often the choice stays after changes of case, spacing, quotes and invisible characters."""
         same = []
-        for place, row in enumerate(self.later[:MAX_REPHRASED].tolist()):
-            for change in _REPHRASINGS:
+        for place, row in enumerate(self.later[:MAX_PERTURBED].tolist()):
+            for change in _PERTURBATIONS:
                 texts = [change(text) for text in self.log.prompts[row]]
                 theta = self.router.scores(self.models, self.log.labels[row], texts).theta
                 changed = win_chances(theta, self.weights, self.router.tie_factor)
@@ -187,7 +187,7 @@ class _Replay:
         return float(np.mean(same))
 
 
-_REPHRASINGS: tuple[Callable[[str], str], ...] = (
+_PERTURBATIONS: tuple[Callable[[str], str], ...] = (
     str.upper,
     lambda text: text.replace(" ", "  ") + "\n",
     lambda text: text.replace(" ", " \u200b"),

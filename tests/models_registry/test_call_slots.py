@@ -83,7 +83,7 @@ def battle_with_one_slot(provider: FakeProvider) -> Battle:
 
 
 def test_freed_slot_wakes_waiting_call(fake_provider: FakeProvider, engine: Engine, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(turn, "FIRST_PAUSE_S", 60.0)  # no look by itself
+    monkeypatch.setattr(turn, "FIRST_BACKOFF_S", 60.0)  # no attempt by itself
     wait_for(lambda: dict(valkey.connection().pubsub_numsub(slot_queue.CHANNEL))[slot_queue.CHANNEL])
     engine.answer(battle_with_one_slot(fake_provider).turns.get().pk)
     assert set(Call.objects.values_list("state", "error")) == {("done", "")}

@@ -72,7 +72,7 @@ class Command(BaseCommand):
             details,
             models=read_mapping(as_models) if as_models else {},
             replace=replace,
-            on_progress=lambda rows: self.stderr.write(f"{rows:,} lines", ending="\r"),
+            on_progress=lambda rows: self.stderr.write(f"{rows:,} rows", ending="\r"),
         )
         self.stdout.write(
             f"Board {run.scope}: {run.votes_counted:,} votes on {run.standings.count()} models, snapshot "

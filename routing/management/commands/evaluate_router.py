@@ -50,7 +50,8 @@ class Command(BaseCommand):
         area = "–" if result["area"] is None else f"{result['area']:.3f}"
         self.stdout.write(
             f"AIQ {area}; Brier {result['calibration']['brier']:.4f}, calibration error "
-            f"{result['calibration']['error']:.4f}; same choice after rephrasing {result['same_target']:.1%}"
+            f"{result['calibration']['error']:.4f}; "
+            f"same choice after changes of case, spacing and quotes {result['same_target']:.1%}"
         )
         for each in result["calibration"]["bins"]:
             self.stdout.write(
