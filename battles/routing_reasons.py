@@ -29,7 +29,6 @@ SENTENCES: dict[str, Promise] = {
     "rule": _("A rule of this arena decides which model answers such a question."),
     "rule_battle": _("A rule of this arena asks you to compare two models here."),
     "stay": _("The model of the last answer continues."),
-    "stay_pair": _("The two models of the last answers continue."),
     "tools": _("The model continues until its tool calls are answered."),
     "moved": _("The model of the last answer is not available for this question, so another one continues."),
     "better": _("The subject changed, and another model is clearly better at it."),

@@ -33,10 +33,10 @@ class Candidates:
         """Return models to fall back to. Those of a conversation's next best choice are only decided now."""
         if self.routing_request is None or self.routed is None or self.routed.target != Target.STAY:
             return list(self.models[1:])
-        if self.routing_request.staying is not None and self.routing_request.staying.in_tool_loop:
+        if self.routing_request.previous is not None and self.routing_request.previous.in_tool_loop:
             return []
         try:
-            anew = route(replace(self.routing_request, staying=None, records=False), actor)
+            anew = route(replace(self.routing_request, previous=None, records=False), actor)
         except ArenaError:
             return []
         return [model for model in (*anew.models, *anew.next_models) if model not in self.models]
@@ -56,7 +56,7 @@ def find_candidates(chat: ChatBody, caller: Caller, *, digest: str) -> Candidate
         max_cost=chat.max_cost,
         allow_battle=False,
         fast=chat.model == FAST,
-        staying=sessions.find_staying(digest, chat),
+        previous=sessions.find_previous_answer(digest, chat),
         token=caller.token.pk,
     )
     routed = route(routing_request, caller.actor)

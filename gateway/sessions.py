@@ -11,7 +11,7 @@ from django.utils.crypto import salted_hmac
 
 from accounts.models import ApiToken
 from battles.labels import Labels
-from battles.prompting.routing import Staying
+from battles.prompting.routing import PreviousAnswer
 from common.valkey.connections import UNREACHABLE, connection, fail_fast
 from gateway.parsing.chat import ChatBody
 
@@ -38,7 +38,7 @@ def session_digest(token: ApiToken, chat: ChatBody, header: str) -> str:
     return salted_hmac("gateway.sessions", f"{token.pk}:{session}", algorithm="sha256").hexdigest()
 
 
-def find_staying(digest: str, chat: ChatBody) -> Staying | None:
+def find_previous_answer(digest: str, chat: ChatBody) -> PreviousAnswer | None:
     try:
         with fail_fast():
             stored = connection().get(_key(digest))
@@ -48,8 +48,8 @@ def find_staying(digest: str, chat: ChatBody) -> Staying | None:
     if not isinstance(stored, str):
         return None
     last = msgspec.json.decode(stored, type=LastAnswer)
-    return Staying(
-        models=(last.model,), labels=Labels(tuple(last.categories), last.language),
+    return PreviousAnswer(
+        model=last.model, labels=Labels(tuple(last.categories), last.language),
         idle_s=max(0.0, time.time() - last.at), in_tool_loop=chat.is_in_tool_loop,
     )  # fmt: skip
 

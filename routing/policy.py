@@ -6,12 +6,12 @@ from random import SystemRandom
 
 from accounts.actor import Actor
 from battles.prompting.lineup import draw_models
-from battles.prompting.routing import Routed, RoutingRequest, Staying, Target
+from battles.prompting.routing import PreviousAnswer, Routed, RoutingRequest, Target
+from routing.conversation import has_new_subject, is_recent, previous_model
 from routing.learned_choice import choose_freely, find_better
 from routing.models import Rule
 from routing.question import Question
 from routing.refusals import no_model, unavailable
-from routing.staying import continues, has_new_subject, staying_models
 
 _random = SystemRandom()
 
@@ -27,15 +27,15 @@ def decide(request: RoutingRequest, actor: Actor) -> Routed:
 
 
 def _decide(question: Question) -> Routed:
-    rule, staying = question.rule, question.request.staying
-    if staying is not None and staying.in_tool_loop:
-        return _stay(question, staying, "tools")
+    rule, previous = question.rule, question.request.previous
+    if previous is not None and previous.in_tool_loop:
+        return _stay(question, previous, "tools")
     if rule is not None and rule.target == Rule.Target.MODEL:
         return _model_of_rule(question, rule)
     if not question.allowed.rows:
         raise no_model(question.allowed, question.request)
-    if staying is not None and continues(staying):
-        return _stay_or_move(question, staying)
+    if previous is not None and is_recent(previous):
+        return _stay_or_move(question, previous)
     if rule is not None and rule.target == Rule.Target.ARENA and question.may_battle:
         return _battle_of_rule(question, rule)
     return choose_freely(question)
@@ -68,26 +68,19 @@ def _battle_of_rule(question: Question, rule: Rule) -> Routed:
     return replace(routed, propensity=pair.propensity)
 
 
-def _stay(question: Question, staying: Staying, reason: str) -> Routed:
+def _stay(question: Question, previous: PreviousAnswer, reason: str) -> Routed:
     """Raises NoModelAvailable."""
-    models = staying_models(staying)
-    is_pair = len(models) > 1
-    routed = question.routed(
-        Target.ARENA if is_pair else Target.STAY,
-        models,
-        f"{reason}_pair" if is_pair and reason == "stay" else reason,
-        policy="stay",
-        confidence=question.type.confidence,
-    )
-    row = question.found.table.rows.get(models[0].slug)
-    return routed if row is None or is_pair else replace(routed, alternatives=(question.found.alternative(row),))
+    model = previous_model(previous)
+    routed = question.routed(Target.STAY, (model,), reason, policy="stay", confidence=question.type.confidence)
+    row = question.found.table.rows.get(model.slug)
+    return routed if row is None else replace(routed, alternatives=(question.found.alternative(row),))
 
 
-def _stay_or_move(question: Question, staying: Staying) -> Routed:
-    if not question.allowed.places.keys() >= set(staying.models):
+def _stay_or_move(question: Question, previous: PreviousAnswer) -> Routed:
+    if previous.model not in question.allowed.places:
         return replace(choose_freely(question, explores=False), reason="moved")
-    if len(staying.models) == 1 and has_new_subject(staying.labels, question.labels):
-        better = find_better(question, than=staying.models[0])
+    if has_new_subject(previous.labels, question.labels):
+        better = find_better(question, than=previous.model)
         if better is not None:
             return better
-    return _stay(question, staying, "stay")
+    return _stay(question, previous, "stay")

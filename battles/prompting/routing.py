@@ -26,13 +26,13 @@ NO_LABELS = Labels()
 
 
 @dataclass(frozen=True)
-class Staying:
-    """Models of a conversation's last answer: one, or the pair of a battle.
+class PreviousAnswer:
+    """The last answer of a conversation.
 
-    models: ids. labels: of the prompts before the last one. in_tool_loop: the last message is a tool's result.
+    model: id. labels: of the prompts before the last one. in_tool_loop: the last message is a tool's result.
     """
 
-    models: tuple[int, ...]
+    model: int
     labels: Labels = NO_LABELS
     idle_s: float = 0.0
     in_tool_loop: bool = False
@@ -59,7 +59,7 @@ class RoutingRequest:
     models: tuple[str, ...] = ()
     allow_battle: bool = True
     fast: bool = False
-    staying: Staying | None = None
+    previous: PreviousAnswer | None = None
     token: int | None = None
     records: bool = True
 

@@ -8,7 +8,7 @@ from accounts.actor import Actor
 from battles.errors import NoModelAvailable, NoModelFits
 from battles.labels import Labels
 from battles.prompting.auto_options import RoutingContext
-from battles.prompting.routing import RoutingRequest, Staying, Target, route
+from battles.prompting.routing import PreviousAnswer, RoutingRequest, Target, route
 from common.errors import InvalidInput
 from models_registry.models import Breaker, LanguageModel, Price, Provider
 from routing.models import RoutingThresholds, Rule
@@ -187,9 +187,9 @@ def test_follow_ups_stay_for_ten_turns(models, monkeypatch):
     prompts = CHAT.prompts
     for turn in range(10):
         prompts = (*prompts, f"And what about the number {turn}?")
-        routed = route(replace(CHAT, prompts=prompts, staying=Staying((first.pk,)), allow_battle=True), ANYBODY)
+        routed = route(replace(CHAT, prompts=prompts, previous=PreviousAnswer(first.pk), allow_battle=True), ANYBODY)
         assert (routed.target, routed.models, routed.reason) == (Target.STAY, (cheap,), "stay")
-    rested = replace(CHAT, staying=Staying((first.pk,), idle_s=3601))
+    rested = replace(CHAT, previous=PreviousAnswer(first.pk, idle_s=3601))
     assert chosen(rested) == ("model", "dear", "best")
 
 
@@ -199,7 +199,7 @@ def test_follow_up_moves_only_for_a_reason(models, monkeypatch):
     trained.hold(
         monkeypatch, {cheap: 1.0, good: 1.2, dear: 0.0}, by_label={"coding": {good.pk: 1.5}, "maths": {good.pk: 4.0}}
     )
-    stays = replace(CHAT, staying=Staying((cheap.pk,), labels=chat))
+    stays = replace(CHAT, previous=PreviousAnswer(cheap.pk, labels=chat))
     code = replace(stays, prompts=CODE.prompts)
     assert chosen(code) == ("stay", "cheap", "stay")  # a new subject, but hardly a gain
     maths = replace(stays, labels=Labels(("maths",), "en"))
@@ -215,8 +215,8 @@ def test_tool_loop_never_changes_the_model(models, monkeypatch):
     trained.hold(monkeypatch, {cheap: 0.0, good: 1.0, dear: 5.0})
     Rule.objects.create(target="model", model=dear, is_active=True)
     Breaker.objects.create(model=cheap, **OPEN)
-    loop = Staying((cheap.pk,), labels=Labels(("maths",), "fr"), idle_s=9999, in_tool_loop=True)
-    asked = replace(CODE, needs_tools=True, staying=loop, max_cost=Decimal("1e-9"))
+    loop = PreviousAnswer(cheap.pk, labels=Labels(("maths",), "fr"), idle_s=9999, in_tool_loop=True)
+    asked = replace(CODE, needs_tools=True, previous=loop, max_cost=Decimal("1e-9"))
     assert chosen(asked) == ("stay", "cheap", "tools")
     LanguageModel.objects.filter(pk=cheap.pk).update(status="retired")
     with pytest.raises(NoModelAvailable):

@@ -1,16 +1,18 @@
+"""Which model goes on with a conversation."""
+
 from battles.labels import UNDETERMINED, Labels
-from battles.prompting.routing import Staying
+from battles.prompting.routing import PreviousAnswer
 from models_registry import drawable_cache
 from models_registry.models import LanguageModel
 from routing.query_types import FORMS
 from routing.refusals import unavailable
 
-# A conversation that paused for longer is decided anew.
+# A conversation that paused for longer is decided anew. The gateway remembers answers for SESSION_TTL_S, as long.
 MAX_IDLE_S = 3600
 
 
-def continues(staying: Staying) -> bool:
-    return bool(staying.models) and staying.idle_s < MAX_IDLE_S
+def is_recent(previous: PreviousAnswer) -> bool:
+    return previous.idle_s < MAX_IDLE_S
 
 
 def has_new_subject(before: Labels, now: Labels) -> bool:
@@ -19,9 +21,9 @@ def has_new_subject(before: Labels, now: Labels) -> bool:
     return len(languages) == 2 or not (set(now.categories) - FORMS) <= set(before.categories)
 
 
-def staying_models(staying: Staying) -> tuple[LanguageModel, ...]:
-    """Return the models, also while their breakers are open. Raises NoModelAvailable if one is no longer offered."""
+def previous_model(previous: PreviousAnswer) -> LanguageModel:
+    """Return the model, also while its breaker is open. Raises NoModelAvailable if it is no longer offered."""
     offered = {model.pk: model for model in drawable_cache.cached_roster().choosable}
-    if not staying.models or not offered.keys() >= set(staying.models):
+    if previous.model not in offered:
         raise unavailable()
-    return tuple(offered[pk] for pk in staying.models)
+    return offered[previous.model]
