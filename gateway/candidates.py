@@ -54,6 +54,7 @@ def find_candidates(chat: ChatBody, caller: Caller, *, digest: str) -> Candidate
         context=chat.context,
         dial=dial_of(chat),
         max_cost=chat.max_cost,
+        max_first_token_ms=chat.max_first_token_ms,
         allow_battle=False,
         fast=chat.model == FAST,
         previous=sessions.find_previous_answer(digest, chat),

@@ -192,7 +192,7 @@ def _fastest(found: Candidates) -> Candidates:
     if not waits:
         return found
     kept = sorted(waits, key=lambda row: waits[row])[: max(MIN_FAST, round(len(waits) * FAST_SHARE))]
-    return found.without([row for row in found.rows if row not in kept], "first_token")
+    return found.without([row for row in found.rows if row not in kept], "not_fast")
 
 
 def _keep(found: Candidates, mask: Mask, reason: str) -> Candidates:

@@ -14,6 +14,7 @@ from routing.candidates import Candidates
 _SENTENCES = {
     "cost": ("max_cost", _("No model answers for so little. Raise the limit of cost.")),
     "first_token": ("max_first_token_ms", _("No model is known to be that fast. Raise the limit of time.")),
+    "not_fast": ("model", _("A rule of this arena names a model that is not among the fastest. Use the model “auto”.")),
     "context": ("prompt", _("The conversation is too long for every model that fits otherwise.")),
     "tools": (
         "tools",
@@ -33,7 +34,7 @@ def no_model(found: Candidates, request: RoutingRequest) -> ArenaError:
     others = [model for model in drawable_cache.cached_roster().choosable if model.slug not in found.table.rows]
     if not reasons or any(fits(model, request) for model in others):
         return unavailable()
-    if "budget" in reasons and not reasons & {"cost", "first_token"}:
+    if "budget" in reasons and not reasons & {"cost", "first_token", "not_fast"}:
         return BudgetReached(retry_after=seconds_until_tomorrow())
     field, sentence = next(_SENTENCES[reason] for reason in _SENTENCES if reason in reasons)
     return NoModelFits(sentence, fields={field: [str(sentence)]})

@@ -16,6 +16,8 @@ DIALS = {"cheap": 0.2, "balanced": 0.5, "best": 1.0}
 DIAL_LABELS: dict[str, Promise] = {"cheap": _("Low cost"), "balanced": _("Balanced"), "best": _("Best answer")}
 DEFAULT_DIAL = DIALS["balanced"]
 MAX_WORKFLOW_CHARACTERS = 40
+# An hour.
+MAX_FIRST_TOKEN_MS = 3_600_000
 
 
 class StoredContext(TypedDict, total=False):

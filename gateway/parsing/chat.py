@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from battles.prompting.auto_options import DIALS, MAX_WORKFLOW_CHARACTERS, RoutingContext
+from battles.prompting.auto_options import DIALS, MAX_FIRST_TOKEN_MS, MAX_WORKFLOW_CHARACTERS, RoutingContext
 from common.payload_types import JsonObject
 from gateway.parsing.fields import BadField, Fields
 from gateway.parsing.json_body import decode_body, strings_in
@@ -29,6 +29,7 @@ class ChatBody:
     includes_usage: bool
     dial: float | None
     max_cost: Decimal | None
+    max_first_token_ms: int | None
     allow_battle: bool
     data_loaded: bool
     workflow: str
@@ -91,6 +92,7 @@ def parse_chat(body: bytes, *, max_prompt: int, max_characters: int) -> ChatBody
         includes_usage=includes_usage,
         dial=_dial(metadata),
         max_cost=_max_cost(metadata),
+        max_first_token_ms=_max_first_token_ms(metadata),
         allow_battle=_flag(metadata, "allow_battle"),
         data_loaded=_flag(metadata, "data_loaded"),
         workflow=metadata.text("workflow", max_length=MAX_WORKFLOW_CHARACTERS) if metadata else "",
@@ -161,6 +163,18 @@ def _max_cost(metadata: Fields | None) -> Decimal | None:
     if not dollars.is_finite() or not 0 < dollars <= 1_000_000:
         raise BadField("“metadata.max_cost” must be an amount of US dollars above 0.", "metadata.max_cost")
     return dollars
+
+
+def _max_first_token_ms(metadata: Fields | None) -> int | None:
+    """Return an integer, or its text: OpenAI's client types metadata as texts."""
+    value = metadata.take("max_first_token_ms") if metadata else None
+    if value is None:
+        return None
+    written = "" if isinstance(value, bool) else str(value)[:10]
+    if not (written.isascii() and written.isdigit() and 0 < int(written) <= MAX_FIRST_TOKEN_MS):
+        sentence = f"“metadata.max_first_token_ms” must be a number of milliseconds, at most {MAX_FIRST_TOKEN_MS}."
+        raise BadField(sentence, "metadata.max_first_token_ms")
+    return int(written)
 
 
 def _flag(metadata: Fields | None, name: str) -> bool:

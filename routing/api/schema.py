@@ -13,7 +13,8 @@ OPERATIONS: Operations = {
         description="Starts nothing and calls no model. Send `prompt`, or `messages` in OpenAI's shape, with images as "
         "data URLs. `context` has facts that rules decide by: the application has `tools`, it has `data_loaded`, it is "
         "in a `workflow`. `dial` is a number from 0 (cheapest) to 1 (best), or `cheap`, `balanced` or `best`. "
-        "`max_cost` limits the expected US dollars of the answer; `models` narrows the choice. With the target `arena` "
+        "`max_cost` limits the expected US dollars of the answer, `max_first_token_ms` the model's usual time until "
+        "its first text; `models` narrows the choice. With the target `arena` "
         "the question is worth a battle: the models stay hidden until its vote. `POST sessions/` with the mode `auto` "
         "decides and starts it. Of the prompt nothing is stored.",
         takes=RouteRequestSerializer,

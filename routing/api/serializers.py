@@ -2,7 +2,7 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from battles.api.routing_fields import ContextSerializer, DialField, max_cost_field
-from battles.prompting.auto_options import DEFAULT_DIAL, RoutingContext
+from battles.prompting.auto_options import DEFAULT_DIAL, MAX_FIRST_TOKEN_MS, RoutingContext
 from battles.prompting.routing import RoutingRequest
 from common.api.fields import ChoiceField, TextField
 from common.payload_types import JsonObject
@@ -18,6 +18,9 @@ class RouteRequestSerializer(serializers.Serializer[None]):
     context = ContextSerializer(default=RoutingContext)  # type: ignore[assignment]  # hides Field.context
     dial = DialField(default=DEFAULT_DIAL)
     max_cost = max_cost_field()
+    max_first_token_ms = serializers.IntegerField(
+        min_value=1, max_value=MAX_FIRST_TOKEN_MS, required=False, allow_null=True, default=None
+    )
     models = serializers.ListField(child=serializers.CharField(max_length=120), default=list, max_length=MAX_MODELS)
 
     def validate(self, data: JsonObject) -> JsonObject:
@@ -41,6 +44,7 @@ class RouteRequestSerializer(serializers.Serializer[None]):
             context=data["context"],
             dial=data["dial"],
             max_cost=data["max_cost"],
+            max_first_token_ms=data["max_first_token_ms"],
             models=tuple(dict.fromkeys(data["models"])),
             token=token,
         )

@@ -11,6 +11,7 @@ from battles.prompting.auto_options import RoutingContext
 from battles.prompting.routing import PreviousAnswer, RoutingRequest, Target, route
 from common.errors import InvalidInput
 from models_registry.models import Breaker, LanguageModel, Price, Provider
+from routing.call_medians import CallMedians, call_medians
 from routing.models import RoutingThresholds, Rule
 from routing.policy import decide
 from tests import make
@@ -70,6 +71,14 @@ def test_limits_of_cost_and_time_are_hard(models, monkeypatch):
     with pytest.raises(NoModelFits) as refusal:  # no call was ever timed
         route(replace(CHAT, max_first_token_ms=50), ANYBODY)
     assert list(refusal.value.fields) == ["max_first_token_ms"]
+
+
+def test_fast_mode_names_the_rule_of_a_slow_model(models):
+    call_medians._store(CallMedians({}, {model.pk: 100 * place for place, model in enumerate(models, start=1)}))
+    Rule.objects.create(target="model", model=models[2], is_active=True)
+    with pytest.raises(NoModelFits) as refusal:
+        route(replace(CHAT, fast=True), ANYBODY)
+    assert list(refusal.value.fields) == ["model"]
 
 
 def test_unknown_price_is_over_a_limit_of_cost(models, monkeypatch):

@@ -7,6 +7,7 @@ from django.test import Client
 from accounts.models import ApiToken, Scope
 from battles.models import RoutingDecision
 from models_registry.models import LanguageModel
+from routing.call_medians import CallMedians, call_medians
 from routing.models import RouterSnapshot, Rule
 from tests import make
 from tests.routing import trained
@@ -80,6 +81,13 @@ def test_decision_for_a_battle_hides_its_pair(api, models):
         assert not any(name in answer.content.decode().lower() for name in ("ada", "bob", "cyd"))
 
 
+def test_limit_of_time_leaves_models_that_are_as_fast(api, models):
+    call_medians._store(CallMedians({}, {models[0].pk: 900, models[1].pk: 300}))
+    assert ask(api, {"prompt": "Name three rivers.", "max_first_token_ms": 500}).json()["model"] == "bob"
+    refusal = ask(api, {"prompt": "Name three rivers.", "max_first_token_ms": 100})
+    assert (refusal.status_code, list(refusal.json()["fields"])) == (400, ["max_first_token_ms"])
+
+
 def test_rule_for_tools_and_data_names_its_model(api, models):
     Rule.objects.create(target="model", model=models[1], needs_tools="yes", is_active=True)
     Rule.objects.create(target="model", model=models[2], data_loaded="yes", is_active=True)
@@ -110,6 +118,7 @@ BAD_BODIES: list[Any] = [
     {"prompt": "a", "dial": "nan"}, {"prompt": "a", "dial": -0.1}, {"prompt": "a", "dial": True},
     {"prompt": "a", "dial": [0.5]}, {"prompt": "a", "dial": None}, {"prompt": "a", "dial": 10**400},
     {"prompt": "a", "max_cost": "NaN"}, {"prompt": "a", "max_cost": -1}, '{"prompt": "a", "max_cost": 1e400}',
+    {"prompt": "a", "max_first_token_ms": 0}, {"prompt": "a", "max_first_token_ms": "soon"},
     {"prompt": "a", "max_cost": "1e400"}, {"prompt": "a", "max_cost": {}},
     {"prompt": "a", "models": ["unknown"]}, {"prompt": "a", "models": ["draft"]}, {"prompt": "a", "models": "ada"},
     {"prompt": "a", "models": ["retired"]}, {"prompt": "a", "models": ["ada\x00"]}, {"prompt": "a", "models": [[]]},
