@@ -83,15 +83,15 @@ def stylesheet(light: str, dark: str) -> str:
     return "\n".join([":root {", *lines, "}", ""])
 
 
-def theme_of(light: str, dark: str) -> str:
-    """Return the name of the stylesheet's version: both colours, and a digest of what this release makes of them."""
+def stylesheet_key(light: str, dark: str) -> str:
+    """Return the key of the stylesheet's URL: both colours, and a digest of the text."""
     digest = hashlib.sha256(stylesheet(light, dark).encode()).hexdigest()[:8]
     return f"{light[1:]}-{dark[1:]}-{digest}"
 
 
-def colours_of(theme: str) -> tuple[str, str] | None:
-    """Return both colours of a theme's name; None where an operator could not have chosen them."""
-    light, dark = (f"#{part}" for part in [*theme.split("-"), "", ""][:2])
+def parse_stylesheet_key(key: str) -> tuple[str, str] | None:
+    """Return both colours; None if the key is malformed or a colour has less than MIN_CONTRAST."""
+    light, dark = (f"#{part}" for part in [*key.split("-"), "", ""][:2])
     if not (is_colour(light) and is_colour(dark)):
         return None
     is_allowed = min(LIGHT.contrast_of(light), DARK.contrast_of(dark)) >= MIN_CONTRAST

@@ -23,7 +23,7 @@ class Logo:
 
 @dataclass(frozen=True)
 class Site:
-    """chosen_name: "" without one. theme: see colours.theme_of. pages: newest version number of each shown page.
+    """chosen_name: "" without one. pages: newest version number of each shown page.
 
     required_terms: lowest version of the terms that people must have accepted; 0: none.
     """
@@ -39,8 +39,8 @@ class Site:
         return self.chosen_name or _("Arena")
 
     @property
-    def theme(self) -> str:
-        return colours.theme_of(*self.accent) if self.accent else ""
+    def stylesheet_key(self) -> str:
+        return colours.stylesheet_key(*self.accent) if self.accent else ""
 
     @property
     def terms(self) -> int:

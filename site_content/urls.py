@@ -6,7 +6,7 @@ app_name = "site_content"
 
 urlpatterns = [
     # Without signing in, also on a private site.
-    path("site/accent/<str:theme>.css", views.accent, name="accent"),
+    path("site/accent/<str:key>.css", views.accent, name="accent"),
     path("site/logo/<str:digest>.png", views.logo, name="logo"),
     path("site/icon/<str:digest>.png", views.icon, name="icon"),
     path("site/<str:page>/", views.page, name="page"),

@@ -21,13 +21,13 @@ FOREVER = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Ty
 
 
 @require_safe
-def accent(request: HttpRequest, theme: str) -> HttpResponse:
-    """Return the stylesheet of a theme, which its address describes; no query."""
-    chosen = colours.colours_of(theme)
+def accent(request: HttpRequest, key: str) -> HttpResponse:
+    """Return the stylesheet of the key's colours, without a query."""
+    chosen = colours.parse_stylesheet_key(key)
     if chosen is None:
         raise Http404
-    # During an update, another release may have made the address: its colours come from there.
-    headers = FOREVER if colours.theme_of(*chosen) == theme else {"Cache-Control": "public, no-cache"}
+    # During an update, another release may have made the URL: caches must ask again.
+    headers = FOREVER if colours.stylesheet_key(*chosen) == key else {"Cache-Control": "public, no-cache"}
     return HttpResponse(colours.stylesheet(*chosen), content_type="text/css; charset=utf-8", headers=headers)
 
 

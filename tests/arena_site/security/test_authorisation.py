@@ -239,7 +239,7 @@ def test_public_urls_are_equal_for_all(others: dict[str, Client]):
     world = api_fixtures.create_world(make.visitor(), with_boards=True)
     del others["another's program"]  # pages know no tokens
     for address in url_access.OPEN:
-        ids = {"slug": "ada", "a": "ada", "b": "bob", "digest": "0", "rest": "nothing/", "theme": "", "page": "terms"}
+        ids = {"slug": "ada", "a": "ada", "b": "bob", "digest": "0", "rest": "nothing/", "key": "", "page": "terms"}
         path = address.format(**ids, public_id=world.ids["snapshots"][0])
         if path.startswith(("/api/", "/leaderboard/")):
             answers = {who: ask(client, "GET", path) for who, client in others.items()}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from site_content.colours import dark_colour, theme_of
+from site_content.colours import dark_colour, stylesheet_key
 from tests.browser.helpers.arenas import ask, draw_only_echoes
 from tests.browser.helpers.axe import FRAME, WIDE, violations_in_each_theme, violations_of_colours
 from tests.fake_provider import PAUSE, FakeProvider
@@ -176,7 +176,7 @@ def test_ugliest_accents_have_enough_contrast(arena: Arena, page: Page):
 def violations_with_accents(page: Page) -> list[str]:
     found, accents = [], set()
     for light, dark in UGLIEST:
-        page.add_style_tag(url=f"/site/accent/{theme_of(light, dark)}.css")
+        page.add_style_tag(url=f"/site/accent/{stylesheet_key(light, dark)}.css")
         accents.add(page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--accent')"))
         found += violations_of_colours(page)
     assert len(accents) == len(UGLIEST)
