@@ -12,6 +12,7 @@ from django.utils.translation import override
 from battles.actions.decisions import store_decision
 from battles.errors import ARENA_OVER_BUDGET, BudgetReached, ModelsOverBudget
 from battles.models import Call, RoutingDecision
+from battles.prompting.messages import with_system_prompt
 from battles.prompting.routing import Target
 from battles.routing_reasons import reason_sentence
 from battles.worker import call_store
@@ -145,9 +146,7 @@ def _remember(request: Request, model: int, *, calls_tools: bool) -> None:
 def messages_for(chat: ChatBody, model: LanguageModel) -> list[JsonObject]:
     """Return the caller's messages, after the model's system prompt unless they have one."""
     messages = chat.conversation.messages
-    if chat.conversation.system or not model.system_prompt:
-        return messages
-    return [{"role": "system", "content": model.system_prompt}, *messages]
+    return messages if chat.conversation.system else with_system_prompt(model, messages)
 
 
 def _over_budget(plan: PlannedCall, person: str) -> BudgetReached | ModelsOverBudget:

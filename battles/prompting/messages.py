@@ -1,6 +1,6 @@
 """Messages of a side's conversation, in OpenAI's format."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from django.conf import settings
@@ -32,13 +32,17 @@ def messages_for(
     contents: of all attached files, from attachments.load_attachment_contents.
     """
     messages: list[Message] = []
-    if side.model.system_prompt:
-        messages.append({"role": "system", "content": side.model.system_prompt})
     for turn in remembered_turns(side, turns, context_from=context_from):
         messages.append({"role": "user", "content": turn_content(turn, contents)})
         messages.append({"role": "assistant", "content": _side_answer(side, turn).text})
     messages.append({"role": "user", "content": turn_content(turns[-1], contents)})
-    return messages
+    return with_system_prompt(side.model, messages)
+
+
+def with_system_prompt(model: LanguageModel, messages: Iterable[Message]) -> list[Message]:
+    """Return the messages after the model's system prompt, if it has one."""
+    system: list[Message] = [{"role": "system", "content": model.system_prompt}] if model.system_prompt else []
+    return [*system, *messages]
 
 
 def turn_content(turn: Turn, contents: Mapping[str, AttachmentContent]) -> Content:

@@ -12,6 +12,7 @@ import redis.asyncio
 from django.db import transaction
 
 from battles.models import Call
+from battles.prompting.messages import with_system_prompt
 from battles.streaming.protocol import FIELD, TurnEvent, model_test_stream_key
 from battles.streaming.publisher import Publisher, TurnChannel
 from battles.worker import asking, call_store
@@ -90,8 +91,7 @@ def read(test_id: str) -> ModelTest | None:
 
 def messages(model: LanguageModel, prompt: str) -> list[Message]:
     """Return what the first turn of a battle would send."""
-    system = [{"role": "system", "content": model.system_prompt}] if model.system_prompt else []
-    return [*system, {"role": "user", "content": prompt}]
+    return with_system_prompt(model, [{"role": "user", "content": prompt}])
 
 
 async def run_test(test_id: str, provider: ChatProvider, publisher: Publisher, valkey: redis.asyncio.Redis) -> None:

@@ -6,6 +6,7 @@ from itertools import zip_longest
 
 import msgspec
 
+from battles.prompting.messages import with_system_prompt
 from benchmarks.exports.source import RunExport
 from benchmarks.models import Case, Entrant, ItemReply, RenderedPrompt, RunItem
 from benchmarks.statistics.headers import SCORE
@@ -53,9 +54,7 @@ def _replies(entrant: Entrant, cases: Collection[Case]) -> dict[tuple[int, int],
 
 def _contents(case: Case, prompt: RenderedPrompt | None, entrant: Entrant, replies: Sequence[str]) -> JsonObject:
     asked = prompt.messages if prompt else []
-    if entrant.model and entrant.model.system_prompt:
-        asked = [{"role": "system", "content": entrant.model.system_prompt}, *asked]
-    messages = list(asked)
+    messages = with_system_prompt(entrant.model, asked) if entrant.model else list(asked)
     for reply, follow_up in zip_longest(replies, (prompt.turns if prompt else [])[: max(0, len(replies) - 1)]):
         messages.append({"role": "assistant", "content": reply})
         if follow_up is not None:

@@ -17,6 +17,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from battles.models import Call
+from battles.prompting.messages import with_system_prompt
 from battles.worker import call_slots, call_store
 from battles.worker.calls import PlannedCall, PreparedCall
 from benchmarks import case_files
@@ -147,8 +148,7 @@ def _lock_due_items(entrants: Mapping[int, Entrant], wanted: Mapping[int, int], 
 
 def _plan(entrant: Entrant, item: _DueItem, uploads: Mapping[int, Upload]) -> PlannedCall:
     model = _model_of(entrant)
-    system = [{"role": "system", "content": model.system_prompt}] if model.system_prompt else []
-    messages = [*system, *case_files.with_files(item.messages, uploads)]
+    messages = with_system_prompt(model, case_files.with_files(item.messages, uploads))
     return PlannedCall(model, messages, purpose=Call.Purpose.ITEM, lease=RunItem.LEASE, overrides=entrant.parameters)
 
 
