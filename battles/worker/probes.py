@@ -1,7 +1,5 @@
 """Probes: tiny real requests that check whether a model with an open breaker answers again."""
 
-from contextlib import suppress
-
 from django.db import transaction
 
 from battles.models import Call
@@ -13,10 +11,6 @@ from models_registry.providers import ChatProvider, FailureCode
 
 MESSAGES = [{"role": "user", "content": "Reply with OK."}]
 MAX_TOKENS = 16
-
-
-class _NoCapacity(Exception):
-    """Raised to roll back a call without slot or money."""
 
 
 async def probe(breaker_id: int, provider: ChatProvider) -> None:
@@ -32,16 +26,13 @@ def _create_call(breaker_id: int) -> PreparedCall | None:
     model = outcomes.take_probe(breaker_id)
     if model is None:
         return None
-    with suppress(_NoCapacity), transaction.atomic():
-        planned = PlannedCall(
-            model, MESSAGES, purpose=Call.Purpose.PROBE, max_tokens=MAX_TOKENS, lease=outcomes.PROBE_LEASE
-        )
-        [call] = call_store.create_calls([planned])
-        if call.must_wait or call.refusal is FailureCode.OVER_BUDGET:
-            raise _NoCapacity
-        return call
-    outcomes.postpone_probe(breaker_id)
-    return None
+    plan = PlannedCall(model, MESSAGES, purpose=Call.Purpose.PROBE, max_tokens=MAX_TOKENS, lease=outcomes.PROBE_LEASE)
+    with transaction.atomic():
+        call = call_store.start_call(plan, person="")
+    if isinstance(call, FailureCode):
+        outcomes.postpone_probe(breaker_id)
+        return None
+    return call
 
 
 @transaction.atomic
