@@ -82,13 +82,6 @@ class ClaimedTurn:
     stop_requested: bool
 
 
-def claim_turn(turn_id: int) -> ClaimedTurn | None:
-    """Claim a queued turn; None if it is not claimable."""
-    if not Turn.objects.claim([turn_id], lease=LEASE, max_attempts=MAX_ATTEMPTS):
-        return None
-    return _claimed_turn(Turn.objects.select_related("battle").get(pk=turn_id))
-
-
 @transaction.atomic
 def claim_and_start(turn_ids: Sequence[int]) -> list[tuple[ClaimedTurn, list[PreparedCall] | None]]:
     """Claim the queued ones of these turns, with calls on a turn's first claim, otherwise None."""
@@ -286,16 +279,6 @@ def store_answers(ended: Sequence[EndedSide]) -> list[Answer.State | None]:
         if any(side.result.error for side in held) or locked[0].has_failing_models:  # type: ignore[attr-defined]
             call_store.record_outcomes(closed)
     return [side.state if side in held else None for side in ended]
-
-
-def store_answer(
-    claimed: ClaimedTurn, call: PreparedCall, result: CallResult, *, closes_turn: bool = True
-) -> Answer.State:
-    """Store one side as store_answers. Raises LeaseLost."""
-    [state] = store_answers([EndedSide(claimed, call, result, closes_turn)])
-    if state is None:
-        raise LeaseLost
-    return state
 
 
 @transaction.atomic

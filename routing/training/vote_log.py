@@ -56,11 +56,9 @@ def trainable_votes() -> VoteQuerySet:
     return Vote.objects.blind().filter(visible, excluded_reason="", order__isnull=False)
 
 
-def read_votes(*, until: int | None = None) -> VoteLog:
-    """Read the newest votes, up to the number `until`, oldest first."""
+def read_votes() -> VoteLog:
+    """Read the newest MAX_VOTES votes, oldest first."""
     votes = trainable_votes()
-    if until is not None:
-        votes = votes.filter(order__lte=until)
     columns = (
         "order", "battle_id", "model_left_id", "model_right_id", "choice", "voter", "prompt_digest", "categories",
         "language", "battle__propensity", "origin",

@@ -15,6 +15,7 @@ from models_registry.models import Breaker
 from models_registry.providers import Completion
 from tests import make
 from tests.fake_provider import FakeProvider
+from tests.turn_steps import claim_turn, store_answer
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,14 +33,14 @@ def test_concurrent_calls_stay_within_limit(limited: str):
         other.calls_at_once = 1
         other.save()
     first, second = make.battle(model, other), make.battle(model, other)
-    claimed = turn_store.claim_turn(first.turns.get().pk)
+    claimed = claim_turn(first.turns.get().pk)
     calls = turn_store.begin_calls(claimed)
     assert [call.must_wait for call in calls] == [False, False]
-    later = turn_store.claim_turn(second.turns.get().pk)
+    later = claim_turn(second.turns.get().pk)
     waiting = turn_store.begin_calls(later)
     assert [call.must_wait for call in waiting] == [True, True]
     assert not turn_store.acquire_slot(later, waiting[0])
-    turn_store.store_answer(claimed, calls[0], CallResult(texts=["free"], completion=Completion("stop")))
+    store_answer(claimed, calls[0], CallResult(texts=["free"], completion=Completion("stop")))
     assert turn_store.acquire_slot(later, waiting[0])
     assert not turn_store.acquire_slot(later, waiting[1])
 
@@ -53,7 +54,7 @@ def test_concurrent_workers_share_slots_exactly():
 
     def begin(turn_id: int) -> None:
         try:
-            started.extend(not call.must_wait for call in turn_store.begin_calls(turn_store.claim_turn(turn_id)))
+            started.extend(not call.must_wait for call in turn_store.begin_calls(claim_turn(turn_id)))
         finally:
             database.close()
 
@@ -68,9 +69,9 @@ def test_concurrent_workers_share_slots_exactly():
 def test_expired_lease_frees_slots():
     model, other = make.model(calls_at_once=1), make.model()
     dead = make.battle(model, other).turns.get()
-    turn_store.begin_calls(turn_store.claim_turn(dead.pk))
+    turn_store.begin_calls(claim_turn(dead.pk))
     dead.battle.turns.update(lease_until=timezone.now() - timedelta(seconds=1))
-    claimed = turn_store.claim_turn(make.battle(model, other).turns.get().pk)
+    claimed = claim_turn(make.battle(model, other).turns.get().pk)
     assert [call.must_wait for call in turn_store.begin_calls(claimed)] == [False, False]
 
 
@@ -110,7 +111,7 @@ def test_call_without_slot_is_rate_limited_without_breaker(fake_provider: FakePr
     hurried = make.provider(fake_provider.base_url.replace("/v1", "/hurried/v1"), first_s=0.5)
     busy = make.model("slow", at=hurried.base_url, calls_at_once=1)
     holder = make.battle(busy, make.model("honest-a", at=fake_provider.base_url))
-    turn_store.begin_calls(turn_store.claim_turn(holder.turns.get().pk))
+    turn_store.begin_calls(claim_turn(holder.turns.get().pk))
     battle = make.battle(make.model("honest-b", at=fake_provider.base_url), busy)
     Side.objects.filter(battle=battle).update(redrawn=True)
     engine.answer(battle.turns.get().pk)

@@ -16,6 +16,7 @@ from models_registry.models.ledger import are_paid_calls_halted, today
 from models_registry.providers import Completion, FailureCode
 from models_registry.versions import set_price
 from tests import make
+from tests.turn_steps import claim_turn, store_answer
 
 pytestmark = pytest.mark.django_db
 
@@ -45,8 +46,8 @@ def broken_model() -> LanguageModel:
 
 
 def answer(model: LanguageModel, result: CallResult) -> None:
-    claimed = turn_store.claim_turn(make.battle(model, make.model()).turns.get().pk)
-    turn_store.store_answer(claimed, turn_store.begin_calls(claimed)[0], result)
+    claimed = claim_turn(make.battle(model, make.model()).turns.get().pk)
+    store_answer(claimed, turn_store.begin_calls(claimed)[0], result)
 
 
 def test_statistics_summarize_calls_of_a_model():
@@ -112,7 +113,7 @@ def test_spending_page_uses_prices_of_the_calls(admin: Client):
     answer(model, CallResult(["a"], completion=Completion("stop", 1, 4)))
     set_price(model, Decimal(0), A_CENT_A_TOKEN * 5)
     answer(model, CallResult(["a"], completion=Completion("stop", 1, 4)))
-    turn_store.begin_calls(turn_store.claim_turn(make.battle(model, make.model()).turns.get().pk))
+    turn_store.begin_calls(claim_turn(make.battle(model, make.model()).turns.get().pk))
     [row] = Charge.objects.totals(today(), "model__name")
     assert (row["name"], row["calls"], row["spent"], row["reserved"]) == (
         model.name, 3, Decimal("0.24"), Decimal("0.45"),

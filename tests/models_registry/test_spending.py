@@ -15,6 +15,7 @@ from models_registry.versions import set_price
 from tests import make
 from tests.fake_provider import FakeProvider
 from tests.models_registry.paid_models import A_CENT_A_TOKEN, accounts, cents, paid_model, start
+from tests.turn_steps import claim_turn, store_answer
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -44,7 +45,7 @@ def test_free_models_have_no_ledger_rows(fake_provider: FakeProvider, engine: En
 
 def test_lost_call_is_charged_the_maximum(settings):
     battle = make.battle(paid_model(), make.model())
-    claimed = turn_store.claim_turn(battle.turns.get().pk)
+    claimed = claim_turn(battle.turns.get().pk)
     turn_store.begin_calls(claimed)
     assert accounts()[SITE] == (3, 0)
     turn_store.release(claimed)
@@ -77,9 +78,9 @@ def test_redraw_is_charged_too(fake_provider: FakeProvider, engine: Engine):
 )
 def test_cost_follows_from_the_result(result: CallResult, cost: int):
     battle = make.battle(paid_model(), make.model())
-    claimed = turn_store.claim_turn(battle.turns.get().pk)
+    claimed = claim_turn(battle.turns.get().pk)
     left, _ = turn_store.begin_calls(claimed)
-    turn_store.store_answer(claimed, left, result)
+    store_answer(claimed, left, result)
     assert accounts()[SITE] == (0, cost)
 
 

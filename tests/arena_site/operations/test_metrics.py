@@ -24,6 +24,7 @@ from models_registry.models import Breaker, SpendingDay, budgets
 from tests import make
 from tests.fake_provider import FakeProvider
 from tests.site import Reader
+from tests.turn_steps import claim_turn
 from tests.waiting import wait_for
 
 Samples = dict[tuple[str, tuple[str, ...]], float]
@@ -81,7 +82,7 @@ def test_battle_appears_in_metrics(fake_provider: FakeProvider, reader: Reader, 
 @pytest.mark.django_db(transaction=True)
 def test_call_stored_twice_is_counted_once(fake_provider: FakeProvider):
     turn = make.battle(*(make.model("honest", at=fake_provider.base_url) for _ in range(2))).turns.get()
-    claimed = turn_store.claim_turn(turn.pk)
+    claimed = claim_turn(turn.pk)
     assert claimed is not None
     [call, _] = turn_store.begin_calls(claimed)
     with suppress(OperationalError), transaction.atomic():

@@ -37,6 +37,7 @@ from tests import make
 from tests.arena_site.security.read_requests import Arena, paths
 from tests.leaderboard import vote_factory
 from tests.leaderboard.tally_checks import aggregate
+from tests.turn_steps import store_answer
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -92,7 +93,7 @@ def answer(turn: Turn, *, right: Callable[[Any], CallResult] = done) -> None:
     assert calls is not None
     for call in calls:
         result = right(call) if call.side == "right" else done(call)
-        turn_store.store_answer(claimed, call, result)
+        store_answer(claimed, call, result)
 
 
 def both_answered(battle: Battle) -> None:

@@ -12,6 +12,7 @@ from battles.worker.runner import Engine
 from common.valkey.connections import connection
 from tests import make
 from tests.fake_provider import PAUSE, FakeProvider
+from tests.turn_steps import claim_turn, store_answer
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -109,20 +110,20 @@ def test_turn_delivered_often_is_answered_once(fake_provider: FakeProvider, engi
 
 def test_stale_fence_cannot_store_answer(fake_provider: FakeProvider):
     battle = make.battle(make.model("honest"), make.model("honest"))
-    claimed = turn_store.claim_turn(battle.turns.get().pk)
+    claimed = claim_turn(battle.turns.get().pk)
     assert claimed is not None
     [call, _] = turn_store.begin_calls(claimed)
     late = replace(claimed, fence=claimed.fence - 1)
     with pytest.raises(turn_store.LeaseLost):
-        turn_store.store_answer(late, call, CallResult(texts=["too late"]))
+        store_answer(late, call, CallResult(texts=["too late"]))
     assert answers(battle)["left"] == ("queued", "", "")
 
 
 def test_lease_renewal_keeps_claim_of_closed_turn():
     closed, requeued = (make.battle(make.model(), make.model()).turns.get() for _ in range(2))
-    claims = [turn_store.claim_turn(turn.pk) for turn in (closed, requeued)]
+    claims = [claim_turn(turn.pk) for turn in (closed, requeued)]
     for call in turn_store.begin_calls(claims[0]):
-        turn_store.store_answer(claims[0], call, CallResult(texts=["one"]))
+        store_answer(claims[0], call, CallResult(texts=["one"]))
     turn_store.release(claims[1])
     assert turn_store.renew_leases(claims) == {closed.pk: False}
 

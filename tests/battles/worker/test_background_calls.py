@@ -13,6 +13,7 @@ from battles.worker.calls import CallResult, PlannedCall, PreparedCall
 from models_registry.models import LanguageModel
 from models_registry.providers import Completion, FailureCode
 from tests import make
+from tests.turn_steps import claim_turn, store_answer
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -40,25 +41,25 @@ def test_background_calls_yield_to_a_waiting_person():
     model.provider.calls_at_once = 4
     model.provider.save()
     battles = [make.battle(model, make.model()) for _ in range(3)]
-    claims = [turn_store.claim_turn(battle.turns.get().pk) for battle in battles]
+    claims = [claim_turn(battle.turns.get().pk) for battle in battles]
     calls = [call for claim in claims for call in turn_store.begin_calls(claim)]
     assert sorted(call.must_wait for call in calls) == [False] * 4 + [True] * 2
     running = [number for number, call in enumerate(calls) if not call.must_wait]
     for number in running[:3]:
-        turn_store.store_answer(claims[number // 2], calls[number], CallResult(completion=Completion("stop")))
+        store_answer(claims[number // 2], calls[number], CallResult(completion=Completion("stop")))
     assert item_calls(model, 1) == []
     waiting = next(number for number, call in enumerate(calls) if call.must_wait)
     for claim, call in ((claims[waiting // 2], calls[waiting]), (claims[2], calls[5])):
         turn_store.acquire_slot(claim, call)
-        turn_store.store_answer(claim, call, CallResult(completion=Completion("stop")))
+        store_answer(claim, call, CallResult(completion=Completion("stop")))
     assert len(item_calls(model, 9)) == 2  # one person's call goes on, and one slot stays free
 
 
 def test_single_slot_waits_for_a_quiet_minute():
     model = make.model(calls_at_once=1)
-    claim = turn_store.claim_turn(make.battle(model, make.model()).turns.get().pk)
+    claim = claim_turn(make.battle(model, make.model()).turns.get().pk)
     for call in turn_store.begin_calls(claim):
-        turn_store.store_answer(claim, call, CallResult(completion=Completion("stop")))
+        store_answer(claim, call, CallResult(completion=Completion("stop")))
     assert item_calls(model, 1) == []
     Call.objects.update(started_at=timezone.now() - timedelta(seconds=61))
     assert len(item_calls(model, 2)) == 1

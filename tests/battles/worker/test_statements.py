@@ -16,6 +16,7 @@ from battles.worker.turn_store import EndedSide
 from models_registry import drawable_cache
 from models_registry.providers import Completion
 from tests import make
+from tests.turn_steps import store_answer
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -48,7 +49,7 @@ def test_battle_takes_at_most_twenty_statements():
     turn = battle.turns.all()[0]
     [(claimed, calls)], at_claim = counted(lambda: turn_store.claim_and_start([turn.pk]))
     assert calls is not None
-    at_end = [counted(lambda call=call: turn_store.store_answer(claimed, call, ANSWERED))[1] for call in calls]
+    at_end = [counted(lambda call=call: store_answer(claimed, call, ANSWERED))[1] for call in calls]
     turn.refresh_from_db()
     assert turn.state == turn.State.DONE
     assert (at_start, at_claim, at_end) == (3, 6, [5, 5])

@@ -13,6 +13,7 @@ from battles.worker.calls import CallResult
 from common.valkey import connections
 from common.valkey.connections import connection
 from tests import make
+from tests.turn_steps import claim_turn, store_answer
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +28,7 @@ def queued_turns() -> int:
 
 
 def claim_and_expire(turn: Turn) -> None:
-    claimed = turn_store.claim_turn(turn.pk)
+    claimed = claim_turn(turn.pk)
     assert claimed is not None
     Turn.objects.filter(pk=turn.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
 
@@ -77,7 +78,7 @@ def test_failed_session_deletion_does_not_stop_others(monkeypatch: pytest.Monkey
 
 
 def test_turn_with_valid_lease_is_not_changed(turn: Turn):
-    turn_store.claim_turn(turn.pk)
+    claim_turn(turn.pk)
     sweep()
     turn.refresh_from_db()
     assert (turn.state, queued_turns()) == ("answering", 0)
@@ -101,12 +102,12 @@ def test_turn_stays_due_when_broker_is_away(turn: Turn, monkeypatch: pytest.Monk
 
 
 def test_requeued_turn_calls_unfinished_side_only(turn: Turn):
-    claimed = turn_store.claim_turn(turn.pk)
+    claimed = claim_turn(turn.pk)
     left, _ = turn_store.begin_calls(claimed)
-    turn_store.store_answer(claimed, left, CallResult(texts=["kept"]))
+    store_answer(claimed, left, CallResult(texts=["kept"]))
     Turn.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     sweep()
-    claimed = turn_store.claim_turn(turn.pk)
+    claimed = claim_turn(turn.pk)
     assert [call.side for call in turn_store.begin_calls(claimed)] == ["right"]
 
 
