@@ -69,6 +69,10 @@ def message_length(message: Message) -> int:
     return len(message_text(message)) + count_images(message) * MAX_TOKENS_PER_IMAGE * CHARACTERS_PER_TOKEN
 
 
+def conversation_length(messages: Iterable[Message]) -> int:
+    return sum(map(message_length, messages))
+
+
 def context_characters(model: LanguageModel, *, reply_tokens: int | None = None) -> float:
     """Return how many characters fit a model's context; infinity if its length is unknown."""
     if not model.context_length:

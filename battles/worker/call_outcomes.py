@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from battles.models import Call
-from battles.prompting.messages import CHARACTERS_PER_TOKEN, message_length
+from battles.prompting.messages import CHARACTERS_PER_TOKEN, conversation_length
 from battles.worker.calls import CallResult, PreparedCall, tooling_bytes
 from models_registry import spending
 from models_registry.providers import FailureCode
@@ -47,7 +47,7 @@ def set_token_counts(prepared: PreparedCall, result: CallResult) -> None:
     call.prompt_tokens, call.completion_tokens = completion.prompt_tokens, completion.completion_tokens
     if result.was_sent and (call.prompt_tokens is None or call.completion_tokens is None):
         call.tokens_estimated = True
-        sent = sum(map(message_length, prepared.request.messages))
+        sent = conversation_length(prepared.request.messages)
         call.prompt_tokens = _estimate_tokens(sent + tooling_bytes(prepared.request.parameters))
         call.completion_tokens = _estimate_completion(result)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from battles.prompting.auto_options import DIALS, MAX_FIRST_TOKEN_MS, MAX_WORKFLOW_CHARACTERS, RoutingContext
+from battles.prompting.messages import conversation_length
 from common.payload_types import JsonObject
 from gateway.parsing.fields import BadField, Fields
 from gateway.parsing.json_body import decode_body, strings_in
@@ -38,7 +39,8 @@ class ChatBody:
 
     @property
     def characters(self) -> int:
-        return self.conversation.characters
+        """Return the length of all messages, with calls of tools and images."""
+        return conversation_length(self.conversation.messages)
 
     @property
     def has_tools(self) -> bool:

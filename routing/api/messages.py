@@ -6,11 +6,10 @@ from typing import NamedTuple
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from battles.prompting.messages import CHARACTERS_PER_TOKEN
+from battles.prompting.messages import message_length
 from battles.prompting.prompt import clean_prompt
 from common.errors import InvalidInput
 from common.text.storable import has_unstorable
-from models_registry.providers.base import MAX_TOKENS_PER_IMAGE
 
 MAX_MESSAGES = 200
 ROLES = ("system", "developer", "user", "assistant", "tool")
@@ -18,7 +17,7 @@ _IMAGE = re.compile(r"data:image/(?:png|jpeg|webp|gif);base64,[A-Za-z0-9+/=]*", 
 
 
 class Conversation(NamedTuple):
-    """prompts: texts of the user's turns in order; characters: of all messages, images included."""
+    """prompts: texts of the user's turns in order. characters: of all messages, with calls of tools and images."""
 
     prompts: tuple[str, ...]
     characters: int
@@ -62,7 +61,7 @@ def read_messages(messages: object) -> Conversation:
             has_tools = has_tools or bool(calls)
         elif role == "user":
             prompts.append(content.text)
-        characters += len(content.text)
+        characters += message_length({"content": None, **message})
         images += content.images
     if not prompts:
         raise _refusal(_("One message at least is the user's."))
@@ -70,9 +69,7 @@ def read_messages(messages: object) -> Conversation:
         raise _refusal(_("The last message is the user's, or the result of a tool."))
     if not prompts[-1].strip() and not images:
         raise _refusal(_("Write a prompt first."))
-    return Conversation(
-        tuple(prompts), characters + images * MAX_TOKENS_PER_IMAGE * CHARACTERS_PER_TOKEN, images > 0, has_tools
-    )
+    return Conversation(tuple(prompts), characters, images > 0, has_tools)
 
 
 def _role_and_content(message: object) -> tuple[str, _Content]:

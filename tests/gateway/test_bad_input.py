@@ -12,10 +12,13 @@ import pytest
 from accounts.models import Ban, Scope
 from battles.models import Call
 from gateway.models import Exchange
+from gateway.parsing.chat import parse_chat
 from gateway.parsing.fields import Fields
 from gateway.parsing.tools import parse_tools
+from routing.api.messages import read_messages
 from tests import make
 from tests.gateway.software import issue_token
+from tests.uploads import pictures
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PNG = "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"0" * 20).decode()
@@ -170,6 +173,20 @@ def refusal(response: httpx2.Response) -> dict[str, Any]:
     assert set(body["error"]) == {"message", "type", "param", "code"}
     assert body["error"]["message"]
     return body["error"]
+
+
+def test_images_count_in_the_context(send: Callable[..., httpx2.Response], model: Callable[..., Any]):
+    small, large = (model(abilities=["images"], context_length=tokens).slug for tokens in (5_000, 32_000))
+    seen = picture("data:image/png;base64," + base64.b64encode(pictures.picture()).decode())
+    assert refusal(send({"model": small, "messages": seen}))["code"] == "context_length_exceeded"
+    assert send({"model": small}).status_code == 200
+    assert send({"model": large, "messages": seen}).status_code == 200
+
+
+def test_route_and_gateway_count_the_same_characters():
+    messages = [*picture(PNG), {"role": "assistant", "content": None, "tool_calls": [CALL]}, RESULT]
+    chat = parse_chat(json.dumps({"model": "auto", "messages": messages}).encode(), max_prompt=99, max_characters=999)
+    assert chat.characters == read_messages(messages).characters > 15_000
 
 
 def test_bad_field_is_named(send: Callable[..., httpx2.Response]):
