@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from battles.models import Battle, Call, Session
 from common.errors import InvalidInput
+from common.text.numbers import parse_whole_number
 from models_registry.models import LanguageModel
 from models_registry.providers import FailureCode
 
@@ -76,8 +77,8 @@ def _mode(calls: QuerySet[Call], value: str) -> QuerySet[Call]:
 def _person(calls: QuerySet[Call], value: str) -> QuerySet[Call]:
     """Filter by the owner of the session: an e-mail address, or `user:<id>` or `visitor:<id>`."""
     kind, _colon, key = value.partition(":")
-    if kind in ("user", "visitor") and key.isascii() and key.isdecimal() and len(key) <= 18:
-        owned = Session.objects.filter(**{f"owner_{kind}": int(key)})
+    if kind in ("user", "visitor") and (number := parse_whole_number(key)) is not None:
+        owned = Session.objects.filter(**{f"owner_{kind}": number})
     elif "@" in value and "\x00" not in value:
         owned = Session.objects.filter(owner_user__in=members_with(value))
     else:

@@ -6,6 +6,7 @@ from django.http import Http404
 
 from accounts.models import User
 from benchmarks.models import Run, RunReport, Template, TemplateVersion
+from common.text.numbers import parse_whole_number
 
 Person = User | AnonymousUser
 
@@ -41,10 +42,10 @@ def visible_versions(person: Person, template: Template) -> QuerySet[TemplateVer
 
 
 def find_version(person: Person, template: Template, number: int | str | None) -> TemplateVersion | None:
-    """Return the newest version, or the one with a number."""
+    """Return the newest version, or the one with a number; None if there is none."""
     versions = visible_versions(person, template)
     if number not in ("", None):
-        versions = versions.filter(number=whole_number(str(number)))
+        versions = versions.filter(number=_number_of_a_row(str(number)))
     return versions.select_related("template").first()
 
 
@@ -97,13 +98,13 @@ def find_report(person: Person, run: Run, number: str) -> RunReport | None:
     """Return the newest report, or the one with a number."""
     reports = readable_reports(person, run).select_related("version")
     if number:
-        reports = reports.filter(number=whole_number(number))
+        reports = reports.filter(number=_number_of_a_row(number))
     return reports.first()
 
 
-def whole_number(text: str) -> int:
-    """Return 0, the number of nothing, for other texts."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 5 else 0
+def _number_of_a_row(text: str) -> int:
+    """Return 0, which no version or report has, for other texts."""
+    return parse_whole_number(text, max_digits=9) or 0
 
 
 def owns(person: Person, run: Run) -> bool:

@@ -36,7 +36,7 @@ def names_by_variable(files: Sequence[CaseFile]) -> dict[str, str]:
 
 
 def add_files(source: "RenderedSource", files: Sequence[CaseFile]) -> bool:
-    """Attach files to the user's last message and count them; return False if there are files but no such message."""
+    """Attach files to the user's last message and count them; False for files without such a message."""
     message = next((one for one in reversed(source.messages) if one["role"] == "user"), None)
     if message is None:
         return not files

@@ -12,6 +12,16 @@ def is_template(value: object) -> bool:
     return isinstance(value, str) and any(mark in value for mark in _MARKS)
 
 
+def template_texts(targets: Iterable[Iterable[object]]) -> list[str]:
+    return [str(value) for target in targets for value in target if is_template(value)]
+
+
+def fill_templates(targets: Iterable[Iterable[object]], texts: Iterable[str]) -> list[list[object]]:
+    """Replace templates by `texts`, which are in the order of template_texts."""
+    rendered = iter(texts)
+    return [[next(rendered) if is_template(value) else value for value in target] for target in targets]
+
+
 def templates_of(checks: Sequence[JsonObject]) -> list[list[object]]:
     """Return the targets with templates, a group's before those of its checks."""
     found: list[list[object]] = []

@@ -9,6 +9,10 @@ class WrongState(ArenaError):
     http_status = 409
 
 
+class VersionFrozen(WrongState):
+    message = _("This version is frozen. Make a new draft.")
+
+
 class TooManyRuns(ArenaError):
     code = "too_many_runs"
     message = _("You have as many runs under way as the arena allows. Wait for one to end, or cancel one.")

@@ -81,7 +81,7 @@ def estimate(
     parameters: JsonObject,
     concurrency: int = 16,
 ) -> Estimate:
-    """Return cost and time without retries; `most` assumes that each answer reaches its maximum length."""
+    """Return cost and time without retries; `most`: each answer reaches its maximum length."""
     sizes = {prompt.pk: _case_sizes(version, prompt) for prompt in {prompt for _, prompt in entrants}}
     answers = _mean_answers([model for model, _ in entrants])
     found = [

@@ -44,7 +44,6 @@ from benchmarks.queries.run_progress import RunProgress
 from benchmarks.reporting.heat_map import HeatMap
 from benchmarks.reporting.power import Power
 from common.text.money import plain_decimal
-from common.valkey.stream_slots import person_hash
 
 ITEM_ID_PREFIX = 22
 
@@ -201,10 +200,8 @@ def run_payload(progress: RunProgress, actor: Actor, person: access.Person) -> R
 
 def stream_url(run: Run, actor: Actor) -> str | None:
     """Return the path of a live run's events."""
-    if run.state in Run.ENDED:
-        return None
-    person = person_hash(actor.key) if actor.is_known else ""
-    return reverse("benchmarks:stream", args=[streaming.sign(streaming.RunToken(run.public_id, person))])
+    token = streaming.token_for(run, actor)
+    return reverse("benchmarks:stream", args=[token]) if token else None
 
 
 def _entrant(entrant: Entrant, counts: Mapping[str, int]) -> EntrantPayload:

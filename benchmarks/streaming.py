@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 from django.core import signing
 
+from accounts.actor import Actor
 from battles.streaming.protocol import STREAM_TTL_S, TurnEvent, entry
 from battles.streaming.reader import StreamExpired, follow
 from benchmarks.models import Run, RunCount, RunItem
@@ -17,6 +18,7 @@ from common import sse
 from common.db.execution import CONNECTION_ERRORS, run_in_db, run_in_db_with_retry
 from common.errors import NotFound
 from common.valkey.connections import UNREACHABLE, connection, fail_fast
+from common.valkey.stream_slots import person_hash
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +48,13 @@ class RunToken(NamedTuple):
 
 def sign(token: RunToken) -> str:
     return signing.dumps(list(token), salt=_SALT)
+
+
+def token_for(run: Run, actor: Actor) -> str:
+    """Return a token to follow the run; "" once it has ended."""
+    if run.state in Run.ENDED:
+        return ""
+    return sign(RunToken(run.public_id, person_hash(actor.key) if actor.is_known else ""))
 
 
 def read_or_404(signed: str) -> RunToken:

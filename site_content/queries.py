@@ -1,4 +1,5 @@
 from common.errors import NotFound
+from common.text.numbers import parse_whole_number
 from site_content.models import PageVersion
 
 
@@ -9,7 +10,7 @@ def get_page(page: str, number: str = "") -> tuple[PageVersion, int]:
     """
     versions = PageVersion.objects.filter(page=page)
     newest = versions.order_by("-number").first()
-    if newest is None or (number and not (number.isascii() and number.isdigit() and len(number) < 10)):
+    if newest is None or (number and parse_whole_number(number, max_digits=9) is None):
         raise NotFound
     found = versions.filter(number=int(number)).first() if number else newest
     if found is None or not found.languages:

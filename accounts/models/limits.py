@@ -1,5 +1,3 @@
-"""Limits that administrators chose."""
-
 from django.contrib.auth.models import Group
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator

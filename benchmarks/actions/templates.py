@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
 from benchmarks.actions.version_errors import errors_of_version
-from benchmarks.errors import RunNotPossible, TemplateInUse, WrongState
+from benchmarks.errors import RunNotPossible, TemplateInUse, VersionFrozen
 from benchmarks.models import Case, CaseFile, Check, Prompt, Run, Template, TemplateVersion
 from common.db.triggers import without_triggers_of
 from common.errors import InvalidInput
@@ -19,7 +19,7 @@ def lock_draft(version: TemplateVersion) -> TemplateVersion:
     """Return the draft, locked until COMMIT. Raises WrongState for a frozen version."""
     draft = TemplateVersion.objects.select_for_update().get(pk=version.pk)
     if draft.state != TemplateVersion.State.DRAFT:
-        raise WrongState(_("This version was used by a run and stays as it is. Make a new draft."))
+        raise VersionFrozen
     return draft
 
 

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from benchmarks.models import ItemReply, Run, RunItem
 from common.errors import InvalidInput
+from common.text.numbers import parse_whole_number
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def _text(params: Mapping[str, str], name: str) -> str:
 
 
 def _number(params: Mapping[str, str], name: str) -> int:
-    value = params[name]
-    if value.isascii() and value.isdecimal() and len(value) < 19:
-        return int(value)
-    raise InvalidInput(fields={name: [_("A whole number.")]})
+    value = parse_whole_number(params[name])
+    if value is None:
+        raise InvalidInput(fields={name: [_("A whole number.")]})
+    return value

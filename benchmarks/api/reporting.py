@@ -24,6 +24,7 @@ from benchmarks.reporting.heat_map import read_heat_map
 from benchmarks.results.reports import payload_of
 from common.api_responses import PayloadResponse
 from common.errors import InvalidInput, NotFound
+from common.text.numbers import parse_whole_number
 
 
 class RunReportViewSet(ViewSet):
@@ -40,7 +41,7 @@ class RunReportViewSet(ViewSet):
     @action(detail=True, methods=["get"])
     def report(self, request: Request, public_id: str) -> PayloadResponse[RunReportPayload]:
         number = request.query_params.get("number", "")
-        if number and not (number.isascii() and number.isdecimal() and len(number) < 10):
+        if number and parse_whole_number(number, max_digits=9) is None:
             raise InvalidInput(fields={"number": [_("A whole number.")]})
         found = access.find_report(person_of(request), self.get_object(), number)
         if found is None:

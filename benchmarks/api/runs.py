@@ -47,6 +47,7 @@ from common.api.pagination import ArenaPagination
 from common.api_responses import Accepted, Created, PayloadResponse, paginated_together
 from common.errors import InvalidInput, NotFound
 from common.payload_types import JsonObject, Page
+from common.text.numbers import parse_whole_number
 from models_registry.models import LanguageModel
 
 
@@ -173,12 +174,11 @@ class ItemViewSet(ViewSet):
     def _find(self, *, to_change: bool = False) -> tuple[Run, int]:
         """Return the run and the item's number."""
         person, public_id = person_of(self.request), self.kwargs["public_id"]
-        number = public_id[ITEM_ID_PREFIX + 1 :]
+        number = parse_whole_number(public_id[ITEM_ID_PREFIX + 1 :])
         run = access.get_run_or_404(person, public_id[:ITEM_ID_PREFIX], to_change=to_change)
-        is_number = number.isascii() and number.isdecimal() and len(number) < 19
-        if not is_number or public_id[ITEM_ID_PREFIX] != "-" or not access.shows_contents_of(person, run):
+        if number is None or public_id[ITEM_ID_PREFIX] != "-" or not access.shows_contents_of(person, run):
             raise NotFound
-        return run, int(number)
+        return run, number
 
     def retrieve(self, request: Request, public_id: str) -> PayloadResponse[ItemDetailPayload]:
         run, number = self._find()

@@ -18,7 +18,7 @@ from benchmarks.api.serializers import (
     NewCasesSerializer,
     NewTemplateSerializer,
 )
-from benchmarks.errors import CasesRefused, WrongState
+from benchmarks.errors import CasesRefused, VersionFrozen
 from benchmarks.exports.responses import template_response
 from benchmarks.models import Template, TemplateVersion
 from benchmarks.pasting import PastedCase
@@ -152,9 +152,9 @@ def find_version(template: Template, person: access.Person, number: int | str | 
 
 
 def _draft(template: Template) -> TemplateVersion:
-    draft = template.versions.filter(state=TemplateVersion.State.DRAFT).first()
+    draft = template.draft()
     if draft is None:
-        raise WrongState(_("This version was used by a run and stays as it is. Make a new draft."))
+        raise VersionFrozen
     return draft
 
 

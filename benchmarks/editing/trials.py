@@ -1,12 +1,12 @@
 """Checks of a draft, tried on a pasted answer."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
 from benchmarks.check_reasons import check_reason, error_sentence
-from benchmarks.check_targets import is_template, templates_of, with_targets, without_templates
+from benchmarks.check_targets import fill_templates, template_texts, templates_of, with_targets, without_templates
 from benchmarks.checking import scoring_children
 from benchmarks.editing.case_choice import case_at
 from benchmarks.models import Case, Check, TemplateVersion
@@ -63,12 +63,8 @@ def _rendered(raw: list[JsonObject], case: Case) -> list[JsonObject]:
     targets = templates_of(raw)
     if not targets:
         return raw
-    texts = [str(value) for target in targets for value in target if is_template(value)]
+    texts = template_texts(targets)
     [result] = guard.render_texts(RenderTexts([], [TextsOfCase(case.key, case.variables, case.expected, texts)]))
     if result.problem:
         raise ValueError(result.problem)
-    return with_targets(raw, _filled(targets, iter(result.texts)))
-
-
-def _filled(targets: Sequence[list[object]], texts: Iterator[str]) -> list[list[object]]:
-    return [[next(texts) if is_template(value) else value for value in target] for target in targets]
+    return with_targets(raw, fill_templates(targets, result.texts))

@@ -51,8 +51,7 @@ class Run(models.Model):
     WITH_WORK = (State.PREPARING, State.RUNNING, State.SCORING)
 
     class Reason(models.TextChoices):
-        """Why a run is paused or failed. The keys' codes are those of FailureCode."""
-
+        # Of a paused or failed run.
         OWNER = "person", _("Paused by its owner.")
         STAFF = "staff", _("Paused by the administrators.")
         BUDGET = "budget", _("The budget does not pay for the next call. Raise it to go on.")

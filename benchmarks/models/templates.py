@@ -57,6 +57,9 @@ class Template(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def draft(self) -> "TemplateVersion | None":
+        return self.versions.filter(state=TemplateVersion.State.DRAFT).first()
+
 
 class TemplateVersion(models.Model):
     class State(models.TextChoices):

@@ -1,7 +1,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from benchmarks.check_targets import is_template, templates_of
+from benchmarks.check_targets import fill_templates, template_texts, templates_of
 from benchmarks.models import Case, RenderedTargets, TemplateVersion
 from benchmarks.preparation import guard
 from benchmarks.preparation.frames import CaseProblem
@@ -30,16 +30,17 @@ def _render(checks: CheckSet, cases: Sequence[tuple[Case, list[list[object]]]], 
     problems, rows, at = list[CaseProblem](), list[RenderedTargets](), 0
     while at < len(cases):
         left = cases[at:]
-        templates = _texts(left[0][1][:shared])
+        templates = template_texts(left[0][1][:shared])
         sources = [
-            TextsOfCase(case.key, case.variables, case.expected, _texts(targets[shared:])) for case, targets in left
+            TextsOfCase(case.key, case.variables, case.expected, template_texts(targets[shared:]))
+            for case, targets in left
         ]
         results = guard.render_texts(RenderTexts(templates, sources))
         for (case, targets), result in zip(left, results, strict=False):
             if result.problem:
                 problems.append(CaseProblem(case.key, result.problem))
                 continue
-            row = RenderedTargets(case=case, targets=_filled(targets, iter(result.texts)))
+            row = RenderedTargets(case=case, targets=fill_templates(targets, result.texts))
             case.rendered_targets = row
             problems += _bad_targets(checks, case)
             rows.append(row)
@@ -57,11 +58,3 @@ def _bad_targets(checks: CheckSet, case: Case) -> list[CaseProblem]:
         for prepared, target in zip(found.prepared, found.targets, strict=True)
         if (error := target_error(prepared, target))
     ]
-
-
-def _texts(targets: Sequence[list[object]]) -> list[str]:
-    return [str(value) for target in targets for value in target if is_template(value)]
-
-
-def _filled(targets: Sequence[list[object]], texts: Iterator[str]) -> list[list[object]]:
-    return [[next(texts) if is_template(value) else value for value in target] for target in targets]

@@ -7,6 +7,7 @@ import msgspec
 from django.db.models import Q
 
 from benchmarks.models import Case, TemplateVersion
+from common.text.numbers import parse_whole_number
 
 PER_PAGE = 50
 
@@ -37,8 +38,8 @@ def read_cases(version: TemplateVersion, *, after: str = "", search: str = "", p
     cases = version.cases.prefetch_related("files__upload").order_by("position")
     if search:
         cases = cases.filter(Q(key__icontains=search) | Q(variables__icontains=search) | Q(tags__icontains=search))
-    if after.isascii() and after.isdigit() and len(after) < 10:
-        cases = cases.filter(position__gt=int(after))
+    if (position := parse_whole_number(after, max_digits=9)) is not None:
+        cases = cases.filter(position__gt=position)
     page = list(cases[: per_page + 1])
     shown = page[:per_page]
     return CasePage(shown, columns_of(shown), str(shown[-1].position) if len(page) > per_page else "")

@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.models import Case, Entrant, ItemReply, Run, RunItem
+from common.text.numbers import parse_whole_number
 
 ROWS = 50
 Sign = Literal["right", "wrong", "partly", "failed", "open", "unscored", "none"]
@@ -63,8 +64,8 @@ def read_matrix(run: Run, form: MatrixForm, *, after: str = "", is_searchable: b
     """Return a page. is_searchable: prompts and replies, not only keys."""
     entrants = list(run.entrants.select_related("model", "prompt"))
     cases = _filtered(run, entrants, form, is_searchable=is_searchable).order_by("position")
-    if after.isascii() and after.isdigit() and len(after) < 10:
-        cases = cases.filter(position__gt=int(after))
+    if (position := parse_whole_number(after, max_digits=9)) is not None:
+        cases = cases.filter(position__gt=position)
     page = list(cases[: ROWS + 1])
     shown = page[:ROWS]
     items = RunItem.objects.filter(entrant__in=entrants, case__in=shown).order_by("repeat").only(

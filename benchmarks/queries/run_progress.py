@@ -76,7 +76,6 @@ class RunProgress:
 
     @property
     def ended_calls(self) -> int:
-        """Return the number of items whose calls have ended, scored or not."""
         return sum(one.answered + one.failed + one.skipped for one in self.entrants)
 
     @property

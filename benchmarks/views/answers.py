@@ -13,10 +13,10 @@ from benchmarks.queries.answers import read_case, read_item
 from benchmarks.queries.cases import cell_text
 from benchmarks.queries.matrix import MatrixForm, read_matrix, tags_of
 from benchmarks.reporting.grades import read_item_grades
-from benchmarks.streaming import RunToken, position_now, sign
+from benchmarks.streaming import position_now, token_for
 from benchmarks.views.pages import PageRequest, member_of
 from common.errors import ArenaError
-from common.valkey import stream_slots
+from common.text.numbers import parse_whole_number
 
 
 @require_safe
@@ -27,13 +27,12 @@ def matrix(request: PageRequest, public_id: str) -> HttpResponse:
     form = MatrixForm(request.GET)
     form.full_clean()
     page = read_matrix(run, form, after=request.GET.get("after", ""), is_searchable=shows_contents)
-    person = stream_slots.person_hash(request.actor.key) if request.actor.is_known else ""
     context = {
         "run": run,
         "form": form,
         "page": page,
         "shows_contents": shows_contents,
-        "stream": "" if run.state in Run.ENDED else sign(RunToken(run.public_id, person)),
+        "stream": token_for(run, request.actor),
         "after": position_now(),
         "items_url": reverse("benchmarks:run", args=[run.public_id]) + "items/" if shows_contents else "",
     }
@@ -96,8 +95,8 @@ def grade(request: PageRequest, public_id: str, item_id: int) -> HttpResponse:
 @require_safe
 def case(request: PageRequest, public_id: str, case_id: int) -> HttpResponse:
     run = _readable_run(request, public_id)
-    wanted = request.GET.get("repeat", "")
-    found = read_case(run, case_id, repeat=int(wanted) - 1 if wanted.isdecimal() and 0 < len(wanted) < 4 else 0)
+    repeat = parse_whole_number(request.GET.get("repeat", ""), max_digits=3) or 1
+    found = read_case(run, case_id, repeat=repeat - 1)
     if found is None:
         raise Http404
     one, replies, repeats = found

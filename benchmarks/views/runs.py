@@ -23,7 +23,6 @@ from benchmarks.views.pages import PageRequest, redirect_to
 from common import sse
 from common.errors import ArenaError
 from common.text.money import plain_decimal
-from common.valkey import stream_slots
 
 MOVES: dict[str, Callable[[Run], Run]] = {
     "start": actions.start_run,
@@ -50,13 +49,12 @@ def show(request: PageRequest, public_id: str) -> HttpResponse:
 
 def _page(request: PageRequest, run: Run, form: BudgetForm | None = None, *, status: int = 200) -> HttpResponse:
     progress = read_run_progress(run)
-    person = stream_slots.person_hash(request.actor.key) if request.actor.is_known else ""
     context: dict[str, object] = {
         "run": run,
         "progress": progress,
         "owns": access.owns(request.user, run),
         "shows_contents": access.shows_contents_of(request.user, run),
-        "stream": streaming.sign(streaming.RunToken(run.public_id, person)) if progress.has_work else "",
+        "stream": streaming.token_for(run, request.actor) if progress.has_work else "",
         "after": streaming.position_now(),
         "budget_form": form or BudgetForm(initial={"to": run.budget and plain_decimal(run.budget)}),
     }

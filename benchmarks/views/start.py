@@ -18,11 +18,7 @@ from models_registry.models import LanguageModel
 def start(request: PageRequest, public_id: str) -> HttpResponse:
     """Show the form and start a run; with `estimate`, show its cost instead."""
     template = access.get_template_or_404(request.user, public_id)
-    versions = access.visible_versions(request.user, template)
-    wanted = request.GET.get("version", "")
-    version = (
-        versions.filter(number=int(wanted)).first() if wanted.isdecimal() and len(wanted) < 10 else versions.first()
-    )
+    version = access.find_version(request.user, template, request.GET.get("version"))
     if version is None:
         raise Http404
     models = sorted(LanguageModel.objects.configured(), key=lambda model: (model.is_paid, model.name, model.version))

@@ -21,7 +21,7 @@ from benchmarks.pasting import read_table
 from benchmarks.queries.cases import PER_PAGE, CasePage, read_cases
 from benchmarks.views.pages import PageRequest, member_of
 from common.errors import InvalidInput
-from common.text.numbers import format_numbers
+from common.text.numbers import format_numbers, parse_whole_number
 
 
 @login_required
@@ -60,7 +60,7 @@ def show(request: PageRequest, public_id: str) -> HttpResponse:
 
 def draft_or_404(request: PageRequest, public_id: str) -> tuple[Template, TemplateVersion]:
     template = access.get_template_or_404(request.user, public_id, to_edit=True)
-    draft = template.versions.filter(state=TemplateVersion.State.DRAFT).first()
+    draft = template.draft()
     if draft is None:
         raise Http404
     return template, draft
@@ -75,10 +75,10 @@ def edit(request: PageRequest, public_id: str) -> HttpResponse:
     editor = Editor(template, draft, data, may_publish=member_of(request).is_superuser)
     context: dict[str, object] = {"template": template, "version": draft, "editor": editor}
     if data is not None and "preview" in data:
-        context["preview"] = preview(draft, editor.kept_prompts(), _number(data.get("case", "")))
+        context["preview"] = preview(draft, editor.kept_prompts(), _place(data.get("case", "")))
         return render(request, f"benchmarks/edit.html{'#preview' if request.htmx else ''}", context)
     if data is not None and "try" in data:
-        answer, number = data.get("answer", "")[:MAX_CHARACTERS], _number(data.get("tried_case", ""))
+        answer, number = data.get("answer", "")[:MAX_CHARACTERS], _place(data.get("tried_case", ""))
         context["trial"] = try_checks(draft, editor.kept_checks(), answer, number)
         context["are_checks_valid"] = editor.checks.is_valid()
         return render(request, f"benchmarks/edit.html{'#trial' if request.htmx else ''}", context)
@@ -92,8 +92,8 @@ def edit(request: PageRequest, public_id: str) -> HttpResponse:
     return render(request, "benchmarks/edit.html", context, status=200 if data is None else 422)
 
 
-def _number(text: str) -> int:
-    return int(text) if text.isdecimal() and len(text) < 10 else 1
+def _place(text: str) -> int:
+    return parse_whole_number(text, max_digits=9) or 1
 
 
 @login_required

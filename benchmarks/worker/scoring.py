@@ -1,4 +1,4 @@
-"""Scoring of stored answers that have no score, for the driver of a run."""
+"""Scoring of stored answers for the driver of a run."""
 
 import logging
 import os

@@ -3,6 +3,7 @@ from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 
 from common.errors import InvalidInput
+from common.text.numbers import parse_whole_number
 
 
 class ArenaPagination(LimitOffsetPagination):
@@ -23,8 +24,9 @@ def _parse_integer(request: Request, name: str, *, default: int, least: int, mos
     value = request.query_params.get(name)
     if value is None:
         return default
-    if value.isascii() and value.isdecimal() and len(value) <= 18 and least <= int(value) <= most:
-        return int(value)
+    number = parse_whole_number(value)
+    if number is not None and least <= number <= most:
+        return number
     raise InvalidInput(
         fields={name: [_("A whole number from %(least)d to %(most)d.") % {"least": least, "most": most}]}
     )

@@ -39,7 +39,7 @@ class ChatBody:
 
     @property
     def characters(self) -> int:
-        """Return the length of all messages, with calls of tools and images."""
+        """Length of all messages, with calls of tools and images."""
         return conversation_length(self.conversation.messages)
 
     @property
@@ -168,7 +168,6 @@ def _max_cost(metadata: Fields | None) -> Decimal | None:
 
 
 def _max_first_token_ms(metadata: Fields | None) -> int | None:
-    """Return an integer, or its text: OpenAI's client types metadata as texts."""
     value = metadata.take("max_first_token_ms") if metadata else None
     if value is None:
         return None

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from common.errors import InvalidInput
+from common.text.numbers import parse_whole_number
 from leaderboard.counting import stars
 from leaderboard.errors import NoSuchSnapshot
 from leaderboard.export_rows import VoteRow
@@ -103,8 +104,8 @@ def snapshot_export(run: AggregationRun) -> Export:
 
 def _moment_since(moment: votes.Moment, start: str) -> votes.Moment:
     """Return the moment limited to votes after a number or since an ISO 8601 time. Raises InvalidInput."""
-    if start.isascii() and start.isdecimal() and len(start) <= 18:
-        return replace(moment, after_order=int(start))
+    if (number := parse_whole_number(start)) is not None:
+        return replace(moment, after_order=number)
     try:
         time = datetime.fromisoformat(start)
     except ValueError:

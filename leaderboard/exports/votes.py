@@ -64,7 +64,7 @@ def batches(moment: Moment) -> Iterator[list[VoteRow]]:
 
 
 def new_pseudonyms() -> Callable[[str], str]:
-    """Return a function from voter to pseudonym: a keyed hash whose random key is not stored."""
+    """Return a function from voter to pseudonym: a keyed hash whose key is not stored."""
     key = secrets.token_bytes(32)
     return lambda voter: hashlib.blake2b(voter.encode(), digest_size=12, key=key).hexdigest()
 
