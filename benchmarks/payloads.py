@@ -38,8 +38,8 @@ from benchmarks.payload_types import (
     VersionState,
     Visibility,
 )
-from benchmarks.queries.answers import ItemPage, TurnReply
-from benchmarks.queries.listing import Progress
+from benchmarks.queries.answers import ItemDetail, TurnReply
+from benchmarks.queries.listing import ItemCounts
 from benchmarks.queries.run_progress import RunProgress
 from benchmarks.reporting.heat_map import HeatMap
 from benchmarks.reporting.power import Power
@@ -151,7 +151,7 @@ def estimate_payload(estimate: Estimate, prompts: Sequence[int], power: Power | 
     }
 
 
-def run_summary(run: Run, person: access.Person, progress: Progress) -> RunSummaryPayload:
+def run_summary(run: Run, person: access.Person, progress: ItemCounts) -> RunSummaryPayload:
     owns = access.owns(person, run)
 
     def amount(value: Decimal | None) -> str | None:
@@ -184,7 +184,7 @@ def run_summary(run: Run, person: access.Person, progress: Progress) -> RunSumma
 
 def run_payload(progress: RunProgress, actor: Actor, person: access.Person) -> RunPayload:
     run, owns = progress.run, access.owns(person, progress.run)
-    counted = Progress()
+    counted = ItemCounts()
     for one in progress.entrants:
         counted.total += one.total
         for state, n in one.counts.items():
@@ -234,7 +234,7 @@ def item_payload(item: RunItem, run: Run) -> ItemPayload:
     }
 
 
-def item_detail(page: ItemPage, run: Run) -> ItemDetailPayload:
+def item_detail(page: ItemDetail, run: Run) -> ItemDetailPayload:
     return {
         **item_payload(page.item, run),
         "expected": page.case.expected,

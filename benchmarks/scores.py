@@ -26,7 +26,7 @@ MAX_KEY = 80
 
 
 @dataclass(frozen=True)
-class ItemScore:
+class ScoredItem:
     """Scores of one answer; value and passed: None if not known, never 0. checks: rows of Score."""
 
     value: float | None = None
@@ -131,27 +131,27 @@ class CheckSet:
         prepared = [_prepared(check) for check in raw]
         return CaseChecks(prepared, [case.expected] * len(prepared), checks_digest(written))
 
-    def score_at_once(self, case: CaseFacts, answer: ScoredAnswer) -> ItemScore | None:
+    def score_at_once(self, case: CaseFacts, answer: ScoredAnswer) -> ScoredItem | None:
         """Return None if this needs a child process or facts of the stored call."""
         checks = self.of_case(case)
         if any(map(_needs_call, checks.prepared)) or item_checks.needs_child(checks.prepared, checks.targets, answer):
             return None
         return self._score(case, checks, answer, _no_child)
 
-    def score(self, case: CaseFacts, answer: ScoredAnswer, child: item_checks.Child) -> ItemScore:
+    def score(self, case: CaseFacts, answer: ScoredAnswer, child: item_checks.Child) -> ScoredItem:
         """Score an answer within seconds for each check; an error leaves it without a score."""
         try:
             return self._score(case, self.of_case(case), answer, child)
         except Exception as error:
             verdict, written = failed(f"{type(error).__name__}: {error}"), case_checks(self.raw, case.own_checks)
-            return ItemScore(checks=[_row(_check(check), verdict, "") for check in written])
+            return ScoredItem(checks=[_row(_check(check), verdict, "") for check in written])
 
-    def _score(self, case: CaseFacts, checks: CaseChecks, answer: ScoredAnswer, child: item_checks.Child) -> ItemScore:
+    def _score(self, case: CaseFacts, checks: CaseChecks, answer: ScoredAnswer, child: item_checks.Child) -> ScoredItem:
         verdicts = item_checks.score_item(checks.prepared, checks.targets, answer, child)
         threshold = self._threshold if case.threshold is None else case.threshold
         score = item_score(checks.checks, verdicts, threshold)
         rows = [_row(check, verdict, checks.digest) for check, verdict in zip(checks.checks, verdicts, strict=True)]
-        return ItemScore(score.score, score.passed, checks.digest, rows)
+        return ScoredItem(score.score, score.passed, checks.digest, rows)
 
 
 class _NoChild:

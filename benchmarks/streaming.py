@@ -29,7 +29,7 @@ OVERLAP_S = 5.0
 _SALT = "benchmarks.streaming"
 
 
-class Progress(msgspec.Struct):
+class ProgressEvent(msgspec.Struct):
     """spent, reserved: US dollars. entrants: numbers by state, by entrant id. items: [id, state, score, passed]."""
 
     state: str
@@ -74,17 +74,17 @@ def position_now() -> str:
     return f"{int((time.time() - OVERLAP_S) * 1000)}-0"
 
 
-def read_progress(run_id: int, item_ids: Collection[int] = ()) -> tuple[str, Progress]:
+def read_progress(run_id: int, item_ids: Collection[int] = ()) -> tuple[str, ProgressEvent]:
     """Return the run's public id and its progress, in two or three queries."""
     run = Run.objects.only("public_id", "state", "spent", "reserved").get(pk=run_id)
     counts: dict[int, dict[str, int]] = defaultdict(dict)
     for entrant_id, state, n in RunCount.objects.filter(entrant__run=run_id).values_list("entrant", "state", "n"):
         counts[entrant_id][state] = n
     items = RunItem.objects.filter(pk__in=item_ids).values_list("pk", "state", "score", "passed") if item_ids else []
-    return run.public_id, Progress(run.state, str(run.spent), str(run.reserved), dict(counts), list(items))
+    return run.public_id, ProgressEvent(run.state, str(run.spent), str(run.reserved), dict(counts), list(items))
 
 
-def publish(run_id: int, item_ids: Collection[int] = ()) -> Progress:
+def publish(run_id: int, item_ids: Collection[int] = ()) -> ProgressEvent:
     """Publish the run's progress; without Valkey, pages poll."""
     public_id, progress = read_progress(run_id, item_ids)
     events = [TurnEvent("state", "", msgspec.json.encode(progress).decode())]

@@ -16,8 +16,8 @@ def _requeue_expired() -> None:
             logger.warning("the leases of %s items of run %s expired", number, run_id)
 
 
-def _wake_undriven() -> None:
-    for run_id, state in Run.objects.undriven().order_by("pk").values_list("pk", "state"):
+def _wake_runs_without_worker() -> None:
+    for run_id, state in Run.objects.without_worker().order_by("pk").values_list("pk", "state"):
         if not wake(run_id, state):
             break  # the broker is unreachable
 
@@ -25,5 +25,5 @@ def _wake_undriven() -> None:
 sweep = Sweep(
     Step(progress.expired_items, _requeue_expired),
     Step(progress.waiting_until_today, progress.resume_after_midnight),
-    Step(Run.objects.undriven, _wake_undriven),
+    Step(Run.objects.without_worker, _wake_runs_without_worker),
 )

@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from battles.prompting.messages import CHARACTERS_PER_TOKEN, context_characters
+from battles.prompting.messages import context_characters
 from battles.prompting.routing import Alternative, RoutingRequest
 from models_registry import drawable_cache
 from models_registry.drawable_cache import Roster
@@ -21,8 +21,10 @@ from routing.learning.grounded import Floats
 
 Mask = NDArray[np.bool_]
 
-# Of a prompt in most languages; the reservation of money assumes fewer.
+# Of a prompt in most languages.
 EXPECTED_CHARACTERS_PER_TOKEN = 4
+# spending.bill reserves a token for each byte of UTF-8.
+EXPECTED_BYTES_PER_CHARACTER = 4 / 3
 # A fast answer comes from this share of the models, those whose first token comes earliest.
 FAST_SHARE = 1 / 3
 MIN_FAST = 2
@@ -54,8 +56,8 @@ class CandidateTable:
         return self.price_in * (characters / EXPECTED_CHARACTERS_PER_TOKEN) + self.price_out * answer
 
     def highest_costs(self, characters: int) -> Floats:
-        """Return about what is reserved for an answer."""
-        return self.price_in * (characters * 4 / CHARACTERS_PER_TOKEN) + self.price_out * self.max_tokens
+        """Return US dollars, about what spending.bill reserves."""
+        return self.price_in * (characters * EXPECTED_BYTES_PER_CHARACTER) + self.price_out * self.max_tokens
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,3 @@
-"""Which model goes on with a conversation."""
-
 from battles.labels import UNDETERMINED, Labels
 from battles.prompting.routing import PreviousAnswer
 from models_registry import drawable_cache

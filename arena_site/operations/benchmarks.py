@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from battles.models import Call
 from benchmarks.models import Entrant, ProviderPace, Run, RunCount, RunItem
-from benchmarks.queries.listing import Progress, progress_of
+from benchmarks.queries.listing import ItemCounts, progress_of
 from benchmarks.queries.run_progress import obstacles_of
 from models_registry.models import LanguageModel
 
@@ -22,7 +22,7 @@ class LiveRun:
     """reasons: why it is paused or its items wait."""
 
     run: Run
-    progress: Progress
+    progress: ItemCounts
     reasons: list[str]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from benchmarks.imports.content import Case, CaseFile, Check, Message, Prompt, Reply, Template
 from benchmarks.imports.limits import MAX_CASE_FILES, MAX_CASES, MAX_KEY, MAX_REPLIES, MAX_TAG
-from benchmarks.imports.report import ImportRefused, Place, Report
+from benchmarks.imports.report import Place, ReadError, Report
 
 _TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
 
@@ -21,9 +21,9 @@ class Cases:
         self._keys: dict[str, Place] = {}
 
     def add(self, case: Case, place: Place) -> None:
-        """Store a case under its own key, or its number. Raises ImportRefused for too many."""
+        """Store a case under its own key, or its number. Raises ReadError for too many."""
         if len(self.found) >= MAX_CASES:
-            raise ImportRefused("too_many_cases", place, limit=MAX_CASES)
+            raise ReadError("too_many_cases", place, limit=MAX_CASES)
         case.key = case.key.strip() or str(len(self.found) + 1)
         if len(case.key) > MAX_KEY:
             self._report.refuse("key_too_long", place, key=case.key, limit=MAX_KEY)
@@ -53,16 +53,16 @@ class Cases:
 
     def reply(self, reply: Reply, place: Place) -> None:
         if len(self.replies) >= MAX_REPLIES:
-            raise ImportRefused("too_many_replies", place, limit=MAX_REPLIES)
+            raise ReadError("too_many_replies", place, limit=MAX_REPLIES)
         self.replies.append(reply)
 
     def template(
         self, name: str, prompts: Sequence[Prompt], checks: Sequence[Check] = (), *, description: str = "",
         parameters: dict[str, object] | None = None,
     ) -> Template:  # fmt: skip
-        """Raises ImportRefused when there is no case."""
+        """Raises ReadError when there is no case."""
         if not self.found and not self._report.counts["refused"]:
-            raise ImportRefused("no_cases")
+            raise ReadError("no_cases")
         files = {file.digest: file.content for case in self.found for file in case.files}
         for case in self.found:
             case.files = [CaseFile(file.variable, file.name, file.digest) for file in case.files]

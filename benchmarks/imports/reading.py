@@ -15,7 +15,7 @@ from benchmarks.imports.formats import (
     tables,
     traces,
 )
-from benchmarks.imports.report import ImportRefused, Report, TooManyErrors
+from benchmarks.imports.report import ReadError, Report, TooManyErrors
 from benchmarks.imports.sniffing import columns_of, find_format
 from benchmarks.imports.source import Source, open_source
 
@@ -52,7 +52,7 @@ def read_import(content: bytes, request: Request) -> Imported:
         source = open_source(content, request, report)
         found = found or ("table" if request.mapping else find_format(source))
         if found not in FORMATS:
-            raise ImportRefused("format_unknown", format=found)
+            raise ReadError("format_unknown", format=found)
         imported = FORMATS[found](source)
         if not report.columns:
             report.columns = columns_of(source)
@@ -60,11 +60,11 @@ def read_import(content: bytes, request: Request) -> Imported:
         if source.is_archive and imported.template is not None:
             _add_answers(imported, source)
         if imported.template is None and not imported.replies and not report.counts["refused"]:
-            raise ImportRefused("no_cases")
+            raise ReadError("no_cases")
     except TooManyErrors:
         imported = Imported(found, [], {})
-    except ImportRefused as error:
-        report.refuse_for(error)
+    except ReadError as error:
+        report.add_last_error(error)
         imported = Imported(found, [], {})
     return _with_report(imported, report)
 

@@ -17,7 +17,7 @@ class Place(NamedTuple):
 NOWHERE = Place()
 
 
-class ImportRefused(Exception):
+class ReadError(Exception):
     """Raised when reading cannot go on."""
 
     def __init__(self, code: Code, place: Place = NOWHERE, **values: Value) -> None:
@@ -25,7 +25,7 @@ class ImportRefused(Exception):
         self.code, self.place, self.values = code, place, values
 
 
-class TooManyErrors(ImportRefused):
+class TooManyErrors(ReadError):
     """Raised after the last error that the report lists."""
 
 
@@ -53,7 +53,11 @@ class Report:
         if self.counts["refused"] >= MAX_ENTRIES:
             raise TooManyErrors("too_many_errors")
 
-    def refuse_for(self, error: ImportRefused) -> None:
+    def refuse_error(self, error: ReadError) -> None:
+        self.refuse(error.code, error.place, **error.values)
+
+    def add_last_error(self, error: ReadError) -> None:
+        """Add the error that ended reading."""
         self._add("refused", error.code, error.place, error.values)
 
     def _add(self, action: Action, code: Code, place: Place, values: dict[str, Value]) -> None:

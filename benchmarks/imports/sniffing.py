@@ -8,7 +8,7 @@ from benchmarks.imports.readers.documents import Map
 from benchmarks.imports.readers.encoding import BOM
 from benchmarks.imports.readers.json_rows import is_lines, is_wrapped
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import ImportRefused, Place, Report, TooManyErrors
+from benchmarks.imports.report import Place, ReadError, Report, TooManyErrors
 from benchmarks.imports.source import DOCUMENTS, Source
 
 _TRACE_INPUTS = {"input", "user_input"}
@@ -20,7 +20,7 @@ _PROMPTFOO = {"prompts", "tests", "providers", "targets", "scenarios", "defaultT
 
 
 def find_format(source: Source) -> str:
-    """Return an identifier of `reading.FORMATS`. Raises ImportRefused."""
+    """Return an identifier of `reading.FORMATS`. Raises ReadError."""
     lower = source.main.lower()
     if lower.endswith(DOCUMENTS):
         return _of_document(source)
@@ -73,7 +73,7 @@ def _of_document(source: Source) -> str:
             return "promptfoo"
         if any(isinstance(entry, Map) and "class" in entry for entry in document.values()):
             return "openai_evals"
-    raise ImportRefused("format_unknown", Place(0, 0, source.label))
+    raise ReadError("format_unknown", Place(0, 0, source.main_in_report))
 
 
 def of_fields(row: Mapping[str, object], *, is_table: bool) -> str:

@@ -12,7 +12,7 @@ from benchmarks.imports.readers.parquet import MAGIC, read_parquet_rows
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.spreadsheets import read_sheet
 from benchmarks.imports.readers.tables import read_table
-from benchmarks.imports.report import ImportRefused, Place, Report
+from benchmarks.imports.report import Place, ReadError, Report
 from benchmarks.imports.unpacking import is_spreadsheet, unpack
 
 DOCUMENTS = (".yaml", ".yml")
@@ -30,15 +30,15 @@ class Source:
     is_archive: bool = False
 
     @property
-    def label(self) -> str:
-        """Path for places: a file that came alone has no need of one."""
-        return self.main if self.is_archive else ""
+    def main_in_report(self) -> str:
+        return self.path_in_report(self.main)
 
     def rows(self, path: str = "") -> Iterator[Row]:
         path = path or self.main
         yield from _rows(self.files[path], path, self.path_in_report(path), self.request.sheet, self.report)
 
     def path_in_report(self, path: str) -> str:
+        """Return the path, or "" for a file that came alone."""
         return path if self.is_archive else ""
 
     def document(self, path: str = "") -> object:
@@ -47,20 +47,20 @@ class Source:
         return documents.read_document(self.files[path], self.path_in_report(path), is_yaml=is_yaml)
 
     def find(self, reference: str, beside: str, place: Place) -> str:
-        """Return the archive's path of a reference such as file://cases.csv. Raises ImportRefused."""
+        """Return the archive's path of a reference such as file://cases.csv. Raises ReadError."""
         relative = reference.removeprefix("file://")
         path = posixpath.normpath(posixpath.join(posixpath.dirname(beside), relative))
         if "://" in relative or path.startswith(("/", "..")):
-            raise ImportRefused("file_outside_archive", place, file=reference)
+            raise ReadError("file_outside_archive", place, file=reference)
         if path not in self.files:
-            raise ImportRefused("file_missing", place, file=reference)
+            raise ReadError("file_missing", place, file=reference)
         return path
 
 
 def open_source(content: bytes, request: Request, report: Report) -> Source:
-    """Raises ImportRefused."""
+    """Raises ReadError."""
     if not content.strip():
-        raise ImportRefused("empty_file")
+        raise ReadError("empty_file")
     files = unpack(content, request.name)
     is_archive = content.startswith(b"PK") and len(files) > 0 and not is_spreadsheet(content)
     return Source(files, _main(files), request, report, is_archive)

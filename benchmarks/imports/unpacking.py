@@ -5,7 +5,7 @@ import zipfile
 import zlib
 
 from benchmarks.imports.limits import MAX_ARCHIVE_FILES, MAX_RATIO, MAX_UNPACKED_BYTES, RATIO_FREE_BYTES
-from benchmarks.imports.report import ImportRefused, Place
+from benchmarks.imports.report import Place, ReadError
 
 ZIP = b"PK\x03\x04"
 GZIP = b"\x1f\x8b"
@@ -15,11 +15,11 @@ _WORKBOOK = b"xl/workbook.xml"
 
 
 def unpack(content: bytes, name: str) -> dict[str, bytes]:
-    """Return files by path; one that is no archive is itself. Raises ImportRefused."""
+    """Return files by path; one that is no archive is itself. Raises ReadError."""
     if content.startswith(GZIP):
         unpacked = _gunzip(content, name)
         if unpacked.startswith((GZIP, ZIP)) and not is_spreadsheet(unpacked):
-            raise ImportRefused("archive_in_archive", Place(0, 0, name))
+            raise ReadError("archive_in_archive", Place(0, 0, name))
         return {name.removesuffix(".gz").removesuffix(".GZ"): unpacked}
     if content.startswith(ZIP) and not is_spreadsheet(content):
         return _unzip(content, name)
@@ -37,9 +37,9 @@ def _gunzip(content: bytes, name: str) -> bytes:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
             unpacked = file.read(limit + 1)
     except (OSError, EOFError, zlib.error) as error:
-        raise ImportRefused("damaged_archive", Place(0, 0, name)) from error
+        raise ReadError("damaged_archive", Place(0, 0, name)) from error
     if len(unpacked) > limit:
-        raise ImportRefused("unpacks_too_large", Place(0, 0, name), limit=limit)
+        raise ReadError("unpacks_too_large", Place(0, 0, name), limit=limit)
     return unpacked
 
 
@@ -51,18 +51,18 @@ def _unzip(content: bytes, name: str) -> dict[str, bytes]:
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
     except _DAMAGE as error:
-        raise ImportRefused("damaged_archive", Place(0, 0, name)) from error
+        raise ReadError("damaged_archive", Place(0, 0, name)) from error
     members = [member for member in archive.infolist() if not _is_ignored(member)]
     if len(members) > MAX_ARCHIVE_FILES:
-        raise ImportRefused("too_many_files", Place(0, 0, name), limit=MAX_ARCHIVE_FILES)
+        raise ReadError("too_many_files", Place(0, 0, name), limit=MAX_ARCHIVE_FILES)
     files: dict[str, bytes] = {}
     for member in members:
         path = _path(member)
         if path in files:
-            raise ImportRefused("duplicate_file", Place(0, 0, path))
+            raise ReadError("duplicate_file", Place(0, 0, path))
         files[path] = _content(archive, member, path, MAX_UNPACKED_BYTES - sum(map(len, files.values())))
     if not files:
-        raise ImportRefused("empty_file", Place(0, 0, name))
+        raise ReadError("empty_file", Place(0, 0, name))
     return files
 
 
@@ -74,21 +74,21 @@ def _is_ignored(member: zipfile.ZipInfo) -> bool:
 def _path(member: zipfile.ZipInfo) -> str:
     path = posixpath.normpath(member.filename.replace("\\", "/"))
     if path.startswith(("/", "../")) or path == "..":
-        raise ImportRefused("path_outside_archive", Place(0, 0, member.filename))
+        raise ReadError("path_outside_archive", Place(0, 0, member.filename))
     return path
 
 
 def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: str, left: int) -> bytes:
     if member.flag_bits & 1:
-        raise ImportRefused("encrypted", Place(0, 0, path))
+        raise ReadError("encrypted", Place(0, 0, path))
     limit = min(left, _limit(member.compress_size))
     try:
         with archive.open(member) as file:
             unpacked = file.read(limit + 1)
     except _DAMAGE as error:
-        raise ImportRefused("damaged_archive", Place(0, 0, path)) from error
+        raise ReadError("damaged_archive", Place(0, 0, path)) from error
     if len(unpacked) > limit:
-        raise ImportRefused("unpacks_too_large", Place(0, 0, path), limit=limit)
+        raise ReadError("unpacks_too_large", Place(0, 0, path), limit=limit)
     if unpacked.startswith((GZIP, ZIP)) and not is_spreadsheet(unpacked):
-        raise ImportRefused("archive_in_archive", Place(0, 0, path))
+        raise ReadError("archive_in_archive", Place(0, 0, path))
     return unpacked

@@ -27,7 +27,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Return the run, locked until COMMIT. Every transaction that moves items begins with this."""
         return self.select_for_update(no_key=True).get(pk=pk)
 
-    def undriven(self) -> "RunQuerySet":
+    def without_worker(self) -> "RunQuerySet":
         """Filter to runs with work and without a worker."""
         is_due = Q(driven_until=None) | Q(driven_until__lt=Now())
         return self.filter(is_due, state__in=Run.WITH_WORK)
@@ -94,7 +94,7 @@ class Run(models.Model):
     spent = models.DecimalField(max_digits=14, decimal_places=8, default=0)
     entrant_count = models.PositiveSmallIntegerField(default=0)
     item_count = models.PositiveIntegerField(default=0)
-    # A worker prepares or drives the run until then, unless it prolongs this.
+    # Lease of the worker that prepares or drives the run.
     driven_until = models.DateTimeField(null=True)
     # A paused run goes on by itself then: a day's budget begins anew.
     day_wait_until = models.DateTimeField(null=True)

@@ -42,7 +42,7 @@ class NotPreparable(Exception):
 
 def prepare(run_id: int) -> bool:
     """Render the prompts and insert the items; return whether calls may begin. One worker at a time."""
-    if not _prolong(run_id, is_first=True):
+    if not _renew_lease(run_id, is_first=True):
         return False
     run = Run.objects.select_related("version").get(pk=run_id)
     try:
@@ -67,10 +67,10 @@ def prepare(run_id: int) -> bool:
     return run.state == Run.State.RUNNING
 
 
-def _prolong(run_id: int, *, is_first: bool = False) -> bool:
+def _renew_lease(run_id: int, *, is_first: bool = False) -> bool:
     preparing = Run.objects.filter(pk=run_id, state=Run.State.PREPARING)
     if is_first:
-        preparing = preparing.undriven()
+        preparing = preparing.without_worker()
     return preparing.update(driven_until=Now() + LEASE) == 1
 
 
@@ -105,7 +105,7 @@ def _render_prompts(run: Run) -> None:
             problems += [problem for result in results for problem in result.problems]
             if len(problems) >= MAX_PROBLEMS or any(problem.problem == guard.TOO_DEMANDING for problem in problems):
                 raise NotPreparable(problems)
-            _prolong(run.pk)
+            _renew_lease(run.pk)
     if problems:
         raise NotPreparable(problems)
 
@@ -127,7 +127,7 @@ def _render_targets(run: Run) -> None:
         problems += found
         if len(problems) >= MAX_PROBLEMS or any(problem.problem == guard.TOO_DEMANDING for problem in problems):
             break
-        _prolong(run.pk)
+        _renew_lease(run.pk)
     if problems:
         raise NotPreparable(problems)
 
@@ -148,7 +148,7 @@ def _check_rules(run: Run) -> None:
         ]
         refused = zip(batch, refused_by_rules(texts), strict=True)
         found |= {key: finding for (key, *_rest), finding in refused if finding is not None}
-        _prolong(run.pk)
+        _renew_lease(run.pk)
     if found:
         store_refusal(Actor(user=run.owner), {finding.rule.pk: finding for finding in found.values()}.values())
         sentence = _("This arena does not allow “%(category)s”.")
@@ -172,7 +172,7 @@ def _insert_items(run: Run) -> None:
             Run.objects.lock(run.pk)
             cases = msgspec.json.encode(batch).decode()
             cursor.execute(read_sql("insert_items.sql"), {"run": run.pk, "cases": cases, "contexts": contexts})
-        _prolong(run.pk)
+        _renew_lease(run.pk)
 
 
 def _case_order(run: Run) -> Iterator[dict[str, int]]:

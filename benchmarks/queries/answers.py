@@ -40,7 +40,7 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class ItemPage:
+class ItemDetail:
     """repeats: (repeat, item id)."""
 
     item: RunItem
@@ -57,7 +57,7 @@ class ItemPage:
     failure: str
 
 
-def read_item(run: Run, item_id: int) -> ItemPage | None:
+def read_item(run: Run, item_id: int) -> ItemDetail | None:
     """Return an item of the run, None if it has no such item."""
     related = ("case", "entrant__model", "entrant__prompt")
     item = RunItem.objects.filter(entrant__run=run, pk=item_id).select_related(*related).first()
@@ -68,7 +68,7 @@ def read_item(run: Run, item_id: int) -> ItemPage | None:
     calls = item.calls.select_related("call").order_by("pk")
     siblings = RunItem.objects.filter(entrant=entrant)
     same_repeat = siblings.filter(repeat=item.repeat)
-    return ItemPage(
+    return ItemDetail(
         item=item,
         entrant=entrant,
         case=case,

@@ -70,7 +70,7 @@ def _member(person: access.Person) -> User | None:
 
 
 @dataclass
-class Progress:
+class ItemCounts:
     """Numbers of items of a run by state."""
 
     total: int = 0
@@ -89,9 +89,9 @@ class Progress:
         return 100 * self.finished // self.total if self.total else 0
 
 
-def progress_of(runs: list[Run]) -> dict[int, Progress]:
+def progress_of(runs: list[Run]) -> dict[int, ItemCounts]:
     """Return progress by run id."""
-    found: dict[int, Progress] = defaultdict(Progress)
+    found: dict[int, ItemCounts] = defaultdict(ItemCounts)
     counts = RunCount.objects.filter(entrant__run__in=runs, n__gt=0).values_list("entrant__run", "state")
     for run_id, state, n in counts.annotate(items=Sum("n")):
         found[run_id].by_state[state] = n

@@ -1,4 +1,4 @@
-"""Moves of runs that belong to no single call: finishing, pausing, handing back, recovering."""
+"""Moves of runs that belong to no single call: finishing, pausing, releasing, recovering."""
 
 import logging
 from collections.abc import Collection, Sequence
@@ -20,16 +20,16 @@ from models_registry.providers import FailureCode
 logger = logging.getLogger(__name__)
 
 # Longer than a driver's rounds; the sweeper wakes another driver after it.
-DRIVEN_FOR = timedelta(seconds=8)
+RUN_LEASE = timedelta(seconds=8)
 
 
-def prolong_driving(run_id: int) -> bool:
+def renew_run_lease(run_id: int) -> bool:
     """Note that a worker drives the run; return whether it still has work."""
     driven = Run.objects.filter(pk=run_id, state__in=[Run.State.RUNNING, Run.State.SCORING])
-    return driven.update(driven_until=Now() + DRIVEN_FOR, started_at=_kept_or_now()) == 1
+    return driven.update(driven_until=Now() + RUN_LEASE, started_at=_kept_or_now()) == 1
 
 
-def end_driving(run_id: int) -> None:
+def release_run(run_id: int) -> None:
     """Let the sweeper wake the run again at once, if it was resumed while its driver ended."""
     Run.objects.filter(pk=run_id, state__in=[Run.State.RUNNING, Run.State.SCORING]).update(driven_until=None)
 
@@ -80,7 +80,7 @@ def pause(run_id: int, reason: str) -> bool:
 
 
 @transaction.atomic
-def hand_back(run_id: int, claimed: Sequence[ClaimedItem]) -> None:
+def release_items(run_id: int, claimed: Sequence[ClaimedItem]) -> None:
     """Requeue claimed items of an ending worker at once; no attempt is used up."""
     run = Run.objects.lock(run_id)
     fences = {item.item_id: item.fence for item in claimed}

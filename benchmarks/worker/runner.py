@@ -69,7 +69,7 @@ class RunDriver:
         self.is_called_again = False
 
     async def run(self) -> None:
-        if not await run_in_db_with_retry(progress.prolong_driving, self._run_id):
+        if not await run_in_db_with_retry(progress.renew_run_lease, self._run_id):
             return
         facts = await run_in_db_with_retry(plan.read_facts, self._run_id)
         self._plan = await run_in_db_with_retry(plan.read_plan, self._run_id)
@@ -78,10 +78,10 @@ class RunDriver:
         services = [asyncio.create_task(work) for work in works]
         try:
             await self._claim_until_done()
-            await run_in_db_with_retry(progress.end_driving, self._run_id)
+            await run_in_db_with_retry(progress.release_run, self._run_id)
             await streaming.publish_rest(self._run_id)
         except asyncio.CancelledError:
-            await self._hand_back()
+            await self._release()
             raise
         finally:
             for service in services:
@@ -208,7 +208,7 @@ class RunDriver:
         while True:
             await asyncio.sleep(RENEWAL_INTERVAL_S)
             try:
-                await run_in_db(progress.prolong_driving, self._run_id)
+                await run_in_db(progress.renew_run_lease, self._run_id)
                 running = dict(self._running)
                 if not running:
                     continue
@@ -222,7 +222,7 @@ class RunDriver:
                     logger.info("item %s was taken over", pk)
                     running[pk][1].cancel()
 
-    async def _hand_back(self) -> None:
+    async def _release(self) -> None:
         """Store ended calls and requeue the others, within seconds."""
         self._stopping.set()
         running, self._running = self._running, {}
@@ -233,4 +233,4 @@ class RunDriver:
             with suppress(*CONNECTION_ERRORS):
                 items += (await self._claiming).items
         await self._commit.finish()
-        await run_in_db(progress.hand_back, self._run_id, items)
+        await run_in_db(progress.release_items, self._run_id, items)

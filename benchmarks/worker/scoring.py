@@ -13,7 +13,7 @@ from django.utils import timezone
 from benchmarks.checking import scoring_children
 from benchmarks.models import ItemReply, Run, RunItem, Score
 from benchmarks.preparation.targets import render_targets
-from benchmarks.scores import CaseFacts, CheckSet, ItemScore
+from benchmarks.scores import CaseFacts, CheckSet, ScoredItem
 from benchmarks.scoring.ports import ScoredAnswer
 
 logger = logging.getLogger(__name__)
@@ -52,8 +52,8 @@ def score_batch(run_id: int, checks: CheckSet, stopping: Event) -> list[int]:
     replies = _last_replies(items)
     unscored = [_Unscored(item, cases[item.case_id], _answer(replies[item.pk], cases[item.case_id])) for item in items]
 
-    def score(one: _Unscored) -> ItemScore:
-        return ItemScore() if stopping.is_set() else checks.score(one.case, one.answer, scoring_children())
+    def score(one: _Unscored) -> ScoredItem:
+        return ScoredItem() if stopping.is_set() else checks.score(one.case, one.answer, scoring_children())
 
     with ThreadPoolExecutor(THREADS, thread_name_prefix="scoring") as threads:
         scores = list(threads.map(score, unscored))
@@ -81,7 +81,7 @@ def _answer(given: ItemReply, case: CaseFacts) -> ScoredAnswer:
 
 
 @transaction.atomic
-def _store(run_id: int, checks: CheckSet, items: Sequence[RunItem], scores: Sequence[ItemScore]) -> list[int]:
+def _store(run_id: int, checks: CheckSet, items: Sequence[RunItem], scores: Sequence[ScoredItem]) -> list[int]:
     """Store scores of items that still have none."""
     run = Run.objects.lock(run_id)
     if (run.checks_version_id or run.version_id) != checks.version_id:

@@ -19,7 +19,7 @@ from battles.worker import call_store
 from battles.worker.calls import CallResult
 from benchmarks import streaming
 from benchmarks.models import Run, RunItem
-from benchmarks.scores import CaseFacts, CheckSet, ItemScore
+from benchmarks.scores import CaseFacts, CheckSet, ScoredItem
 from benchmarks.scoring.ports import ScoredAnswer
 from benchmarks.sql import read_sql
 from benchmarks.worker import pace, reuse
@@ -116,7 +116,7 @@ def _error_of(ended: Ended) -> FailureCode | None:
     return result.error
 
 
-def _score(checks: CheckSet, case: CaseFacts, answer: ScoredAnswer) -> ItemScore | None:
+def _score(checks: CheckSet, case: CaseFacts, answer: ScoredAnswer) -> ScoredItem | None:
     """Return None if this takes long or raises: the answer is stored all the same, and scored later."""
     try:
         return checks.score_at_once(case, answer)
@@ -180,7 +180,7 @@ def _observed(group: Sequence[Ended]) -> dict[int, pace.Observed]:
 
 
 def record_outcomes(group: Sequence[Ended]) -> None:
-    """Feed breakers, each in a transaction of its own. A 429 to a run takes no model away from people."""
+    """Record breaker outcomes, each in a transaction of its own. A 429 to a run takes no model away from people."""
     answered = {ended.item.call.row.model for ended in group if not (ended.result.error or ended.result.stopped)}
     models = {model.pk for model in answered}
     providers = {model.provider_id for model in answered}

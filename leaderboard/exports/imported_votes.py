@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import msgspec
 
 from leaderboard.export_rows import Style, VoteRow
-from leaderboard.exports.votes import BATCH, Moment, new_pseudonyms
+from leaderboard.exports.votes import BATCH, ExportRange, new_pseudonyms
 from leaderboard.models import ImportedVote
 from leaderboard.models.imported import SCOPE
 
@@ -12,10 +12,12 @@ _FIELDS = (
 )  # fmt: skip
 
 
-def batches(moment: Moment) -> Iterator[list[VoteRow]]:
-    """Yield rows as leaderboard.exports.votes.batches. moment.last_change: the snapshot's edition."""
+def batches(export_range: ExportRange) -> Iterator[list[VoteRow]]:
+    """Yield rows as leaderboard.exports.votes.batches. export_range.last_change: the snapshot's edition."""
     pseudonym = new_pseudonyms()
-    edition = ImportedVote.objects.filter(board__slug=moment.scope.removeprefix(SCOPE), edition=moment.last_change)
+    edition = ImportedVote.objects.filter(
+        board__slug=export_range.scope.removeprefix(SCOPE), edition=export_range.last_change
+    )
     votes, after = edition.order_by("order"), 0
     while found := list(votes.filter(order__gt=after).values_list(*_FIELDS)[:BATCH]):
         after = found[-1][0]
@@ -27,7 +29,7 @@ def batches(moment: Moment) -> Iterator[list[VoteRow]]:
                 model_right=right,
                 choice=outcome,
                 created_at=created_at,
-                board=moment.scope,
+                board=export_range.scope,
                 categories=[category] if category else [],
                 language="und",
                 turn_count=1,

@@ -24,11 +24,11 @@ class StarExport:
     """Rows of stars, and the file's name without suffix."""
 
     name: str
-    moment: votes.Moment
+    export_range: votes.ExportRange
     table = STARS
 
     def batches(self) -> Iterator[list[StarRow]]:
-        return exported_stars.batches(self.moment)
+        return exported_stars.batches(self.export_range)
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Export:
     """Rows of votes, and the file's name without suffix."""
 
     name: str
-    moment: votes.Moment
+    export_range: votes.ExportRange
     prompts: bool = False
 
     @property
@@ -46,11 +46,11 @@ class Export:
     def batches(self) -> Iterator[list[VoteRow]] | Iterator[list[VoteWithPrompts]]:
         """Yield the rows; pseudonyms differ in each call."""
         if self.prompts:
-            return with_prompts(votes.batches(self.moment))
-        if self.moment.scope == COMPARE:
-            return stars.batches(self.moment.last_change, votes.new_pseudonyms())
-        read = imported_votes.batches if self.moment.scope.startswith(SCOPE) else votes.batches
-        return read(self.moment)
+            return with_prompts(votes.batches(self.export_range))
+        if self.export_range.scope == COMPARE:
+            return stars.batches(self.export_range.last_change, votes.new_pseudonyms())
+        read = imported_votes.batches if self.export_range.scope.startswith(SCOPE) else votes.batches
+        return read(self.export_range)
 
 
 def open_export(*, snapshot: str = "", since: str = "", prompts: bool = False) -> Export:
@@ -65,9 +65,9 @@ def open_export(*, snapshot: str = "", since: str = "", prompts: bool = False) -
     if snapshot:
         export = snapshot_export(get_run(snapshot))
     else:
-        current = votes.current_moment()
-        export = Export("votes", _moment_since(current, since) if since else current)
-    if prompts and (export.moment.scope == COMPARE or export.moment.scope.startswith(SCOPE)):
+        current = votes.current_range()
+        export = Export("votes", _range_since(current, since) if since else current)
+    if prompts and (export.export_range.scope == COMPARE or export.export_range.scope.startswith(SCOPE)):
         raise _prompts_refused(_("Only votes on battles between two models come with prompts."))
     return replace(export, prompts=prompts)
 
@@ -84,9 +84,9 @@ def open_star_export(*, snapshot: str = "", since: str = "") -> StarExport:
         run = get_run(snapshot)
         if run.scope != COMPARE:
             raise NoSuchSnapshot
-        return StarExport(f"stars-{run.public_id}", votes.snapshot_moment(run))
-    current = votes.Moment(COMPARE, last_order=0, last_change=stars.last_star())
-    return StarExport("stars", _moment_since(current, since) if since else current)
+        return StarExport(f"stars-{run.public_id}", votes.snapshot_range(run))
+    current = votes.ExportRange(COMPARE, last_order=0, last_change=stars.last_star())
+    return StarExport("stars", _range_since(current, since) if since else current)
 
 
 def get_run(snapshot: str) -> AggregationRun:
@@ -99,16 +99,16 @@ def get_run(snapshot: str) -> AggregationRun:
 
 
 def snapshot_export(run: AggregationRun) -> Export:
-    return Export(f"votes-{run.public_id}", votes.snapshot_moment(run))
+    return Export(f"votes-{run.public_id}", votes.snapshot_range(run))
 
 
-def _moment_since(moment: votes.Moment, start: str) -> votes.Moment:
-    """Return the moment limited to votes after a number or since an ISO 8601 time. Raises InvalidInput."""
+def _range_since(export_range: votes.ExportRange, start: str) -> votes.ExportRange:
+    """Return the range limited to votes after a number or since an ISO 8601 time. Raises InvalidInput."""
     if (number := parse_whole_number(start)) is not None:
-        return replace(moment, after_order=number)
+        return replace(export_range, after_order=number)
     try:
         time = datetime.fromisoformat(start)
     except ValueError:
         message = _("A time, as 2026-01-31T12:00:00Z, or the number of the last vote you have.")
         raise InvalidInput(message, fields={"since": [message]}) from None
-    return replace(moment, since=time if time.tzinfo else time.replace(tzinfo=UTC))
+    return replace(export_range, since=time if time.tzinfo else time.replace(tzinfo=UTC))

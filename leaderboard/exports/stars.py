@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 from django.db import connection
 
-from leaderboard.exports.votes import BATCH, Moment, new_pseudonyms
+from leaderboard.exports.votes import BATCH, ExportRange, new_pseudonyms
 
 
 class StarRow(msgspec.Struct, frozen=True):
@@ -38,12 +38,12 @@ ORDER BY 1 LIMIT %(batch)s
 """
 
 
-def batches(moment: Moment) -> Iterator[list[StarRow]]:
-    """Yield the rows in order, in batches with one query each. moment.last_change: number of the last star."""
+def batches(export_range: ExportRange) -> Iterator[list[StarRow]]:
+    """Yield the rows in order, in batches with one query each. export_range.last_change: number of the last star."""
     pseudonym = new_pseudonyms()
-    after = moment.after_order
+    after = export_range.after_order
     while True:
-        parameters = {"after": after, "last": moment.last_change, "since": moment.since, "batch": BATCH}
+        parameters = {"after": after, "last": export_range.last_change, "since": export_range.since, "batch": BATCH}
         with connection.cursor() as cursor:
             cursor.execute(_ROWS, parameters)
             found = cursor.fetchall()

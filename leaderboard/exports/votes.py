@@ -23,8 +23,11 @@ _STATE = ("excluded_reason", "categories", "language")
 
 
 @dataclass(frozen=True)
-class Moment:
-    """State of a board's votes up to `last_order`, after the change `last_change`; optionally since a start."""
+class ExportRange:
+    """Votes of a board up to `last_order`, in their state after `last_change`; optionally since a start.
+
+    last_change: number of the last VoteChange or star, or an imported board's edition.
+    """
 
     scope: str
     last_order: int
@@ -33,33 +36,33 @@ class Moment:
     since: datetime | None = None
 
 
-def snapshot_moment(run: AggregationRun) -> Moment:
-    """Return the moment that a snapshot counted."""
-    return Moment(run.scope, run.last_order, run.last_change)
+def snapshot_range(run: AggregationRun) -> ExportRange:
+    """Return the votes that a snapshot counted."""
+    return ExportRange(run.scope, run.last_order, run.last_change)
 
 
-def current_moment() -> Moment:
+def current_range() -> ExportRange:
     """Return Overall's votes as of now, also those that no snapshot has counted."""
     last_change = VoteChange.objects.aggregate(last=Max("number"))["last"] or 0
     last_order = Vote.objects.aggregate(last=Max("order"))["last"] or 0
-    return Moment(OVERALL, last_order, last_change)
+    return ExportRange(OVERALL, last_order, last_change)
 
 
-def batches(moment: Moment) -> Iterator[list[VoteRow]]:
+def batches(export_range: ExportRange) -> Iterator[list[VoteRow]]:
     """Yield the rows in order, in batches with two queries each.
 
     No query or transaction is open between batches; later changes are not visible. Each call has new pseudonyms.
     """
     pseudonym = new_pseudonyms()
-    after = moment.after_order
-    votes = Vote.objects.filter(order__lte=moment.last_order).order_by("order")
-    if moment.since is not None:
-        votes = votes.filter(created_at__gte=moment.since)
+    after = export_range.after_order
+    votes = Vote.objects.filter(order__lte=export_range.last_order).order_by("order")
+    if export_range.since is not None:
+        votes = votes.filter(created_at__gte=export_range.since)
     while found := list(votes.filter(order__gt=after).values_list("pk", *_FIELDS, *_STATE)[:BATCH]):
         first, after = found[0][1], found[-1][1]
         history = _history(first, after)
-        rows = [_row(facts, history.get(facts[0], []), moment, pseudonym) for facts in found]
-        if board_rows := [row for row in rows if row.is_on(moment.scope)]:
+        rows = [_row(facts, history.get(facts[0], []), export_range, pseudonym) for facts in found]
+        if board_rows := [row for row in rows if row.is_on(export_range.scope)]:
             yield board_rows
 
 
@@ -77,14 +80,16 @@ def _history(first: int, last: int) -> dict[int, list[VoteChange]]:
     return changes
 
 
-def _row(facts: tuple[Any, ...], changes: list[VoteChange], moment: Moment, pseudonym: Callable[[str], str]) -> VoteRow:
+def _row(
+    facts: tuple[Any, ...], changes: list[VoteChange], export_range: ExportRange, pseudonym: Callable[[str], str]
+) -> VoteRow:
     _, order, mode, origin, voter, left, right, choice, created_at, turn_count, style, *current = facts
-    before = next((change.before for change in changes if change.number > moment.last_change), None)
+    before = next((change.before for change in changes if change.number > export_range.last_change), None)
     state = before or dict(zip(_STATE, current, strict=True))
     exclusions = [
         change.at
         for change in changes
-        if change.kind == VoteChange.Kind.EXCLUDED and change.number <= moment.last_change
+        if change.kind == VoteChange.Kind.EXCLUDED and change.number <= export_range.last_change
     ]
     is_excluded = bool(state["excluded_reason"])
     return VoteRow(

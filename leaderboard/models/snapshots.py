@@ -82,7 +82,7 @@ class AggregationRun(models.Model):
     tallies_checksum = models.CharField(max_length=64, blank=True)
     # Number of the last vote that this run considered.
     last_order = models.PositiveBigIntegerField(default=0)
-    # Number of the last VoteChange that this run considered.
+    # Number of the last VoteChange that this run considered; of the last star, or the edition of an imported board.
     last_change = models.PositiveBigIntegerField(default=0, db_default=0)
     votes_taken = models.PositiveIntegerField(default=0)
     votes_counted = models.PositiveBigIntegerField(default=0)

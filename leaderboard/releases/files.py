@@ -40,7 +40,7 @@ def write_files(release: DataRelease, folder: Path) -> list[WrittenFile]:
     """Write votes, stars, conversations if they are published, the snapshot, a manifest and checksums."""
     written = [*_write_table(folder, "votes", VoteRow, VOTES, selection.snapshot_export(release.run).batches())]
     if release.last_star:
-        given = stars.batches(votes.Moment(COMPARE, last_order=0, last_change=release.last_star))
+        given = stars.batches(votes.ExportRange(COMPARE, last_order=0, last_change=release.last_star))
         written += _write_table(folder, "stars", StarRow, STARS, given)
     if settings.ARENA_PUBLISH_PROMPTS:
         texts = conversations.batches(release.run.last_order)

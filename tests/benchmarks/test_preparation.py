@@ -70,16 +70,16 @@ def test_preparation_goes_on_where_it_was_killed(monkeypatch: pytest.MonkeyPatch
     run = factory.run(version, make.model(), make.model(), repeats=2, is_prepared=False)
     monkeypatch.setattr("benchmarks.preparation.run_preparation.ITEMS_PER_STATEMENT", 10)
     monkeypatch.setattr("benchmarks.preparation.run_preparation.CASES_PER_CHILD", 5)
-    prolong, left = run_preparation._prolong, iter(range(4))
+    prolong, left = run_preparation._renew_lease, iter(range(4))
 
     def killed_after_some(*arguments: object, **options: object) -> bool:
         next(left)
         return prolong(*arguments, **options)
 
-    monkeypatch.setattr("benchmarks.preparation.run_preparation._prolong", killed_after_some)
+    monkeypatch.setattr("benchmarks.preparation.run_preparation._renew_lease", killed_after_some)
     with pytest.raises(StopIteration):
         prepare(run.pk)
-    monkeypatch.setattr("benchmarks.preparation.run_preparation._prolong", prolong)
+    monkeypatch.setattr("benchmarks.preparation.run_preparation._renew_lease", prolong)
     assert not prepare(run.pk)  # the other's lease holds
     Run.objects.update(driven_until=None)
     assert prepare(run.pk)

@@ -4,7 +4,7 @@ from benchmarks.imports.building import Cases, one_message
 from benchmarks.imports.content import Case, Imported, Reply
 from benchmarks.imports.formats.fields import for_each, required_text, text
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.report import ImportRefused
+from benchmarks.imports.report import ReadError
 from benchmarks.imports.source import Source
 
 
@@ -30,7 +30,7 @@ def _prompt(row: Row) -> str:
         return required_text(row, "prompt")
     content = turns[0].get("content") if len(turns) == 1 and isinstance(turns[0], dict) else None
     if not isinstance(content, str):
-        raise ImportRefused("messages_not_understood", row.place())
+        raise ReadError("messages_not_understood", row.place())
     return content
 
 
@@ -45,7 +45,7 @@ def read_answers(source: Source) -> Imported:
         if isinstance(content, dict):
             content = content.get("answer")
         if not isinstance(content, str):
-            raise ImportRefused("messages_not_understood", row.place())
+            raise ReadError("messages_not_understood", row.place())
         cases.reply(Reply(required_text(row, "model"), required_text(row, "uid"), content), row.place())
 
     for_each(source.rows(), add, source.report)
@@ -53,4 +53,4 @@ def read_answers(source: Source) -> Imported:
 
 
 def refuse_judgements(source: Source) -> Imported:
-    raise ImportRefused("judge_not_available", type="model_judgment")
+    raise ReadError("judge_not_available", type="model_judgment")

@@ -12,7 +12,7 @@ from benchmarks.imports.formats.fields import is_number
 from benchmarks.imports.formats.promptfoo_arena import is_marked
 from benchmarks.imports.readers.documents import Map, Seq, place_in, read_document
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import ImportRefused, Place, Report
+from benchmarks.imports.report import Place, ReadError, Report
 
 # promptfoo's type: scorer that takes its texts.
 _TEXTS = {
@@ -120,7 +120,7 @@ def _check(assertion: Map, load: LoadFile, report: Report) -> Check:
 def _loaded(reference: str, load: LoadFile, place: Place, kind: str) -> object:
     try:
         return load(reference, place)
-    except ImportRefused as error:
+    except ReadError as error:
         raise LeftOut(error.code, place, kind) from error
 
 
@@ -179,7 +179,7 @@ def _json_check(kind: str, value: object, place: Place) -> Check:
     if isinstance(value, str) and value.strip():
         try:
             value = read_document(value.encode(), is_yaml=True)
-        except ImportRefused as error:
+        except ReadError as error:
             raise LeftOut("schema_not_understood", place, kind) from error
     if value is None or value == "":
         return Check("", "is_json", settings=settings)

@@ -1,4 +1,4 @@
-"""Fields of records, checked. All raise ImportRefused at the record's place."""
+"""Fields of records, checked. All raise ReadError at the record's place."""
 
 import base64
 import binascii
@@ -11,7 +11,7 @@ from benchmarks.imports.limits import MAX_CASE_FILE_BYTES, MAX_MESSAGES
 from benchmarks.imports.readers.json_rows import decode
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import ImportRefused, Place, Report
+from benchmarks.imports.report import Place, ReadError, Report
 from uploads.reading.sniffing import detect_type
 
 # Reading cannot go on after these.
@@ -27,30 +27,30 @@ def for_each(rows: Iterable[Row], handle: Callable[[Row], None], report: Report)
     for row in rows:
         try:
             handle(row)
-        except ImportRefused as error:
+        except ReadError as error:
             if error.code in FATAL:
                 raise
-            report.refuse(error.code, error.place, **error.values)
+            report.refuse_error(error)
 
 
 def required(row: Row, name: str) -> object:
     value = row.cells.get(name)
     if value is None or value == "":
-        raise ImportRefused("field_missing", row.place(name), field=name)
+        raise ReadError("field_missing", row.place(name), field=name)
     return value
 
 
 def required_text(row: Row, name: str) -> str:
     value = required(row, name)
     if isinstance(value, dict | list):
-        raise ImportRefused("field_is_no_text", row.place(name), field=name)
+        raise ReadError("field_is_no_text", row.place(name), field=name)
     return as_text(value)
 
 
 def text(row: Row, name: str) -> str:
     value = row.cells.get(name)
     if isinstance(value, dict | list):
-        raise ImportRefused("field_is_no_text", row.place(name), field=name)
+        raise ReadError("field_is_no_text", row.place(name), field=name)
     return as_text(value)
 
 
@@ -61,7 +61,7 @@ def texts(row: Row, name: str) -> list[str]:
         return []
     parts = value if isinstance(value, list) else [value]
     if any(isinstance(part, dict | list) for part in parts):
-        raise ImportRefused("field_is_no_list_of_texts", row.place(name), field=name)
+        raise ReadError("field_is_no_list_of_texts", row.place(name), field=name)
     return [as_text(part) for part in parts]
 
 
@@ -76,7 +76,7 @@ def mapping(row: Row, name: str) -> dict[str, object]:
     if value is None or value == "":
         return {}
     if not isinstance(value, dict):
-        raise ImportRefused("field_is_no_object", row.place(name), field=name)
+        raise ReadError("field_is_no_object", row.place(name), field=name)
     return value
 
 
@@ -96,21 +96,21 @@ def with_decoded(row: Row, *names: str) -> Row:
 def messages(value: object, place: Place) -> tuple[list[Message], list[CaseFile]]:
     """Return a chat; its pictures become files."""
     if not isinstance(value, list) or not value:
-        raise ImportRefused("messages_not_understood", place)
+        raise ReadError("messages_not_understood", place)
     if len(value) > MAX_MESSAGES:
-        raise ImportRefused("too_many_messages", place, limit=MAX_MESSAGES, found=len(value))
+        raise ReadError("too_many_messages", place, limit=MAX_MESSAGES, found=len(value))
     found, files = [], list[CaseFile]()
     for message in value:
         name = message.get("role", message.get("from")) if isinstance(message, dict) else None
         role = _ROLES.get(name) if isinstance(name, str) else None
         if files:
-            raise ImportRefused("files_in_earlier_message", place)
+            raise ReadError("files_in_earlier_message", place)
         if role is None or message.get("tool_calls") or message.get("function_call"):
-            raise ImportRefused("messages_not_understood", place)
+            raise ReadError("messages_not_understood", place)
         content = message.get("content", message.get("value"))
         found.append(Message(role, _content(content, files, place)))
     if found[-1].role != "user":
-        raise ImportRefused("last_message_is_not_the_users", place)
+        raise ReadError("last_message_is_not_the_users", place)
     return found, files
 
 
@@ -118,7 +118,7 @@ def _content(content: object, files: list[CaseFile], place: Place) -> str:
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
-        raise ImportRefused("messages_not_understood", place)
+        raise ReadError("messages_not_understood", place)
     parts = []
     for part in content:
         kind = part.get("type") if isinstance(part, dict) else None
@@ -129,7 +129,7 @@ def _content(content: object, files: list[CaseFile], place: Place) -> str:
             url = url.get("url") if isinstance(url, dict) else url
             files.append(data_file(url, f"image-{len(files) + 1}", place))
         else:
-            raise ImportRefused("content_not_supported", place, kind=as_text(kind))
+            raise ReadError("content_not_supported", place, kind=as_text(kind))
     return "\n".join(parts)
 
 
@@ -137,20 +137,20 @@ def data_file(url: object, name: str, place: Place) -> CaseFile:
     """Return the file in a data: address; others would have to be fetched."""
     match = _DATA.match(url) if isinstance(url, str) else None
     if match is None:
-        raise ImportRefused("file_is_no_data", place, file=name)
+        raise ReadError("file_is_no_data", place, file=name)
     try:
         content = base64.b64decode(match["content"], validate=False)
     except binascii.Error as error:
-        raise ImportRefused("file_is_no_data", place, file=name) from error
+        raise ReadError("file_is_no_data", place, file=name) from error
     return case_file("files", name, content, place)
 
 
 def case_file(variable: str, name: str, content: bytes, place: Place) -> CaseFile:
     """Return a file that uploads would take, too."""
     if len(content) > MAX_CASE_FILE_BYTES:
-        raise ImportRefused("case_file_too_large", place, file=name, limit=MAX_CASE_FILE_BYTES)
+        raise ReadError("case_file_too_large", place, file=name, limit=MAX_CASE_FILE_BYTES)
     if detect_type(content, name) is None:
-        raise ImportRefused("case_file_type_unknown", place, file=name)
+        raise ReadError("case_file_type_unknown", place, file=name)
     return CaseFile(variable, name, hashlib.sha256(content).hexdigest(), content)
 
 

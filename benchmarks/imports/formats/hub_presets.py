@@ -8,7 +8,7 @@ from benchmarks.imports.codes import Code
 from benchmarks.imports.content import Case, Check, Imported, Prompt
 from benchmarks.imports.formats.fields import for_each, required_text, required_texts, text, with_decoded
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.report import ImportRefused
+from benchmarks.imports.report import ReadError
 from benchmarks.imports.source import Source
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -46,7 +46,7 @@ def _gsm8k(row: Row) -> Case:
     solution = required_text(row, "answer")
     match = _GSM8K_ANSWER.search(solution)
     if match is None:
-        raise ImportRefused("answer_not_found", row.place("answer"), mark="####")
+        raise ReadError("answer_not_found", row.place("answer"), mark="####")
     metadata: dict[str, object] = {"solution": solution}
     return Case("", {"question": required_text(row, "question")}, [match[1].strip()], metadata=metadata)
 
@@ -55,10 +55,10 @@ def _mmlu(row: Row) -> Case:
     row = with_decoded(row, "choices")
     choices, answer = required_texts(row, "choices"), text(row, "answer")
     if len(choices) > MAX_CHOICES:
-        raise ImportRefused("too_many_choices", row.place("choices"), limit=MAX_CHOICES)
+        raise ReadError("too_many_choices", row.place("choices"), limit=MAX_CHOICES)
     letter = _LETTERS[int(answer)] if answer.isdecimal() and int(answer) < len(choices) else answer.upper()
     if letter not in _LETTERS[: len(choices)] or len(letter) != 1:
-        raise ImportRefused("answer_is_no_choice", row.place("answer"), answer=answer)
+        raise ReadError("answer_is_no_choice", row.place("answer"), answer=answer)
     return Case("", {"question": required_text(row, "question"), "choices": list(choices)}, [letter],
                 tags=[text(row, "subject")])  # fmt: skip
 
@@ -67,10 +67,10 @@ def _ifeval(row: Row) -> Case:
     row = with_decoded(row, "instruction_id_list", "kwargs")
     rules, settings = required_texts(row, "instruction_id_list"), row.cells.get("kwargs")
     if not isinstance(settings, list) or len(settings) != len(rules) or not all(isinstance(s, dict) for s in settings):
-        raise ImportRefused("rules_without_settings", row.place("kwargs"))
+        raise ReadError("rules_without_settings", row.place("kwargs"))
     for rule in rules:
         if rule not in _RULES:
-            raise ImportRefused("rule_unknown", row.place("instruction_id_list"), rule=rule)
+            raise ReadError("rule_unknown", row.place("instruction_id_list"), rule=rule)
     # Files made by Arrow give every rule all settings, most of them null.
     given = [{name: value for name, value in found.items() if value is not None} for found in settings]
     check = Check("instructions", "instructions", settings={"instruction_id_list": list(rules), "kwargs": given})
@@ -102,11 +102,11 @@ def _truthful_qa(row: Row) -> Case:
     elif isinstance(targets, dict):
         choices, labels = list(targets), list(targets.values())
     else:
-        raise ImportRefused("field_is_no_object", row.place("mc1_targets"), field="mc1_targets")
+        raise ReadError("field_is_no_object", row.place("mc1_targets"), field="mc1_targets")
     if not isinstance(choices, list) or not isinstance(labels, list) or len(choices) != len(labels):
-        raise ImportRefused("answer_is_no_choice", row.place("mc1_targets"), answer="")
+        raise ReadError("answer_is_no_choice", row.place("mc1_targets"), answer="")
     if labels.count(1) != 1 or len(choices) > MAX_CHOICES:
-        raise ImportRefused("answer_is_no_choice", row.place("mc1_targets"), answer="")
+        raise ReadError("answer_is_no_choice", row.place("mc1_targets"), answer="")
     # The right choice stands first in the file.
     right = labels.index(1)
     turned = (right + row.line) % len(choices)

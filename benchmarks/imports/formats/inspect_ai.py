@@ -14,7 +14,7 @@ from benchmarks.imports.formats.fields import (
     with_decoded,
 )
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.report import ImportRefused
+from benchmarks.imports.report import ReadError
 from benchmarks.imports.source import Source
 
 _FIELDS = {"input", "target", "choices", "id", "metadata", "files", "sandbox", "setup"}
@@ -30,10 +30,10 @@ def read(source: Source) -> Imported:
         case = _case(row)
         for name in ("sandbox", "setup"):
             if row.cells.get(name):
-                raise ImportRefused("sandbox_not_supported", row.place(name), field=name)
+                raise ReadError("sandbox_not_supported", row.place(name), field=name)
         with_choices.append(bool(texts(row, "choices")))
         if with_choices[-1] != with_choices[0]:
-            raise ImportRefused("choices_in_some_cases_only", row.place("choices"))
+            raise ReadError("choices_in_some_cases_only", row.place("choices"))
         for name in row.cells.keys() - _FIELDS:
             if not row.columns or row.line == 2:
                 report.left_out("field_not_used", row.place(name), field=name)
@@ -56,7 +56,7 @@ def _case(row: Row) -> Case:
     case = Case(text(row, "id"), expected=list(texts(row, "target")), metadata=mapping(row, "metadata"))
     choices = texts(row, "choices")
     if len(choices) > MAX_CHOICES:
-        raise ImportRefused("too_many_choices", row.place("choices"), limit=MAX_CHOICES)
+        raise ReadError("too_many_choices", row.place("choices"), limit=MAX_CHOICES)
     if isinstance(value, list):
         case.messages, case.files = messages(value, row.place("input"))
         if choices:

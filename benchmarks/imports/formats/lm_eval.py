@@ -13,7 +13,7 @@ from benchmarks.imports.formats.fields import for_each, is_number
 from benchmarks.imports.readers.documents import Map, Seq, place_in
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import ImportRefused, Place
+from benchmarks.imports.report import Place, ReadError
 from benchmarks.imports.source import RECORDS, Source
 
 _USED = {
@@ -33,7 +33,7 @@ _MAX_SHOTS = 4  # two messages each, beside the description and the question
 def read(source: Source) -> Imported:
     task = source.document()
     if not isinstance(task, Map):
-        raise ImportRefused("no_configuration", Place(0, 0, source.label))
+        raise ReadError("no_configuration", Place(0, 0, source.main_in_report))
     return _Task(source, _with_includes(source, task)).read()
 
 
@@ -44,11 +44,11 @@ def _with_includes(source: Source, task: Map) -> Map:
         place = place_in(task, "include")
         other = source.document(source.find(as_text(task.pop("include")), source.main, place))
         if not isinstance(other, Map):
-            raise ImportRefused("no_configuration", place)
+            raise ReadError("no_configuration", place)
         for name, value in other.items():
             if name not in task:
                 task[name], task.places[name] = value, other.places[name]
-    raise ImportRefused("too_many_includes", task.place, limit=_MAX_INCLUDES)
+    raise ReadError("too_many_includes", task.place, limit=_MAX_INCLUDES)
 
 
 class _Task:
@@ -57,9 +57,9 @@ class _Task:
         self._cases = Cases(source.report)
         kind = as_text(task.get("output_type")) or "generate_until"
         if kind in _LIKELIHOOD:
-            raise ImportRefused("likelihood_not_available", place_in(task, "output_type"), type=kind)
+            raise ReadError("likelihood_not_available", place_in(task, "output_type"), type=kind)
         if "group" in task and "doc_to_text" not in task:
-            raise ImportRefused("group_not_supported", place_in(task, "group"))
+            raise ReadError("group_not_supported", place_in(task, "group"))
         self._is_choice = kind == "multiple_choice"
 
     def read(self) -> Imported:
@@ -85,17 +85,17 @@ class _Task:
             name = posixpath.basename(named)
             if found := [path for path in self._source.files if posixpath.basename(path) == name]:
                 return found[0]
-            raise ImportRefused("file_missing", place, file=named)
+            raise ReadError("file_missing", place, file=named)
         records = [path for path in self._source.files if path.lower().endswith(RECORDS)]
         if len(records) != 1:
-            raise ImportRefused("documents_missing", place, dataset=as_text(self._task.get("dataset_path")))
+            raise ReadError("documents_missing", place, dataset=as_text(self._task.get("dataset_path")))
         return records[0]
 
     def _template(self, name: str) -> str:
         """Return the template of doc_to_…; the bare name of a column stands for its value."""
         value = self._task.get(name)
         if not isinstance(value, str):
-            raise ImportRefused("field_missing" if value is None else "field_is_no_text", self._place(name), field=name)
+            raise ReadError("field_missing" if value is None else "field_is_no_text", self._place(name), field=name)
         return f"{{{{ {value} }}}}" if _IDENTIFIER.match(value) else value
 
     def _place(self, name: str) -> Place:
@@ -109,7 +109,7 @@ class _Task:
             variables["choices"] = self._choices(row)
         if isinstance(target, str) and _IDENTIFIER.match(target):
             if row.cells.get(target) is None:
-                raise ImportRefused("field_missing", row.place(target), field=target)
+                raise ReadError("field_missing", row.place(target), field=target)
             target = row.cells[target]
         if isinstance(target, list):
             case.expected = list(target)
@@ -127,7 +127,7 @@ class _Task:
         for name in (column or "").split("."):
             value = value.get(name) if isinstance(value, dict) else None
         if not isinstance(value, list):
-            raise ImportRefused("choices_not_understood", self._place("doc_to_choice"))
+            raise ReadError("choices_not_understood", self._place("doc_to_choice"))
         return value
 
     def _letter(self, target: object, choices: object, row: Row) -> str:
@@ -141,7 +141,7 @@ class _Task:
             return letters[int(text)]
         if len(text) == 1 and text.upper() in letters:
             return text.upper()
-        raise ImportRefused("answer_is_no_choice", row.place(), answer=text)
+        raise ReadError("answer_is_no_choice", row.place(), answer=text)
 
     def _choice_checks(self) -> list[Check]:
         checks = choice_checks(self._cases.found)

@@ -5,7 +5,7 @@ from benchmarks.imports.content import Case, Imported, Message, Prompt, Reply
 from benchmarks.imports.formats.fields import for_each, required_text, required_texts, text, texts
 from benchmarks.imports.limits import MAX_TURNS
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.report import ImportRefused
+from benchmarks.imports.report import ReadError
 from benchmarks.imports.source import Source
 
 # The temperatures of the benchmark's authors, by category (FastChat, llm_judge/common.py).
@@ -24,9 +24,9 @@ def read_questions(source: Source) -> Imported:
         questions = required_texts(row, "turns")
         turns.append(len(questions))
         if not 0 < turns[-1] <= MAX_TURNS + 1:
-            raise ImportRefused("too_many_turns", row.place("turns"), limit=MAX_TURNS + 1, found=turns[-1])
+            raise ReadError("too_many_turns", row.place("turns"), limit=MAX_TURNS + 1, found=turns[-1])
         if turns[-1] != turns[0]:
-            raise ImportRefused("turns_differ", row.place("turns"), expected=turns[0], found=turns[-1])
+            raise ReadError("turns_differ", row.place("turns"), expected=turns[0], found=turns[-1])
         category = text(row, "category")
         metadata: dict[str, object] = {}
         if category in TEMPERATURES:
@@ -53,11 +53,11 @@ def read_answers(source: Source) -> Imported:
         model, key = required_text(row, "model_id"), required_text(row, "question_id")
         choices = row.cells.get("choices")
         if not isinstance(choices, list) or not choices:
-            raise ImportRefused("field_missing", row.place(), field="choices")
+            raise ReadError("field_missing", row.place(), field="choices")
         for repeat, choice in enumerate(choices):
             answers = choice.get("turns") if isinstance(choice, dict) else None
             if not isinstance(answers, list) or not all(isinstance(answer, str) for answer in answers):
-                raise ImportRefused("field_is_no_list_of_texts", row.place(), field="choices.turns")
+                raise ReadError("field_is_no_list_of_texts", row.place(), field="choices.turns")
             for turn, answer in enumerate(answers):
                 _add_reply(cases, Reply(model, key, answer, turn, repeat), row)
 
@@ -67,5 +67,5 @@ def read_answers(source: Source) -> Imported:
 
 def _add_reply(cases: Cases, reply: Reply, row: Row) -> None:
     if reply.text == "$ERROR$":
-        raise ImportRefused("answer_is_an_error", row.place(), key=reply.case_key)
+        raise ReadError("answer_is_an_error", row.place(), key=reply.case_key)
     cases.reply(reply, row.place())

@@ -8,7 +8,7 @@ from benchmarks.imports.formats.fields import for_each, messages, required, requ
 from benchmarks.imports.readers.documents import Map, place_in
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import NOWHERE, ImportRefused, Place
+from benchmarks.imports.report import NOWHERE, Place, ReadError
 from benchmarks.imports.source import DOCUMENTS, Source
 
 CHECKS = {
@@ -48,7 +48,7 @@ def _registered(source: Source) -> tuple[list[Check], str, str]:
             place = place_in(entry, "class")
             samples = _samples(source, as_text(arguments.get("samples_jsonl")), place_in(arguments, "samples_jsonl"))
             return _checks(source, as_text(entry.get("class")), place), samples, name
-    raise ImportRefused("no_evaluation", Place(0, 0, source.label))
+    raise ReadError("no_evaluation", Place(0, 0, source.main_in_report))
 
 
 def _samples(source: Source, reference: str, place: Place) -> str:
@@ -58,7 +58,7 @@ def _samples(source: Source, reference: str, place: Place) -> str:
     for path in exact or [path for path in source.files if posixpath.basename(path) == name]:
         if name:
             return path
-    raise ImportRefused("file_missing", place, file=reference)
+    raise ReadError("file_missing", place, file=reference)
 
 
 def _checks(source: Source, evaluation: str, place: Place) -> list[Check]:
@@ -70,6 +70,6 @@ def _checks(source: Source, evaluation: str, place: Place) -> list[Check]:
         source.report.left_out("judge_not_available", place, type=kind)
         return []
     if kind:
-        raise ImportRefused("evaluation_not_supported", place, type=kind)
+        raise ReadError("evaluation_not_supported", place, type=kind)
     source.report.changed("comparison_assumed", place, scorer="starts_with")
     return [CHECKS["Match"]]

@@ -14,7 +14,7 @@ from benchmarks.imports.formats.tables import TableCases, with_affixes
 from benchmarks.imports.limits import MAX_CASES
 from benchmarks.imports.readers.documents import Map, Seq, place_in
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import ImportRefused, Place
+from benchmarks.imports.report import Place, ReadError
 from benchmarks.imports.source import Source
 from uploads.reading.sniffing import BINARY_DOCUMENTS, detect_type
 
@@ -31,7 +31,7 @@ _CODE_FILES = (".js", ".ts", ".mjs", ".cjs", ".py", ".rb")
 def read(source: Source) -> Imported:
     document = source.document()
     if not isinstance(document, Map):
-        raise ImportRefused("no_configuration", Place(0, 0, source.label))
+        raise ReadError("no_configuration", Place(0, 0, source.main_in_report))
     return _Configuration(source, document).read()
 
 
@@ -87,7 +87,7 @@ class _Configuration:
     def _load(self, reference: str, place: Place) -> object:
         path = self._source.find(reference, self._source.main, place)
         if path.lower().endswith(_CODE_FILES):
-            raise ImportRefused("code_not_run", place, file=reference)
+            raise ReadError("code_not_run", place, file=reference)
         if path.lower().endswith((".yaml", ".yml", ".json")):
             return self._source.document(path)
         return self._source.files[path].decode("utf-8", "replace")
@@ -117,10 +117,10 @@ class _Configuration:
                 self._tests_of_table(self._source.find(reference, self._source.main, place), shared)
             else:
                 self._tests(self._load(reference, place), place, shared)
-        except ImportRefused as error:
+        except ReadError as error:
             if error.code in FATAL:
                 raise
-            self._report.refuse(error.code, error.place, **error.values)
+            self._report.refuse_error(error)
         finally:
             self._open_files.remove(reference)
 
@@ -142,10 +142,10 @@ class _Configuration:
     def _try_test(self, test: Map, shared: Map | None) -> None:
         try:
             self._test(test, shared)
-        except ImportRefused as error:
+        except ReadError as error:
             if error.code in FATAL:
                 raise
-            self._report.refuse(error.code, error.place, **error.values)
+            self._report.refuse_error(error)
 
     def _test(self, test: Map, shared: Map | None) -> None:
         variables = self._variables(test)
@@ -169,12 +169,12 @@ class _Configuration:
         if variables is None:
             return {}
         if not isinstance(variables, Map):
-            raise ImportRefused("variables_not_understood", place_in(test, "vars"))
+            raise ReadError("variables_not_understood", place_in(test, "vars"))
         found: dict[str, object] = {}
         for name, value in variables.items():
             place = place_in(variables, name)
             if name == "_conversation":
-                raise ImportRefused("conversation_not_supported", place)
+                raise ReadError("conversation_not_supported", place)
             refuse_environment(value, place)
             is_value = isinstance(value, list) and is_exported(test)  # whose texts are no references to files
             found[name] = value if is_value else self._value(name, value, place)
@@ -275,7 +275,7 @@ def _merged(shared: Map, test: Map) -> Map:
 
 
 def _combinations(variables: dict[str, object], place: Place) -> Iterator[dict[str, object]]:
-    """Yield the product of lists of texts or files, as promptfoo does. Raises ImportRefused."""
+    """Yield the product of lists of texts or files, as promptfoo does. Raises ReadError."""
     lists = {
         name: value
         for name, value in variables.items()
@@ -283,7 +283,7 @@ def _combinations(variables: dict[str, object], place: Place) -> Iterator[dict[s
     }
     for number, chosen in enumerate(islice(product(*lists.values()), MAX_CASES + 1)):
         if number >= MAX_CASES:
-            raise ImportRefused("too_many_cases", place, limit=MAX_CASES)
+            raise ReadError("too_many_cases", place, limit=MAX_CASES)
         yield variables | dict(zip(lists, chosen, strict=True))
 
 

@@ -7,7 +7,7 @@ import msgspec
 from benchmarks.imports.content import Case, Check, Message, Prompt, Template
 from benchmarks.imports.limits import MAX_CHECKS, MAX_KEY, MAX_MESSAGES, MAX_TEXT, MAX_TURNS
 from benchmarks.imports.readers.documents import Map, place_in
-from benchmarks.imports.report import ImportRefused
+from benchmarks.imports.report import ReadError
 
 _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 _Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT)]
@@ -80,7 +80,7 @@ class ArenaVersion:
     """Fields of a version that promptfoo lacks; empty for files of others."""
 
     def __init__(self, document: Map) -> None:
-        """Raises ImportRefused."""
+        """Raises ReadError."""
         found = _part(document, "metadata", _Version)
         self._found = found or _Version()
         self.checks = [check.check() for check in self._found.checks]
@@ -96,7 +96,7 @@ class ArenaVersion:
 
 
 def complete_prompt(entry: Map, prompt: Prompt) -> Prompt:
-    """Return the exported prompt unless its text was changed. Raises ImportRefused."""
+    """Return the exported prompt unless its text was changed. Raises ReadError."""
     found = _part(entry, "config", _Prompt)
     if found is None:
         return prompt
@@ -112,7 +112,7 @@ def is_exported(test: Map) -> bool:
 
 
 def complete_case(test: Map, case: Case) -> bool:
-    """Add the exported fields, return whether there are any. Raises ImportRefused."""
+    """Add the exported fields, return whether there are any. Raises ReadError."""
     found = _part(test, "metadata", _Case)
     if found is None:
         return False
@@ -134,7 +134,7 @@ def _part(container: Map, name: str, kind: type[_Part]) -> _Part | None:
     try:
         return msgspec.convert(found, kind)
     except msgspec.ValidationError as error:
-        raise ImportRefused("arena_part_not_understood", place_in(holder, "arena"), problem=str(error)) from error
+        raise ReadError("arena_part_not_understood", place_in(holder, "arena"), problem=str(error)) from error
 
 
 def is_marked(assertion: Map) -> bool:

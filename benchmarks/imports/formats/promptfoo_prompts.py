@@ -7,7 +7,7 @@ from benchmarks.imports.formats.promptfoo_arena import complete_prompt
 from benchmarks.imports.limits import MAX_PROMPTS
 from benchmarks.imports.readers.documents import Map, Seq, place_in, read_document
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import ImportRefused, Place, Report
+from benchmarks.imports.report import Place, ReadError, Report
 from benchmarks.imports.source import Source
 
 _CONVERSATION = re.compile(r"\{[{%][^}]*\b_conversation\b")
@@ -24,12 +24,12 @@ _SEPARATOR = re.compile(r"^---[ \t]*$", re.MULTILINE)
 
 
 def refuse_environment(value: object, place: Place) -> None:
-    """Raise ImportRefused for a text that reads the environment or the program's own conversation."""
+    """Raise ReadError for a text that reads the environment or the program's own conversation."""
     if isinstance(value, str):
         if re.search(r"\{\{-?\s*env\b", value):
-            raise ImportRefused("environment_refused", place)
+            raise ReadError("environment_refused", place)
         if _CONVERSATION.search(value):
-            raise ImportRefused("conversation_not_supported", place)
+            raise ReadError("conversation_not_supported", place)
     elif isinstance(value, dict | list):
         for part in value.values() if isinstance(value, dict) else value:
             refuse_environment(part, place)
@@ -45,8 +45,8 @@ def read_prompts(source: Source, document: Map, *, is_exported: bool = False) ->
         try:
             found = _prompts(source, entry, place)
             prompts += [complete_prompt(entry, found[0])] if isinstance(entry, Map) and len(found) == 1 else found
-        except ImportRefused as error:
-            source.report.refuse(error.code, error.place, **error.values)
+        except ReadError as error:
+            source.report.refuse_error(error)
     if len(prompts) > MAX_PROMPTS:
         source.report.refuse("too_many_prompts", place_in(document, "prompts"), limit=MAX_PROMPTS, found=len(prompts))
     if not prompts and not source.report.counts["refused"]:
@@ -64,15 +64,15 @@ def _prompts(source: Source, entry: object, place: Place) -> list[Prompt]:
         raw = entry.get("raw", entry.get("id"))
         place = place_in(entry, "raw" if "raw" in entry else "id")
     if not isinstance(raw, str) or not raw.strip():
-        raise ImportRefused("prompt_not_understood", place)
+        raise ReadError("prompt_not_understood", place)
     refuse_environment(raw, place)
     if raw.startswith(("exec:", "python:", "http://", "https://", "langfuse://", "portkey://", "helicone://")):
-        raise ImportRefused("prompt_from_elsewhere", place, prompt=raw)
+        raise ReadError("prompt_from_elsewhere", place, prompt=raw)
     if not raw.startswith("file://") and not _is_file_name(raw):
         return [_prompt(raw, label, place, source.report)]
     path = source.find(raw, source.main, place)
     if path.lower().endswith(_CODE_FILES):
-        raise ImportRefused("code_not_run", place, file=raw)
+        raise ReadError("code_not_run", place, file=raw)
     text = source.files[path].decode("utf-8", "replace")
     refuse_environment(text, Place(0, 0, path))
     if path.lower().endswith((".json", ".yaml", ".yml")):
@@ -92,7 +92,7 @@ def _prompt(raw: str, label: str, place: Place, report: Report) -> Prompt:
     if raw.lstrip().startswith(("[", "- role:")):
         try:
             return _chat(read_document(raw.encode(), is_yaml=True), label, place, report)
-        except ImportRefused:
+        except ReadError:
             pass  # a text that only begins like a chat
     return Prompt(label, [Message("user", raw)])
 
@@ -103,10 +103,10 @@ def _chat(value: object, label: str, place: Place, report: Report) -> Prompt:
         role = message.get("role") if isinstance(message, dict) else None
         content = _text_of(message.get("content"), place, report) if isinstance(message, dict) else None
         if role not in ("system", "user", "assistant") or not isinstance(content, str):
-            raise ImportRefused("messages_not_understood", place)
+            raise ReadError("messages_not_understood", place)
         messages.append(Message(role, content))
     if not messages or messages[-1].role != "user":
-        raise ImportRefused("messages_not_understood", place)
+        raise ReadError("messages_not_understood", place)
     return Prompt(label, messages)
 
 

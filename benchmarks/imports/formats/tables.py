@@ -11,7 +11,7 @@ from benchmarks.imports.formats.fields import for_each, text
 from benchmarks.imports.limits import MAX_SAMPLE
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import ImportRefused
+from benchmarks.imports.report import ReadError
 from benchmarks.imports.source import Source
 
 ROLES = ("variable", "key", "expected", "prompt", "cluster", "tag", "metadata", "weight", "ignore")
@@ -35,14 +35,14 @@ _GUESSES = {
 
 
 def role_of(column: str, mapping: dict[str, str], *, guess: bool = False) -> str:
-    """Return a column's role; `guess` goes by usual names. promptfoo's have theirs. Raises ImportRefused."""
+    """Return a column's role; `guess` goes by usual names. promptfoo's have theirs. Raises ReadError."""
     if guess and column.lower() in _GUESSES:
         return _GUESSES[column.lower()]
     if column in mapping:
         role = mapping[column]
         kind, _, name = role.partition(":")
         if role not in ROLES and not (name and kind in (*_NAMED, "reply")):
-            raise ImportRefused("role_unknown", column=column, role=role)
+            raise ReadError("role_unknown", column=column, role=role)
         return role
     if _EXPECTED.match(column):
         return "assertion"
@@ -123,7 +123,7 @@ class TableCases:
 
     def _prompt(self, case: Case, row: Row, column: str) -> None:
         if not text(row, column):
-            raise ImportRefused("field_missing", row.place(column), field=column)
+            raise ReadError("field_missing", row.place(column), field=column)
         case.variables[self.names[column]] = text(row, column)
 
     def _key(self, case: Case, row: Row, column: str) -> None:
@@ -160,7 +160,7 @@ class TableCases:
         value = _number(row, column)
         if value is not None:
             if value <= 0:
-                raise ImportRefused("weight_not_positive", row.place(column))
+                raise ReadError("weight_not_positive", row.place(column))
             case.weight = value
 
     def _threshold(self, case: Case, row: Row, column: str) -> None:
@@ -211,7 +211,7 @@ def _number(row: Row, column: str) -> float | None:
     try:
         return float(cell)
     except ValueError as error:
-        raise ImportRefused("not_a_number", row.place(column), text=cell) from error
+        raise ReadError("not_a_number", row.place(column), text=cell) from error
 
 
 def with_affixes(prompts: list[Prompt], cases: list[Case]) -> None:

@@ -4,7 +4,7 @@ from benchmarks.imports.building import Cases, input_prompt
 from benchmarks.imports.content import Case, Check, Imported, Message, Prompt, Reply
 from benchmarks.imports.formats.fields import for_each, mapping, messages, text, with_decoded
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.report import ImportRefused
+from benchmarks.imports.report import ReadError
 from benchmarks.imports.source import Source
 
 INPUTS = ("input", "user_input", "question")
@@ -56,14 +56,14 @@ def _set_input(case: Case, row: Row) -> None:
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
         value = value["messages"]
     if value is None or value == "":
-        raise ImportRefused("field_missing", row.place(name), field=name)
+        raise ReadError("field_missing", row.place(name), field=name)
     if isinstance(value, list):
         case.messages, case.files = messages(value, row.place(name))
     elif isinstance(value, dict):
         case.variables = dict(value)
         question = next((key for key in _QUESTION_KEYS if isinstance(value.get(key), str)), None)
         if question is None and len(value) != 1:
-            raise ImportRefused("question_not_found", row.place(name), fields=", ".join(value))
+            raise ReadError("question_not_found", row.place(name), fields=", ".join(value))
         case.variables["input"] = value[question or next(iter(value))]
     else:
         case.variables = {"input": text(row, name)}

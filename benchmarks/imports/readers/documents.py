@@ -9,7 +9,7 @@ import yaml
 from benchmarks.imports.limits import MAX_DEPTH, MAX_DOCUMENT_BYTES, MAX_NODES
 from benchmarks.imports.readers.encoding import check_utf8, place_of_character
 from benchmarks.imports.readers.values import check_value
-from benchmarks.imports.report import NOWHERE, ImportRefused, Place
+from benchmarks.imports.report import NOWHERE, Place, ReadError
 from benchmarks.imports.yaml_scalars import PREFIX, RESOLVERS
 
 
@@ -40,15 +40,15 @@ def place_in(container: object, name: str | int) -> Place:
 
 
 def read_document(content: bytes, file: str = "", *, is_yaml: bool = False) -> object:
-    """Return the value of a YAML or JSON document. Raises ImportRefused."""
+    """Return the value of a YAML or JSON document. Raises ReadError."""
     if len(content) > MAX_DOCUMENT_BYTES:
-        raise ImportRefused("document_too_large", Place(0, 0, file), limit=MAX_DOCUMENT_BYTES)
+        raise ReadError("document_too_large", Place(0, 0, file), limit=MAX_DOCUMENT_BYTES)
     check_utf8(content, file)
     text = content.decode("utf-8-sig")
     if text.lstrip()[:1] in ("{", "["):
         try:
             return _JsonReader(text, file).document()
-        except ImportRefused as error:
+        except ReadError as error:
             if error.code != "not_json" or not is_yaml:
                 raise
     return _read_yaml(text, file)
@@ -64,13 +64,13 @@ def _read_yaml(text: str, file: str) -> object:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = Place(mark.line + 1, mark.column + 1, file) if mark else Place(0, 0, file)
-        raise ImportRefused("not_yaml", place, problem=error.problem or "") from error
+        raise ReadError("not_yaml", place, problem=error.problem or "") from error
     except yaml.YAMLError as error:
-        raise ImportRefused("not_yaml", Place(0, 0, file), problem=str(error)) from error
+        raise ReadError("not_yaml", Place(0, 0, file), problem=str(error)) from error
     except RecursionError as error:
-        raise ImportRefused("too_deep", Place(0, 0, file)) from error
+        raise ReadError("too_deep", Place(0, 0, file)) from error
     if node is None:
-        raise ImportRefused("empty_file", Place(0, 0, file))
+        raise ReadError("empty_file", Place(0, 0, file))
     return _YamlReader(file).value(node, 0)
 
 
@@ -86,9 +86,9 @@ class _YamlReader:
     def value(self, node: yaml.Node, depth: int) -> object:
         place = self._place(node)
         if depth > MAX_DEPTH:
-            raise ImportRefused("too_deep", place, limit=MAX_DEPTH)
+            raise ReadError("too_deep", place, limit=MAX_DEPTH)
         if id(node) in self._open:
-            raise ImportRefused("alias_of_itself", place)
+            raise ReadError("alias_of_itself", place)
         if id(node) in self._values:
             value, nodes = self._values[id(node)]
             self._count(nodes, place)
@@ -104,7 +104,7 @@ class _YamlReader:
     def _count(self, nodes: int, place: Place) -> None:
         self._nodes += nodes
         if self._nodes > MAX_NODES:
-            raise ImportRefused("too_many_nodes", place, limit=MAX_NODES)
+            raise ReadError("too_many_nodes", place, limit=MAX_NODES)
 
     def _new_value(self, node: yaml.Node, place: Place, depth: int) -> object:
         kind = node.tag.removeprefix(PREFIX)
@@ -120,7 +120,7 @@ class _YamlReader:
             value = _scalar(kind, node.value, place)
             check_value(value, place)
             return value
-        raise ImportRefused("yaml_tag", place, tag=node.tag)
+        raise ReadError("yaml_tag", place, tag=node.tag)
 
     def _map(self, node: yaml.MappingNode, place: Place, depth: int) -> Map:
         found = Map(place)
@@ -131,17 +131,17 @@ class _YamlReader:
                 merged += value if isinstance(value, Seq) else [value]
                 continue
             if not isinstance(key, yaml.ScalarNode):
-                raise ImportRefused("key_is_no_text", self._place(key))
+                raise ReadError("key_is_no_text", self._place(key))
             if not key.tag.startswith(PREFIX):
-                raise ImportRefused("yaml_tag", self._place(key), tag=key.tag)
+                raise ReadError("yaml_tag", self._place(key), tag=key.tag)
             if key.value in found:
-                raise ImportRefused("duplicate_key", self._place(key), name=key.value)
+                raise ReadError("duplicate_key", self._place(key), name=key.value)
             check_value(key.value, self._place(key))
             found.places[key.value] = self._place(part)
             found[key.value] = self.value(part, depth + 1)
         for other in merged:
             if not isinstance(other, Map):
-                raise ImportRefused("not_yaml", place, problem="<< needs a mapping")
+                raise ReadError("not_yaml", place, problem="<< needs a mapping")
             for name, value in other.items():
                 if name not in found:
                     found.places[name] = other.places[name]
@@ -164,7 +164,7 @@ def _scalar(kind: str, text: str, place: Place) -> object:
             case "float":
                 return float(re.sub(r"\.(?=inf|nan)", "", text.lower()))
     except ValueError as error:
-        raise ImportRefused("number_too_large", place) from error
+        raise ReadError("number_too_large", place) from error
     return text
 
 
@@ -191,7 +191,7 @@ class _JsonReader:
         self._skip()
         place = self._place()
         if depth > MAX_DEPTH:
-            raise ImportRefused("too_deep", place, limit=MAX_DEPTH)
+            raise ReadError("too_deep", place, limit=MAX_DEPTH)
         match self._text[self._at : self._at + 1]:
             case "{":
                 return self._map(Map(place), depth)
@@ -213,7 +213,7 @@ class _JsonReader:
             name = self._string()
             check_value(name, place)
             if name in found:
-                raise ImportRefused("duplicate_key", place, name=name)
+                raise ReadError("duplicate_key", place, name=name)
             self._skip()
             if self._text[self._at : self._at + 1] != ":":
                 raise self._wrong("Expecting ':' delimiter")
@@ -246,12 +246,12 @@ class _JsonReader:
         try:
             text, self._at = scanstring(self._text, self._at + 1, True)
         except json.JSONDecodeError as error:
-            raise ImportRefused("not_json", Place(error.lineno, error.colno, self._file), problem=error.msg) from error
+            raise ReadError("not_json", Place(error.lineno, error.colno, self._file), problem=error.msg) from error
         return str(text)
 
     def _literal(self) -> object:
         if constant := _CONSTANT.match(self._text, self._at):
-            raise ImportRefused("not_finite", self._place(), name=constant.group())
+            raise ReadError("not_finite", self._place(), name=constant.group())
         match = _LITERAL.match(self._text, self._at)
         if match is None:
             raise self._wrong("Expecting value")
@@ -260,7 +260,7 @@ class _JsonReader:
         try:
             value: object = json.loads(match.group())
         except ValueError as error:
-            raise ImportRefused("number_too_large", place) from error
+            raise ReadError("number_too_large", place) from error
         return value
 
     def _skip(self) -> None:
@@ -275,5 +275,5 @@ class _JsonReader:
             self._line_start = self._text.rfind("\n", 0, self._at) + 1
         return Place(self._line, self._at - self._line_start + 1, self._file)
 
-    def _wrong(self, problem: str) -> ImportRefused:
-        return ImportRefused("not_json", place_of_character(self._text, self._at, self._file), problem=problem)
+    def _wrong(self, problem: str) -> ReadError:
+        return ReadError("not_json", place_of_character(self._text, self._at, self._file), problem=problem)

@@ -1,13 +1,13 @@
 import codecs
 
-from benchmarks.imports.report import ImportRefused, Place
+from benchmarks.imports.report import Place, ReadError
 
 BOM = codecs.BOM_UTF8
 _CHUNK_BYTES = 1 << 20
 
 
 def check_utf8(content: bytes, file: str = "") -> None:
-    """Raise ImportRefused at the first byte that is not UTF-8, or NUL. Memory is that of a chunk."""
+    """Raise ReadError at the first byte that is not UTF-8, or NUL. Memory is that of a chunk."""
     nul = content.find(b"\0")
     decoder = codecs.getincrementaldecoder("utf-8")()
     for start in range(0, len(content), _CHUNK_BYTES):
@@ -18,10 +18,10 @@ def check_utf8(content: bytes, file: str = "") -> None:
         except UnicodeDecodeError as error:
             wrong = start - pending + error.start
             if nul < 0 or wrong < nul:
-                raise ImportRefused("not_utf8", place_of_byte(content, wrong, file)) from error
+                raise ReadError("not_utf8", place_of_byte(content, wrong, file)) from error
             break
     if nul >= 0:
-        raise ImportRefused("nul", place_of_byte(content, nul, file))
+        raise ReadError("nul", place_of_byte(content, nul, file))
 
 
 def place_of_byte(content: bytes, offset: int, file: str = "") -> Place:

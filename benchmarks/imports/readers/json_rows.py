@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from benchmarks.imports.readers.encoding import BOM, check_utf8, place_of_character
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import check_value
-from benchmarks.imports.report import ImportRefused, Place, Report
+from benchmarks.imports.report import Place, ReadError, Report
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 # Wrappers of exported arrays: {"data": [...]}.
@@ -40,25 +40,25 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_unique_pairs, parse_constant=_ref
 
 
 def decode(text: str, place: Place) -> object:
-    """Return one JSON value. Raises ImportRefused with the line and column, as far as the parser knows them."""
+    """Return one JSON value. Raises ReadError with the line and column, as far as the parser knows them."""
     try:
         value: object = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise _not_json(error, place) from error
     except _Problem as problem:
         code, name = problem.args
-        raise ImportRefused(code, _place_of_name(text, name, code, place), name=name) from problem
+        raise ReadError(code, _place_of_name(text, name, code, place), name=name) from problem
     except RecursionError as error:
-        raise ImportRefused("too_deep", place) from error
+        raise ReadError("too_deep", place) from error
     except ValueError as error:  # more digits than Python converts
-        raise ImportRefused("number_too_large", place) from error
+        raise ReadError("number_too_large", place) from error
     check_value(value, place)
     return value
 
 
-def _not_json(error: json.JSONDecodeError, place: Place) -> ImportRefused:
+def _not_json(error: json.JSONDecodeError, place: Place) -> ReadError:
     column = error.colno + (place.column - 1 if error.lineno == 1 and place.column else 0)
-    return ImportRefused("not_json", Place(place.line + error.lineno - 1, column, place.file), problem=error.msg)
+    return ReadError("not_json", Place(place.line + error.lineno - 1, column, place.file), problem=error.msg)
 
 
 def _place_of_name(text: str, name: str, code: str, place: Place) -> Place:
@@ -89,8 +89,8 @@ def read_json_lines(content: bytes, report: Report, file: str = "") -> Iterator[
 def _row(text: str, place: Place, report: Report) -> Iterator[Row]:
     try:
         value = decode(text, place)
-    except ImportRefused as error:
-        report.refuse(error.code, error.place, **error.values)
+    except ReadError as error:
+        report.refuse_error(error)
         return
     if isinstance(value, dict):
         yield Row(value, place.line, file=place.file)
@@ -99,7 +99,7 @@ def _row(text: str, place: Place, report: Report) -> Iterator[Row]:
 
 
 def read_json_array(content: bytes, report: Report, file: str = "") -> Iterator[Row]:
-    """Yield the objects of an array, or of an object that wraps one. Raises ImportRefused."""
+    """Yield the objects of an array, or of an object that wraps one. Raises ReadError."""
     check_utf8(content, file)
     text = content.decode("utf-8-sig")
     position = _opening(text, file)
@@ -114,27 +114,27 @@ def read_json_array(content: bytes, report: Report, file: str = "") -> Iterator[
             try:
                 check_value(value, place)
                 yield Row(value, line, file=file)
-            except ImportRefused as error:
-                report.refuse(error.code, error.place, **error.values)
+            except ReadError as error:
+                report.refuse_error(error)
         position = _skip(text, position)
         if text[position : position + 1] == ",":
             position = _skip(text, position + 1)
         elif text[position : position + 1] != "]":
-            raise ImportRefused("not_json", place_of_character(text, position, file), problem="Expecting ',' or ']'")
+            raise ReadError("not_json", place_of_character(text, position, file), problem="Expecting ',' or ']'")
 
 
 def _element(text: str, position: int, place: Place) -> tuple[object, int]:
     try:
         return _DECODER.raw_decode(text, position)
     except json.JSONDecodeError as error:
-        raise ImportRefused("not_json", Place(error.lineno, error.colno, place.file), problem=error.msg) from error
+        raise ReadError("not_json", Place(error.lineno, error.colno, place.file), problem=error.msg) from error
     except _Problem as problem:
         code, name = problem.args
-        raise ImportRefused(code, place, name=name) from problem
+        raise ReadError(code, place, name=name) from problem
     except RecursionError as error:
-        raise ImportRefused("too_deep", place) from error
+        raise ReadError("too_deep", place) from error
     except ValueError as error:
-        raise ImportRefused("number_too_large", place) from error
+        raise ReadError("number_too_large", place) from error
 
 
 def _opening(text: str, file: str) -> int:
@@ -143,10 +143,10 @@ def _opening(text: str, file: str) -> int:
     if text[position : position + 1] == "{":
         wrapped = _WRAPPED.match(text, position)
         if wrapped is None:
-            raise ImportRefused("no_records", place_of_character(text, position, file))
+            raise ReadError("no_records", place_of_character(text, position, file))
         position = wrapped.end()
     if text[position : position + 1] != "[":
-        raise ImportRefused("no_records", place_of_character(text, position, file))
+        raise ReadError("no_records", place_of_character(text, position, file))
     return _skip(text, position + 1)
 
 

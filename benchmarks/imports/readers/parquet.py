@@ -6,7 +6,7 @@ from arro3.io import read_parquet
 from benchmarks.imports.limits import MAX_CASES, MAX_COLUMNS
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import check_value
-from benchmarks.imports.report import ImportRefused, Place, Report
+from benchmarks.imports.report import Place, ReadError, Report
 
 MAGIC = b"PAR1"
 # Few rows at once: a short file may repeat a long text in each.
@@ -14,30 +14,30 @@ _BATCH_ROWS = 200
 
 
 def read_parquet_rows(content: bytes, report: Report, file: str = "") -> Iterator[Row]:
-    """Yield rows; their number counts as the line. Raises ImportRefused."""
+    """Yield rows; their number counts as the line. Raises ReadError."""
     number = 0
     try:
         for batch in read_parquet(io.BytesIO(content), batch_size=_BATCH_ROWS):
             names = batch.schema.names
             if len(names) > MAX_COLUMNS:
-                raise ImportRefused("too_many_columns", Place(0, 0, file), limit=MAX_COLUMNS, found=len(names))
+                raise ReadError("too_many_columns", Place(0, 0, file), limit=MAX_COLUMNS, found=len(names))
             columns = {name: position for position, name in enumerate(names, start=1)}
             for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 number += 1
                 if number > MAX_CASES:
-                    raise ImportRefused("too_many_cases", Place(number, 0, file), limit=MAX_CASES)
+                    raise ReadError("too_many_cases", Place(number, 0, file), limit=MAX_CASES)
                 row = Row(dict(zip(names, map(_plain, cells), strict=True)), number, columns, file)
                 for name, value in row.cells.items():
                     check_value(value, row.place(name))
                 yield row
-    except (ImportRefused, MemoryError):
+    except (ReadError, MemoryError):
         raise
     except BaseException as error:  # a panic of arro3, which reports damage so, is no Exception
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
-        raise ImportRefused("not_parquet", Place(0, 0, file), problem=str(error)) from error
+        raise ReadError("not_parquet", Place(0, 0, file), problem=str(error)) from error
     if not number:
-        raise ImportRefused("empty_file", Place(0, 0, file))
+        raise ReadError("empty_file", Place(0, 0, file))
 
 
 def _plain(value: object) -> object:
@@ -48,5 +48,5 @@ def _plain(value: object) -> object:
     if value is None or isinstance(value, str | int | float | bool):
         return value
     if isinstance(value, bytes):
-        raise ImportRefused("bytes_in_a_column")
+        raise ReadError("bytes_in_a_column")
     return str(value)

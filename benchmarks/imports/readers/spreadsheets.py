@@ -9,7 +9,7 @@ from benchmarks.imports.limits import MAX_CASES, MAX_COLUMNS
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.tables import heading
 from benchmarks.imports.readers.values import as_text, check_value
-from benchmarks.imports.report import ImportRefused, Place, Report
+from benchmarks.imports.report import Place, ReadError, Report
 
 Cell = int | float | str | bool | time | date | datetime | timedelta
 MAX_PARTS = 10_000
@@ -17,19 +17,19 @@ MAX_XML_BYTES = 200_000_000
 
 
 def read_sheet(content: bytes, sheet: str, report: Report, file: str = "") -> Iterator[Row]:
-    """Yield the rows of a sheet, the first one by default: values, never formulas. Raises ImportRefused."""
+    """Yield the rows of a sheet, the first one by default: values, never formulas. Raises ReadError."""
     _check_parts(content, file)
     try:
         workbook = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
         if sheet and sheet not in workbook.sheet_names:
-            raise ImportRefused("no_such_sheet", Place(0, 0, file), sheet=sheet)
+            raise ReadError("no_such_sheet", Place(0, 0, file), sheet=sheet)
         found = workbook.get_sheet_by_name(sheet or workbook.sheet_names[0])
     except (python_calamine.CalamineError, IndexError) as error:
-        raise ImportRefused("not_a_spreadsheet", Place(0, 0, file)) from error
+        raise ReadError("not_a_spreadsheet", Place(0, 0, file)) from error
     if found.width > MAX_COLUMNS:
-        raise ImportRefused("too_many_columns", Place(1, 0, file), limit=MAX_COLUMNS, found=found.width)
+        raise ReadError("too_many_columns", Place(1, 0, file), limit=MAX_COLUMNS, found=found.width)
     if found.height > MAX_CASES + 1:
-        raise ImportRefused("too_many_cases", Place(0, 0, file), limit=MAX_CASES)
+        raise ReadError("too_many_cases", Place(0, 0, file), limit=MAX_CASES)
     yield from _rows(found.to_python(skip_empty_area=False), report, file)
 
 
@@ -51,7 +51,7 @@ def _rows(rows: list[list[Cell]], report: Report, file: str) -> Iterator[Row]:
             check_value(value, Place(line, columns[name], file))
         yield Row(values, line, columns, file)
     if names is None:
-        raise ImportRefused("empty_file", Place(0, 0, file))
+        raise ReadError("empty_file", Place(0, 0, file))
 
 
 def _without_empty_end(cells: list[str]) -> list[str]:
@@ -74,8 +74,8 @@ def _check_parts(content: bytes, file: str) -> None:
     try:
         parts = zipfile.ZipFile(io.BytesIO(content)).infolist()
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-        raise ImportRefused("not_a_spreadsheet", Place(0, 0, file)) from error
+        raise ReadError("not_a_spreadsheet", Place(0, 0, file)) from error
     if len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_XML_BYTES:
-        raise ImportRefused("unpacks_too_large", Place(0, 0, file), limit=MAX_XML_BYTES)
+        raise ReadError("unpacks_too_large", Place(0, 0, file), limit=MAX_XML_BYTES)
     if any(part.flag_bits & 1 for part in parts):
-        raise ImportRefused("encrypted", Place(0, 0, file))
+        raise ReadError("encrypted", Place(0, 0, file))

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from benchmarks.imports.limits import MAX_COLUMNS, MAX_TEXT
 from benchmarks.imports.readers.encoding import check_utf8
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.report import ImportRefused, Place, Report
+from benchmarks.imports.report import Place, ReadError, Report
 
 _SEPARATORS = ",;\t|"
 
 
 def read_table(content: bytes, report: Report, file: str = "") -> Iterator[Row]:
-    """Yield the rows under the heading, all cells as texts; the heading decides the separator. Raises ImportRefused."""
+    """Yield the rows under the heading, all cells as texts; the heading decides the separator. Raises ReadError."""
     check_utf8(content, file)
     csv.field_size_limit(MAX_TEXT)
     lines = io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline="")
@@ -32,23 +32,23 @@ def read_table(content: bytes, report: Report, file: str = "") -> Iterator[Row]:
                 yield Row(dict(zip(names, cells, strict=True)), line, columns, file)
     except csv.Error as error:
         if "field limit" in str(error):
-            raise ImportRefused("text_too_long", Place(start, 0, file), limit=MAX_TEXT) from error
-        raise ImportRefused("not_csv", Place(start, 0, file), problem=str(error)) from error
+            raise ReadError("text_too_long", Place(start, 0, file), limit=MAX_TEXT) from error
+        raise ReadError("not_csv", Place(start, 0, file), problem=str(error)) from error
     if names is None:
-        raise ImportRefused("empty_file", Place(0, 0, file))
+        raise ReadError("empty_file", Place(0, 0, file))
 
 
 def heading(cells: Sequence[str], place: Place) -> list[str]:
-    """Return the columns' names. Raises ImportRefused for too many, empty or repeated ones."""
+    """Return the columns' names. Raises ReadError for too many, empty or repeated ones."""
     if len(cells) > MAX_COLUMNS:
-        raise ImportRefused("too_many_columns", place, limit=MAX_COLUMNS, found=len(cells))
+        raise ReadError("too_many_columns", place, limit=MAX_COLUMNS, found=len(cells))
     names = [cell.strip() for cell in cells]
     for number, name in enumerate(names, start=1):
         here = Place(place.line, number, place.file)
         if not name:
-            raise ImportRefused("column_without_name", here)
+            raise ReadError("column_without_name", here)
         if name in names[: number - 1]:
-            raise ImportRefused("duplicate_column", here, name=name)
+            raise ReadError("duplicate_column", here, name=name)
     return names
 
 

@@ -3,12 +3,12 @@
 import math
 
 from benchmarks.imports.limits import MAX_DEPTH, MAX_NODES, MAX_TEXT
-from benchmarks.imports.report import ImportRefused, Place
+from benchmarks.imports.report import Place, ReadError
 from common.text.storable import has_unstorable
 
 
 def check_value(value: object, place: Place) -> None:
-    """Raise ImportRefused for a value that cannot be stored, or is too long or too deep."""
+    """Raise ReadError for a value that cannot be stored, or is too long or too deep."""
     pending, nodes = [(value, 0)], 0
     while pending:
         found, depth = pending.pop()
@@ -16,28 +16,28 @@ def check_value(value: object, place: Place) -> None:
             _check_text(found, place)
         elif isinstance(found, dict | list):
             if depth >= MAX_DEPTH:
-                raise ImportRefused("too_deep", place, limit=MAX_DEPTH)
+                raise ReadError("too_deep", place, limit=MAX_DEPTH)
             nodes += len(found)
             if nodes > MAX_NODES:
-                raise ImportRefused("too_many_nodes", place, limit=MAX_NODES)
+                raise ReadError("too_many_nodes", place, limit=MAX_NODES)
             if isinstance(found, dict):
                 for name in found:
                     _check_text(name, place)
             pending += [(part, depth + 1) for part in (found.values() if isinstance(found, dict) else found)]
         elif isinstance(found, float):
             if not math.isfinite(found):
-                raise ImportRefused("not_finite", place)
+                raise ReadError("not_finite", place)
         elif isinstance(found, int) and not -(2**63) <= found < 2**63:
-            raise ImportRefused("number_too_large", place)
+            raise ReadError("number_too_large", place)
 
 
 def _check_text(text: str, place: Place) -> None:
     if len(text) > MAX_TEXT:
-        raise ImportRefused("text_too_long", place, limit=MAX_TEXT, characters=len(text))
+        raise ReadError("text_too_long", place, limit=MAX_TEXT, characters=len(text))
     if "\0" in text:
-        raise ImportRefused("nul", place)
+        raise ReadError("nul", place)
     if not text.isascii() and has_unstorable(text):
-        raise ImportRefused("lone_surrogate", place)
+        raise ReadError("lone_surrogate", place)
 
 
 def as_text(value: object) -> str:
