@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 # Longer than a test may take: each fault ends by itself or at the one deadline that is shortened for it.
 LONG_DEADLINES = {"connect": 900, "first": 900, "idle": 900, "total": 900}
-LIMITS = {"connect": 0.5, "first": 0.5, "idle": 1.5, "total": 3}
+LIMITS = {"connect": 0.5, "first": 0.5, "idle": 0.8, "total": 1.5}
 
 
 @dataclass

@@ -77,5 +77,5 @@ def test_prompt_beyond_context_fails_as_too_long(url: str):
 @pytest.mark.slow
 def test_slow_prompt_ends_at_first_token_deadline(url: str):
     with pytest.raises(ProviderError) as late:
-        ask(url, "sea salt " * 1_000, {"max_tokens": 4}, first=0.2)
+        ask(url, "sea salt " * 300, {"max_tokens": 4}, first=0.1)
     assert late.value.code is FailureCode.FIRST_TIMEOUT
