@@ -30,7 +30,7 @@ from tests.gateway.software import ASKED, settled
 from tests.models_registry.paid_models import A_CENT_A_TOKEN, accounts, cents, paid_model
 from tests.waiting import wait_for
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 # By the name of the fake provider's model: status and code without a stream.
 STATUSES = {
     "status-429": (429, "model_busy"),
@@ -82,7 +82,6 @@ def test_failure_in_the_stream_is_its_last_event(client: OpenAI, model: Callable
     assert Exchange.objects.get().error == "cut"
 
 
-@pytest.mark.slow
 def test_faulty_stream_ends_with_a_code_and_nothing_raw(
     raw: httpx2.Client, model: Callable[..., Any], fake_provider: FakeProvider
 ):
@@ -156,7 +155,6 @@ def test_hang_up_without_stream_is_settled(raw: httpx2.Client, model: Callable[.
     assert Call.objects.get().state == "stopped"
 
 
-@pytest.mark.slow
 def test_crowd_never_exceeds_the_budget(
     address: str, token: str, fake_provider: FakeProvider, owner: Actor, settings: Any
 ):

@@ -24,7 +24,7 @@ from tests.fake_provider import PAUSE, FakeProvider
 from tests.models_registry.paid_models import A_CENT_A_TOKEN, accounts
 from tests.waiting import wait_for
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 # Two, three and four bytes long.
 WORD = "é☃𝄞"
 WORDS = 12

@@ -15,7 +15,7 @@ from models_registry.providers import FailureCode
 from tests import make
 from tests.fake_provider import FakeProvider
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 # Longer than a test may take: each fault ends by itself or at the one deadline that is shortened for it.
 LONG_DEADLINES = {"connect": 900, "first": 900, "idle": 900, "total": 900}
@@ -105,11 +105,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("model", "code", "limit", "text"),
-    [pytest.param(*fault, marks=[pytest.mark.slow] if fault[2] else [], id=fault[0]) for fault in FAULTS],
-)
+@pytest.mark.parametrize(("model", "code", "limit", "text"), [pytest.param(*fault, id=fault[0]) for fault in FAULTS])
 def test_fault_fails_side_with_code_within_deadline(
     fake_provider: FakeProvider, engine: Engine, settings, model: str, code: str, limit: str, text: str
 ):
@@ -122,7 +118,6 @@ def test_fault_fails_side_with_code_within_deadline(
     assert ended.after_s < 60  # neither another deadline nor a long pause before a retry
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "code"),
     [
@@ -176,14 +171,7 @@ VALID_STREAMS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("model", "text", "finish"),
-    [
-        pytest.param(*stream, marks=[] if stream[0] in ("surrogates", "nul", "broken-utf8") else [pytest.mark.slow])
-        for stream in VALID_STREAMS
-    ],
-    ids=[model for model, *_ in VALID_STREAMS],
-)
+@pytest.mark.parametrize(("model", "text", "finish"), VALID_STREAMS, ids=[model for model, *_ in VALID_STREAMS])
 def test_unusual_valid_stream_is_read(fake_provider: FakeProvider, engine: Engine, model: str, text: str, finish: str):
     ended = answer_with(engine, model, fake_provider.base_url)
     assert (ended.state, ended.error, ended.text, ended.call.finish_reason) == ("done", "", text, finish)
@@ -225,7 +213,6 @@ def test_hidden_reasoning_is_paid_and_not_in_answer_tokens(
     assert (call.reasoning_tokens, call.answer_tokens) == (reasoning, 3)
 
 
-@pytest.mark.slow
 def test_reasoning_extends_first_token_deadline(fake_provider: FakeProvider, engine: Engine, settings):
     settings.ARENA_DEADLINES = LONG_DEADLINES | {"first": 1.9}
     ended = answer_with(engine, "thinks-two-seconds", fake_provider.base_url)
