@@ -27,7 +27,7 @@ class RequestSlot:
 
 @contextmanager
 def take_slot(person: str) -> Iterator[RequestSlot]:
-    """Yield a slot for a response to keep; free it if the block raises, because the traceback would keep it.
+    """Yield a slot for a response to keep; free it if the block raises.
 
     Raises TooManyAtOnce and Busy.
     """

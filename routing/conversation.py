@@ -20,7 +20,7 @@ def has_new_subject(before: Labels, now: Labels) -> bool:
 
 
 def previous_model(previous: PreviousAnswer) -> LanguageModel:
-    """Return the model, also while its breaker is open. Raises NoModelAvailable if it is no longer offered."""
+    """Also while its breaker is open. Raises NoModelAvailable."""
     offered = {model.pk: model for model in drawable_cache.cached_roster().choosable}
     if previous.model not in offered:
         raise unavailable()

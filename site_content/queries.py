@@ -6,7 +6,7 @@ from site_content.models import PageVersion
 def get_page(page: str, number: str = "") -> tuple[PageVersion, int]:
     """Return a version of a page, "" for the newest, and the newest's number. Raises NotFound.
 
-    For a withdrawn page, "" raises NotFound; its earlier versions stay readable by number.
+    Earlier versions of a withdrawn page stay readable by number.
     """
     versions = PageVersion.objects.filter(page=page)
     newest = versions.order_by("-number").first()

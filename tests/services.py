@@ -112,7 +112,7 @@ def _make_run_dir(config: pytest.Config) -> None:
 
 
 class Compilation:
-    """Lets one worker import and compile all modules before the others: in a fresh clone, each would compile them."""
+    """Lets one worker compile all modules first: in a fresh clone, each would compile them."""
 
     def __init__(self, run_dir: Path) -> None:
         self._compiled = run_dir / COMPILED

@@ -16,7 +16,6 @@ def claim_turn(turn_id: int) -> ClaimedTurn | None:
 def store_answer(
     claimed: ClaimedTurn, call: PreparedCall, result: CallResult, *, closes_turn: bool = True
 ) -> Answer.State:
-    """Store one side. Raises LeaseLost."""
     [state] = turn_store.store_answers([EndedSide(claimed, call, result, closes_turn)])
     if state is None:
         raise LeaseLost

@@ -71,7 +71,6 @@ class CallResult:
 
     @property
     def affects_breakers(self) -> bool:
-        """Return whether the call was sent and not stopped, or the provider's key is missing."""
         return (self.was_sent and not self.stopped) or self.error is FailureCode.NO_KEY
 
 

@@ -110,7 +110,7 @@ class Answer(CompletionResponse):
         return self._upstream
 
     async def _wait_for_slot(self) -> PreparedCall:
-        """Retry until a slot is free, for half of the first-token timeout. Raises ModelBusy and as open_call."""
+        """Retry for half of the first-token timeout. Raises ModelBusy and as open_call."""
         model = self._request.candidates.models[0]
         until = time.monotonic() + model.provider.deadlines["first"] / 2
         pause_s = FIRST_BACKOFF_S

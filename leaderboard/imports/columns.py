@@ -31,7 +31,7 @@ Moments = NDArray[np.datetime64]
 
 
 class NeedsRows(Exception):
-    """Raised when the table cannot be read by columns; it is then read, or its bad lines are named, by rows."""
+    """Raised when the table has to be read by rows, which names its bad lines."""
 
 
 @dataclass
