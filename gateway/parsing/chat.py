@@ -7,6 +7,7 @@ from decimal import Decimal, InvalidOperation
 from battles.prompting.auto_options import DIALS, MAX_FIRST_TOKEN_MS, MAX_WORKFLOW_CHARACTERS, RoutingContext
 from battles.prompting.messages import conversation_length
 from common.payload_types import JsonObject
+from common.text.numbers import parse_whole_number
 from gateway.parsing.fields import BadField, Fields
 from gateway.parsing.json_body import decode_body, strings_in
 from gateway.parsing.messages import Conversation, parse_messages
@@ -171,11 +172,11 @@ def _max_first_token_ms(metadata: Fields | None) -> int | None:
     value = metadata.take("max_first_token_ms") if metadata else None
     if value is None:
         return None
-    written = "" if isinstance(value, bool) else str(value)[:10]
-    if not (written.isascii() and written.isdigit() and 0 < int(written) <= MAX_FIRST_TOKEN_MS):
+    milliseconds = parse_whole_number(str(value)) or 0
+    if not 0 < milliseconds <= MAX_FIRST_TOKEN_MS:
         sentence = f"“metadata.max_first_token_ms” must be a number of milliseconds, at most {MAX_FIRST_TOKEN_MS}."
         raise BadField(sentence, "metadata.max_first_token_ms")
-    return int(written)
+    return milliseconds
 
 
 def _flag(metadata: Fields | None, name: str) -> bool:

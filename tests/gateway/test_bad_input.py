@@ -108,6 +108,8 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "max-cost-huge": ({"metadata": {"max_cost": 10**400}}, "metadata.max_cost"),
     "first-token-0": ({"metadata": {"max_first_token_ms": 0}}, "metadata.max_first_token_ms"),
     "first-token-text": ({"metadata": {"max_first_token_ms": "soon"}}, "metadata.max_first_token_ms"),
+    "first-token-padded": ({"metadata": {"max_first_token_ms": "0" * 30 + "7"}}, "metadata.max_first_token_ms"),
+    "first-token-true": ({"metadata": {"max_first_token_ms": True}}, "metadata.max_first_token_ms"),
     "first-token-huge": ({"metadata": {"max_first_token_ms": 10**400}}, "metadata.max_first_token_ms"),
     "max-cost-infinite": ({"metadata": {"max_cost": "Infinity"}}, "metadata.max_cost"),
     "allow-battle": ({"metadata": {"allow_battle": "maybe"}}, "metadata.allow_battle"),
