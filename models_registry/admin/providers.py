@@ -63,7 +63,7 @@ class ProviderAdmin(SecretFieldsAdmin, DiscoverAdmin, RegistryAdmin):
         presets = [
             {
                 "key": key,
-                "label": preset.kind.label,
+                "label": preset.label,
                 "preset": preset,
                 "registered": [provider for provider in registered if provider.base_url == preset.base_url],
             }

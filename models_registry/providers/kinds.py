@@ -117,6 +117,8 @@ _HOSTS = {
     "openrouter.ai": ProviderKind.OPENROUTER,
     "ollama.com": ProviderKind.OLLAMA,
 }
+# Azure serves a resource's models at a host of its own.
+_HOST_SUFFIXES = {".openai.azure.com": ProviderKind.OPENAI, ".services.ai.azure.com": ProviderKind.OPENAI}
 _PORTS = {11434: ProviderKind.OLLAMA, 1234: ProviderKind.LM_STUDIO}
 
 
@@ -125,4 +127,6 @@ def guess_kind(base_url: str) -> ProviderKind:
     if base_url.startswith("${ARENA_LOCAL_MODEL_URL}"):
         return ProviderKind.LLAMACPP
     parts = urlsplit(base_url)
-    return _HOSTS.get(parts.hostname or "") or _PORTS.get(parts.port or 0) or ProviderKind.OTHER
+    host = parts.hostname or ""
+    by_suffix = next((kind for suffix, kind in _HOST_SUFFIXES.items() if host.endswith(suffix)), None)
+    return _HOSTS.get(host) or by_suffix or _PORTS.get(parts.port or 0) or ProviderKind.OTHER

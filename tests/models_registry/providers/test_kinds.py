@@ -149,6 +149,8 @@ def test_unknown_server_is_sent_all_parameters():
         ("${ARENA_LOCAL_MODEL_URL}", "llamacpp"),
         ("http://127.0.0.1:8001/v1", "other"),
         ("https://api.openai.com.example/v1", "other"),
+        ("https://our-resource.openai.azure.com/openai/v1", "openai"),
+        ("https://our-resource.openai.azure.com.example/openai/v1", "other"),
     ],
 )
 def test_kind_is_guessed_from_address_unless_configured(base_url: str, kind: str):
