@@ -59,6 +59,10 @@ class SideText:
         text, self.unsent = self.unsent[:length], self.unsent[length:]
         return text
 
+    @property
+    def sent(self) -> str:
+        return self.text[: len(self.text) - len(self.unsent)]
+
     def take_last_state(self) -> str:
         """Return the last state once, after all text; otherwise ""."""
         if self.unsent:
@@ -106,12 +110,16 @@ class TurnChannel:
         self._start_at: float | None = None
         self._pace: EqualPace | None = None
         self._is_end_pending = False
+        # Set by cut(): the state in which all sides end.
+        self._common_state = ""
         self._resets: list[TurnEvent] = []
         self._ttl_renewal_at = 0.0
         self.rendering_cost = RenderingCost()
 
     def add(self, side: str, text: str) -> float:
         """Return for how many seconds no further piece is published."""
+        if self.is_cut:
+            return 0.0
         pane = self._sides[side]
         pane.text += text
         pane.unsent += text
@@ -144,7 +152,7 @@ class TurnChannel:
     def finish_side(self, side: str, state: str) -> None:
         """Publish `state` after the last text of a stored answer."""
         self._sides[side].is_finished = True
-        self._sides[side].last_state = state
+        self._sides[side].last_state = self._common_state or state
         self._publisher.schedule(self)
 
     def end(self) -> None:
@@ -160,6 +168,24 @@ class TurnChannel:
         if at_once:
             self._pace = None
         self._publisher.schedule(self)
+
+    @property
+    def is_cut(self) -> bool:
+        return bool(self._common_state)
+
+    def cut(self, state: str) -> None:
+        """End every side with its sent text and this state, unless all of them are finished."""
+        if self.is_cut or all(pane.is_finished for pane in self._sides.values()):
+            return
+        self._common_state = state
+        for pane in self._sides.values():
+            pane.text, pane.unsent = pane.sent, ""
+            if pane.is_finished:
+                pane.last_state = state
+        self._publisher.schedule(self)
+
+    def sent_text(self, side: str) -> str:
+        return self._sides[side].sent
 
     def abandon(self) -> None:
         """Discard unpublished text: another worker publishes the turn now."""

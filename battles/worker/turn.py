@@ -10,13 +10,14 @@ from random import SystemRandom
 
 from django.conf import settings
 
+from battles.models import Answer
 from battles.streaming.protocol import stream_key
 from battles.streaming.publisher import Publisher, TurnChannel
 from battles.worker import turn_store
 from battles.worker.answer_store import AnswerStore
 from battles.worker.calls import CallResult, PreparedCall
 from battles.worker.slot_queue import SlotQueue
-from battles.worker.turn_store import ClaimedTurn, EndedSide, LeaseLost
+from battles.worker.turn_store import ClaimedTurn, EndedSide, LeaseLost, ShownAnswer
 from common.db.execution import CONNECTION_ERRORS, run_in_db_with_retry
 from common.rendering.renderer import Renderer
 from models_registry.providers import (
@@ -56,8 +57,6 @@ class WorkerContext:
 class TurnRunner:
     """One claimed turn on the engine's loop. `calls`: None if they have to be created."""
 
-    _channel: TurnChannel
-
     def __init__(self, context: WorkerContext, claimed: ClaimedTurn, calls: list[PreparedCall] | None) -> None:
         self.claimed = claimed
         self._calls = calls
@@ -65,12 +64,19 @@ class TurnRunner:
         # By side: a redrawn side's second call replaces its first.
         self._current_calls: dict[str, PreparedCall] = {}
         self._equal_pace = settings.ARENA_EQUAL_PACE and claimed.is_blind
+        self._channel = self._new_channel(calls or [])
         self._streams: set[asyncio.Task[Completion]] = set()
         self._stopped = claimed.stop_requested
 
+    def _new_channel(self, calls: Sequence[PreparedCall]) -> TurnChannel:
+        key = stream_key(self.claimed.battle_public_id, self.claimed.index, self.claimed.regenerated)
+        sides = [call.side for call in calls]
+        return TurnChannel(self._context.publisher, key, sides, equal_pace=self._equal_pace)
+
     def stop(self) -> None:
-        """Cancel the streams; their text so far is stored."""
+        """Cancel the streams; their text so far is stored, or at equal pace what was shown of it."""
         self._stopped = True
+        self._cut_if_stopped()
         for stream in self._streams:
             stream.cancel()
 
@@ -78,12 +84,11 @@ class TurnRunner:
         try:
             if self._calls is None:
                 self._calls = await run_in_db_with_retry(turn_store.begin_calls, self.claimed)
+                self._channel = self._new_channel(self._calls)
         except LeaseLost:
             logger.info("turn %s was taken over", self.claimed.turn_id)
             return
-        key = stream_key(self.claimed.battle_public_id, self.claimed.index, self.claimed.regenerated)
-        sides = [call.side for call in self._calls]
-        self._channel = TurnChannel(self._context.publisher, key, sides, equal_pace=self._equal_pace)
+        self._cut_if_stopped()
         is_stored = False
         try:
             async with asyncio.TaskGroup() as group:
@@ -147,10 +152,30 @@ class TurnRunner:
         """Close the turn once all text is published; earlier would reveal that the faster model has ended."""
         if not all([await answer for answer in answers]):
             return
+        if self._channel.is_cut:
+            await self._close_as_shown()
+            return
         while not self._channel.is_published():
             self._channel.show_more(at_once=self._stopped)
             await asyncio.sleep(self._context.publisher.tick_s)
         await run_in_db_with_retry(turn_store.close_turn, self.claimed)
+
+    def _cut_if_stopped(self) -> None:
+        # The rest of an answer, or a state of its own, would reveal the faster model.
+        if self._stopped and self._equal_pace:
+            self._channel.cut(Answer.State.STOPPED)
+
+    async def _close_as_shown(self) -> None:
+        """Store the shown text of each side, all in one state, and close the turn."""
+        texts = {call.answer_id: self._channel.sent_text(side) for side, call in self._current_calls.items()}
+        if not self.claimed.regenerated:
+            # Answers that another worker stored, before this one was claimed again.
+            stored = await run_in_db_with_retry(turn_store.stored_texts, self.claimed)
+            longest = max(map(len, texts.values()))
+            texts = {pk: text[:longest] for pk, text in stored.items()} | texts
+        render, cost = self._context.renderer.render, self._channel.rendering_cost
+        shown = [ShownAnswer(pk, text, await render(text, cost)) for pk, text in texts.items()]
+        await run_in_db_with_retry(turn_store.close_as_shown, self.claimed, shown)
 
     async def _call_model(self, call: PreparedCall) -> CallResult:
         """Send a call; the result contains provider errors."""

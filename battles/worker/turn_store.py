@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import groupby
 from random import SystemRandom
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef
 from django.db.models.functions import Now
+from django.utils.safestring import SafeString
 
 from battles.models import Answer, Attachment, Battle, RoutingDecision, Side, Turn, TurnQuerySet
 from battles.prompting.attachments import load_attachment_contents
@@ -147,7 +148,10 @@ def _turn_of(answer: Answer) -> Turn:
 def _start_sides(claimed: ClaimedTurn, turn: Turn) -> list[PreparedCall]:
     [(_, answers)] = _with_answers([turn.pk])
     if not any(answer.state == Answer.State.QUEUED for answer in answers):
-        close_finished([turn.pk])  # an earlier claim stored them all and did not close the turn
+        # An earlier claim stored them all and did not close the turn.
+        if turn.stop_requested_at is not None and any(answer.state == Answer.State.STOPPED for answer in answers):
+            _end_alike(turn, state=Answer.State.STOPPED)
+        close_finished([turn.pk])
     return call_store.create_calls(_plan_calls(claimed, turn, answers))
 
 
@@ -288,6 +292,28 @@ def close_turn(claimed: ClaimedTurn) -> None:
     close_finished([claimed.turn_id])
 
 
+class ShownAnswer(NamedTuple):
+    """What people saw of an answer until a stop."""
+
+    answer_id: int
+    text: str
+    html: SafeString
+
+
+def stored_texts(claimed: ClaimedTurn) -> dict[int, str]:
+    """Return the turn's texts by answer."""
+    return dict(Answer.objects.filter(turn=claimed.turn_id).values_list("pk", "text"))
+
+
+@transaction.atomic
+def close_as_shown(claimed: ClaimedTurn, shown: Sequence[ShownAnswer]) -> None:
+    """Stop all these answers where people saw them end, and close the turn. Raises LeaseLost."""
+    _lock_turn(claimed)
+    for answer_id, text, html in shown:
+        Answer.objects.filter(pk=answer_id).update(state=Answer.State.STOPPED, error="", text=text, html=html)
+    close_finished([claimed.turn_id])
+
+
 def _has_leak(text: str, call: PreparedCall) -> bool:
     model = call.row.model
     names = [model.name, *model.aliases]
@@ -305,10 +331,20 @@ def close_finished(turn_ids: list[int]) -> None:
 
 def end_at_once(turn: Turn, *, state: Answer.State = Answer.State.STOPPED, error: str = "") -> None:
     """End a locked turn's unfinished sides with this state, revoke the claim and close the turn."""
-    Answer.objects.unfinished().filter(turn=turn).update(state=state, error=error)
+    if Answer.objects.unfinished().filter(turn=turn).update(state=state, error=error):
+        _end_alike(turn, state=state, error=error)
     Turn.objects.filter(pk=turn.pk).update(fence=F("fence") + 1)
     close_finished([turn.pk])
     call_store.mark_lost(turn, is_final=True)
+
+
+def _end_alike(turn: Turn, *, state: Answer.State, error: str = "") -> None:
+    """At equal pace, empty all answers of a turn that ends early: one that is stored would be the faster model's.
+
+    Another process knew how much of them was shown.
+    """
+    if settings.ARENA_EQUAL_PACE and turn.battle.is_blind and not turn.regenerated:
+        Answer.objects.filter(turn=turn).update(state=state, error=error, text="", html="")
 
 
 @transaction.atomic
