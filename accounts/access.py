@@ -20,6 +20,7 @@ from accounts.actor import Actor, ActorRequest
 from accounts.bans import refuse_banned
 from accounts.errors import SignInNeeded
 from accounts.models import User
+from accounts.staff_rights import refuse_blocked_staff
 from common.db.execution import CONNECTION_ERRORS
 from common.error_pages import response_for_exception
 from common.errors import ArenaError
@@ -90,9 +91,11 @@ class AccessMiddleware:
 
     def _redirect_or_raise(self, request: PageRequest, *, is_api: bool) -> HttpResponse | None:
         route = _route(request)
-        if route.startswith("admin/") and route != "admin/logout/" and needs_second_factor(request.user):
-            messages.warning(request, _("Set up a second factor: the administration opens with it."))
-            return redirect("mfa_activate_totp")
+        if route.startswith("admin/") and route != "admin/logout/":
+            refuse_blocked_staff(request.user)
+            if needs_second_factor(request.user):
+                messages.warning(request, _("Set up a second factor: the administration opens with it."))
+                return redirect("mfa_activate_totp")
         if is_api or route.startswith(EXEMPT_ROUTES):
             return None
         try:

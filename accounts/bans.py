@@ -24,7 +24,7 @@ def _applies_to(ban: Ban, actor: Actor, request: HttpRequest) -> bool:
     if ban.expires_at is not None and ban.expires_at <= timezone.now():
         return False
     if ban.network:
-        is_administrator = actor.user is not None and actor.user.is_superuser
+        is_administrator = actor.user is not None and actor.user.is_administrator
         return ban.network == network_hash_in_month_of(ban, request) and not is_administrator
     if ban.user_id is not None:
         return actor.user is not None and actor.user.pk == ban.user_id

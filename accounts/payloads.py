@@ -20,7 +20,7 @@ def person_payload(actor: Actor) -> PersonPayload:
         "kind": actor.kind,
         "email": user.email if user else None,
         "joined_at": user.date_joined if user else None,
-        "is_staff": user.is_staff if user else False,
+        "is_staff": user.has_staff_rights if user else False,
         "scopes": cast("list[ScopeName] | None", scopes),
         "limits": limit_payloads(actor.limit_keys, kind=actor.kind),
         "today": today_payload(actor),

@@ -3,18 +3,21 @@
 Actions call these functions. `by` is None for a command.
 """
 
+from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.actor import actor_keys
 from accounts.errors import NeedsAdministrator
 from accounts.models import Ban, User
 
+_ONLY_LIFTED_BY_ADMINISTRATOR = gettext_lazy("Only an administrator can lift a block that holds for you.")
 MODERATORS = "Moderators"  # the group, whose permissions are in arena_site.moderators
 
 
 def is_administrator(by: User | None) -> bool:
-    return by is None or by.is_superuser
+    return by is None or by.is_administrator
 
 
 def refuse_ban(ban: Ban, *, by: User) -> None:
@@ -28,7 +31,13 @@ def refuse_lift(ban: Ban, *, by: User, network: str) -> None:
     if is_administrator(by):
         return
     if (ban.network != "" and ban.network == network) or _members_in(ban).filter(pk=by.pk).exists():
-        raise NeedsAdministrator(_("Only an administrator can lift a block that holds for you."))
+        raise NeedsAdministrator(_ONLY_LIFTED_BY_ADMINISTRATOR)
+
+
+def refuse_blocked_staff(user: User | AnonymousUser) -> None:
+    """Raise NeedsAdministrator for staff whose account is blocked."""
+    if isinstance(user, User) and user.is_active and user.is_staff and not user.has_staff_rights:
+        raise NeedsAdministrator(_ONLY_LIFTED_BY_ADMINISTRATOR)
 
 
 def protected_voters(by: User | None) -> list[str]:

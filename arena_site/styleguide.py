@@ -42,7 +42,7 @@ NO_NUMBERS: JsonObject = dict.fromkeys(NUMBERS)
 
 @require_safe
 def styleguide(request: HttpRequest) -> HttpResponse:
-    if not request.user.is_staff:
+    if not getattr(request.user, "has_staff_rights", False):
         raise Http404
     wrong = StartForm({"prompt": ""})
     wrong.is_valid()

@@ -22,7 +22,7 @@ def may_edit(person: Person, template: Template) -> bool:
     if not isinstance(person, User):
         return False
     return template.owner_user_id == person.pk or (
-        template.visibility == Template.Visibility.SITE and person.is_superuser
+        template.visibility == Template.Visibility.SITE and person.is_administrator
     )
 
 

@@ -6,17 +6,15 @@ from django.utils.translation import gettext_lazy as _
 from accounts.admin.people import ReadOnlyAdmin
 from battles.models import Battle
 from common.admin.estimated_count import EstimatedCountAdmin
-from common.admin.secret_fields import SecretFieldsAdmin
 from gateway.models import Exchange
 
 _Field = str | list[str] | tuple[str, ...] | tuple[()]
 
 
 @admin.register(Exchange)
-class ExchangeAdmin(EstimatedCountAdmin, SecretFieldsAdmin, ReadOnlyAdmin):
+class ExchangeAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
     """Exchanges; only administrators see the texts that an application's owner keeps."""
 
-    secret_fields = frozenset({"texts", "session_digest"})
     list_display = [
         "created_at", "user", "asked_model", "answered_by", "fallbacks", "is_stream", "is_cached", "prompt_tokens",
         "completion_tokens", "cost", "finish_reason", "error",
@@ -32,7 +30,7 @@ class ExchangeAdmin(EstimatedCountAdmin, SecretFieldsAdmin, ReadOnlyAdmin):
     readonly_fields = ["answered_by"]
 
     def get_fields(self, request: HttpRequest, obj: Exchange | None = None) -> list[_Field]:
-        is_administrator = getattr(request.user, "is_superuser", False)
+        is_administrator = getattr(request.user, "is_administrator", False)
         return [*super().get_fields(request, obj), *(["texts"] if is_administrator else [])]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Exchange]:

@@ -8,6 +8,7 @@ from django.contrib.sessions.models import Session as BrowserSession
 from django.db import models
 from django.db.models.functions import Now
 from django.utils import timezone
+from django.utils.functional import cached_property
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -43,6 +44,24 @@ class User(AbstractUser):
 
     def __str__(self) -> str:
         return self.email
+
+    @cached_property
+    def has_staff_rights(self) -> bool:
+        """Return whether the account may act as staff. False while it is blocked, which `is_staff` does not tell."""
+        if not (self.is_active and self.is_staff):
+            return False
+        blocks = models.Q(user=self) | models.Q(visitor__claimed_by=self)
+        return not self.bans.model.objects.in_force().filter(blocks).exists()
+
+    @property
+    def is_administrator(self) -> bool:
+        return self.is_superuser and self.has_staff_rights
+
+    def has_perm(self, perm: str, obj: object = None) -> bool:
+        return self.has_staff_rights and super().has_perm(perm, obj)
+
+    def has_module_perms(self, app_label: str) -> bool:
+        return self.has_staff_rights and super().has_module_perms(app_label)
 
 
 class SignInQuerySet(models.QuerySet["SignIn"]):

@@ -91,7 +91,7 @@ def read_dashboard(user: "AbstractBaseUser | AnonymousUser") -> Dashboard:
         found = read_auto_mode()
         dashboard.auto_mode = found if found.is_used else None
         dashboard.decisions_chart = HourChart.of(found.by_hour)
-    if user.is_superuser:  # type: ignore[union-attr]
+    if user.is_administrator:  # type: ignore[union-attr]
         dashboard.machine, dashboard.silent_processes = facts.machine(), _silent_processes()
     dashboard.warnings = list(_warnings(dashboard))
     return dashboard

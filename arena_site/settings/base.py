@@ -24,7 +24,7 @@ DEBUG = False
 
 INSTALLED_APPS = [
     "accounts",
-    "django.contrib.admin",
+    "common.admin.apps.ArenaAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.humanize",

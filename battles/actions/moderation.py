@@ -79,7 +79,7 @@ def ban_people(
     """
     settled = settle_cases(cases, by=by, because=because, action="moderation.ban")
     people = {case.person for case in ModerationCase.objects.for_queue().filter(pk__in=[case.pk for case in settled])}
-    users = [person for person in people if isinstance(person, User) and not person.is_staff]
+    users = [person for person in people if isinstance(person, User) and not (person.is_staff or person.is_superuser)]
     visitors = [person for person in people if isinstance(person, Visitor)]
     in_force = Ban.objects.in_force().filter(Q(user__in=users) | Q(visitor__in=visitors))
     banned = {(ban.user_id, ban.visitor_id) for ban in in_force}
@@ -98,7 +98,7 @@ def settle_cases(
 
     Raises NeedsAdministrator if a moderator without administrator rights decides on a case of their own.
     """
-    if not by.is_superuser and cases.filter(Q(user=by) | Q(battle__session__owner_user=by)).exists():
+    if not by.is_administrator and cases.filter(Q(user=by) | Q(battle__session__owner_user=by)).exists():
         raise NeedsAdministrator(_("Only an administrator can decide on your own battles."))
     settled = list(cases.select_related("battle").select_for_update(of=("self",)).order_by("pk"))
     ModerationCase.objects.filter(pk__in=[case.pk for case in settled]).update(

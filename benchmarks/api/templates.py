@@ -160,7 +160,7 @@ def _draft(template: Template) -> TemplateVersion:
 
 def _update(template: Template, serializer: ContentSerializer, member: User) -> None:
     data = serializer.validated_data
-    if data["visibility"] != template.visibility and not member.is_superuser:
+    if data["visibility"] != template.visibility and not member.is_administrator:
         raise NotAllowed(_("Only administrators change who may use a template."))
     names = ("name", "description", "visibility", "held_out")
     actions.update_template(template, by=member, **{name: data[name] for name in names})

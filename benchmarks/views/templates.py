@@ -72,7 +72,7 @@ def edit(request: PageRequest, public_id: str) -> HttpResponse:
     """Show and save a draft; with `preview`, show a case's prompts instead; with `try`, verdicts on an answer."""
     template, draft = draft_or_404(request, public_id)
     data = request.POST if request.method == "POST" else None
-    editor = Editor(template, draft, data, may_publish=member_of(request).is_superuser)
+    editor = Editor(template, draft, data, may_publish=member_of(request).is_administrator)
     context: dict[str, object] = {"template": template, "version": draft, "editor": editor}
     if data is not None and "preview" in data:
         context["preview"] = preview(draft, editor.kept_prompts(), _place(data.get("case", "")))

@@ -259,6 +259,25 @@ def test_named_groups_give_rights(
     assert AuditEntry.objects.filter(action="rights of an issuer").count() == (staff or moderator)
 
 
+def test_groups_give_a_blocked_account_no_rights(issuer: FakeIssuer, client: Client, settings: Any):
+    settings.ARENA_SSO = [issuer.settings(staff_group="arena-staff", moderators_group="arena-moderators")]
+    issuer.person["groups"] = ["arena-staff", "arena-moderators"]
+    sign_in(Client(), issuer)
+    Ban.objects.create(user=User.objects.get(), reason="Advertising.")
+    sign_in(client, issuer)
+    assert client.get("/admin/").status_code == 403
+
+
+@pytest.mark.parametrize("groups", [[], ["arena-staff"]])
+def test_deactivated_account_is_not_signed_in(issuer: FakeIssuer, client: Client, settings: Any, groups: list[str]):
+    settings.ARENA_SSO = [issuer.settings(staff_group="arena-staff")]
+    issuer.person["groups"] = groups
+    sign_in(Client(), issuer)
+    User.objects.update(is_active=False)
+    sign_in(client, issuer)
+    assert user_of(client) is None
+
+
 def test_right_ends_with_the_group(issuer: FakeIssuer, settings: Any):
     settings.ARENA_SSO = [issuer.settings(moderators_group="arena-moderators")]
     issuer.person["groups"] = ["arena-moderators"]
