@@ -12,7 +12,6 @@ from django.utils.translation import gettext
 
 from accounts.admin.audited import AuditChangesMixin, AuditDeletionsMixin
 from arena_site import moderation_queue  # noqa: F401 (registers its page)
-from common.admin.secret_fields import SecretFieldsAdmin
 from site_content.current import site
 
 
@@ -48,10 +47,9 @@ class AuditedEmailAddressAdmin(AuditChangesMixin, EmailAddressAdmin):  # type: i
 
 
 @admin.register(Authenticator)
-class SecondFactorAdmin(SecretFieldsAdmin, AuditDeletionsMixin):
+class SecondFactorAdmin(AuditDeletionsMixin):
     """Staff delete lost second factors; the secret is not shown."""
 
-    secret_fields = frozenset({"data"})
     list_display = ["user", "type", "created_at", "last_used_at"]
     list_select_related = ["user"]
     list_filter = ["type"]
@@ -69,10 +67,9 @@ class SecondFactorAdmin(SecretFieldsAdmin, AuditDeletionsMixin):
 
 
 @admin.register(SocialAccount)
-class ConnectionAdmin(SecretFieldsAdmin, AuditDeletionsMixin):
+class ConnectionAdmin(AuditDeletionsMixin):
     """Connections with issuers of single sign-on. Issuers are settings."""
 
-    secret_fields = frozenset({"extra_data"})
     list_display = ["user", "provider", "uid", "date_joined", "last_login"]
     list_select_related = ["user"]
     list_filter = ["provider"]

@@ -23,9 +23,6 @@ class RunAdmin(ReadOnlyAdmin):
     ]  # fmt: skip
     actions = ["pause_runs"]
 
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        return lookup.split("__")[0] in {*self.fields, "id"} and super().lookup_allowed(lookup, value, request)
-
     def has_pause_permission(self, request: HttpRequest) -> bool:
         return bool(request.user.has_perm("benchmarks.change_run"))
 

@@ -4,13 +4,11 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from common.admin.estimated_count import EstimatedCountAdmin
-from common.admin.secret_fields import SecretFieldsAdmin
 from uploads.models import Upload
 
 
 @admin.register(Upload)
-class UploadAdmin(SecretFieldsAdmin, EstimatedCountAdmin):
-    secret_fields = frozenset({"stored_as"})
+class UploadAdmin(EstimatedCountAdmin):
     list_display = ["name", "media_type", "size", "state", "error", "created_at", "used_at", "deleted_at"]
     list_filter = ["state", "kind", "error"]
     search_fields = ["public_id", "owner_user__email"]

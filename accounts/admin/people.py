@@ -17,7 +17,6 @@ from accounts.admin.audited import AuditDeletionsMixin
 from accounts.errors import NeedsAdministrator
 from accounts.models import ApiToken, AuditEntry, Ban, Invitation, Scope, User, Visitor
 from common.admin.estimated_count import EstimatingPaginator
-from common.admin.secret_fields import SecretFieldsAdmin
 from common.payload_types import JsonObject
 
 
@@ -109,9 +108,8 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(Invitation)
-class InvitationAdmin(SecretFieldsAdmin):
+class InvitationAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     form = InvitationForm
-    secret_fields = frozenset({"digest"})
     list_display = ["__str__", "email", "created_by", "created_at", "expires_at", "used_by", "revoked_at"]
     list_select_related = ["created_by", "used_by"]
     list_filter = ["used_at", "revoked_at"]
@@ -156,9 +154,8 @@ class ApiTokenForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(SecretFieldsAdmin, AuditDeletionsMixin):
+class ApiTokenAdmin(AuditDeletionsMixin):
     form = ApiTokenForm
-    secret_fields = frozenset({"digest"})
     list_display = ["name", "user", "last_four", "scopes", "created_at", "expires_at", "last_used_at", "revoked_at"]
     list_select_related = ["user"]
     list_filter = ["revoked_at"]
@@ -209,10 +206,9 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 
 @admin.register(Visitor)
-class VisitorAdmin(SecretFieldsAdmin, ReadOnlyAdmin):
-    # The key authenticates the visitor's cookie.
-    secret_fields = frozenset({"key"})
+class VisitorAdmin(ReadOnlyAdmin):
     list_display = ["__str__", "created_at", "network", "claimed_by"]
+    ordering = ["-pk"]
     list_select_related = ["claimed_by"]
     search_fields = ["=pk", "network"]
     fields = ["created_at", "network", "claimed_by"]

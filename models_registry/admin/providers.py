@@ -13,7 +13,6 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 
-from common.admin.secret_fields import SecretFieldsAdmin
 from common.payload_types import JsonObject
 from common.text.money import dollars, plain_decimal
 from models_registry.admin.base import RegistryAdmin
@@ -27,9 +26,8 @@ from models_registry.providers.kinds import ProviderKind
 
 
 @admin.register(Provider)
-class ProviderAdmin(SecretFieldsAdmin, DiscoverAdmin, RegistryAdmin):
+class ProviderAdmin(DiscoverAdmin, RegistryAdmin):
     form = ProviderForm
-    secret_fields = frozenset({"key_encrypted"})
     list_display = ["name", "base_url", "kind_label", "key_state", "can_be_called", "spent_today", "model_count"]
     search_fields = ["name", "base_url", "api_key_env"]
     list_filter = ["kind", "needs_key"]

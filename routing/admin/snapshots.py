@@ -5,15 +5,12 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.people import ReadOnlyAdmin
-from common.admin.secret_fields import SecretFieldsAdmin
 from routing.admin.tables import number, table
 from routing.models import RouterSnapshot
 
 
 @admin.register(RouterSnapshot)
-class RouterSnapshotAdmin(SecretFieldsAdmin, ReadOnlyAdmin):
-    # Bytes that no list can be filtered by.
-    secret_fields = frozenset({"parameters"})
+class RouterSnapshotAdmin(ReadOnlyAdmin):
     list_display = ["created_at", "state", "method", "votes", "passed_heads", "seconds", "message"]
     list_filter = ["state", "created_at"]
     search_fields = ["public_id", "slot", "checksum"]
