@@ -92,7 +92,7 @@ class AccessMiddleware:
     def _redirect_or_raise(self, request: PageRequest, *, is_api: bool) -> HttpResponse | None:
         route = _route(request)
         if route.startswith("admin/") and route != "admin/logout/":
-            refuse_blocked_staff(request.user)
+            refuse_blocked_staff(request.actor.user)  # the actor: its network is known before staff act on networks
             if needs_second_factor(request.user):
                 messages.warning(request, _("Set up a second factor: the administration opens with it."))
                 return redirect("mfa_activate_totp")

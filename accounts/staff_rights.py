@@ -3,14 +3,14 @@
 Actions call these functions. `by` is None for a command.
 """
 
-from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.actor import actor_keys
 from accounts.errors import NeedsAdministrator
-from accounts.models import Ban, User
+from accounts.models import Ban, StaffNetwork, User, Visitor
+from common.client_ip import hash_month, kept_months
 
 _ONLY_LIFTED_BY_ADMINISTRATOR = gettext_lazy("Only an administrator can lift a block that holds for you.")
 MODERATORS = "Moderators"  # the group, whose permissions are in arena_site.moderators
@@ -21,8 +21,15 @@ def is_administrator(by: User | None) -> bool:
 
 
 def refuse_ban(ban: Ban, *, by: User) -> None:
-    """Raise NeedsAdministrator where the ban reaches staff, also by network."""
-    if not is_administrator(by) and _members_in(ban).filter(Q(is_staff=True) | Q(is_superuser=True)).exists():
+    """Raise NeedsAdministrator where the ban reaches staff, also by network.
+
+    It may reach staff where the network's hash is of a month whose networks of staff are no longer kept.
+    """
+    if is_administrator(by):
+        return
+    if ban.network and hash_month(ban.network) < kept_months()[0]:
+        raise NeedsAdministrator(_("Only an administrator can block a network by a name that is older than 60 days."))
+    if _members_in(ban).filter(Q(is_staff=True) | Q(is_superuser=True)).exists():
         raise NeedsAdministrator(_("Only an administrator can block staff, or a network that staff comes from."))
 
 
@@ -34,9 +41,9 @@ def refuse_lift(ban: Ban, *, by: User, network: str) -> None:
         raise NeedsAdministrator(_ONLY_LIFTED_BY_ADMINISTRATOR)
 
 
-def refuse_blocked_staff(user: User | AnonymousUser) -> None:
+def refuse_blocked_staff(user: User | None) -> None:
     """Raise NeedsAdministrator for staff whose account is blocked."""
-    if isinstance(user, User) and user.is_active and user.is_staff and not user.has_staff_rights:
+    if user is not None and user.is_active and user.is_staff and not user.has_staff_rights:
         raise NeedsAdministrator(_ONLY_LIFTED_BY_ADMINISTRATOR)
 
 
@@ -48,9 +55,10 @@ def protected_voters(by: User | None) -> list[str]:
 
 
 def _members_in(ban: Ban) -> QuerySet[User]:
-    """Return members; for a network, those who were its visitors."""
+    """Return members; for a network, those who were its visitors, and active staff who came from it."""
     if ban.user_id is not None:
         return User.objects.filter(pk=ban.user_id)
     if ban.visitor_id is not None:
         return User.objects.filter(visitors=ban.visitor_id)
-    return User.objects.filter(visitors__network=ban.network)
+    staff = Q(pk__in=StaffNetwork.objects.filter(network=ban.network).values("user"), is_active=True)
+    return User.objects.filter(Q(pk__in=Visitor.objects.filter(network=ban.network).values("claimed_by")) | staff)

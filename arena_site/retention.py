@@ -6,18 +6,17 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from accounts.models import Visitor
+from accounts.models import StaffNetwork, Visitor
 from battles.actions import delete_sessions
 from battles.models import NetworkCap, RoutingDecision, Session, VoteNetwork
 from benchmarks.actions.deletion import delete_old_runs
+from common.client_ip import MAX_NETWORK_DAYS
 from common.valkey.connections import UNREACHABLE, rewrite_append_only_file
 from gateway.models import Exchange
 from leaderboard.models import AnomalyReview
 
 logger = logging.getLogger(__name__)
 
-# Promised to people, so no setting extends it.
-MAX_NETWORK_DAYS = 60
 BATCH = 2_000
 
 
@@ -38,6 +37,7 @@ def purge() -> None:
     Visitor.objects.filter(created_at__lt=oldest_network).exclude(network="").update(network="")
     for model in (VoteNetwork, NetworkCap):
         model.objects.filter(day__lt=oldest_network.date()).delete()
+    StaffNetwork.objects.filter(last_day__lt=oldest_network.date()).delete()
     AnomalyReview.objects.forget_networks(before=oldest_network.date())
     if days:
         owned = Session.objects.exclude(owner_user=None, owner_visitor=None)

@@ -4,12 +4,16 @@ Only a keyed hash of the network is stored, with another key every month.
 """
 
 import ipaddress
+from datetime import timedelta
 from typing import TypedDict
 
 from django.conf import settings
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+
+# How long hashes of networks are kept at most. Promised to people, so no setting extends it.
+MAX_NETWORK_DAYS = 60
 
 
 class ClientNetworks(TypedDict):
@@ -69,6 +73,12 @@ def client_networks(request: HttpRequest) -> ClientNetworks:
         "network": keyed_hash(network_of(address)),
         "network48": keyed_hash(wide) if wide.endswith("/48") else "",
     }
+
+
+def kept_months() -> list[str]:
+    """Return the months whose hashes of networks are kept, oldest first."""
+    days = (timezone.now() - timedelta(days=age) for age in range(MAX_NETWORK_DAYS, -1, -1))
+    return list(dict.fromkeys(f"{day:%Y-%m}" for day in days))
 
 
 def hash_month(hashed: str) -> str:

@@ -1,3 +1,4 @@
+import re
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -26,6 +27,12 @@ class BanForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Ban
         fields = ["user", "visitor", "network", "reason", "expires_at"]
+
+    def clean_network(self) -> str:
+        network: str = self.cleaned_data["network"]
+        if network and not re.fullmatch(r"\d{4}-\d{2}:\S+", network):
+            raise forms.ValidationError(_("Copy the network from a visitor’s page. It begins with a month: 2026-11:…"))
+        return network
 
     def _post_clean(self) -> None:
         """Check the right to create this ban, once Django has filled the form's instance."""

@@ -13,7 +13,7 @@ from rest_framework.authentication import BaseAuthentication, CSRFCheck, get_aut
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from accounts import access
+from accounts import access, staff_networks
 from accounts.actor import Actor, ActorRequest, browser_actor, network_limit_keys
 from accounts.errors import NotInBrowser
 from accounts.models import ApiToken, Scope, User
@@ -45,7 +45,9 @@ def token_actor(request: HttpRequest, header: str) -> tuple[Actor, ApiToken]:
     if row.last_used_at is None or timezone.now() - row.last_used_at > LAST_USED_INTERVAL:
         ApiToken.objects.filter(pk=row.pk).update(last_used_at=Now())
     scopes = frozenset(Scope(scope) for scope in row.scopes)
-    return Actor(user=row.user, scopes=scopes, token=row.pk, **client_networks(request)), row
+    networks = client_networks(request)
+    staff_networks.record(row.user, networks)
+    return Actor(user=row.user, scopes=scopes, token=row.pk, **networks), row
 
 
 class ActorAuthentication(BaseAuthentication):

@@ -4,7 +4,7 @@ from accounts.models.invitations import Invitation
 from accounts.models.limits import Limit, LimitGroup
 from accounts.models.outgoing_email import OutgoingEmail
 from accounts.models.tokens import ApiToken, IdempotencyKey, Scope
-from accounts.models.users import EmailUserManager, SignIn, User, Visitor
+from accounts.models.users import EmailUserManager, SignIn, StaffNetwork, User, Visitor
 
 __all__ = [
     "ApiToken",
@@ -18,6 +18,7 @@ __all__ = [
     "OutgoingEmail",
     "Scope",
     "SignIn",
+    "StaffNetwork",
     "User",
     "Visitor",
 ]

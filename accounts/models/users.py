@@ -96,6 +96,23 @@ class SignIn(models.Model):
         return timezone.now() - self.last_seen_at < timedelta(hours=1)
 
 
+class StaffNetwork(models.Model):
+    """Network that staff signed in or acted from, as a keyed hash of one month; deleted after MAX_NETWORK_DAYS."""
+
+    user = models.ForeignKey(User, models.CASCADE, related_name="staff_networks")
+    network = models.CharField(max_length=32)
+    last_day = models.DateField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "network"], name="a_network_of_staff_is_kept_once_for_each_person")
+        ]
+        indexes = [models.Index(fields=["network"], name="staff_of_a_network")]  # for staff_rights.refuse_ban
+
+    def __str__(self) -> str:
+        return f"network of user {self.user_id}"
+
+
 class Visitor(models.Model):
     """Person without an account, identified by a random key in a signed cookie."""
 

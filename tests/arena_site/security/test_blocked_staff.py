@@ -23,7 +23,7 @@ ROWS_ROLES = {
     "accounts/models/users.py", "accounts/admin/users.py", "accounts/staff_rights.py", "accounts/actions.py",
     "accounts/access.py", "accounts/single_sign_on/rights.py", "battles/actions/moderation.py",
     "arena_site/requests.py", "arena_site/management/commands/prepare.py", "arena_site/backups/restoring.py",
-    "accounts/payload_types.py",
+    "accounts/payload_types.py", "accounts/staff_networks.py",
 }  # fmt: skip
 
 
