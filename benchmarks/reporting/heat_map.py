@@ -19,7 +19,7 @@ MAX_RUNS = 500
 
 @dataclass(frozen=True)
 class HeatCell:
-    """A model's mean in the newest run of a template. level: 0 to 10 for the colour."""
+    """A model's mean in the newest run of a template that has one. level: 0 to 10 for the colour."""
 
     run: str
     mean: Mean
@@ -69,8 +69,10 @@ def _add(
     """Add a run's results where no newer run has one; of a model with several prompts, the first."""
     models = {one.entrant: one.model for one in msgspec.convert(headers, list[EntrantHeader])}
     for mean in sorted(msgspec.convert(means, list[Mean]), key=lambda mean: mean.entrant):
-        if mean.mean.value is not None:
-            cells.setdefault(models[mean.entrant], {}).setdefault(template_id, HeatCell(run, mean))
+        row = cells.setdefault(models[mean.entrant], {})
+        newer = row.get(template_id)
+        if newer is None or (newer.mean.mean.value is None and mean.mean.value is not None):
+            row[template_id] = HeatCell(run, mean)
 
 
 def _averages(cells: dict[str, dict[int, HeatCell]]) -> dict[str, Estimate]:

@@ -12,6 +12,8 @@ Flags = NDArray[np.bool_]
 
 # Relative to the largest value: below it, a standard error is rounding.
 _ROUNDING = 1e-12
+# Relative to the largest of its terms: below it, the sum of a variance's squares is rounding.
+_CANCELLED = 1e-12
 
 
 @dataclass(frozen=True)
@@ -67,12 +69,12 @@ def clustered_means(values: Floats, weights: Floats, clusters: Clusters) -> Clus
         se = np.sqrt(number / (number - 1.0) * (influence**2).sum(axis=1))
     se[number < 2] = np.nan
     se[se <= _ROUNDING * np.abs(filled).max(axis=1, initial=0)] = 0.0
-    df, effective = _degrees_of_freedom(shares)
+    df, effective = _degrees_of_freedom(shares, number)
     return ClusteredMeans(mean, se, df, number, effective, influence)
 
 
-def _degrees_of_freedom(shares: Floats) -> tuple[Floats, Floats]:
-    """Return degrees of freedom and 1 / Σ shares². shares: shape (means, clusters), sum 1."""
+def _degrees_of_freedom(shares: Floats, number: Indices) -> tuple[Floats, Floats]:
+    """Return degrees of freedom, 0 with one cluster, and 1 / Σ shares². shares: shape (means, clusters), sum 1."""
     # Satterthwaite's, for cluster means of equal variance. Source: Bell, McCaffrey (2002), with an intercept only.
     # tr(V) and tr(V²) of V = A(I − 1aᵀ)(I − a1ᵀ)A, with A = diag(a), in the power sums of a.
     squared = shares * shares
@@ -81,5 +83,7 @@ def _degrees_of_freedom(shares: Floats) -> tuple[Floats, Floats]:
     trace = second - 2 * third + second**2
     squares = fourth - 4 * fifth + 4 * second * fourth + second**4 + 2 * third**2 - 4 * second**2 * third
     with np.errstate(invalid="ignore", divide="ignore"):
-        df = np.where(second < 1, trace**2 / squares, 0.0)
-        return df, 1 / second
+        # If one cluster has nearly all weight, the terms cancel each other; the limit is between 1 and 2.
+        is_sum = squares > _CANCELLED * fourth
+        df = np.where(is_sum, np.maximum(trace**2 / squares, 1.0), 1.0)
+        return np.where(number > 1, df, 0.0), 1 / second

@@ -9,6 +9,7 @@ from benchmarks.statistics.payload import EntrantComparison, Interval, RunCompar
 from benchmarks.statistics.run_against_run import MatchedCases, difference_of_runs, flips, match_cases
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # figures that do not exist are None
 def compare_runs(older: RunInputs, newer: RunInputs) -> RunComparison:
     """Compare entrants with the same model name and prompt label, on cases with the same digest and a weight."""
     older, newer = older.sorted(), newer.sorted()

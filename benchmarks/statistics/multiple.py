@@ -29,12 +29,14 @@ def step_down(statistic: Floats, df: float, influence: Floats, first: Indices, s
     """Test θ_first ≤ θ_second and θ_first ≥ θ_second of all pairs together by step-down maxima.
 
     statistic: difference / standard error, shape (pairs,); influence: of entrants' means, shape (entrants, clusters).
+    Entrants without a pair have no effect.
     """
     # The null distribution is that of normal cluster means with the observed correlations and an estimated covariance.
     # Sources: Romano, Wolf (2005); Mogstad, Romano, Shaikh, Wilhelm (2024).
     if not len(statistic):
         return StepDown(float("nan"), np.zeros(0, dtype=bool), np.zeros(0, dtype=bool))
-    drawn = _drawn_statistics(df, influence, first, second)
+    members, place = np.unique(np.concatenate([first, second]), return_inverse=True)
+    drawn = _drawn_statistics(df, influence[members], place[: len(first)], place[len(first) :])
     single = float(stdtrit(df, (1 + LEVEL) / 2))
     is_above, is_below = np.zeros(len(statistic), dtype=bool), np.zeros(len(statistic), dtype=bool)
     bounds: list[float] = []

@@ -100,8 +100,8 @@ def _differences(scores: Scores, entrant: int, others: NDArray[np.int64]) -> Pai
         low, high = (np.where(has_error, bound, limit) for bound, limit in ((low, -1.0), (high, 1.0)))
         low, high = np.minimum(np.maximum(low, -1), means.mean), np.maximum(np.minimum(high, 1), means.mean)
     exact = np.full(len(others), np.nan)
-    if scores.is_binary and scores.repeats == 1 and scores.clusters.are_cases and np.ptp(scores.weights) == 0:
-        exact = exact_mcnemar((filled > 0).sum(axis=1), (filled < 0).sum(axis=1))
+    if scores.is_binary and scores.repeats == 1 and scores.clusters.are_cases and len(np.unique(scores.weights)) < 2:
+        exact = np.where(cases > 0, exact_mcnemar((filled > 0).sum(axis=1), (filled < 0).sum(axis=1)), np.nan)
     between, within = _variances(scores, entrant, others, filled, present)
     return PairedDifferences(
         np.full(len(others), entrant), others, cases, means.clusters, means.mean, means.se, means.df, centre, scale,

@@ -25,10 +25,12 @@ def cases_to_separate(
         return None
     cases = 2.0
     for _ in range(50):
-        found = (_critical(tail, cases * clusters_per_case - 1) + ndtri(POWER)) ** 2 * variance / difference**2
+        critical = _critical(tail, cases * clusters_per_case - 1)
+        # Its square would be 0 or infinite for extreme differences.
+        found = (critical + ndtri(POWER)) ** 2 * variance / difference / difference
         # Halfway steps: with few cases the critical value falls so fast that full steps oscillate.
         cases, before = max(2.0, (cases + found) / 2), cases
-        if cases > MAX_CASES:
+        if not cases <= MAX_CASES:
             return None
         if abs(cases - before) < 1e-6 * cases:
             break
@@ -39,11 +41,11 @@ def repeats_to_separate(
     between: float, within: float, cases: int, difference: float, *, tail: float = TAIL, df: float
 ) -> int | None:
     """Return how many repeats of these cases separate two entrants with power 80 %; None if 32 do not."""
-    allowed = cases * difference**2 / (_critical(tail, df) + ndtri(POWER)) ** 2 - between
+    allowed = cases * difference * difference / (_critical(tail, df) + ndtri(POWER)) ** 2 - between
     if allowed <= 0:
         return None
-    repeats = max(1, ceil(within / allowed))
-    return repeats if repeats <= MAX_REPEATS else None
+    repeats = within / allowed
+    return max(1, ceil(repeats)) if repeats <= MAX_REPEATS else None
 
 
 def detectable_difference(variance: float, cases: int, *, tail: float = TAIL) -> float | None:

@@ -25,6 +25,7 @@ METHOD = "benchmark-report-1"
 MIN_COVERAGE = 0.95
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # figures that do not exist are None
 def report(inputs: RunInputs) -> ReportPayload:
     """Return everything that a report stores. The order of entrants and cases in the inputs does not matter."""
     inputs = inputs.sorted()
@@ -100,8 +101,8 @@ class _Comparison:
     def _family(self, pairs: PairedDifferences) -> StepDown:
         with np.errstate(invalid="ignore", divide="ignore"):
             statistic = pairs.centre / pairs.scale
-        is_member = self.is_complete[pairs.first] & self.is_complete[pairs.second] & (pairs.df > 0)
-        is_member &= np.isfinite(statistic)
+        may_compare = self.is_complete & np.isfinite(self.means.se)
+        is_member = may_compare[pairs.first] & may_compare[pairs.second] & (pairs.df > 0) & np.isfinite(statistic)
         nothing = np.zeros(len(statistic), dtype=bool)
         if not is_member.any():
             return StepDown(float("nan"), nothing, nothing)
