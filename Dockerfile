@@ -32,8 +32,12 @@ RUN groupadd --system --gid 10001 arena \
     && useradd --system --uid 10001 --gid arena --home-dir /nonexistent --shell /usr/sbin/nologin arena
 WORKDIR /srv/arena
 
-# Image of the local model's server (profile local-model), without settings and secrets of the arena.
+# Image of the local model's server (profile local-model), without settings and secrets of the arena. llama.cpp's wheel
+# needs libgomp.so.1, which the base image lacks.
 FROM user AS local-model
+RUN apt-get update -qq \
+    && apt-get install -y -qq --no-install-recommends libgomp1 \
+    && rm -rf /var/lib/apt/lists/*
 COPY --from=local-model-packages /opt/arena /opt/arena
 COPY arena_site/__init__.py arena_site/
 COPY arena_site/embedded/__init__.py arena_site/embedded/local_model.py arena_site/embedded/program.py arena_site/embedded/

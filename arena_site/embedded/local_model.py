@@ -12,8 +12,9 @@ import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
-from arena_site.embedded.program import CannotStart, Program
+from arena_site.embedded.program import CANNOT_START_STATUS, CannotStart, Program
 
 NAME = "smollm2-135m"
 WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -66,10 +67,23 @@ def _weights() -> Path:
     return Path(spec.origin).parent / WEIGHTS
 
 
-def serve(bind: str, port: int) -> None:
-    """Serve until SIGTERM."""
-    import xllamacpp
+def _llama_cpp() -> Any:
+    """Import the bindings. Raises CannotStart when a shared object is missing."""
+    try:
+        import xllamacpp
+    except ImportError as error:
+        cause = str(error).splitlines()[0]
+        if "libgomp" in cause:
+            raise CannotStart(
+                "libgomp.so.1 is missing: install libgomp1 (Debian, Ubuntu) or libgomp (Fedora) and start again."
+            ) from error
+        raise CannotStart(f"llama.cpp cannot be loaded: {cause}.") from error
+    return xllamacpp
 
+
+def serve(bind: str, port: int) -> None:
+    """Serve until SIGTERM. Raises CannotStart."""
+    xllamacpp = _llama_cpp()
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # before the server's threads exist: they inherit it
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(_weights())
@@ -95,4 +109,8 @@ if __name__ == "__main__":
     parser.add_argument("--bind", default="127.0.0.1")
     parser.add_argument("--port", type=int, required=True)
     arguments = parser.parse_args()
-    serve(arguments.bind, arguments.port)
+    try:
+        serve(arguments.bind, arguments.port)
+    except CannotStart as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(CANNOT_START_STATUS)

@@ -1,7 +1,11 @@
+import os
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+# Exit status of a program whose last line is a sentence for the terminal.
+CANNOT_START_STATUS = os.EX_CONFIG
 
 
 class CannotStart(Exception):

