@@ -28,7 +28,7 @@ from gateway.idempotency import Claim
 from gateway.models import Exchange
 from gateway.parsing.chat import ChatBody
 from gateway.payload_types import CompletionPayload
-from models_registry import spending
+from models_registry import drawable_cache, spending
 from models_registry.health import outcomes
 from models_registry.models import LanguageModel
 from models_registry.models.ledger import seconds_until_tomorrow
@@ -180,9 +180,15 @@ def open_first(request: Request) -> PreparedCall | None:
 
 
 def open_next(request: Request) -> PreparedCall | None:
-    """Open a call to the next model that has a slot and is affordable; None after MAX_FALLBACKS models."""
+    """Open a call to the next model that has a slot and is affordable; None after MAX_FALLBACKS models.
+
+    Drawable models come first: the others would probably fail, too.
+    """
     if request.next_models is None:
-        request.next_models = request.candidates.next_models(request.caller.actor)[: MAX_FALLBACKS - request.fallbacks]
+        drawable = {model.pk for model in drawable_cache.cached_roster().drawable}
+        found = request.candidates.next_models(request.caller.actor)
+        found.sort(key=lambda model: model.pk not in drawable)
+        request.next_models = found[: MAX_FALLBACKS - request.fallbacks]
     while request.next_models:
         request.fallbacks += 1
         with suppress(NoSlot, BudgetReached, ModelsOverBudget):

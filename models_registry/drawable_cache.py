@@ -9,13 +9,13 @@ from models_registry.models.ledger import PaidCallsHalt
 class Roster(NamedTuple):
     """Configured models in three lists, each a subset of the one before.
 
-    Only `choosable` may be shown to people or named in a refusal: calls of a blind battle spend money and open
-    breakers, so the other lists would reveal its models (docs/adr/0029).
+    Only `choosable` may be shown to people, decide about a refusal or be decided from: calls of a blind battle spend
+    money and open breakers, so the other lists would reveal its models (docs/adr/0029).
     """
 
     choosable: list[LanguageModel]  # as configured by administrators
     payable: list[LanguageModel]  # those with money left in today's budgets
-    drawable: list[LanguageModel]  # those whose breakers are closed
+    drawable: list[LanguageModel]  # those whose breakers are closed and whose servers answer
 
 
 def _load_roster() -> Roster:
@@ -23,7 +23,7 @@ def _load_roster() -> Roster:
     availability = Availability(models)
     choosable = [model for model in models if not availability.is_halted(model)]
     payable = [model for model in choosable if not availability.budget_reason(model)]
-    return Roster(choosable, payable, [model for model in payable if not availability.breaker_reason(model)])
+    return Roster(choosable, payable, [model for model in payable if not availability.health_reason(model)])
 
 
 # Without the cache, a hundred concurrent battles would query all models, prices and breakers a hundred times. A load

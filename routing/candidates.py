@@ -32,7 +32,7 @@ MIN_FAST = 2
 
 @dataclass(frozen=True)
 class CandidateTable:
-    """Available models and their figures, shape (models,). Prices in US dollars per token; unknown times are NaN.
+    """Models that are set up and figures, shape (models,). Prices in US dollars per token; unknown times are NaN.
 
     has_price: also true for models of servers without a key, which are the operator's own.
     """
@@ -113,11 +113,11 @@ _held: tuple[Roster, CallMedians, CandidateTable] | None = None
 
 
 def current_table() -> CandidateTable:
-    """Return the table of the drawable models; it is built anew when they or their figures change."""
+    """Return the table of the models that are set up; it is built anew when they or their figures change."""
     global _held
     roster, medians = drawable_cache.cached_roster(), call_medians()
     if _held is None or _held[0] is not roster or _held[1] is not medians:
-        _held = roster, medians, build_table(roster.drawable, medians)
+        _held = roster, medians, build_table(roster.choosable, medians)
     return _held[2]
 
 

@@ -79,7 +79,8 @@ def _best_of(held: HeldRouter, candidates: Candidates) -> int | None:
 
 def _model(question: Question, estimate: Estimate) -> Routed:
     held, choice, allowed = estimate.held, estimate.choice, question.allowed
-    alternatives = _ranked(question, estimate, (choice.model, choice.runner_up))
+    order = _order(question, estimate, (choice.model, choice.runner_up))
+    alternatives = _alternatives(question, estimate, order)
     chosen = alternatives[0]
     best = _best_of(held, question.found)
     cost_best = _cost_of(question, best)
@@ -100,12 +101,13 @@ def _model(question: Question, estimate: Estimate) -> Routed:
         win_chance=choice.win_chance,
         cost_best=None if cost_best is None else dollars(cost_best),
         alternatives=_with_excluded(alternatives, allowed),
+        ranking=tuple(allowed.models[place] for place in order),
     )
 
 
 def _battle(question: Question, estimate: Estimate, pair: tuple[int, int]) -> Routed:
     held, choice = estimate.held, estimate.choice
-    alternatives = _ranked(question, estimate, pair)
+    alternatives = _alternatives(question, estimate, _order(question, estimate, pair))
     models = alternatives[0].model, alternatives[1].model
     routed = question.routed(Target.ARENA, models, "explored", policy=held.policy, confidence=choice.confidence)
     cost_best = _cost_of(question, _best_of(held, question.found))
@@ -123,11 +125,16 @@ def _cost_of(question: Question, model: int | None) -> float | None:
     return None if model is None else float(found.costs[found.rows[found.places[model]]])
 
 
-def _ranked(question: Question, estimate: Estimate, first: tuple[int | None, ...]) -> list[Alternative]:
-    """Return those of the allowed candidates that are stored: the models in `first`, then the others by utility."""
+def _order(question: Question, estimate: Estimate, first: tuple[int | None, ...]) -> list[int]:
+    """Return places of the allowed candidates: those of the models in `first`, then the others by utility."""
+    in_front = [question.allowed.places[model] for model in first if model is not None]
+    by_utility = np.argsort(-estimate.choice.utilities, kind="stable").tolist()
+    return [*in_front, *(place for place in by_utility if place not in in_front)]
+
+
+def _alternatives(question: Question, estimate: Estimate, order: list[int]) -> list[Alternative]:
+    """Return those of the allowed candidates that are stored."""
     allowed, choice, scores = question.allowed, estimate.choice, estimate.scores
-    in_front = [allowed.places[model] for model in first if model is not None]
-    others = [number for number in np.argsort(-choice.utilities, kind="stable").tolist() if number not in in_front]
     return [
         allowed.alternative(
             allowed.rows[number],
@@ -136,7 +143,7 @@ def _ranked(question: Question, estimate: Estimate, first: tuple[int | None, ...
             win_chance=float(choice.win_chances[number]),
             good_enough=float(choice.good_enoughs[number]),
         )
-        for number in [*in_front, *others][:MAX_CANDIDATES_STORED]
+        for number in order[:MAX_CANDIDATES_STORED]
     ]
 
 
@@ -161,4 +168,9 @@ def _by_weight_and_price(question: Question) -> Routed:
     order = sorted(range(len(rows)), key=lambda number: (-utilities[number], costs[number], rows[number]))
     ranked = [allowed.alternative(rows[number]) for number in order[:MAX_CANDIDATES_STORED]]
     routed = question.routed(Target.MODEL, (ranked[0].model,), "few_votes", policy="weights", confidence=1 / len(rows))
-    return replace(routed, runner_up=ranked[1].model, alternatives=_with_excluded(ranked, allowed))
+    return replace(
+        routed,
+        runner_up=ranked[1].model,
+        alternatives=_with_excluded(ranked, allowed),
+        ranking=tuple(allowed.models[number] for number in order),
+    )

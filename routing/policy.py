@@ -33,7 +33,7 @@ def _decide(question: Question) -> Routed:
     if rule is not None and rule.target == Rule.Target.MODEL:
         return _model_of_rule(question, rule)
     if not question.allowed.rows:
-        raise no_model(question.allowed, question.request)
+        raise no_model(question.allowed)
     if previous is not None and is_recent(previous):
         return _stay_or_move(question, previous)
     if rule is not None and rule.target == Rule.Target.ARENA and question.may_battle:
@@ -50,7 +50,7 @@ def _model_of_rule(question: Question, rule: Rule) -> Routed:
     reason_out = found.reasons_out.get(row, "")
     # An operator may designate a model for applications with tools before its abilities are entered.
     if reason_out and (reason_out != "tools" or question.request.needs_tools):
-        raise no_model(found, question.request)
+        raise no_model(found)
     routed = question.routed(
         Target.MODEL, (found.table.models[row],), "rule", policy=f"rule {rule.pk}", confidence=question.type.confidence
     )
@@ -58,7 +58,7 @@ def _model_of_rule(question: Question, rule: Rule) -> Routed:
 
 
 def _battle_of_rule(question: Question, rule: Rule) -> Routed:
-    pair = draw_models(question.allowed.models, _random)
+    pair = draw_models(question.drawn_from, _random)
     if pair is None:
         raise unavailable()
     models = question.allowed.model(pair.left), question.allowed.model(pair.right)

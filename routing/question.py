@@ -5,6 +5,7 @@ from accounts.actor import Actor
 from battles.labels import Labels
 from battles.prompting.lineup import MIN_NARROWED_POOL
 from battles.prompting.routing import Routed, RoutingRequest, Target
+from models_registry import drawable_cache
 from models_registry.models import LanguageModel
 from models_registry.spending import remaining_personal_budget
 from routing.candidates import Candidates, candidates_for, dollars, within_caps
@@ -45,10 +46,20 @@ class Question:
         return self.request.dial if chosen is None else chosen
 
     @property
+    def drawn_from(self) -> list[LanguageModel]:
+        """Return the allowed models that are drawable, or all if too few are. Only a hidden pair may depend on it."""
+        drawable = {model.pk for model in drawable_cache.cached_roster().drawable}
+        found = [model for model in self.allowed.models if model.pk in drawable]
+        return found if len(found) >= self._min_drawn_from else self.allowed.models
+
+    @property
+    def _min_drawn_from(self) -> int:
+        return MIN_NARROWED_POOL if self.allowed.is_narrowed else 2
+
+    @property
     def may_battle(self) -> bool:
         """Return whether a battle is allowed, hides its pair among others, and is affordable with any pair."""
-        least = MIN_NARROWED_POOL if self.allowed.is_narrowed else 2
-        if not self.request.allow_battle or len(self.allowed.rows) < least:
+        if not self.request.allow_battle or len(self.allowed.rows) < self._min_drawn_from:
             return False
         highest = sorted(self.allowed.table.highest_costs(self.request.total_characters)[list(self.allowed.rows)])
         return self.budget is None or sum(highest[-2:]) <= float(self.budget)

@@ -4,9 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from battles.errors import BudgetReached, NoModelAvailable, NoModelFits
 from battles.prompting.lineup import RETRY_AFTER_S
-from battles.prompting.routing import RoutingRequest, fits
 from common.errors import ArenaError
-from models_registry import drawable_cache
 from models_registry.models.ledger import seconds_until_tomorrow
 from routing.candidates import Candidates
 
@@ -29,10 +27,9 @@ def unavailable() -> NoModelAvailable:
     return NoModelAvailable(retry_after=RETRY_AFTER_S)
 
 
-def no_model(found: Candidates, request: RoutingRequest) -> ArenaError:
+def no_model(found: Candidates) -> ArenaError:
     reasons = set(found.reasons_out.values())
-    others = [model for model in drawable_cache.cached_roster().choosable if model.slug not in found.table.rows]
-    if not reasons or any(fits(model, request) for model in others):
+    if not reasons:
         return unavailable()
     if "budget" in reasons and not reasons & {"cost", "first_token", "not_fast"}:
         return BudgetReached(retry_after=seconds_until_tomorrow())

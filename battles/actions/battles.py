@@ -129,20 +129,13 @@ def _count_decision(actor: Actor, auto: AutoDecision) -> AutoDecision:
 def _plan_matchup(battle_request: BattleRequest, requirements: ModelRequirements) -> MatchupPlan:
     """Raise as MatchupPlan.from_request, or ModelsOverBudget if only spent budgets prevent the matchup."""
     roster = drawable_cache.cached_roster()
+    plan = MatchupPlan.from_request(battle_request, roster, requirements)
+    payable = {model.pk for model in roster.payable}
     try:
-        return MatchupPlan.from_request(battle_request, roster, requirements)
+        plan.without(lambda model: model.pk not in payable)
     except (InvalidInput, TooFewModels) as refusal:
-        if _is_possible(battle_request, roster._replace(payable=roster.choosable), requirements):
-            raise _models_over_budget(battle_request.models) from refusal
-        raise
-
-
-def _is_possible(battle_request: BattleRequest, roster: drawable_cache.Roster, requirements: ModelRequirements) -> bool:
-    try:
-        MatchupPlan.from_request(battle_request, roster, requirements)
-    except (InvalidInput, TooFewModels):
-        return False
-    return True
+        raise _models_over_budget(battle_request.models) from refusal
+    return plan
 
 
 def _models_over_budget(chosen: Sequence[object]) -> ModelsOverBudget:

@@ -113,14 +113,14 @@ class Matchup(NamedTuple):
 class MatchupPlan:
     """Chosen models of a valid request, and the candidates to draw the others from.
 
-    A refusal depends on `candidates` only, not on their health, which would reveal whose calls failed in a blind
-    battle. For the same reason a chosen model is called even while its breaker is open.
+    A refusal depends on `candidates` only, which are set up, and not on their health, which would reveal whose calls
+    failed in a blind battle. For the same reason a chosen model is called even while its breaker is open.
     """
 
     mode: Battle.Mode
     chosen: list[LanguageModel]
     candidates: list[LanguageModel]
-    healthy: Set[int]  # pks of models whose breakers are closed
+    healthy: Set[int]  # pks of drawable models
     filters: Filters = NO_FILTERS
     requirements: ModelRequirements = NO_REQUIREMENTS
     files_exclude_models: bool = False
@@ -140,9 +140,10 @@ class MatchupPlan:
         for model in chosen:
             if not requirements.are_met_by(model):
                 raise _field_error("attachments", _unmet_requirement(model, requirements))
-        if battle_request.filters.as_json and battle_request.mode != Mode.BLIND:
+        filters = battle_request.filters
+        if filters.as_json and battle_request.mode != Mode.BLIND:
             raise _field_error("filters", _("Filters apply to blind battles only."))
-        matching = [model for model in roster.payable if battle_request.filters.matches(model) and model not in chosen]
+        matching = [model for model in roster.choosable if filters.matches(model) and model not in chosen]
         candidates = [model for model in matching if requirements.are_met_by(model)]
         healthy = {model.pk for model in roster.drawable}
         plan = cls(
@@ -150,7 +151,7 @@ class MatchupPlan:
             chosen,
             candidates,
             healthy,
-            battle_request.filters,
+            filters,
             requirements,
             files_exclude_models=len(candidates) < len(matching),
         )
@@ -167,14 +168,15 @@ class MatchupPlan:
 
     @property
     def pool(self) -> list[LanguageModel]:
-        """Return the healthy candidates, or all of them if filters or files leave too few healthy ones."""
+        """Return the healthy candidates, or all of them if too few are healthy."""
         healthy = [model for model in self.candidates if model.pk in self.healthy]
-        is_narrowed = self.files_exclude_models or bool(self.filters.as_json)
-        return self.candidates if is_narrowed and len(healthy) < self._min_candidates else healthy
+        return self.candidates if len(healthy) < self._min_candidates else healthy
 
     @property
     def _min_candidates(self) -> int:
-        return MIN_NARROWED_POOL if self.mode == Mode.BLIND else 1
+        if self.mode != Mode.BLIND:
+            return 1
+        return MIN_NARROWED_POOL if self.files_exclude_models or self.filters.as_json else 2
 
     def check_candidates(self) -> None:
         """Raise InvalidInput or TooFewModels if too few candidates are left."""

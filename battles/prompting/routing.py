@@ -120,7 +120,8 @@ class Routed:
     """Decision: one model (`model`, `stay`, `fallback`) or the two of a battle (`arena`).
 
     confidence: probability that the first of `models` is the best choice. alternatives: by utility, the chosen model
-    first. reason, details: code of battles.routing_reasons, and its numbers.
+    first. ranking: all models that could be chosen, by utility; () for those of the alternatives. reason, details: code
+    of battles.routing_reasons, and its numbers.
     """
 
     target: Target
@@ -140,6 +141,7 @@ class Routed:
     cost_expected: Decimal | None = None
     cost_best: Decimal | None = None
     alternatives: tuple[Alternative, ...] = ()
+    ranking: tuple[LanguageModel, ...] = ()
     micros: int = 0
 
     @property
@@ -149,11 +151,8 @@ class Routed:
     @property
     def next_models(self) -> list[LanguageModel]:
         """Return the models to fall back to, by utility."""
-        return [
-            alternative.model
-            for alternative in self.alternatives
-            if alternative.model not in self.models and not alternative.reason_out
-        ]
+        ranking = self.ranking or [found.model for found in self.alternatives if not found.reason_out]
+        return [model for model in ranking if model not in self.models]
 
 
 Router = Callable[[RoutingRequest, Actor], Routed]
@@ -162,8 +161,9 @@ Router = Callable[[RoutingRequest, Actor], Routed]
 def route(request: RoutingRequest, actor: Actor) -> Routed:
     """Decide without starting or storing anything.
 
-    Raises InvalidInput for unknown models, NoModelFits if the request excludes every model, NoModelAvailable if none of
-    the others answers, BudgetReached.
+    Depends on the models that are set up, not on their health or their budgets (docs/adr/0029).
+    Raises InvalidInput for unknown models, NoModelFits if the request excludes every model, NoModelAvailable if none is
+    set up, BudgetReached.
     """
     _check_models(request.models)
     router: Router = import_string(settings.ARENA_ROUTER)
@@ -182,7 +182,7 @@ def _check_models(slugs: Iterable[str]) -> None:
 def heaviest_weight(request: RoutingRequest, actor: Actor) -> Routed:
     """Choose the model with the largest sampling weight: the router of an arena that learns nothing."""
     labels = request.known_labels()
-    fitting = [model for model in drawable_cache.cached_roster().drawable if fits(model, request)]
+    fitting = [model for model in drawable_cache.cached_roster().choosable if fits(model, request)]
     if not fitting:
         raise NoModelAvailable(retry_after=RETRY_AFTER_S)
     ranked = sorted(fitting, key=lambda model: (-model.weight, model.pk))

@@ -129,7 +129,7 @@ def _models_to_ask(entrants: Sequence[EntrantRequest], *, with_images: bool) -> 
     for model in models.values():
         if model.status != LanguageModel.Status.ACTIVE:
             problems[model.slug] = [_("%(name)s is not active.") % {"name": model.name}]
-        elif reason := model.provider.unavailable_reason:
+        elif reason := model.provider.setup_problem:
             problems[model.slug] = [reason]
         elif with_images and not model.sees_images:
             problems[model.slug] = [_("%(name)s does not read images.") % {"name": model.name}]

@@ -41,7 +41,7 @@ def new_plan(models: Sequence[LanguageModel], fit: Board, votes: Floats) -> Plan
 
 def sampling_shares(plan: Plan | None) -> dict[str, float]:
     """Return {slug: probability of being in the next battle} of all configured models; the sum is 2."""
-    models = LanguageModel.objects.with_callable_provider()
+    models = LanguageModel.objects.with_provider_set_up()
     candidates = [Candidate(model.pk, model.weight) for model in models]
     weights = _pair_weights_rule()(candidates) if plan is None else pair_weights.weigh_pairs(candidates, plan)
     total = sum(weight for *_, weight in weights)

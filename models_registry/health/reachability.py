@@ -46,7 +46,7 @@ class Replies:
 def _store(provider: Provider, *, is_answering: bool) -> None:
     probed_at = provider.probed_at
     is_fresh = probed_at is not None and timezone.now() - probed_at < MAX_PROBED_AT_AGE
-    if provider.is_answering == is_answering and is_fresh:
+    if provider.is_answering == is_answering and (is_fresh or not is_answering):
         return
     if provider.is_answering != is_answering:
         logger.info("provider %s %s", provider, "answers" if is_answering else "does not answer")

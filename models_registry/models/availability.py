@@ -39,10 +39,12 @@ class Availability:
             }[model.Status(model.status)]
         if model.weight <= 0:
             return gettext("Its sampling weight is 0.")
-        return model.provider.unavailable_reason or self.breaker_reason(model) or self.budget_reason(model)
+        return self.health_reason(model) or self.budget_reason(model)
 
-    def breaker_reason(self, model: "LanguageModel") -> str:
-        """Return a sentence, or "" if the breakers of the model and its provider are closed."""
+    def health_reason(self, model: "LanguageModel") -> str:
+        """Return a sentence, or "" if the provider can be called and no breaker is open."""
+        if reason := model.provider.unavailable_reason:
+            return reason
         breaker = self._breakers_by_model.get(model.pk) or self._breakers_by_provider.get(model.provider_id)
         return breaker.unavailable_reason if breaker else ""
 

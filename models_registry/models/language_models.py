@@ -28,13 +28,13 @@ class LanguageModelQuerySet(models.QuerySet["LanguageModel"]):
         return self.select_for_update().filter(family=family).order_by("-version").first()
 
     def configured(self) -> list["LanguageModel"]:
-        """Return active models of callable providers, prices prefetched."""
-        return self.prefetch_related("prices").with_callable_provider()
+        """Return active models of providers that are set up, prices prefetched."""
+        return self.prefetch_related("prices").with_provider_set_up()
 
-    def with_callable_provider(self) -> list["LanguageModel"]:
-        """Return active models whose provider has its key, or a server that answers."""
+    def with_provider_set_up(self) -> list["LanguageModel"]:
+        """Return active models whose provider has its key, or a server that answered once."""
         active = self.filter(status=LanguageModel.Status.ACTIVE, weight__gt=0).select_related("provider")
-        return [model for model in active.order_by("pk") if not model.provider.unavailable_reason]
+        return [model for model in active.order_by("pk") if not model.provider.setup_problem]
 
     def drawable(self) -> list["LanguageModel"]:
         """Return configured models without an open breaker or exhausted budget; six queries at most."""

@@ -53,6 +53,7 @@ class Provider(models.Model):
     )  # fmt: skip
     # Set for servers without a key by the probes of models_registry.health.reachability.
     is_answering = models.BooleanField(_("answers"), default=False, editable=False)
+    # The last answer: None until a server has answered once.
     probed_at = models.DateTimeField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -112,7 +113,17 @@ class Provider(models.Model):
 
     @property
     def unavailable_reason(self) -> str:
-        """Return a sentence for administrators; "" if the provider can be called."""
+        """Return a sentence for administrators; "" if the provider can be called now."""
+        if not self.needs_key and not self.is_answering:
+            return self.setup_problem or gettext("Its server does not answer.")
+        return self.setup_problem
+
+    @property
+    def setup_problem(self) -> str:
+        """Return what administrators have to do; "" even if a server that answered once is away.
+
+        A server may be away because of a blind battle's call, so people read this and not `unavailable_reason`.
+        """
         if not self.endpoint:
             return gettext("The local model is not running.")
         if not self.has_allowed_address:
@@ -121,7 +132,7 @@ class Provider(models.Model):
             if self.api_key_env:
                 return gettext("%(variable)s is not set, and no key is stored.") % {"variable": self.api_key_env}
             return gettext("Its key is missing.")
-        if not self.needs_key and not self.is_answering:
+        if not self.needs_key and not self.is_answering and self.probed_at is None:
             return gettext("Its server does not answer.")
         return ""
 

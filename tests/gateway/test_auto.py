@@ -1,14 +1,17 @@
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import openai
 import pytest
+from django.db.models.functions import Now
 from openai import OpenAI
 
 from battles.models import Call, RoutingDecision
 from common.valkey.connections import connection
 from gateway.models import Exchange
-from models_registry.models import LanguageModel
+from models_registry.models import Breaker, LanguageModel
+from models_registry.versions import set_price
 from tests.fake_provider import FakeProvider
 from tests.gateway.software import WEATHER, settled
 from tests.waiting import wait_for
@@ -72,6 +75,26 @@ def test_failing_model_is_replaced(client: OpenAI, model: Callable[..., Any], fa
         (2, good, "fallback"), (2, good, "fallback"),
     ]  # fmt: skip
     assert fake_provider.calls["honest"] == 2
+
+
+def test_healthy_models_take_over_first(client: OpenAI, model: Callable[..., Any]):
+    model("status-500", weight=5)
+    for weight in (4, 3):
+        Breaker.objects.create(model=model("status-500", weight=weight), opened_at=Now(), probe_at=Now())
+    good = model("honest").slug
+    raw = ask(client, user("one two"))
+    assert (raw.headers["X-Arena-Model"], raw.headers["X-Arena-Fallback"]) == (good, "1")
+    assert Call.objects.count() == 2
+
+
+@pytest.mark.usefixtures("learned")
+def test_free_model_takes_over_from_all_paid(client: OpenAI, model: Callable[..., Any], settings: Any):
+    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": Decimal(0)}
+    for weight in range(2, 20):
+        set_price(model(weight=weight), Decimal(1), Decimal(1))
+    free = model().slug
+    raw = ask(client, user("one two"), model="auto-best")
+    assert (raw.headers["X-Arena-Model"], raw.headers["X-Arena-Fallback"]) == (free, "1")
 
 
 def test_fourth_model_is_not_tried(client: OpenAI, model: Callable[..., Any], fake_provider: FakeProvider):

@@ -109,14 +109,23 @@ def test_only_models_with_the_abilities_are_chosen(models):
         route(replace(CHAT, needs_tools=True), ANYBODY)
 
 
-def test_models_that_fail_are_not_chosen(models):
-    for model in models[:2]:
+def test_models_that_fail_are_chosen_alike(models):
+    before = chosen(CHAT)
+    for model in models:
         Breaker.objects.create(model=model, **OPEN)
-    assert chosen(CHAT) == ("model", "dear", "only_one")
-    with pytest.raises(NoModelAvailable):
-        route(replace(CHAT, models=("cheap",)), ANYBODY)
+    assert chosen(CHAT) == before
+    assert chosen(replace(CHAT, models=("cheap",))) == ("model", "cheap", "only_one")
     with pytest.raises(InvalidInput, match="no model “unknown”"):
         route(replace(CHAT, models=("unknown",)), ANYBODY)
+
+
+def test_pair_of_a_rule_is_drawn_from_healthy_models(models):
+    Rule.objects.create(target="arena", is_active=True)
+    Breaker.objects.create(model=models[0], **OPEN)
+    asked = replace(CHAT, allow_battle=True)
+    assert {frozenset(route(asked, ANYBODY).models) for _ in range(20)} == {frozenset(models[1:])}
+    Breaker.objects.create(model=models[1], **OPEN)
+    assert len({frozenset(route(asked, ANYBODY).models) for _ in range(40)}) == 3
 
 
 def test_rule_sends_tools_and_own_data_to_one_model(models, monkeypatch):
@@ -136,6 +145,8 @@ def test_prompt_that_a_rule_keeps_on_a_model_goes_nowhere_else(models):
     Rule.objects.create(target="model", model=models[0], data_loaded="yes", is_active=True)
     with_data = replace(CHAT, context=RoutingContext(data_loaded=True))
     Breaker.objects.create(model=models[0], **OPEN)
+    assert chosen(with_data) == ("model", "cheap", "rule")
+    LanguageModel.objects.filter(pk=models[0].pk).update(status="paused")
     with pytest.raises(NoModelAvailable):
         route(with_data, ANYBODY)
 
@@ -216,6 +227,8 @@ def test_follow_up_moves_only_for_a_reason(models, monkeypatch):
     LanguageModel.objects.filter(pk=dear.pk).update(abilities=["images"])
     assert chosen(replace(stays, needs_images=True)) == ("model", "dear", "moved")
     Breaker.objects.create(model=cheap, **OPEN)
+    assert chosen(stays) == ("stay", "cheap", "stay")
+    LanguageModel.objects.filter(pk=cheap.pk).update(status="paused")
     assert chosen(stays) == ("model", "good", "moved")
 
 
