@@ -46,26 +46,53 @@ class Identity:
 
 def read_identity(issuer: Issuer, claims: JsonObject, access_token: object) -> Identity:
     """Asks the userinfo endpoint, too. Raises ClaimInvalid, ClaimTooLong."""
-    wanted = {"email"} | ({issuer.groups_claim} if issuer.maps_groups else set())
-    userinfo = discovery.endpoints(issuer).userinfo
-    if not wanted <= claims.keys() and userinfo and isinstance(access_token, str) and access_token.isascii():
-        more = connections.fetch(issuer, userinfo, headers={"Authorization": f"Bearer {access_token.strip()}"})
-        if more.status == 200 and more.body.get("sub") == claims["sub"]:
-            claims = {**more.body, **claims}
-    email = _text(issuer, claims, "email", MAX_EMAIL_LENGTH).strip().lower()
+    subject = _text(issuer, claims, "sub", MAX_SUBJECT_LENGTH)
+    wanted = {"email", issuer.verified_claim} | ({issuer.groups_claim} if issuer.maps_groups else set())
+    documents = [claims] if wanted <= claims.keys() else [claims, _userinfo(issuer, subject, access_token)]
+    email, is_verified = _address(issuer, documents)
+    of_groups = next((document for document in documents if issuer.groups_claim in document), claims)
+    return Identity(
+        issuer=issuer,
+        subject=subject,
+        email=email,
+        is_verified=is_verified,
+        session=_text(issuer, claims, "sid", MAX_SESSION_LENGTH),
+        groups=_groups(issuer, of_groups) if issuer.maps_groups else frozenset(),
+    )
+
+
+def _userinfo(issuer: Issuer, subject: str, access_token: object) -> JsonObject:
+    """Return {} without an answer, and for one of another person."""
+    url = discovery.endpoints(issuer).userinfo
+    if not url or not isinstance(access_token, str) or not access_token.isascii():
+        return {}
+    answer = connections.fetch(issuer, url, headers={"Authorization": f"Bearer {access_token.strip()}"})
+    return answer.body if answer.status == 200 and answer.body.get("sub") == subject else {}
+
+
+def _address(issuer: Issuer, documents: list[JsonObject]) -> tuple[str, bool]:
+    """Return the first document's address, and whether a document with this address calls it verified.
+
+    A flag beside another address, or beside none, says nothing about this one.
+    """
+    email = ""
+    for document in documents:
+        named = _email(issuer, document)
+        if named and email in ("", named):
+            email = named
+            if issuer.verified_claim in document:
+                # Some issuers send the text "true"; Entra's xms_edov may be 1.
+                return email, str(document[issuer.verified_claim]).lower() in ("true", "1")
+    return email, False
+
+
+def _email(issuer: Issuer, document: JsonObject) -> str:
+    email = _text(issuer, document, "email", MAX_EMAIL_LENGTH).strip().lower()
     try:
         validate_email(email or "a@example.org")
     except ValidationError:
         raise ClaimInvalid(issuer, "email") from None
-    return Identity(
-        issuer=issuer,
-        subject=_text(issuer, claims, "sub", MAX_SUBJECT_LENGTH),
-        email=email,
-        # Some issuers send the text "true"; Entra's xms_edov may be 1.
-        is_verified=str(claims.get(issuer.verified_claim, "")).lower() in ("true", "1"),
-        session=_text(issuer, claims, "sid", MAX_SESSION_LENGTH),
-        groups=_groups(issuer, claims) if issuer.maps_groups else frozenset(),
-    )
+    return email
 
 
 def _text(issuer: Issuer, claims: JsonObject, name: str, maximum: int) -> str:

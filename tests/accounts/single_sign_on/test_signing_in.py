@@ -83,6 +83,46 @@ def test_userinfo_of_another_person_is_ignored(issuer: FakeIssuer, refusal):
     assert refusal() == (401, "no_address")
 
 
+ADA, EVE = "ada@example.org", "eve@example.org"
+IS, IS_NOT = {"email_verified": True}, {"email_verified": False}
+
+
+@pytest.mark.parametrize(
+    ("token", "userinfo", "code"),
+    [
+        ({"email": ADA}, IS, "address_not_verified"),
+        ({"email": ADA}, {"email": "", **IS}, "address_not_verified"),
+        ({"email": ADA}, {"email": EVE, **IS}, "address_not_verified"),
+        ({"email": EVE}, {"email": ADA, **IS}, "address_not_verified"),
+        ({"email": ADA, **IS_NOT}, {"email": ADA, **IS}, "address_not_verified"),
+        ({"email": ADA, "email_verified": None}, {"email": ADA, **IS_NOT}, "address_not_verified"),
+        ({"email": ADA, "email_verified": "false"}, {"email": ADA, **IS}, "address_not_verified"),
+        (IS, {"email": ADA}, "address_not_verified"),
+        (IS, {"email": ADA, **IS_NOT}, "address_not_verified"),
+        (IS, {"email": ADA, "email_verified": ["true"]}, "address_not_verified"),
+        (IS, {}, "no_address"),
+        ({"email": ADA}, {"sub": "person-2", "email": ADA, **IS}, "address_not_verified"),
+        (IS, {"sub": "person-2", "email": ADA, **IS}, "no_address"),
+        ({"email": "", **IS}, {"email": ADA}, "address_not_verified"),
+        ({"email": ADA, **IS}, {"email": ADA, **IS_NOT}, ""),
+        ({"email": ADA}, {"email": ADA, **IS}, ""),
+        ({"email": ADA}, {"email": "ADA@Example.org", "email_verified": "true"}, ""),
+        ({}, {"email": ADA, **IS}, ""),
+        ({**IS_NOT}, {"email": ADA, **IS}, ""),
+        ({"email": ADA, "email_verified": "true"}, {"email": EVE, **IS_NOT}, ""),
+    ],
+)
+def test_address_and_its_flag_are_of_one_document(
+    issuer: FakeIssuer, client: Client, settings: Any, token: dict[str, Any], userinfo: dict[str, Any], code: str
+):
+    settings.ARENA_SSO = [issuer.settings(staff_group="arena-staff")]  # groups are read from userinfo, too
+    issuer.person = {"sub": "person-1", **token}
+    issuer.userinfo = {"sub": "person-1", **userinfo}
+    response = sign_in(client, issuer)
+    assert [user.email for user in User.objects.all()] == ([] if code else [ADA])
+    assert (response.context["error"].code if code else "") == code
+
+
 @pytest.mark.parametrize("sign_up", ["closed", "invitation"])
 def test_closed_arena_takes_people_of_named_domains_only(issuer: FakeIssuer, settings: Any, refusal, sign_up: str):
     settings.ARENA_SIGNUP = sign_up
