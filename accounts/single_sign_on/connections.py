@@ -3,16 +3,18 @@
 Page threads wait for the answer, so after a failure the issuer is not called for AWAY_S.
 """
 
+import io
 import json
 import logging
 import socket
 import ssl
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Mapping
-from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
-from typing import NamedTuple
+from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from django.conf import settings
@@ -25,13 +27,16 @@ from common.payload_types import Json, JsonObject
 logger = logging.getLogger(__name__)
 
 CONNECT_TIMEOUT_S = 3.0
+# Of a whole request: waiting for a slot, name, connection, handshake, head and body.
 TOTAL_TIMEOUT_S = 5.0
+SLOT_TIMEOUT_S = 1.0
 MAX_BYTES = 256_000
 AWAY_S = 10.0
-# Threads of a process that may wait for issuers; the others keep serving pages.
+# Threads of a process that may wait for one issuer; the others keep serving pages and other issuers' sign-ins.
 MAX_WAITING = 4
-_slots = threading.BoundedSemaphore(MAX_WAITING)
-_away_until: dict[str, float] = {}  # by the issuer's URL
+# Both by the issuer's URL.
+_slots: defaultdict[str, threading.BoundedSemaphore] = defaultdict(lambda: threading.BoundedSemaphore(MAX_WAITING))
+_away_until: dict[str, float] = {}
 
 
 class Answer(NamedTuple):
@@ -43,33 +48,48 @@ class _AddressRefused(OSError):
     pass
 
 
+class _Deadline:
+    def __init__(self) -> None:
+        self._at = time.monotonic() + TOTAL_TIMEOUT_S
+
+    def remaining_s(self) -> float:
+        """Raises TimeoutError."""
+        left = self._at - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the answer takes too long")
+        return left
+
+
 def fetch(
     issuer: Issuer, url: str, *, form: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
 ) -> Answer:
     """Send a GET, or a POST of `form`. Raises IssuerUnreachable and IssuerAnswerInvalid."""
     if not issuer.may_have(url):
         raise _invalid(issuer, "an address without HTTPS")
-    if time.monotonic() < _away_until.get(issuer.url, 0) or not _slots.acquire(timeout=1):
+    deadline, slots = _Deadline(), _slots[issuer.url]
+    if _is_away(issuer) or not slots.acquire(timeout=min(SLOT_TIMEOUT_S, TOTAL_TIMEOUT_S)):
         raise IssuerUnreachable(issuer)
     try:
-        status, body = _exchange(issuer, url, form, headers or {})
+        if _is_away(issuer):  # since this thread began to wait for a slot
+            raise IssuerUnreachable(issuer)
+        status, body = _exchange(issuer, url, form, headers or {}, deadline)
     except (OSError, HTTPException, ValueError) as error:  # ValueError: an address that cannot be one
         _away_until[issuer.url] = time.monotonic() + AWAY_S
         logger.warning("issuer %s cannot be reached: %s: %s", issuer.key, type(error).__name__, error)
         raise IssuerUnreachable(issuer) from error
     finally:
-        _slots.release()
+        slots.release()
     return Answer(status, _parse(issuer, status, body))
 
 
+def _is_away(issuer: Issuer) -> bool:
+    return time.monotonic() < _away_until.get(issuer.url, 0)
+
+
 def _exchange(
-    issuer: Issuer, url: str, form: Mapping[str, str] | None, headers: Mapping[str, str]
+    issuer: Issuer, url: str, form: Mapping[str, str] | None, headers: Mapping[str, str], deadline: _Deadline
 ) -> tuple[int, bytes]:
-    connection = _Connection(url, may_be_private=_may_be_private(issuer, url))
-    # A server that sends a byte now and then never reaches a timeout of the socket.
-    watchdog = threading.Timer(TOTAL_TIMEOUT_S, connection.abort)
-    watchdog.daemon = True
-    watchdog.start()
+    connection = _Connection(url, may_be_private=_may_be_private(issuer, url), deadline=deadline)
     parts = urlsplit(url)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     sent = {"Accept": "application/json", "Accept-Encoding": "identity", "Connection": "close", **headers}
@@ -78,13 +98,9 @@ def _exchange(
     try:
         connection.request("GET" if form is None else "POST", path, None if form is None else urlencode(form), sent)
         response = connection.getresponse()
-        body = response.read(MAX_BYTES + 1)
+        return response.status, response.read(MAX_BYTES + 1)
     finally:
-        watchdog.cancel()
-        connection.close()
-    if connection.was_aborted:
-        raise TimeoutError("the answer takes too long")
-    return response.status, body
+        connection.end()
 
 
 def _parse(issuer: Issuer, status: int, body: bytes) -> JsonObject:
@@ -112,38 +128,40 @@ def _may_be_private(issuer: Issuer, url: str) -> bool:
 
 
 class _Connection(HTTPConnection):
-    """Connection that checks its address."""
+    """Connection that checks its address, and ends at its deadline."""
 
-    def __init__(self, url: str, *, may_be_private: bool) -> None:
+    def __init__(self, url: str, *, may_be_private: bool, deadline: _Deadline) -> None:
         parts = urlsplit(url)
         self._tls = ssl.create_default_context() if parts.scheme == "https" else None
         self.default_port = 443 if self._tls else 80
-        self._may_be_private = may_be_private
-        self.was_aborted = False
-        super().__init__(parts.hostname or "", parts.port or self.default_port, timeout=CONNECT_TIMEOUT_S)
+        self._may_be_private, self._deadline = may_be_private, deadline
+        self._socket: socket.socket | None = None
+        super().__init__(parts.hostname or "", parts.port or self.default_port)
 
     def connect(self) -> None:
-        self.sock = self._open()
+        self._socket = opened = self._open()
         if self._tls is not None:
-            # The handshake comes after the assignment, so that `abort` can end it.
-            self.sock = self._tls.wrap_socket(self.sock, server_hostname=self.host, do_handshake_on_connect=False)
-            self.sock.do_handshake()
+            self._socket = opened = self._tls.wrap_socket(
+                opened, server_hostname=self.host, do_handshake_on_connect=False
+            )
+            opened.settimeout(self._deadline.remaining_s())
+            opened.do_handshake()
+        self.sock: Any = _TimedSocket(opened, self._deadline)
 
-    def abort(self) -> None:
-        self.was_aborted = True
-        if self.sock is not None:
-            with suppress(OSError):
-                self.sock.shutdown(socket.SHUT_RDWR)
+    def end(self) -> None:
+        self.close()
+        if self._socket is not None:
+            self._socket.close()
 
     def _open(self) -> socket.socket:
         problem: OSError = _AddressRefused("an address that issuers may not have")
-        for family, kind, protocol, _name, address in socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM):
+        for family, kind, protocol, _name, address in self._addresses():
             zone = zone_of(str(address[0]))
-            if self.was_aborted or zone is Zone.FORBIDDEN or (zone is Zone.PRIVATE and not self._may_be_private):
+            if zone is Zone.FORBIDDEN or (zone is Zone.PRIVATE and not self._may_be_private):
                 continue
             opened = socket.socket(family, kind, protocol)
-            opened.settimeout(CONNECT_TIMEOUT_S)
             try:
+                opened.settimeout(min(CONNECT_TIMEOUT_S, self._deadline.remaining_s()))
                 opened.connect(address)
             except OSError as error:
                 opened.close()
@@ -151,3 +169,54 @@ class _Connection(HTTPConnection):
             else:
                 return opened
         raise problem
+
+    def _addresses(self) -> list[tuple[Any, ...]]:
+        """Resolve the name in a thread: getaddrinfo has no timeout."""
+        found: SimpleQueue[list[tuple[Any, ...]] | Exception] = SimpleQueue()
+
+        def resolve() -> None:
+            try:
+                found.put(list(socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)))
+            except (OSError, ValueError) as error:
+                found.put(error)
+
+        threading.Thread(target=resolve, name="issuer-name", daemon=True).start()
+        try:
+            addresses = found.get(timeout=self._deadline.remaining_s())
+        except Empty:
+            raise TimeoutError("the name is not resolved in time") from None
+        if isinstance(addresses, Exception):
+            raise addresses
+        return addresses
+
+
+class _TimedSocket:
+    """The part of a socket that http.client uses.
+
+    A server that sends a byte now and then never reaches a timeout of the socket, so each step gets what is left.
+    """
+
+    def __init__(self, opened: socket.socket, deadline: _Deadline) -> None:
+        self._opened, self._deadline = opened, deadline
+
+    def sendall(self, data: bytes) -> None:
+        self._opened.settimeout(self._deadline.remaining_s())
+        self._opened.sendall(data)
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        return io.BufferedReader(_TimedReader(self._opened, self._deadline))
+
+    def close(self) -> None:
+        """Do nothing: http.client closes before the body is read. `_Connection.end` closes the socket."""
+
+
+class _TimedReader(io.RawIOBase):
+    def __init__(self, opened: socket.socket, deadline: _Deadline) -> None:
+        self._opened, self._deadline = opened, deadline
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        self._opened.settimeout(self._deadline.remaining_s())
+        return self._opened.recv_into(buffer)

@@ -187,38 +187,6 @@ def test_endpoint_at_a_metadata_address_is_not_called(issuer: FakeIssuer, client
         assert isinstance(refused.value.__cause__, connections._AddressRefused)
 
 
-def trickle(handler: Any) -> None:
-    handler.send_response(200)
-    handler.end_headers()
-    for _ in range(200):
-        handler.wfile.write(b" ")
-        handler.wfile.flush()
-        time.sleep(0.05)
-
-
-def silent(handler: Any) -> None:
-    time.sleep(5)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("reply", [trickle, silent])
-def test_slow_issuer_is_given_up_and_left_alone(
-    issuer: FakeIssuer, client: Client, monkeypatch: pytest.MonkeyPatch, reply: Any
-):
-    monkeypatch.setattr(connections, "CONNECT_TIMEOUT_S", 0.5)
-    monkeypatch.setattr(connections, "TOTAL_TIMEOUT_S", 0.6)
-    issuer.replies[DISCOVERY] = reply
-    for _ in range(3):
-        response = client.post(START)
-        assert (response.status_code, response.context["error"].code) == (503, "issuer_unreachable")
-        assert int(response["Retry-After"]) > 0
-    assert issuer.requests[DISCOVERY] == 1
-    assert "Sign in with Example company" in client.get("/accounts/login/").text
-    issuer.replies.clear()
-    connections._away_until.clear()
-    assert client.post(START).status_code == 200
-
-
 def test_issuer_that_is_down_leaves_the_sign_in_page_alone(issuer: FakeIssuer, client: Client):
     issuer.close()
     assert client.post(START).status_code == 503
