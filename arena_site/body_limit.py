@@ -14,6 +14,7 @@ from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
 from django.utils import translation
 
+from benchmarks.errors import ImportTooLarge
 from benchmarks.imports.limits import MAX_FILE_BYTES
 from common.api.openai_errors import OPENAI_PREFIX, openai_error
 from common.caching import PRIVATE
@@ -29,7 +30,8 @@ MULTIPART_OVERHEAD = 100_000
 FILES: dict[str, tuple[type[ArenaError], int]] = {
     "/uploads/": (FileTooLarge, MAX_BYTES),
     "/api/v1/uploads/": (FileTooLarge, MAX_BYTES),
-    "/benchmarks/import/": (TooLarge, MAX_FILE_BYTES),
+    "/benchmarks/import/": (ImportTooLarge, MAX_FILE_BYTES),
+    "/api/v1/benchmarks/imports/": (ImportTooLarge, MAX_FILE_BYTES),
     "/v1/chat/completions": (TooLarge, MAX_BODY_BYTES),
 }
 # Forms with ids in their paths.

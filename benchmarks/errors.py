@@ -1,6 +1,8 @@
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
-from common.errors import ArenaError, InvalidInput
+from benchmarks.imports.limits import MAX_FILE_BYTES
+from common.errors import ArenaError, InvalidInput, TooLarge
 
 
 class WrongState(ArenaError):
@@ -17,6 +19,10 @@ class TooManyRuns(ArenaError):
     code = "too_many_runs"
     message = _("You have as many runs under way as the arena allows. Wait for one to end, or cancel one.")
     http_status = 429
+
+
+class ImportTooLarge(TooLarge):
+    message = format_lazy(_("The file is larger than {megabytes} MB."), megabytes=MAX_FILE_BYTES // 1_000_000)
 
 
 class ExportTooLarge(ArenaError):

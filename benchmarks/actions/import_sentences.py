@@ -97,7 +97,7 @@ SENTENCES: Mapping[Code, str | Promise] = {
     "not_csv": _("This is not CSV."),
     "not_finite": _("NaN and infinity are not numbers."),
     "not_json": _("This is not JSON."),
-    "not_parquet": _("This is not Parquet."),
+    "not_parquet": _("The Parquet file is damaged, or has columns of a kind that is not supported."),
     "not_understood": _("The file was not understood."),
     "not_utf8": _("The text is not UTF-8."),
     "not_yaml": _("This is not YAML."),

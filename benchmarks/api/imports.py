@@ -2,7 +2,7 @@
 
 from django.core.files.uploadedfile import UploadedFile
 from rest_framework.decorators import action
-from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
 
@@ -12,9 +12,12 @@ from benchmarks import access
 from benchmarks.actions import importing
 from benchmarks.api.people import actor_of, member_of, person_of, validated
 from benchmarks.api.serializers import ApplyImportSerializer, NewImportSerializer
+from benchmarks.errors import ImportTooLarge
 from benchmarks.imports.content import Request as ImportRequest
+from benchmarks.imports.limits import MAX_FILE_BYTES
 from benchmarks.payload_types import ImportPayload, TemplatePayload
 from benchmarks.payloads import import_payload, template_payload
+from common.api.parsers import Utf8JsonParser
 from common.api_responses import Accepted, Created
 from uploads.errors import NoFile
 
@@ -23,7 +26,7 @@ MAX_LINES = 1_000
 
 class ImportViewSet(ViewSet):
     scopes = {"POST": Scope.BENCHMARK}
-    parser_classes = [MultiPartParser, JSONParser]
+    parser_classes = [MultiPartParser]
     lookup_field = "public_id"
 
     @idempotent
@@ -32,6 +35,8 @@ class ImportViewSet(ViewSet):
         chosen = validated(NewImportSerializer(data=request.data))
         if not isinstance(file, UploadedFile):
             raise NoFile
+        if (file.size or 0) > MAX_FILE_BYTES:
+            raise ImportTooLarge
         actor_of(request).count("upload", fail_open=True)
         asked = ImportRequest(file.name or "", chosen["format"], chosen["mapping"], chosen["sheet"])
         found = importing.look(owner=member, content=file.read(), request=asked)
@@ -41,7 +46,7 @@ class ImportViewSet(ViewSet):
             raise importing.ImportRefused(fields={"file": refused[:MAX_LINES]})
         return Accepted(import_payload(found))
 
-    @action(detail=True, methods=["post"])
+    @action(detail=True, methods=["post"], parser_classes=[Utf8JsonParser])
     @idempotent
     def apply(self, request: Request, public_id: str) -> Created[TemplatePayload]:
         member, chosen = actor_of(request).user, validated(ApplyImportSerializer(data=request.data))

@@ -12,6 +12,7 @@ from benchmarks.api.serializers import (
     EstimatedRunSerializer,
     NewCasesSerializer,
     NewGradeSerializer,
+    NewImportFileSerializer,
     NewRunSerializer,
     NewTemplateSerializer,
     PublishSerializer,
@@ -19,6 +20,7 @@ from benchmarks.api.serializers import (
 from benchmarks.api.templates import TemplateExport, TemplateViewSet
 from benchmarks.exports import promptfoo
 from benchmarks.exports.formats import CONTENT_TYPES, WRITERS
+from benchmarks.imports.limits import MAX_FILE_BYTES
 from benchmarks.models import Run, RunItem
 from common.api.schema import LIMIT, TEXT, File, Operation, Operations, Parameter, one_of
 from common.errors import NotFound, TooManyRequests
@@ -217,10 +219,12 @@ OPERATIONS: Operations = {
     ),
     (ImportViewSet, "create"): Operation(
         summary="Look at a file of another tool",
-        description="Multipart with `file`, and optional `format`, `sheet` and `mapping`: JSON with the roles of a "
-        'table’s columns, such as `{"Antwort": "expected"}`. Nothing is stored but the look, which '
-        "the next one replaces. `report` says what is taken, changed and left out, with lines.",
-        refuses=(importing.ImportRefused, NoFile, TooManyRequests),
+        description=f"Multipart with `file`, at most {MAX_FILE_BYTES // 1_000_000} MB, and optional `format`, `sheet` "
+        'and `mapping`: JSON with the roles of a table’s columns, such as `{"Antwort": "expected"}`. Nothing is '
+        "stored but the look, which the next one replaces. `report` says what is taken, changed and left out, with "
+        "lines.",
+        takes=NewImportFileSerializer,
+        refuses=(importing.ImportRefused, NoFile, errors.ImportTooLarge, TooManyRequests),
     ),
     (ImportViewSet, "apply"): Operation(
         summary="Store a file that was looked at",

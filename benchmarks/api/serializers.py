@@ -303,6 +303,12 @@ class NewImportSerializer(serializers.Serializer[None]):
     mapping = MappingField(default=dict)
 
 
+class NewImportFileSerializer(NewImportSerializer):
+    """Request for OpenAPI only; the view reads the file from the request itself."""
+
+    file = serializers.FileField()
+
+
 class ApplyImportSerializer(serializers.Serializer[None]):
     template = serializers.CharField(max_length=40, allow_blank=True, default="")
     with_answers = serializers.BooleanField(default=False)

@@ -11,6 +11,7 @@ import msgspec
 from benchmarks.imports.codes import Code
 from benchmarks.imports.content import Entry, Imported, Request
 from benchmarks.imports.limits import MAX_RESULT_BYTES
+from uploads.reading.panics import is_damage
 from uploads.reading.process_limits import set_limits
 
 
@@ -26,7 +27,9 @@ def _read_safely(content: bytes, request: Request) -> bytes:
         encoded = msgspec.msgpack.encode(imported)
     except MemoryError:
         return msgspec.msgpack.encode(refused("too_demanding", request.format))
-    except Exception:  # readers meet files that nothing foresaw, also RecursionError
+    except BaseException as error:  # readers meet files that nothing foresaw, also RecursionError
+        if not is_damage(error):
+            raise
         return msgspec.msgpack.encode(refused("not_understood", request.format))
     if len(encoded) > MAX_RESULT_BYTES:
         return msgspec.msgpack.encode(refused("result_too_large", request.format))

@@ -2,15 +2,13 @@ import gzip
 import io
 import posixpath
 import zipfile
-import zlib
 
+from benchmarks.imports.damage import refuse_damage
 from benchmarks.imports.limits import MAX_ARCHIVE_FILES, MAX_RATIO, MAX_UNPACKED_BYTES, RATIO_FREE_BYTES
 from benchmarks.imports.report import Place, ReadError
 
 ZIP = b"PK\x03\x04"
 GZIP = b"\x1f\x8b"
-# A damaged archive raises one of these.
-_DAMAGE = (zipfile.BadZipFile, OSError, EOFError, zlib.error, ValueError, NotImplementedError)
 _WORKBOOK = b"xl/workbook.xml"
 
 
@@ -33,11 +31,8 @@ def is_spreadsheet(content: bytes) -> bool:
 
 def _gunzip(content: bytes, name: str) -> bytes:
     limit = _limit(len(content))
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
-            unpacked = file.read(limit + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise ReadError("damaged_archive", Place(0, 0, name)) from error
+    with refuse_damage("damaged_archive", Place(0, 0, name)), gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+        unpacked = file.read(limit + 1)
     if len(unpacked) > limit:
         raise ReadError("unpacks_too_large", Place(0, 0, name), limit=limit)
     return unpacked
@@ -48,11 +43,9 @@ def _limit(packed: int) -> int:
 
 
 def _unzip(content: bytes, name: str) -> dict[str, bytes]:
-    try:
+    with refuse_damage("damaged_archive", Place(0, 0, name)):
         archive = zipfile.ZipFile(io.BytesIO(content))
-    except _DAMAGE as error:
-        raise ReadError("damaged_archive", Place(0, 0, name)) from error
-    members = [member for member in archive.infolist() if not _is_ignored(member)]
+        members = [member for member in archive.infolist() if not _is_ignored(member)]
     if len(members) > MAX_ARCHIVE_FILES:
         raise ReadError("too_many_files", Place(0, 0, name), limit=MAX_ARCHIVE_FILES)
     files: dict[str, bytes] = {}
@@ -82,11 +75,8 @@ def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: str, left:
     if member.flag_bits & 1:
         raise ReadError("encrypted", Place(0, 0, path))
     limit = min(left, _limit(member.compress_size))
-    try:
-        with archive.open(member) as file:
-            unpacked = file.read(limit + 1)
-    except _DAMAGE as error:
-        raise ReadError("damaged_archive", Place(0, 0, path)) from error
+    with refuse_damage("damaged_archive", Place(0, 0, path)), archive.open(member) as file:
+        unpacked = file.read(limit + 1)
     if len(unpacked) > limit:
         raise ReadError("unpacks_too_large", Place(0, 0, path), limit=limit)
     if unpacked.startswith((GZIP, ZIP)) and not is_spreadsheet(unpacked):

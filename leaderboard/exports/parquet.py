@@ -8,6 +8,7 @@ from arro3.core import Array, DataType, Field, RecordBatch, Schema, list_array
 from arro3.io import read_parquet
 
 from leaderboard.exports.columns import CONTEXT, STYLE, Table
+from uploads.reading.panics import is_damage
 
 TEXT_LIST = DataType.list(Field("item", DataType.string(), nullable=False))
 TIME = DataType.timestamp("us", tz="UTC")
@@ -60,10 +61,9 @@ def _batches(path: Path) -> Iterator[RecordBatch]:
     try:
         yield from read_parquet(path, batch_size=10_000)
     except BaseException as error:
-        # For a damaged file this library raises an Exception or a PanicException, which is only a BaseException.
-        if isinstance(error, Exception) or type(error).__name__ == "PanicException":
-            raise NotParquet(str(error)) from error
-        raise
+        if isinstance(error, OSError | MemoryError) or not is_damage(error):
+            raise
+        raise NotParquet("it is damaged") from error
 
 
 def array_of(column: list[Any], kind: DataType) -> Array:

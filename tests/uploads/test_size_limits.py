@@ -6,8 +6,15 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.core.handlers.asgi import ASGIHandler
+from django.urls import resolve
+from rest_framework.parsers import MultiPartParser
 
+from accounts.models import ApiToken, Scope
+from arena_site.body_limit import FILES
+from benchmarks.imports.limits import MAX_FILE_BYTES
+from tests import make
 from tests.site import Reader
+from tests.site_urls import addresses
 from tests.uploads.conftest import stored_files
 from uploads.actions import MAX_BYTES
 from uploads.models import Upload
@@ -37,7 +44,13 @@ def send_endlessly(site: str, path: str, *, most: int = 200_000_000) -> tuple[by
             return b"", sent
 
 
-@pytest.mark.parametrize(("path", "most"), [("/api/v1/uploads/", MAX_BYTES), ("/api/v1/sessions/", 2_000_000)])
+@pytest.mark.parametrize(
+    ("path", "most"),
+    [
+        ("/api/v1/uploads/", MAX_BYTES), ("/api/v1/sessions/", 2_000_000),
+        ("/api/v1/benchmarks/imports/", MAX_FILE_BYTES), ("/benchmarks/import/", MAX_FILE_BYTES),
+    ],
+)  # fmt: skip
 def test_endless_body_without_length_is_cut_at_the_limit(site: str, path: str, most: int):
     answer, sent = send_endlessly(site, path)
     assert sent < most + 30_000_000  # buffers hold some more
@@ -61,3 +74,33 @@ def test_full_disk_while_receiving_returns_storage_full(reader: Reader, monkeypa
         response = reader.client.post("/api/v1/uploads/", files={"file": ("a.txt", b"text")})
     assert (response.status_code, response.json()["code"]) == (503, "storage_full")
     assert reader.post("/api/v1/uploads/", files={"file": ("a.txt", b"text")}).status_code == 201
+
+
+def test_import_has_the_same_limit_by_api_and_page(site: str):
+    member = make.member()
+    token = ApiToken.issue(user=member.user, name="t", scopes=[Scope.BENCHMARK])[1]
+    reader = Reader(site, token=token)
+    table = b"question,expected\n" + b"".join(b"%d? %s,a\n" % (n, b"x" * 2_000) for n in range(1_500))
+    assert len(table) > 3_000_000
+    found = reader.post("/api/v1/benchmarks/imports/", files={"file": ("own.csv", table)})
+    assert (found.status_code, found.json()["cases"]) == (202, 1_500)
+    for size in (MAX_FILE_BYTES + 1, MAX_FILE_BYTES + 500_000):
+        refused = reader.post("/api/v1/benchmarks/imports/", files={"file": ("own.csv", b"x" * size)})
+        assert (refused.status_code, refused.json()) == (
+            413, {"code": "too_large", "detail": "The file is larger than 50 MB."},
+        )  # fmt: skip
+
+
+def test_every_door_that_takes_a_file_has_its_limit():
+    assert {path for path in addresses() if takes_files(path)} == {path for path in FILES if path.startswith("/api/")}
+    for path in FILES:
+        resolve(path)
+
+
+def takes_files(path: str) -> bool:
+    """Return whether a view of the API reads forms with files."""
+    if not path.startswith("/api/v1/") or "{" in path:
+        return False
+    view = resolve(path).func
+    of_class = getattr(getattr(view, "cls", None), "parser_classes", [])
+    return MultiPartParser in getattr(view, "initkwargs", {}).get("parser_classes", of_class)

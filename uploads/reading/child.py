@@ -10,6 +10,7 @@ import sys
 import msgspec
 
 from uploads.reading.findings import Finding, Reason, Refusal, Unreadable
+from uploads.reading.panics import is_damage
 from uploads.reading.process_limits import set_limits
 from uploads.reading.sniffing import OLE, ZIP
 
@@ -43,7 +44,9 @@ def _read_safely(kind: str, content: bytes) -> Finding:
         return Refusal(error.reason)
     except MemoryError:
         return Refusal(Reason.TOO_DEMANDING)
-    except Exception:  # the libraries raise any exception for broken files, also RecursionError
+    except BaseException as error:  # the libraries raise any exception for broken files, also RecursionError
+        if not is_damage(error):
+            raise
         return Refusal(Reason.DAMAGED)
 
 

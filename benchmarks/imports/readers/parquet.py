@@ -3,6 +3,7 @@ from collections.abc import Iterator
 
 from arro3.io import read_parquet
 
+from benchmarks.imports.damage import refuse_damage
 from benchmarks.imports.limits import MAX_CASES, MAX_COLUMNS
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import check_value
@@ -16,7 +17,7 @@ _BATCH_ROWS = 200
 def read_parquet_rows(content: bytes, report: Report, file: str = "") -> Iterator[Row]:
     """Yield rows; their number counts as the line. Raises ReadError."""
     number = 0
-    try:
+    with refuse_damage("not_parquet", Place(0, 0, file)):
         for batch in read_parquet(io.BytesIO(content), batch_size=_BATCH_ROWS):
             names = batch.schema.names
             if len(names) > MAX_COLUMNS:
@@ -30,12 +31,6 @@ def read_parquet_rows(content: bytes, report: Report, file: str = "") -> Iterato
                 for name, value in row.cells.items():
                     check_value(value, row.place(name))
                 yield row
-    except (ReadError, MemoryError):
-        raise
-    except BaseException as error:  # a panic of arro3, which reports damage so, is no Exception
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-            raise
-        raise ReadError("not_parquet", Place(0, 0, file), problem=str(error)) from error
     if not number:
         raise ReadError("empty_file", Place(0, 0, file))
 

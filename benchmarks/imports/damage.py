@@ -1,0 +1,19 @@
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from benchmarks.imports.codes import Code
+from benchmarks.imports.report import Place, ReadError
+from uploads.reading.panics import is_damage
+
+
+@contextmanager
+def refuse_damage(code: Code, place: Place) -> Iterator[None]:
+    """Raise a ReadError for each error of a library, without its text, which is about the library's code."""
+    try:
+        yield
+    except ReadError:
+        raise
+    except BaseException as error:
+        if not is_damage(error):
+            raise
+        raise ReadError(code, place) from error
