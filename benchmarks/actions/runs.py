@@ -18,6 +18,7 @@ from accounts import audit
 from accounts.models import User
 from benchmarks.actions.case_files import require_usable_files
 from benchmarks.actions.templates import freeze_version
+from benchmarks.entrants import let_go_on
 from benchmarks.errors import RunNotPossible, TooManyRuns, WrongState
 from benchmarks.estimates import answer_cap
 from benchmarks.models import CaseFile, Entrant, Prompt, Run, RunItem, TemplateVersion
@@ -192,6 +193,7 @@ def _move(run: Run, before: set[Run.State], after: Run.State, *, reason: str = "
         run.state, run.reason, run.day_wait_until, run.driven_until = after, reason, None, None
         run.save(update_fields=["state", "reason", "day_wait_until", "driven_until"])
         if after == Run.State.RUNNING:
+            let_go_on(run.pk)
             wake_after_commit(run)
     return run
 
@@ -218,11 +220,12 @@ def retry_failed(run: Run) -> Run:
     require_usable_files(run.version)
     again = RunItem.objects.filter(run=run, state__in=[RunItem.State.FAILED, RunItem.State.SKIPPED])
     again = again.exclude(error="prompt_too_long", attempt=0)  # known before the first call
-    again = again.exclude(entrant__model=None)  # imported
+    again = again.exclude(entrant__model=None).filter(entrant__left_out_at=None)  # imported, left out
     if not again.update(state=RunItem.State.QUEUED, error="", attempt=0, due_at=Now(), finished_at=None):
         raise WrongState(_("Nothing failed."))
     run.state, run.reason, run.finished_at, run.driven_until = Run.State.RUNNING, "", None, None
     run.save(update_fields=["state", "reason", "finished_at", "driven_until"])
+    let_go_on(run.pk)
     wake_after_commit(run)
     return run
 

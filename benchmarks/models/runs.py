@@ -100,6 +100,8 @@ class Run(models.Model):
     day_wait_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True)
+    # The run began or went on then; its pace is counted from there.
+    paced_from = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     published_at = models.DateTimeField(null=True)
     # False: of a published run, only the report is readable, without names, prompts and answers.
@@ -172,6 +174,19 @@ class Entrant(models.Model):
     parameters_digest = models.CharField(max_length=64, blank=True)
     label = models.CharField(max_length=120, blank=True)
     is_baseline = models.BooleanField(default=False)
+    # Of the run's own calls: failures since the last answer, the first one's time, and the last error.
+    failures = models.PositiveIntegerField(default=0, db_default=0)
+    failing_since = models.DateTimeField(null=True)
+    failure = models.CharField(max_length=40, blank=True, default="", db_default="")
+    # Cooldowns since the last answer, and the end of the last one: nothing is asked before.
+    cooldowns = models.PositiveSmallIntegerField(default=0, db_default=0)
+    next_try_at = models.DateTimeField(null=True)
+    # A Run.Reason: nothing is asked until the run is resumed.
+    halted = models.CharField(max_length=40, blank=True, default="", db_default="")
+    # Nothing more is asked; the answers stay.
+    left_out_at = models.DateTimeField(null=True)
+    # Ended items at Run.paced_from.
+    ended_before = models.PositiveIntegerField(default=0, db_default=0)
 
     class Meta:
         ordering = ["run", "position"]
@@ -188,7 +203,11 @@ class Entrant(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.label or str(self.model)
+        return self.label or str(self.model or self.imported)
+
+    @property
+    def is_active(self) -> bool:
+        return self.model is not None and self.model.status == LanguageModel.Status.ACTIVE
 
 
 # Adds what the statement changed to RunCount; moves between the same states cancel out.
@@ -216,8 +235,10 @@ class RunItem(models.Model):
         SCORED = "scored", _("scored")
         FAILED = "failed", _("failed")
         SKIPPED = "skipped", _("skipped")
+        LEFT_OUT = "left_out", _("left out")
 
     UNFINISHED = (State.QUEUED, State.ANSWERING, State.ANSWERED)
+    TO_ASK = (State.QUEUED, State.ANSWERING)
     LEASE = timedelta(seconds=10)
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="items", db_index=False)

@@ -18,6 +18,7 @@ from battles.moderation.examination import refused_by_rules, store_refusal
 from battles.moderation.findings import Finding
 from battles.prompting.messages import context_characters
 from benchmarks import case_files
+from benchmarks.entrants import let_go_on
 from benchmarks.models import Case, CaseFile, Entrant, Prompt, RenderedPrompt, Run, RunCount, RunItem
 from benchmarks.preparation import guard
 from benchmarks.preparation.frames import CaseProblem, CaseResult, CaseSource, PromptSource, RenderRequest
@@ -64,6 +65,8 @@ def prepare(run_id: int) -> bool:
         run.state = Run.State.RUNNING if run.starts_at_once else Run.State.QUEUED
         run.driven_until = None
         run.save(update_fields=["item_count", "state", "driven_until"])
+        if run.state == Run.State.RUNNING:
+            let_go_on(run_id)
     return run.state == Run.State.RUNNING
 
 

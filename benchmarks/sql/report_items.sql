@@ -5,7 +5,12 @@ WITH items AS MATERIALIZED (
 )
 SELECT
     items.id AS item, case_id, repeat,
-    CASE WHEN error = ANY(%(wrong)s) THEN 1 WHEN state IN ('answered', 'scored') THEN 0 ELSE 2 END AS kind,
+    CASE
+        WHEN error = ANY(%(wrong)s) THEN 1
+        WHEN state IN ('answered', 'scored') THEN 0
+        WHEN state IN ('queued', 'answering', 'left_out') THEN 4
+        ELSE 2
+    END AS kind,
     (error = 'not_extracted')::integer AS not_extracted, score, passed::integer AS passed,
     used.cost, coalesce(lost.cost, 0) AS lost_cost, coalesce(lost.calls, 0) AS lost_calls, used.first_token_ms,
     used.total_ms, used.prompt_tokens, used.completion_tokens, used.reasoning_tokens,

@@ -13,7 +13,7 @@ held AS (
         due_at = CASE WHEN outcome.state = 'queued' THEN now() + outcome.due_s * interval '1 second' ELSE due_at END,
         error = outcome.error, preempted = outcome.preempted, score = outcome.score, passed = outcome.passed,
         scored_by = outcome.scored_by,
-        finished_at = CASE WHEN outcome.state IN ('scored', 'failed', 'skipped') THEN now() END
+        finished_at = CASE WHEN outcome.state IN ('scored', 'failed', 'skipped', 'left_out') THEN now() END
     FROM outcome
     WHERE item.id = outcome.id AND item.fence = outcome.fence AND item.state = 'answering'
     RETURNING item.id

@@ -15,12 +15,14 @@ import msgspec
 from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from battles.models import Call
 from battles.prompting.messages import with_system_prompt
 from battles.worker import call_slots, call_store
 from battles.worker.calls import PlannedCall, PreparedCall
 from benchmarks import case_files
+from benchmarks.entrants import calls_at_once
 from benchmarks.models import Entrant, ItemReply, Run, RunItem
 from benchmarks.sql import read_sql
 from benchmarks.worker import reuse
@@ -102,8 +104,9 @@ def claim_items(
     run = Run.objects.lock(run_id)
     if run.state != Run.State.RUNNING:
         return NOTHING
-    free = run.concurrency - RunItem.objects.filter(run=run_id, state=RunItem.State.ANSWERING).count()
-    due = _lock_due_items(entrants, wanted, min(free, MAX_BATCH)) if free > 0 else []
+    answering = _answering(run_id)
+    free = run.concurrency - answering.total()
+    due = _lock_due_items(_allowed(entrants, answering), entrants, wanted, min(free, MAX_BATCH)) if free > 0 else []
     if not due:
         return NOTHING
     uploads = case_files.load_uploads([item.messages for item in due])
@@ -125,11 +128,24 @@ def _model_of(entrant: Entrant) -> LanguageModel:
     return entrant.model
 
 
-def _lock_due_items(entrants: Mapping[int, Entrant], wanted: Mapping[int, int], total: int) -> list[_DueItem]:
+def _answering(run_id: int) -> Counter[int]:
+    items = RunItem.objects.filter(run=run_id, state=RunItem.State.ANSWERING).order_by()
+    return Counter(items.values_list("entrant", flat=True))
+
+
+def _allowed(entrants: Mapping[int, Entrant], answering: Counter[int]) -> dict[int, int]:
+    """Return how many more calls may start, by entrant id."""
+    now = timezone.now()
+    return {one.pk: calls_at_once(one, now) - answering[one.pk] for one in Entrant.objects.filter(pk__in=entrants)}
+
+
+def _lock_due_items(
+    allowed: Mapping[int, int], entrants: Mapping[int, Entrant], wanted: Mapping[int, int], total: int
+) -> list[_DueItem]:
     asked = [
-        {"entrant_id": pk, "most": min(total, most)}
+        {"entrant_id": pk, "most": most}
         for pk, entrant in entrants.items()
-        if (most := wanted.get(_model_of(entrant).provider_id, 0)) > 0
+        if (most := min(total, wanted.get(_model_of(entrant).provider_id, 0), allowed.get(pk, 0))) > 0
     ]
     if not asked:
         return []

@@ -5,17 +5,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import Sum
+import msgspec
+from django.db import connection
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from battles.models import Call
 from battles.worker.call_slots import is_limited
+from benchmarks.entrants import calls_at_once
 from benchmarks.models import Entrant, Run, RunCount, RunItem
 from benchmarks.scores import CheckSet
+from benchmarks.sql import read_sql
 from benchmarks.worker import pace
 from benchmarks.worker.fairness import max_min_shares
 from benchmarks.worker.store import RunFacts
-from models_registry.models import Breaker, LanguageModel, Provider
+from models_registry.models import LanguageModel, Provider
 
 # A person's call that waits for longer stops a background call to a free model.
 PREEMPT_AFTER = timedelta(seconds=0.5)
@@ -32,7 +36,12 @@ class Plan:
     shares: Mapping[int, int]
     # Providers with a limit and with free models: only there a call is stopped for a person's.
     preemptible: frozenset[int]
-    has_unavailable_models: bool = False
+    # Ids of entrants.
+    left_out: frozenset[int] = frozenset()
+    # Why nothing is asked any more of any unfinished entrant, or "".
+    pause_reason: str = ""
+    # The others are halted.
+    waits_for_inactive: bool = False
 
     def wanted(self, running: Mapping[int, int]) -> dict[int, int]:
         """Return how many more items to claim by provider id. running: this run's calls by provider id."""
@@ -45,10 +54,11 @@ def read_facts(run_id: int) -> RunFacts:
 
 
 def read_plan(run_id: int) -> Plan:
-    run = Run.objects.only("state").get(pk=run_id)
+    run, now = Run.objects.only("state").get(pk=run_id), timezone.now()
     entrants = Entrant.objects.filter(run=run_id, model__isnull=False)
-    asked = list(entrants.select_related("model__provider").prefetch_related("model__prices"))
-    models = {entrant.model for entrant in asked if entrant.model is not None}
+    known = list(entrants.select_related("model__provider").prefetch_related("model__prices", "counts"))
+    asked = {one.pk: one for one in known if one.is_active and calls_at_once(one, now) > 0}
+    models = {one.model for one in asked.values() if one.model is not None}
     providers = {model.provider_id: model.provider for model in models}
     paces = pace.read_paces(providers)
     demands = _demands(providers)
@@ -56,46 +66,48 @@ def read_plan(run_id: int) -> Plan:
         pk: max_min_shares(min(paces[pk], pace.room_at(provider)), demands[pk]).get(run_id, 0)
         for pk, provider in providers.items()
     }
-    available = _available_models(models)
+    unfinished = [one for one in known if any(count.n and count.state in RunItem.TO_ASK for count in one.counts.all())]
+    halted = [one.halted for one in unfinished if one.halted]
+    inactive = [one for one in unfinished if not one.halted and not one.is_active]
     return Plan(
         run.state,
-        {entrant.pk: entrant for entrant in asked if entrant.model_id in available},
+        asked,
         paces,
         shares,
         frozenset(model.provider_id for model in models if not model.is_paid and is_limited(model)),
-        len(available) < len(models),
+        frozenset(one.pk for one in known if one.left_out_at is not None),
+        pause_reason=halted[0] if halted and len(halted) == len(unfinished) else "",
+        waits_for_inactive=bool(inactive) and len(halted) + len(inactive) == len(unfinished),
     )
 
 
 def _demands(providers: Mapping[int, Provider]) -> dict[int, dict[int, int]]:
-    """Return by provider id the calls that each running run could make there at once."""
-    counts = (
-        RunCount.objects.filter(
-            entrant__run__state=Run.State.RUNNING,
-            entrant__model__provider__in=list(providers),
-            state__in=[RunItem.State.QUEUED, RunItem.State.ANSWERING],
-            n__gt=0,
-        )
-        .values_list("entrant__model__provider", "entrant__run", "entrant__run__concurrency")
-        .annotate(items=Sum("n"))
+    """Return by provider id the calls that each running run could make there now."""
+    now, demands = timezone.now(), defaultdict[int, dict[int, int]](dict)
+    entrants = Entrant.objects.filter(
+        run__state=Run.State.RUNNING, model__provider__in=list(providers), model__status=LanguageModel.Status.ACTIVE
     )
-    demands: dict[int, dict[int, int]] = defaultdict(dict)
-    for provider_id, run_id, concurrency, items in counts:
-        demands[provider_id][run_id] = min(items, concurrency)
+    asked = [one for one in entrants.select_related("run", "model") if calls_at_once(one, now) > 0]
+    answering = dict(
+        RunCount.objects.filter(entrant__in=asked, state=RunItem.State.ANSWERING).values_list("entrant", "n")
+    )
+    free = {
+        one.pk: max(0, min(calls_at_once(one, now), one.run.concurrency) - answering.get(one.pk, 0)) for one in asked
+    }
+    due = _due_items(free)
+    for one in asked:
+        if one.model is not None and (calls := answering.get(one.pk, 0) + due.get(one.pk, 0)):
+            runs = demands[one.model.provider_id]
+            runs[one.run_id] = min(runs.get(one.run_id, 0) + calls, one.run.concurrency)
     return demands
 
 
-def _available_models(models: set[LanguageModel]) -> set[int]:
-    """Return ids of models that are active and whose breakers are closed."""
-    breakers = list(Breaker.objects.open().values_list("model_id", "provider_id"))
-    open_models, open_providers = {pk for pk, _ in breakers}, {pk for _, pk in breakers}
-    return {
-        model.pk
-        for model in models
-        if model.status == LanguageModel.Status.ACTIVE
-        and model.pk not in open_models
-        and model.provider_id not in open_providers
-    }
+def _due_items(most: Mapping[int, int]) -> dict[int, int]:
+    """Return numbers of due items by entrant id, counted up to `most`."""
+    wanted = msgspec.json.encode([{"entrant_id": pk, "most": n} for pk, n in most.items()]).decode()
+    with connection.cursor() as cursor:
+        cursor.execute(read_sql("due_items.sql"), {"entrants": wanted})
+        return dict(cursor.fetchall())
 
 
 def providers_with_waiting_people(providers: frozenset[int]) -> set[int]:

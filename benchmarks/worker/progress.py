@@ -6,12 +6,13 @@ from datetime import timedelta
 from decimal import Decimal
 
 from django.db import transaction
-from django.db.models import Case, F, QuerySet, When
+from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.db.models.functions import Greatest, Now
 
 from battles.models import Call
 from battles.worker import call_store
-from benchmarks.models import ItemCall, Run, RunItem
+from benchmarks.entrants import let_go_on
+from benchmarks.models import Entrant, ItemCall, Run, RunItem
 from benchmarks.results import reports
 from benchmarks.worker.claims import ClaimedItem
 from models_registry.models.ledger import seconds_until_tomorrow
@@ -40,11 +41,10 @@ def _kept_or_now() -> Case:
 
 def finish(run_id: int) -> bool:
     """Move a run without unfinished items on to DONE; return whether a driver has nothing more to do for it."""
-    asked = [RunItem.State.QUEUED, RunItem.State.ANSWERING]
     with transaction.atomic():
         run = Run.objects.lock(run_id)
         if run.state == Run.State.RUNNING:
-            if RunItem.objects.filter(entrant__run=run_id, state__in=asked).exists():
+            if RunItem.objects.filter(entrant__run=run_id, state__in=RunItem.TO_ASK).exists():
                 return False
             run.state = Run.State.SCORING
             run.save(update_fields=["state"])
@@ -106,7 +106,8 @@ def requeue_expired(run_id: int) -> int:
         return 0
     calls = ItemCall.objects.filter(item__in=lost, fence=F("item__fence"))
     _close_lost(run, list(calls.values_list("call_id", flat=True)))
-    final = {pk for pk, attempt in lost.items() if attempt >= run.attempts}
+    asked = set(RunItem.objects.filter(pk__in=lost, entrant__left_out_at=None).values_list("pk", flat=True))
+    final = {pk for pk, attempt in lost.items() if attempt >= run.attempts and pk in asked}
     _requeue(run, lost.keys() - final)
     failed = {"state": RunItem.State.FAILED, "error": FailureCode.INTERRUPTED, "lease_until": None}
     RunItem.objects.filter(pk__in=final).update(**failed, finished_at=Now())
@@ -114,9 +115,14 @@ def requeue_expired(run_id: int) -> int:
 
 
 def _requeue(run: Run, items: Collection[int], **changes: object) -> None:
-    """Requeue items; those of a cancelled run are skipped."""
-    state = RunItem.State.SKIPPED if run.state == Run.State.CANCELLED else RunItem.State.QUEUED
-    RunItem.objects.filter(pk__in=items).update(state=state, lease_until=None, due_at=Now(), **changes)
+    """Requeue items; those of a cancelled run are skipped, those of entrants that are left out end."""
+    left_out = Q(entrant__in=Entrant.objects.filter(run=run, left_out_at__isnull=False))
+    otherwise = RunItem.State.SKIPPED if run.state == Run.State.CANCELLED else RunItem.State.QUEUED
+    RunItem.objects.filter(pk__in=items).update(
+        state=Case(When(left_out, then=Value(RunItem.State.LEFT_OUT)), default=Value(otherwise)),
+        finished_at=Case(When(left_out, then=Now()), default=F("finished_at")),
+        lease_until=None, due_at=Now(), **changes,
+    )  # fmt: skip
 
 
 def _close_lost(run: Run, calls: Collection[int]) -> None:
@@ -138,4 +144,8 @@ def waiting_until_today() -> QuerySet[Run]:
 
 
 def resume_after_midnight() -> None:
-    waiting_until_today().update(state=Run.State.RUNNING, reason="", day_wait_until=None, driven_until=None)
+    for run_id in waiting_until_today().order_by("pk").values_list("pk", flat=True):
+        resumed = {"state": Run.State.RUNNING, "reason": "", "day_wait_until": None, "driven_until": None}
+        with transaction.atomic():
+            if waiting_until_today().filter(pk=run_id).update(**resumed):
+                let_go_on(run_id)

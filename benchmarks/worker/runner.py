@@ -32,7 +32,7 @@ SCORING_TICK_S = 0.25
 SCORING_RETRY_S = 5.0
 PLAN_TTL_S = 1.0
 RENEWAL_INTERVAL_S = 2.5
-# A run pauses if for so long nothing is asked and a model is inactive or has an open breaker.
+# A run pauses if for so long nothing is asked because a model is inactive.
 MAX_STANDSTILL_S = 1800.0
 # Drivers of this process by run; a task that arrives twice finds the first.
 _drivers: dict[int, "RunDriver"] = {}
@@ -64,6 +64,7 @@ class RunDriver:
         self._stopping = threading.Event()
         self._lag = LoopLag()
         self._wake = asyncio.Event()
+        self._pause_reason = ""
         self._claiming: asyncio.Task[Claim] | None = None
         # A task for the run arrived after this driver last looked for work.
         self.is_called_again = False
@@ -90,14 +91,14 @@ class RunDriver:
     async def _claim_until_done(self) -> None:
         planned_at = progressed_at = time.monotonic()
         while True:
-            if time.monotonic() - planned_at > PLAN_TTL_S:
+            if time.monotonic() - planned_at > PLAN_TTL_S or self._commit.has_changed_entrants:
+                self._commit.has_changed_entrants = False
                 self._plan, planned_at = await run_in_db_with_retry(plan.read_plan, self._run_id), time.monotonic()
                 self._commit.paces = self._plan.paces
-            if self._plan.state == Run.State.CANCELLED:
-                self._stop_all()
-            elif self._commit.pause_reason:
-                await run_in_db_with_retry(progress.pause, self._run_id, self._commit.pause_reason)
-                self._commit.pause_reason = ""
+            self._stop_unwanted()
+            if self._pause_reason:
+                await run_in_db_with_retry(progress.pause, self._run_id, self._pause_reason)
+                self._pause_reason = ""
                 planned_at = 0.0
             self._wake.clear()
             goes_on = self._plan.state == Run.State.RUNNING and await self._claim()
@@ -105,8 +106,10 @@ class RunDriver:
                 progressed_at = time.monotonic()
             elif await self._finish():
                 return
-            elif self._plan.has_unavailable_models and time.monotonic() - progressed_at > MAX_STANDSTILL_S:
-                self._commit.pause_reason = Run.Reason.MODELS_AWAY
+            elif self._plan.pause_reason:
+                self._pause_reason = self._plan.pause_reason
+            elif self._plan.waits_for_inactive and time.monotonic() - progressed_at > MAX_STANDSTILL_S:
+                self._pause_reason = Run.Reason.MODELS_AWAY
             await self._preempt_for_people()
             with suppress(TimeoutError):
                 async with asyncio.timeout(TICK_S if self._running else IDLE_TICK_S):
@@ -140,7 +143,7 @@ class RunDriver:
         for item in claim.items:
             self._running[item.item_id] = (item, asyncio.create_task(self._answer(item)))
         if claim.pause_reason:
-            self._commit.pause_reason = claim.pause_reason
+            self._pause_reason = claim.pause_reason
         if claim.reused:
             streaming.publish_soon(self._run_id, list(claim.reused))
         if (claim.items or claim.reused) and not claim.is_short:
@@ -165,9 +168,11 @@ class RunDriver:
         if self._running.pop(item.item_id, None) is not None:
             self._commit.put(Ended(item, result, is_preempted))
 
-    def _stop_all(self) -> None:
-        for _, task in self._running.values():
-            task.cancel()
+    def _stop_unwanted(self) -> None:
+        """Stop the calls of a cancelled run, and of entrants that are left out."""
+        for item, task in self._running.values():
+            if self._plan.state == Run.State.CANCELLED or item.entrant.pk in self._plan.left_out:
+                task.cancel()
 
     async def _preempt_for_people(self) -> None:
         """Stop the youngest call to a free model wherever a person waits."""

@@ -18,7 +18,8 @@ from django.db.models import F
 from battles.worker import call_store
 from battles.worker.calls import CallResult
 from benchmarks import streaming
-from benchmarks.models import Run, RunItem
+from benchmarks.entrants import CHANGING, SETUP_FAILURES, note_ends
+from benchmarks.models import Entrant, Run, RunItem
 from benchmarks.scores import CaseFacts, CheckSet, ScoredItem
 from benchmarks.scoring.ports import ScoredAnswer
 from benchmarks.sql import read_sql
@@ -50,8 +51,8 @@ TRANSIENT = {
 }
 MAX_EMPTY_ATTEMPTS = 2
 MAX_BACKOFF_S, MAX_RETRY_AFTER_S = 60.0, 3600.0
-# Problems of a key pause the run: every further call would fail.
-KEY_FAILURES = {FailureCode.REFUSED_KEY, FailureCode.NO_KEY}
+# They are a provider's, also without a call.
+_KEY_FAILURES = {FailureCode.REFUSED_KEY, FailureCode.NO_KEY}
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ def may_retry(error: FailureCode, attempt: int, attempts: int) -> bool:
     """Return whether an item that failed in this attempt (from 1) is asked again."""
     if error is FailureCode.EMPTY:
         return attempt < min(MAX_EMPTY_ATTEMPTS, attempts)
-    return error in TRANSIENT and attempt < attempts
+    return (error in TRANSIENT or error in SETUP_FAILURES) and attempt < attempts
 
 
 def _delay_s(attempt: int, retry_after: float | None) -> float:
@@ -140,17 +141,20 @@ def _delay_s(attempt: int, retry_after: float | None) -> float:
 
 
 @transaction.atomic
-def store_group(run: RunFacts, group: Sequence[Ended], paces: Mapping[int, int]) -> str:
-    """Store ended calls; return the reason why the run must pause, or "". Each item's fence guards its own part.
+def store_group(run: RunFacts, group: Sequence[Ended], paces: Mapping[int, int]) -> bool:
+    """Store ended calls; return whether entrants changed. Each item's fence guards its own part.
 
     paces: as last read, by provider id.
     """
     cases = run.checks.read_cases({ended.item.case_id for ended in group})
     rows = [outcome_of(ended, run, cases[ended.item.case_id]) for ended in group]
     stored = Run.objects.lock(run.run_id)
-    if stored.state == Run.State.CANCELLED:  # nothing is asked again
-        for row in rows:
-            if row["state"] == RunItem.State.QUEUED:
+    entrants = Entrant.objects.in_bulk({ended.item.entrant.pk for ended in group})
+    for ended, row in zip(group, rows, strict=True):
+        if row["state"] in (RunItem.State.QUEUED, RunItem.State.SKIPPED):  # nothing is asked again
+            if entrants[ended.item.entrant.pk].left_out_at is not None:
+                row["state"] = RunItem.State.LEFT_OUT
+            elif stored.state == Run.State.CANCELLED:
                 row["state"] = RunItem.State.SKIPPED
     with connection.cursor() as cursor:
         cursor.execute(
@@ -163,8 +167,18 @@ def store_group(run: RunFacts, group: Sequence[Ended], paces: Mapping[int, int])
     if released:
         spent = sum(costs.values(), Decimal(0))
         Run.objects.filter(pk=run.run_id).update(reserved=F("reserved") - released, spent=F("spent") + spent)
+    changed = [entrant for entrant in entrants.values() if note_ends(entrant, _ends(group, entrant.pk))]
+    Entrant.objects.bulk_update(changed, CHANGING)
     pace.observe(_observed(group), known=paces)
-    return next((str(ended.result.error) for ended in group if ended.result.error in KEY_FAILURES), "")
+    return bool(changed)
+
+
+def _ends(group: Sequence[Ended], entrant_id: int) -> list[tuple[FailureCode | None, float | None]]:
+    return [
+        (ended.result.error, ended.result.retry_after)
+        for ended in group
+        if ended.item.entrant.pk == entrant_id and not ended.result.stopped
+    ]
 
 
 def _observed(group: Sequence[Ended]) -> dict[int, pace.Observed]:
@@ -194,7 +208,7 @@ def record_outcomes(group: Sequence[Ended]) -> None:
                     break
     for ended in group:
         error = ended.result.error
-        if error and error is not FailureCode.RATE_LIMITED and (ended.result.was_sent or error in KEY_FAILURES):
+        if error and error is not FailureCode.RATE_LIMITED and (ended.result.was_sent or error in _KEY_FAILURES):
             with transaction.atomic():
                 outcomes.record_outcome(ended.item.call.row.model, error, retry_after=ended.result.retry_after)
 
@@ -208,7 +222,8 @@ class GroupCommit:
         self._has_some, self._is_full = asyncio.Event(), asyncio.Event()
         # Items handed over and not stored yet.
         self.unstored: set[int] = set()
-        self.pause_reason = ""
+        # Since the plan was last read.
+        self.has_changed_entrants = False
 
     def put(self, ended: Ended) -> None:
         self._waiting.append(ended)
@@ -246,8 +261,7 @@ class GroupCommit:
         if not group:
             return
         try:
-            reason = await run_in_db_with_retry(_store_and_record, self._run, group, self.paces)
-            self.pause_reason = self.pause_reason or reason
+            self.has_changed_entrants |= await run_in_db_with_retry(_store_and_record, self._run, group, self.paces)
             streaming.publish_soon(self._run.run_id, [ended.item.item_id for ended in group])
         except Exception:
             logger.exception("%s answers of run %s were not stored", len(group), self._run.run_id)
@@ -256,10 +270,10 @@ class GroupCommit:
             self._stored.set()
 
 
-def _store_and_record(run: RunFacts, group: Sequence[Ended], paces: Mapping[int, int]) -> str:
-    reason = store_group(run, group, paces)
+def _store_and_record(run: RunFacts, group: Sequence[Ended], paces: Mapping[int, int]) -> bool:
+    has_changed_entrants = store_group(run, group, paces)
     try:
         record_outcomes(group)
     except Exception:  # of breakers only: the answers are stored
         logger.exception("outcomes of calls were not recorded")
-    return reason
+    return has_changed_entrants
