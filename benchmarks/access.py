@@ -6,6 +6,7 @@ from django.http import Http404
 
 from accounts.models import User
 from benchmarks.models import Run, RunReport, Template, TemplateVersion
+from benchmarks.results.reports import SO_FAR, report_so_far
 from common.text.numbers import parse_whole_number
 
 Person = User | AnonymousUser
@@ -100,6 +101,13 @@ def find_report(person: Person, run: Run, number: str) -> RunReport | None:
     if number:
         reports = reports.filter(number=_number_of_a_row(number))
     return reports.first()
+
+
+def find_report_or_so_far(person: Person, run: Run, number: str) -> RunReport | None:
+    """Return a stored report; by the number 0, or without any, the one so far."""
+    if number != str(SO_FAR) and (stored := find_report(person, run, number)):
+        return stored
+    return report_so_far(run) if number in ("", str(SO_FAR)) and owns(person, run) else None
 
 
 def _number_of_a_row(text: str) -> int:

@@ -11,7 +11,7 @@ Visibility = Literal["private", "site"]
 VersionState = Literal["draft", "frozen"]
 ErrorsCount = Literal["missing", "wrong"]
 RunState = Literal["preparing", "queued", "running", "paused", "scoring", "done", "failed", "cancelled"]
-ItemState = Literal["queued", "answering", "answered", "scored", "failed", "skipped"]
+ItemState = Literal["queued", "answering", "answered", "scored", "failed", "skipped", "left_out"]
 
 
 class TemplateMessagePayload(TypedDict):
@@ -142,7 +142,8 @@ class EstimatePayload(TypedDict):
 
 
 class EntrantPayload(TypedDict):
-    """Model with a prompt of the version. `counts`: numbers of items by state."""
+    """Model with a prompt of the version. `counts`: numbers of items by state. `failures`: in a row, the last one with
+    `error`. Nothing is asked before `next_try_at`, or if `is_halted` until the run is resumed."""
 
     id: int
     name: str
@@ -152,6 +153,11 @@ class EntrantPayload(TypedDict):
     parameters: JsonObject
     is_baseline: bool
     counts: dict[str, int]
+    failures: int
+    error: str
+    next_try_at: Moment | None
+    is_halted: bool
+    left_out_at: Moment | None
 
 
 class RunSummaryPayload(TypedDict):
@@ -183,11 +189,12 @@ class RunSummaryPayload(TypedDict):
 
 class RunPayload(RunSummaryPayload):
     """Run with its entrants. `problems` are of cases that cannot be asked. `waits`: reasons why items wait.
-    `stream_url` is null once the run has ended."""
+    `minutes_left` leaves out entrants that stand still. `stream_url` is null once the run has ended."""
 
     entrants: list[EntrantPayload]
     problems: list[str]
     waits: list[str]
+    minutes_left: int | None
     stream_url: str | None
 
 
@@ -265,11 +272,22 @@ class ItemDetailPayload(ItemPayload):
     log: list[ItemAttemptPayload]
 
 
+class LeftOutPayload(TypedDict):
+    """Entrant that was left out. `answers`, `items`: numbers."""
+
+    run: str
+    entrant: int
+    name: str
+    answers: int
+    items: int
+
+
 class RunReportPayload(TypedDict):
-    """Stored report of a run; docs/benchmarks-method.md describes `report`."""
+    """Report of a run; docs/benchmarks-method.md describes `report`. `number` is 0 for the answers so far."""
 
     number: int
     computed_at: Moment
+    left_out: list[LeftOutPayload]
     report: AnyJson
 
 
@@ -278,6 +296,7 @@ class ComparisonPayload(TypedDict):
 
     older: str
     newer: str
+    left_out: list[LeftOutPayload]
     comparison: AnyJson
 
 

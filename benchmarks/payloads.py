@@ -4,13 +4,26 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Literal, cast
 
+import msgspec
 from django.urls import reverse
 
 from accounts.actor import Actor
 from benchmarks import access, streaming
 from benchmarks.actions.importing import Look
 from benchmarks.estimates import Estimate
-from benchmarks.models import Case, CaseFile, Check, Entrant, Grade, Prompt, Run, RunItem, Template, TemplateVersion
+from benchmarks.models import (
+    Case,
+    CaseFile,
+    Check,
+    Entrant,
+    Grade,
+    Prompt,
+    Run,
+    RunItem,
+    RunReport,
+    Template,
+    TemplateVersion,
+)
 from benchmarks.payload_types import (
     CaseFilePayload,
     CasePayload,
@@ -26,7 +39,9 @@ from benchmarks.payload_types import (
     ItemPayload,
     ItemState,
     ItemTurnPayload,
+    LeftOutPayload,
     RunPayload,
+    RunReportPayload,
     RunState,
     RunSummaryPayload,
     TemplateCheckPayload,
@@ -39,10 +54,13 @@ from benchmarks.payload_types import (
     Visibility,
 )
 from benchmarks.queries.answers import ItemDetail, TurnReply
+from benchmarks.queries.left_out import LeftOut
 from benchmarks.queries.listing import ItemCounts
 from benchmarks.queries.run_progress import RunProgress
 from benchmarks.reporting.heat_map import HeatMap
 from benchmarks.reporting.power import Power
+from benchmarks.reporting.results import results_of
+from benchmarks.results.reports import payload_of
 from common.text.money import plain_decimal
 
 ITEM_ID_PREFIX = 22
@@ -194,6 +212,7 @@ def run_payload(progress: RunProgress, actor: Actor, person: access.Person) -> R
         "entrants": [_entrant(one.entrant, one.counts) for one in progress.entrants],
         "problems": run.detail.splitlines() if owns else [],
         "waits": progress.waits,
+        "minutes_left": progress.minutes_left,
         "stream_url": stream_url(run, actor),
     }
 
@@ -214,6 +233,35 @@ def _entrant(entrant: Entrant, counts: Mapping[str, int]) -> EntrantPayload:
         "parameters": entrant.parameters,
         "is_baseline": entrant.is_baseline,
         "counts": {state: n for state, n in counts.items() if n},
+        "failures": entrant.failures,
+        "error": entrant.failure,
+        "next_try_at": entrant.next_try_at,
+        "is_halted": bool(entrant.halted),
+        "left_out_at": entrant.left_out_at,
+    }
+
+
+def left_out_payload(run: Run, found: LeftOut) -> LeftOutPayload:
+    return {
+        "run": run.public_id,
+        "entrant": found.entrant.pk,
+        "name": str(found.entrant),
+        "answers": found.answers,
+        "items": found.items,
+    }
+
+
+def report_payload(report: RunReport) -> RunReportPayload:
+    numbers = payload_of(report)
+    return {
+        "number": report.number,
+        "computed_at": report.computed_at,
+        "left_out": [
+            left_out_payload(report.run, LeftOut(row.entrant, row.mean.scored, row.mean.planned))
+            for row in results_of(report.run, numbers).rows
+            if row.is_left_out
+        ],
+        "report": msgspec.to_builtins(numbers),
     }
 
 

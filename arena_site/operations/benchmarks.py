@@ -10,8 +10,7 @@ from django.utils import timezone
 from battles.models import Call
 from benchmarks.models import Entrant, ProviderPace, Run, RunCount, RunItem
 from benchmarks.queries.listing import ItemCounts, progress_of
-from benchmarks.queries.run_progress import obstacles_of
-from models_registry.models import LanguageModel
+from benchmarks.queries.run_progress import EntrantProgress, entrant_progress, reasons_to_wait
 
 MAX_RUNS = 20
 CALLS_WITHIN = timedelta(hours=1)
@@ -31,19 +30,15 @@ def live_runs() -> list[LiveRun]:
     runs = list(Run.objects.live().select_related("owner").order_by("pk")[:MAX_RUNS])
     if not runs:
         return []
-    waiting: dict[int, list[LanguageModel]] = defaultdict(list)
-    queued = RunCount.objects.filter(state=RunItem.State.QUEUED, n__gt=0).values("entrant")
-    entrants = Entrant.objects.filter(pk__in=queued, run__in=runs, run__state=Run.State.RUNNING)
-    for entrant in entrants.select_related("model__provider"):
-        if entrant.model is not None:
-            waiting[entrant.run_id].append(entrant.model)
-    obstacles = obstacles_of([model for models in waiting.values() for model in models])
+    entrants: dict[int, list[EntrantProgress]] = defaultdict(list)
+    for entrant in Entrant.objects.filter(run__in=runs).select_related("model").prefetch_related("counts"):
+        entrants[entrant.run_id].append(entrant_progress(entrant))
     progress = progress_of(runs)
     return [
         LiveRun(
             run,
             progress[run.pk],
-            [run.reason_sentence] if run.reason_sentence else obstacles.sentences(waiting[run.pk]),
+            [run.reason_sentence] if run.reason_sentence else reasons_to_wait(run, entrants[run.pk]),
         )
         for run in runs
     ]

@@ -1,6 +1,7 @@
 from benchmarks.actions.built_in import store_built_in_templates
 from benchmarks.actions.drafts import add_cases, create_template, save_cases, save_draft, start_draft, update_template
 from benchmarks.actions.grading import grade_item
+from benchmarks.actions.leaving_out import leave_out
 from benchmarks.actions.publishing import publish_run, withdraw_run
 from benchmarks.actions.rescoring import rescore_run
 from benchmarks.actions.runs import (
@@ -27,6 +28,7 @@ __all__ = [
     "delete_template",
     "freeze_version",
     "grade_item",
+    "leave_out",
     "pause_run",
     "pause_runs",
     "publish_run",

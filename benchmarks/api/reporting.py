@@ -17,11 +17,10 @@ from benchmarks.exports.formats import WRITERS
 from benchmarks.exports.responses import export_response
 from benchmarks.models import Run
 from benchmarks.payload_types import ComparisonPayload, HeatMapPayload, RunPayload, RunReportPayload
-from benchmarks.payloads import heat_map_payload, run_payload
+from benchmarks.payloads import heat_map_payload, left_out_payload, report_payload, run_payload
 from benchmarks.queries.run_progress import read_run_progress
 from benchmarks.reporting import run_changes
 from benchmarks.reporting.heat_map import read_heat_map
-from benchmarks.results.reports import payload_of
 from common.api_responses import PayloadResponse
 from common.errors import InvalidInput, NotFound
 from common.text.numbers import parse_whole_number
@@ -43,15 +42,10 @@ class RunReportViewSet(ViewSet):
         number = request.query_params.get("number", "")
         if number and parse_whole_number(number, max_digits=9) is None:
             raise InvalidInput(fields={"number": [_("A whole number.")]})
-        found = access.find_report(person_of(request), self.get_object(), number)
+        found = access.find_report_or_so_far(person_of(request), self.get_object(), number)
         if found is None:
             raise NotFound(_("The run has no such report."))
-        payload: RunReportPayload = {
-            "number": found.number,
-            "computed_at": found.computed_at,
-            "report": msgspec.to_builtins(payload_of(found)),
-        }
-        return PayloadResponse(payload)
+        return PayloadResponse(report_payload(found))
 
     @action(detail=True, methods=["get"])
     def compare(self, request: Request, public_id: str) -> PayloadResponse[ComparisonPayload]:
@@ -63,6 +57,7 @@ class RunReportViewSet(ViewSet):
         payload: ComparisonPayload = {
             "older": changes.older.public_id,
             "newer": changes.newer.public_id,
+            "left_out": [left_out_payload(one, found) for one, found in changes.left_out],
             "comparison": msgspec.to_builtins(changes.numbers),
         }
         return PayloadResponse(payload)

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 from django.http import HttpResponse
@@ -16,7 +17,13 @@ from benchmarks.actions import EntrantRequest
 from benchmarks.actions.run_limit import counted_run
 from benchmarks.api.items import read_items
 from benchmarks.api.people import actor_of, member_of, person_of, validated
-from benchmarks.api.serializers import ChangeRunSerializer, EstimatedRunSerializer, NewGradeSerializer, NewRunSerializer
+from benchmarks.api.serializers import (
+    ChangeRunSerializer,
+    EstimatedRunSerializer,
+    LeaveOutSerializer,
+    NewGradeSerializer,
+    NewRunSerializer,
+)
 from benchmarks.api.templates import find_version
 from benchmarks.errors import RunNotPossible
 from benchmarks.estimates import estimate
@@ -143,6 +150,15 @@ class RunViewSet(ViewSet):
     @idempotent
     def retry(self, request: Request, public_id: str) -> PayloadResponse[RunPayload]:
         return self._move(actions.retry_failed)
+
+    @action(detail=True, methods=["post"], url_path="leave-out")
+    @idempotent
+    def leave_out(self, request: Request, public_id: str) -> PayloadResponse[RunPayload]:
+        run, number = self.get_object(to_change=True), validated(LeaveOutSerializer(data=request.data))["entrant"]
+        entrant = run.entrants.filter(pk=number).first()
+        if entrant is None:
+            raise InvalidInput(fields={"entrant": [_("The run has no such entrant.")]})
+        return self._move(partial(actions.leave_out, entrant=entrant, by=member_of(request)))
 
     @action(detail=True, methods=["get"])
     def items(self, request: Request, public_id: str) -> PayloadResponse[ItemPagePayload]:

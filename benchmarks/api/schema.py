@@ -10,6 +10,7 @@ from benchmarks.api.serializers import (
     ChangeRunSerializer,
     ChangeTemplateSerializer,
     EstimatedRunSerializer,
+    LeaveOutSerializer,
     NewCasesSerializer,
     NewGradeSerializer,
     NewImportFileSerializer,
@@ -29,6 +30,7 @@ from uploads.errors import NoFile
 _SEARCH = Parameter("search", "Part of a name.", TEXT)
 _WHOSE = Parameter("whose", "Your own, or those of the whole site; both without it.", one_of("own", "site"))
 _NUMBER = {"type": "integer", "minimum": 1}
+_NUMBER_OR_ZERO = {"type": "integer", "minimum": 0}
 _PROMPTS = [{"messages": [{"role": "user", "template": "What is the capital of {{ country }}?"}]}]
 _CHECKS = [{"key": "names it", "scorer": "contains"}]
 _TEMPLATE = {"name": "Capitals", "prompts": _PROMPTS, "checks": _CHECKS}
@@ -146,6 +148,14 @@ OPERATIONS: Operations = {
         description="In the same run, within its budget.",
         refuses=(errors.WrongState, errors.RunNotPossible),
     ),
+    (RunViewSet, "leave_out"): Operation(
+        summary="Leave a model out of a run",
+        description="Nothing more is asked of `entrant`, the id of one of the run's `entrants`: its answers stay, its "
+        "other items end as `left_out`, and the run can finish. A run that had paused for it alone goes on.",
+        takes=LeaveOutSerializer,
+        example={"entrant": 12},
+        refuses=(errors.WrongState,),
+    ),
     (RunViewSet, "items"): Operation(
         summary="Items of a run",
         description="In a fixed order, without a count; `next` leads on.",
@@ -169,8 +179,9 @@ OPERATIONS: Operations = {
     ),
     (RunReportViewSet, "report"): Operation(
         summary="A run's report",
-        description="Computed once when the run is finished, and after new scores. It never changes.",
-        parameters=(Parameter("number", "The report's number; the newest without it.", _NUMBER),),
+        description="Computed once when the run is finished, and after new scores. It never changes. `number=0`, and "
+        "before there is one no number, is the report of the answers so far, of a run of yours that is under way.",
+        parameters=(Parameter("number", "The report's number; the newest without it.", _NUMBER_OR_ZERO),),
     ),
     (RunReportViewSet, "compare"): Operation(
         summary="A run against another one of its template",

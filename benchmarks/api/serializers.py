@@ -263,6 +263,12 @@ class ChangeRunSerializer(serializers.Serializer[None]):
     budget = serializers.DecimalField(max_digits=14, decimal_places=8, required=False)
 
 
+class LeaveOutSerializer(serializers.Serializer[None]):
+    """entrant: id in the run's `entrants`."""
+
+    entrant = serializers.IntegerField(min_value=1, max_value=2**63 - 1)
+
+
 class PublishSerializer(serializers.Serializer[None]):
     """number: of the report that others read; null for always the newest."""
 

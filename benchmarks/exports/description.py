@@ -1,4 +1,6 @@
 from benchmarks.models import Case, Entrant, Run
+from benchmarks.queries.left_out import read_left_out
+from benchmarks.results.item_rows import entrant_key
 from common.payload_types import JsonObject
 
 METHOD_TEXT = (
@@ -10,13 +12,16 @@ METHOD_TEXT = (
 
 def described_run(run: Run) -> JsonObject:
     version, checks = run.version, run.scoring_version
+    left_out = [
+        {"entrant": entrant_key(one.entrant), "answers": one.answers, "items": one.items} for one in read_left_out(run)
+    ]
     return {
         "run": run.public_id, "name": run.name, "state": run.state, "template": version.template.name,
         "version": version.number, "checks_version": checks.number, "version_digest": checks.digest,
         "errors_count": checks.errors_count, "relevant_difference": checks.relevant_difference,
         "repeats": run.repeats, "attempts": run.attempts,
         "concurrency": run.concurrency, "order_seed": run.order_seed, "budget": run.budget, "spent": run.spent,
-        "items": run.item_count, "started_at": run.started_at, "finished_at": run.finished_at,
+        "left_out": left_out, "items": run.item_count, "started_at": run.started_at, "finished_at": run.finished_at,
     }  # fmt: skip
 
 
@@ -26,6 +31,7 @@ def described_entrant(entrant: Entrant, key: str) -> JsonObject:
         "entrant": key, "label": entrant.label, "model": model.slug if model else entrant.imported,
         "name": model.name if model else entrant.imported, "upstream": model.upstream_name if model else "",
         "prompt": entrant.prompt.position, "parameters": entrant.parameters, "is_baseline": entrant.is_baseline,
+        "left_out_at": entrant.left_out_at,
     }  # fmt: skip
 
 

@@ -51,7 +51,14 @@ def _log(export: RunExport, entrant: Entrant, rows: Iterator[ItemRow]) -> Iterat
 def _head(export: RunExport, entrant: Entrant) -> JsonObject:
     run, key = export.run, entrant_key(entrant)
     version, started = run.version, run.started_at or run.created_at
-    metadata = {"entrant": key, "label": entrant.label, "prompt": entrant.prompt.position + 1, "run": run.name}
+    metadata: JsonObject = {
+        "entrant": key,
+        "label": entrant.label,
+        "prompt": entrant.prompt.position + 1,
+        "run": run.name,
+    }
+    if entrant.left_out_at is not None:
+        metadata["left_out_at"] = entrant.left_out_at
     if version.template.held_out:
         metadata["canary"] = CANARY.format(digest=version.digest)
     times = {"started_at": started, "completed_at": run.finished_at} if run.finished_at else {"started_at": started}

@@ -12,14 +12,15 @@ from django.utils.formats import time_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from battles.models import Call
-from benchmarks.models import Entrant, ProviderPace, Run, RunItem
+from benchmarks.actions.leaving_out import STATES as LEAVE_OUT_STATES
+from benchmarks.models import Entrant, Run, RunItem
 from models_registry.health.failure_messages import FAILURE_MESSAGES
-from models_registry.models import Breaker, LanguageModel
 
 LAST_FAILURES = 5
 # An estimate of the time left needs as many finished items.
 MIN_FINISHED = 10
+# A run that has just begun does not wait yet.
+SOON = timedelta(seconds=5)
 
 
 @dataclass
@@ -53,10 +54,55 @@ class EntrantProgress:
         return self.counts.get(RunItem.State.QUEUED, 0)
 
     @property
+    def left_out(self) -> int:
+        return self.counts.get(RunItem.State.LEFT_OUT, 0)
+
+    @property
+    def unfinished(self) -> int:
+        return self.waiting + self.answering
+
+    @property
+    def ended(self) -> int:
+        """Number of items since the run began or went on."""
+        return max(0, self.total - self.unfinished - self.entrant.ended_before)
+
+    @property
+    def moves(self) -> bool:
+        """Return whether the entrant has a pace."""
+        one = self.entrant
+        return self.ended > 0 and one.is_active and not (one.failures or one.halted or self.wait)
+
+    @property
+    def can_be_left_out(self) -> bool:
+        return self.unfinished > 0 and self.entrant.left_out_at is None and self.entrant.model is not None
+
+    @property
+    def wait(self) -> str:
+        """Return why nothing is asked, or ""."""
+        one = self.entrant
+        if one.left_out_at is not None or one.model is None:
+            return ""
+        if not one.is_active:
+            return _("%(name)s is not active.") % {"name": one}
+        found = {"entrant": one, "n": one.failures, "failure": failure_message(one.failure)}
+        if one.halted:
+            return _failed(one.failures) % found + " " + _("Nothing more is asked until the run is resumed.")
+        if one.next_try_at is None or one.next_try_at <= timezone.now():
+            return ""
+        found["time"] = time_format(timezone.localtime(one.next_try_at))
+        if not one.failures:
+            return _("%(entrant)s has asked to wait until %(time)s.") % found
+        return _failed(one.failures) % found + " " + _("The next try is at %(time)s.") % found
+
+    @property
     def segments(self) -> list[tuple[str, float, float]]:
         """Return class, start and width (per cent) of the bar's parts."""
         start, parts = 0.0, []
-        for name, n in (("done", self.answered), ("failed", self.failed + self.skipped), ("answering", self.answering)):
+        for name, n in (
+            ("done", self.answered),
+            ("failed", self.failed + self.skipped + self.left_out),
+            ("answering", self.answering),
+        ):
             width = round(100 * n / self.total, 2) if self.total else 0.0
             parts.append((name, round(start, 2), width))
             start += width
@@ -76,7 +122,11 @@ class RunProgress:
 
     @property
     def ended_calls(self) -> int:
-        return sum(one.answered + one.failed + one.skipped for one in self.entrants)
+        return sum(one.total - one.unfinished for one in self.entrants)
+
+    @property
+    def answered(self) -> int:
+        return sum(one.answered for one in self.entrants)
 
     @property
     def failed(self) -> int:
@@ -85,7 +135,12 @@ class RunProgress:
     @property
     def can_retry(self) -> bool:
         is_still = self.run.state in (Run.State.DONE, Run.State.CANCELLED, Run.State.PAUSED)
-        return is_still and any(one.failed or one.skipped for one in self.entrants)
+        asked = [one for one in self.entrants if one.entrant.left_out_at is None]
+        return is_still and any(one.failed or one.skipped for one in asked)
+
+    @property
+    def can_leave_out(self) -> bool:
+        return self.run.state in LEAVE_OUT_STATES and len(self.entrants) > 0
 
     @property
     def has_work(self) -> bool:
@@ -107,24 +162,44 @@ class RunProgress:
 
     @property
     def minutes_left(self) -> int | None:
-        """Return minutes at the pace so far; None if unknown."""
-        if self.run.state != Run.State.RUNNING or self.run.started_at is None or self.ended_calls < MIN_FINISHED:
+        """Return minutes at the pace so far, without entrants that stand still; None if unknown."""
+        began, moving = self.run.paced_from or self.run.started_at, [one for one in self._unfinished if one.moves]
+        if self.run.state != Run.State.RUNNING or began is None or not moving:
             return None
-        elapsed = (timezone.now() - self.run.started_at) / timedelta(minutes=1)
-        return max(1, round(elapsed * (self.total - self.ended_calls) / self.ended_calls))
+        if sum(one.ended for one in self.entrants) < MIN_FINISHED:
+            return None
+        elapsed = (timezone.now() - began) / timedelta(minutes=1)
+        return max(1, round(elapsed * max(one.unfinished / one.ended for one in moving)))
+
+    @property
+    def standing_still(self) -> list[Entrant]:
+        return [one.entrant for one in self._unfinished if not one.moves]
+
+    @property
+    def _unfinished(self) -> list[EntrantProgress]:
+        return [one for one in self.entrants if one.unfinished]
+
+
+def _failed(n: int) -> str:
+    return ngettext(
+        "%(n)d of this run’s calls to %(entrant)s failed: %(failure)s",
+        "%(n)d of this run’s calls to %(entrant)s failed in a row: %(failure)s", n,
+    )  # fmt: skip
 
 
 def read_run_progress(run: Run) -> RunProgress:
     """Return a run's progress; eight queries at most."""
-    entrants = list(run.entrants.select_related("model__provider", "prompt").prefetch_related("counts"))
-    progress = RunProgress(
-        run, [EntrantProgress(one, {count.state: count.n for count in one.counts.all()}) for one in entrants]
-    )
+    entrants = run.entrants.select_related("model", "prompt").prefetch_related("counts")
+    progress = RunProgress(run, [entrant_progress(one) for one in entrants])
     if progress.failed:
         _add_failures(progress)
-    if run.state == Run.State.RUNNING:
-        progress.waits = _reasons_to_wait(progress.entrants)
+    progress.waits = reasons_to_wait(run, progress.entrants)
     return progress
+
+
+def entrant_progress(entrant: Entrant) -> EntrantProgress:
+    """entrant: with model and counts."""
+    return EntrantProgress(entrant, {count.state: count.n for count in entrant.counts.all()})
 
 
 def failure_message(code: str) -> str:
@@ -147,51 +222,13 @@ def _add_failures(progress: RunProgress) -> None:
     progress.last_failures = [(item, failure_message(item.error)) for item in latest]
 
 
-def _reasons_to_wait(entrants: Sequence[EntrantProgress]) -> list[str]:
-    """Return sentences about models and providers that hold up items."""
-    waiting = [one.entrant.model for one in entrants if one.waiting and one.entrant.model is not None]
-    return obstacles_of(waiting).sentences(waiting) if waiting else []
-
-
-@dataclass(frozen=True)
-class Obstacles:
-    """open_models, open_providers: ids with an open breaker. people: calls under way or waiting, by provider id."""
-
-    open_models: set[int | None]
-    open_providers: set[int | None]
-    paces: list[ProviderPace]
-    people: Counter[int]
-
-    def sentences(self, waiting: Sequence[LanguageModel]) -> list[str]:
-        """Return what holds up the items of these models."""
-        providers = {model.provider_id: model.provider for model in waiting}
-        sentences = [
-            _("%(model)s failed several times and is left alone for a while.") % {"model": model}
-            for model in waiting
-            if model.pk in self.open_models or model.provider_id in self.open_providers
-        ]
-        for pace in self.paces:
-            if pace.provider_id in providers and pace.blocked_until and pace.blocked_until > timezone.now():
-                found = {
-                    "provider": providers[pace.provider_id],
-                    "time": time_format(timezone.localtime(pace.blocked_until)),
-                }
-                sentences.append(_("%(provider)s has asked to wait until %(time)s.") % found)
-        for provider_id, n in self.people.items():
-            if provider_id in providers:
-                sentence = ngettext(
-                    "%(n)d person’s call to %(provider)s comes first.",
-                    "%(n)d people’s calls to %(provider)s come first.", n,
-                )  # fmt: skip
-                sentences.append(sentence % {"n": n, "provider": providers[provider_id]})
-        return sentences
-
-
-def obstacles_of(models: Sequence[LanguageModel]) -> Obstacles:
-    providers = {model.provider_id for model in models}
-    opened = list(Breaker.objects.open().values_list("model_id", "provider_id"))
-    people = Call.objects.unfinished().exclude(purpose__in=Call.BACKGROUND).filter(model__provider__in=providers)
-    return Obstacles(
-        {pk for pk, _ in opened}, {pk for _, pk in opened}, list(ProviderPace.objects.filter(pk__in=providers)),
-        Counter(people.values_list("model__provider", flat=True)),
-    )  # fmt: skip
+def reasons_to_wait(run: Run, entrants: Sequence[EntrantProgress]) -> list[str]:
+    """Return why items wait, from the run's own calls: others would tell who answers in blind battles."""
+    if run.state not in (Run.State.RUNNING, Run.State.PAUSED):
+        return []
+    sentences = [one.wait for one in entrants if one.unfinished and one.wait]
+    is_driven = run.started_at is not None and timezone.now() - run.started_at > SOON
+    has_calls = any(one.answering for one in entrants) or run.state != Run.State.RUNNING
+    if is_driven and not has_calls and any(one.waiting and not one.wait for one in entrants):
+        sentences.append(_("Your run waits for room."))
+    return sentences

@@ -17,7 +17,7 @@ from benchmarks.models import Check, Prompt, Run, RunReport
 from benchmarks.reporting.power import power_sentence
 from benchmarks.reporting.results import ResultRow, Results, results_of
 from benchmarks.results.item_rows import entrant_key
-from benchmarks.results.reports import payload_of
+from benchmarks.results.reports import SO_FAR, payload_of
 from benchmarks.statistics.payload import Mean, Pair, PassRate, ReportPayload, TagMean
 
 _STYLES = Path(settings.BASE_DIR) / "static/css/benchmark_report.css"
@@ -54,6 +54,10 @@ class Report:
     tags: list[tuple[str, TagMean]]
 
     @property
+    def is_so_far(self) -> bool:
+        return self.number == SO_FAR
+
+    @property
     def total_cost(self) -> Decimal:
         """Return US dollars, lost calls included."""
         return Decimal(str(sum(one.cost + one.lost_cost for one in self.numbers.usage)))
@@ -83,8 +87,8 @@ def chart_x(share: float) -> float:
 
 
 def read_run_report(run: Run, person: Person, number: str = "") -> Report | None:
-    """Return the run's newest report, or another one, as this person may see it; None if there is none."""
-    stored = access.find_report(person, run, number)
+    """Return the run's newest report, another one or one so far, as this person may see it; None if there is none."""
+    stored = access.find_report_or_so_far(person, run, number)
     return None if stored is None else _report(run, stored, person)
 
 
@@ -98,7 +102,7 @@ def _report(run: Run, stored: RunReport, person: Person) -> Report:
         number=stored.number,
         computed_at=stored.computed_at,
         numbers=numbers,
-        results=results_of(run, numbers, labels),
+        results=results_of(run, numbers, labels, is_so_far=stored.number == SO_FAR),
         power=power_sentence(numbers, labels),
         prompts=list(run.version.prompts.all()) if shows_contents else [],
         checks=list(stored.version.checks.all()),

@@ -27,6 +27,10 @@ class ResultRow:
     usage: EntrantUsage
 
     @property
+    def is_left_out(self) -> bool:
+        return self.entrant.left_out_at is not None and self.mean.scored + self.mean.unscored < self.mean.planned
+
+    @property
     def range(self) -> str:
         if self.rank is None:
             return "–"
@@ -49,7 +53,9 @@ def read_results(run: Run, number: int | None = None) -> Results:
     return results_of(run, read_report(run, number))
 
 
-def results_of(run: Run, report: ReportPayload, labels: Mapping[str, str] | None = None) -> Results:
+def results_of(
+    run: Run, report: ReportPayload, labels: Mapping[str, str] | None = None, *, is_so_far: bool = False
+) -> Results:
     """Return a report's results. labels: of entrants by key; without them, their names."""
     entrants = {entrant_key(entrant): entrant for entrant in run.entrants.select_related("model", "prompt")}
     labels = labels or {key: str(entrant) for key, entrant in entrants.items()}
@@ -62,7 +68,8 @@ def results_of(run: Run, report: ReportPayload, labels: Mapping[str, str] | None
     ]
     rows.sort(key=lambda row: (row.rank is None, -(row.mean.mean.value or 0.0), row.entrant.position))
     has_scores = any(row.mean.mean.value is not None for row in rows)
-    return Results(rows, list(_warnings(run, report, rows, has_scores=has_scores)), has_scores, report, labels)
+    warnings = _warnings(run, report, rows, has_scores=has_scores, is_so_far=is_so_far)
+    return Results(rows, list(warnings), has_scores, report, labels)
 
 
 def _saved(run: Run) -> Decimal:
@@ -71,10 +78,18 @@ def _saved(run: Run) -> Decimal:
     return reused.aggregate(cost=Sum("reply__call__cost"))["cost"] or Decimal(0)
 
 
-def _warnings(run: Run, report: ReportPayload, rows: list[ResultRow], *, has_scores: bool) -> Iterator[str]:
+def _warnings(
+    run: Run, report: ReportPayload, rows: list[ResultRow], *, has_scores: bool, is_so_far: bool
+) -> Iterator[str]:
     if run.state == Run.State.CANCELLED:
         yield _("The run was cancelled: its numbers are of a part of the items.")
-    if not has_scores:
+    if is_so_far:
+        yield _("The run is under way: these numbers are of the answers so far.")
+    for row in rows:
+        if row.is_left_out:
+            found = {**format_numbers(scored=row.mean.scored, planned=row.mean.planned), "entrant": row.label}
+            yield _("%(entrant)s was left out of the run, with %(scored)s of %(planned)s scores.") % found
+    if not has_scores and not is_so_far:
         yield _("No answer has a score. Check the checks of the template.")
         return
     if report.clusters < FEW_CASES:
@@ -91,7 +106,7 @@ def _warnings(run: Run, report: ReportPayload, rows: list[ResultRow], *, has_sco
         )  # fmt: skip
         yield sentence % {**format_numbers(n=reused), "cost": rounded_dollars(_saved(run))}
     for row in rows:
-        if not row.mean.is_complete:
+        if not (row.mean.is_complete or row.is_left_out or is_so_far):
             found = {**format_numbers(scored=row.mean.scored, planned=row.mean.planned), "entrant": row.label}
             yield _("%(entrant)s has %(scored)s of %(planned)s scores, and no rank.") % found
     unscored = sum(row.mean.unscored for row in rows)

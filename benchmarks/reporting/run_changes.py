@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.translation import gettext as _
 
 from benchmarks.access import Person, readable_runs
 from benchmarks.models import Case, Entrant, Run, RunReport
+from benchmarks.queries.left_out import LeftOut, read_left_out
 from benchmarks.results.item_rows import entrant_key
 from benchmarks.statistics.payload import EntrantComparison, RunComparison
+from common.text.numbers import format_numbers
 
 LISTED_RUNS = 50
 LISTED_CASES = 50
@@ -45,6 +48,15 @@ class RunChanges:
     newer: Run
     numbers: RunComparison
     entrants: list[EntrantChange]
+    left_out: list[tuple[Run, LeftOut]]
+
+    @property
+    def left_out_sentences(self) -> list[str]:
+        sentence = _("%(entrant)s was left out of the run “%(run)s”, with %(answers)s of %(items)s answers.")
+        return [
+            sentence % {"entrant": one.entrant, "run": run, **format_numbers(answers=one.answers, items=one.items)}
+            for run, one in self.left_out
+        ]
 
     @property
     def reused_cases(self) -> int:
@@ -69,7 +81,8 @@ def read_changes(run: Run, other: Run) -> RunChanges:
         EntrantChange(entrants[one.newer], one, _cases(one.broken, ids), _cases(one.mended, ids))
         for one in numbers.entrants
     ]
-    return RunChanges(older, newer, numbers, changes)
+    left_out = [(one, found) for one in (older, newer) for found in read_left_out(one)]
+    return RunChanges(older, newer, numbers, changes, left_out)
 
 
 def _cases(keys: Sequence[str], ids: Mapping[str, int]) -> list[ChangedCase]:

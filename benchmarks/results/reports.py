@@ -1,8 +1,17 @@
+from functools import lru_cache
+
 import msgspec
 from django.db import transaction
+from django.utils import timezone
 
 from benchmarks.models import Run, RunReport
 from benchmarks.statistics.payload import ReportPayload
+from common.cache import TTLCached
+
+# Number of a report that is not stored.
+SO_FAR = 0
+# A report of 100,000 items takes a second, and is then 20 seconds old at most.
+MIN_SO_FAR_TTL_S, ITEMS_PER_SO_FAR_S = 5.0, 5_000
 
 
 def compute_report(run: Run) -> ReportPayload:
@@ -32,6 +41,28 @@ def read_report(run: Run, number: int | None = None) -> ReportPayload:
         return payload_of(stored.get(number=number))
     newest = stored.first()
     return compute_report(run) if newest is None else payload_of(newest)
+
+
+def report_so_far(run: Run) -> RunReport | None:
+    """Return an unstored report, seconds old, of a run under way; None for others."""
+    if run.state not in (Run.State.RUNNING, Run.State.PAUSED, Run.State.SCORING) or not run.item_count:
+        return None
+    cached = _so_far(run.pk)
+    cached.ttl_s = max(MIN_SO_FAR_TTL_S, run.item_count / ITEMS_PER_SO_FAR_S)
+    return cached()
+
+
+@lru_cache(maxsize=64)
+def _so_far(run_id: int) -> TTLCached[RunReport]:
+    def compute() -> RunReport:
+        run = Run.objects.select_related("version__template", "checks_version").get(pk=run_id)
+        found = compute_report(run)
+        return RunReport(
+            run=run, number=SO_FAR, version=run.scoring_version, digest=found.digest, method=found.method,
+            payload=msgspec.to_builtins(found), computed_at=timezone.now(),
+        )  # fmt: skip
+
+    return TTLCached(compute, ttl_s=MIN_SO_FAR_TTL_S)
 
 
 def payload_of(report: RunReport) -> ReportPayload:

@@ -128,6 +128,8 @@ class _Item(msgspec.Struct, frozen=True):
 def _kind(row: ItemRow) -> Kind:
     if row.error in WRONG_ERRORS:
         return Kind.WRONG
+    if row.state in {"queued", "answering", "left_out"}:
+        return Kind.NOT_ASKED
     return Kind.SCORED if row.state in {"answered", "scored"} else Kind.MISSING
 
 

@@ -7,7 +7,7 @@ import msgspec
 
 from benchmarks.statistics.headers import ErrorsCount
 
-ItemState = Literal["queued", "answering", "answered", "scored", "failed", "skipped"]
+ItemState = Literal["queued", "answering", "answered", "scored", "failed", "skipped", "left_out"]
 # Errors of the model. Every other one is of the infrastructure, and the score is missing.
 WRONG_ERRORS = frozenset({"empty", "not_extracted", "filtered", "answer_too_long", "tool_calls"})
 NOT_EXTRACTED = "not_extracted"

@@ -13,12 +13,14 @@ Kinds = NDArray[np.int8]
 
 
 class Kind(IntEnum):
-    """State of an item's score. WRONG: failed by the model, counted as 0; MISSING: failed by the infrastructure."""
+    """State of an item's score. WRONG: failed by the model, counted as 0; MISSING: failed by the infrastructure;
+    NOT_ASKED: not yet, or left out, and never counted as 0."""
 
     SCORED = 0
     WRONG = 1
     MISSING = 2
     UNSCORED = 3
+    NOT_ASKED = 4
 
 
 @dataclass(frozen=True)

@@ -79,10 +79,14 @@ def _report_or_404(request: PageRequest, public_id: str) -> document.Report:
 
 @require_safe
 def report(request: PageRequest, public_id: str) -> HttpResponse:
-    """Show a run's report, to be read or printed."""
+    """Show a run's report, to be read or printed; to htmx, only its results."""
     found = _report_or_404(request, public_id)
+    if request.htmx:
+        shown = {"results": found.results, "is_so_far": found.is_so_far}
+        return render(request, "benchmarks/results.html", shown)
     context = {
         "run": found.run, "report": found, "owns": access.owns(request.user, found.run),
+        "is_stored": not found.is_so_far,
         "is_readable": access.readable_runs(request.user).filter(pk=found.run.pk).exists(),
         "reports": access.readable_reports(request.user, found.run).order_by("number").defer("payload"),
         "publish_form": PublishForm(run=found.run, shown=found.number),

@@ -6,7 +6,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -19,10 +19,11 @@ from benchmarks.queries.run_progress import read_run_progress
 from benchmarks.reporting.grades import read_run_grades
 from benchmarks.reporting.power import power_sentence
 from benchmarks.reporting.results import read_results
-from benchmarks.views.pages import PageRequest, redirect_to
+from benchmarks.views.pages import PageRequest, member_of, redirect_to
 from common import sse
 from common.errors import ArenaError
 from common.text.money import plain_decimal
+from common.text.numbers import parse_whole_number
 
 MOVES: dict[str, Callable[[Run], Run]] = {
     "start": actions.start_run,
@@ -58,6 +59,8 @@ def _page(request: PageRequest, run: Run, form: BudgetForm | None = None, *, sta
         "after": streaming.position_now(),
         "budget_form": form or BudgetForm(initial={"to": run.budget and plain_decimal(run.budget)}),
     }
+    if progress.answered and run.state in (Run.State.RUNNING, Run.State.PAUSED, Run.State.SCORING):
+        context["shows_so_far"] = context["owns"]
     if run.state in (Run.State.DONE, Run.State.CANCELLED) and progress.ended_calls:
         context |= _results(request, run)
         newest = _newest_version(request, run)
@@ -91,15 +94,20 @@ def _newest_version(request: PageRequest, run: Run) -> TemplateVersion | None:
 @login_required
 @require_POST
 def move(request: PageRequest, public_id: str, move: str) -> HttpResponse:
-    """Change a run's state; show a refusal on its page."""
+    """Change a run's state, or leave an entrant out; show a refusal on its page."""
     run = access.get_run_or_404(request.user, public_id, to_change=True)
-    if move not in MOVES and move != "rescore":
-        raise Http404
     try:
         if move == "rescore":
             actions.rescore_run(run, _newest_version(request, run))
-        else:
+        elif move == "leave-out":
+            number = parse_whole_number(request.POST.get("entrant", "")) or 0
+            entrant = get_object_or_404(run.entrants.select_related("model", "prompt"), pk=number)
+            actions.leave_out(run, entrant, by=member_of(request))
+            messages.success(request, _("%(entrant)s is left out. Its answers stay.") % {"entrant": entrant})
+        elif move in MOVES:
             MOVES[move](run)
+        else:
+            raise Http404
     except ArenaError as refusal:
         reasons = [reason for lines in (refusal.fields or {}).values() for reason in lines]
         messages.error(request, " ".join([refusal.detail, *reasons[:SHOWN_REASONS]]))

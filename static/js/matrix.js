@@ -5,7 +5,7 @@ let stream = null;
 
 function sign(state, score, passed) {
   if (state === "failed") return "failed";
-  if (state === "skipped") return "none";
+  if (state === "skipped" || state === "left_out") return "none";
   if (state !== "scored") return null;
   if (score === null) return "unscored";
   if (passed === true) return "right";

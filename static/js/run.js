@@ -50,7 +50,7 @@ function show({ state, entrants }) {
   let finished = 0;
   let failed = 0;
   for (const [entrant, counts] of Object.entries(entrants)) {
-    finished += sum(counts, "scored", "answered", "failed", "skipped");
+    finished += sum(counts, "scored", "answered", "failed", "skipped", "left_out");
     failed += sum(counts, "failed");
     showEntrant(live().querySelector(`[data-entrant="${CSS.escape(entrant)}"]`), counts);
   }
@@ -72,7 +72,7 @@ function showEntrant(row, counts) {
   const total = Object.values(counts).reduce((all, n) => all + n, 0);
   let start = 0;
   for (const name of ["done", "failed", "answering"]) {
-    const n = name === "failed" ? shown.failed + sum(counts, "skipped") : shown[name];
+    const n = name === "failed" ? shown.failed + sum(counts, "skipped", "left_out") : shown[name];
     const width = total ? (100 * n) / total : 0;
     const part = row.querySelector(`rect.${name}`);
     part.setAttribute("x", start);
@@ -100,6 +100,7 @@ async function refresh() {
   clearTimeout(refreshTimer);
   refreshTimer = null;
   if (live().contains(document.activeElement) && document.activeElement.matches("input")) return; // being filled in
+  if (live().querySelector(".leave-out[open]")) return refreshIn(POLL_MS); // being decided
   const wasLost = live().classList.contains("is-lost");
   await htmx.ajax("GET", live().dataset.page, { target: "#live", swap: "outerHTML" }).catch(() => {});
   live().classList.toggle("is-lost", wasLost);

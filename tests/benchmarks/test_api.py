@@ -1,5 +1,6 @@
 """The API of benchmarks: bad input, held-out contents, idempotency (access: tests/arena_site/security)."""
 
+import json
 from typing import Any
 
 import pytest
@@ -7,8 +8,13 @@ from django.test import Client
 
 from accounts.actor import Actor
 from accounts.models import ApiToken, AuditEntry, Scope
+from benchmarks.actions import leave_out
+from benchmarks.exports.formats import WRITERS
+from benchmarks.exports.source import RunExport
 from benchmarks.models import Case, Run, Template, TemplateVersion
+from benchmarks.results.item_rows import item_rows
 from benchmarks.results.reports import compute_report, store_report
+from benchmarks.statistics.recompute import recompute
 from models_registry.models import LanguageModel, Price
 from tests import make
 from tests.benchmarks import samples
@@ -203,6 +209,70 @@ def test_run_is_started_once_and_changed(member: Actor, sample: Sample):
     assert send(client, f"{path}cancel/", {}).json()["state"] == "cancelled"
     assert send(client, f"{path}cancel/", {}).status_code == 409
     assert client.get(f"{API}/{path}stream/").status_code == 404
+
+
+def test_model_is_left_out_by_the_owner_alone(member: Actor, models: list[LanguageModel], sample: Sample):
+    run = samples.live_run(member.user, sample.run.version, models)
+    bob, path = run.entrants.get(model=models[1]), f"runs/{run.public_id}/leave-out/"
+    samples.answer(bob.items.earliest("pk"), "Paris", is_right=True)
+    client, reader = program(member), program(make.member())
+    assert send(reader, path, {"entrant": bob.pk}).status_code == 404
+    assert send(client, path, {"entrant": sample.item.entrant_id}).json()["fields"].keys() == {"entrant"}
+    assert send(client, path, {}).status_code == 400
+    assert [send(client, path, {"entrant": bob.pk}).status_code for _ in range(2)] == [200, 200]
+    shown = client.get(f"{API}/runs/{run.public_id}/").json()
+    [ada, left_out] = shown["entrants"]
+    assert (ada["left_out_at"], left_out["counts"]) == (None, {"scored": 1, "left_out": 7})
+    assert left_out["left_out_at"] is not None
+    assert AuditEntry.objects.get().action == "leave out of run"
+    of_bob = f"{API}/runs/{run.public_id}/items/?state=left_out"
+    assert {item["entrant"] for item in client.get(of_bob).json()["results"]} == {bob.pk}
+    refused = send(client, f"runs/{sample.run.public_id}/leave-out/", {"entrant": sample.item.entrant_id})
+    assert (refused.status_code, refused.json()["code"]) == (409, "wrong_state")
+    assert "while the run is under way" in refused.json()["detail"]
+
+
+def test_report_so_far_is_the_owners_and_has_no_number(member: Actor, models: list[LanguageModel], sample: Sample):
+    run = samples.live_run(member.user, sample.run.version, models)
+    for item in run.items.filter(case=sample.item.case_id).select_related("entrant__model", "run"):
+        samples.answer(item, "Paris", is_right=True)
+    path = f"{API}/runs/{run.public_id}/report/"
+    client = program(member)
+    found = client.get(path).json()
+    assert found == client.get(f"{path}?number=0").json()
+    assert (found["number"], found["left_out"]) == (0, [])
+    assert [mean["scored"] for mean in found["report"]["metrics"][0]["means"]] == [1, 1]
+    assert client.get(f"{path}?number=1").status_code == 404
+    Run.objects.filter(pk=run.pk).update(published_at=run.created_at)
+    assert program(make.member()).get(path).status_code == 404
+    assert client.get(f"{API}/runs/{sample.run.public_id}/report/?number=0").status_code == 404
+
+
+def test_reports_and_comparisons_name_who_was_left_out(member: Actor, models: list[LanguageModel], sample: Sample):
+    run = samples.live_run(member.user, sample.run.version, models)
+    for item in run.items.filter(entrant__model=models[0]).select_related("entrant__model", "run"):
+        samples.answer(item, "Paris", is_right=True)
+    bob = run.entrants.get(model=models[1])
+    leave_out(run, bob, by=member.user)
+    Run.objects.filter(pk=run.pk).update(state="done")
+    run.refresh_from_db()
+    store_report(run, compute_report(run))
+    client, path = program(member), f"{API}/runs/{run.public_id}"
+    expected = [{"run": run.public_id, "entrant": bob.pk, "name": "Model bob", "answers": 0, "items": 8}]
+    assert client.get(f"{path}/report/").json()["left_out"] == expected
+    assert client.get(f"{path}/compare/?with={sample.run.public_id}").json()["left_out"] == expected
+    exported = json.loads(b"".join(WRITERS["json"](RunExport(run))))
+    assert exported["run"]["left_out"] == [{"entrant": "001", "answers": 0, "items": 8}]
+    assert [item["state"] for item in exported["items"]] == ["scored"] * 8 + ["left_out"] * 8
+    for ending, write in WRITERS.items():
+        assert b"".join(write(RunExport(run))), ending
+    assert compute_report(run) == recompute(item_rows(run))
+    browser, pages = make.browser(member), f"/benchmarks/r/{run.public_id}"
+    sentence = "Model bob was left out of the run, with 0 of 8 scores."
+    for page in ("/", "/report/", "/report.html"):
+        assert sentence in browser.get(pages + page).text
+    compared = browser.get(f"{pages}/compare/?with={sample.run.public_id}")
+    assert "was left out of the run “Under way”, with 0 of 8 answers." in compared.text
 
 
 def test_items_are_filtered_and_paged(member: Actor, sample: Sample):

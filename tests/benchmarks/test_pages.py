@@ -270,6 +270,50 @@ def test_run_page_shows_progress_and_moves(member: Actor, browser: Client, model
     assert browser.post(f"{address}do/cancel/", follow=True).context["run"].state == "cancelled"
 
 
+def test_run_under_way_shows_results_so_far(member: Actor, browser: Client, models: list[LanguageModel]):
+    sample = samples.sample(member.user, models)
+    run = samples.live_run(member.user, sample.run.version, models)
+    address = f"/benchmarks/r/{run.public_id}/"
+    assert "so-far" not in browser.get(address).text
+    for item in run.items.filter(case=sample.item.case_id).select_related("entrant__model", "run"):
+        samples.answer(item, "Paris", is_right=True)
+    assert f'hx-get="{address}report/?number=0"' in browser.get(address).text
+    part = browser.get(f"{address}report/?number=0", headers={"HX-Request": "true"}).text
+    assert "Results so far" in part
+    assert "<html" not in part
+    report = browser.get(f"{address}report/?number=0").text
+    assert "these numbers are of the answers so far" in report
+    assert "Who may read it" not in report  # there is nothing yet to publish
+    assert browser.get(f"{address}matrix/").status_code == 200
+
+
+def test_broken_model_is_left_out_on_the_page(member: Actor, browser: Client, models: list[LanguageModel]):
+    sample = samples.sample(member.user, models)
+    run = samples.live_run(member.user, sample.run.version, models)
+    address, bob = f"/benchmarks/r/{run.public_id}/", run.entrants.get(model=models[1])
+    Run.objects.filter(pk=run.pk).update(state="paused", reason="refused_key")
+    run.entrants.filter(pk=bob.pk).update(halted="refused_key", failures=1, failure="refused_key")
+    page = browser.get(address, headers={"Accept-Language": "fr"}).text
+    assert "Laisser ce modèle de côté" in page
+    page = browser.get(address).text
+    assert "1 of this run’s calls to" in page
+    assert "Nothing more is asked until the run is resumed." in page
+    assert f"Leave {bob} out" in page
+    other = make.browser(make.member())
+    assert other.post(f"{address}do/leave-out/", {"entrant": bob.pk}).status_code == 404
+    assert browser.post(f"{address}do/leave-out/", {"entrant": 0}).status_code == 404
+    assert browser.post(f"{address}do/leave-out/", {"entrant": sample.item.entrant_id}).status_code == 404
+    shown = browser.post(f"{address}do/leave-out/", {"entrant": bob.pk}, follow=True).text
+    assert f"{bob} is left out. Its answers stay." in shown
+    assert f"Leave {bob} out" not in shown
+    run.refresh_from_db()
+    assert run.state == "running"
+    Run.objects.filter(pk=run.pk).update(state="done")
+    ada = run.entrants.get(model=models[0])
+    refused = browser.post(f"{address}do/leave-out/", {"entrant": ada.pk}, follow=True).text
+    assert "A model can be left out while the run is under way." in refused
+
+
 def test_finished_run_shows_results_with_warnings(sample: Sample, browser: Client):
     page = browser.get(f"/benchmarks/r/{sample.run.public_id}/")
     first, second = page.context["results"].rows

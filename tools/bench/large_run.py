@@ -11,7 +11,7 @@ CASES, ENTRANTS = 10_000, 10
 ROWS = """
 INSERT INTO benchmarks_runcount (entrant_id, state, n)
 SELECT id, state, 0 FROM benchmarks_entrant,
-    unnest(ARRAY['queued', 'answering', 'answered', 'scored', 'failed', 'skipped']) AS state
+    unnest(ARRAY['queued', 'answering', 'answered', 'scored', 'failed', 'skipped', 'left_out']) AS state
 WHERE run_id = %(run)s;
 INSERT INTO benchmarks_runitem (
     run_id, entrant_id, case_id, repeat, turn, position, state, attempt, fence, due_at, error, preempted,

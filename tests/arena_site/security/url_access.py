@@ -152,6 +152,7 @@ BENCHMARKS_API: dict[str, dict[str, Scope]] = {
     "/api/v1/benchmarks/runs/{public_id}/resume/": BENCHMARK,
     "/api/v1/benchmarks/runs/{public_id}/cancel/": BENCHMARK,
     "/api/v1/benchmarks/runs/{public_id}/retry/": BENCHMARK,
+    "/api/v1/benchmarks/runs/{public_id}/leave-out/": BENCHMARK,
     "/api/v1/benchmarks/runs/{public_id}/items/": READ,
     "/api/v1/benchmarks/runs/{public_id}/report/": READ,
     "/api/v1/benchmarks/runs/{public_id}/compare/": READ,
