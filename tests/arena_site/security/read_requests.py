@@ -10,7 +10,7 @@ from tests.site_urls import addresses
 
 @dataclass
 class Arena:
-    """Values for the parameters of URLs. battles: those without a vote."""
+    """Values for the parameters of URLs. battles: those without a vote. run: under way; item, case: of it."""
 
     models: list[str]
     pairs: list[list[str]]
@@ -19,6 +19,9 @@ class Arena:
     token: str = ""
     browser: str = ""
     battles: list[Battle] = field(default_factory=list)
+    run: str = "none"
+    item: int = 1
+    case: int = 1
 
     @property
     def battle_ids(self) -> list[str]:
@@ -57,6 +60,8 @@ IDS: dict[tuple[str, ...], Callable[[Arena], list[str]]] = {
     ("/accounts/tokens/", "/api/v1/me/tokens/"): lambda arena: [arena.token],
     ("/accounts/browsers/", "/api/v1/me/browsers/"): lambda arena: [arena.browser],
     ("/accounts/confirm-email/", "/accounts/password/reset/key/", "/accounts/2fa/webauthn/keys/"): lambda arena: ["1"],
+    ("/api/v1/benchmarks/runs/",): lambda arena: [arena.run],
+    ("/api/v1/benchmarks/items/",): lambda arena: [f"{arena.run}-{arena.item}"],
     ("/api/v1/benchmarks/",): lambda arena: ["none"],
     ("/api/v1/route/decisions/",): lambda arena: ["none"],
     ("/models/icons/",): lambda arena: ["none"],
@@ -89,7 +94,9 @@ def _filled(address: str, arena: Arena) -> list[str]:
     if address == "/leaderboard/compare/{a}/{b}/":
         return [f"/leaderboard/compare/{a}/{b}/" for a, b in arena.pairs]
     if address.startswith(("/benchmarks/r/", "/benchmarks/t/")):
-        return [address.format(public_id="none", item_id=1, case_id=1, file_id=1, move="pause", ending="csv")]
+        public_id = arena.run if address.startswith("/benchmarks/r/") else "none"
+        numbers = {"item_id": arena.item, "case_id": arena.case, "file_id": 1}
+        return [address.format(public_id=public_id, move="pause", ending="csv", **numbers)]
     if address == "/api/v1/releases/{day}/{name}":
         return ["/api/v1/releases/2026-01-31/votes.jsonl"]
     if address == "/accounts/password/reset/key/{uidb36}-{key}/":
@@ -98,4 +105,4 @@ def _filled(address: str, arena: Arena) -> list[str]:
     if ids is None:
         raise KeyError(f"tests/arena_site/security/read_requests.py does not say how to read {address}")
     before, _, rest = address.partition("{")
-    return [before + id + rest.partition("}")[2] for id in ids(arena)]
+    return [before + id + rest.partition("}")[2].replace("{ending}", "csv") for id in ids(arena)]

@@ -21,9 +21,11 @@ from django.utils import timezone
 from accounts.actor import Actor
 from accounts.models import ApiToken, Scope, SignIn
 from battles import actions
-from battles.models import Battle, Session, Turn, Vote
+from battles.models import Battle, Call, Session, Turn, Vote
 from battles.worker import turn_store
 from battles.worker.calls import CallResult
+from benchmarks.actions import EntrantRequest, create_run
+from benchmarks.models import Run, RunItem
 from common.valkey import heartbeat
 from common.valkey.connections import connection
 from leaderboard.boards import live_figures
@@ -35,6 +37,7 @@ from models_registry.providers import Completion, FailureCode
 from models_registry.versions import set_price
 from tests import make
 from tests.arena_site.security.read_requests import Arena, paths
+from tests.benchmarks import samples
 from tests.leaderboard import vote_factory
 from tests.leaderboard.tally_checks import aggregate
 from tests.turn_steps import store_answer
@@ -54,6 +57,7 @@ RANDOM_WORDS = [
     (r'(X-CSRFToken[^:]*:\s*)[^}]+}', r"\1"),
     (r"(Computed|Next run:) [^<]*", r"\1"),
     (r'("voter":\s*)"[^"]+"', r"\1"),
+    (r"""/benchmarks/stream/[^"']+""", r"/benchmarks/stream/"),
 ]  # fmt: skip
 
 Read = dict[str, tuple[object, ...]]
@@ -115,7 +119,17 @@ def one_failed_at_once(battle: Battle) -> None:
     answer(battle.turns.get(), right=refused)
 
 
+def both_answering(battle: Battle) -> None:
+    turn_store.claim_and_start([battle.turns.get().pk])
+
+
+def both_waiting(battle: Battle) -> None:
+    both_answering(battle)
+    Call.objects.filter(answer__turn__battle=battle).update(state=Call.State.WAITING)
+
+
 OUTCOMES = [both_answered, one_failed_in_the_follow_up, one_provider_failed_in_the_follow_up, one_failed_at_once]
+UNDER_WAY = [both_answering, both_waiting]
 
 
 @pytest.fixture(autouse=True)
@@ -162,7 +176,21 @@ def arena(owner: Actor, _frozen_clock: None) -> Arena:
         provider.daily_budget = 2 * TOKENS * A_CENT * (number + 1)
         provider.save()
     snapshot = AggregationRun.objects.snapshots(OVERALL)[0]
-    return Arena(list(NAMES), [sorted(pair) for pair in PAIRS], snapshot.public_id, share.public_id)
+    item = item_of_a_waiting_run(owner)
+    return Arena(
+        list(NAMES), [sorted(pair) for pair in PAIRS], snapshot.public_id, share.public_id,
+        run=item.run.public_id, item=item.pk, case=item.case_id,
+    )  # fmt: skip
+
+
+def item_of_a_waiting_run(owner: Actor) -> RunItem:
+    """Return an item of the owner's run, which has waiting items at every provider."""
+    entrants = [EntrantRequest(model) for model in models().values()]
+    version = samples.template(owner.user).versions.get()
+    run = create_run(owner=owner.user, version=version, entrants=entrants, budget=Decimal(1))
+    samples.prepare(run)
+    Run.objects.filter(pk=run.pk).update(started_at=timezone.now() - timedelta(minutes=1))
+    return run.items.select_related("run").order_by("pk")[0]
 
 
 def program(actor: Actor) -> Client:
@@ -172,12 +200,14 @@ def program(actor: Actor) -> Client:
 
 @contextmanager
 def battles_of(arena: Arena, owner: Actor, pair: tuple[str, str]) -> Iterator[None]:
-    """Create blind battles without votes, one for each of OUTCOMES; roll them back at the end."""
+    """Create unvoted blind battles: the owner's of OUTCOMES, another's of UNDER_WAY; roll them back at the end."""
     known = models()
     with transaction.atomic():
         arena.battles = [make.battle(known[pair[0]], known[pair[1]], actor=owner) for _ in OUTCOMES]
         for battle, bring_about in zip(arena.battles, OUTCOMES, strict=True):
             bring_about(battle)
+        for bring_about in UNDER_WAY:
+            bring_about(make.battle(known[pair[0]], known[pair[1]], actor=make.member()))
         for number, battle in enumerate(arena.battles):
             began = timezone.now() - timedelta(minutes=number)
             Battle.objects.filter(pk=battle.pk).update(created_at=began)
@@ -197,15 +227,17 @@ def everything(client: Client, arena: Arena, *, only: str = "/") -> Read:
 def _read(client: Client, path: str, arena: Arena) -> tuple[object, ...]:
     response: Any = client.get(path)
     headers = sorted((name, value) for name, value in response.items() if name not in RANDOM_HEADERS)
-    if path.startswith(RANDOM_PAGES):
-        return response.status_code, _neutral(str(headers), arena)
-    return response.status_code, _neutral(str(headers), arena), _neutral(_text(response), arena)
+    head = response.status_code, _neutral(_without_random(str(headers)), arena)
+    return head if path.startswith(RANDOM_PAGES) else (*head, _neutral(_text(response), arena))
 
 
 def _text(response: HttpResponse) -> str:
     body: Any = response
     content = b"".join(body.streaming_content) if response.streaming else response.content
-    text = content.decode(errors="replace")
+    return _without_random(content.decode(errors="replace"))
+
+
+def _without_random(text: str) -> str:
     for pattern, instead in RANDOM_WORDS:
         text = re.sub(pattern, instead, text)
     return text
@@ -255,6 +287,22 @@ def test_strangers_vote_moves_boards_alike_for_any_open_pair(arena: Arena, owner
     assert differences(*read) == {}
     assert moved[0] == moved[1]
     assert moved[0].keys() == {"ada", "cyd"}
+
+
+def test_owner_of_a_run_reads_the_same_before_and_after_answers(arena: Arena, owner: Actor):
+    browser, owners_program = make.browser(owner, REMOTE_ADDR=ELSEWHERE), program(owner)
+    page = f"/benchmarks/r/{arena.run}/"
+    browser.defaults["HTTP_HX_REQUEST"] = "true"  # without the sidebar, which lists the owner's battles
+
+    def read() -> Read:
+        shown = everything(owners_program, arena, only="/api/v1/benchmarks/")
+        return {page: _read(browser, page, arena), **shown}
+
+    with battles_of(arena, owner, PAIRS[0]):
+        after = read()
+    before = read()
+    assert "Your run waits for room." in str(before[page])
+    assert differences(before, after) == {}
 
 
 def test_owner_reads_the_same_whichever_models_answered(arena: Arena, owner: Actor):
