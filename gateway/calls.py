@@ -180,11 +180,9 @@ def open_first(request: Request) -> PreparedCall | None:
 
 
 def open_next(request: Request) -> PreparedCall | None:
-    """Open a call to the next model that has a slot and is affordable; None after MAX_FALLBACKS models.
-
-    Drawable models come first: the others would probably fail, too.
-    """
+    """Open a call to the next model that has a slot and is affordable; None after MAX_FALLBACKS models."""
     if request.next_models is None:
+        # Drawable models come first, because the others would probably fail, too.
         drawable = {model.pk for model in drawable_cache.cached_roster().drawable}
         found = request.candidates.next_models(request.caller.actor)
         found.sort(key=lambda model: model.pk not in drawable)

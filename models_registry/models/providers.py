@@ -120,10 +120,8 @@ class Provider(models.Model):
 
     @property
     def setup_problem(self) -> str:
-        """Return what administrators have to do; "" even if a server that answered once is away.
-
-        A server may be away because of a blind battle's call, so people read this and not `unavailable_reason`.
-        """
+        """Return what administrators have to do; "" even if a server that answered once is away."""
+        # People's pages and refusals use this: a server that is away may have failed in a blind battle.
         if not self.endpoint:
             return gettext("The local model is not running.")
         if not self.has_allowed_address:
