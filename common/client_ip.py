@@ -4,6 +4,7 @@ Only a keyed hash of the network is stored, with another key every month.
 """
 
 import ipaddress
+import re
 from datetime import timedelta
 from typing import TypedDict
 
@@ -14,6 +15,10 @@ from django.utils.crypto import salted_hmac
 
 # How long hashes of networks are kept at most. Promised to people, so no setting extends it.
 MAX_NETWORK_DAYS = 60
+# Headers of proxies, tunnels and content delivery networks: X-Forwarded-…, Via, X-Real-IP and their like.
+_FORWARDING_HEADER = re.compile(
+    r"forward|proxy|^via$|^cdn-loop$|^(cf|fly|fastly|x-amzn?|x-azure|x-envoy|x-original)-|(^|-)(ip|addr|address)$", re.I
+)
 
 
 class ClientNetworks(TypedDict):
@@ -46,10 +51,12 @@ def is_from_trusted_proxy(request: HttpRequest) -> bool:
 
 
 def is_in_networks(request: HttpRequest, networks: list[str]) -> bool:
-    """False behind an untrusted proxy."""
-    if "X-Forwarded-For" in request.headers and not is_from_trusted_proxy(request):
+    """Return whether the client connects from the networks; False for what may come through a proxy."""
+    # Not client_ip: of two proxies that each replace X-Forwarded-For, it is the outer one's address.
+    if is_from_trusted_proxy(request) or any(map(_FORWARDING_HEADER.search, request.headers)):
         return False
-    return _is_in(client_ip(request), [ipaddress.ip_network(network, strict=False) for network in networks])
+    address = request.META.get("REMOTE_ADDR", "")
+    return _is_in(address, [ipaddress.ip_network(network, strict=False) for network in networks])
 
 
 def network_of(address: str, *, prefix: int = 64) -> str:

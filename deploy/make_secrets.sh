@@ -29,6 +29,9 @@ add ARENA_ENCRYPTION_KEYS "$(head -c 32 /dev/urandom | base64 -w 0 | tr '+/' '-_
 add POSTGRES_PASSWORD "$(head -c 24 /dev/urandom | base64 -w 0 | tr '+/' '-_')"
 add POSTGRES_SITE_PASSWORD "$(head -c 24 /dev/urandom | base64 -w 0 | tr '+/' '-_')"
 add VALKEY_PASSWORD "$(head -c 24 /dev/urandom | base64 -w 0 | tr '+/' '-_')"
+if grep -q '^[[:space:]]*COMPOSE_PROFILES=.*monitoring' "$file"; then
+    add ARENA_METRICS_TOKEN "$(head -c 24 /dev/urandom | base64 -w 0 | tr '+/' '-_')"
+fi
 if [ -z "$added" ]; then
     echo "Nothing was added." >&2
     exit 1

@@ -152,3 +152,11 @@ def test_service_and_ingress_lead_to_web_pods():
         "name": "web",
         "port": {"name": service["ports"][0]["name"]},
     }
+
+
+def test_ingress_leads_metrics_to_no_pod():
+    (rule,) = of_kind("Ingress", "example")["arena"]["spec"]["rules"]
+    backends = {path["path"]: path["backend"]["service"]["name"] for path in rule["http"]["paths"]}
+    assert "selector" not in of_kind("Service", "example")[backends["/metrics"]]["spec"]
+    assert "ARENA_METRICS_NETWORKS" not in of_kind("ConfigMap")["arena-settings"]["data"]
+    assert "ARENA_METRICS_TOKEN=\n" in (FOLDER / "example" / "site.env").read_text()

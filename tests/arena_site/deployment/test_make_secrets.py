@@ -35,6 +35,14 @@ def test_missing_secret_is_added_to_the_others(tmp_path: Path):
     assert names == ["ARENA_ENCRYPTION_KEYS", "POSTGRES_SITE_PASSWORD", "VALKEY_PASSWORD"]
 
 
+def test_monitoring_gets_a_token_for_metrics(tmp_path: Path):
+    file = tmp_path / ".env"
+    file.write_text("COMPOSE_PROFILES=ollama,monitoring\n")
+    assert make_secrets(file).returncode == 0
+    name, token = file.read_text().splitlines()[-1].split("=", 1)
+    assert (name, len(token)) == ("ARENA_METRICS_TOKEN", 32)
+
+
 def test_secrets_without_a_settings_file_are_refused(tmp_path: Path):
     refused = make_secrets(tmp_path / ".env")
     assert (refused.returncode, refused.stdout) == (1, "")
