@@ -1,6 +1,6 @@
 """/metrics for Prometheus: figures of the whole arena from any web process.
 
-Not public: recent calls by model would reveal which models answer in a blind battle.
+Live figures name no model and no provider: they would reveal which ones answer in a blind battle (docs/adr/0029).
 """
 
 import logging
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 from django.conf import settings
 from django.db import DatabaseError
+from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.cache import never_cache
@@ -32,7 +33,7 @@ _page = TTLCached(lambda: generate_latest(ArenaCollector()), ttl_s=5)
 @require_safe
 @never_cache
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Answer clients in ARENA_METRICS_NETWORKS or with ARENA_METRICS_TOKEN, 404 for others."""
+    """Answer direct clients in ARENA_METRICS_NETWORKS, and those with ARENA_METRICS_TOKEN; 404 for others."""
     if not (_has_token(request) or is_in_networks(request, settings.ARENA_METRICS_NETWORKS)):
         raise Http404
     return HttpResponse(_page(), content_type=CONTENT_TYPE_PLAIN_0_0_4)
@@ -70,12 +71,17 @@ def _process_metrics() -> list[Metric]:
     requests = CounterMetricFamily(
         "arena_requests", "Requests by part of the site and class of status.", labels=["handler", "status"]
     )
+    ended_calls = CounterMetricFamily(
+        "arena_ended_calls", "Calls to models that ended, by how: done, stopped, or the code of a failure.",
+        labels=["outcome"],
+    )  # fmt: skip
     calls = CounterMetricFamily(
-        "arena_calls", "Calls to models that ended, by how: done, stopped, or the code of a failure.",
+        "arena_calls", "The same by model; calls of blind battles from the first snapshot after their vote on.",
         labels=["model", "outcome"],
     )  # fmt: skip
     decisions = CounterMetricFamily("arena_route_decisions", "Decisions of auto mode, by target.", labels=["target"])
-    for family, name in ((requests, "requests"), (calls, "calls"), (decisions, "decisions")):
+    of_labels = ((requests, "requests"), (ended_calls, "ended_calls"), (calls, "calls"), (decisions, "decisions"))
+    for family, name in of_labels:
         for labels, number in sorted(counted.get(name, {}).items()):
             family.add_metric(labels, number)
     streams = GaugeMetricFamily("arena_streams", "Open streams of server-sent events.", counters.gauges()["streams"])
@@ -85,6 +91,7 @@ def _process_metrics() -> list[Metric]:
         up.add_metric([process], process not in missing)
     return [
         requests,
+        ended_calls,
         calls,
         decisions,
         _histogram(
@@ -95,7 +102,14 @@ def _process_metrics() -> list[Metric]:
             "handler",
         ),
         _histogram(
-            counted, "first_token", "arena_first_token_seconds", "From the call to the answer's first words.", "model"
+            counted, "any_first_token", "arena_any_first_token_seconds", "From the call to the answer's first words."
+        ),
+        _histogram(
+            counted,
+            "first_token",
+            "arena_first_token_seconds",
+            "The same by model; of blind battles from the first snapshot after their vote on.",
+            "model",
         ),
         streams,
         up,
@@ -103,15 +117,15 @@ def _process_metrics() -> list[Metric]:
 
 
 def _histogram(
-    counted: dict[str, dict[counters.Labels, int]], counter: str, name: str, documentation: str, label: str
+    counted: dict[str, dict[counters.Labels, int]], counter: str, name: str, documentation: str, *labels: str
 ) -> HistogramMetricFamily:
-    family = HistogramMetricFamily(name, documentation, labels=[label])
-    for labels, total_ms in sorted(counted.get(f"{counter}.sum", {}).items()):
+    family = HistogramMetricFamily(name, documentation, labels=labels)
+    for values, total_ms in sorted(counted.get(f"{counter}.sum", {}).items()):
         cumulated, buckets = 0, []
         for bound in (*counters.BUCKETS_MS, None):
-            cumulated += counted.get(f"{counter}.{bound or 'inf'}", {}).get(labels, 0)
+            cumulated += counted.get(f"{counter}.{bound or 'inf'}", {}).get(values, 0)
             buckets.append(("+Inf" if bound is None else str(bound / 1000), cumulated))
-        family.add_metric(labels, buckets, sum_value=total_ms / 1000)
+        family.add_metric(values, buckets, sum_value=total_ms / 1000)
     return family
 
 
@@ -143,22 +157,23 @@ def _battle_metrics() -> list[Metric]:
 
 def _money_and_model_metrics() -> list[Metric]:
     cost = GaugeMetricFamily(
-        "arena_cost_today_dollars", "US dollars since midnight UTC; the provider \"\" is the site.",
+        "arena_cost_today_dollars", "US dollars of the site (the provider \"\") since midnight UTC.",
         labels=["provider", "state"],
     )  # fmt: skip
-    cap = GaugeMetricFamily("arena_budget_dollars", "What a day may cost.", labels=["provider"])
-    for spending in facts.spending_today():
-        cost.add_metric([spending.name, "spent"], float(spending.spent))
-        cost.add_metric([spending.name, "reserved"], float(spending.reserved))
+    cap = GaugeMetricFamily(
+        "arena_budget_dollars", 'What a day may cost; the provider "" is the site.', labels=["provider"]
+    )
+    site, *providers = facts.spending_today()
+    cost.add_metric(["", "spent"], float(site.spent))
+    cost.add_metric(["", "reserved"], float(site.reserved))
+    for spending in (site, *providers):
         if spending.cap is not None:
             cap.add_metric([spending.name], float(spending.cap))
     breakers = GaugeMetricFamily(
-        "arena_breaker_open", "Models and providers that are kept out of the draw; those in it are not listed.",
-        labels=["kind", "name"],
-    )  # fmt: skip
-    for breaker in Breaker.objects.open().select_related("model", "provider"):
-        name = breaker.model.slug if breaker.model else breaker.provider.name  # type: ignore[union-attr]
-        breakers.add_metric(["model" if breaker.model else "provider", name], 1)
+        "arena_breaker_open", "How many models and providers are kept out of the draw.", labels=["kind"]
+    )
+    for kind, number in Breaker.objects.open().aggregate(model=Count("model"), provider=Count("provider")).items():
+        breakers.add_metric([kind], number)
     return [cost, cap, breakers]
 
 

@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 
 from battles.models import Answer, Call, CallQuerySet, Turn
 from battles.sql import read_sql
+from battles.worker.call_counters import count_by_model
 from battles.worker.call_outcomes import set_outcome
 from battles.worker.call_slots import take_slots
 from battles.worker.calls import CallResult, PlannedCall, PreparedCall, tooling_bytes
@@ -90,7 +91,8 @@ def _insert(
         )  # fmt: skip
         request, refusal = _build_request(plan)
         ids = (0, 0) if plan.answer is None else (plan.answer.pk, plan.answer.turn_id)
-        prepared.append(PreparedCall(row, *ids, plan.side, request, refusal, not may_start[number]))
+        must_wait = not may_start[number]
+        prepared.append(PreparedCall(row, *ids, plan.side, request, refusal, must_wait, plan.hides_model))
     return prepared
 
 
@@ -229,13 +231,17 @@ def record_outcomes(closed: Sequence[Ended]) -> None:
 
 def _count_on_commit(closed: Sequence[Ended]) -> None:
     for prepared, _ in closed:
-        transaction.on_commit(partial(_count, prepared.row))
+        transaction.on_commit(partial(_count, prepared))
 
 
-def _count(call: Call) -> None:
-    counters.add("calls", call.model.slug, call.error or call.state)
+def _count(prepared: PreparedCall) -> None:
+    # leaderboard.counting.revealed_calls counts hidden calls by model.
+    call = prepared.row
+    counters.add("ended_calls", call.error or call.state)
     if call.first_token_ms is not None:
-        counters.observe("first_token", call.model.slug, ms=call.first_token_ms)
+        counters.observe("any_first_token", ms=call.first_token_ms)
+    if not prepared.hides_model:
+        count_by_model(call.model.slug, call.error or call.state, first_token_ms=call.first_token_ms)
 
 
 def mark_lost(turn: Turn, *, is_final: bool = False) -> None:

@@ -29,6 +29,7 @@ class PlannedCall:
     person: str = ""  # the payer's Actor.key
     attempt: int = 1
     fence: int = 0
+    hides_model: bool = False  # of a blind battle or a probe: live metrics must not name the model
     # Overrides of the model's own parameters.
     overrides: JsonObject = field(default_factory=dict)
 
@@ -51,6 +52,7 @@ class PreparedCall:
     request: ChatRequest
     refusal: FailureCode | None = None
     must_wait: bool = False  # for a slot: see acquire_slot
+    hides_model: bool = False
 
 
 @dataclass

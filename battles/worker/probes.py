@@ -26,7 +26,9 @@ def _create_call(breaker_id: int) -> PreparedCall | None:
     model = outcomes.take_probe(breaker_id)
     if model is None:
         return None
-    plan = PlannedCall(model, MESSAGES, purpose=Call.Purpose.PROBE, max_tokens=MAX_TOKENS, lease=outcomes.PROBE_LEASE)
+    plan = PlannedCall(
+        model, MESSAGES, purpose=Call.Purpose.PROBE, max_tokens=MAX_TOKENS, lease=outcomes.PROBE_LEASE, hides_model=True
+    )
     with transaction.atomic():
         call = call_store.start_call(plan, person="")
     if isinstance(call, FailureCode):

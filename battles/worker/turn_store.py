@@ -178,7 +178,7 @@ def _plan_call(
         messages=messages_for(side, turns, context_from=turn.context_from, contents=contents),
         answer=answer, side=side.position,
         turns=[*(earlier.index for earlier in remembered), turn.index],
-        person=turn.battle.session.person, attempt=claimed.attempt, fence=claimed.fence,
+        person=turn.battle.session.person, attempt=claimed.attempt, fence=claimed.fence, hides_model=claimed.is_blind,
     )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ from leaderboard.counting import method, reviews, schedule, stars, tallies
 from leaderboard.counting.board_keys import BOARDS_OF_VOTE, counts_votes, is_own_board
 from leaderboard.counting.live_elo import elo_ratings_after
 from leaderboard.counting.new_votes import early_slot
-from leaderboard.counting.revealed_calls import RevealCutoff, median_first_token_ms
+from leaderboard.counting.revealed_calls import RevealCutoff, count_newly_revealed, median_first_token_ms
 from leaderboard.counting.tally_copies import read_copied_boards, renew_copies
 from leaderboard.counting.vote_arrays import BoardVotes, empty_board, read_boards, read_star_board
 from leaderboard.counting.vote_changes import exclude_votes
@@ -193,6 +193,8 @@ def _store(fitted: list[FittedBoard]) -> None:
     scopes = [board.run.scope for board in fitted if board.run.state == State.DONE]
     for scope in scopes:
         transaction.on_commit(partial(notify_new_snapshot, scope))
+    if OVERALL in scopes:
+        transaction.on_commit(count_newly_revealed)
 
 
 def _copy_standings(fitted: list[FittedBoard]) -> None:

@@ -4,11 +4,12 @@ Calls of a blind battle count from the first snapshot after its vote or its end 
 after the answers would reveal the models.
 """
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple, Self
 
 from django.db import connection
 
+from battles.worker.call_counters import count_by_model
 from leaderboard.models import OVERALL, AggregationRun
 
 # Takes RevealCutoff as query parameters. {model} is an SQL expression for the id of the called model.
@@ -21,6 +22,8 @@ LEFT JOIN battles_vote AS vote ON vote.battle_id = battle.id
 WHERE call.model_id = {model}
 AND (battle.mode <> 'blind' OR vote."order" <= %(last_order)s OR battle.voided_at < %(moment)s)
 """
+
+BEFORE_ALL = datetime(2000, 1, 1, tzinfo=UTC)
 
 # Each call is joined with its battle and vote: a board of 300 models reads 30,000 calls in every run.
 CALLS_PER_MODEL = 100
@@ -35,6 +38,28 @@ FROM unnest(%(models)s::bigint[]) AS model (id) CROSS JOIN LATERAL (
 """  # noqa: S608 (constants)
 
 
+# Calls of blind battles that the newest snapshot reveals and the one before did not: of turns that ended in between,
+# and of earlier turns whose vote came in between.
+_NEWLY_REVEALED = """
+SELECT model.slug, coalesce(nullif(call.error, ''), call.state), call.first_token_ms
+FROM (
+    SELECT turn.id FROM battles_turn AS turn
+    JOIN battles_battle AS battle ON battle.id = turn.battle_id AND battle.mode = 'blind'
+    LEFT JOIN battles_vote AS vote ON vote.battle_id = battle.id
+    WHERE turn.finished_at >= %(earlier_moment)s AND turn.finished_at < %(moment)s
+    AND (vote."order" <= %(last_order)s OR battle.voided_at < %(moment)s)
+    UNION
+    SELECT turn.id FROM battles_vote AS vote
+    JOIN battles_battle AS battle ON battle.id = vote.battle_id AND battle.mode = 'blind'
+    JOIN battles_turn AS turn ON turn.battle_id = battle.id
+    WHERE vote."order" > %(earlier_order)s AND vote."order" <= %(last_order)s AND turn.finished_at < %(moment)s
+) AS turn
+JOIN battles_answer AS answer ON answer.turn_id = turn.id
+JOIN battles_call AS call ON call.answer_id = answer.id AND call.state IN ('done', 'stopped', 'failed')
+JOIN models_registry_languagemodel AS model ON model.id = call.model_id
+"""
+
+
 class RevealCutoff(NamedTuple):
     """Latest blind battles to count: number of the last vote, and time until which void ones count."""
 
@@ -45,6 +70,19 @@ class RevealCutoff(NamedTuple):
     def of_newest_snapshot(cls) -> Self:
         newest = AggregationRun.objects.snapshots(OVERALL).values_list("last_order", "started_at").first()
         return cls(*newest) if newest else cls()
+
+
+def count_newly_revealed() -> None:
+    """Count calls of blind battles for /metrics, once after each snapshot."""
+    snapshots = AggregationRun.objects.snapshots(OVERALL).values_list("last_order", "started_at")[:2]
+    newest, earlier = [*snapshots, (0, BEFORE_ALL)][:2]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _NEWLY_REVEALED,
+            {"last_order": newest[0], "moment": newest[1], "earlier_order": earlier[0], "earlier_moment": earlier[1]},
+        )
+        for slug, outcome, first_token_ms in cursor.fetchall():
+            count_by_model(slug, outcome, first_token_ms=first_token_ms)
 
 
 def median_first_token_ms(model_ids: list[int], revealed: RevealCutoff) -> dict[int, int]:

@@ -3,6 +3,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -14,17 +15,22 @@ from django.test import Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
+from accounts.actor import Actor
 from arena_site.operations import facts, metrics
 from battles.actions import cast_vote
-from battles.models import Turn, Vote
+from battles.models import Battle, Call, Turn, Vote
 from battles.worker import call_store, turn_store
 from battles.worker.calls import CallResult
+from battles.worker.runner import Engine
 from common.valkey import counters
 from models_registry.models import Breaker, SpendingDay, budgets
+from models_registry.providers import FailureCode
+from models_registry.versions import set_price
 from tests import make
 from tests.fake_provider import FakeProvider
+from tests.leaderboard.tally_checks import aggregate
 from tests.site import Reader
-from tests.turn_steps import claim_turn
+from tests.turn_steps import claim_turn, store_answer
 from tests.waiting import wait_for
 
 Samples = dict[tuple[str, tuple[str, ...]], float]
@@ -66,9 +72,8 @@ def test_battle_appears_in_metrics(fake_provider: FakeProvider, reader: Reader, 
     assert found["arena_battles_today", ("blind", "open")] == 1
     assert found["arena_battles_today", ("blind", "voted")] == 1
     assert found["arena_votes_total", ()] == 1
-    assert sum(number for (name, _), number in found.items() if name == "arena_calls_total") == 4
-    first_tokens = [labels for name, labels in found if name == "arena_first_token_seconds_count"]
-    assert sum(found["arena_first_token_seconds_count", labels] for labels in first_tokens) == 4
+    assert found["arena_ended_calls_total", ("done",)] == 4
+    assert found["arena_any_first_token_seconds_count", ()] == 4
     assert found["arena_requests_total", ("api", "2xx")] >= 5
     assert found["arena_requests_total", ("streams", "2xx")] == 2
     assert (
@@ -90,7 +95,91 @@ def test_call_stored_twice_is_counted_once(fake_provider: FakeProvider):
         raise OperationalError
     with transaction.atomic():
         call_store.store_result(call, CallResult(texts=["one"]))
-    assert [number for name, number in counters._pending.items() if name.startswith("calls")] == [1]
+    assert [number for name, number in counters._pending.items() if name.startswith("ended_calls")] == [1]
+
+
+def answer(turn: Turn, *, right: CallResult) -> None:
+    [(claimed, calls)] = turn_store.claim_and_start([turn.pk])
+    for call in calls or []:
+        store_answer(claimed, call, right if call.side == "right" else CallResult(texts=["one"], first_token_ms=200))
+
+
+def by_model(client: Client) -> Samples:
+    counters.flush()
+    return {
+        (name, labels): number
+        for (name, labels), number in ask(client).items()
+        if name in ("arena_calls_total", "arena_first_token_seconds_count")
+    }
+
+
+@pytest.fixture
+def blind_battle() -> Battle:
+    """Two whole answers, and a follow-up in which the right side failed and its breaker opened."""
+    ada, bob = (make.model(slug=name, name=name, at=f"http://127.0.0.1:9/{name}/v1") for name in ("ada", "bob"))
+    set_price(ada, Decimal(1), Decimal(1)), set_price(bob, Decimal(1), Decimal(1))
+    battle = make.battle(ada, bob, actor=make.member())
+    answer(battle.turns.get(), right=CallResult(texts=["two"], first_token_ms=300))
+    answer(make.turn(battle), right=CallResult(error=FailureCode.RATE_LIMITED, retry_after=600))
+    return battle
+
+
+@pytest.mark.django_db(transaction=True)
+def test_models_of_blind_battle_are_not_in_metrics(blind_battle: Battle, client: Client):
+    counters.flush()
+    metrics._page.invalidate()
+    text = client.get("/metrics").text
+    found = read(text)
+    assert not re.search(r"ada|bob|Fake", text)
+    assert found["arena_ended_calls_total", ("done",)] == 3
+    assert found["arena_ended_calls_total", ("rate_limited",)] == 1
+    assert (found["arena_breaker_open", ("model",)], found["arena_breaker_open", ("provider",)]) == (1, 0)
+    assert found["arena_cost_today_dollars", ("", "spent")] > 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_snapshot_after_vote_reveals_calls_once(blind_battle: Battle, client: Client):
+    owner = Actor(user=blind_battle.session.owner_user, network="")
+    cast_vote(battle=blind_battle, choice=Vote.Choice.TIE, actor=owner)
+    assert by_model(client) == {}
+    revealed = {
+        ("arena_calls_total", ("ada", "done")): 2, ("arena_calls_total", ("bob", "done")): 1,
+        ("arena_calls_total", ("bob", "rate_limited")): 1, ("arena_first_token_seconds_count", ("ada",)): 2,
+        ("arena_first_token_seconds_count", ("bob",)): 1,
+    }  # fmt: skip
+    aggregate()
+    assert by_model(client) == revealed
+    answer(make.turn(blind_battle), right=CallResult(texts=["two"]))  # a follow-up after the vote
+    assert by_model(client) == revealed
+    for _ in range(2):
+        aggregate()
+    revealed[("arena_calls_total", ("ada", "done"))] += 1
+    revealed[("arena_calls_total", ("bob", "done"))] += 1
+    revealed[("arena_first_token_seconds_count", ("ada",))] += 1
+    assert by_model(client) == revealed
+
+
+@pytest.mark.django_db(transaction=True)
+def test_void_battle_is_revealed_by_next_snapshot(client: Client):
+    battle = make.battle(make.model(slug="ada"), make.model(slug="bob"), actor=make.member())
+    answer(battle.turns.get(), right=CallResult(error=FailureCode.RATE_LIMITED, retry_after=600))
+    assert by_model(client) == {}
+    aggregate()
+    assert by_model(client)["arena_calls_total", ("bob", "rate_limited")] == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_open_chat_counts_at_once_and_probe_never(client: Client, engine: Engine):
+    ada = make.model(slug="ada")
+    battle = make.battle(ada, make.model(slug="bob"))
+    Battle.objects.filter(pk=battle.pk).update(mode=Battle.Mode.SIDE_BY_SIDE)
+    answer(battle.turns.get(), right=CallResult(texts=["two"]))
+    counted = by_model(client)
+    assert counted["arena_calls_total", ("ada", "done")] == 1
+    breaker = Breaker.objects.create(model=ada, opened_at=timezone.now(), probe_at=timezone.now())
+    engine.probe(breaker.pk)
+    assert Call.objects.get(purpose=Call.Purpose.PROBE).state == Call.State.FAILED
+    assert by_model(client) == counted
 
 
 def open_streams(client: Client) -> float:
@@ -129,7 +218,7 @@ def test_queue_cost_and_breakers_are_in_metrics(client: Client, settings: Any):
     assert found["arena_cost_today_dollars", ("", "spent")] == 1.5
     assert found["arena_cost_today_dollars", ("", "reserved")] == 0.25
     assert found["arena_budget_dollars", ("",)] == 50
-    assert found["arena_breaker_open", ("model", one.slug)] == 1
+    assert found["arena_breaker_open", ("model",)] == 1
 
 
 @pytest.mark.django_db
@@ -169,14 +258,50 @@ def test_metrics_need_network_or_token(
     assert client.get("/metrics", headers=headers, REMOTE_ADDR=address).status_code == status
 
 
+PRIVATE = "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16"
+LOOPBACK = "127.0.0.0/8,::1/128"
+FORWARDING_HEADERS = (
+    "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "Forwarded", "X-Real-IP", "Via", "CF-Connecting-IP",
+    "CF-Ray", "True-Client-IP", "X-Client-IP", "X-Cluster-Client-IP", "Fly-Client-IP", "Fastly-Client-IP",
+    "X-Remote-Addr",
+    "X-Envoy-External-Address", "X-Original-Forwarded-For", "X-Amzn-Trace-Id", "CDN-Loop", "Proxy-Connection",
+)  # fmt: skip
+
+
 @pytest.mark.django_db
-def test_metrics_check_client_behind_trusted_proxy(client: Client, settings: Any):
-    settings.ARENA_TRUSTED_PROXIES = ["10.0.0.0/8"]
-    settings.ARENA_METRICS_NETWORKS = ["10.0.0.0/8", "192.0.2.0/24"]
-    expected = {"198.51.100.7": 404, "192.0.2.9": 200}
-    for visitor, status in expected.items():
-        response = client.get("/metrics", headers={"X-Forwarded-For": visitor}, REMOTE_ADDR="10.0.0.1")
-        assert response.status_code == status
+@pytest.mark.parametrize(
+    ("topology", "proxies", "networks", "address", "headers"),
+    [
+        ("one nginx", "127.0.0.1", LOOPBACK, "127.0.0.1", {"X-Forwarded-For": "198.51.100.7"}),
+        ("two, each with the documented snippet", "127.0.0.1", LOOPBACK, "127.0.0.1", {"X-Forwarded-For": "127.0.0.1"}),
+        ("two machines", "10.0.0.0/8", PRIVATE, "10.0.0.2", {"X-Forwarded-For": "10.0.0.1"}),
+        ("the outer one adds to the list", PRIVATE, PRIVATE, "10.0.0.2", {"X-Forwarded-For": "198.51.100.7, 10.0.0.1"}),
+        ("an ingress that sees nodes", PRIVATE, PRIVATE, "10.42.0.9", {"X-Forwarded-For": "10.0.0.5"}),
+        ("a client in a metrics network", "10.0.0.1", PRIVATE, "10.0.0.1", {"X-Forwarded-For": "192.168.0.7"}),
+        ("a TCP tunnel from a proxy's machine", "127.0.0.1", LOOPBACK, "127.0.0.1", {}),
+        ("a node port", PRIVATE, PRIVATE, "10.0.0.5", {}),
+        ("a TCP tunnel over IPv6", "::1,127.0.0.1", LOOPBACK, "::1", {}),
+        ("an IPv4 address in IPv6", "127.0.0.1", LOOPBACK, "::ffff:127.0.0.1", {}),
+        ("a socket without an address", "", LOOPBACK, "", {}),
+        *((f"an unnamed proxy, {name}", "", LOOPBACK, "127.0.0.1", {name: "x"}) for name in FORWARDING_HEADERS),
+    ],
+    ids=lambda value: value.replace(" ", "-") if isinstance(value, str) and " " in value else "",
+)  # fmt: skip
+def test_only_token_opens_metrics_through_a_proxy(
+    client: Client, settings: Any, topology: str, proxies: str, networks: str, address: str, headers: dict[str, str]
+):
+    settings.ARENA_TRUSTED_PROXIES = proxies.split(",") if proxies else []
+    settings.ARENA_METRICS_NETWORKS = networks.split(",")
+    settings.ARENA_METRICS_TOKEN = "monitoring-token"
+    assert client.get("/metrics", headers=headers, REMOTE_ADDR=address).status_code == 404
+    with_token = {**headers, "Authorization": "Bearer monitoring-token"}
+    assert client.get("/metrics", headers=with_token, REMOTE_ADDR=address).status_code == 200
+
+
+@pytest.mark.django_db
+def test_direct_client_beside_proxies_opens_metrics(client: Client, settings: Any):
+    settings.ARENA_TRUSTED_PROXIES, settings.ARENA_METRICS_NETWORKS = ["10.0.0.1"], ["10.0.0.0/8"]
+    assert client.get("/metrics", REMOTE_ADDR="10.0.0.2").status_code == 200
 
 
 @pytest.mark.django_db
@@ -237,6 +362,9 @@ def test_prometheus_scrapes_metrics_url():
     assert {target.split(":")[0] for static in job["static_configs"] for target in static["targets"]} <= set(services)
     assert "respond /metrics 404" in (deploy / "deploy/Caddyfile").read_text()
     assert services["web"]["environment"]["ARENA_HOSTS"].endswith(",web")
+    assert not {"ARENA_METRICS_NETWORKS", "ARENA_METRICS_TOKEN"} & set(services["web"]["environment"])  # of .env
+    assert job["authorization"]["credentials_file"] in services["prometheus"]["command"][0]
+    assert "ARENA_METRICS_TOKEN" in services["prometheus"]["environment"]
 
 
 @pytest.mark.django_db
