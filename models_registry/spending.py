@@ -6,6 +6,7 @@ A call costs at most its reservation: a prompt's token is at least one byte and 
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from datetime import date
 from decimal import ROUND_UP, Decimal
 
 import msgspec
@@ -13,7 +14,7 @@ from django.db import connection, transaction
 
 from accounts import audit
 from accounts.models import User
-from models_registry.models import LanguageModel
+from models_registry.models import LanguageModel, Price
 from models_registry.models.budgets import budget_of
 from models_registry.models.ledger import (
     SITE,
@@ -33,6 +34,7 @@ logger = logging.getLogger(__name__)
 COST_QUANTUM = Decimal("1e-8")
 # Tokens that a chat template may add to each message.
 MAX_TEMPLATE_TOKENS = 16
+NOTHING: Mapping[str, Decimal] = {}
 
 
 class OverBudget(Exception):
@@ -62,38 +64,51 @@ def bill(
     price = model.price
     if price is None or not price.is_above_zero:
         return None
-    image = max_tokens_per_image(model.upstream_name)
-    prompt = beside + sum(_max_tokens_in(message, image=image) + MAX_TEMPLATE_TOKENS for message in messages)
-    most = price.cost_of(prompt_tokens=prompt, completion_tokens=max_tokens or model.max_tokens)
-    most = most.quantize(COST_QUANTUM, ROUND_UP)
+    prompt = beside + max_tokens_in(messages, image=max_tokens_per_image(model.upstream_name))
+    most = max_cost(price, prompt_tokens=prompt, max_tokens=max_tokens or model.max_tokens)
     return Charge(model=model, provider_id=model.provider_id, price=price, person=person, most=most)
 
 
-def _max_tokens_in(message: Message, *, image: int) -> int:
-    return len(message_text(message).encode()) + count_images(message) * image
+def max_tokens_in(messages: Sequence[Message], *, image: int) -> int:
+    """image: tokens of one image."""
+    return sum(
+        len(message_text(message).encode()) + count_images(message) * image + MAX_TEMPLATE_TOKENS
+        for message in messages
+    )
 
 
-def reserve(bills: Sequence[Charge]) -> list[Charge]:
+def max_cost(price: Price, *, prompt_tokens: int, max_tokens: int) -> Decimal:
+    """Return US dollars."""
+    return price.cost_of(prompt_tokens=prompt_tokens, completion_tokens=max_tokens).quantize(COST_QUANTUM, ROUND_UP)
+
+
+def reserve(bills: Sequence[Charge], *, of_persons: Mapping[str, Decimal] = NOTHING) -> list[Charge]:
     """Reserve and store all or none. Raises OverBudget.
 
+    of_persons: US dollars by Actor.key, of persons who pay otherwise than by `bills`.
     Once per transaction and as late as possible, because of its locks.
     """
-    if not bills:
+    if not bills and not of_persons:
         return []
-    amounts, budgets = _amounts_and_budgets(bills)
+    amounts, budgets = _amounts_and_budgets(bills, of_persons)
     day = today()
     for charge in bills:
         charge.day = day
-    if numbers := _reserve_at_once(bills, amounts, budgets):
+    if bills and (numbers := _reserve_at_once(bills, amounts, budgets)):
         for charge, number in zip(bills, numbers, strict=True):
             charge.pk, charge._state.adding = number, False
         return list(bills)
-    return _reserve_stepwise(bills, amounts, budgets)
+    return _reserve_stepwise(day, bills, amounts, budgets)
 
 
-def _amounts_and_budgets(bills: Sequence[Charge]) -> tuple[dict[str, Decimal], dict[str, Decimal | None]]:
+def _amounts_and_budgets(
+    bills: Sequence[Charge], of_persons: Mapping[str, Decimal]
+) -> tuple[dict[str, Decimal], dict[str, Decimal | None]]:
     amounts: dict[str, Decimal] = defaultdict(Decimal)
     budgets: dict[str, Decimal | None] = {SITE: budget_of(SITE)}
+    for person, amount in of_persons.items():
+        amounts[person_account(person)] += amount
+        budgets[person_account(person)] = personal_budget(person)
     for charge in bills:
         budgets[provider_account(charge.provider_id)] = charge.model.provider.daily_budget
         if charge.person:
@@ -128,13 +143,13 @@ def _reserve_at_once(
 
 @transaction.atomic
 def _reserve_stepwise(
-    bills: Sequence[Charge], amounts: Mapping[str, Decimal], budgets: Mapping[str, Decimal | None]
+    day: date, bills: Sequence[Charge], amounts: Mapping[str, Decimal], budgets: Mapping[str, Decimal | None]
 ) -> list[Charge]:
     """Reserve in one account after the other, to name the first that refuses. Raises OverBudget."""
-    if are_paid_calls_halted():
+    if bills and are_paid_calls_halted():
         raise OverBudget
     for account in sorted(amounts):  # one order for all transactions, so that they cannot deadlock
-        if not SpendingDay.objects.reserve(bills[0].day, account, amounts[account], cap=budgets[account]):
+        if not SpendingDay.objects.reserve(day, account, amounts[account], cap=budgets[account]):
             raise OverBudget(account)
     return Charge.objects.bulk_create(bills)
 

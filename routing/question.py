@@ -13,6 +13,9 @@ from routing.models import RoutingThresholds, Rule
 from routing.query_types import QueryType, query_type
 from routing.rules import current_policy, first_match
 
+# Reasons of Candidates.reasons_out that do not depend on cost or time.
+UNFIT = {"pool", "images", "tools", "context"}
+
 
 @dataclass(frozen=True)
 class Question:
@@ -61,8 +64,12 @@ class Question:
         """Return whether a battle is allowed, hides its pair among others, and is affordable with any pair."""
         if not self.request.allow_battle or len(self.allowed.rows) < self._min_drawn_from:
             return False
-        highest = sorted(self.allowed.table.highest_costs(self.request.total_characters)[list(self.allowed.rows)])
-        return self.budget is None or sum(highest[-2:]) <= float(self.budget)
+        if self.budget is None:
+            return True
+        # Of all models that fit the question: battles.prompting.blind_quotes reserves for the most expensive ones.
+        highest = self.allowed.table.highest_costs(self.request.total_characters)
+        fitting = [cost for row, cost in enumerate(highest) if self.allowed.reasons_out.get(row) not in UNFIT]
+        return bool(sum(sorted(fitting)[-2:]) <= float(self.budget))
 
     def routed(
         self, target: Target, models: tuple[LanguageModel, ...], reason: str, *, policy: str, confidence: float

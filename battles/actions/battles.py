@@ -18,7 +18,9 @@ from battles.moderation.examination import check_prompt, store_findings
 from battles.moderation.findings import Finding
 from battles.prompting import attachments, budget, consent, proof_of_work
 from battles.prompting.auto import AutoDecision, decide
+from battles.prompting.blind_quotes import BlindQuote, quote_battle
 from battles.prompting.lineup import BattleRequest, MatchupPlan, ModelRequirements
+from battles.prompting.messages import turn_content
 from battles.prompting.prompt import clean_prompt, title_from_prompt
 from battles.tasks import wake_after_commit
 from common.errors import InvalidInput
@@ -70,6 +72,8 @@ class CheckedRequest(NamedTuple):
     findings: Sequence[Finding]
     consent: str  # the version agreed to, or ""
     auto: AutoDecision | None = None
+    # Of the models before a draw: which of them cannot be paid for would reveal something about the pair.
+    quote: BlindQuote | None = None
 
     def without(self, is_excluded: Callable[[LanguageModel], bool]) -> "CheckedRequest | None":
         """Return the request without excluded models, or None if too few are left."""
@@ -102,11 +106,27 @@ def _check_request(actor: Actor, prompt: str, battle_request: BattleRequest, pro
         of_models = model_limits.counters(plan.chosen)
         limits.uncount("battle", actor.limit_keys, beside=of_models)  # the browser repeats the request with a proof
         raise
-    if not plan.chosen:
-        budget.check_affordable(actor, plan.candidates, prompt, uploads)
+    quote = _quote(battle_request, plan, prompt, uploads) if plan.mode == Battle.Mode.BLIND else None
+    if quote is not None:
+        budget.check_affordable(actor, quote)
     findings = check_prompt(actor=actor, prompt=prompt, uploads=uploads)
     agreed = consent.version() if battle_request.consent else ""
-    return CheckedRequest(prompt, plan, uploads, findings, agreed, auto)
+    return CheckedRequest(prompt, plan, uploads, findings, agreed, auto, quote)
+
+
+def _quote(
+    battle_request: BattleRequest, plan: MatchupPlan, prompt: str, uploads: Sequence[Upload]
+) -> BlindQuote | None:
+    models = plan.candidates
+    if plan.is_routed:  # its candidates are those that auto mode prefers, thus they are hidden
+        named = battle_request.models
+        models = [
+            model
+            for model in drawable_cache.cached_roster().payable
+            if plan.requirements.are_met_by(model) and (not named or model.slug in named)
+        ]
+    content = turn_content(attachments.unsaved_turn(prompt, uploads), attachments.attachment_contents(uploads))
+    return quote_battle(models, [{"role": "user", "content": content}])
 
 
 def _count(actor: Actor, plan: MatchupPlan) -> None:
@@ -158,7 +178,9 @@ def _create_with_affordable_models(actor: Actor, session: Session, checked: Chec
 @transaction.atomic
 def _create_battle(actor: Actor, session: Session, checked: CheckedRequest) -> Battle:
     """session: saved, or to be inserted with the battle. Raises BudgetReached, ModelsOverBudget, TooFewModels."""
-    prompt, plan, uploads, findings, consent_version, auto = checked
+    prompt, plan, uploads, findings, consent_version, auto, quote = checked
+    if plan.mode != Battle.Mode.BLIND:
+        quote = None  # auto mode fell back to a chat
     sides, propensity = plan.draw_matchup(_random)
     origin = Battle.Origin.DRAW if auto is None else Battle.Origin.ROUTER
     battle = Battle(
@@ -168,8 +190,10 @@ def _create_battle(actor: Actor, session: Session, checked: CheckedRequest) -> B
     )  # fmt: skip
     unsaved = attachments.unsaved_turn(prompt, uploads)
     contents = attachments.attachment_contents(uploads)
-    charges = budget.reserve_for_sides([unsaved], sides, person=actor.key, contents=contents)
+    charges = budget.reserve_for_sides([unsaved], sides, person=actor.key, quote=quote, contents=contents)
     turn, answers = insert_battle(battle, sides, prompt=prompt, charges=charges)
+    if quote is not None:
+        quote.store(answers, person=actor.key)
     attachments.attach(turn, uploads)
     store_findings(findings, turn)
     decision = None

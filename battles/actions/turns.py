@@ -25,6 +25,7 @@ from battles.models import Answer, Battle, Session, Side, Turn, Vote
 from battles.moderation.examination import check_prompt, store_findings
 from battles.prompting import budget
 from battles.prompting.attachments import attach, attachment_error, get_attachable_uploads, get_model_requirements
+from battles.prompting.blind_quotes import BlindQuote, quote_turn
 from battles.prompting.lineup import ModelRequirements
 from battles.prompting.prompt import clean_prompt
 from battles.streaming.cancel import publish_cancel
@@ -33,6 +34,7 @@ from battles.tasks import wake_after_commit
 from battles.worker.turn_store import end_at_once
 from common.valkey import limits
 from models_registry import model_limits
+from models_registry.models import Charge
 
 
 def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequence[str] = ()) -> Turn:
@@ -60,7 +62,7 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequenc
         turn = Turn.objects.create(battle=battle, index=last.index + 1, prompt=prompt, after_vote=has_vote)
         attach(turn, uploads)
         store_findings(findings, turn)
-        create_answers(turn, _turns_of(battle), sides, person=actor.key)
+        create_answers(battle, turn, sides, person=actor.key)
         Session.objects.filter(pk=battle.session_id).update(last_active_at=Now())
     return turn
 
@@ -94,16 +96,28 @@ def _check_attachments_fit(battle: Battle, sides: Iterable[Side], requirements: 
         )
 
 
-def create_answers(turn: Turn, turns: Iterable[Turn], sides: Iterable[Side], *, person: str) -> list[Answer]:
+def create_answers(battle: Battle, turn: Turn, sides: Iterable[Side], *, person: str) -> list[Answer]:
     """Reserve money, create a follow-up's answers in order, and wake a worker on commit.
 
     Raises BudgetReached and ModelsOverBudget.
     """
     sides = list(sides)
-    charges = budget.reserve_for_sides(turns, sides, person=person)
+    charges, quote = _reserve(battle, turn, sides, person=person)
     wake_after_commit(turn.pk)
     answers = [Answer(turn=turn, side=side, charge=charges.get(side.position)) for side in sides]
-    return Answer.objects.bulk_create(answers)
+    Answer.objects.bulk_create(answers)
+    if quote is not None:
+        quote.store(answers, person=person)
+    return answers
+
+
+def _reserve(
+    battle: Battle, turn: Turn, sides: Sequence[Side], *, person: str
+) -> tuple[dict[str, Charge], BlindQuote | None]:
+    """Reserve money for these sides of the battle's last turn."""
+    turns = _turns_of(battle)
+    quote = quote_turn(battle, turns, sides) if battle.is_blind and not turn.after_vote else None
+    return budget.reserve_for_sides(turns, sides, person=person, quote=quote), quote
 
 
 def _turns_of(battle: Battle) -> QuerySet[Turn]:
@@ -132,8 +146,10 @@ def regenerate(*, actor: Actor, battle: Battle) -> Turn:
         raise AlreadyVoted
     actor.count("turn", fail_open=actor.user is not None)
     failed = {answer.side_id: answer for answer in turn.answers.all() if answer.state == Answer.State.FAILED}
-    sides = _sides_of(battle).filter(pk__in=failed)
-    charges = budget.reserve_for_sides(_turns_of(battle), sides, person=actor.key)
+    sides = list(_sides_of(battle).filter(pk__in=failed))
+    charges, quote = _reserve(battle, turn, sides, person=actor.key)
+    if quote is not None:
+        quote.store([failed[side.pk] for side in sides], person=actor.key)
     for side in sides:
         charge = charges.get(side.position)
         turn.answers.filter(side=side).update(

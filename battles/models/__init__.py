@@ -1,4 +1,5 @@
 from battles.models.battles import NUMBERED_POSITIONS, Battle, BattleQuerySet, Position, Side
+from battles.models.blind_charges import BlindCharge
 from battles.models.calls import Call, CallQuerySet
 from battles.models.categories import Category
 from battles.models.feedback_tags import FeedbackTag
@@ -25,6 +26,7 @@ __all__ = [
     "Attachment",
     "Battle",
     "BattleQuerySet",
+    "BlindCharge",
     "Call",
     "CallQuerySet",
     "Category",

@@ -31,12 +31,19 @@ def messages_for(
     turns: all turns of the battle in order, answers prefetched; the last one is unanswered.
     contents: of all attached files, from attachments.load_attachment_contents.
     """
+    return with_system_prompt(side.model, conversation_for(side, turns, context_from=context_from, contents=contents))
+
+
+def conversation_for(
+    side: Side, turns: Sequence[Turn], *, context_from: int, contents: Mapping[str, AttachmentContent] = NO_CONTENTS
+) -> list[Message]:
+    """Return the messages of messages_for without those of the side's model."""
     messages: list[Message] = []
     for turn in remembered_turns(side, turns, context_from=context_from):
         messages.append({"role": "user", "content": turn_content(turn, contents)})
         messages.append({"role": "assistant", "content": _side_answer(side, turn).text})
     messages.append({"role": "user", "content": turn_content(turns[-1], contents)})
-    return with_system_prompt(side.model, messages)
+    return messages
 
 
 def with_system_prompt(model: LanguageModel, messages: Iterable[Message]) -> list[Message]:

@@ -10,10 +10,10 @@ from django.dispatch import receiver
 from accounts.actor import Actor
 from accounts.limiting.usage import today_requested
 from accounts.payload_types import TodayPayload
-from battles.models import Answer, Battle, Vote
+from battles.models import Battle, Call, Vote
 from common.text.money import plain_decimal
 from models_registry import spending
-from models_registry.models.ledger import today
+from models_registry.models.ledger import SpendingDay, person_account, today
 
 
 @receiver(today_requested)
@@ -21,7 +21,7 @@ def person_today(actor: Actor, **_: object) -> TodayPayload:
     midnight = datetime.combine(today(), time(), UTC)
     budget = spending.personal_budget(actor.key)
     return {
-        "spent": plain_decimal(_spent_since(actor, midnight)),
+        "spent": plain_decimal(_spent_today(actor)),
         "budget": None if budget is None else plain_decimal(budget),
         "votes": Vote.objects.filter(voter=actor.key, created_at__gte=midnight).count() if actor.is_known else 0,
         "vote_cap": settings.ARENA_DAILY_VOTES["person"] or None,
@@ -29,8 +29,15 @@ def person_today(actor: Actor, **_: object) -> TodayPayload:
     }
 
 
-def _spent_since(actor: Actor, moment: datetime) -> Decimal:
-    """US dollars for revealed answers only: a cost would reveal a blind model."""
-    battles = Battle.objects.owned_by(actor).revealed().filter(session__last_active_at__gte=moment)
-    answers = Answer.objects.filter(turn__battle__in=battles, call__charge__day=moment.date())
-    return answers.aggregate(spent=Sum("call__cost"))["spent"] or Decimal(0)
+def _spent_today(actor: Actor) -> Decimal:
+    """US dollars; of a blind answer its BlindCharge, which is the same whichever model gave it."""
+    account = SpendingDay.objects.filter(day=today(), account=person_account(actor.key))
+    spent = account.values_list("spent", flat=True).first()
+    return spent - _hidden_costs(actor) if spent else Decimal(0)
+
+
+def _hidden_costs(actor: Actor) -> Decimal:
+    """Costs of unrevealed answers, which persons paid for in the release before: they would reveal the models."""
+    hidden = Battle.objects.owned_by(actor).filter(mode=Battle.Mode.BLIND, vote=None)
+    calls = Call.objects.filter(answer__turn__battle__in=hidden, charge__person=actor.key, charge__day=today())
+    return calls.aggregate(cost=Sum("cost"))["cost"] or Decimal(0)

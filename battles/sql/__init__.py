@@ -5,11 +5,13 @@ from pathlib import Path
 
 from common import sql_files
 
-# File that defines each function; battles.models.votes calls them.
+# File that defines each function; battles.models.votes calls the first two.
 FUNCTIONS = {
     "battles_next_vote_order": "vote_order.sql",
     "battles_next_star_order": "star_order.sql",
+    "battles_settle_blind_charges": "settle_blind_charges.sql",
 }
+TRIGGERS = {"an_ended_turn_settles_its_blind_charges": "settle_blind_charges.sql"}
 
 
 @cache

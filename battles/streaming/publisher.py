@@ -174,7 +174,7 @@ class TurnChannel:
         return bool(self._common_state)
 
     def cut(self, state: str) -> None:
-        """End every side with its sent text and this state, unless all of them are finished."""
+        """End each side with its sent text and this state, unless all are finished."""
         if self.is_cut or all(pane.is_finished for pane in self._sides.values()):
             return
         self._common_state = state

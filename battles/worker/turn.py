@@ -74,7 +74,7 @@ class TurnRunner:
         return TurnChannel(self._context.publisher, key, sides, equal_pace=self._equal_pace)
 
     def stop(self) -> None:
-        """Cancel the streams; their text so far is stored, or at equal pace what was shown of it."""
+        """Cancel the streams; their text so far is stored, at equal pace as shown."""
         self._stopped = True
         self._cut_if_stopped()
         for stream in self._streams:
@@ -166,7 +166,7 @@ class TurnRunner:
             self._channel.cut(Answer.State.STOPPED)
 
     async def _close_as_shown(self) -> None:
-        """Store the shown text of each side, all in one state, and close the turn."""
+        """Store the shown texts in one state."""
         texts = {call.answer_id: self._channel.sent_text(side) for side, call in self._current_calls.items()}
         if not self.claimed.regenerated:
             # Answers that another worker stored, before this one was claimed again.

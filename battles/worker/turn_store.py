@@ -171,14 +171,16 @@ def _plan_calls(claimed: ClaimedTurn, turn: Turn, answers: Sequence[Answer]) -> 
 def _plan_call(
     claimed: ClaimedTurn, turn: Turn, turns: list[Turn], answer: Answer, contents: dict[str, AttachmentContent]
 ) -> PlannedCall:
-    side = answer.side
+    side, battle = answer.side, turn.battle
+    # The person of a blind answer pays by a BlindCharge.
+    person = "" if battle.is_blind and not turn.after_vote else battle.session.person
     remembered = remembered_turns(side, turns, context_from=turn.context_from)
     return PlannedCall(
         model=side.model,
         messages=messages_for(side, turns, context_from=turn.context_from, contents=contents),
         answer=answer, side=side.position,
         turns=[*(earlier.index for earlier in remembered), turn.index],
-        person=turn.battle.session.person, attempt=claimed.attempt, fence=claimed.fence, hides_model=claimed.is_blind,
+        person=person, attempt=claimed.attempt, fence=claimed.fence, hides_model=claimed.is_blind,
     )  # fmt: skip
 
 
@@ -293,21 +295,18 @@ def close_turn(claimed: ClaimedTurn) -> None:
 
 
 class ShownAnswer(NamedTuple):
-    """What people saw of an answer until a stop."""
-
     answer_id: int
     text: str
     html: SafeString
 
 
 def stored_texts(claimed: ClaimedTurn) -> dict[int, str]:
-    """Return the turn's texts by answer."""
     return dict(Answer.objects.filter(turn=claimed.turn_id).values_list("pk", "text"))
 
 
 @transaction.atomic
 def close_as_shown(claimed: ClaimedTurn, shown: Sequence[ShownAnswer]) -> None:
-    """Stop all these answers where people saw them end, and close the turn. Raises LeaseLost."""
+    """Raises LeaseLost."""
     _lock_turn(claimed)
     for answer_id, text, html in shown:
         Answer.objects.filter(pk=answer_id).update(state=Answer.State.STOPPED, error="", text=text, html=html)
@@ -339,10 +338,7 @@ def end_at_once(turn: Turn, *, state: Answer.State = Answer.State.STOPPED, error
 
 
 def _end_alike(turn: Turn, *, state: Answer.State, error: str = "") -> None:
-    """At equal pace, empty all answers of a turn that ends early: one that is stored would be the faster model's.
-
-    Another process knew how much of them was shown.
-    """
+    """At equal pace, empty all answers of a turn that ends early: a stored one would be the faster model's."""
     if settings.ARENA_EQUAL_PACE and turn.battle.is_blind and not turn.regenerated:
         Answer.objects.filter(turn=turn).update(state=state, error=error, text="", html="")
 

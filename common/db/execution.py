@@ -51,6 +51,13 @@ def rows_if_migrated(rows: QuerySet[M]) -> list[M]:
         return []
 
 
+def is_migrated(model: type[Model]) -> bool:
+    """Return whether the model's table exists, as rows_if_migrated."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regclass(%s) IS NOT NULL", [model._meta.db_table])
+        return bool(cursor.fetchone()[0])
+
+
 async def run_in_db(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `work` in a thread and return its connection to the pool: waiting for a model must not hold one."""
     return await asyncio.to_thread(run_and_release, partial(work, *args, **kwargs))

@@ -100,7 +100,7 @@ class Charge(models.Model):
     model = models.ForeignKey("models_registry.LanguageModel", models.PROTECT, related_name="+")
     provider = models.ForeignKey("models_registry.Provider", models.PROTECT, related_name="+")
     price = models.ForeignKey("models_registry.Price", models.PROTECT, related_name="+")
-    # Actor.key of the payer; empty for probes, and after the session was deleted.
+    # Actor.key of the payer; empty for probes and for blind answers, whose persons pay by battles.BlindCharge.
     person = models.CharField(max_length=40, blank=True)
     most = models.DecimalField(_("reserved"), max_digits=14, decimal_places=8)
     cost = models.DecimalField(_("cost"), max_digits=14, decimal_places=8, null=True)

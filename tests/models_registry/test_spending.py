@@ -4,6 +4,7 @@ import pytest
 
 from battles import actions
 from battles.models import Call
+from battles.prompting.messages import CHARACTERS_PER_TOKEN
 from battles.worker import turn_store
 from battles.worker.calls import CallResult
 from battles.worker.runner import Engine
@@ -29,7 +30,10 @@ def test_battle_reserves_maximum_and_pays_actual_cost(fake_provider: FakeProvide
     person = person_account(actor.key)
     assert accounts() == dict.fromkeys((SITE, provider, person), (20, 0))
     engine.answer(battle.turns.get().pk)
-    assert accounts() == dict.fromkeys((SITE, provider, person), (0, 6))
+    paid = accounts()
+    assert (paid[SITE], paid[provider]) == ((0, 6), (0, 6))
+    text = len("one two three ") / CHARACTERS_PER_TOKEN
+    assert [float(cost) for cost in paid[person]] == [0, pytest.approx(2 * text, abs=1e-5)]
     assert {(call.cost, call.charge.cost) for call in Call.objects.all()} == {(cents(3), cents(3))}
 
 

@@ -1,4 +1,4 @@
-"""A stop at equal pace ends both sides where people saw them end: neither text nor state reveals the faster model."""
+"""A stop at equal pace ends both sides alike."""
 
 import threading
 from typing import Any
@@ -39,7 +39,6 @@ def _shows_forty_characters(settings, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def shown_lengths(battle: Battle) -> list[int]:
-    """Return how many characters of each side are published."""
     lengths = {"left": 0, "right": 0}
     for _, fields in connection().xrange(stream_key(battle.public_id, 0)):
         for event in msgspec.json.decode(fields[FIELD.decode()], type=list[TurnEvent]):
@@ -49,14 +48,12 @@ def shown_lengths(battle: Battle) -> list[int]:
 
 
 def answers(battle: Battle) -> list[dict[str, Any]]:
-    """Return the payloads of the first turn's answers, left first."""
     [turn] = battle_payload(get_battle(battle.pk))["turns"]
     by_side = sorted(turn["answers"], key=lambda answer: answer["side"])
     return [{name: value for name, value in answer.items() if name != "side"} for answer in by_side]
 
 
 def stopped_answers(models: list[LanguageModel], engine: Engine) -> list[dict[str, Any]]:
-    """Stop a battle after SHOWN characters, when the faster model's answer is stored."""
     battle = make.battle(*models, prompt=PROMPT)
     answering = threading.Thread(target=engine.answer, args=[battle.turns.get().pk])
     answering.start()
@@ -117,7 +114,6 @@ def test_stopped_stream_and_reads_tell_sides_alike(fake_provider: FakeProvider, 
 
 
 def half_stored_turn() -> Turn:
-    """Return a turn of which a worker stored the left side only."""
     turn = make.battle(make.model(), make.model(), prompt=PROMPT).turns.get()
     claimed = claim_turn(turn.pk)
     left, _ = turn_store.begin_calls(claimed)

@@ -1,0 +1,156 @@
+"""Money of a person for blind answers, which does not depend on the models that give them: docs/adr/0063."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, Decimal
+from typing import NamedTuple
+
+from battles.models import Answer, Battle, BlindCharge, Side, Turn
+from battles.prompting.attachments import load_attachment_contents
+from battles.prompting.lineup import Filters
+from battles.prompting.messages import (
+    CHARACTERS_PER_TOKEN,
+    conversation_for,
+    conversation_length,
+    with_system_prompt,
+)
+from common.cache import TTLCached
+from common.db.execution import is_migrated
+from models_registry import drawable_cache, spending
+from models_registry.models import LanguageModel, Price
+from models_registry.models.ledger import person_account, today
+from models_registry.providers.base import Message, max_tokens_per_image
+
+PRICE_QUANTUM = Decimal("1e-10")
+# Until this release's migration a person pays for the models that were drawn, as in the release before.
+_can_store = TTLCached(lambda: is_migrated(BlindCharge), ttl_s=5)
+
+
+class _Rate(NamedTuple):
+    """Facts of a paid model that decide what a call may cost. system_tokens: of its system prompt."""
+
+    price: Price
+    image_tokens: int
+    system_tokens: int
+    max_tokens: int
+
+    @classmethod
+    def of(cls, model: LanguageModel) -> "_Rate | None":
+        price = model.price
+        if price is None or not price.is_above_zero:
+            return None
+        image = max_tokens_per_image(model.upstream_name)
+        system = spending.max_tokens_in(with_system_prompt(model, []), image=image)
+        return cls(price, image, system, model.max_tokens)
+
+
+_held: tuple[drawable_cache.Roster, dict[int, _Rate]] | None = None
+
+
+def _rates_of(models: Iterable[LanguageModel]) -> list[_Rate]:
+    """Return the rates of the paid ones. They are held with the roster: thousands of models take long."""
+    global _held
+    roster = drawable_cache.cached_roster()
+    if _held is None or _held[0] is not roster:
+        _held = roster, {model.pk: rate for model in roster.choosable if (rate := _Rate.of(model)) is not None}
+    rates = _held[1]
+    return [rates[model.pk] for model in models if model.pk in rates]
+
+
+class MeanPrice(NamedTuple):
+    """US dollars per million characters."""
+
+    input: Decimal
+    output: Decimal
+
+    @classmethod
+    def of(cls, rates: Sequence[_Rate], *, among: int) -> "MeanPrice":
+        """among: number of models; those without a rate are free."""
+        characters = among * CHARACTERS_PER_TOKEN
+        return cls(
+            (sum((rate.price.input_per_million for rate in rates), Decimal(0)) / characters).quantize(PRICE_QUANTUM),
+            (sum((rate.price.output_per_million for rate in rates), Decimal(0)) / characters).quantize(PRICE_QUANTUM),
+        )
+
+
+@dataclass(frozen=True)
+class BlindQuote:
+    """Prices and reservations of a turn. characters, most: of each side, in order."""
+
+    price: MeanPrice
+    characters: Sequence[int]
+    most: Sequence[Decimal]
+
+    @property
+    def total(self) -> Decimal:
+        """Return US dollars."""
+        return sum(self.most, Decimal(0))
+
+    def store(self, answers: Iterable[Answer], *, person: str) -> None:
+        """Insert the charges of new answers. person: Actor.key."""
+        BlindCharge.objects.bulk_create(
+            BlindCharge(
+                answer=answer, day=today(), account=person_account(person), most=most, prompt_characters=characters,
+                input_price=self.price.input, output_price=self.price.output,
+            )
+            for answer, characters, most in zip(answers, self.characters, self.most, strict=True)
+        )  # fmt: skip
+
+
+def quote_battle(models: Sequence[LanguageModel], conversation: Sequence[Message]) -> BlindQuote | None:
+    """Return the quote for both sides of a new battle; None if all models are free.
+
+    models: those that could be drawn.
+    """
+    rates = _rates_of(models)
+    if not rates or not _can_store():
+        return None
+    return _quote(rates, [conversation, conversation], MeanPrice.of(rates, among=len(models)))
+
+
+def quote_turn(battle: Battle, turns: Iterable[Turn], sides: Iterable[Side]) -> BlindQuote | None:
+    """Return the quote for these sides of the last of `turns`, at the prices of the battle's beginning."""
+    models = _models_for(battle)
+    rates = _rates_of(models)
+    if not rates or not _can_store():
+        return None
+    turns = list(turns)
+    contents = load_attachment_contents(turns)
+    conversations = [conversation_for(side, turns, context_from=0, contents=contents) for side in sides]
+    return _quote(rates, conversations, _price_at_beginning(battle) or MeanPrice.of(rates, among=len(models)))
+
+
+def _models_for(battle: Battle) -> list[LanguageModel]:
+    """Return the models that could be drawn for the battle now."""
+    filters = Filters(**battle.filters)
+    return [
+        model
+        for model in drawable_cache.cached_roster().payable
+        if filters.matches(model) and (model.sees_images or not battle.needs_images)
+    ]
+
+
+def _price_at_beginning(battle: Battle) -> MeanPrice | None:
+    """Return the price of the first turn that had one."""
+    charges = BlindCharge.objects.filter(answer__turn__battle=battle).order_by("pk")
+    found = charges.values_list("input_price", "output_price").first()
+    return None if found is None else MeanPrice(*found)
+
+
+def _quote(rates: Sequence[_Rate], conversations: Sequence[Sequence[Message]], price: MeanPrice) -> BlindQuote:
+    """Reserve equal shares of the maximum cost of calls to the most expensive models, one for each conversation."""
+    tokens = {
+        image: max(spending.max_tokens_in(messages, image=image) for messages in conversations)
+        for image in {rate.image_tokens for rate in rates}
+    }
+    costs = sorted(
+        spending.max_cost(
+            rate.price, prompt_tokens=tokens[rate.image_tokens] + rate.system_tokens, max_tokens=rate.max_tokens
+        )
+        for rate in rates
+    )
+    sides = len(conversations)
+    total = sum(costs[-sides:], Decimal(0))
+    share = (total / sides).quantize(spending.COST_QUANTUM, ROUND_DOWN)
+    most = [total - share * (sides - 1), *[share] * (sides - 1)]
+    return BlindQuote(price, list(map(conversation_length, conversations)), most)
