@@ -57,6 +57,13 @@ def review(models, crowd):
 
 
 @pytest.mark.django_db
+def test_voters_without_names_are_in_no_ring(models):
+    named = {vote.voter for vote in ring_votes(models)}
+    unnamed = [ballot(models["gold"], models["tin"], "left").voter for _ in range(2_000)]
+    assert not named.intersection(unnamed)
+
+
+@pytest.mark.django_db
 def test_ring_is_reviewed_with_evidence(review, models):
     assert (review.group, review.voter, review.model, review.first_day) == (
         Group.DAY, "", models["bronze"], DAY_OF_RING.date(),
