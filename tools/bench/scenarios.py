@@ -10,7 +10,7 @@ import aiohttp
 from tests.provider_streams import SLOW_TO_RENDER
 from tools.bench.arena import MEASURED_PARTS, Bench
 from tools.bench.load import BattleTiming, Crowd, percentile
-from tools.bench.meter import cpu_seconds
+from tools.bench.meter import cpu_seconds, not_negative, spent
 
 
 def print_row(label: str, value: str, bar: str = "") -> None:
@@ -27,7 +27,7 @@ def streaming_cost(bench: Bench) -> None:
     long_timings, long, _ = bench.battles(number, over_s=2)
     print_row("failed", str(len(_failed(short_timings + long_timings))), "bar 0")
     thousands = number * 2 * 800 / 1000
-    slopes = {part: (long[part] - short[part]) / thousands for part in long}
+    slopes = not_negative({part: (long[part] - short[part]) / thousands for part in (*MEASURED_PARTS, "postgres")})
     total = sum(slopes[part] for part in MEASURED_PARTS)
     for part in (*MEASURED_PARTS, "postgres"):
         print_row(f"CPU s per 1,000 tokens, {part}", f"{slopes[part]:.4f}")
@@ -51,7 +51,8 @@ def _relay_cost(bench: Bench, number: int, thousands: float) -> tuple[float, flo
         before = cpu_seconds(bench.relay_pid)
         asyncio.run(relay.relayed(number, f"tokens-{tokens}-at-50", over_s=2))
         costs.append(cpu_seconds(bench.relay_pid) - before)
-    return costs[0] / number, (costs[1] - costs[0]) / thousands
+    slope = not_negative({"relay": (costs[1] - costs[0]) / thousands})["relay"]
+    return costs[0] / number, slope
 
 
 def hundred_battles(bench: Bench) -> None:
@@ -253,7 +254,7 @@ def rest(bench: Bench) -> None:
     before, began = bench.meter.cpu(), time.perf_counter()
     time.sleep(60 * bench.minutes)
     seconds = time.perf_counter() - began
-    percent = {part: 100 * (cpu - before[part]) / seconds for part, cpu in bench.meter.cpu().items()}
+    percent = {part: 100 * cpu / seconds for part, cpu in spent(before, bench.meter.cpu()).items()}
     for part, share in sorted(percent.items(), key=lambda item: -item[1]):
         print_row(part, f"{share:.2f}")
     print_row("whole stack", f"{sum(percent.values()):.2f}", "bar 1")
