@@ -46,8 +46,11 @@ EXPOSE 8080
 CMD ["python", "-m", "arena_site.embedded.local_model", "--bind", "0.0.0.0", "--port", "8080"]
 
 FROM user AS arena
+# For backups, which name the commit that made them.
+ARG ARENA_COMMIT=""
 ENV DJANGO_SETTINGS_MODULE=arena_site.settings.production \
-    ARENA_DATA_DIR=/data
+    ARENA_DATA_DIR=/data \
+    ARENA_COMMIT=$ARENA_COMMIT
 RUN install -d -o arena -g arena /data /data/uploads
 COPY --from=packages /opt/arena /opt/arena
 # .dockerignore lists the files that belong here.

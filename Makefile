@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help up stop test test-quick test-long lint fuzz bench bench-peers bench-ratings chaos screenshots messages requirements audit sbom
+.PHONY: help up stop restore test test-quick test-long lint fuzz bench bench-peers bench-ratings chaos screenshots messages release requirements audit sbom
 
 # Containers often set it: every process of an arena and of the tests would compile its modules again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -31,6 +31,9 @@ help: ## List what can be done
 up: ## Run the arena here until Ctrl-C
 	@$(MAKE) --silent --no-print-directory --jobs 2 $(BIN)/.arena $(if $(filter 0,$(ARENA_LOCAL_MODEL)),,local-model)
 	@exec $(BIN)/python -m arena_site.supervisor
+
+restore: $(BIN)/.arena ## Restore a backup of this or an older version before the first start: FILE=arena.zip
+	@$(BIN)/python -m arena_site.supervisor restore "$(FILE)"
 
 stop: $(BIN)/.arena ## Stop a running arena, or what a killed one left behind
 	@$(BIN)/python -m arena_site.supervisor stop
@@ -109,6 +112,9 @@ screenshots: $(BIN)/.dev local-model ## Photograph every page into screenshots/:
 
 messages: $(BIN)/.dev ## Collect messages to translate into locale/, and compile the translations
 	@DJANGO_SETTINGS_MODULE=arena_site.settings.test $(BIN)/python -m tools.messages
+
+release: $(BIN)/.dev ## Write down the migrations of the version that CHANGELOG.md dates
+	@DJANGO_SETTINGS_MODULE=arena_site.settings.test $(BIN)/python -m tools.release
 
 requirements: $(BIN)/.dev ## Compile pyproject.toml into hash-pinned lists
 	$(COMPILE) -o requirements/arena.txt pyproject.toml

@@ -1,5 +1,7 @@
 import zipfile
-from typing import IO
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.files.base import File
@@ -8,18 +10,26 @@ from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
+from django.db.models import QuerySet
+from psycopg.errors import InsufficientPrivilege
 
 from accounts import audit
 from accounts.models import User
 from arena_site.backups import tables
-from arena_site.backups.archive import CHUNK_BYTES, TABLES, UPLOADS, Manifest, NotABackup, read_manifest
+from arena_site.backups.archive import CHUNK_BYTES, TABLES, UPLOADS, Manifest, NotABackup, open_backup
 from arena_site.backups.writing import uploaded_files
-from arena_site.old_databases import BACKUP_REFUSAL, is_from_before_squash
 from arena_site.operations.activity import forget_activity
+from arena_site.other_databases import BACKUP_REFUSAL, is_from_before_squash
+from arena_site.version import this_version
 from battles.models import Session
 from leaderboard.models import ImportedBoard
 from models_registry import encryption
 from models_registry.models import Provider
+
+NOT_THE_OWNER = (
+    "This database's role may not make or empty tables: restore as their owner, with compose by "
+    "`docker compose run --rm -T prepare python manage.py restore - < FILE`."
+)
 
 
 class CannotRestore(Exception):
@@ -33,17 +43,32 @@ def restore_backup(file: IO[bytes], *, name: str, forget_unreadable_keys: bool =
     these migrations already. `forget_unreadable_keys` deletes provider keys that ARENA_ENCRYPTION_KEYS does not
     decrypt. `file` is seekable; `name` goes to the audit log. Raises CannotRestore and NotABackup.
     """
-    try:
-        with zipfile.ZipFile(file) as archive:
-            manifest = read_manifest(archive)
-            _migrate_to(manifest)
-            _load(archive, manifest, forget_unreadable_keys)
-    except (zipfile.BadZipFile, EOFError) as error:
-        raise NotABackup(f"{name} is no backup, or it is damaged: {error}.") from error
+    with open_backup(file, name=name) as (archive, manifest):
+        _refuse_if_in_use()
+        try:
+            with _created_tables_dropped_on_failure():
+                _migrate_to(manifest)
+                _load(archive, manifest, forget_unreadable_keys)
+        except DatabaseError as error:
+            if _lacks_rights(error):
+                raise CannotRestore(NOT_THE_OWNER) from error
+            raise
     call_command("migrate", interactive=False, verbosity=0)
     forget_activity()
     audit.record(None, "restore", name, made_at=manifest.made_at)
     return manifest
+
+
+@contextmanager
+def _created_tables_dropped_on_failure() -> Iterator[None]:
+    """Leave a database without tables as it was: with tables it would accept fewer backups."""
+    was_empty = not connection.introspection.table_names()
+    try:
+        yield
+    except BaseException:
+        if was_empty:
+            tables.drop_everything()
+        raise
 
 
 def _load(archive: zipfile.ZipFile, manifest: Manifest, forget_unreadable_keys: bool) -> None:
@@ -54,7 +79,7 @@ def _load(archive: zipfile.ZipFile, manifest: Manifest, forget_unreadable_keys: 
     stored: list[str] = []
     try:
         with transaction.atomic():
-            _refuse_if_in_use()
+            _refuse_if_in_use()  # again: within the transaction that empties the tables
             _load_tables(archive, manifest)
             _check_provider_keys(manifest, forget_unreadable_keys)
             for member in archive.namelist():
@@ -72,10 +97,10 @@ def _migrate_to(manifest: Manifest) -> None:
     if is_from_before_squash(manifest.migrations):
         raise CannotRestore(BACKUP_REFUSAL)
     executor = MigrationExecutor(connection)
-    if unknown := [migration for migration in manifest.migrations if migration not in executor.loader.graph.nodes]:
+    if unknown := sorted(set(manifest.migrations) - set(executor.loader.disk_migrations)):
         raise CannotRestore(
-            f"The backup was made by another version of the arena, which has {len(unknown)} migrations this one does "
-            f"not know ({'.'.join(unknown[0])}): restore it with that version, or with a newer one."
+            f"The backup was made by {manifest.origin}, which has {len(unknown)} migrations that this arena, "
+            f"{this_version()}, does not know ({'.'.join(unknown[0])}): restore it with that version or a newer one."
         )
     if not connection.introspection.table_names():
         everything = executor.migration_plan(executor.loader.graph.leaf_nodes())
@@ -84,8 +109,9 @@ def _migrate_to(manifest: Manifest) -> None:
         )
     elif set(MigrationRecorder(connection).applied_migrations()) != set(manifest.migrations):
         raise CannotRestore(
-            "The database is not in the state the backup was made in: restore it with the version of the arena that "
-            "made it, or into a database without tables."
+            f"The backup was made by {manifest.origin}, and this database was prepared by another one; this is "
+            f"{this_version()}: restore into a database without tables, with `make up` by `make restore FILE=…` and "
+            "another ARENA_DATA_DIR, with compose before the first start (docs/operating.md, Backup and restore)."
         )
 
 
@@ -94,13 +120,14 @@ def _refuse_if_in_use() -> None:
 
     Rows that a start creates may be overwritten: models of the models file, an administrator who never signed in.
     """
-    found = {
+    found: dict[str, QuerySet[Any]] = {
         "people": User.objects.exclude(is_superuser=True, last_login=None),
         "conversations": Session.objects.all(),
         "imported boards": ImportedBoard.objects.all(),
         "provider keys": Provider.objects.exclude(key_encrypted=None),
     }
-    lost = [name for name, rows in found.items() if rows.exists()]
+    existing = connection.introspection.table_names()
+    lost = [name for name, rows in found.items() if rows.model._meta.db_table in existing and rows.exists()]
     if next(uploaded_files(), None):
         lost.append("uploads")
     if lost:
@@ -119,8 +146,16 @@ def _load_tables(archive: zipfile.ZipFile, manifest: Manifest) -> None:
         for sequence, last in manifest.sequences.items():
             tables.set_sequence(sequence, last)
         connection.check_constraints()
-    except (DatabaseError, KeyError) as error:
-        raise NotABackup(f"The backup is damaged: {error}") from error
+    except DatabaseError as error:
+        if _lacks_rights(error):
+            raise
+        raise NotABackup(f"The backup is damaged: {' '.join(str(error).split())}.") from error
+
+
+def _lacks_rights(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, InsufficientPrivilege):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _check_provider_keys(manifest: Manifest, forget_unreadable_keys: bool) -> None:

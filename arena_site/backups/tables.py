@@ -55,6 +55,20 @@ def empty(tables: list[str]) -> None:
     _execute(sql.SQL("TRUNCATE {}").format(_names(tables)))
 
 
+def drop_everything() -> None:
+    """Drop the schema's tables, with their sequences, and functions, but not those of extensions."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT format('DROP TABLE %I CASCADE', relname) FROM pg_class"
+            " WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')"
+            " UNION ALL SELECT format('DROP ROUTINE IF EXISTS %s CASCADE', oid::regprocedure) FROM pg_proc"
+            " WHERE pronamespace = current_schema()::regnamespace AND NOT EXISTS"
+            " (SELECT FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e')"
+        )
+        for (statement,) in cursor.fetchall():
+            cursor.execute(statement)
+
+
 def sequences() -> dict[str, int]:
     """Return {name: last value} of the sequences in use."""
     with connection.cursor() as cursor:

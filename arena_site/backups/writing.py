@@ -12,6 +12,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from arena_site.backups import tables
 from arena_site.backups.archive import CHUNK_BYTES, FORMAT, MANIFEST, TABLES, UPLOADS, Manifest, Table
+from arena_site.version import VERSION, commit
 from models_registry import encryption
 
 
@@ -38,6 +39,8 @@ def _write_database(archive: zipfile.ZipFile) -> Manifest:
 def _copy_tables(archive: zipfile.ZipFile, names: list[str]) -> Manifest:
     manifest = Manifest(
         format=FORMAT,
+        version=VERSION,
+        commit=commit(),
         made_at=datetime.now(UTC),
         migrations=sorted(MigrationRecorder(connection).applied_migrations()),
         tables={},

@@ -13,6 +13,7 @@ from arena_site.embedded.program import CannotStart, Program
 
 UNPRIVILEGED_UID = 65534
 VERSION = "18"
+UNFINISHED = ".unfinished"
 OPTIONS = {
     "listen_addresses": "",
     "max_wal_size": "2GB",  # counting a million votes writes that much; checkpoints in the middle would double it
@@ -41,7 +42,8 @@ class Postgres:
         return f"postgres://arena:{self.password}@/arena?host={self.sockets}"
 
     def prepare(self) -> Program:
-        """Return the server; create a missing cluster. Raises CannotStart."""
+        """Return the server; create a missing cluster. Raises CannotStart, also beside one of another version."""
+        self._refuse_other_clusters()
         run_as = _run_as_prefix([binary("postgres"), self.data, self.sockets])
         _make_owned(self.sockets)
         if not self.data.exists():
@@ -66,9 +68,22 @@ class Postgres:
         except (OSError, IndexError):
             return False
 
+    def _refuse_other_clusters(self) -> None:
+        """Raise CannotStart beside another `postgres-*`, whose rows a new cluster would not have."""
+        others = [
+            path for path in sorted(self.data.parent.glob("postgres-*"))
+            if path != self.data and path.is_dir() and not path.name.endswith(UNFINISHED)
+        ]  # fmt: skip
+        if others:
+            raise CannotStart(
+                f"{others[0]} is the database of another version than PostgreSQL {VERSION}: back it up with the arena "
+                "that made it and restore the backup into a new ARENA_DATA_DIR, or move it elsewhere if it is not "
+                "needed (docs/operating.md, Update)."
+            )
+
     def _make_cluster(self, run_as: list[str]) -> None:
         """Create the cluster under another name and rename it: one under the final name is complete."""
-        unfinished = self.data.with_name(self.data.name + ".unfinished")
+        unfinished = self.data.with_name(self.data.name + UNFINISHED)
         shutil.rmtree(unfinished, ignore_errors=True)
         _make_owned(unfinished)
         locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]

@@ -1,8 +1,9 @@
-"""`python -m arena_site.supervisor`: run an arena; with `stop`, stop one and a killed one's processes."""
+"""`python -m arena_site.supervisor`: run an arena; `stop` one, and a killed one's processes; `restore FILE`."""
 
 import shutil
 import signal
 import sys
+from pathlib import Path
 
 from arena_site.embedded.directories import runtime_dir
 from arena_site.embedded.program import CannotStart
@@ -20,6 +21,14 @@ def up() -> None:
         Launcher(Site.from_environment()).run()
     except StopRequested:
         echo("Arena stopped.")
+
+
+def restore(file: str) -> None:
+    """Restore a backup into an arena that does not run. Raises CannotStart."""
+    try:
+        Launcher(Site.from_environment()).restore(Path(file))
+    except StopRequested as error:
+        raise CannotStart("Stopped. Nothing was restored.") from error
 
 
 def stop() -> None:
@@ -42,7 +51,13 @@ def stop() -> None:
 
 def main() -> int:
     try:
-        stop() if sys.argv[1:] == ["stop"] else up()
+        match sys.argv[1:]:
+            case ["stop"]:
+                stop()
+            case ["restore", file]:
+                restore(file)
+            case _:
+                up()
     except CannotStart as error:
         print(error, file=sys.stderr)
         return 1

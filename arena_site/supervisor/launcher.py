@@ -6,13 +6,16 @@ import select
 import shutil
 import signal
 import socket
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from arena_site.embedded.directories import make_private, make_traversable, runtime_dir
 from arena_site.embedded.local_model import LocalModel, free_port
-from arena_site.embedded.postgres import Postgres
-from arena_site.embedded.program import CannotStart
+from arena_site.embedded.postgres import VERSION, Postgres
+from arena_site.embedded.program import CannotStart, Program
 from arena_site.embedded.valkey import Valkey
 from arena_site.settings.env import BASE_DIR
 from arena_site.supervisor import leftovers
@@ -46,6 +49,26 @@ class Launcher:
 
     def run(self) -> None:
         """Run until a signal, then raise StopRequested. Raises CannotStart."""
+        with self._locked_data_dir():
+            self._check_port_is_free()
+            self._start()
+            while True:
+                self.pause(CHECK_INTERVAL_S if self.processes.is_settled else RETRY_INTERVAL_S)
+                self.processes.restart_exited()
+
+    def restore(self, file: Path) -> None:
+        """Restore a backup before a start prepares the database. Raises CannotStart and StopRequested."""
+        if not file.is_file():
+            raise CannotStart(f"There is no backup {file}: make restore FILE=arena.zip")
+        with self._locked_data_dir():
+            services = ServiceFile(self.site.data_dir)
+            services.make_secrets()
+            self._start_services(services, self._embedded_services(services), None)
+            self._run_to_its_end(self.site.restore_program(file))
+
+    @contextmanager
+    def _locked_data_dir(self) -> Iterator[None]:
+        """Hold the data directory; stop all processes afterwards."""
         self.handle_signals()
         make_traversable(self.site.data_dir)
         make_private(self.site.logs)
@@ -53,11 +76,7 @@ class Launcher:
         try:
             if count := leftovers.stop_leftovers(self.site.data_dir):
                 echo(f"Stopped {count} processes that an earlier start had left behind.")
-            self._check_port_is_free()
-            self._start()
-            while True:
-                self.pause(CHECK_INTERVAL_S if self.processes.is_settled else RETRY_INTERVAL_S)
-                self.processes.restart_exited()
+            yield
         finally:
             self.processes.stop()
             shutil.rmtree(runtime_dir(self.site.data_dir), ignore_errors=True)
@@ -116,7 +135,7 @@ class Launcher:
         sockets = runtime_dir(self.site.data_dir)
         embedded: dict[str, Postgres | Valkey] = {
             "DATABASE_URL": Postgres(
-                self.site.data_dir / "postgres-18", sockets / "postgres", services["ARENA_POSTGRES_PASSWORD"]
+                self.site.data_dir / f"postgres-{VERSION}", sockets / "postgres", services["ARENA_POSTGRES_PASSWORD"]
             ),
             "REDIS_URL": Valkey(self.site.data_dir / "valkey", sockets / "valkey"),
         }
@@ -159,13 +178,18 @@ class Launcher:
 
     def _prepare(self) -> None:
         """Run `manage.py prepare`: database, static files, models, first administrator."""
-        child = self.processes.start(self.site.prepare_program(), Stage.BACKGROUND)
+        child = self._run_to_its_end(self.site.prepare_program())
+        echo(f"Site prepared in {child.uptime_s:.1f} s")
+
+    def _run_to_its_end(self, program: Program) -> Child:
+        """Raises CannotStart when it fails."""
+        child = self.processes.start(program, Stage.BACKGROUND)
         while child.is_running:
             self.pause(0.02)
         self.processes.terminate(child)
         if child.process.returncode:
             raise CannotStart(child.exit_message())
-        echo(f"Site prepared in {child.uptime_s:.1f} s")
+        return child
 
     def _wait_for(self, child: Child) -> None:
         seconds = child.wait_until_ready(within=60, pause=self.pause)

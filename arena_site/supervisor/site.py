@@ -59,6 +59,10 @@ class Site:
     def prepare_program(self) -> Program:
         return replace(_python("prepare", "Preparing the site", "manage.py", "prepare"), inherits_stdout=True)
 
+    def restore_program(self, file: Path) -> Program:
+        program = _python("restore", "Restoring the backup", "manage.py", "restore", str(file.absolute()))
+        return replace(program, inherits_stdout=True, is_forked=False)
+
     def background_programs(self) -> list[Program]:
         # common.valkey.heartbeat replaces Celery's own heartbeats.
         no_heartbeats = ["--without-gossip", "--without-mingle", "--without-heartbeat"]

@@ -3,9 +3,10 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from django.core.management import call_command
 
 from tests.arena_site.databases import database_without_tables
-from tests.faults.running import POSTGRES, VALKEY, Arena, copy_prepared_data, new_data_dir
+from tests.faults.running import POSTGRES, UP, VALKEY, Arena, copy_prepared_data, new_data_dir
 
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
 
@@ -28,6 +29,22 @@ def test_named_servers_are_used_and_none_is_started():
                 assert connection.execute("SELECT count(*) FROM models_registry_languagemodel").fetchone()[0] > 0
         finally:
             arena.stop()
+
+
+def test_backup_is_restored_before_the_first_start(tmp_path: Path):
+    call_command("backup", str(tmp_path / "arena.zip"))
+    with new_data_dir() as data_dir:
+        arena = Arena(data_dir)
+        missing = arena.run(*UP, "restore", str(tmp_path / "none.zip"))
+        assert missing.stderr == f"There is no backup {tmp_path}/none.zip: make restore FILE=arena.zip\n"
+        assert not (data_dir / "postgres-18").exists()
+        restored = arena.run(*UP, "restore", str(tmp_path / "arena.zip"))
+        assert (restored.returncode, restored.stderr) == (0, "")
+        assert "\nBack as of " in restored.stdout
+        (tmp_path / "text.zip").write_text("text")
+        refused = arena.run(*UP, "restore", str(tmp_path / "text.zip"))
+        sentence = "text.zip is no backup, or it is damaged: File is not a zip file. Nothing was restored.\n"
+        assert (refused.returncode, refused.stderr) == (1, sentence)
 
 
 def test_arena_starts_without_a_missing_shared_object(tmp_path: Path):

@@ -1,3 +1,4 @@
+import os
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -137,6 +138,31 @@ def test_cleanup_removes_orphans_and_retries_deletions(monkeypatch):
     assert stored_files() == []
 
 
+def stray_files(count: int, age: timedelta) -> list[str]:
+    names = [default_storage.save(f"{number:02x}/stray", ContentFile(b"x")) for number in range(count)]
+    for name in names:
+        stored_at = (timezone.now() - age).timestamp()
+        os.utime(default_storage.path(name), (stored_at, stored_at))
+    return names
+
+
+@pytest.mark.parametrize(
+    ("uploads", "strays", "age"),
+    [
+        (0, 2, timedelta(days=2)),  # a new database beside the files of another one
+        (5, 2, timedelta(days=9)),  # some days later
+        (5, 8, timedelta(days=2)),  # an old state of the database
+    ],
+)
+def test_cleanup_keeps_files_of_another_database(uploads: int, strays: int, age: timedelta, caplog):
+    names, member = stray_files(strays, age), make.member()
+    known = [upload_file(member, f"{number}".encode()).stored_as for number in range(uploads)]
+    Upload.objects.update(created_at=timezone.now() - timedelta(days=5))
+    cleanup.delete_expired()
+    assert set(stored_files()) == {*names, *known}
+    assert f"{strays} stored files are unknown to this database and were kept" in caplog.text
+
+
 def test_cleanup_continues_after_a_failed_deletion(monkeypatch, caplog):
     visitor = make.visitor()
     first, second = upload_file(visitor, b"first"), upload_file(visitor, b"second")
@@ -205,7 +231,7 @@ def test_files_can_be_stored_in_s3(settings, monkeypatch):
         extraction.read_upload(upload.pk)
         upload.refresh_from_db()
         assert "in a bucket" in sent_text(upload)
-        assert list(storage.names_older_than(timedelta(seconds=-5))) == [upload.stored_as]
+        assert [name for name, _ in storage.files_older_than(timedelta(seconds=-5))] == [upload.stored_as]
         owner, page = make.browser(actor), f"/uploads/{upload.public_id}/"
         original = owner.get(f"{page}file/")
         assert (original.content, original["Content-Disposition"][:10]) == (pdfs.with_text("in a bucket"), "attachment")

@@ -2,10 +2,11 @@
 
 import errno
 import logging
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
@@ -16,6 +17,8 @@ from uploads.errors import StorageAway, StorageFull
 
 logger = logging.getLogger(__name__)
 
+# Not lost+found, for example, which the arena may not read.
+_FOLDER = re.compile("[0-9a-f]{2}|releases")
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -54,12 +57,22 @@ def delete(name: str) -> None:
     default_storage.delete(name)
 
 
-def names_older_than(age: timedelta) -> Iterator[str]:
-    """Yield names of all stored files of this age; one request to the storage per directory."""
+def files_older_than(age: timedelta) -> Iterator[tuple[str, datetime]]:
+    """Yield name and time of all stored files of this age; one request to the storage per directory."""
     before = timezone.now() - age
     with suppress(FileNotFoundError):  # nothing was uploaded yet
         for folder in default_storage.listdir("")[0]:
             for file in default_storage.listdir(folder)[1]:
                 name = f"{folder}/{file}"
-                if default_storage.get_modified_time(name) < before:
-                    yield name
+                stored_at = default_storage.get_modified_time(name)
+                if stored_at < before:
+                    yield name, stored_at
+
+
+def is_empty() -> bool:
+    """Return whether no upload and no file of a release is stored."""
+    try:
+        folders = default_storage.listdir("")[0]
+    except FileNotFoundError:  # nothing was uploaded yet
+        return True
+    return not any(any(default_storage.listdir(folder)) for folder in folders if _FOLDER.fullmatch(folder))

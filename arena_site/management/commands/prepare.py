@@ -12,7 +12,8 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from accounts.models import User
-from arena_site.old_databases import DATABASE_REFUSAL, is_from_before_squash
+from arena_site.embedded.program import CANNOT_START_STATUS
+from arena_site.other_databases import CannotUseDatabase, check_database
 from arena_site.removed_settings import check_removed_settings
 from arena_site.site_role import grant_rights
 from benchmarks.actions import store_built_in_templates
@@ -55,8 +56,10 @@ class Command(BaseCommand):
 
     def _migrate(self) -> None:
         executor = MigrationExecutor(connection)
-        if is_from_before_squash(executor.loader.applied_migrations):
-            raise CommandError(DATABASE_REFUSAL)
+        try:
+            check_database(executor.loader)
+        except CannotUseDatabase as error:
+            raise CommandError(str(error), returncode=CANNOT_START_STATUS) from error
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             call_command("migrate", interactive=False, verbosity=0)
 

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from arena_site.backups.archive import NotABackup
 from arena_site.backups.restoring import CannotRestore, restore_backup
+from arena_site.embedded.program import CANNOT_START_STATUS
 
 
 class Command(BaseCommand):
@@ -29,9 +30,9 @@ class Command(BaseCommand):
             with open_seekable(file) as backup:
                 manifest = restore_backup(backup, name=file.name, forget_unreadable_keys=forget_unreadable_keys)
         except (CannotRestore, NotABackup) as error:
-            raise CommandError(f"{error}\nNothing was restored.") from error
+            raise CommandError(f"{error} Nothing was restored.", returncode=CANNOT_START_STATUS) from error
         except OSError as error:
-            raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
+            raise CommandError(f"{file} cannot be read: {error.strerror}.", returncode=CANNOT_START_STATUS) from error
         self.stdout.write(
             f"Back as of {manifest.made_at:%Y-%m-%d %H:%M} UTC: {manifest.rows:,} rows, {manifest.uploads:,} uploads."
         )

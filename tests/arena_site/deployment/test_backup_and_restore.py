@@ -18,6 +18,7 @@ from psycopg import sql
 
 from accounts.models import AuditEntry
 from arena_site.backups.archive import MANIFEST, TABLES
+from arena_site.version import VERSION, commit
 from battles.models import Vote
 from leaderboard.aggregation import job
 from leaderboard.boards.queries import BoardQuery, read_board
@@ -61,6 +62,11 @@ def boards() -> list[dict[str, Any]]:
 def empty_this_arena() -> None:
     call_command("flush", interactive=False, verbosity=0)
     default_storage.delete("kept/paper é.pdf")
+
+
+def manifest_of(file: Path) -> dict[str, Any]:
+    with zipfile.ZipFile(file) as archive:
+        return dict(msgspec.json.decode(archive.read(MANIFEST)))
 
 
 def rows_of(file: Path) -> dict[str, list[bytes]]:
@@ -195,25 +201,50 @@ def lose_rows(backup: Path) -> None:
 
 
 def point_nowhere(backup: Path) -> None:
-    with zipfile.ZipFile(backup) as archive:
-        manifest = msgspec.json.decode(archive.read(MANIFEST))
-    manifest["tables"]["battles_battle"]["rows"] = 0
-    with_member(backup, MANIFEST, msgspec.json.encode(manifest))
+    tables = manifest_of(backup)["tables"]
+    tables["battles_battle"]["rows"] = 0
+    with_manifest(backup, tables=tables)
     with_member(backup, f"{TABLES}battles_battle", b"")
 
 
+def with_manifest(backup: Path, **changes: object) -> None:
+    with_member(backup, MANIFEST, msgspec.json.encode(manifest_of(backup) | changes))
+
+
 def come_from_the_future(backup: Path) -> None:
+    migrations = [*manifest_of(backup)["migrations"], ["battles", "9999_unknown_yet"]]
+    with_manifest(backup, migrations=migrations, version="9.1.0", commit="f" * 40)
+
+
+def come_from_a_newer_format(backup: Path) -> None:
+    with_manifest(backup, format=2, version="9.1.0", commit="", tables="elsewhere")
+
+
+def lose_manifest(backup: Path) -> None:
     with zipfile.ZipFile(backup) as archive:
-        manifest = msgspec.json.decode(archive.read(MANIFEST))
-    manifest["migrations"].append(["battles", "9999_what_nobody_knows_yet"])
-    with_member(backup, MANIFEST, msgspec.json.encode(manifest))
+        members = {each: archive.read(each) for each in archive.namelist() if each != MANIFEST}
+    with zipfile.ZipFile(backup, "w") as archive:
+        for each, text in members.items():
+            archive.writestr(each, text)
+
+
+def flip_a_bit(backup: Path) -> None:
+    content = bytearray(backup.read_bytes())
+    content[len(content) // 2] ^= 1
+    backup.write_bytes(content)
+
+
+def lose_upload(backup: Path) -> None:
+    with_manifest(backup, uploads=2)
+
+
+def climb_out(backup: Path) -> None:
+    with_manifest(backup, uploads=2)
+    with_member(backup, "uploads/../../outside", b"x")
 
 
 def come_from_before_the_squash(backup: Path) -> None:
-    with zipfile.ZipFile(backup) as archive:
-        manifest = msgspec.json.decode(archive.read(MANIFEST))
-    manifest["migrations"] = [["accounts", "0001_first"], ["battles", "0024_plain_help_texts"]]
-    with_member(backup, MANIFEST, msgspec.json.encode(manifest))
+    with_manifest(backup, migrations=[["accounts", "0001_first"], ["battles", "0024_plain_help_texts"]])
 
 
 @pytest.mark.parametrize(
@@ -222,16 +253,53 @@ def come_from_before_the_squash(backup: Path) -> None:
         (cut, "no backup, or it is damaged"),
         (lose_rows, "battles_vote has 0 rows and should have 13"),
         (point_nowhere, "The backup is damaged"),
-        (come_from_the_future, "battles.9999_what_nobody_knows_yet"),
+        (come_from_the_future, r"made by version 9.1.0, commit ffffffffffff, .* \(battles.9999_unknown_yet\)"),
+        (come_from_a_newer_format, "made by a newer arena, version 9.1.0, and this is version 0.1.0"),
+        (lose_manifest, "arena.zip is no backup of an arena: it has no manifest.json"),
+        (lambda backup: backup.write_text("text"), "no backup, or it is damaged: File is not a zip file"),
+        (flip_a_bit, "is damaged"),
+        (lose_upload, "it has 1 uploads and should have 2"),
+        (climb_out, "no backup, or it is damaged"),
         (come_from_before_the_squash, "development version before 0.1.0 .* restore it with that version"),
     ],
 )
 def test_damaged_backup_changes_nothing(backup: Path, spoil, sentence: str):
     empty_this_arena()
     spoil(backup)
+    with pytest.raises(CommandError, match=sentence) as refused:
+        call_command("restore", str(backup))
+    assert "\n" not in str(refused.value)
+    assert not Vote.objects.exists()
+
+
+def test_failed_restore_leaves_a_database_without_tables(backup: Path, tmp_path: Path):
+    lose_rows(backup)
+    with database_without_tables() as elsewhere:
+        with pytest.raises(AssertionError, match="CommandError: The backup is damaged: battles_vote has 0 rows"):
+            manage(elsewhere, tmp_path / "other", ("restore", str(backup)))
+        with psycopg.connect(elsewhere) as database:
+            left = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace UNION ALL "
+            left += "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace"
+            assert database.execute(left).fetchall() == []
+
+
+def test_older_backup_into_prepared_database_says_what_to_do(backup: Path):
+    empty_this_arena()
+    with_manifest(backup, migrations=manifest_of(backup)["migrations"][:-1], version="0.0.9", commit="")
+    sentence = r"made by version 0.0.9, and this database was prepared .* this is version 0.1.0.*make restore FILE"
     with pytest.raises(CommandError, match=sentence):
         call_command("restore", str(backup))
-    assert not Vote.objects.exists()
+
+
+def test_role_without_tables_of_its_own_is_named(backup: Path, tmp_path: Path):
+    sentence = "CommandError: This database's role may not make or empty tables"
+    with database_without_tables() as database, pytest.raises(AssertionError, match=sentence):
+        manage(url_of_site_role(database), tmp_path / "other", ("restore", str(backup)))
+
+
+def test_manifest_names_version_and_commit(backup: Path):
+    assert manifest_of(backup)["version"] == VERSION
+    assert manifest_of(backup)["commit"] == commit()
 
 
 def test_backup_overwrites_no_file_and_leaves_no_part(tmp_path: Path):

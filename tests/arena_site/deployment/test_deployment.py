@@ -235,6 +235,24 @@ def test_deploy_scripts_are_executable_and_parse(script: str):
 
 
 @pytest.mark.processes
+@pytest.mark.parametrize(("other", "has_arena", "is_refused"), [("17", "", True), ("", "", False), ("17", "1", False)])
+def test_new_cluster_beside_another_version_is_refused(tmp_path: Path, other: str, has_arena: str, is_refused: bool):
+    for version in filter(None, ("18", other)):
+        (tmp_path / version / "docker").mkdir(parents=True)
+        (tmp_path / version / "docker" / "PG_VERSION").write_text(version)
+    (tmp_path / "psql").write_text(f"#!/bin/sh\necho {has_arena}\n")
+    (tmp_path / "psql").chmod(0o755)
+    environment = {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}", "PGDATA": str(tmp_path / "18" / "docker"),
+        "POSTGRES_PASSWORD": "p", "POSTGRES_SITE_PASSWORD": "s",
+    }  # fmt: skip
+    done = subprocess.run([ROOT / "deploy/make_database.sh"], env=environment, capture_output=True, text=True)
+    assert (done.returncode == 1) is is_refused is ("The volume has the database of PostgreSQL 17" in done.stderr)
+    assert (tmp_path / "18/docker/PG_VERSION").exists() is not is_refused
+    assert not other or (tmp_path / "17/docker/PG_VERSION").exists()
+
+
+@pytest.mark.processes
 @pytest.mark.django_db
 def test_models_pulled_by_ollama_are_registered():
     names = "llama3.2 hf.co/Qwen/Qwen3-1.7B_GGUF:Q4_K_M"

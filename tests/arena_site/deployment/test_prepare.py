@@ -4,8 +4,10 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
+from arena_site.other_databases import CannotUseDatabase, check_database
 from tests import make
 from tests.fake_provider import FakeProvider
 
@@ -64,6 +66,28 @@ def test_hint_names_a_command_of_a_container(settings, container: str, python: s
 def test_start_with_an_administrator_says_nothing_of_one(settings):
     make.user("admin@example.org", is_staff=True, is_superuser=True)
     assert "createsuperuser" not in prepare(settings)
+
+
+def test_database_of_newer_version_is_refused(settings):
+    MigrationRecorder(connection).record_applied("battles", "9999_unknown_yet")
+    MigrationRecorder(connection).record_applied("auth", "0001_squashed_and_gone")  # other packages may drop theirs
+    sentence = r"newer arena than this, version 0.1.0.* 1 migrations unknown here \(battles.9999_unknown_yet\)\. Use"
+    with pytest.raises(CommandError, match=sentence):
+        prepare(settings)
+
+
+@pytest.mark.parametrize("file", ["3f/3f00", "releases/2026-11-01-x/votes.csv"])
+def test_empty_database_beside_stored_files_is_refused(settings, tmp_path: Path, file: str, monkeypatch):
+    settings.MEDIA_ROOT = tmp_path
+    (tmp_path / "lost+found").mkdir(mode=0)
+    loader = MigrationLoader(connection)
+    monkeypatch.setattr(connection.introspection, "table_names", list)
+    check_database(loader)
+    path = tmp_path / file
+    path.parent.mkdir(parents=True)
+    path.touch()
+    with pytest.raises(CannotUseDatabase, match="The database is empty, but files of an arena are stored"):
+        check_database(loader)
 
 
 def test_database_from_before_squash_is_refused(settings):

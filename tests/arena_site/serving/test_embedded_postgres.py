@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from arena_site.embedded.postgres import Postgres
+from arena_site.embedded.program import CannotStart
 from arena_site.supervisor.child import Child
 
 pytestmark = pytest.mark.processes
@@ -54,6 +55,19 @@ def test_empty_lock_file_of_a_full_disk_is_removed(place: Path):
     assert answers(postgres, place)
     (postgres.data / "postmaster.pid").touch()
     assert answers(postgres, place)
+
+
+@pytest.mark.parametrize("other", ["postgres-17", "postgres-19"])
+@pytest.mark.parametrize("has_own", [False, True])
+def test_cluster_of_another_version_is_refused(place: Path, other: str, has_own: bool):
+    (place / other).mkdir()
+    if has_own:
+        (place / "postgres-18").mkdir()
+    (place / "postgres-18.unfinished").mkdir()
+    before = sorted(place.iterdir())
+    with pytest.raises(CannotStart, match=f"{other} is the database of another version than PostgreSQL 18: back it up"):
+        Postgres(place / "postgres-18", place / "sockets", "secret", durable=False).prepare()
+    assert sorted(place.iterdir()) == before
 
 
 def test_wrong_password_is_refused(place: Path):
