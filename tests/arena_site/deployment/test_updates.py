@@ -1,6 +1,7 @@
 """During an update this release's code serves on the released schema, and the released code on the new one.
 
-released_migrations.json has the newest migration of each app in the last release; a release sets it anew.
+released_migrations.json has the newest migration of each app in the last release; only `make release` writes it.
+Before the first release it has none, and an update begins at the newest schema.
 """
 
 import itertools
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -23,16 +25,19 @@ import pytest
 from django.conf import settings
 
 import leaderboard.sql
+from arena_site.version import VERSION
 from tests.arena_site.databases import database_without_tables
 from tests.fake_provider import FakeProvider
 from tests.faults.battling import answered_battle, vote
 from tests.faults.running import MODELS, PLENTY, free_port
 from tests.site import Reader
 from tests.waiting import wait_for
+from tools import release
 
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
 
-RELEASED = json.loads(Path(__file__).with_name("released_migrations.json").read_text())
+RELEASED = json.loads((settings.BASE_DIR / release.FILE).read_text())
+CHANGELOG = (settings.BASE_DIR / "CHANGELOG.md").read_text()
 MIGRATE_AND_IMPORT_MODELS = """
 import json, sys, django
 django.setup()
@@ -171,7 +176,7 @@ def old_arena(tmp_path: Path, fake_provider: FakeProvider) -> Iterator[OldArena]
             "ARENA_PORT": str(free_port()),
         }
         arena = OldArena(database, environment)
-        arena.python("-c", MIGRATE_AND_IMPORT_MODELS, json.dumps(RELEASED))
+        arena.python("-c", MIGRATE_AND_IMPORT_MODELS, json.dumps(RELEASED["migrations"]))
         stack.enter_context(arena.running(*WORKER))
         stack.enter_context(arena.running(*WEB, environment["ARENA_PORT"]))
         wait_for(arena.is_up)
@@ -216,6 +221,36 @@ def test_votes_get_no_5xx_on_old_schema_and_while_migrating(old_arena: OldArena)
     assert [status for status in old_arena.statuses if status >= 500] == []
     assert old_arena.stored() == acknowledged
     assert unserved(before, schema_of(old_arena.database)) == []
+
+
+def test_released_migrations_are_of_newest_dated_version():
+    assert RELEASED["version"] == release.newest_release(CHANGELOG)
+    assert (RELEASED["version"] is None) is (RELEASED["migrations"] == {})
+
+
+def test_version_is_that_of_changelog_and_package():
+    assert re.findall(r"^## (\S+), (?:unreleased|\d{4}-\d\d-\d\d)$", CHANGELOG, re.MULTILINE)[0] == VERSION
+    assert tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text())["project"]["version"] == VERSION
+
+
+@pytest.mark.parametrize(
+    ("changelog", "version"),
+    [
+        ("# Changes\n\n## 0.1.0, unreleased\n", None),
+        ("# Changes\n\n## 0.2.0, unreleased\n\n## 0.1.0, 2026-12-01\n", "0.1.0"),
+        ("# Changes\n\n## 0.2.0, 2027-01-01\n\n## 0.1.0, 2026-12-01\n", "0.2.0"),
+    ],
+)
+def test_newest_release_is_the_first_dated_section(changelog: str, version: str | None):
+    assert release.newest_release(changelog) == version
+
+
+def test_release_writes_existing_newest_migrations():
+    migrations = release.newest_migrations()
+    assert {"accounts", "battles", "benchmarks", "gateway", "uploads"} <= set(migrations)
+    assert not {"auth", "account", "sessions"} & set(migrations)
+    folders = [settings.BASE_DIR / app / "migrations" for app in migrations]
+    assert [max(path.stem for path in folder.glob("0*.py")) for folder in folders] == list(migrations.values())
 
 
 COLUMN = Column("integer", is_nullable=False, has_default=False)
