@@ -3,10 +3,12 @@
 Django stores a whole body in a temporary file before any view sees it, and a chunked body does not declare its length.
 """
 
+import asyncio
 import errno
 import json
 import re
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from io import BytesIO
 from typing import Any
 
@@ -37,10 +39,15 @@ FILES: dict[str, tuple[type[ArenaError], int]] = {
 # Forms with ids in their paths.
 FILE_FORM = re.compile(r"/benchmarks/t/[^/]+/cases/\d+/files/\Z")
 DISCONNECT = {"type": "http.disconnect"}
+# Proxies and programs that send a whole body before they read would find the connection cut, and nginx answers 502. So
+# the answer follows the body; if that takes long, it comes amid the body and the connection stays open for a while.
+MAX_DRAINED_BYTES = 64_000_000  # as many as docs/operating.md lets nginx pass on
+MAX_DRAINED_BYTES_WITHOUT_LENGTH = 16_000_000
+DRAIN_TIMEOUT_S, CLOSE_TIMEOUT_S = 5.0, 25.0
 
 
 class BodyLimit:
-    """Answers 413 to a too long body, 503 when the disk is full, and closes the connection."""
+    """Answers 413 to a too long body, 503 when the disk is full, reads on for a while, and closes the connection."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -69,24 +76,50 @@ class BodyLimit:
             await send(message)
 
         if _content_length(scope) > left:
-            return await _refuse(scope, send, too_large)
+            if _header(scope, b"expect").lower() == b"100-continue":  # the client has not begun to send
+                receive = _disconnect
+            return await _refuse(scope, receive, send, too_large)
         try:
             await self._app(scope, receive_within_limit, send_response)
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT) or has_responded:
                 raise
-            return await _refuse(scope, send, StorageFull)
+            return await _refuse(scope, receive, send, StorageFull)
         if left < 0 and not has_responded:
-            await _refuse(scope, send, too_large)
+            await _refuse(scope, receive, send, too_large)
         return None
 
 
 def _content_length(scope: Any) -> int:
-    value = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+    value = _header(scope, b"content-length")
     return int(value) if value.isdigit() else 0
 
 
-async def _refuse(scope: Any, send: Any, refusal: type[ArenaError]) -> None:
+def _header(scope: Any, wanted: bytes) -> bytes:
+    return next((value for name, value in scope["headers"] if name == wanted), b"")
+
+
+async def _disconnect() -> Any:
+    return DISCONNECT
+
+
+class _Rest:
+    """The rest of a body, which is discarded up to a size."""
+
+    def __init__(self, scope: Any, receive: Any) -> None:
+        self._receive = receive
+        self._left = min(_content_length(scope), MAX_DRAINED_BYTES) or MAX_DRAINED_BYTES_WITHOUT_LENGTH
+
+    async def discard(self, *, within: float) -> None:
+        """Return when the client has sent everything or has left, at the size, or after so many seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                while self._left > 0:
+                    message = await self._receive()
+                    self._left = self._left - len(message["body"]) if message.get("more_body") else 0
+
+
+async def _refuse(scope: Any, receive: Any, send: Any, refusal: type[ArenaError]) -> None:
     """Send JSON to an API client, otherwise the sentence alone, in the request's language."""
     with translation.override(
         translation.get_language_from_request(ASGIRequest({**scope, "method": "GET"}, BytesIO()))
@@ -98,7 +131,11 @@ async def _refuse(scope: Any, send: Any, refusal: type[ArenaError]) -> None:
     elif scope["path"].startswith(OPENAI_PREFIX):
         body, media_type = json.dumps(openai_error(error)), "application/json"
     headers = {"Content-Type": media_type, "X-Content-Type-Options": "nosniff", "Cache-Control": PRIVATE}
-    headers |= {"Connection": "close", **error.headers}
+    headers |= {"Connection": "close", "Content-Length": str(len(body.encode())), **error.headers}
     encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    rest = _Rest(scope, receive)
+    await rest.discard(within=DRAIN_TIMEOUT_S)
     await send({"type": "http.response.start", "status": error.http_status, "headers": encoded})
-    await send({"type": "http.response.body", "body": body.encode()})
+    await send({"type": "http.response.body", "body": body.encode(), "more_body": True})
+    await rest.discard(within=CLOSE_TIMEOUT_S)
+    await send({"type": "http.response.body"})

@@ -9,6 +9,7 @@ from rest_framework.views import APIView
 
 from common.error_pages import error_response, json_error_response
 from common.errors import ArenaError, InvalidInput, NotAllowed, NotFound, TooLarge, TooManyRequests
+from common.origin import origin_mismatch
 
 
 class CsrfRefused(NotAllowed):
@@ -17,7 +18,7 @@ class CsrfRefused(NotAllowed):
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    return error_response(request, CsrfRefused())
+    return error_response(request, CsrfRefused(origin_mismatch(request, reason)))
 
 
 def too_many_requests(request: HttpRequest) -> HttpResponse:

@@ -19,6 +19,7 @@ from accounts.errors import NotInBrowser
 from accounts.models import ApiToken, Scope, User
 from common.client_ip import client_networks
 from common.errors import NotAllowed, NotSignedIn
+from common.origin import origin_mismatch
 from common.prepared import PreparedQuery
 from common.valkey import limits
 
@@ -73,7 +74,8 @@ class ActorAuthentication(BaseAuthentication):
         reason = check.process_view(request._request, None, (), {})  # type: ignore[arg-type]
         if reason:
             raise NotAllowed(
-                gettext("The CSRF token is missing or wrong: send the csrftoken cookie's value as X-CSRFToken.")
+                origin_mismatch(request._request, str(reason))
+                or gettext("The CSRF token is missing or wrong: send the csrftoken cookie's value as X-CSRFToken.")
             )
 
 

@@ -106,8 +106,11 @@ UNREACHABLE_DATABASE_URL, UNREACHABLE_REDIS_URL = "postgres://arena@127.0.0.1:1/
 
 ARENA_DATABASE_POOL = env.int("ARENA_DATABASE_POOL", default=12)
 DATABASES = {"default": env.db("DATABASE_URL", default=UNREACHABLE_DATABASE_URL)}
+_options = DATABASES["default"].get("OPTIONS", {})
+if "host" in _options:  # of a socket: `manage.py dbshell` reads HOST only
+    DATABASES["default"]["HOST"] = _options.pop("host")
 DATABASES["default"]["OPTIONS"] = {
-    **DATABASES["default"].get("OPTIONS", {}),
+    **_options,
     "pool": {
         "min_size": 0,
         "max_size": ARENA_DATABASE_POOL,

@@ -58,6 +58,48 @@ def test_endless_body_without_length_is_cut_at_the_limit(site: str, path: str, m
     assert Reader(site).get("/livez").status_code == 200
 
 
+def send_all(site: str, path: str, size: int, *headers: bytes) -> bytes:
+    """Send the whole body before reading, as some proxies and programs do; return the response."""
+    address = urlsplit(site)
+    is_chunked = b"Transfer-Encoding: chunked" in headers
+    length = b"X: y" if is_chunked else b"Content-Length: %d" % size
+    lines = (b"POST %s HTTP/1.1" % path.encode(), b"Host: 127.0.0.1", length, *headers)
+    with socket.create_connection((address.hostname, address.port), timeout=60) as connection:
+        connection.sendall(b"\r\n".join(lines) + b"\r\nContent-Type: multipart/form-data; boundary=b\r\n\r\n")
+        for _ in range(size // 0x10000):
+            connection.sendall(b"10000\r\n" + b"x" * 0x10000 + b"\r\n" if is_chunked else b"x" * 0x10000)
+        connection.sendall(b"0\r\n\r\n" if is_chunked else b"x" * (size % 0x10000))
+        return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+@pytest.mark.parametrize(
+    ("path", "size", "headers"),
+    [
+        ("/api/v1/uploads/", MAX_BYTES + 200_000, []),
+        ("/uploads/", 60_000_000, []),
+        ("/api/v1/uploads/", 30_000_000, [b"Transfer-Encoding: chunked"]),
+        ("/api/v1/sessions/", 5_000_000, []),
+        ("/v1/chat/completions", 30_000_000, []),
+    ],
+)
+def test_refusal_reaches_client_that_sends_all_before_it_reads(site: str, path: str, size: int, headers: list[bytes]):
+    head, _, body = send_all(site, path, size, *headers).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 413")
+    assert b"\r\nconnection: close" in head.lower()
+    assert b"content-length: %d" % len(body) in head.lower()
+
+
+def test_client_that_waits_for_100_continue_is_refused_at_once(site: str):
+    address = urlsplit(site)
+    with socket.create_connection((address.hostname, address.port), timeout=60) as connection:
+        connection.sendall(
+            b"POST /uploads/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 30000000\r\nExpect: 100-continue\r\n\r\n"
+        )
+        response = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert response.startswith(b"HTTP/1.1 413")
+    assert b"100 Continue" not in response
+
+
 def test_file_over_20_mb_is_refused(reader: Reader):
     for size in (MAX_BYTES + 1, MAX_BYTES + 500_000):
         response = reader.post("/api/v1/uploads/", files={"file": ("big.txt", b"x" * size)})
