@@ -269,6 +269,10 @@ def ask_about_benchmarks(ask: Callable[..., Any], owner: User, ids: dict[str, li
     imported = ask("post", "benchmarks/imports/{public_id}/apply/", {}, public_id=look["id"])["id"]
     ask("delete", f"{templates}{{public_id}}/", public_id=imported)
     started = ask("post", runs, {**body, "start": False})["id"]
+    Run.objects.filter(public_id=started).update(state="queued")
+    entrant = Run.objects.get(public_id=started).entrants.earliest("pk").pk
+    left_out = ask("post", f"{runs}{{public_id}}/leave-out/", {"entrant": entrant}, public_id=started)
+    assert left_out["entrants"][0]["left_out_at"]
     for state, move in [("queued", "start"), ("running", "pause"), ("paused", "resume"), ("running", "cancel")]:
         Run.objects.filter(public_id=started).update(state=state)
         ask("post", f"{runs}{{public_id}}/{move}/", public_id=started)
