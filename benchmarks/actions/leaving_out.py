@@ -4,9 +4,9 @@ from django.utils.translation import gettext as _
 
 from accounts import audit
 from accounts.models import User
-from benchmarks.entrants import let_go_on
 from benchmarks.errors import WrongState
 from benchmarks.models import Entrant, Run, RunCount, RunItem
+from benchmarks.models.entrant_calls import let_go_on
 from benchmarks.tasks import wake_after_commit
 
 STATES = (Run.State.QUEUED, Run.State.RUNNING, Run.State.PAUSED)

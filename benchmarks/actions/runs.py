@@ -18,10 +18,10 @@ from accounts import audit
 from accounts.models import User
 from benchmarks.actions.case_files import require_usable_files
 from benchmarks.actions.templates import freeze_version
-from benchmarks.entrants import let_go_on
 from benchmarks.errors import RunNotPossible, TooManyRuns, WrongState
 from benchmarks.estimates import answer_cap
 from benchmarks.models import CaseFile, Entrant, Prompt, Run, RunItem, TemplateVersion
+from benchmarks.models.entrant_calls import let_go_on
 from benchmarks.tasks import wake_after_commit
 from common.errors import InvalidInput
 from common.payload_types import JsonObject

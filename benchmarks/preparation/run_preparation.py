@@ -18,8 +18,8 @@ from battles.moderation.examination import refused_by_rules, store_refusal
 from battles.moderation.findings import Finding
 from battles.prompting.messages import context_characters
 from benchmarks import case_files
-from benchmarks.entrants import let_go_on
 from benchmarks.models import Case, CaseFile, Entrant, Prompt, RenderedPrompt, Run, RunCount, RunItem
+from benchmarks.models.entrant_calls import let_go_on
 from benchmarks.preparation import guard
 from benchmarks.preparation.frames import CaseProblem, CaseResult, CaseSource, PromptSource, RenderRequest
 from benchmarks.preparation.sources import source_of

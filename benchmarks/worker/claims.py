@@ -22,8 +22,8 @@ from battles.prompting.messages import with_system_prompt
 from battles.worker import call_slots, call_store
 from battles.worker.calls import PlannedCall, PreparedCall
 from benchmarks import case_files
-from benchmarks.entrants import calls_at_once
 from benchmarks.models import Entrant, ItemReply, Run, RunItem
+from benchmarks.models.entrant_calls import calls_at_once
 from benchmarks.sql import read_sql
 from benchmarks.worker import reuse
 from models_registry import spending

@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from battles.models import Call
 from battles.worker.call_slots import is_limited
-from benchmarks.entrants import calls_at_once
 from benchmarks.models import Entrant, Run, RunCount, RunItem
+from benchmarks.models.entrant_calls import calls_at_once
 from benchmarks.scores import CheckSet
 from benchmarks.sql import read_sql
 from benchmarks.worker import pace

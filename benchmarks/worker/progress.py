@@ -11,8 +11,8 @@ from django.db.models.functions import Greatest, Now
 
 from battles.models import Call
 from battles.worker import call_store
-from benchmarks.entrants import let_go_on
 from benchmarks.models import Entrant, ItemCall, Run, RunItem
+from benchmarks.models.entrant_calls import let_go_on
 from benchmarks.results import reports
 from benchmarks.worker.claims import ClaimedItem
 from models_registry.models.ledger import seconds_until_tomorrow

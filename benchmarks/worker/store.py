@@ -18,8 +18,8 @@ from django.db.models import F
 from battles.worker import call_store
 from battles.worker.calls import CallResult
 from benchmarks import streaming
-from benchmarks.entrants import CHANGING, SETUP_FAILURES, note_ends
 from benchmarks.models import Entrant, Run, RunItem
+from benchmarks.models.entrant_calls import CHANGING, SETUP_FAILURES, note_ends
 from benchmarks.scores import CaseFacts, CheckSet, ScoredItem
 from benchmarks.scoring.ports import ScoredAnswer
 from benchmarks.sql import read_sql

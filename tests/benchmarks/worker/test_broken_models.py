@@ -13,9 +13,9 @@ from django.utils import timezone
 from accounts.models import AuditEntry
 from battles.models import Call
 from battles.worker.runner import Engine
-from benchmarks import actions, entrants
+from benchmarks import actions
 from benchmarks.errors import WrongState
-from benchmarks.models import Entrant, ProviderPace, Run, RunItem
+from benchmarks.models import Entrant, ProviderPace, Run, RunItem, entrant_calls
 from benchmarks.queries.run_progress import read_run_progress
 from benchmarks.results.reports import read_report
 from benchmarks.sweep import sweep
@@ -94,7 +94,7 @@ def test_mended_key_goes_on_without_lost_items(fake_provider: FakeProvider, driv
 def test_failing_model_holds_up_no_other(
     fake_provider: FakeProvider, drive_run: Callable[[Run], None], monkeypatch: pytest.MonkeyPatch, upstream: str
 ):
-    monkeypatch.setattr(entrants, "MAX_AWAY", timedelta(0))
+    monkeypatch.setattr(entrant_calls, "MAX_AWAY", timedelta(0))
     models = [make.model(name, at=fake_provider.base_url) for name in (upstream, "honest")]
     run = factory.run(factory.version(12), *models, concurrency=4)
     drive_run(run)
