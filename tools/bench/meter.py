@@ -43,17 +43,16 @@ def read_times(pid: int) -> Times:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Return the time of one process without children."""
+    """Return one process's time, without children."""
     return read_times(pid).own / TICK
 
 
 def spent(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
-    """Return the difference of each part. Ends the bench at a negative one."""
     return not_negative({part: value - before.get(part, 0.0) for part, value in after.items()})
 
 
 def not_negative(figures: dict[str, float]) -> dict[str, float]:
-    """Return the figures. Ends the bench at a negative one: processes were lost, or what was measured is too short."""
+    """Return the figures. Ends the bench at a negative one."""
     if wrong := {name: figure for name, figure in figures.items() if figure < 0}:
         sentence = ", ".join(f"{name} {figure:.4f}" for name, figure in wrong.items())
         raise SystemExit(f"Processor time cannot be negative, so the measurement is wrong: {sentence}")
@@ -81,18 +80,16 @@ class _Known:
 
 
 class ProcessorTime:
-    """CPU seconds of processes by part, which never fall.
-
-    A process that ends takes its time out of /proc, and its parent's time of children grows by as much. So the time
-    that a part had at the last look stays, and only the rest counts for the part of the parent.
-    """
+    """CPU seconds of processes by part, which never fall."""
 
     def __init__(self) -> None:
+        # A process that ends takes its time out of /proc, and its parent's time of children grows by as much. So the
+        # time that a part had at the last look stays, and only the rest counts for the part of the parent.
         self._known: dict[Identity, _Known] = {}
         self._ticks: Counter[str] = Counter()
 
     def look(self, pids: Mapping[str, list[int]]) -> dict[str, float]:
-        """Return the seconds of each part so far. pids: of running processes by part."""
+        """Return each part's seconds so far."""
         running: dict[Identity, tuple[str, Times]] = {}
         for part, of_part in pids.items():
             for pid in of_part:
@@ -110,7 +107,7 @@ class ProcessorTime:
         return {part: self._ticks[part] / TICK for part in pids}
 
     def _forget_ended(self, running: Collection[Identity]) -> None:
-        """Leave the time of ended processes, which is counted, out of that of the ancestors that still run."""
+        """Leave their time, which is counted, out of that of running ancestors."""
         ended = self._known.keys() - running
         for identity in ended:
             reaper = self._known[identity].parent

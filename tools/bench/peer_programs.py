@@ -41,10 +41,7 @@ def last_lines(output: Path) -> str:
 def running_peer(
     command: Sequence[str], up: str, *, home: Path, environment: Mapping[str, str], within_s: float = UP_WITHIN_S
 ) -> Iterator[int]:
-    """Run a server in `home` and yield its process id once the address `up` answers.
-
-    Raises PeerSkipped with its last lines if it ends early or does not answer.
-    """
+    """Run a server; yield its process id once the address `up` answers. Raises PeerSkipped with its last lines."""
     output = home / "output"
     with output.open("w") as file:
         process = start(command, home=home, environment=environment, output=file.fileno())
@@ -67,7 +64,7 @@ def running_peer(
 def start(
     command: Sequence[str], *, home: Path, environment: Mapping[str, str], output: int
 ) -> "subprocess.Popen[bytes]":
-    """Raises PeerSkipped for a program that is not there."""
+    """Raises PeerSkipped."""
     try:
         return subprocess.Popen(
             command, cwd=home, env=clean_environment(home) | dict(environment), stdout=output,
@@ -78,7 +75,7 @@ def start(
 
 
 def check_exit(exit_code: int, output: Path) -> None:
-    """Raises PeerSkipped with the last lines of a peer that failed."""
+    """Raises PeerSkipped."""
     if exit_code:
         raise PeerSkipped(_how_it_ended(exit_code, output))
 

@@ -68,9 +68,9 @@ def peer_environment(directory: Path) -> dict[str, str]:
 
 
 def _measure(command: Sequence[str], directory: Path, provider: str) -> tuple[float, float, float, str]:
-    """Return CPU seconds of the process tree, wall seconds, megabytes of the largest process, and the last words.
+    """Return CPU seconds of the process tree, wall seconds, megabytes of the largest process, and the output.
 
-    Raises PeerSkipped for a program that is not there or fails.
+    Raises PeerSkipped.
     """
     keys = {"OPENAI_API_KEY": "none", "BENCH_API_KEY": "none", "BENCH_BASE_URL": provider}
     output = directory / "output"
