@@ -4,6 +4,7 @@ A blind battle is revealed by its vote. Before that a payload has no name, id, t
 either side, and no reasoning, in which models mention themselves.
 """
 
+import time
 from collections.abc import Iterable
 from typing import cast
 
@@ -43,8 +44,8 @@ NEUTRAL_MESSAGE = _("This model could not answer.")
 _POSITIONS = (*Position.values, *NUMBERED_POSITIONS)
 
 
-def battle_payload(battle: Battle, *, stream_format: Format = "api") -> BattlePayload:
-    """battle: from battles.queries, with related rows."""
+def battle_payload(battle: Battle, *, stream_format: Format = "api", token: int | None = None) -> BattlePayload:
+    """battle: from battles.queries, with related rows. token: Actor.token, whose loss ends the stream."""
     vote = battle.vote_or_none
     turns = list(battle.turns.all())
     sides = {side.pk: side for side in battle.sides.all()}
@@ -59,7 +60,7 @@ def battle_payload(battle: Battle, *, stream_format: Format = "api") -> BattlePa
         "turns": [_turn_payload(turn, battle, sides, is_revealed=is_revealed) for turn in turns],
         "vote": _vote_payload(vote) if vote is not None else None,
         "sides": _side_payloads(sides.values()) if is_revealed else None,
-        "stream_url": _stream_url(battle, live, stream_format),
+        "stream_url": _stream_url(battle, live, stream_format, token),
         "can_vote": battle.accepts_vote and vote is None and live is None and not battle.is_void,
         "can_follow_up": live is None and not battle.is_void,
         "can_stop": live is not None and live.stop_requested_at is None,
@@ -122,13 +123,16 @@ def _state(battle: Battle, vote: Vote | None, live: Turn | None) -> BattleState:
     return "awaiting_vote" if battle.accepts_vote else "open"
 
 
-def _stream_url(battle: Battle, live: Turn | None, stream_format: Format) -> str | None:
+def _stream_url(battle: Battle, live: Turn | None, stream_format: Format, token: int | None) -> str | None:
     if live is None:
         return None
     positions = DEFAULT_SIDES if battle.accepts_vote else [side.position for side in battle.sides.all()]
-    person = person_hash(battle.session.person)
-    token = StreamToken(battle.public_id, live.index, stream_format, live.regenerated, positions, person)
-    return reverse("battles:stream", args=[sign(token)])
+    owner = battle.session.person
+    permission = StreamToken(
+        battle.public_id, live.index, stream_format, live.regenerated, positions, person_hash(owner),
+        owner=owner, token=token, since=int(time.time()),
+    )  # fmt: skip
+    return reverse("battles:stream", args=[sign(permission)])
 
 
 def _turn_payload(turn: Turn, battle: Battle, sides: dict[int, Side], *, is_revealed: bool) -> TurnPayload:

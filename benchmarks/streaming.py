@@ -40,10 +40,13 @@ class ProgressEvent(msgspec.Struct):
 
 
 class RunToken(NamedTuple):
-    """Permission to follow a run. person: key for common.valkey.stream_slots."""
+    """Permission to follow a run. person: key for common.valkey.stream_slots; the others as in StreamToken."""
 
     run: str
     person: str = ""
+    owner: str = ""
+    token: int | None = None
+    since: int = 0
 
 
 def sign(token: RunToken) -> str:
@@ -54,7 +57,8 @@ def token_for(run: Run, actor: Actor) -> str:
     """Return a token to follow the run; "" once it has ended."""
     if run.state in Run.ENDED:
         return ""
-    return sign(RunToken(run.public_id, person_hash(actor.key) if actor.is_known else ""))
+    person = actor.key if actor.is_known else ""
+    return sign(RunToken(run.public_id, person_hash(person), person, actor.token, int(time.time())))
 
 
 def read_or_404(signed: str) -> RunToken:

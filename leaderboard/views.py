@@ -13,7 +13,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_safe
 from django_htmx.middleware import HtmxDetails
 
+from accounts.access import Access
 from accounts.actor import ActorRequest
+from accounts.open_streams import right_of_request, until_lost
 from common import sse
 from common.caching import public
 from common.text import markdown
@@ -81,12 +83,14 @@ def charts(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-def stream(request: HttpRequest) -> StreamingHttpResponse:
+def stream(request: ActorRequest) -> StreamingHttpResponse:
     """Stream new snapshots and votes without a query per reader."""
     key = request.GET.get("board", OVERALL).replace("\x00", "")
     shown, seen = request.headers.get("Last-Event-ID") or request.GET.get("shown", ""), request.GET.get("seen", "")
     last_vote = int(seen) if re.fullmatch("[0-9]{1,18}", seen) else 0
     events = live_updates.board_events(key, shown=shown, seen=last_vote)
+    person = request.actor.key if settings.ARENA_ACCESS == Access.PRIVATE else ""
+    events = until_lost(events, right_of_request(request, person=person), last=b"")
     return sse.EventStreamResponse(request, events, person=stream_slots.person_of_request(request))
 
 

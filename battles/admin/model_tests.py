@@ -1,3 +1,4 @@
+import time
 from typing import Any
 
 from django import forms
@@ -73,8 +74,11 @@ class ModelTestAdmin(HealthAdmin):
             return self._page(request, model, ModelTestForm(), status=503)
         stream = ""
         if test is not None and not test.is_over:
-            person = stream_slots.person_hash(Actor(user=request.user).key)  # type: ignore[arg-type]
-            token = StreamToken(test_id, 0, "test", sides=model_tests.SIDES, person=person)
+            owner = Actor(user=request.user).key  # type: ignore[arg-type]
+            token = StreamToken(
+                test_id, 0, "test", sides=model_tests.SIDES, person=stream_slots.person_hash(owner),
+                owner=owner, since=int(time.time()),
+            )  # fmt: skip
             stream = reverse("battles:stream", args=[protocol.sign(token)])
         failure = failure_message(test.error) if test is not None else ""
         form = ModelTestForm(initial={"prompt": test.prompt} if test is not None else None)

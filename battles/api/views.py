@@ -48,8 +48,8 @@ def _is_true(request: Request, name: str) -> bool:
     return request.query_params.get(name, "").lower() in ("1", "true")
 
 
-def _current_payload(battle: Battle) -> BattlePayload:
-    return battle_payload(get_battle(battle.pk))
+def _current_payload(battle: Battle, request: Request) -> BattlePayload:
+    return battle_payload(get_battle(battle.pk), token=_actor(request).token)
 
 
 class SessionViewSet(ViewSet):
@@ -80,17 +80,17 @@ class SessionViewSet(ViewSet):
         battle = actions.start_session(
             actor=actor, prompt=data["prompt"], battle_request=battle_request(data), proof=data["proof"]
         )
-        return Created(session_detail(battle.session, [battle]))
+        return Created(session_detail(battle.session, [battle], token=actor.token))
 
     def retrieve(self, request: Request, public_id: str) -> PayloadResponse[SessionPayload]:
-        return PayloadResponse(session_detail(self.get_object()))
+        return PayloadResponse(session_detail(self.get_object(), token=_actor(request).token))
 
     def partial_update(self, request: Request, public_id: str) -> PayloadResponse[SessionPayload]:
         session = self.get_object()
         changes = validated_data(ChangeSessionSerializer, request.data)
         if changes:
             actions.update_session(session, **changes)
-        return PayloadResponse(session_detail(self.get_object()))
+        return PayloadResponse(session_detail(self.get_object(), token=_actor(request).token))
 
     def destroy(self, request: Request, public_id: str) -> NoContent:
         """Discard the session, or with `for_good` delete it, even if it is already discarded."""
@@ -103,7 +103,9 @@ class SessionViewSet(ViewSet):
     @action(detail=True, methods=["post"])
     @idempotent
     def restore(self, request: Request, public_id: str) -> PayloadResponse[SessionPayload]:
-        return PayloadResponse(session_detail(actions.restore_session(actor=_actor(request), public_id=public_id)))
+        actor = _actor(request)
+        session = actions.restore_session(actor=actor, public_id=public_id)
+        return PayloadResponse(session_detail(session, token=actor.token))
 
     @action(detail=True, methods=["post"])
     @idempotent
@@ -117,7 +119,7 @@ class SessionViewSet(ViewSet):
             battle_request=battle_request(data),
             proof=data["proof"],
         )
-        return Created(battle_payload(battle))
+        return Created(battle_payload(battle, token=_actor(request).token))
 
     @action(detail=False, methods=["get"])
     def consent(self, request: Request) -> PayloadResponse[ConsentPayload]:
@@ -149,7 +151,7 @@ class BattleViewSet(ViewSet):
         return battle
 
     def retrieve(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
-        return PayloadResponse(battle_payload(self.get_object(with_related=True)))
+        return PayloadResponse(battle_payload(self.get_object(with_related=True), token=_actor(request).token))
 
     @action(detail=True, methods=["post"])
     @idempotent
@@ -157,12 +159,12 @@ class BattleViewSet(ViewSet):
         battle = self.get_object()
         data = validated_data(PromptSerializer, request.data)
         actions.follow_up(actor=_actor(request), battle=battle, prompt=data["prompt"], attachments=data["attachments"])
-        return Created(_current_payload(battle))
+        return Created(_current_payload(battle, request))
 
     @action(detail=True, methods=["get"])
     def stream(self, request: Request, public_id: str) -> HttpResponse:
         """Redirect (307) to the live turn's events; 404 if no turn is live."""
-        url = _current_payload(self.get_object())["stream_url"]
+        url = _current_payload(self.get_object(), request)["stream_url"]
         if url is None:
             raise NotFound(_("No answer is in progress; fetch the battle."))
         return HttpResponse(status=307, headers={"Location": url})
@@ -172,14 +174,14 @@ class BattleViewSet(ViewSet):
     def stop(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
         battle = self.get_object()
         actions.stop(battle=battle)
-        return PayloadResponse(_current_payload(battle))
+        return PayloadResponse(_current_payload(battle, request))
 
     @action(detail=True, methods=["post"])
     @idempotent
     def regenerate(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
         battle = self.get_object()
         actions.regenerate(actor=_actor(request), battle=battle)
-        return PayloadResponse(_current_payload(battle))
+        return PayloadResponse(_current_payload(battle, request))
 
     @action(detail=True, methods=["post"])
     @idempotent
@@ -187,7 +189,7 @@ class BattleViewSet(ViewSet):
         battle = self.get_object()
         choice = Vote.Choice(validated_data(CastVoteSerializer, request.data)["choice"])
         vote = actions.cast_vote(actor=_actor(request), battle=battle, choice=choice)
-        return Created(battle_payload(vote.battle))
+        return Created(battle_payload(vote.battle, token=_actor(request).token))
 
     @action(detail=True, methods=["post"])
     @idempotent
@@ -206,7 +208,7 @@ class BattleViewSet(ViewSet):
     def feedback(self, request: Request, public_id: str) -> PayloadResponse[BattlePayload]:
         battle = self.get_object()
         actions.give_feedback(battle=battle, **validated_data(FeedbackSerializer, request.data))
-        return PayloadResponse(_current_payload(battle))
+        return PayloadResponse(_current_payload(battle, request))
 
     @action(detail=True, methods=["post"])
     @idempotent
@@ -241,4 +243,4 @@ class AnswerViewSet(ViewSet):
         answer = self.get_object()
         stars = validated_data(StarsSerializer, request.data)["stars"]
         actions.give_stars(actor=_actor(request), answer=answer, stars=stars)
-        return PayloadResponse(_current_payload(answer.turn.battle))
+        return PayloadResponse(_current_payload(answer.turn.battle, request))

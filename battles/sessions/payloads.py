@@ -24,10 +24,12 @@ def session_summary(session: Session) -> SessionSummaryPayload:
     }
 
 
-def session_detail(session: Session, battles: Iterable[Battle] | None = None) -> SessionPayload:
-    """Return the session with its battles. battles: in order, with related rows, if loaded."""
+def session_detail(
+    session: Session, battles: Iterable[Battle] | None = None, *, token: int | None = None
+) -> SessionPayload:
+    """Return the session with its battles. battles: in order, with related rows, if loaded. token: Actor.token."""
     battles = get_session_battles(session) if battles is None else battles
-    return {**_session_head(session), "battles": [battle_payload(battle) for battle in battles]}
+    return {**_session_head(session), "battles": [battle_payload(battle, token=token) for battle in battles]}
 
 
 def _session_head(session: Session) -> SessionHeadPayload:

@@ -28,7 +28,7 @@ class StreamToken(NamedTuple):
     """Permission to follow one stream; checking it takes no query.
 
     format "test": the answer of a model under test; `battle` is the test's id.
-    person: key for common.valkey.stream_slots.
+    person: key for common.valkey.stream_slots. owner, token, since: of an accounts.open_streams.StreamRight.
     """
 
     battle: str
@@ -37,6 +37,9 @@ class StreamToken(NamedTuple):
     regenerated: bool = False
     sides: Sequence[str] = DEFAULT_SIDES
     person: str = ""
+    owner: str = ""
+    token: int | None = None
+    since: int = 0
 
     @property
     def key(self) -> str:

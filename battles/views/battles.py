@@ -12,6 +12,7 @@ from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 from django_htmx.middleware import HtmxDetails
 
 from accounts.actor import ActorRequest, ensure_known_actor
+from accounts.open_streams import right_of_request, until_lost
 from battles import actions
 from battles.errors import AlreadyRegenerated, AlreadyVoted, NothingToStop, StillAnswering, UnknownTag
 from battles.forms import FeedbackForm, PromptForm, RenameForm, StarsForm, StartForm, VoteForm
@@ -290,4 +291,10 @@ def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
         events = formats.page_events(stream_token, after, language=request.LANGUAGE_CODE)
     else:
         events = formats.api_events(stream_token, after)
+    right = right_of_request(
+        request, person=stream_token.owner, token=stream_token.token, since=stream_token.since,
+        needs_staff=stream_token.format == "test",
+    )  # fmt: skip
+    # At its `end` the page fetches the battle, which tells whether the person still has it.
+    events = until_lost(events, right, last=sse.event("end", ""))
     return sse.EventStreamResponse(request, events, person=stream_token.person)

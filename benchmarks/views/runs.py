@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
+from accounts.open_streams import right_of_request, until_lost
 from battles.streaming import protocol
 from benchmarks import access, actions, streaming
 from benchmarks.models import Run, TemplateVersion
@@ -137,4 +138,6 @@ def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
     """Stream a run's progress; the signed token authorizes without a query."""
     run_token = streaming.read_or_404(token)
     after = request.headers.get("Last-Event-ID") or request.GET.get("after") or protocol.BEGINNING
-    return sse.EventStreamResponse(request, streaming.page_events(run_token, after), person=run_token.person)
+    right = right_of_request(request, person=run_token.owner, token=run_token.token, since=run_token.since)
+    events = until_lost(streaming.page_events(run_token, after), right, last=sse.event("end", ""))
+    return sse.EventStreamResponse(request, events, person=run_token.person)

@@ -50,7 +50,7 @@ class Answer(CompletionResponse):
         self, request: Request, prepared: PreparedCall | None, slot: RequestSlot, *, cache_key: str = ""
     ) -> None:
         """prepared: the first call; None if it has to wait for a slot. cache_key: of the chosen model's answer."""
-        super().__init__(slot)
+        super().__init__(slot, request.caller)
         self._request = request
         self._cache_key = cache_key
         self._language = get_language() or "en"
@@ -61,7 +61,7 @@ class Answer(CompletionResponse):
         self._settled: set[int] = set()
         self._settling: list[asyncio.Future[None]] = []
 
-    async def begin(self) -> None:
+    async def _prepare(self) -> None:
         logs.begin_request(self.headers["X-Request-ID"])
         activate(self._language)
         try:

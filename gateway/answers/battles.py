@@ -68,7 +68,7 @@ def open_battle(caller: Caller, chat: ChatBody, slot: RequestSlot, claim: Claim 
         exchange = _start(caller, chat)
         if claim is not None:
             claim.store_battle(exchange)
-    response = BattleAnswer(chat, exchange, slot, claim)
+    response = BattleAnswer(caller, chat, exchange, slot, claim)
     set_dropped(response, [*chat.dropped, *chat.parameters])
     return response
 
@@ -88,13 +88,15 @@ def _start(caller: Caller, chat: ChatBody) -> Exchange:
 class BattleAnswer(CompletionResponse):
     """Unlabelled choices, all at once when both are complete: neither their pace nor their order tells models apart."""
 
-    def __init__(self, chat: ChatBody, exchange: Exchange, slot: RequestSlot, claim: Claim | None) -> None:
-        super().__init__(slot)
+    def __init__(
+        self, caller: Caller, chat: ChatBody, exchange: Exchange, slot: RequestSlot, claim: Claim | None
+    ) -> None:
+        super().__init__(slot, caller)
         assert exchange.battle is not None
         self.headers["X-Arena-Battle"] = exchange.battle.public_id
         self._chat, self._battle, self._exchange, self._claim = chat, exchange.battle, exchange, claim
 
-    async def begin(self) -> None:
+    async def _prepare(self) -> None:
         if self._chat.is_stream:
             self._set_stream(self._chunks())
             return

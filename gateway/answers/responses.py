@@ -1,3 +1,4 @@
+import asyncio
 import time
 from collections.abc import AsyncIterator, Iterable
 from urllib.parse import quote
@@ -5,9 +6,13 @@ from urllib.parse import quote
 import msgspec
 from django.http import HttpResponseBase
 
+from accounts.models import Scope
+from accounts.open_streams import StreamRight, until_lost, was_cancelled_by_loss, watched
 from common.api.openai_errors import openai_error
-from common.errors import ArenaError
+from common.errors import ArenaError, NotSignedIn
 from common.late_response import LateResponse, once
+from gateway.answers.completions import error_event
+from gateway.authentication import Caller
 from gateway.slots import RequestSlot
 
 HEADERS = {"Cache-Control": "private, no-store, no-transform", "X-Accel-Buffering": "no"}
@@ -17,12 +22,29 @@ MAX_DROPPED, MAX_DROPPED_CHARACTERS = 20, 60
 
 
 class CompletionResponse(LateResponse):
-    """JSON, or an event stream. slot: freed at the end, or when a response that never begins is collected."""
+    """JSON, or an event stream; both end when the caller's right is lost.
 
-    def __init__(self, slot: RequestSlot) -> None:
+    slot: freed at the end, or when a response that never begins is collected.
+    """
+
+    def __init__(self, slot: RequestSlot, caller: Caller) -> None:
         super().__init__(iter(()), content_type="application/json", headers=HEADERS)
         self._slot = slot
+        self._right = StreamRight(person=caller.actor.key, token=caller.token.pk, scope=Scope.GATEWAY)
         self._created = int(time.time())
+
+    async def begin(self) -> None:
+        try:
+            with watched(self._right):
+                await self._prepare()
+        except asyncio.CancelledError:
+            if not was_cancelled_by_loss(self._right):
+                raise
+            self._refuse(NotSignedIn())
+
+    async def _prepare(self) -> None:
+        """Set status, headers and content."""
+        raise NotImplementedError
 
     async def end(self) -> None:
         # Now: an exception's traceback may keep this response alive until a later garbage collection.
@@ -30,7 +52,7 @@ class CompletionResponse(LateResponse):
 
     def _set_stream(self, chunks: AsyncIterator[bytes]) -> None:
         self.headers["Content-Type"] = EVENT_STREAM
-        self.streaming_content = chunks
+        self.streaming_content = until_lost(chunks, self._right, last=error_event(NotSignedIn()))
 
     def _set_body(self, payload: object) -> None:
         body = msgspec.json.encode(payload)

@@ -1,11 +1,14 @@
--- Store an exchange whose call has ended, or the facts of its later call.
+-- Store an exchange whose call has ended, or the facts of its later call. Token and person may be deleted meanwhile:
+-- the call is settled without them, and without texts.
+WITH token AS (SELECT id FROM accounts_apitoken WHERE id = %(token_id)s FOR KEY SHARE),
+     person AS (SELECT id FROM accounts_user WHERE id = %(user_id)s FOR KEY SHARE)
 INSERT INTO gateway_exchange (
     public_id, user_id, token_id, asked_model, decision_id, call_id, fallbacks, is_stream, is_cached, prompt_tokens,
     completion_tokens, cost, finish_reason, error, session_digest, texts
 ) VALUES (
-    %(public_id)s, %(user_id)s, %(token_id)s, %(asked_model)s, %(decision_id)s, %(call_id)s, %(fallbacks)s,
-    %(is_stream)s, false, %(prompt_tokens)s, %(completion_tokens)s, %(cost)s, %(finish_reason)s, %(error)s,
-    %(session_digest)s, %(texts)s::jsonb
+    %(public_id)s, (SELECT id FROM person), (SELECT id FROM token), %(asked_model)s, %(decision_id)s, %(call_id)s,
+    %(fallbacks)s, %(is_stream)s, false, %(prompt_tokens)s, %(completion_tokens)s, %(cost)s, %(finish_reason)s, %(error)s,
+    %(session_digest)s, (SELECT %(texts)s::jsonb FROM token)
 )
 ON CONFLICT (public_id) DO UPDATE SET
     decision_id = excluded.decision_id, call_id = excluded.call_id, fallbacks = excluded.fallbacks,

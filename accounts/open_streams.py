@@ -1,0 +1,185 @@
+"""Rights behind open streams: a stream ends within seconds of their loss.
+
+Rights change in PostgreSQL only. One task for each event loop reads those of all its streams together, so a stream
+makes no query of its own, and neither a lost message nor an absent Valkey keeps one open. While PostgreSQL is away no
+right can be lost, and streams go on.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from django.conf import settings
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.models import Session as BrowserSession
+from django.db.models.functions import Now
+from django.http import HttpRequest
+
+from accounts.models import ApiToken, Ban, Scope, User
+from common.db.execution import CONNECTION_ERRORS, run_in_db
+
+logger = logging.getLogger(__name__)
+
+INTERVAL_S = 2.0
+# A new stream is looked at sooner, together with others that begin at the same time.
+FIRST_CHECK_S = 0.25
+# A page that was read before a block may have signed its stream's address after it.
+OVERLAP_S = 5.0
+
+
+@dataclass(eq=False)
+class StreamRight:
+    """Right to go on with one stream.
+
+    person: Actor.key, "" for everybody. token: id of the ApiToken that asked for the stream. session_key: of the
+    browser that follows it. since: from then on a block of the person ends it; blocked people may still read.
+    """
+
+    person: str = ""
+    token: int | None = None
+    session_key: str = ""
+    scope: Scope = Scope.READ
+    needs_staff: bool = False
+    since: float = field(default_factory=time.time)
+    is_lost: bool = False
+    task: "asyncio.Task[Any] | None" = None
+
+    @property
+    def user_id(self) -> int | None:
+        kind, _, number = self.person.partition(":")
+        return int(number) if kind == "user" else None
+
+    def is_person_of(self, ban: Ban) -> bool:
+        return self.person in (f"user:{ban.user_id}", f"visitor:{ban.visitor_id}")
+
+
+def right_of_request(request: HttpRequest, *, person: str, token: int | None = None, **more: Any) -> StreamRight:
+    """Return the right to a stream whose signed address was given to `person`, by an API token or a browser."""
+    session_key = "" if token else request.COOKIES.get(settings.SESSION_COOKIE_NAME, "")
+    return StreamRight(person=person, token=token, session_key=session_key, **more)
+
+
+async def until_lost(
+    pieces: AsyncIterator[bytes], right: StreamRight, *, last: bytes | None = None
+) -> AsyncGenerator[bytes]:
+    """Yield the pieces, or `last` instead of the rest; without `last` the response breaks off."""
+    with watched(right):
+        try:
+            async with aclosing(pieces):  # type: ignore[type-var]  # generators, all of them
+                async for piece in pieces:
+                    yield piece
+        except asyncio.CancelledError:
+            if last is None or not was_cancelled_by_loss(right):
+                raise
+            yield last
+
+
+@contextmanager
+def watched(right: StreamRight) -> Iterator[None]:
+    """Cancel this task when the right is lost."""
+    right.task = asyncio.current_task()
+    watcher = _watcher()
+    watcher.add(right)
+    try:
+        yield
+    finally:
+        watcher.rights.discard(right)
+
+
+def was_cancelled_by_loss(right: StreamRight) -> bool:
+    """Return whether the loss cancelled this task, and let the task go on."""
+    if right.is_lost and right.task is not None:
+        right.task.uncancel()
+    return right.is_lost
+
+
+class _Watcher:
+    """Streams of one event loop."""
+
+    def __init__(self) -> None:
+        self.rights: set[StreamRight] = set()
+        self._has_new = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def add(self, right: StreamRight) -> None:
+        self.rights.add(right)
+        if right.token or right.session_key:
+            self._has_new.set()
+        if right.person and (self._task is None or self._task.done()):
+            self._task = asyncio.create_task(self._watch())
+
+    async def _watch(self) -> None:
+        while self.rights:
+            try:
+                async with asyncio.timeout(INTERVAL_S):
+                    await self._has_new.wait()
+                    await asyncio.sleep(FIRST_CHECK_S)
+            except TimeoutError:
+                pass
+            self._has_new.clear()
+            try:
+                lost = await run_in_db(find_lost, list(self.rights))
+            except CONNECTION_ERRORS as error:
+                logger.warning("rights of open streams are not checked: no database (%s)", str(error).strip())
+                continue
+            for right in lost & self.rights:
+                self.rights.discard(right)
+                right.is_lost = True
+                if right.task is not None:
+                    right.task.cancel()
+
+
+_watchers: WeakKeyDictionary[asyncio.AbstractEventLoop, _Watcher] = WeakKeyDictionary()
+
+
+def _watcher() -> _Watcher:
+    loop = asyncio.get_running_loop()
+    if loop not in _watchers:
+        _watchers[loop] = _Watcher()
+    return _watchers[loop]
+
+
+def find_lost(rights: Collection[StreamRight]) -> set[StreamRight]:
+    """Return the lost ones among `rights`. Four queries at most, and one more for each right of staff."""
+    bans = list(Ban.objects.in_force().filter(network=""))
+    users = {user.pk: user for user in _rows(User.objects.filter(is_active=True), "pk", {r.user_id for r in rights})}
+    tokens = {row.pk: row for row in _rows(ApiToken.objects.usable(), "pk", {right.token for right in rights})}
+    live = BrowserSession.objects.filter(expire_date__gt=Now())
+    sessions = {row.pk: row for row in _rows(live, "pk", {r.session_key for r in rights if r.user_id})}
+    return {right for right in rights if not _holds(right, bans, users, tokens, sessions)}
+
+
+def _rows(rows: Any, name: str, keys: set[Any]) -> Any:
+    wanted = {key for key in keys if key}
+    return rows.filter(**{f"{name}__in": wanted}) if wanted else ()
+
+
+def _holds(
+    right: StreamRight,
+    bans: list[Ban],
+    users: dict[int, User],
+    tokens: dict[int, ApiToken],
+    sessions: dict[str, BrowserSession],
+) -> bool:
+    if any(right.is_person_of(ban) and ban.created_at.timestamp() > right.since - OVERLAP_S for ban in bans):
+        return False
+    if right.token and (right.token not in tokens or right.scope not in tokens[right.token].scopes):
+        return False
+    if right.user_id is None:
+        return True
+    user = users.get(right.user_id)
+    if user is None or (right.needs_staff and not user.has_staff_rights):
+        return False
+    return not right.session_key or _signs_in(sessions.get(right.session_key), user)
+
+
+def _signs_in(session: BrowserSession | None, user: User) -> bool:
+    """Return whether the session signs the user in; a change of password ends the others."""
+    data = {} if session is None else session.get_decoded()
+    hashes = (user.get_session_auth_hash(), *user.get_session_auth_fallback_hash())
+    return data.get(SESSION_KEY) == str(user.pk) and data.get(HASH_SESSION_KEY) in hashes
