@@ -10,9 +10,8 @@ from django.core import signing
 from django.http import HttpRequest
 from django.utils.functional import Promise
 
-from accounts import staff_networks
 from accounts.limiting import groups
-from accounts.models import Scope, User, Visitor
+from accounts.models import Scope, StaffNetwork, User, Visitor
 from common.client_ip import ClientNetworks, client_networks, keyed_hash
 from common.prepared import PreparedQuery
 from common.valkey import limits
@@ -136,7 +135,7 @@ class ActorRequest(HttpRequest):
 def browser_actor(request: HttpRequest) -> Actor:
     networks = client_networks(request)
     if request.user.is_authenticated:
-        staff_networks.record(request.user, networks)
+        StaffNetwork.objects.record(request.user, networks)
         return Actor(user=request.user, **networks)
     return Actor(visitor=visitor_from_cookie(request), **networks)
 

@@ -8,20 +8,23 @@ right can be lost, and streams go on.
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.models import Session as BrowserSession
+from django.db.models import Model, QuerySet
 from django.db.models.functions import Now
 from django.http import HttpRequest
 
 from accounts.models import ApiToken, Ban, Scope, User
 from common.db.execution import CONNECTION_ERRORS, run_in_db
+
+M = TypeVar("M", bound=Model)
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +39,7 @@ OVERLAP_S = 5.0
 class StreamRight:
     """Right to go on with one stream.
 
-    person: Actor.key, "" for everybody. token: id of the ApiToken that asked for the stream. session_key: of the
+    person: Actor.key, "" for all readers. token: id of the ApiToken that asked for the stream. session_key: of the
     browser that follows it. since: from then on a block of the person ends it; blocked people may still read.
     """
 
@@ -47,7 +50,7 @@ class StreamRight:
     needs_staff: bool = False
     since: float = field(default_factory=time.time)
     is_lost: bool = False
-    task: "asyncio.Task[Any] | None" = None
+    task: "asyncio.Task[object] | None" = None
 
     @property
     def user_id(self) -> int | None:
@@ -58,10 +61,12 @@ class StreamRight:
         return self.person in (f"user:{ban.user_id}", f"visitor:{ban.visitor_id}")
 
 
-def right_of_request(request: HttpRequest, *, person: str, token: int | None = None, **more: Any) -> StreamRight:
-    """Return the right to a stream whose signed address was given to `person`, by an API token or a browser."""
+def right_of_request(
+    request: HttpRequest, *, person: str, token: int | None = None, since: float = 0, needs_staff: bool = False
+) -> StreamRight:
+    """Return the right to a stream whose signed address was given to `person`."""
     session_key = "" if token else request.COOKIES.get(settings.SESSION_COOKIE_NAME, "")
-    return StreamRight(person=person, token=token, session_key=session_key, **more)
+    return StreamRight(person, token, session_key, needs_staff=needs_staff, since=since or time.time())
 
 
 async def until_lost(
@@ -92,7 +97,7 @@ def watched(right: StreamRight) -> Iterator[None]:
 
 
 def was_cancelled_by_loss(right: StreamRight) -> bool:
-    """Return whether the loss cancelled this task, and let the task go on."""
+    """Let the task go on if the loss cancelled it."""
     if right.is_lost and right.task is not None:
         right.task.uncancel()
     return right.is_lost
@@ -145,26 +150,26 @@ def _watcher() -> _Watcher:
 
 
 def find_lost(rights: Collection[StreamRight]) -> set[StreamRight]:
-    """Return the lost ones among `rights`. Four queries at most, and one more for each right of staff."""
+    """Four queries at most, and one more for each right of staff."""
     bans = list(Ban.objects.in_force().filter(network=""))
-    users = {user.pk: user for user in _rows(User.objects.filter(is_active=True), "pk", {r.user_id for r in rights})}
-    tokens = {row.pk: row for row in _rows(ApiToken.objects.usable(), "pk", {right.token for right in rights})}
+    users = _by_key(User.objects.filter(is_active=True), (right.user_id for right in rights))
+    tokens = _by_key(ApiToken.objects.usable(), (right.token for right in rights))
     live = BrowserSession.objects.filter(expire_date__gt=Now())
-    sessions = {row.pk: row for row in _rows(live, "pk", {r.session_key for r in rights if r.user_id})}
+    sessions = _by_key(live, (right.session_key for right in rights if right.user_id))
     return {right for right in rights if not _holds(right, bans, users, tokens, sessions)}
 
 
-def _rows(rows: Any, name: str, keys: set[Any]) -> Any:
+def _by_key(rows: QuerySet[M], keys: Iterable[object]) -> dict[object, M]:
     wanted = {key for key in keys if key}
-    return rows.filter(**{f"{name}__in": wanted}) if wanted else ()
+    return {row.pk: row for row in rows.filter(pk__in=wanted)} if wanted else {}
 
 
 def _holds(
     right: StreamRight,
     bans: list[Ban],
-    users: dict[int, User],
-    tokens: dict[int, ApiToken],
-    sessions: dict[str, BrowserSession],
+    users: dict[object, User],
+    tokens: dict[object, ApiToken],
+    sessions: dict[object, BrowserSession],
 ) -> bool:
     if any(right.is_person_of(ban) and ban.created_at.timestamp() > right.since - OVERLAP_S for ban in bans):
         return False
@@ -179,7 +184,7 @@ def _holds(
 
 
 def _signs_in(session: BrowserSession | None, user: User) -> bool:
-    """Return whether the session signs the user in; a change of password ends the others."""
+    """A change of password ends the other sessions."""
     data = {} if session is None else session.get_decoded()
     hashes = (user.get_session_auth_hash(), *user.get_session_auth_fallback_hash())
     return data.get(SESSION_KEY) == str(user.pk) and data.get(HASH_SESSION_KEY) in hashes

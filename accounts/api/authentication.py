@@ -13,10 +13,10 @@ from rest_framework.authentication import BaseAuthentication, CSRFCheck, get_aut
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from accounts import access, staff_networks
+from accounts import access
 from accounts.actor import Actor, ActorRequest, browser_actor, network_limit_keys
 from accounts.errors import NotInBrowser
-from accounts.models import ApiToken, Scope, User
+from accounts.models import ApiToken, Scope, StaffNetwork, User
 from common.client_ip import client_networks
 from common.errors import NotAllowed, NotSignedIn
 from common.origin import origin_mismatch
@@ -47,7 +47,7 @@ def token_actor(request: HttpRequest, header: str) -> tuple[Actor, ApiToken]:
         ApiToken.objects.filter(pk=row.pk).update(last_used_at=Now())
     scopes = frozenset(Scope(scope) for scope in row.scopes)
     networks = client_networks(request)
-    staff_networks.record(row.user, networks)
+    StaffNetwork.objects.record(row.user, networks)
     return Actor(user=row.user, scopes=scopes, token=row.pk, **networks), row
 
 

@@ -3,8 +3,9 @@ from accounts.models.bans import Ban
 from accounts.models.invitations import Invitation
 from accounts.models.limits import Limit, LimitGroup
 from accounts.models.outgoing_email import OutgoingEmail
+from accounts.models.staff_networks import StaffNetwork
 from accounts.models.tokens import ApiToken, IdempotencyKey, Scope
-from accounts.models.users import EmailUserManager, SignIn, StaffNetwork, User, Visitor
+from accounts.models.users import EmailUserManager, SignIn, User, Visitor
 
 __all__ = [
     "ApiToken",

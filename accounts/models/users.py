@@ -57,7 +57,7 @@ class User(AbstractUser):
     def is_administrator(self) -> bool:
         return self.is_superuser and self.has_staff_rights
 
-    def has_perm(self, perm: str, obj: object = None) -> bool:
+    def has_perm(self, perm: str, obj: models.Model | None = None) -> bool:
         return self.has_staff_rights and super().has_perm(perm, obj)
 
     def has_module_perms(self, app_label: str) -> bool:
@@ -94,23 +94,6 @@ class SignIn(models.Model):
     @property
     def was_seen_within_the_hour(self) -> bool:
         return timezone.now() - self.last_seen_at < timedelta(hours=1)
-
-
-class StaffNetwork(models.Model):
-    """Network that staff signed in or acted from, as a keyed hash of one month; deleted after MAX_NETWORK_DAYS."""
-
-    user = models.ForeignKey(User, models.CASCADE, related_name="staff_networks")
-    network = models.CharField(max_length=32)
-    last_day = models.DateField()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["user", "network"], name="a_network_of_staff_is_kept_once_for_each_person")
-        ]
-        indexes = [models.Index(fields=["network"], name="staff_of_a_network")]  # for staff_rights.refuse_ban
-
-    def __str__(self) -> str:
-        return f"network of user {self.user_id}"
 
 
 class Visitor(models.Model):

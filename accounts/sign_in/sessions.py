@@ -8,8 +8,7 @@ from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils import timezone
 
-from accounts import staff_networks
-from accounts.models import SignIn, User
+from accounts.models import SignIn, StaffNetwork, User
 from accounts.sign_in.user_agents import browser_and_system
 from common.client_ip import client_networks
 
@@ -43,7 +42,7 @@ def record_if_due(request: HttpRequest) -> None:
 def record_sign_in(request: HttpRequest | None, user: User, **_: object) -> None:
     if request is not None:
         _record(request, user)
-        staff_networks.record(user, client_networks(request))
+        StaffNetwork.objects.record(user, client_networks(request))
 
 
 def _record(request: HttpRequest, user: User) -> None:

@@ -11,10 +11,10 @@ import ssl
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http.client import HTTPConnection, HTTPException
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from django.conf import settings
@@ -34,6 +34,7 @@ MAX_BYTES = 256_000
 AWAY_S = 10.0
 # Threads of a process that may wait for one issuer; the others keep serving pages and other issuers' sign-ins.
 MAX_WAITING = 4
+_Found = tuple[int, int, int, str, tuple[object, ...]]  # of socket.getaddrinfo
 # Both by the issuer's URL.
 _slots: defaultdict[str, threading.BoundedSemaphore] = defaultdict(lambda: threading.BoundedSemaphore(MAX_WAITING))
 _away_until: dict[str, float] = {}
@@ -146,7 +147,7 @@ class _Connection(HTTPConnection):
             )
             opened.settimeout(self._deadline.remaining_s())
             opened.do_handshake()
-        self.sock: Any = _TimedSocket(opened, self._deadline)
+        self.sock = _TimedSocket(opened, self._deadline)
 
     def end(self) -> None:
         self.close()
@@ -170,13 +171,13 @@ class _Connection(HTTPConnection):
                 return opened
         raise problem
 
-    def _addresses(self) -> list[tuple[Any, ...]]:
+    def _addresses(self) -> Sequence[_Found]:
         """Resolve the name in a thread: getaddrinfo has no timeout."""
-        found: SimpleQueue[list[tuple[Any, ...]] | Exception] = SimpleQueue()
+        found: SimpleQueue[Sequence[_Found] | Exception] = SimpleQueue()
 
         def resolve() -> None:
             try:
-                found.put(list(socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)))
+                found.put(socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM))
             except (OSError, ValueError) as error:
                 found.put(error)
 
@@ -217,6 +218,6 @@ class _TimedReader(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         self._opened.settimeout(self._deadline.remaining_s())
         return self._opened.recv_into(buffer)

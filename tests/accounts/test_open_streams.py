@@ -109,8 +109,8 @@ def test_stream_of_a_token_ends(site: str, member: User, fake_provider: FakeProv
     battle = reader.start_battle(PROMPT)
     names = names_until_lost(reader, battle["stream_url"], member, lose)
     assert (names, fake_provider.paused) == (["end"], 2)
-    anybody = Reader(site)  # the address alone is of no more use
-    assert [name for _, name, _ in anybody.follow(battle["stream_url"])][-1] == "end"
+    stranger = Reader(site)  # the address alone is of no more use
+    assert [name for _, name, _ in stranger.follow(battle["stream_url"])][-1] == "end"
     assert fake_provider.paused == 2
     fake_provider.go_on()
 
@@ -136,7 +136,6 @@ def test_stream_of_a_blocked_visitor_ends(site: str, fake_provider: FakeProvider
 
 
 def test_streams_of_others_go_on(site: str, member: User, fake_provider: FakeProvider, monkeypatch: Any):
-    """Also while the database cannot be asked, and through several looks at their rights."""
     looks: list[int] = []
 
     def find(rights: Any) -> Any:

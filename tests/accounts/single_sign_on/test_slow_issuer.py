@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 DISCOVERY = "/.well-known/openid-configuration"
 PATHS = [DISCOVERY, "/keys", "/token", "/userinfo"]
 # The arena hangs up long before; a test must end also if it does not.
-MOST_S, PAUSE_S = 20.0, 0.05
+MAX_REPLY_S, PAUSE_S = 20.0, 0.05
 
 
 @pytest.fixture(autouse=True)
@@ -32,11 +32,11 @@ def _short_deadline(issuer: FakeIssuer, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def dripped(begin: bytes, drip: bytes, pause_s: float = PAUSE_S) -> Callable[[Any], None]:
-    """Return a reply that sends `drip` until the arena hangs up, which `hung_up` then tells."""
+    """Return a reply that sends `drip` until the arena hangs up."""
 
     def reply(handler: Any) -> None:
         handler.close_connection = True
-        stop = threading.Timer(MOST_S, handler.connection.close)
+        stop = threading.Timer(MAX_REPLY_S, handler.connection.close)
         stop.start()
         with suppress(OSError, ValueError):
             handler.wfile.write(begin)
@@ -79,7 +79,7 @@ def server(issuer: FakeIssuer) -> Iterator[Any]:
 
 
 def reach(issuer: FakeIssuer, client: Client, settings: Any, path: str) -> Any:
-    """Make the request to `path` of a sign-in; return the response of the page that waits for it."""
+    """Return the page that waits for the request to `path`."""
     settings.ARENA_SSO = [issuer.settings(staff_group="arena-staff")]
     if path == "/userinfo":
         issuer.person.pop("groups")
@@ -132,7 +132,7 @@ def test_slow_issuer_is_left_alone_for_a_while(issuer: FakeIssuer, client: Clien
 
 def test_slow_name_is_given_up(issuer: FakeIssuer, client: Client, monkeypatch: pytest.MonkeyPatch):
     resolved = threading.Event()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: resolved.wait(MOST_S) and [])
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: resolved.wait(MAX_REPLY_S) and [])
     assert client.post(START).context["error"].code == "issuer_unreachable"
     assert not resolved.is_set()
     resolved.set()
@@ -140,7 +140,7 @@ def test_slow_name_is_given_up(issuer: FakeIssuer, client: Client, monkeypatch: 
 
 def test_silent_issuer_is_given_up(issuer: FakeIssuer, client: Client):
     release = threading.Event()
-    issuer.replies[DISCOVERY] = lambda handler: release.wait(MOST_S)
+    issuer.replies[DISCOVERY] = lambda handler: release.wait(MAX_REPLY_S)
     assert client.post(START).context["error"].code == "issuer_unreachable"
     assert not release.is_set()
     release.set()
@@ -149,11 +149,11 @@ def test_silent_issuer_is_given_up(issuer: FakeIssuer, client: Client):
 def test_slow_handshake_is_given_up():
     with socket.create_server(("127.0.0.1", 0)) as listening:
         url = f"https://127.0.0.1:{listening.getsockname()[1]}"
-        listening.settimeout(MOST_S)
+        listening.settimeout(MAX_REPLY_S)
         with ThreadPoolExecutor() as threads:
             answer = threads.submit(connections.fetch, Issuer("company", url, "arena"), f"{url}{DISCOVERY}")
             server, _address = listening.accept()
-            server.settimeout(MOST_S)
+            server.settimeout(MAX_REPLY_S)
             while server.recv(4096):  # until the arena hangs up
                 server.sendall(b"\x16")
             with pytest.raises(IssuerUnreachable):
@@ -162,9 +162,9 @@ def test_slow_handshake_is_given_up():
 
 
 def test_slow_issuer_holds_no_other_issuer(issuer: FakeIssuer, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(connections, "TOTAL_TIMEOUT_S", MOST_S)
+    monkeypatch.setattr(connections, "TOTAL_TIMEOUT_S", MAX_REPLY_S)
     release, slow, other = threading.Event(), Issuer("slow", issuer.url, "arena"), FakeIssuer()
-    issuer.replies["/keys"] = lambda handler: release.wait(MOST_S)
+    issuer.replies["/keys"] = lambda handler: release.wait(MAX_REPLY_S)
     with ThreadPoolExecutor(connections.MAX_WAITING) as threads:
         held = [threads.submit(connections.fetch, slow, f"{issuer.url}/keys") for _ in range(connections.MAX_WAITING)]
         wait_for(lambda: issuer.requests["/keys"] == connections.MAX_WAITING)

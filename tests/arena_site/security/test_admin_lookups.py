@@ -1,4 +1,4 @@
-"""Lists of the administration let nobody guess values that they do not show."""
+"""Lists of the administration do not tell values that they do not show."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -60,7 +60,6 @@ def last_field(model: type[Model], path: str) -> Any:
 
 
 def declared(window: Any, request: HttpRequest) -> set[str]:
-    """Return the paths of a list's filters, with the keys that filters of relations use."""
     items = [item if isinstance(item, str | type) else item[0] for item in window.get_list_filter(request)]
     found = {item for item in items if isinstance(item, str)}
     names = {name for item in items if isinstance(item, type) for name in getattr(item, "labels", [])}
@@ -85,7 +84,6 @@ def test_lists_are_filtered_by_declared_fields_only(request_of_administrator: Ht
 
 
 def test_declared_filters_work(at_work: Client, administrator: User):
-    """Each filter of the lists' sidebars leads to a page."""
     client = Client()
     client.force_login(administrator)
     for query in ("user/?is_staff__exact=1", "ban/?lifted_at__isnull=True", "user/?groups__id__exact=1"):

@@ -23,7 +23,7 @@ ROWS_ROLES = {
     "accounts/models/users.py", "accounts/admin/users.py", "accounts/staff_rights.py", "accounts/actions.py",
     "accounts/access.py", "accounts/single_sign_on/rights.py", "battles/actions/moderation.py",
     "arena_site/requests.py", "arena_site/management/commands/prepare.py", "arena_site/backups/restoring.py",
-    "accounts/payload_types.py", "accounts/staff_networks.py",
+    "accounts/payload_types.py", "accounts/models/staff_networks.py",
 }  # fmt: skip
 
 
@@ -114,7 +114,6 @@ def test_templates_of_the_site_close(administrator: User, lose: Any):
 
 
 def test_blocked_administrator_has_a_moderators_limits(administrator: User, moderator: User):
-    """An action that is called with the account, whichever door it came by, treats it as no administrator."""
     block(administrator)
     blocked = User.objects.get(pk=administrator.pk)
     with pytest.raises(actions.staff_rights.NeedsAdministrator):
@@ -131,7 +130,7 @@ def test_removal_from_the_group_takes_its_rights(at_work: Client, moderator: Use
 
 
 def test_rights_are_asked_of_one_property():
-    """`is_staff` and `is_superuser` do not tell of a block: code asks `has_staff_rights` and `is_administrator`."""
+    # `is_staff` and `is_superuser` do not tell of a block.
     apps = [Path(settings.BASE_DIR) / app for app in (*settings.INSTALLED_APPS, "templates") if "." not in app]
     found = {
         str(path.relative_to(settings.BASE_DIR))

@@ -104,7 +104,6 @@ def test_block_of_network_signed_in_from_is_not_lifted(at_work: Client, moderato
 
 @pytest.mark.parametrize("typed", [HERE, "203.0.113.0/24", "2001:db8::/48", "everyone"])
 def test_address_is_not_taken_for_a_network(administrator: User, typed: str):
-    """It would block nobody, and be stored."""
     assert not block(make.browser(Actor(user=administrator)), typed)
 
 
