@@ -26,6 +26,8 @@ from uploads.actions import MAX_BYTES
 from uploads.errors import FileTooLarge, StorageFull
 
 App = Callable[[Any, Any, Any], Awaitable[None]]
+Receive = Callable[[], Awaitable[Any]]
+Headers = list[tuple[bytes, bytes]]
 
 # Names and separators of a form with a file.
 MULTIPART_OVERHEAD = 100_000
@@ -90,25 +92,25 @@ class BodyLimit:
         return None
 
 
-def _content_length(scope: Any) -> int:
+def _content_length(scope: dict[str, Headers]) -> int:
     value = _header(scope, b"content-length")
     return int(value) if value.isdigit() else 0
 
 
-def _header(scope: Any, wanted: bytes) -> bytes:
+def _header(scope: dict[str, Headers], wanted: bytes) -> bytes:
     return next((value for name, value in scope["headers"] if name == wanted), b"")
 
 
-async def _disconnect() -> Any:
+async def _disconnect() -> object:
     return DISCONNECT
 
 
 class _Rest:
     """The rest of a body, which is discarded up to a size."""
 
-    def __init__(self, scope: Any, receive: Any) -> None:
+    def __init__(self, length: int, receive: Receive) -> None:
         self._receive = receive
-        self._left = min(_content_length(scope), MAX_DRAINED_BYTES) or MAX_DRAINED_BYTES_WITHOUT_LENGTH
+        self._left = min(length, MAX_DRAINED_BYTES) or MAX_DRAINED_BYTES_WITHOUT_LENGTH
 
     async def discard(self, *, within: float) -> None:
         """Return when the client has sent everything or has left, at the size, or after so many seconds."""
@@ -133,7 +135,7 @@ async def _refuse(scope: Any, receive: Any, send: Any, refusal: type[ArenaError]
     headers = {"Content-Type": media_type, "X-Content-Type-Options": "nosniff", "Cache-Control": PRIVATE}
     headers |= {"Connection": "close", "Content-Length": str(len(body.encode())), **error.headers}
     encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    rest = _Rest(scope, receive)
+    rest = _Rest(_content_length(scope), receive)
     await rest.discard(within=DRAIN_TIMEOUT_S)
     await send({"type": "http.response.start", "status": error.http_status, "headers": encoded})
     await send({"type": "http.response.body", "body": body.encode(), "more_body": True})

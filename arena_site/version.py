@@ -37,7 +37,6 @@ def this_version() -> str:
 
 
 def version_name(version: str, commit: str) -> str:
-    """Return a version as sentences name it."""
     if not version:
         return "an unnamed version"
     return f"version {version}, commit {commit[:12]}" if commit else f"version {version}"

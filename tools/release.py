@@ -1,4 +1,4 @@
-"""`make release`: write the newest migrations of the version that CHANGELOG.md dates, which updates are tested against."""
+"""`make release`: write the newest migrations of the version that CHANGELOG.md dates."""
 
 import json
 import re
@@ -13,21 +13,16 @@ FILE = "tests/arena_site/deployment/released_migrations.json"
 
 
 def newest_release(changelog: str) -> str | None:
-    """Return the version of the first dated section; None before the first release."""
     found = DATED.search(changelog)
     return found[1] if found else None
 
 
 def newest_migrations() -> dict[str, str]:
-    """Return the last migration of each of the arena's apps."""
     from django.db.migrations.loader import MigrationLoader
 
     leaves = dict(MigrationLoader(None).graph.leaf_nodes())
-    return {
-        app: name
-        for app, name in sorted(leaves.items())
-        if apps.get_app_config(app).path == str(settings.BASE_DIR / app)
-    }
+    own = {config.label for config in apps.get_app_configs() if config.path == str(settings.BASE_DIR / config.label)}
+    return {app: name for app, name in sorted(leaves.items()) if app in own}
 
 
 def main() -> int:

@@ -27,7 +27,7 @@ class Table(msgspec.Struct):
 
 
 class Origin(msgspec.Struct, kw_only=True):
-    """Maker of a backup, in the manifest of every format; backups from before 0.1.0 name none."""
+    """Maker of a backup, in manifests of all formats."""
 
     format: int
     version: str = ""

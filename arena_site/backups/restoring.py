@@ -1,7 +1,7 @@
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.files.base import File
@@ -10,7 +10,6 @@ from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
-from django.db.models import QuerySet
 from psycopg.errors import InsufficientPrivilege
 
 from accounts import audit
@@ -61,7 +60,7 @@ def restore_backup(file: IO[bytes], *, name: str, forget_unreadable_keys: bool =
 
 @contextmanager
 def _created_tables_dropped_on_failure() -> Iterator[None]:
-    """Leave a database without tables as it was: with tables it would accept fewer backups."""
+    # With tables, a database would accept fewer backups.
     was_empty = not connection.introspection.table_names()
     try:
         yield
@@ -120,7 +119,7 @@ def _refuse_if_in_use() -> None:
 
     Rows that a start creates may be overwritten: models of the models file, an administrator who never signed in.
     """
-    found: dict[str, QuerySet[Any]] = {
+    found = {
         "people": User.objects.exclude(is_superuser=True, last_login=None),
         "conversations": Session.objects.all(),
         "imported boards": ImportedBoard.objects.all(),

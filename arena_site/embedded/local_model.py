@@ -10,9 +10,10 @@ import signal
 import socket
 import sys
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 from arena_site.embedded.program import CANNOT_START_STATUS, CannotStart, Program
 
@@ -67,10 +68,10 @@ def _weights() -> Path:
     return Path(spec.origin).parent / WEIGHTS
 
 
-def _llama_cpp() -> Any:
+def _llama_cpp() -> ModuleType:
     """Import the bindings. Raises CannotStart when a shared object is missing."""
     try:
-        import xllamacpp
+        return import_module("xllamacpp")
     except ImportError as error:
         cause = str(error).splitlines()[0]
         if "libgomp" in cause:
@@ -78,7 +79,6 @@ def _llama_cpp() -> Any:
                 "libgomp.so.1 is missing: install libgomp1 (Debian, Ubuntu) or libgomp (Fedora) and start again."
             ) from error
         raise CannotStart(f"llama.cpp cannot be loaded: {cause}.") from error
-    return xllamacpp
 
 
 def serve(bind: str, port: int) -> None:

@@ -72,7 +72,6 @@ class Child:
         return f"{ended}\n{self.last_lines()}" if with_log else ended
 
     def _last_line(self) -> str:
-        """Return the sentence that the program ended with; empty when the log cannot be read."""
         try:
             return self.log.read_text(errors="replace").rstrip().rpartition("\n")[2].removeprefix("CommandError: ")
         except OSError:

@@ -68,7 +68,7 @@ class Launcher:
 
     @contextmanager
     def _locked_data_dir(self) -> Iterator[None]:
-        """Hold the data directory; stop all processes afterwards."""
+        """Stop all processes afterwards."""
         self.handle_signals()
         make_traversable(self.site.data_dir)
         make_private(self.site.logs)

@@ -1,5 +1,3 @@
-"""A refused Origin is named, which a wrong Host header of a proxy causes; nothing else is."""
-
 import pytest
 from django.test import Client
 

@@ -59,7 +59,6 @@ def test_endless_body_without_length_is_cut_at_the_limit(site: str, path: str, m
 
 
 def send_all(site: str, path: str, size: int, *headers: bytes) -> bytes:
-    """Send the whole body before reading, as some proxies and programs do; return the response."""
     address = urlsplit(site)
     is_chunked = b"Transfer-Encoding: chunked" in headers
     length = b"X: y" if is_chunked else b"Content-Length: %d" % size

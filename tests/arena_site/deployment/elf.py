@@ -1,4 +1,4 @@
-"""Reader of the shared objects that an ELF file needs (`readelf --dynamic`); 64 bits, little endian."""
+"""Reader of `readelf --dynamic`; 64 bits, little endian."""
 
 import mmap
 import struct

@@ -64,9 +64,9 @@ def empty_this_arena() -> None:
     default_storage.delete("kept/paper é.pdf")
 
 
-def manifest_of(file: Path) -> dict[str, Any]:
+def manifest_of(file: Path):
     with zipfile.ZipFile(file) as archive:
-        return dict(msgspec.json.decode(archive.read(MANIFEST)))
+        return msgspec.json.decode(archive.read(MANIFEST))
 
 
 def rows_of(file: Path) -> dict[str, list[bytes]]:

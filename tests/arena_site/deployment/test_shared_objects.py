@@ -1,5 +1,3 @@
-"""Wheels need shared objects that they bring along, or that the machine they are installed on must have."""
-
 import re
 import subprocess
 import sys
@@ -23,7 +21,6 @@ CI = (settings.BASE_DIR / ".ci" / "run").read_text()
 
 
 def packages_of_image(target: str) -> set[str]:
-    """Return Debian's packages that a stage of the Dockerfile and the stages below it install."""
     found: dict[str, set[str]] = {}
     for instruction, rest in dockerfile():
         if instruction == "FROM":
@@ -35,7 +32,6 @@ def packages_of_image(target: str) -> set[str]:
 
 
 def needed_by_wheels(requirements: str) -> set[str]:
-    """Return sonames that the wheels of a list need and do not bring."""
     text = (settings.BASE_DIR / "requirements" / requirements).read_text()
     needed, brought = set(), set()
     for name in re.findall(r"^([A-Za-z0-9._-]+)==", text, re.MULTILINE):
@@ -48,7 +44,6 @@ def needed_by_wheels(requirements: str) -> set[str]:
 
 
 def missing_sonames(requirements: str, packages: set[str]) -> set[str]:
-    """Return the needed sonames that neither a slim base nor Debian's packages have."""
     of_packages = set().union(*(SONAMES.get(package, set()) for package in packages))
     missing = needed_by_wheels(requirements) - BASE - of_packages
     return {soname for soname in missing if not soname.startswith("ld-linux-")}  # its name has the architecture
@@ -73,7 +68,6 @@ def test_image_has_the_shared_objects_of_its_wheels(requirements: str, packages:
 
 
 def test_needed_shared_objects_are_found_in_python_itself():
-    """A reader that finds nothing would miss everything."""
     assert "libc.so.6" in {soname for tag, soname in names(Path(sys.executable).resolve()) if tag == NEEDED}
     assert "libgomp.so.1" not in BASE
 
