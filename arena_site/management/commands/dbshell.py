@@ -11,5 +11,5 @@ class Command(dbshell.Command):
     def handle(self, **options: object) -> None:
         """Prefer the psql of the embedded PostgreSQL: machines may have none, or an older one."""
         with suppress(CannotStart):
-            os.environ["PATH"] = os.pathsep.join([str(binary("psql").parent), os.environ.get("PATH", os.defpath)])
+            os.environ["PATH"] = os.pathsep.join([str(binary("psql").parent), *os.get_exec_path()])
         super().handle(**options)
