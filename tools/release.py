@@ -1,4 +1,4 @@
-"""`make release`: write the newest migrations of the version that CHANGELOG.md dates."""
+"""`make release`: write the newest migrations of the version that CHANGELOG.md dates, for the tests of updates."""
 
 import json
 import re

@@ -338,7 +338,7 @@ def end_at_once(turn: Turn, *, state: Answer.State = Answer.State.STOPPED, error
 
 
 def _end_alike(turn: Turn, *, state: Answer.State, error: str = "") -> None:
-    """At equal pace, empty all answers of a turn that ends early: a stored one would be the faster model's."""
+    """Empty all answers of a turn at equal pace that ends early: a stored one would be the faster model's."""
     if settings.ARENA_EQUAL_PACE and turn.battle.is_blind and not turn.regenerated:
         Answer.objects.filter(turn=turn).update(state=state, error=error, text="", html="")
 

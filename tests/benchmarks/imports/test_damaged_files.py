@@ -54,7 +54,7 @@ def test_cut_parquet_is_refused_by_the_guarded_child(cut: int):
 
 
 class PanicException(BaseException):
-    """As pyo3's, it is no Exception."""
+    """Panic that is no Exception, as pyo3's."""
 
 
 def panic(*_: object, **__: object) -> None:
