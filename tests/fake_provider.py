@@ -20,6 +20,7 @@ busy-once-<code>  refuses the first request only, with a short Retry-After
 later-<seconds>   HTTP 429 with this Retry-After
 calls-tools       calls the first tool of the request twice, then repeats the words of the last result
 growing           as honest, with the usage so far in every chunk
+picky-<part>      refuses requests with this part, see tests/picky.py
 every name in tests/provider_streams.py
 
 Models that repeat the prompt's words wait before the word ⏸ until the test calls `go_on`.
@@ -43,6 +44,7 @@ from typing import Any
 from aiohttp import web
 from PIL import Image
 
+from tests.picky import PICKY, refusal_of
 from tests.provider_streams import STREAMS, Step
 
 # Appears wherever an upstream may reveal itself.
@@ -186,6 +188,8 @@ class FakeProvider:
         if model.startswith("status-"):
             headers = {"Retry-After": "0.05", "X-Upstream": CANARY}
             return web.json_response({"error": {"message": f"no {CANARY}"}}, status=int(model[7:10]), headers=headers)
+        if model in PICKY and (refused := refusal_of(model, body)):
+            return web.json_response(refused[1], status=refused[0])
         if model.startswith("indiscreet"):
             return await self._reveal_key(request, model)
         if model.startswith("busy-once-") and self.calls[model] == 1:
@@ -298,8 +302,9 @@ class FakeProvider:
         """Return the prompt, followed by the format and size of each picture."""
         if isinstance(content, str):
             return content
-        text, *pictures = content
-        return " ".join([text["text"], *(_format_and_size(picture["image_url"]["url"]) for picture in pictures)])
+        texts = [part["text"] for part in content if part["type"] == "text"]
+        pictures = [part["image_url"]["url"] for part in content if part["type"] == "image_url"]
+        return " ".join([*texts, *map(_format_and_size, pictures)])
 
     def _chunk(self, model: str, delta: dict[str, Any], finish: str | None = None, **more: Any) -> bytes:
         chunk = {

@@ -7,10 +7,10 @@ from django.conf import settings
 
 from battles.models import Answer, Side, Turn
 from models_registry.models import LanguageModel
+from models_registry.providers.base import (
+    CHARACTERS_PER_TOKEN as CHARACTERS_PER_TOKEN,
+)
 from models_registry.providers.base import MAX_TOKENS_PER_IMAGE, Content, Message, count_images, message_text
-
-# Conservative for every language: most have more characters per token.
-CHARACTERS_PER_TOKEN = 3
 
 
 class AttachmentContent(NamedTuple):

@@ -52,7 +52,7 @@ TRANSIENT = {
 MAX_EMPTY_ATTEMPTS = 2
 MAX_BACKOFF_S, MAX_RETRY_AFTER_S = 60.0, 3600.0
 # They are a provider's, also without a call.
-_KEY_FAILURES = {FailureCode.REFUSED_KEY, FailureCode.NO_KEY}
+_KEY_FAILURES = {FailureCode.REFUSED_KEY, FailureCode.ACCOUNT, FailureCode.NO_KEY}
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,11 @@ class FailureCode(StrEnum):
     ADDRESS_REFUSED = "address_refused"
     NO_KEY = "no_key"
     REFUSED_KEY = "refused_key"
+    ACCOUNT = "account"
+    FORBIDDEN = "forbidden"
+    UNKNOWN_MODEL = "unknown_model"
+    UNKNOWN_ADDRESS = "unknown_address"
+    UNSUPPORTED = "unsupported"
     REJECTED = "rejected"
     PROMPT_TOO_LONG = "prompt_too_long"
     RATE_LIMITED = "rate_limited"
@@ -87,21 +92,34 @@ class FailureCode(StrEnum):
 class ProviderError(Exception):
     """Raised if a call fails.
 
-    upstream: the upstream's message for the log, shortened and without keys. retry_after: seconds, from its header.
+    upstream: the upstream's message for the log, shortened and without keys. retry_after: seconds that it asks to wait.
+    status: of HTTP or an error event, 0 without one. parameter: the refused part (refused_parts), "" without one.
     """
 
-    def __init__(self, code: FailureCode, upstream: str = "", *, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        code: FailureCode,
+        upstream: str = "",
+        *,
+        retry_after: float | None = None,
+        status: int = 0,
+        parameter: str = "",
+    ) -> None:
         super().__init__(f"{code}: {upstream}" if upstream else code)
         self.code = code
         self.upstream = upstream
         self.retry_after = retry_after
+        self.status = status
+        self.parameter = parameter
 
 
 @dataclass(frozen=True)
 class ChatRequest:
     """One call. key may be "". deadlines: seconds for connect, first, idle and total.
 
-    parameters: sent unchanged, besides the model, the messages and `stream` (see kinds.Dialect.body).
+    parameters: sent unchanged, besides the model, the messages and `stream` (see kinds.Dialect.body). kept: those that
+    must not be left out after a refusal. callers: those that a caller of the gateway chose. context_tokens: 0 if
+    unknown.
     """
 
     base_url: str
@@ -111,13 +129,30 @@ class ChatRequest:
     parameters: JsonObject
     deadlines: dict[str, float]
     finish_reason_required: bool = True
+    kept: frozenset[str] = frozenset()
+    callers: frozenset[str] = frozenset()
+    context_tokens: int = 0
+
+
+# Conservative for every language: most have more characters per token.
+CHARACTERS_PER_TOKEN = 3
+
+
+def is_over_context(request: ChatRequest) -> bool:
+    """Return whether the prompt alone is longer than the model's context by our estimate."""
+    if not request.context_tokens:
+        return False
+    images = sum(map(count_images, request.messages)) * MAX_TOKENS_PER_IMAGE
+    characters = sum(len(message_text(message)) for message in request.messages)
+    return characters / CHARACTERS_PER_TOKEN + images > request.context_tokens
 
 
 @dataclass
 class Completion:
     """Result of a successful call. Token counts are None if not reported; the completion includes reasoning.
 
-    pieces: events with a part of the answer; most servers send one for each token.
+    pieces: events with a part of the answer; most servers send one for each token. repaired: names of
+    models_registry.providers.repairs after which the provider accepted the request.
     """
 
     finish_reason: str = ""
@@ -126,6 +161,7 @@ class Completion:
     reasoning_tokens: int | None = None
     request_id: str = ""
     pieces: int = 0
+    repaired: list[str] = field(default_factory=list)
 
 
 class StreamOptions(TypedDict, total=False):

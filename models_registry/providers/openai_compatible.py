@@ -17,7 +17,7 @@ from aiohttp import ClientResponseError, ClientSession
 from openai import AsyncOpenAI, DefaultAioHttpClient
 from openai._vendor.httpx_aiohttp.transport import AiohttpResponseStream, AiohttpTransport
 
-from models_registry.providers import connections, refusals
+from models_registry.providers import connections, refusals, repairs
 from models_registry.providers.answer_reader import AnswerReader, scrub
 from models_registry.providers.base import (
     ChatRequest,
@@ -26,6 +26,7 @@ from models_registry.providers.base import (
     ProviderError,
     Receive,
     StreamOptions,
+    is_over_context,
 )
 
 logger = logging.getLogger(__name__)
@@ -70,8 +71,7 @@ class OpenAICompatible:
                 answer.set_deadline(FailureCode.FIRST_TIMEOUT)
                 await self._call_with_retry(request, answer)
         except ProviderError as error:
-            upstream = scrub(error.upstream, request.key)
-            raise ProviderError(error.code, upstream, retry_after=error.retry_after) from None
+            raise _told(error, request) from None
         except TimeoutError:
             raise ProviderError(answer.timeout_code) from None
         except ClientResponseError as error:  # aiohttp's error for bytes that are not HTTP
@@ -90,19 +90,28 @@ class OpenAICompatible:
         return answer.completion
 
     async def _call_with_retry(self, request: ChatRequest, answer: AnswerReader) -> None:
-        """Call, and retry once within the same deadlines if the provider was only busy."""
-        try:
-            await self._call(request, answer)
-        except _Refused as refused:
-            delay = refusals.retry_delay_s(refused.response.status_code, refused.retry_after)
-            if delay is None or delay >= answer.seconds_left:
-                raise refused.as_provider_error() from None
-            logger.info("retry after HTTP %s", refused.response.status_code)
-            await asyncio.sleep(delay)
+        """Call, within the same deadlines; repeat without a refused part, and once if the provider was only busy."""
+        repaired: list[str] = []
+        has_waited = False
+        while True:
             try:
                 await self._call(request, answer)
-            except _Refused as again:
-                raise again.as_provider_error() from None
+            except _Refused as refused:
+                error = refused.as_provider_error()
+            else:
+                answer.completion.repaired = repaired
+                return
+            repair = repairs.find_repair(error, request)
+            if repair and repair not in repaired and len(repaired) < repairs.MAX_REPAIRS:
+                logger.info("repeat with the repair %s", repair)
+                request, repaired = repairs.apply_repair(repair, request), [*repaired, repair]
+                continue
+            delay = refusals.retry_delay_s(error.status, error.retry_after) if refusals.may_help(error) else None
+            if has_waited or delay is None or delay >= answer.seconds_left:
+                raise error
+            logger.info("retry after HTTP %s", error.status)
+            await asyncio.sleep(delay)
+            has_waited = True
 
     async def _call(self, request: ChatRequest, answer: AnswerReader) -> None:
         # Not by the SDK's method, which took half of a call's CPU: docs/adr/0059.
@@ -149,12 +158,24 @@ class _Refused(Exception):
         super().__init__(response.status_code)
         self.response = response
 
-    @property
-    def retry_after(self) -> float | None:
-        return refusals.parse_retry_after(self.response.headers)
-
     def as_provider_error(self) -> ProviderError:
-        return refusals.error_for_status(self.response.status_code, self.response.text, retry_after=self.retry_after)
+        response = self.response
+        return refusals.error_for_status(response.status_code, response.text, headers=response.headers)
+
+
+# What the estimate of a prompt's length explains.
+_UNEXPLAINED = {FailureCode.REJECTED, FailureCode.PROVIDER_ERROR, FailureCode.UNSUPPORTED}
+
+
+def _told(error: ProviderError, request: ChatRequest) -> ProviderError:
+    """Return the error with a shortened text without the key, and the code that the request itself explains."""
+    code, parameter = error.code, error.parameter
+    if code in _UNEXPLAINED and is_over_context(request):
+        code, parameter = FailureCode.PROMPT_TOO_LONG, ""
+    elif code is FailureCode.UNSUPPORTED and not repairs.is_part_of(parameter, request):
+        code, parameter = FailureCode.REJECTED, ""
+    upstream = scrub(error.upstream, request.key)
+    return ProviderError(code, upstream, retry_after=error.retry_after, status=error.status, parameter=parameter)
 
 
 class _Transport(AiohttpTransport):

@@ -1,0 +1,173 @@
+"""Changes of a request after a refusal: a parameter left out, or the other form of a part.
+
+A repair is named as it is stored and shown: “-temperature” leaves it out, “max_tokens → max_completion_tokens” renames
+it.
+"""
+
+import re
+from dataclasses import replace
+
+from models_registry.providers import refused_parts as parts
+from models_registry.providers.base import ChatRequest, FailureCode, Message, ProviderError, count_images
+from models_registry.providers.kinds import CAPS, TOOLING
+
+# Refusals of one call that are answered by a repeat, each about another part.
+MAX_REPAIRS = 3
+MIN_CAP = 16
+# A request without them is another one, and one that a caller did not make.
+_NEVER_LEFT_OUT = {"tools", "n", "stream", "model", "messages"}
+_CALLERS_OWN = TOOLING | {"stop"}
+_FORMS = {
+    parts.SYSTEM: "system → user", parts.DEVELOPER: "developer → system", parts.ALTERNATION: "merge roles",
+    parts.TEXT_PARTS: "parts → text", parts.NULL_CONTENT: "null → text",
+}  # fmt: skip
+# Repairs that leave the contestant as it is.
+FORMS = frozenset(_FORMS.values())
+
+
+def parameter_of(repair: str) -> str:
+    """Return the parameter that a repair leaves out; "" for another form of the same request."""
+    return repair.removeprefix("-") if repair.startswith("-") else ""
+
+
+def is_part_of(part: str, request: ChatRequest) -> bool:
+    """Return whether the request has a part that an error names."""
+    if part in request.parameters:
+        return True
+    roles = {message["role"] for message in request.messages}
+    contents = [message.get("content") for message in request.messages]
+    return {
+        parts.SYSTEM: "system" in roles,
+        parts.DEVELOPER: "developer" in roles,
+        parts.ALTERNATION: True,
+        parts.TEXT_PARTS: any(isinstance(content, list) for content in contents),
+        parts.NULL_CONTENT: None in contents,
+        parts.IMAGES: any(count_images(message) for message in request.messages),
+    }.get(part, False)
+
+
+def find_repair(error: ProviderError, request: ChatRequest) -> str:
+    """Return the repair of a refused part; "" if there is none, or `request` must keep the part."""
+    part = error.parameter
+    if error.code is not FailureCode.UNSUPPORTED or not part:
+        return ""
+    if part in CAPS:
+        repair = _repair_of_cap(part, request, error.upstream)
+    elif part in _FORMS:
+        repair = _FORMS[part]
+    elif part in request.parameters and not _must_stay(part, request):
+        repair = f"-{part}"
+    else:
+        return ""
+    return repair if repair and apply_repair(repair, request) != request else ""
+
+
+def _must_stay(name: str, request: ChatRequest) -> bool:
+    if name == "tool_choice" and request.parameters[name] == "auto":  # the default
+        return False
+    return name in _NEVER_LEFT_OUT or name in request.kept or name in request.callers & _CALLERS_OWN
+
+
+def _repair_of_cap(name: str, request: ChatRequest, upstream: str) -> str:
+    """The cap is never left out: an answer without it has no bound, and no price."""
+    if name not in request.parameters:
+        return ""
+    cap = int(request.parameters[name])
+    rest = upstream.lower().partition(name)[2]
+    if re.search(r"too large|at most|less than|valid range|must be|maximum|<=|exceed|should be", rest):
+        lower = [number for number in map(int, re.findall(r"\d{2,9}", rest)) if MIN_CAP <= number < cap]
+        if lower:
+            return f"{name} ≤ {max(lower)}"
+    (other,) = CAPS - {name}
+    return f"{name} → {other}"
+
+
+def apply_repair(repair: str, request: ChatRequest) -> ChatRequest:
+    """Return the repaired request, the same if nothing applies."""
+    if parameter := parameter_of(repair):
+        return replace(request, parameters={k: v for k, v in request.parameters.items() if k != parameter})
+    name, sign, other = repair.partition(" → ")
+    if name in CAPS and sign:
+        renamed = {other if key == name else key: value for key, value in request.parameters.items()}
+        return replace(request, parameters=renamed)
+    name, sign, bound = repair.partition(" ≤ ")
+    if sign:
+        if int(request.parameters.get(name, 0)) <= int(bound):
+            return request
+        return replace(request, parameters=request.parameters | {name: int(bound)})
+    change = {
+        "system → user": _system_to_user, "developer → system": _developer_to_system, "merge roles": _merge_roles,
+        "parts → text": _parts_to_text, "null → text": _null_to_text,
+    }.get(repair)  # fmt: skip
+    return replace(request, messages=change(request.messages)) if change else request
+
+
+def apply_all(repairs: list[str], request: ChatRequest) -> ChatRequest:
+    for repair in repairs:
+        request = apply_repair(repair, request)
+    return request
+
+
+def _system_to_user(messages: list[Message]) -> list[Message]:
+    """Put the texts of system messages before the first text of the user."""
+    said = [message for message in messages if message["role"] in ("system", "developer")]
+    rest = [message for message in messages if message["role"] not in ("system", "developer")]
+    texts = [text for message in said if (text := _text(message["content"]))]
+    if not said or not rest:
+        return messages
+    before: Message = {"role": "user", "content": "\n\n".join(texts)}
+    if not texts:
+        return rest
+    return [_joined(before, rest[0]), *rest[1:]] if rest[0]["role"] == "user" else [before, *rest]
+
+
+def _developer_to_system(messages: list[Message]) -> list[Message]:
+    return [{**message, "role": "system"} if message["role"] == "developer" else message for message in messages]
+
+
+def _merge_roles(messages: list[Message]) -> list[Message]:
+    merged: list[Message] = []
+    for message in messages:
+        may_merge = merged and message["role"] in ("user", "assistant", "system") and not (
+            message.keys() | merged[-1].keys()
+        ) - {"role", "content"}  # fmt: skip
+        if may_merge and merged[-1]["role"] == message["role"]:
+            merged[-1] = _joined(merged[-1], message)
+        else:
+            merged.append(message)
+    return merged
+
+
+def _joined(first: Message, second: Message) -> Message:
+    one, two = first.get("content") or "", second.get("content") or ""
+    if isinstance(one, str) and isinstance(two, str):
+        return {**second, "content": f"{one}\n\n{two}" if one and two else one or two}
+    return {**second, "content": [*_parts(one), *_parts(two)]}
+
+
+def _parts(content: object) -> list[object]:
+    if isinstance(content, list):
+        return content
+    return [{"type": "text", "text": content}] if content else []
+
+
+def _parts_to_text(messages: list[Message]) -> list[Message]:
+    """Join the parts of messages that have nothing but texts."""
+    return [
+        {**message, "content": _text(message["content"])} if _has_texts_only(message.get("content")) else message
+        for message in messages
+    ]
+
+
+def _has_texts_only(content: object) -> bool:
+    return isinstance(content, list) and all(isinstance(part, dict) and part.get("type") == "text" for part in content)
+
+
+def _null_to_text(messages: list[Message]) -> list[Message]:
+    return [{**message, "content": message.get("content") or ""} for message in messages]
+
+
+def _text(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n\n".join(part.get("text", "") for part in content) if isinstance(content, list) else ""
