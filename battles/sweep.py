@@ -16,7 +16,8 @@ from battles.streaming.control import (
 from battles.tasks import wake, wake_probe
 from battles.worker import call_store, turn_store
 from common.sweeping import Step, Sweep
-from models_registry.models import Breaker
+from models_registry.models import Breaker, Inquiry
+from models_registry.models.inquiries import inquiries_exist
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +54,13 @@ def _repair_ends() -> None:
 def _wake_due_probes() -> None:
     for pk in Breaker.objects.due().values_list("pk", flat=True)[:MAX_PER_ROUND]:
         wake_probe(pk)
+
+
+def wake_due_questions() -> None:
+    """Wake workers for questions that had to wait, or whose message was lost."""
+    if inquiries_exist():
+        for pk in Inquiry.objects.due().values_list("pk", flat=True)[:MAX_PER_ROUND]:
+            wake_probe(pk)
 
 
 sweep = Sweep(

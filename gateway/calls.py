@@ -38,8 +38,6 @@ from models_registry.providers import FailureCode
 MAX_FALLBACKS = 2
 # Beyond a call's deadline. After it, the sweeper settles the call of a killed process.
 LEASE_MARGIN_S = 60
-# Caused by the caller's parameters; another person's battle must not suffer from them.
-CALLERS_FAILURES = {*outcomes.REJECTIONS, FailureCode.EMPTY, FailureCode.TOOL_CALLS}
 
 
 class NoSlot(Exception):
@@ -107,9 +105,11 @@ def settle(request: Request, prepared: PreparedCall, result: CallResult) -> None
     Exchange.objects.store_settled(exchange)
     if request.claim is not None and request.completion is not None:
         request.claim.store(request.completion)
-    is_models_outcome = result.affects_breakers and result.error not in CALLERS_FAILURES
-    if call_store.store_result(prepared, result) and is_models_outcome:
-        outcomes.record_outcome(call.model, result.error, retry_after=result.retry_after)
+    if call_store.store_result(prepared, result) and result.affects_breakers:
+        if result.error is None:
+            outcomes.record_answers([call.model])
+        else:
+            call_store.record_failure(prepared, result, is_callers=True)
     if result.error is None and request.candidates.routed is not None:
         transaction.on_commit(partial(_remember, request, call.model.pk, calls_tools=result.tool_characters > 0))
 
@@ -134,6 +134,8 @@ def _plan(request: Request, model: LanguageModel) -> PlannedCall:
         max_tokens=min(chat.max_tokens or model.max_tokens, model.max_tokens),
         lease=timedelta(seconds=lease_s),
         overrides=chat.parameters,
+        person=request.caller.actor.key,
+        conversation=f"gateway:{request.exchange.session_digest or request.exchange.public_id}",
     )
 
 

@@ -21,6 +21,7 @@ class Roster(NamedTuple):
 def _load_roster() -> Roster:
     models = LanguageModel.objects.configured()
     availability = Availability(models)
+    availability.lower_trial_weights(models)
     choosable = [model for model in models if not availability.is_halted(model)]
     payable = [model for model in choosable if not availability.budget_reason(model)]
     return Roster(choosable, payable, [model for model in payable if not availability.health_reason(model)])

@@ -20,6 +20,9 @@ busy-once-<code>  refuses the first request only, with a short Retry-After
 later-<seconds>   HTTP 429 with this Retry-After
 calls-tools       calls the first tool of the request twice, then repeats the words of the last result
 growing           as honest, with the usage so far in every chunk
+judges            as honest, but fails prompts that begin with a word of JUDGED
+hypocrite         answers the neutral question of a breaker, and rejects every other prompt
+length-alone      ends by the cap without a text
 picky-<part>      refuses requests with this part, see tests/picky.py
 every name in tests/provider_streams.py
 
@@ -50,6 +53,14 @@ from tests.provider_streams import STREAMS, Step
 # Appears wherever an upstream may reveal itself.
 CANARY = "canary-upstream-7f3a"
 PAUSE = "⏸"
+# The first word of a prompt: status and message of its refusal.
+JUDGED: dict[str, tuple[int, str]] = {
+    "too": (400, "the prompt exceeds the maximum context length"),
+    "bad": (400, "cannot do this"),
+    "filtered": (400, "flagged by our content policy"),
+    "crash": (500, "boom"),
+    "forbidden": (403, "not for you"),
+}
 SERVES = {"object": "list", "data": [{"id": "honest", "object": "model"}]}
 
 
@@ -188,6 +199,12 @@ class FakeProvider:
         if model.startswith("status-"):
             headers = {"Retry-After": "0.05", "X-Upstream": CANARY}
             return web.json_response({"error": {"message": f"no {CANARY}"}}, status=int(model[7:10]), headers=headers)
+        prompt = self._prompt_text(body["messages"][-1]["content"]) if body["messages"] else ""
+        judged = JUDGED.get(prompt.split(" ")[0]) if model == "judges" else None
+        if model == "hypocrite" and prompt != "Reply with OK.":
+            judged = (400, "cannot do this")
+        if judged:
+            return web.json_response({"error": {"message": judged[1]}}, status=judged[0])
         if model in PICKY and (refused := refusal_of(model, body)):
             return web.json_response(refused[1], status=refused[0])
         if model.startswith("indiscreet"):
@@ -256,7 +273,7 @@ class FakeProvider:
                 await asyncio.sleep(pause)
         if model == "no-finish":
             return response
-        await response.write(self._chunk(model, {}, "stop"))
+        await response.write(self._chunk(model, {}, "length" if model == "length-alone" else "stop"))
         usage = {"prompt_tokens": 7, "completion_tokens": len(words)}
         await response.write(self._chunk(model, {}, None, usage=usage) + b"data: [DONE]\n\n")
         return response
@@ -291,11 +308,13 @@ class FakeProvider:
         return response
 
     def _words(self, body: dict[str, Any], model: str) -> list[str]:
-        if model == "empty":
+        if model in ("empty", "length-alone"):
             return []
         if model == "long":
             return [f"word{n} " for n in range(800)]
         prompt = self._prompt_text(body["messages"][-1]["content"])
+        if model == "judges" and prompt.startswith("empty"):
+            return []
         return [word + " " for word in prompt.split(" ")]
 
     def _prompt_text(self, content: str | list[dict[str, Any]]) -> str:

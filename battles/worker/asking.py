@@ -37,11 +37,11 @@ async def ask(
     try:
         if call.refusal is not None:
             raise ProviderError(call.refusal)
-        result.completion = await stream_contained(provider, call.request, receive)
+        await stream_contained(provider, call.request, receive, completion=result.completion)
         if result.first_token_ms is None:
             raise ProviderError(FailureCode.EMPTY)
     except ProviderError as error:
-        result.error, result.retry_after, result.upstream = error.code, error.retry_after, error.upstream
+        result.fail(error)
         logger.warning("%s %s failed: %s", call.row.purpose, call.row.pk, error)
     finally:
         result.total_ms = round((time.monotonic() - began) * 1000)

@@ -17,6 +17,7 @@ from battles.worker.call_counters import count_by_model
 from battles.worker.call_outcomes import set_outcome
 from battles.worker.call_slots import take_slots
 from battles.worker.calls import CallResult, PlannedCall, PreparedCall, tooling_bytes
+from battles.worker.people import count_active_people
 from battles.worker.slot_queue import announce_freed
 from common.payload_types import JsonObject
 from common.valkey import counters
@@ -91,8 +92,8 @@ def _insert(
         )  # fmt: skip
         request, refusal = _build_request(plan)
         ids = (0, 0) if plan.answer is None else (plan.answer.pk, plan.answer.turn_id)
-        must_wait = not may_start[number]
-        prepared.append(PreparedCall(row, *ids, plan.side, request, refusal, must_wait, plan.hides_model))
+        must_wait, of_whom = not may_start[number], (plan.asker or plan.person, plan.conversation)
+        prepared.append(PreparedCall(row, *ids, plan.side, request, refusal, must_wait, plan.hides_model, *of_whom))
     return prepared
 
 
@@ -226,7 +227,18 @@ def record_outcomes(closed: Sequence[Ended]) -> None:
     )
     for prepared, result in closed:
         if result.error and result.affects_breakers:
-            outcomes.record_outcome(prepared.row.model, result.error, retry_after=result.retry_after)
+            record_failure(prepared, result)
+
+
+def record_failure(prepared: PreparedCall, result: CallResult, *, is_callers: bool = False) -> None:
+    """Record a failed call for breakers. Last in a transaction.
+
+    is_callers: a program chose the parameters, so that the failure counts only among people's.
+    """
+    origin = outcomes.Origin(prepared.person, prepared.conversation, is_callers, count_active_people)
+    outcomes.record_outcome(
+        prepared.row.model, result.error, retry_after=result.retry_after, status=result.status, origin=origin
+    )
 
 
 def _count_on_commit(closed: Sequence[Ended]) -> None:

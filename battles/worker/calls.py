@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from battles.models import Answer, Call
 from common.payload_types import JsonObject
 from models_registry.models import LanguageModel
-from models_registry.providers import ChatRequest, Completion, FailureCode
+from models_registry.providers import ChatRequest, Completion, FailureCode, ProviderError
 from models_registry.providers.base import Message
 from models_registry.providers.kinds import CAPS, TOOLING
 
@@ -32,6 +32,9 @@ class PlannedCall:
     hides_model: bool = False  # of a blind battle or a probe: live metrics must not name the model
     # Overrides of the model's own parameters.
     overrides: JsonObject = field(default_factory=dict)
+    # Keys of the person and the conversation, for breakers. asker: "" for the payer; conversation: "" for none.
+    asker: str = ""
+    conversation: str = ""
 
     @property
     def parameters(self) -> JsonObject:
@@ -53,6 +56,8 @@ class PreparedCall:
     refusal: FailureCode | None = None
     must_wait: bool = False  # for a slot: see acquire_slot
     hides_model: bool = False
+    person: str = ""
+    conversation: str = ""
 
 
 @dataclass
@@ -64,12 +69,18 @@ class CallResult:
     error: FailureCode | None = None
     upstream: str = ""
     retry_after: float | None = None
+    status: int = 0  # of HTTP
+    parameter: str = ""  # the refused one
     stopped: bool = False
     # A call that was never sent costs nothing.
     was_sent: bool = True
     tool_characters: int = 0
     first_token_ms: int | None = None
     total_ms: int = 0
+
+    def fail(self, error: ProviderError) -> None:
+        self.error, self.upstream, self.retry_after = error.code, error.upstream, error.retry_after
+        self.status, self.parameter = error.status, error.parameter
 
     @property
     def affects_breakers(self) -> bool:

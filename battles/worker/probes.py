@@ -1,43 +1,87 @@
-"""Probes: tiny real requests that check whether a model with an open breaker answers again."""
+"""Tiny real requests: probes of models with an open breaker, and neutral questions before one opens."""
+
+from typing import NamedTuple
 
 from django.db import transaction
 
 from battles.models import Call
+from battles.prompting.messages import with_system_prompt
 from battles.worker import asking, call_store
 from battles.worker.calls import CallResult, PlannedCall, PreparedCall
 from common.db.execution import run_in_db
 from models_registry.health import outcomes
+from models_registry.models import LanguageModel
 from models_registry.providers import ChatProvider, FailureCode
+from models_registry.providers.base import Message
 
-MESSAGES = [{"role": "user", "content": "Reply with OK."}]
-MAX_TOKENS = 16
+PROMPT = "Reply with OK."
+# The second is for models that reason: fewer tokens would end within their reasoning.
+MAX_TOKENS, MAX_REASONING_TOKENS = 16, 512
+# Recent calls that tell whether a model reasons.
+SEEN_CALLS = 20
+_REASONING_PARAMETERS = {"reasoning_effort", "reasoning", "thinking", "enable_thinking", "chat_template_kwargs"}
+
+
+class _Claimed(NamedTuple):
+    call: PreparedCall
+    is_question: bool
 
 
 async def probe(breaker_id: int, provider: ChatProvider) -> None:
-    """Send a due probe: an answer closes the breaker, a failure prolongs it."""
-    call = await run_in_db(_create_call, breaker_id)
-    if call is None:
+    """Send a due probe or question: a reply keeps or makes the breaker closed, a failure opens or prolongs it."""
+    claimed = await run_in_db(_create_call, breaker_id)
+    if claimed is None:
         return
-    result = await asking.ask(call, provider)
-    await run_in_db(_store_outcome, breaker_id, call, result)
+    result = await asking.ask(claimed.call, provider)
+    await run_in_db(_store_outcome, breaker_id, claimed, result)
 
 
-def _create_call(breaker_id: int) -> PreparedCall | None:
-    model = outcomes.take_probe(breaker_id)
+def messages(model: LanguageModel) -> list[Message]:
+    return with_system_prompt(model, [{"role": "user", "content": PROMPT}])
+
+
+def max_tokens(model: LanguageModel) -> int:
+    recent = Call.objects.filter(model=model).order_by("-started_at")[:SEEN_CALLS]
+    reasons = not _REASONING_PARAMETERS.isdisjoint(model.parameters) or any(
+        recent.values_list("reasoning_tokens", flat=True)
+    )
+    return MAX_REASONING_TOKENS if reasons else MAX_TOKENS
+
+
+def plan(model: LanguageModel) -> PlannedCall:
+    return PlannedCall(
+        model, messages(model), purpose=Call.Purpose.PROBE, max_tokens=max_tokens(model), lease=outcomes.PROBE_LEASE,
+        hides_model=True,
+    )  # fmt: skip
+
+
+def reply_error(result: CallResult) -> FailureCode | None:
+    """Return None for any well-formed reply: also reasoning alone, a call of a tool, or an end by length."""
+    has_words = any(part.strip() for part in (*result.texts, *result.reasonings))
+    is_finished = bool(result.completion.finish_reason) and (has_words or result.completion.finish_reason == "length")
+    return None if is_finished or result.error is FailureCode.TOOL_CALLS else result.error
+
+
+def _create_call(breaker_id: int) -> _Claimed | None:
+    model, is_question = outcomes.take_probe(breaker_id), False
+    if model is None:
+        model, is_question = outcomes.take_question(breaker_id), True
     if model is None:
         return None
-    plan = PlannedCall(
-        model, MESSAGES, purpose=Call.Purpose.PROBE, max_tokens=MAX_TOKENS, lease=outcomes.PROBE_LEASE, hides_model=True
-    )
     with transaction.atomic():
-        call = call_store.start_call(plan, person="")
+        call = call_store.start_call(plan(model), person="")
     if isinstance(call, FailureCode):
-        outcomes.postpone_probe(breaker_id)
+        if is_question:
+            outcomes.open_unasked(breaker_id)
+        else:
+            outcomes.postpone_probe(breaker_id)
         return None
-    return call
+    return _Claimed(call, is_question)
 
 
 @transaction.atomic
-def _store_outcome(breaker_id: int, call: PreparedCall, result: CallResult) -> None:
-    if call_store.store_result(call, result):
-        outcomes.record_probe(breaker_id, result.error, retry_after=result.retry_after)
+def _store_outcome(breaker_id: int, claimed: _Claimed, result: CallResult) -> None:
+    if not call_store.store_result(claimed.call, result):
+        return
+    record = outcomes.record_question if claimed.is_question else outcomes.record_probe
+    record(breaker_id, reply_error(result), retry_after=result.retry_after)

@@ -204,7 +204,7 @@ class TurnRunner:
         except _Stopped:
             pass
         except ProviderError as error:
-            result.error, result.retry_after = error.code, error.retry_after
+            result.fail(error)
             logger.warning("call %s failed: %s", call.row.pk, error)
         result.stopped = self._stopped and not result.completion.finish_reason and not result.error
         result.total_ms = _ms_since(began)

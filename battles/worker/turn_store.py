@@ -49,7 +49,7 @@ _random = SystemRandom()
 _lock_turns = PreparedQuery(
     lambda turn_ids: (
         Turn.objects.filter(any_of("id", turn_ids), state=Turn.State.ANSWERING)
-        .annotate(has_failing_models=Exists(Breaker.objects.with_failures().filter(probe_at=None)))
+        .annotate(has_failing_models=Exists(Breaker.objects.reset_by_answers()))
         .only("fence")
         .order_by("pk")
         .select_for_update(of=("self",))
@@ -181,6 +181,7 @@ def _plan_call(
         answer=answer, side=side.position,
         turns=[*(earlier.index for earlier in remembered), turn.index],
         person=person, attempt=claimed.attempt, fence=claimed.fence, hides_model=claimed.is_blind,
+        asker=turn.battle.session.person, conversation=f"battle:{turn.battle_id}",
     )  # fmt: skip
 
 

@@ -88,7 +88,7 @@ class Upstream:
             )  # fmt: skip
             self._refuse_empty()
         except ProviderError as error:
-            result.error, result.retry_after, result.upstream = error.code, error.retry_after, error.upstream
+            result.fail(error)
             logger.warning("call %s failed: %s", self.prepared.row.pk, error.code)
         except asyncio.CancelledError:
             result.stopped = True

@@ -1,6 +1,7 @@
 from models_registry.models.breakers import Breaker
 from models_registry.models.budgets import Budget
 from models_registry.models.catalogues import Catalogue, CatalogueChange
+from models_registry.models.inquiries import Inquiry
 from models_registry.models.language_models import LanguageModel, LanguageModelQuerySet
 from models_registry.models.ledger import Charge, PaidCallsHalt, SpendingDay
 from models_registry.models.limits import ModelLimit
@@ -15,6 +16,7 @@ __all__ = [
     "Catalogue",
     "CatalogueChange",
     "Charge",
+    "Inquiry",
     "LanguageModel",
     "LanguageModelQuerySet",
     "ModelIcon",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext
 
+from models_registry.breaker_rule import TRIAL_SHARE
 from models_registry.models.breakers import Breaker
 from models_registry.models.budgets import budget_of
 from models_registry.models.ledger import SITE, SpendingDay, are_paid_calls_halted, provider_account
@@ -46,7 +47,19 @@ class Availability:
         if reason := model.provider.unavailable_reason:
             return reason
         breaker = self._breakers_by_model.get(model.pk) or self._breakers_by_provider.get(model.provider_id)
-        return breaker.unavailable_reason if breaker else ""
+        return "" if breaker is None or breaker.is_on_trial else breaker.unavailable_reason
+
+    def is_on_trial(self, model: "LanguageModel") -> bool:
+        """Return whether its breaker is open and people's calls try it again."""
+        breaker = self._breakers_by_model.get(model.pk)
+        return breaker is not None and breaker.is_on_trial
+
+    def lower_trial_weights(self, models: "Sequence[LanguageModel]") -> None:
+        """Give models on trial the least weight in a draw, without saving them."""
+        lowest = min((model.weight for model in models), default=0.0)
+        for model in models:
+            if self.is_on_trial(model):
+                model.weight = lowest * TRIAL_SHARE
 
     def is_halted(self, model: "LanguageModel") -> bool:
         return self._is_halted and model.pk in self._paid_ids

@@ -1,12 +1,15 @@
 from datetime import timedelta
+from functools import reduce
+from operator import or_
 
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from models_registry.breaker_rule import FAILED, REJECTED
+from models_registry.breaker_rule import BY_PEOPLE, DOWN, FAILED, PERSONAL, REJECTED
 
 
 class BreakerQuerySet(models.QuerySet["Breaker"]):
@@ -14,20 +17,26 @@ class BreakerQuerySet(models.QuerySet["Breaker"]):
         return self.filter(probe_at__isnull=False)
 
     def due(self) -> "BreakerQuerySet":
-        """Filter breakers whose cooldown is over, except those of inactive models."""
+        """Filter breakers whose cooldown is over, except those of inactive models and those that people's calls try."""
         is_active = Q(model=None) | Q(model__status="active")
-        return self.filter(is_active, probe_at__lte=Now())
+        return self.filter(is_active, probe_at__lte=Now()).exclude(recent=BY_PEOPLE)
 
     def of_model(self, model: int, provider: int) -> "BreakerQuerySet":
         return self.filter(Q(model=model) | Q(provider=provider))
 
     def with_failures(self) -> "BreakerQuerySet":
-        """Filter breakers that a successful call has to reset."""
-        return self.filter(Q(recent__contains=FAILED) | Q(recent__contains=REJECTED) | Q(openings__gt=0))
+        """Filter breakers with failures that a successful call has to reset."""
+        letters = [Q(recent__contains=letter) for letter in (FAILED, REJECTED, DOWN, PERSONAL)]
+        return self.filter(reduce(or_, letters) | Q(openings__gt=0))
+
+    def reset_by_answers(self) -> "BreakerQuerySet":
+        """Filter breakers that a successful call has to reset now: closed ones, and those that people's calls try."""
+        return self.with_failures().filter(probe_at=None) | self.filter(recent=BY_PEOPLE)
 
     def take_probe(self, pk: int, *, lease: timedelta) -> bool:
         """Claim a due probe; after `lease` another worker can claim it again."""
-        return self.filter(pk=pk, probe_at__lte=Now()).update(probe_at=Now() + lease) == 1
+        due = self.filter(pk=pk, probe_at__lte=Now()).exclude(recent=BY_PEOPLE)
+        return due.update(probe_at=Now() + lease) == 1
 
 
 class Breaker(models.Model):
@@ -62,6 +71,16 @@ class Breaker(models.Model):
 
     def __str__(self) -> str:
         return f"breaker of {self.model or self.provider}"
+
+    @property
+    def is_by_people(self) -> bool:
+        """Whether people had no answer. Then an answered call closes it, and no probe."""
+        return self.recent == BY_PEOPLE
+
+    @property
+    def is_on_trial(self) -> bool:
+        """Whether its model is drawn at the lowest weight until a call is answered."""
+        return self.is_by_people and self.probe_at is not None and self.probe_at <= timezone.now()
 
     @property
     def unavailable_reason(self) -> str:

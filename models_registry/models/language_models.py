@@ -40,6 +40,7 @@ class LanguageModelQuerySet(models.QuerySet["LanguageModel"]):
         """Return configured models without an open breaker or exhausted budget; six queries at most."""
         models = self.configured()
         availability = Availability(models)
+        availability.lower_trial_weights(models)
         return [model for model in models if not availability.unavailable_reason(model)]
 
 

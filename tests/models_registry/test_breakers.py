@@ -8,9 +8,7 @@ from django.utils import timezone
 from accounts.models import AuditEntry
 from battles.models import Battle, Call, Side
 from battles.sweep import sweep
-from battles.worker import call_store
-from battles.worker.calls import PlannedCall
-from battles.worker.probes import MAX_TOKENS, MESSAGES
+from battles.worker import call_store, probes
 from battles.worker.runner import Engine
 from common.valkey.connections import connection
 from models_registry import breaker_rule
@@ -29,9 +27,10 @@ RATE_LIMITED, PROVIDER_ERROR = FailureCode.RATE_LIMITED, FailureCode.PROVIDER_ER
 
 
 def fail(model: LanguageModel, *codes: FailureCode | None, retry_after: float | None = None) -> None:
+    """Let calls fail by an outage, which no question has to confirm."""
     for code in codes:
         with transaction.atomic():
-            outcomes.record_outcome(model, code, retry_after=retry_after)
+            outcomes.record_outcome(model, code, retry_after=retry_after, status=503)
 
 
 def seconds_until_probe(breaker: Breaker) -> float:
@@ -56,6 +55,10 @@ def make_due() -> Breaker:
         ("rrrr", False),
         ("rrrrr", True),
         ("rr.rr", False),
+        ("xdx", True),
+        ("ddd", True),
+        ("xcdcd", True),  # failures that count only among people do not part others
+        ("xxccccccc", False),
     ],
 )
 def test_breaker_opens_by_its_rule(recent: str, opens: bool):
@@ -122,14 +125,14 @@ def test_answered_probe_closes_breaker_of_failed_calls(fake_provider: FakeProvid
     healthy = LanguageModel.objects.get(upstream_name="honest")
     for _ in range(3):
         engine.answer(make.battle(healthy, failing).turns.get().pk)
-    breaker = make_due()
-    engine.probe(breaker.pk)
+    engine.probe(Breaker.objects.get().pk)  # the neutral question
+    engine.probe(make_due().pk)
     assert LanguageModel.objects.drawable() == [healthy]  # the probe failed, too
     LanguageModel.objects.filter(pk=failing.pk).update(upstream_name="honest")
     engine.probe(make_due().pk)
     assert LanguageModel.objects.drawable() == [healthy, failing]
     probes = Call.objects.filter(answer=None).order_by("pk")
-    assert list(probes.values_list("state", "error")) == [("failed", "not_a_stream"), ("done", "")]
+    assert list(probes.values_list("state", "error")) == [*[("failed", "not_a_stream")] * 2, ("done", "")]
     assert fake_provider.requests[-1]["max_tokens"] == 16
     assert Battle.objects.count() == 3
 
@@ -179,10 +182,7 @@ def test_abandoned_probe_frees_slot_and_is_charged():
     fail(model, *[PROVIDER_ERROR] * 3)
     outcomes.take_probe(make_due().pk)
     with transaction.atomic():
-        planned = PlannedCall(
-            model, MESSAGES, purpose=Call.Purpose.PROBE, max_tokens=MAX_TOKENS, lease=outcomes.PROBE_LEASE
-        )
-        call_store.create_calls([planned])
+        call_store.create_calls([probes.plan(model)])
     assert Call.objects.holding_slots().exists()
     Call.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     assert not Call.objects.holding_slots().exists()

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, connections
 
 from battles.sweep import sweep as sweep_battles
+from battles.sweep import wake_due_questions
 from benchmarks.sweep import sweep as sweep_benchmarks
 from common.valkey import heartbeat
 from common.valkey.connections import UNREACHABLE
@@ -45,6 +46,7 @@ class Command(BaseCommand):
 
 def sweep() -> None:
     sweep_battles()
+    wake_due_questions()
     sweep_uploads()
     sweep_benchmarks()
 

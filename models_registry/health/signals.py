@@ -1,0 +1,4 @@
+from django.dispatch import Signal
+
+# Sent with `breaker_id` after the commit that made a question due.
+question_due = Signal()

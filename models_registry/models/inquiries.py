@@ -1,0 +1,109 @@
+"""Facts beside a breaker, in a table of its own, because breakers are on the way to a vote."""
+
+from collections.abc import Collection
+from datetime import timedelta
+
+from django.db import connection, models
+from django.db.models.functions import Now
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from models_registry.breaker_rule import CONVERSATIONS, PEOPLE
+from models_registry.models.breakers import Breaker
+
+MAX_FAILURES = 60
+CLEARED_FOR = timedelta(hours=1)
+MAX_CLEARED = 200
+_found = False
+
+
+def inquiries_exist() -> bool:
+    """Return False while an update has not created the table yet; votes must work then, too."""
+    global _found
+    if not _found:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT to_regclass('models_registry_inquiry') IS NOT NULL")
+            [_found] = cursor.fetchone()
+    return _found
+
+
+class InquiryQuerySet(models.QuerySet["Inquiry"]):
+    def due(self) -> "InquiryQuerySet":
+        return self.filter(due_at__lte=Now(), breaker__probe_at=None)
+
+    def take(self, breaker_id: int, *, lease: timedelta) -> bool:
+        """Claim a due question; after `lease` another worker can claim it again."""
+        due = self.filter(pk=breaker_id, due_at__lte=Now())
+        return due.update(due_at=Now() + lease, asked_at=Now()) == 1
+
+    def forget(self, breakers: Collection[int]) -> None:
+        """Forget the failures and the question of breakers whose model has answered."""
+        self.filter(pk__in=breakers).update(failures=[], due_at=None)
+
+
+class Inquiry(models.Model):
+    """Failed conversations since the last answer, and the neutral question that must fail, too. Locked by its breaker.
+
+    failures: [conversation, digest of the person, code], newest last. cleared_people: digests, with the time of the
+    question that was answered, in seconds. due_at: when the question may be asked, or its lease while it is.
+    """
+
+    class Cause(models.TextChoices):
+        RULE = "rule", _("failures in a row")
+        QUESTION = "question", _("a neutral question failed, too")
+        NOT_ASKED = "not_asked", _("a neutral question could not be asked: no free slot or no money")
+        PEOPLE = "people", _("ten conversations of several people had no answer")
+
+    breaker = models.OneToOneField(
+        Breaker, models.CASCADE, primary_key=True, related_name="inquiry", db_constraint=False
+    )
+    failures = models.JSONField(default=list)
+    cleared_people = models.JSONField(default=dict)
+    asked_model = models.ForeignKey(
+        "models_registry.LanguageModel", models.SET_NULL, null=True, related_name="+", db_constraint=False
+    )
+    due_at = models.DateTimeField(null=True)
+    asked_at = models.DateTimeField(null=True)
+    # Questions that were answered, so that the failures belonged to their prompts.
+    cleared = models.PositiveIntegerField(default=0)
+    cleared_at = models.DateTimeField(null=True)
+    # Why the breaker opened last.
+    cause = models.CharField(max_length=10, choices=Cause, blank=True)
+
+    objects = InquiryQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["due_at"], name="questions_due", condition=~models.Q(due_at=None))]
+
+    def __str__(self) -> str:
+        return f"inquiry of {self.breaker}"
+
+    def add_failure(self, conversation: str, person: str, code: str) -> None:
+        """Note the last failure of a conversation; of too many, drop the oldest one of the person with the most."""
+        kept = [failure for failure in self.failures if failure[0] != conversation]
+        kept.append([conversation, person, code])
+        if len(kept) > MAX_FAILURES:
+            people = [failure[1] for failure in kept]
+            busiest = max(people, key=people.count)
+            kept.pop(people.index(busiest))
+        self.failures = kept
+
+    def is_person_cleared(self, person: str) -> bool:
+        at = self.cleared_people.get(person)
+        return at is not None and timezone.now().timestamp() - at < CLEARED_FOR.total_seconds()
+
+    def clear_people(self) -> None:
+        """Note that a question has cleared the failures so far."""
+        now = timezone.now().timestamp()
+        recent = {p: at for p, at in self.cleared_people.items() if now - at < CLEARED_FOR.total_seconds()}
+        recent |= {failure[1]: now for failure in self.failures}
+        self.cleared_people = dict(sorted(recent.items(), key=lambda item: item[1])[-MAX_CLEARED:])
+        self.cleared, self.cleared_at, self.due_at = self.cleared + 1, timezone.now(), None
+
+    @property
+    def has_enough_conversations(self) -> bool:
+        return len(self.failures) >= CONVERSATIONS
+
+    def concerns_people(self, active: int) -> bool:
+        """Return whether PEOPLE persons had no answer, or all that were active if these are fewer."""
+        return len({failure[1] for failure in self.failures}) >= max(1, min(PEOPLE, active))
