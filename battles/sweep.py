@@ -13,10 +13,10 @@ from battles.streaming.control import (
     repair_missing_ends,
     truncate_finished_streams,
 )
-from battles.tasks import wake, wake_probe
+from battles.tasks import wake, wake_probe, wake_repair_check
 from battles.worker import call_store, turn_store
 from common.sweeping import Step, Sweep
-from models_registry.models import Breaker, Inquiry
+from models_registry.models import Breaker, Inquiry, RequestRepair
 from models_registry.models.inquiries import inquiries_exist
 
 logger = logging.getLogger(__name__)
@@ -57,10 +57,12 @@ def _wake_due_probes() -> None:
 
 
 def wake_due_questions() -> None:
-    """Wake workers for questions that had to wait, or whose message was lost."""
+    """Wake workers for questions and checks that had to wait, or whose message was lost."""
     if inquiries_exist():
         for pk in Inquiry.objects.due().values_list("pk", flat=True)[:MAX_PER_ROUND]:
             wake_probe(pk)
+        for pk in RequestRepair.objects.due().values_list("pk", flat=True)[:MAX_PER_ROUND]:
+            wake_repair_check(pk)
 
 
 sweep = Sweep(

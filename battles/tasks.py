@@ -20,6 +20,13 @@ def probe_model(breaker_id: int) -> None:
 
 
 @shared_task(ignore_result=True)
+def check_repair(repair_id: int) -> None:
+    from battles.worker.runner import get_engine
+
+    get_engine().check_repair(repair_id)
+
+
+@shared_task(ignore_result=True)
 def test_model(test_id: str) -> None:
     from battles.worker.runner import get_engine
 
@@ -44,6 +51,15 @@ def wake_probe(breaker_id: int) -> None:
             probe_model.apply_async((breaker_id,), expires=10)
     except (OperationalError, *UNREACHABLE) as error:
         logger.warning("the probe of breaker %s was not sent to a worker: %s", breaker_id, error)
+
+
+def wake_repair_check(repair_id: int) -> None:
+    """Queue a check's task. It expires, because each sweep queues it again."""
+    try:
+        with fail_fast():
+            check_repair.apply_async((repair_id,), expires=10)
+    except (OperationalError, *UNREACHABLE) as error:
+        logger.warning("the check of repair %s was not sent to a worker: %s", repair_id, error)
 
 
 def wake_model_test(test_id: str) -> None:

@@ -59,6 +59,16 @@ class Filtered(InvalidInput):
     message = _("The model's provider refused this prompt.")
 
 
+class UnsupportedPart(InvalidInput):
+    """part: a parameter's name, or a part of models_registry.providers.refused_parts."""
+
+    code = "unsupported_parameter"
+
+    def __init__(self, part: str) -> None:
+        sentence = _("The model does not accept “%(part)s”. Leave it out, or choose another model.") % {"part": part}
+        super().__init__(sentence, fields={part.replace(" ", "_"): [sentence]})
+
+
 class RejectedByProvider(InvalidInput):
     code = "rejected"
     message = _("The model's provider rejected this request.")

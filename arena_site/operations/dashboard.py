@@ -13,12 +13,14 @@ from django.utils.translation import ngettext
 from arena_site.operations import benchmarks, facts
 from arena_site.operations.activity import ModeToday, read_activity
 from arena_site.operations.auto_mode import AutoMode, read_auto_mode
+from arena_site.operations.breakers import BreakerState, read_breakers
 from arena_site.operations.charts import HourChart
 from battles.admin.call_statistics import CallStatistics, get_call_statistics
+from common.db.execution import rows_if_migrated
 from common.valkey import heartbeat
 from common.valkey.connections import UNREACHABLE, fail_fast
 from leaderboard.models import AggregationRun
-from models_registry.models import LanguageModel
+from models_registry.models import LanguageModel, RequestRepair
 from models_registry.models.availability import Availability
 
 MAX_MODELS = 12
@@ -49,6 +51,8 @@ class Dashboard:
     reviews: int | None = None
     spending: list[facts.Spending] | None = None
     models: list[ModelHealth] | None = None
+    breakers: list[BreakerState] = field(default_factory=list)
+    repairs: list[RequestRepair] = field(default_factory=list)
     set_up: int = 0
     drawable: int = 0
     calls: CallStatistics = field(default_factory=CallStatistics)
@@ -110,6 +114,8 @@ def _read_models(dashboard: Dashboard) -> None:
         key=lambda row: (not row.unavailable_reason, -row.statistics.errors, -row.statistics.calls, row.model.name)
     )
     dashboard.models, dashboard.set_up = health[:MAX_MODELS], len(health)
+    dashboard.breakers = read_breakers()
+    dashboard.repairs = rows_if_migrated(RequestRepair.objects.undecided().select_related("model"))
     dashboard.drawable = sum(not row.unavailable_reason for row in health)
     dashboard.calls = CallStatistics(
         calls=sum(row.statistics.calls for row in health), errors=sum(row.statistics.errors for row in health)
@@ -133,6 +139,9 @@ def _warnings(dashboard: Dashboard) -> Iterable[tuple[str, str]]:
         yield sentence % {"n": dashboard.queue.stuck}, ""
     if dashboard.models is not None and dashboard.drawable < 2:
         yield _("Fewer than two models can be drawn."), _changelist("models_registry_languagemodel")
+    for repair in dashboard.repairs:
+        if repair.changes_contestant:
+            yield f"{repair.model}: {repair.sentence}", _changelist("models_registry_requestrepair")
     for spending in dashboard.spending or []:
         if spending.percent is not None and spending.percent >= 90:
             whose = spending.name or _("the site")

@@ -12,6 +12,7 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from battles.models import Answer, Call, CallQuerySet, Turn
+from battles.prompting.messages import with_system_prompt
 from battles.sql import read_sql
 from battles.worker.call_counters import count_by_model
 from battles.worker.call_outcomes import set_outcome
@@ -23,11 +24,12 @@ from common.payload_types import JsonObject
 from common.valkey import counters
 from models_registry import spending
 from models_registry.encryption import KeyUnreadable
-from models_registry.health import outcomes
+from models_registry.health import outcomes, repairs
 from models_registry.models import Charge, Price
 from models_registry.models.ledger import are_paid_calls_halted
 from models_registry.providers import ChatRequest, FailureCode
 from models_registry.providers.kinds import TOOLING
+from models_registry.providers.repairs import apply_all
 
 logger = logging.getLogger(__name__)
 
@@ -140,11 +142,19 @@ def _build_request(plan: PlannedCall) -> tuple[ChatRequest, FailureCode | None]:
         key, refusal = "", FailureCode.NO_KEY
     if (provider.needs_key and not key) or not provider.endpoint:
         refusal = FailureCode.NO_KEY
+    callers = frozenset(plan.overrides)
+    # A caller of the gateway and an administrator's test want an answer; anything else measures this contestant.
+    is_contest = plan.is_repaired and plan.purpose not in (Call.Purpose.GATEWAY, Call.Purpose.TEST)
     request = ChatRequest(
         base_url=provider.endpoint, key=key, model=plan.model.upstream_name, messages=plan.messages,
         parameters=plan.parameters, deadlines=provider.deadlines,
-        finish_reason_required=provider.finish_reason_required,
+        finish_reason_required=provider.finish_reason_required, callers=callers,
+        kept=repairs.kept_parameters(plan.model) if is_contest else frozenset(),
+        context_tokens=plan.model.context_length or 0,
     )  # fmt: skip
+    if plan.is_repaired:
+        known = repairs.repairs_of(plan.model, is_battle=is_contest, callers=callers)
+        request = apply_all(known, request) if known else request
     return request, refusal
 
 
@@ -208,8 +218,22 @@ def _store(results: Sequence[tuple[PreparedCall, CallResult, StoredAnswer | None
         cursor.execute(read_sql("close_calls.sql"), [msgspec.json.encode(rows).decode()])
         closed = {pk for (pk,) in cursor.fetchall()}
     ended = [(prepared, result) for prepared, result, _ in results if prepared.row.pk in closed]
+    for prepared, result in ended:
+        if result.completion.repaired or result.parameter:
+            _suspect_repairs(prepared, result)
     announce_freed(prepared.row.model for prepared, _ in ended)
     return ended
+
+
+def _suspect_repairs(prepared: PreparedCall, result: CallResult) -> None:
+    if prepared.row.purpose == Call.Purpose.PROBE:
+        return
+    names = list(result.completion.repaired) if result.error is None else []
+    if result.parameter in prepared.request.kept:
+        names.append(f"-{result.parameter}")
+    if prepared.request.messages[:1] != with_system_prompt(prepared.row.model, [])[:1]:  # a caller's own
+        names = [name for name in names if name != "system → user"]
+    repairs.suspect(prepared.row.model, names, callers=prepared.request.callers)
 
 
 def settle(closed: Sequence[Ended]) -> None:

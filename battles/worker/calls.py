@@ -35,6 +35,8 @@ class PlannedCall:
     # Keys of the person and the conversation, for breakers. asker: "" for the payer; conversation: "" for none.
     asker: str = ""
     conversation: str = ""
+    # Whether remembered repairs are applied, and own parameters kept as in a battle.
+    is_repaired: bool = True
 
     @property
     def parameters(self) -> JsonObject:

@@ -48,10 +48,11 @@ def max_tokens(model: LanguageModel) -> int:
     return MAX_REASONING_TOKENS if reasons else MAX_TOKENS
 
 
-def plan(model: LanguageModel) -> PlannedCall:
+def plan(model: LanguageModel, *, is_repaired: bool = True, keeps_cap: bool = False) -> PlannedCall:
+    """is_repaired: with remembered repairs, and under the conditions of a battle."""
     return PlannedCall(
-        model, messages(model), purpose=Call.Purpose.PROBE, max_tokens=max_tokens(model), lease=outcomes.PROBE_LEASE,
-        hides_model=True,
+        model, messages(model), purpose=Call.Purpose.PROBE, max_tokens=0 if keeps_cap else max_tokens(model),
+        lease=outcomes.PROBE_LEASE, is_repaired=is_repaired, hides_model=True,
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from battles.streaming.publisher import Publisher
 from battles.worker import slot_queue, turn_queue, turn_store
 from battles.worker.model_tests import run_test
 from battles.worker.probes import probe
+from battles.worker.repair_checks import check_repair
 from battles.worker.turn import TurnRunner, WorkerContext
 from battles.worker.turn_queue import QueuedTurn
 from common import logs
@@ -63,6 +64,10 @@ class Engine:
     def probe(self, breaker_id: int) -> None:
         work = partial(probe, breaker_id, self._context.provider)
         self._run_blocking(self._run_background(work, f"probe of breaker {breaker_id}"))
+
+    def check_repair(self, repair_id: int) -> None:
+        work = partial(check_repair, repair_id, self._context.provider)
+        self._run_blocking(self._run_background(work, f"check of repair {repair_id}"))
 
     def test_model(self, test_id: str) -> None:
         work = partial(run_test, test_id, self._context.provider, self._context.publisher, self._valkey)

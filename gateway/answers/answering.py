@@ -28,7 +28,7 @@ from gateway.answers.completions import (
     usage_payload,
 )
 from gateway.answers.failures import RETRY_AFTER_S, failure_error
-from gateway.answers.responses import CompletionResponse
+from gateway.answers.responses import CompletionResponse, set_dropped
 from gateway.answers.texts import kept_texts
 from gateway.answers.upstream import Piece, Upstream
 from gateway.calls import NoSlot, Request
@@ -36,6 +36,7 @@ from gateway.errors import ModelBusy
 from gateway.payload_types import ChoicePayload, CompletionPayload, DeltaPayload
 from gateway.slots import RequestSlot
 from gateway.threads import in_thread, in_thread_with_retry
+from models_registry.providers import repairs
 
 logger = logging.getLogger(__name__)
 
@@ -71,6 +72,7 @@ class Answer(CompletionResponse):
             self._refuse(refusal)
             return
         self.headers["X-Arena-Model"] = upstream.prepared.row.model.slug
+        self._name_repaired(upstream)
         if self._request.fallbacks:
             self.headers["X-Arena-Fallback"] = "1"
         if self._request.decision is not None:
@@ -82,6 +84,14 @@ class Answer(CompletionResponse):
             self._request.completion = self._completion(upstream)
             await self._settle(upstream.prepared, upstream.result)
             self._set_body(self._request.completion)
+
+    def _name_repaired(self, upstream: Upstream) -> None:
+        """Name parameters of the caller that the provider refused and that were left out."""
+        left_out = {repairs.parameter_of(name) for name in upstream.result.completion.repaired}
+        chat, model = self._request.chat, upstream.prepared.row.model
+        if names := sorted(left_out & chat.parameters.keys()):
+            unsent = model.provider.dialect.unsent(model.upstream_name, chat.parameters)
+            set_dropped(self, [*chat.dropped, *unsent, *names])
 
     async def end(self) -> None:
         """Stop what still runs, and settle it. Shielded: a server that ends cancels this task."""
@@ -189,7 +199,7 @@ class Answer(CompletionResponse):
         code = upstream.result.error
         if code is None:
             return ServiceAway()
-        return failure_error(code, upstream.result.retry_after)
+        return failure_error(code, upstream.result.retry_after, upstream.result.parameter)
 
     def _completion(self, upstream: Upstream) -> CompletionPayload:
         result = upstream.result

@@ -4,4 +4,5 @@ from models_registry.admin import (  # noqa: F401 (each registers its pages)
     limits,
     models,
     providers,
+    repairs,
 )

@@ -8,6 +8,7 @@ from models_registry.models.limits import ModelLimit
 from models_registry.models.prices import Price
 from models_registry.models.profiles import ModelIcon, ModelProfile
 from models_registry.models.providers import LOCAL_MODEL_ENDPOINT, Provider
+from models_registry.models.repairs import RequestRepair
 
 __all__ = [
     "LOCAL_MODEL_ENDPOINT",
@@ -25,5 +26,6 @@ __all__ = [
     "PaidCallsHalt",
     "Price",
     "Provider",
+    "RequestRepair",
     "SpendingDay",
 ]

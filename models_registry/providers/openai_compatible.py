@@ -91,7 +91,7 @@ class OpenAICompatible:
 
     async def _call_with_retry(self, request: ChatRequest, answer: AnswerReader) -> None:
         """Call, within the same deadlines; repeat without a refused part, and once if the provider was only busy."""
-        repaired: list[str] = []
+        repaired = answer.completion.repaired
         has_waited = False
         while True:
             try:
@@ -99,12 +99,12 @@ class OpenAICompatible:
             except _Refused as refused:
                 error = refused.as_provider_error()
             else:
-                answer.completion.repaired = repaired
                 return
             repair = repairs.find_repair(error, request)
             if repair and repair not in repaired and len(repaired) < repairs.MAX_REPAIRS:
                 logger.info("repeat with the repair %s", repair)
-                request, repaired = repairs.apply_repair(repair, request), [*repaired, repair]
+                request = repairs.apply_repair(repair, request)
+                repaired.append(repair)
                 continue
             delay = refusals.retry_delay_s(error.status, error.retry_after) if refusals.may_help(error) else None
             if has_waited or delay is None or delay >= answer.seconds_left:

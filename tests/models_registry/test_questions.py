@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import transaction
+from django.test import Client
 from django.utils import timezone
 
 from accounts.actor import Actor
@@ -208,6 +209,21 @@ def test_gateway_failures_count_only_among_people():
 def outcomes_of(model: LanguageModel, origin: outcomes.Origin) -> None:
     with transaction.atomic():
         outcomes.record_outcome(model, FailureCode.REJECTED, origin=origin)
+
+
+def test_dashboard_says_what_closed_and_why(asking: Asking, admin_client: Client):
+    broken, cleared, gone = asking.model("html"), asking.model("judges"), asking.model("hypocrite")
+    for _ in range(5):
+        asking.converse(broken, "hello")
+        asking.converse(cleared, "bad prompt")
+    for _ in range(10):
+        asking.converse(gone, "hello")
+    page = admin_client.get("/admin/").content.decode()
+    assert "a neutral question failed, too" in page
+    assert "1 neutral question was answered: the failures belonged to their prompts." in page
+    assert "ten conversations of several people had no answer" in page
+    french = admin_client.get("/admin/", headers={"accept-language": "fr"}).content.decode()
+    assert "une question neutre a échoué aussi" in french
 
 
 def test_people_are_stored_as_digests(asking: Asking):

@@ -1,0 +1,97 @@
+"""Memory of repairs of the arena's and the models' own values, for a day once a neutral probe confirms them."""
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from functools import partial
+
+from django.db import transaction
+from django.utils import timezone
+
+from common.cache import TTLCached
+from common.db.execution import rows_if_migrated
+from models_registry.health.signals import repair_suspected
+from models_registry.models import LanguageModel, RequestRepair
+from models_registry.models.repairs import REFUTED_FOR, REMEMBERED_FOR
+from models_registry.providers.kinds import CAPS
+from models_registry.providers.repairs import parameter_of
+
+logger = logging.getLogger(__name__)
+
+State = RequestRepair.State
+CHECK_LEASE = timedelta(minutes=5)
+# Only requests of callers and the history of a conversation have these parts.
+_NEVER_OWN = {"developer → system", "merge roles", "parts → text", "null → text"}
+
+
+def _load() -> Mapping[int, list[RequestRepair]]:
+    found: dict[int, list[RequestRepair]] = defaultdict(list)
+    for repair in rows_if_migrated(RequestRepair.objects.in_force().order_by("pk")):
+        found[repair.model_id].append(repair)
+    return found
+
+
+_in_force = TTLCached(_load, ttl_s=2, invalidated_by=(RequestRepair,))
+
+
+def repairs_of(model: LanguageModel, *, is_battle: bool, callers: frozenset[str]) -> list[str]:
+    """Return the repairs to apply before a request is sent. callers: parameters that its caller chose."""
+    return [
+        one.repair
+        for one in _in_force().get(model.pk, ())
+        if parameter_of(one.repair) not in callers
+        and (not is_battle or one.battles_go_on or not _is_own(model, one.repair))
+    ]
+
+
+def kept_parameters(model: LanguageModel) -> frozenset[str]:
+    """Return the parameters without which the model would be another contestant."""
+    allowed = {parameter_of(one.repair) for one in _in_force().get(model.pk, ()) if one.battles_go_on}
+    return frozenset(model.parameters) - CAPS - allowed
+
+
+def _is_own(model: LanguageModel, repair: str) -> bool:
+    return parameter_of(repair) in model.parameters
+
+
+def suspect(model: LanguageModel, repairs: Iterable[str], *, callers: frozenset[str]) -> None:
+    """Note repairs of the arena's and the model's own values, and have a probe check new ones after the commit."""
+    for repair in repairs:
+        if repair not in _NEVER_OWN and parameter_of(repair) not in callers:
+            transaction.on_commit(partial(_note, model, repair))
+
+
+def _note(model: LanguageModel, repair: str) -> None:
+    try:
+        now = timezone.now()
+        row, is_new = RequestRepair.objects.get_or_create(model_id=model.pk, repair=repair, defaults={"due_at": now})
+        is_over = row.expires_at is not None and row.expires_at <= now
+        if is_over:
+            row.state, row.expires_at, row.due_at = State.SUSPECTED, None, now
+        if is_new or is_over:
+            row.seen_at = now
+            row.save()
+            repair_suspected.send(sender=RequestRepair, repair_id=row.pk)
+    except Exception:  # of the memory only: the answer is stored
+        logger.exception("the repair %s of model %s was not noted", repair, model.pk)
+
+
+def take_check(repair_id: int) -> RequestRepair | None:
+    if not RequestRepair.objects.take(repair_id, lease=CHECK_LEASE):
+        return None
+    return RequestRepair.objects.select_related("model__provider").get(pk=repair_id)
+
+
+def record_check(row: RequestRepair, *, is_confirmed: bool) -> None:
+    row.due_at = None
+    row.state = State.CONFIRMED if is_confirmed else State.REFUTED
+    row.expires_at = timezone.now() + (REMEMBERED_FOR if is_confirmed else REFUTED_FOR)
+    row.save()
+    logger.info("the repair %s of %s is %s", row.repair, row.model, row.state)
+
+
+def postpone_check(row: RequestRepair) -> None:
+    """Check again in a minute: there was no free slot or no money."""
+    row.due_at = timezone.now() + timedelta(minutes=1)
+    row.save()
