@@ -32,7 +32,7 @@ As a moderation endpoint it finds violence in texts with "knife" (score 0.9). Mo
 redirect, status-<code>, yes-or-no (no scores), and any other.
 
 The list of models is `serves`, at /v1/models and /api/tags, as JSON. A prefix of /v1 selects a fault of the list:
-/html, /not-json, /not-a-list, /status-<code>, /redirect, /endless, /silent, /cut, /nested, /zipped.
+/paged (`pages`), /html, /not-json, /not-a-list, /status-<code>, /redirect, /endless, /silent, /cut, /nested, /zipped.
 """
 
 import asyncio
@@ -82,6 +82,9 @@ class FakeProvider:
         self.words_sent = 0
         self.paused = 0  # answers that wait at a PAUSE
         self.list_requests: list[web.BaseRequest] = []
+        # Of the list at /paged/v1/models, and the field that names the next page.
+        self.pages: list[list[str]] = []
+        self.page_cursor = "has_more"
         self._loop = asyncio.new_event_loop()
         self._goes_on = asyncio.Event()
         self._ready = threading.Event()
@@ -140,12 +143,15 @@ class FakeProvider:
             words = f"no {CANARY}, {request.headers.get('Authorization')}"
             return web.json_response({"error": {"message": words}}, status=int(fault[7:]))
         match fault:
+            case "paged":
+                cursors = [value for name, value in request.query.items() if name != "limit"]
+                return web.json_response(self._page(int(cursors[0][5:]) if cursors else 0))
             case "html":
                 return web.Response(text="<!DOCTYPE html><h1>hello</h1>", content_type="text/html")
             case "not-json":
                 return web.Response(text='{"data": [', content_type="application/json")
             case "not-a-list":
-                return web.json_response({"models": {"honest": {}}})
+                return web.json_response({"models": 7})
             case "nested":
                 return web.Response(text="[" * 100_000, content_type="application/json")
             case "zipped":
@@ -158,6 +164,13 @@ class FakeProvider:
             case "endless" | "cut":
                 return await self._half_a_list(request, endless=fault == "endless")
         return web.json_response(self.serves)
+
+    def _page(self, number: int) -> dict[str, Any]:
+        page: dict[str, Any] = {"data": [{"id": name} for name in self.pages[number]]}
+        if number + 1 < len(self.pages):
+            cursor, name = f"page-{number + 1}", self.page_cursor
+            page |= {"has_more": True, "last_id": cursor} if name == "has_more" else {name: cursor}
+        return page
 
     async def _half_a_list(self, request: web.Request, *, endless: bool) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": str(10**9)})

@@ -26,6 +26,23 @@ _ROUTES = re.compile(r":(nitro|floor|online|exacto|extended|thinking)$")
 _SNAPSHOT = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2}|\d{4}|latest)$")
 
 
+# Where lists stand in a table.
+_LISTS = ("data", "models", "results", "items", "model_list")
+_PAGE_TOKENS = {"next_page_token": "page_token", "nextPageToken": "pageToken", "next_cursor": "cursor"}
+# Words of types, tasks and names of models that write no answers.
+_NO_CHAT = re.compile(
+    r"embed|rerank|\bmoderation|\btranscri|\bspeech|\baudio\b|\bimage\b|\bvideo\b|\btts\b|\bstt\b|\bsimilarity|\bclassif",
+    re.I,
+)
+_NO_CHAT_NAME = re.compile(
+    r"embed|rerank|(?:^|[-_/:])(?:bge|gte|e5|minilm|whisper|tts|dall-e|moderation|transcribe|stable-diffusion|sora|imagen"
+    r"|gpt-image)(?=[-_.:\d]|$)",
+    re.I,
+)
+# Below this, a price of a table that names no unit is per token: less than a tenth of a cent per million is none.
+_MIN_PRICE_PER_MILLION = Decimal("0.001")
+
+
 class CatalogueRefused(Exception):
     """Raised if there is no list, with a sentence for administrators without text from upstream."""
 
@@ -73,19 +90,56 @@ class Offer:
 
 def parse_offers(payload: Json) -> list[Offer]:
     """Return the text models of a list, sorted by unique name. Raises NotACatalogue."""
-    items = payload
-    if isinstance(payload, dict):  # Ollama has `models`; llama.cpp has both, with more in `data`
-        items = payload["data"] if "data" in payload else payload.get("models")
-    if not isinstance(items, list):
-        raise NotACatalogue
+    items = _items(payload)
     offers: dict[str, Offer] = {}
     for item in items:
-        name = _text(item, "id", "model", "name").removeprefix("models/")  # Gemini's prefix
-        if name and isinstance(item, dict) and _writes_text(item):
+        name = _text(item, "id", "model", "name", "model_name").removeprefix("models/")  # Gemini's prefix
+        if name and _writes_text(name, item):
             offers.setdefault(name, _offer(name, item))
-    if items and not offers and not any(isinstance(item, dict) for item in items):
-        raise NotACatalogue
     return [offers[name] for name in sorted(offers)]
+
+
+def _items(payload: Json) -> list[dict[str, Json]]:
+    """Return models as tables, of a list or a table of texts or tables. Raises NotACatalogue."""
+    listed = payload
+    if isinstance(payload, dict):  # Ollama has `models`; llama.cpp has both, with more in `data`
+        names = [name for name in _LISTS if name in payload]
+        if not names:
+            raise NotACatalogue
+        listed = next((payload[name] for name in names if payload[name] is not None), [])
+    if isinstance(listed, dict) and listed:
+        listed = [{"id": name, **(item if isinstance(item, dict) else {})} for name, item in listed.items()]
+    if not isinstance(listed, list):
+        raise NotACatalogue
+    items: list[dict[str, Json]] = [
+        {"id": item} if isinstance(item, str) else item for item in listed if isinstance(item, dict | str)
+    ]
+    if listed and not items:
+        raise NotACatalogue
+    return items
+
+
+@dataclass(frozen=True)
+class NextPage:
+    """Query of the next page; cursor is of the kind that `name` needs."""
+
+    name: str
+    cursor: str
+
+
+def next_page(payload: Json) -> NextPage | None:
+    """Return how to request the rest of a list; None for a whole one."""
+    if not isinstance(payload, dict):
+        return None
+    for name, parameter in _PAGE_TOKENS.items():
+        if cursor := _text(payload, name):
+            return NextPage(parameter, cursor)
+    if payload.get("has_more") is not True:
+        return None
+    items = payload.get("data")
+    last = items[-1] if isinstance(items, list) and items else None
+    cursor = _text(payload, "last_id") or (last if isinstance(last, str) else _text(last, "id"))
+    return NextPage("after", cursor) if cursor else None
 
 
 def find_offer(offers: Iterable[Offer], upstream_name: str) -> Offer | None:
@@ -110,8 +164,13 @@ def _offer(name: str, item: dict[str, Json]) -> Offer:
         meta.get("n_ctx_train"),
         details.get("context_length"),
     ]
-    pricing = _table(item, "pricing")
-    display_name, organization = _text(item, "name", "display_name"), _text(item, "owned_by")
+    info = _table(item, "model_info")  # LiteLLM's
+    contexts += [info.get("max_input_tokens"), info.get("max_tokens"), item.get("inputTokenLimit")]
+    pricing = _table(item, "pricing") or _table(_table(item, "metadata"), "pricing")
+    display_name, organization = (
+        _text(item, "name", "display_name", "displayName"),
+        _text(item, "owned_by", "organization"),
+    )
     if pricing and ": " in display_name:  # OpenRouter's “DeepSeek: DeepSeek V4 Flash”
         organization, _, display_name = display_name.partition(": ")
     return Offer(
@@ -122,15 +181,35 @@ def _offer(name: str, item: dict[str, Json]) -> Offer:
         else organization,
         context_length=next((n for n in contexts if _is_count(n) and n <= MAX_CONTEXT_LENGTH), None),
         size_b=_size(meta.get("n_params"), details.get("parameter_size")),
-        price_input=_price(pricing.get("prompt")),
-        price_output=_price(pricing.get("completion")),
+        price_input=_first_price(
+            (pricing.get("prompt"), info.get("input_cost_per_token")),
+            (pricing.get("input"), pricing.get("input_tokens")),
+        ),
+        price_output=_first_price(
+            (pricing.get("completion"), info.get("output_cost_per_token")),
+            (pricing.get("output"), pricing.get("output_tokens")),
+        ),
         abilities=_abilities(item),
         other_names=tuple(_texts(item.get("aliases"))),
         is_open=bool(_text(item, "hugging_face_id")),
     )
 
 
-def _writes_text(item: dict[str, Json]) -> bool:
+def _writes_text(name: str, item: dict[str, Json]) -> bool:
+    kinds = " ".join(
+        [
+            _text(item, "type"),
+            _text(item, "task"),
+            _text(item, "pipeline_tag"),
+            _text(_table(item, "model_info"), "mode"),
+        ]
+    )
+    endpoints = _texts(item.get("endpoints"))  # Cohere
+    methods = _texts(item.get("supportedGenerationMethods"))  # Gemini's own list
+    if _NO_CHAT.search(kinds) or (not kinds.strip() and _NO_CHAT_NAME.search(name)):
+        return False
+    if (endpoints and not {"chat", "generate"} & set(endpoints)) or (methods and "generateContent" not in methods):
+        return False
     outputs = _texts(_table(item, "architecture").get("output_modalities"))
     is_chat = _table(item, "capabilities").get("completion_chat")  # Mistral
     capabilities = _texts(item.get("capabilities"))  # Ollama
@@ -154,13 +233,28 @@ def _abilities(item: dict[str, Json]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _first_price(per_token: tuple[Json, ...], per_million: tuple[Json, ...]) -> Decimal | None:
+    for value in per_token:
+        if value is not None:
+            return _price(value)
+    for value in per_million:  # Together, DeepInfra; Vercel gives prices per token under the same names
+        price = _bounded_price(value, Decimal(1))
+        if value is not None and price is not None:
+            return _price(value) if price < _MIN_PRICE_PER_MILLION else price
+    return None
+
+
 def _price(value: Json) -> Decimal | None:
     """Return US dollars per million tokens from US dollars per token; None without a fixed price.
 
     Routers list a negative price if it depends on the host that they choose.
     """
+    return _bounded_price(value, MILLION)
+
+
+def _bounded_price(value: Json, factor: Decimal) -> Decimal | None:
     try:
-        price = Decimal(str(value)) * MILLION
+        price = Decimal(str(value)) * factor
     except DecimalException:
         return None
     return price.quantize(Decimal("1e-6")).normalize() if price.is_finite() and 0 <= price <= MAX_PRICE else None

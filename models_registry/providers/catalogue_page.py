@@ -1,7 +1,8 @@
+import asyncio
 import json
 import logging
 from collections.abc import Mapping
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import aiohttp
 from django.utils.translation import gettext_lazy as _
@@ -9,7 +10,14 @@ from django.utils.translation import gettext_lazy as _
 from common.payload_types import Json
 from common.text import redaction
 from models_registry.providers import connections
-from models_registry.providers.catalogue import CatalogueRefused, NotACatalogue, Offer, parse_offers
+from models_registry.providers.catalogue import (
+    CatalogueRefused,
+    NextPage,
+    NotACatalogue,
+    Offer,
+    next_page,
+    parse_offers,
+)
 from models_registry.providers.kinds import ProviderKind
 from models_registry.providers.timeouts import run_with_timeout
 
@@ -18,6 +26,8 @@ logger = logging.getLogger(__name__)
 TIMEOUT_S = 20.0
 CONNECT_TIMEOUT_S = 5.0
 MAX_BYTES = 16_000_000
+MAX_PAGES = 50
+_CURSORS = {ProviderKind.ANTHROPIC: "after_id"}
 # Anthropic lists twenty models by default.
 _QUERIES = {ProviderKind.ANTHROPIC: "?limit=1000"}
 
@@ -32,14 +42,9 @@ def fetch(base_url: str, *, key: str, kind: ProviderKind) -> list[Offer]:
 
 async def _fetch(base_url: str, key: str, kind: ProviderKind) -> list[Offer]:
     timeout = aiohttp.ClientTimeout(total=TIMEOUT_S, sock_connect=CONNECT_TIMEOUT_S)
-    address = _address(base_url, kind)
     try:
-        async with (
-            connections.new_session(timeout) as session,
-            session.get(address, headers=_headers(key, kind), allow_redirects=False, auto_decompress=False) as response,
-        ):
-            _check_status(response.status)
-            return _read(redaction.mask_secret(key, await _body(response)))
+        async with asyncio.timeout(TIMEOUT_S), connections.new_session(timeout) as session:
+            return await _fetch_pages(session, _address(base_url, kind), key, kind)
     except TimeoutError:
         raise CatalogueRefused(_TIMED_OUT, seconds=TIMEOUT_S) from None
     except CatalogueRefused:
@@ -51,6 +56,27 @@ async def _fetch(base_url: str, key: str, kind: ProviderKind) -> list[Offer]:
     except Exception:
         logger.exception("a list of models could not be read")
         raise CatalogueRefused(_NOT_A_LIST) from None
+
+
+async def _fetch_pages(session: aiohttp.ClientSession, address: str, key: str, kind: ProviderKind) -> list[Offer]:
+    """Return the offers of all pages, until one has no new ones."""
+    offers: dict[str, Offer] = {}
+    page: NextPage | None = None
+    for _number in range(MAX_PAGES):
+        url = address
+        if page is not None:
+            name = _CURSORS.get(kind, page.name) if page.name == "after" else page.name
+            url += f"{'&' if '?' in address else '?'}{urlencode({name: page.cursor})}"
+        async with session.get(
+            url, headers=_headers(key, kind), allow_redirects=False, auto_decompress=False
+        ) as response:
+            _check_status(response.status)
+            listed, page = _read(redaction.mask_secret(key, await _body(response)))
+        new = {offer.upstream_name: offer for offer in listed if offer.upstream_name not in offers}
+        offers |= new
+        if page is None or not new:
+            break
+    return [offers[name] for name in sorted(offers)]
 
 
 def _address(base_url: str, kind: ProviderKind) -> str:
@@ -98,7 +124,7 @@ async def _body(response: aiohttp.ClientResponse) -> bytes:
     return bytes(body)
 
 
-def _read(body: bytes) -> list[Offer]:
+def _read(body: bytes) -> tuple[list[Offer], NextPage | None]:
     if body.lstrip()[:1] == b"<":
         raise CatalogueRefused(_("The server answered with a web page. Is this the address of its API?"))
     try:
@@ -106,7 +132,7 @@ def _read(body: bytes) -> list[Offer]:
     except (ValueError, RecursionError):
         raise CatalogueRefused(_("The server's answer is not JSON. Is this the address of its API?")) from None
     try:
-        return parse_offers(payload)
+        return parse_offers(payload), next_page(payload)
     except NotACatalogue:
         raise CatalogueRefused(_NOT_A_LIST) from None
 

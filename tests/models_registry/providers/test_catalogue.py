@@ -116,7 +116,7 @@ def test_lists_cover_every_kind():
     assert [kind for kind, *_ in LISTS] == ProviderKind.values
 
 
-@pytest.mark.parametrize("payload", [None, 3, "models", {}, {"data": {}}, {"error": {}}, [1, 2], {"data": ["a"]}])
+@pytest.mark.parametrize("payload", [None, 3, "models", {}, {"data": {}}, {"error": {}}, [1, 2], {"data": [7]}])
 def test_payload_without_list_is_refused(payload: Any):
     with pytest.raises(NotACatalogue):
         parse_offers(payload)
@@ -134,6 +134,79 @@ def test_payload_without_list_is_refused(payload: Any):
 )  # fmt: skip
 def test_invalid_field_in_list_is_ignored(field: str, value: Any):
     assert parse_offers([{"id": "odd", field: value}]) == [Offer("odd")]
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        ["m1", "m2"],
+        {"data": ["m1", "m2"]},
+        {"object": "list", "data": None, "models": ["m1", "m2"]},
+        {"models": [{"name": "models/m1"}, {"model": "m2"}]},
+        {"data": {"m1": {"id": "m1"}, "m2": {}}},
+        {"results": [{"id": "m2"}, {"id": "m1"}, {"id": "m1"}, {"id": "x" * 5000}, {"id": None}, {}, 7]},
+    ],
+)
+def test_list_has_many_shapes(payload: Any):
+    assert [offer.upstream_name for offer in parse_offers(payload)] == ["m1", "m2"]
+
+
+def test_list_without_models_is_empty():
+    assert parse_offers({"object": "list", "data": None}) == []
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"id": "m", "type": "embeddings"},
+        {"id": "m", "type": "embedding"},
+        {"id": "text-embedding-3-small"},
+        {"id": "BAAI/bge-m3"},
+        {"id": "nomic-embed-text:latest"},
+        {"id": "whisper-1"},
+        {"id": "m", "task": "rerank"},
+        {"id": "m", "model_info": {"mode": "embedding"}},
+        {"name": "m", "endpoints": ["embed"]},
+        {"name": "models/m", "supportedGenerationMethods": ["embedContent"]},
+    ],
+)
+def test_models_that_write_no_answers_are_left_out(item: dict[str, Any]):
+    chat = {"id": "e5x-chat", "type": "chat"}
+    assert [offer.upstream_name for offer in parse_offers([item, chat])] == ["e5x-chat"]
+
+
+@pytest.mark.parametrize(
+    ("item", "prices"),
+    [
+        ({"pricing": {"input": 0.18, "output": 0.59, "hourly": 0}}, ("0.18", "0.59")),  # Together
+        ({"pricing": {"input": 0, "output": 0}}, ("0", "0")),
+        ({"pricing": {"input": "0.0000002", "output": "0.0000006"}}, ("0.2", "0.6")),  # Vercel
+        ({"metadata": {"pricing": {"input_tokens": 0.06, "output_tokens": 0.24}}}, ("0.06", "0.24")),  # DeepInfra
+        ({"model_info": {"input_cost_per_token": 2e-7, "output_cost_per_token": 4e-7}}, ("0.2", "0.4")),  # LiteLLM
+        ({"pricing": {"prompt": "0.0000002", "completion": "-1"}}, ("0.2", None)),  # OpenRouter
+    ],
+)
+def test_prices_are_per_million_tokens(item: dict[str, Any], prices: tuple[str | None, str | None]):
+    [offer] = parse_offers([{"id": "m", **item}])
+    assert (offer.price_input, offer.price_output) == tuple(price and Decimal(price) for price in prices)
+
+
+@pytest.mark.parametrize(
+    ("kind", "cursor", "name"),
+    [("other", "has_more", "after"), ("anthropic", "has_more", "after_id"), ("other", "next_page_token", "page_token")],
+)
+def test_list_of_several_pages_is_whole(fake_provider: FakeProvider, kind: str, cursor: str, name: str):
+    fake_provider.pages = [["m1", "m2"], ["m3"], ["m4"]]
+    fake_provider.page_cursor = cursor
+    offers = request_list(fake_provider, "/paged", kind=kind)
+    assert [offer.upstream_name for offer in offers] == ["m1", "m2", "m3", "m4"]
+    assert [request.query.get(name) for request in fake_provider.list_requests] == [None, "page-1", "page-2"]
+
+
+def test_page_that_repeats_itself_ends_the_list(fake_provider: FakeProvider):
+    fake_provider.serves = {"data": [{"id": "m1"}], "has_more": True, "last_id": "m1"}
+    assert [offer.upstream_name for offer in request_list(fake_provider, "")] == ["m1"]
+    assert len(fake_provider.list_requests) == 2
 
 
 def test_unusable_names_in_list_are_skipped():
