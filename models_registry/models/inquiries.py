@@ -73,6 +73,7 @@ class Inquiry(models.Model):
     objects = InquiryQuerySet.as_manager()
 
     class Meta:
+        verbose_name_plural = _("inquiries")
         indexes = [models.Index(fields=["due_at"], name="questions_due", condition=~models.Q(due_at=None))]
 
     def __str__(self) -> str:

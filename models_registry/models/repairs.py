@@ -42,7 +42,10 @@ class RequestRepair(models.Model):
         CONFIRMED = "confirmed", _("in force")
         REFUTED = "refuted", _("not confirmed")
 
-    model = models.ForeignKey(LanguageModel, models.CASCADE, related_name="repairs", verbose_name=_("model"))
+    # No constraint: the release before deletes models without knowing this table.
+    model = models.ForeignKey(
+        LanguageModel, models.CASCADE, related_name="repairs", verbose_name=_("model"), db_constraint=False
+    )
     repair = models.CharField(_("repair"), max_length=80)
     state = models.CharField(_("state"), max_length=9, choices=State, default=State.SUSPECTED)
     battles_go_on = models.BooleanField(
