@@ -16,12 +16,12 @@ from arena_site.operations.auto_mode import AutoMode, read_auto_mode
 from arena_site.operations.breakers import BreakerState, read_breakers
 from arena_site.operations.charts import HourChart
 from battles.admin.call_statistics import CallStatistics, get_call_statistics
-from common.db.execution import rows_if_migrated
 from common.valkey import heartbeat
 from common.valkey.connections import UNREACHABLE, fail_fast
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel, RequestRepair
 from models_registry.models.availability import Availability
+from models_registry.models.inquiries import inquiries_exist
 
 MAX_MODELS = 12
 CALLS_WITHIN = timedelta(hours=1)
@@ -115,7 +115,8 @@ def _read_models(dashboard: Dashboard) -> None:
     )
     dashboard.models, dashboard.set_up = health[:MAX_MODELS], len(health)
     dashboard.breakers = read_breakers()
-    dashboard.repairs = rows_if_migrated(RequestRepair.objects.undecided().select_related("model"))
+    if inquiries_exist():
+        dashboard.repairs = list(RequestRepair.objects.undecided().select_related("model"))
     dashboard.drawable = sum(not row.unavailable_reason for row in health)
     dashboard.calls = CallStatistics(
         calls=sum(row.statistics.calls for row in health), errors=sum(row.statistics.errors for row in health)

@@ -10,9 +10,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from common.cache import TTLCached
-from common.db.execution import rows_if_migrated
 from models_registry.health.signals import repair_suspected
 from models_registry.models import LanguageModel, RequestRepair
+from models_registry.models.inquiries import inquiries_exist
 from models_registry.models.repairs import REFUTED_FOR, REMEMBERED_FOR
 from models_registry.providers.kinds import CAPS
 from models_registry.providers.repairs import parameter_of
@@ -27,19 +27,19 @@ _NEVER_OWN = {"developer → system", "merge roles", "parts → text", "null →
 
 def _load() -> Mapping[int, list[RequestRepair]]:
     found: dict[int, list[RequestRepair]] = defaultdict(list)
-    for repair in rows_if_migrated(RequestRepair.objects.in_force().order_by("pk")):
+    for repair in RequestRepair.objects.in_force().order_by("pk") if inquiries_exist() else ():
         found[repair.model_id].append(repair)
     return found
 
 
-_in_force = TTLCached(_load, ttl_s=2, invalidated_by=(RequestRepair,))
+in_force = TTLCached(_load, ttl_s=2, invalidated_by=(RequestRepair,))
 
 
 def repairs_of(model: LanguageModel, *, is_battle: bool, callers: frozenset[str]) -> list[str]:
     """Return the repairs to apply before a request is sent. callers: parameters that its caller chose."""
     return [
         one.repair
-        for one in _in_force().get(model.pk, ())
+        for one in in_force().get(model.pk, ())
         if parameter_of(one.repair) not in callers
         and (not is_battle or one.battles_go_on or not _is_own(model, one.repair))
     ]
@@ -47,7 +47,7 @@ def repairs_of(model: LanguageModel, *, is_battle: bool, callers: frozenset[str]
 
 def kept_parameters(model: LanguageModel) -> frozenset[str]:
     """Return the parameters without which the model would be another contestant."""
-    allowed = {parameter_of(one.repair) for one in _in_force().get(model.pk, ()) if one.battles_go_on}
+    allowed = {parameter_of(one.repair) for one in in_force().get(model.pk, ()) if one.battles_go_on}
     return frozenset(model.parameters) - CAPS - allowed
 
 

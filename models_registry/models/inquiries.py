@@ -18,7 +18,7 @@ _found = False
 
 
 def inquiries_exist() -> bool:
-    """Return False while an update has not created the table yet; votes must work then, too."""
+    """Return False while an update has not created this table and that of repairs; votes must work then, too."""
     global _found
     if not _found:
         with connection.cursor() as cursor:

@@ -21,6 +21,7 @@ from accounts.actor import Actor
 from battles.models import Call
 from battles.worker.call_store import mark_abandoned_lost
 from gateway.models import Exchange
+from models_registry.health.failure_messages import failure_message
 from models_registry.models import Breaker, SpendingDay
 from models_registry.models.ledger import person_account
 from models_registry.versions import set_price
@@ -75,7 +76,7 @@ def test_failure_before_first_byte_has_a_status(raw: httpx2.Client, model: Calla
 def test_failure_in_the_stream_is_its_last_event(client: OpenAI, model: Callable[..., Any]):
     texts: list[str] = []
     stream = client.chat.completions.create(model=model("cut-after-2").slug, messages=ASKED, stream=True)
-    with pytest.raises(openai.APIError, match="No model could answer") as failure:
+    with pytest.raises(openai.APIError, match="The connection broke") as failure:
         texts.extend(chunk.choices[0].delta.content or "" for chunk in stream)
     assert ("".join(texts), failure.value.code) == ("one two ", "models_failed")
     wait_for(settled)
@@ -95,7 +96,8 @@ def test_faulty_stream_ends_with_a_code_and_nothing_raw(
         told = json.loads(last)["error"]
         assert (told.keys(), response.status_code >= 400) == ({"message", "type", "param", "code"}, not events), name
         assert "".join(json.loads(event)["choices"][0]["delta"].get("content", "") for event in events) == beginning
-        assert not [secret for secret in ("canary", "Traceback", name) if secret in told["message"]]
+        own_words = told["message"].replace(failure_message(code), "")
+        assert not [secret for secret in ("canary", "Traceback", name) if secret in own_words]
         wait_for(settled)
         assert (name, Exchange.objects.latest("pk").error) == (name, code)
     assert fake_provider.calls["redirect"] == 1
@@ -106,6 +108,40 @@ def test_callers_parameters_open_no_breaker(raw: httpx2.Client, model: Callable[
     for _ in range(6):
         raw.post("/chat/completions", json=body(slug))
     assert not Breaker.objects.open().exists()
+
+
+def test_refused_parameter_of_caller_is_dropped_or_named(raw: httpx2.Client, model: Callable[..., Any]):
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
+    for name, field, value in [
+        ("picky-tools", "tools", tools),
+        ("picky-stop", "stop", ["x"]),
+        ("picky-response_format", "response_format", {"type": "json_object"}),
+    ]:
+        response = raw.post("/chat/completions", json={**body(model(name, abilities=["tools"]).slug), field: value})
+        error = response.json()["error"]
+        assert (response.status_code, error["code"], error["param"]) == (400, "unsupported_parameter", field)
+        assert f"“{field}”" in error["message"]
+    for stream in (False, True):
+        asked = {**body(model("picky-temperature").slug, stream=stream), "temperature": 0.4}
+        response = raw.post("/chat/completions", json=asked)
+        assert (response.status_code, response.headers["X-Arena-Dropped"]) == (200, "temperature")
+
+
+def test_own_refused_value_is_not_named_to_callers(raw: httpx2.Client, model: Callable[..., Any]):
+    own = model("picky-temperature", parameters={"temperature": 0.7})
+    response = raw.post("/chat/completions", json=body(own.slug))
+    assert (response.status_code, "X-Arena-Dropped" in response.headers) == (200, False)
+
+
+def test_failure_says_whose_fault_it_is(raw: httpx2.Client, model: Callable[..., Any]):
+    sentences = {
+        "status-402": "This arena's account at the provider has no credit or quota left.",
+        "status-401": "The provider did not accept this arena's key.",
+        "status-404": "There is no model at the provider's address.",
+        "redirect": "The provider's address has moved.",
+    }
+    for name, sentence in sentences.items():
+        assert raw.post("/chat/completions", json=body(model(name).slug)).json()["error"]["message"] == sentence
 
 
 def test_hang_up_cancels_and_settles(raw: httpx2.Client, model: Callable[..., Any], fake_provider: FakeProvider):

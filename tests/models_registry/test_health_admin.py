@@ -41,7 +41,7 @@ def broken_model() -> LanguageModel:
     model = make.model()
     for _ in range(3):
         with transaction.atomic():
-            outcomes.record_outcome(model, FailureCode.PROVIDER_ERROR)
+            outcomes.record_outcome(model, FailureCode.PROVIDER_ERROR, status=503)
     return model
 
 

@@ -63,7 +63,11 @@ FAULTS: dict[str, tuple[bytes, bytes, str]] = {
     "deep-refusal": (refusal(400, deep(20_000)), b"", "rejected"),
     "refusal-in-odd-charset": (refusal(401, b"no", b"Content-Type: text/plain; charset=zlib"), b"", "refused_key"),
     "refusal-not-gzip": (refusal(401, b"no", b"Content-Encoding: gzip"), b"", "refused_key"),
-    "refusal-with-bad-date": (refusal(404, b"no", b"Retry-After: 1 Jan 9" + b"9" * 30 + b" 0:0:0"), b"", "rejected"),
+    "refusal-with-bad-date": (
+        refusal(404, b"no", b"Retry-After: 1 Jan 9" + b"9" * 30 + b" 0:0:0"),
+        b"",
+        "unknown_address",
+    ),
 }
 
 
@@ -94,6 +98,7 @@ def test_unreadable_responses_free_slot_and_money(fake_provider: FakeProvider, e
     assert raw_server.requests == 3
     assert not Call.objects.holding_slots().exists()
     assert set(accounts().values()) <= {(0, 0)}
+    engine.probe(Breaker.objects.get(model=model).pk)  # the neutral question
     assert Breaker.objects.get(model=model).opened_at is not None
 
 

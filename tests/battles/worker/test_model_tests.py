@@ -106,7 +106,7 @@ def test_call_is_logged_without_text_and_charged(admin: Reader, fake_provider: F
     ("upstream_name", "sentence", "upstream_text"),
     [
         ("status-500", "The provider reported an error.", CANARY),
-        ("status-404", "The provider rejected the request.", CANARY),
+        ("status-404", "There is no model at the provider's address.", CANARY),
         ("html", "The provider's response was not an answer.", "hello"),
         ("empty", "The model returned an empty answer.", ""),
     ],
@@ -132,7 +132,7 @@ def test_refused_key_is_not_shown(admin: Reader, fake_provider: FakeProvider):
     model.provider.store_key(KEY)
     model.provider.save()
     shown = result_of(admin, model)
-    assert "The provider did not accept this arena&#x27;s key or account." in shown
+    assert "The provider did not accept this arena&#x27;s key." in shown
     assert CANARY not in shown
     assert KEY.encode() not in b"".join(admin.received)
 

@@ -14,6 +14,7 @@ from battles.worker import turn_store
 from battles.worker.calls import CallResult
 from battles.worker.turn_store import EndedSide
 from models_registry import drawable_cache
+from models_registry.health import repairs
 from models_registry.providers import Completion
 from tests import make
 from tests.turn_steps import store_answer
@@ -26,10 +27,11 @@ ANSWERED = CallResult(texts=["one two"], completion=Completion(finish_reason="st
 
 @pytest.fixture(autouse=True)
 def _caches_are_warm(monkeypatch: pytest.MonkeyPatch) -> None:
-    for cached in (drawable_cache.cached_roster, custom_categories.rules):
+    for cached in (drawable_cache.cached_roster, custom_categories.rules, repairs.in_force):
         monkeypatch.setattr(cached, "ttl_s", 600.0)
     make.model()
     make.model()
+    repairs.in_force()
     start()
 
 
