@@ -57,7 +57,6 @@ def _wake_due_probes() -> None:
 
 
 def wake_due_questions() -> None:
-    """Wake workers for questions and checks that had to wait, or whose message was lost."""
     if inquiries_exist():
         for pk in Inquiry.objects.due().values_list("pk", flat=True)[:MAX_PER_ROUND]:
             wake_probe(pk)

@@ -255,10 +255,7 @@ def record_outcomes(closed: Sequence[Ended]) -> None:
 
 
 def record_failure(prepared: PreparedCall, result: CallResult, *, is_callers: bool = False) -> None:
-    """Record a failed call for breakers. Last in a transaction.
-
-    is_callers: a program chose the parameters, so that the failure counts only among people's.
-    """
+    """Record a failed call for breakers. Last in a transaction. is_callers: see outcomes.Origin."""
     origin = outcomes.Origin(prepared.person, prepared.conversation, is_callers, count_active_people)
     outcomes.record_outcome(
         prepared.row.model, result.error, retry_after=result.retry_after, status=result.status, origin=origin

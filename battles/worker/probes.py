@@ -28,7 +28,7 @@ class _Claimed(NamedTuple):
 
 
 async def probe(breaker_id: int, provider: ChatProvider) -> None:
-    """Send a due probe or question: a reply keeps or makes the breaker closed, a failure opens or prolongs it."""
+    """Send a due probe or question."""
     claimed = await run_in_db(_create_call, breaker_id)
     if claimed is None:
         return
@@ -57,7 +57,7 @@ def plan(model: LanguageModel, *, is_repaired: bool = True, keeps_cap: bool = Fa
 
 
 def reply_error(result: CallResult) -> FailureCode | None:
-    """Return None for any well-formed reply: also reasoning alone, a call of a tool, or an end by length."""
+    """Return None for any well-formed reply, also reasoning alone or an end by length."""
     has_words = any(part.strip() for part in (*result.texts, *result.reasonings))
     is_finished = bool(result.completion.finish_reason) and (has_words or result.completion.finish_reason == "length")
     return None if is_finished or result.error is FailureCode.TOOL_CALLS else result.error

@@ -1,5 +1,3 @@
-from typing import Any
-
 from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -35,8 +33,7 @@ class RequestRepairForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(RequestRepair)
 class RequestRepairAdmin(AuditChangesMixin):
-    """What was repaired. Rows added or changed by hand are settings: they do not expire."""
-
+    # Rows added or changed by hand are settings: they do not expire.
     form = RequestRepairForm
     fields = ("model", "repair", "battles_go_on", "explanation", "state", "seen_at", "expires_at")
     readonly_fields = ("explanation", "state", "seen_at", "expires_at")
@@ -50,7 +47,7 @@ class RequestRepairAdmin(AuditChangesMixin):
     def state_of(self, row: RequestRepair) -> dict[str, object]:
         return {"repair": row.repair, "battles_go_on": row.battles_go_on, "expires_at": str(row.expires_at)}
 
-    def save_model(self, request: HttpRequest, obj: RequestRepair, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: RequestRepair, form: RequestRepairForm, change: bool) -> None:
         _make_setting(obj)
 
     @admin.display(description=_("meaning"))

@@ -1,4 +1,4 @@
-"""How calls ended, for breakers. A model closes only if a neutral question fails, too: docs/adr/0065."""
+"""Outcomes of calls, for breakers: docs/adr/0065."""
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
@@ -68,14 +68,13 @@ _DOWN_STATUSES = {502, 503, 504}
 
 @dataclass(frozen=True)
 class Origin:
-    """Whose conversation a call belongs to. is_callers: of the gateway, whose callers choose parameters.
-
-    count_active: returns how many people were active today, at least up to breaker_rule.PEOPLE.
-    """
+    """Conversation of a call."""
 
     person: str = ""  # the Actor.key
     conversation: str = ""
+    # Of the gateway, whose callers choose parameters.
     is_callers: bool = False
+    # Returns how many people were active today, at least up to breaker_rule.PEOPLE.
     count_active: Callable[[], int] = lambda: rule.PEOPLE
 
     @property
@@ -96,7 +95,7 @@ def record_outcome(
 ) -> None:
     """Record how a call ended. Last in a transaction: the breaker's row stays locked until COMMIT.
 
-    retry_after: seconds. status: of HTTP, 0 if unknown.
+    retry_after: seconds.
     """
     if error is None:
         record_answers([model])
@@ -131,7 +130,6 @@ def _lock_breaker(model: LanguageModel, error: FailureCode) -> Breaker:
 
 
 def _lock_inquiry(breaker: Breaker) -> Inquiry | None:
-    """Return None while an update has not created the table yet."""
     if not inquiries_exist():
         return None
     Inquiry.objects.bulk_create([Inquiry(breaker=breaker)], ignore_conflicts=True)
@@ -169,7 +167,6 @@ def _record_failure(
 def _judge(
     breaker: Breaker, inquiry: Inquiry | None, model: LanguageModel, retry_after: float | None, origin: Origin
 ) -> None:
-    """Open the breaker, or make a question due."""
     must_wait = retry_after is not None and retry_after >= rule.OPENING_RETRY_AFTER_S
     if must_wait or rule.is_down(breaker.recent) or (inquiry is None and rule.should_open(breaker.recent)):
         _open(breaker, retry_after, inquiry)
@@ -232,7 +229,6 @@ def postpone_probe(breaker_id: int) -> None:
 
 
 def take_question(breaker_id: int) -> LanguageModel | None:
-    """Return the model to ask; None if no question is due, or another worker asks it."""
     if not inquiries_exist() or not Inquiry.objects.take(breaker_id, lease=PROBE_LEASE):
         return None
     inquiry = Inquiry.objects.select_related("asked_model__provider").get(pk=breaker_id)
@@ -243,10 +239,7 @@ def take_question(breaker_id: int) -> LanguageModel | None:
 
 @transaction.atomic
 def record_question(breaker_id: int, error: FailureCode | None, *, retry_after: float | None = None) -> None:
-    """Clear the failures after a reply; otherwise open the breaker. Last in a transaction, as record_outcome.
-
-    error: OVER_BUDGET or NO_KEY if it could not be asked.
-    """
+    """Clear the failures after a reply; otherwise open the breaker. Last in a transaction, as record_outcome."""
     breaker = Breaker.objects.select_for_update().get(pk=breaker_id)
     inquiry = Inquiry.objects.select_for_update().get(breaker=breaker)
     if inquiry.due_at is None or breaker.probe_at is not None:
@@ -267,7 +260,7 @@ def record_question(breaker_id: int, error: FailureCode | None, *, retry_after: 
 
 @transaction.atomic
 def open_unasked(breaker_id: int) -> None:
-    """Open the breaker by its failures alone: no question could be asked, for lack of a slot or of budget."""
+    """Open the breaker by its failures alone."""
     breaker = Breaker.objects.select_for_update().get(pk=breaker_id)
     inquiry = Inquiry.objects.select_for_update().get(breaker=breaker)
     if inquiry.due_at is not None and breaker.probe_at is None:

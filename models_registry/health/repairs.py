@@ -36,7 +36,7 @@ in_force = TTLCached(_load, ttl_s=2, invalidated_by=(RequestRepair,))
 
 
 def repairs_of(model: LanguageModel, *, is_battle: bool, callers: frozenset[str]) -> list[str]:
-    """Return the repairs to apply before a request is sent. callers: parameters that its caller chose."""
+    """callers: parameters that a caller of the gateway chose."""
     return [
         one.repair
         for one in in_force().get(model.pk, ())
@@ -56,7 +56,7 @@ def _is_own(model: LanguageModel, repair: str) -> bool:
 
 
 def suspect(model: LanguageModel, repairs: Iterable[str], *, callers: frozenset[str]) -> None:
-    """Note repairs of the arena's and the model's own values, and have a probe check new ones after the commit."""
+    """Note repairs of own values, and have a probe check new ones after the commit."""
     for repair in repairs:
         if repair not in _NEVER_OWN and parameter_of(repair) not in callers:
             transaction.on_commit(partial(_note, model, repair))
@@ -92,6 +92,5 @@ def record_check(row: RequestRepair, *, is_confirmed: bool) -> None:
 
 
 def postpone_check(row: RequestRepair) -> None:
-    """Check again in a minute: there was no free slot or no money."""
     row.due_at = timezone.now() + timedelta(minutes=1)
     row.save()

@@ -50,12 +50,11 @@ class Availability:
         return "" if breaker is None or breaker.is_on_trial else breaker.unavailable_reason
 
     def is_on_trial(self, model: "LanguageModel") -> bool:
-        """Return whether its breaker is open and people's calls try it again."""
         breaker = self._breakers_by_model.get(model.pk)
         return breaker is not None and breaker.is_on_trial
 
     def lower_trial_weights(self, models: "Sequence[LanguageModel]") -> None:
-        """Give models on trial the least weight in a draw, without saving them."""
+        """Give models on trial the least weight, unsaved."""
         lowest = min((model.weight for model in models), default=0.0)
         for model in models:
             if self.is_on_trial(model):

@@ -17,7 +17,7 @@ class BreakerQuerySet(models.QuerySet["Breaker"]):
         return self.filter(probe_at__isnull=False)
 
     def due(self) -> "BreakerQuerySet":
-        """Filter breakers whose cooldown is over, except those of inactive models and those that people's calls try."""
+        """Filter breakers whose cooldown is over, except those of inactive models."""
         is_active = Q(model=None) | Q(model__status="active")
         return self.filter(is_active, probe_at__lte=Now()).exclude(recent=BY_PEOPLE)
 
@@ -30,7 +30,6 @@ class BreakerQuerySet(models.QuerySet["Breaker"]):
         return self.filter(reduce(or_, letters) | Q(openings__gt=0))
 
     def reset_by_answers(self) -> "BreakerQuerySet":
-        """Filter breakers that a successful call has to reset now: closed ones, and those that people's calls try."""
         return self.with_failures().filter(probe_at=None) | self.filter(recent=BY_PEOPLE)
 
     def take_probe(self, pk: int, *, lease: timedelta) -> bool:
@@ -74,12 +73,12 @@ class Breaker(models.Model):
 
     @property
     def is_by_people(self) -> bool:
-        """Whether people had no answer. Then an answered call closes it, and no probe."""
+        # An answered call closes it, and no probe.
         return self.recent == BY_PEOPLE
 
     @property
     def is_on_trial(self) -> bool:
-        """Whether its model is drawn at the lowest weight until a call is answered."""
+        # Its model is drawn at the lowest weight until a call is answered.
         return self.is_by_people and self.probe_at is not None and self.probe_at <= timezone.now()
 
     @property

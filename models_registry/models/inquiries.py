@@ -1,5 +1,3 @@
-"""Facts beside a breaker, in a table of its own, because breakers are on the way to a vote."""
-
 from collections.abc import Collection
 from datetime import timedelta
 
@@ -18,7 +16,7 @@ _found = False
 
 
 def inquiries_exist() -> bool:
-    """Return False while an update has not created this table and that of repairs; votes must work then, too."""
+    """Return False while an update has not created this table and that of repairs."""
     global _found
     if not _found:
         with connection.cursor() as cursor:
@@ -32,21 +30,17 @@ class InquiryQuerySet(models.QuerySet["Inquiry"]):
         return self.filter(due_at__lte=Now(), breaker__probe_at=None)
 
     def take(self, breaker_id: int, *, lease: timedelta) -> bool:
-        """Claim a due question; after `lease` another worker can claim it again."""
         due = self.filter(pk=breaker_id, due_at__lte=Now())
         return due.update(due_at=Now() + lease, asked_at=Now()) == 1
 
     def forget(self, breakers: Collection[int]) -> None:
-        """Forget the failures and the question of breakers whose model has answered."""
         self.filter(pk__in=breakers).update(failures=[], due_at=None)
 
 
 class Inquiry(models.Model):
-    """Failed conversations since the last answer, and the neutral question that must fail, too. Locked by its breaker.
+    """Failures since a model's last answer, and the neutral question that must fail, too."""
 
-    failures: [conversation, digest of the person, code], newest last. cleared_people: digests, with the time of the
-    question that was answered, in seconds. due_at: when the question may be asked, or its lease while it is.
-    """
+    # A table of its own, because breakers are on the way to a vote. The breaker's lock guards it.
 
     class Cause(models.TextChoices):
         RULE = "rule", _("failures in a row")
@@ -57,11 +51,14 @@ class Inquiry(models.Model):
     breaker = models.OneToOneField(
         Breaker, models.CASCADE, primary_key=True, related_name="inquiry", db_constraint=False
     )
+    # [conversation, digest of the person, code], newest last.
     failures = models.JSONField(default=list)
+    # Digests, with the time of the question that was answered, in seconds.
     cleared_people = models.JSONField(default=dict)
     asked_model = models.ForeignKey(
         "models_registry.LanguageModel", models.SET_NULL, null=True, related_name="+", db_constraint=False
     )
+    # From when on the question may be asked, or its lease while it is.
     due_at = models.DateTimeField(null=True)
     asked_at = models.DateTimeField(null=True)
     # Questions that were answered, so that the failures belonged to their prompts.
@@ -80,7 +77,7 @@ class Inquiry(models.Model):
         return f"inquiry of {self.breaker}"
 
     def add_failure(self, conversation: str, person: str, code: str) -> None:
-        """Note the last failure of a conversation; of too many, drop the oldest one of the person with the most."""
+        """Note a conversation's last failure; of too many, drop the oldest of the busiest person."""
         kept = [failure for failure in self.failures if failure[0] != conversation]
         kept.append([conversation, person, code])
         if len(kept) > MAX_FAILURES:
@@ -94,7 +91,6 @@ class Inquiry(models.Model):
         return at is not None and timezone.now().timestamp() - at < CLEARED_FOR.total_seconds()
 
     def clear_people(self) -> None:
-        """Note that a question has cleared the failures so far."""
         now = timezone.now().timestamp()
         recent = {p: at for p, at in self.cleared_people.items() if now - at < CLEARED_FOR.total_seconds()}
         recent |= {failure[1]: now for failure in self.failures}
@@ -106,5 +102,4 @@ class Inquiry(models.Model):
         return len(self.failures) >= CONVERSATIONS
 
     def concerns_people(self, active: int) -> bool:
-        """Return whether PEOPLE persons had no answer, or all that were active if these are fewer."""
         return len({failure[1] for failure in self.failures}) >= max(1, min(PEOPLE, active))

@@ -23,19 +23,14 @@ class RequestRepairQuerySet(models.QuerySet["RequestRepair"]):
         return self.filter(due_at__lte=Now())
 
     def take(self, pk: int, *, lease: timedelta) -> bool:
-        """Claim a due check; after `lease` another worker can claim it again."""
         return self.due().filter(pk=pk).update(due_at=Now() + lease) == 1
 
     def undecided(self) -> "RequestRepairQuerySet":
-        """Filter to repairs that battles wait for."""
         return self.in_force().filter(battles_go_on=False, repair__startswith="-")
 
 
 class RequestRepair(models.Model):
-    """A part of a model's own requests that its provider refuses, and the form that it accepts.
-
-    repair: a name of models_registry.providers.repairs. expires_at: NULL for one that an administrator keeps.
-    """
+    """Part of a model's own requests that its provider refuses, and the form that it accepts."""
 
     class State(models.TextChoices):
         SUSPECTED = "suspected", _("to be checked")
@@ -46,6 +41,7 @@ class RequestRepair(models.Model):
     model = models.ForeignKey(
         LanguageModel, models.CASCADE, related_name="repairs", verbose_name=_("model"), db_constraint=False
     )
+    # A name of models_registry.providers.repairs.
     repair = models.CharField(_("repair"), max_length=80)
     state = models.CharField(_("state"), max_length=9, choices=State, default=State.SUSPECTED)
     battles_go_on = models.BooleanField(
@@ -53,6 +49,7 @@ class RequestRepair(models.Model):
         help_text=_("Without a parameter of its own the model is another contestant under the same name."),
     )  # fmt: skip
     seen_at = models.DateTimeField(_("last seen"), default=timezone.now)
+    # NULL for a setting.
     expires_at = models.DateTimeField(_("until"), null=True, blank=True)
     due_at = models.DateTimeField(null=True, editable=False)
 
@@ -75,7 +72,6 @@ class RequestRepair(models.Model):
 
     @property
     def changes_contestant(self) -> bool:
-        """Whether the model's own sampling parameter is left out."""
         return self.parameter in self.model.parameters and self.parameter not in CAPS
 
     @property

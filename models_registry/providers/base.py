@@ -93,7 +93,7 @@ class ProviderError(Exception):
     """Raised if a call fails.
 
     upstream: the upstream's message for the log, shortened and without keys. retry_after: seconds that it asks to wait.
-    status: of HTTP or an error event, 0 without one. parameter: the refused part (refused_parts), "" without one.
+    status: of HTTP or an error event, or 0. parameter: the refused part (refused_parts), or "".
     """
 
     def __init__(
@@ -117,9 +117,7 @@ class ProviderError(Exception):
 class ChatRequest:
     """One call. key may be "". deadlines: seconds for connect, first, idle and total.
 
-    parameters: sent unchanged, besides the model, the messages and `stream` (see kinds.Dialect.body). kept: those that
-    must not be left out after a refusal. callers: those that a caller of the gateway chose. context_tokens: 0 if
-    unknown.
+    parameters: sent unchanged, besides the model, the messages and `stream` (see kinds.Dialect.body).
     """
 
     base_url: str
@@ -129,9 +127,10 @@ class ChatRequest:
     parameters: JsonObject
     deadlines: dict[str, float]
     finish_reason_required: bool = True
+    # Parameters that must not be left out after a refusal, and those that a caller of the gateway chose.
     kept: frozenset[str] = frozenset()
     callers: frozenset[str] = frozenset()
-    context_tokens: int = 0
+    context_tokens: int = 0  # 0: unknown
 
 
 # Conservative for every language: most have more characters per token.
@@ -139,7 +138,7 @@ CHARACTERS_PER_TOKEN = 3
 
 
 def is_over_context(request: ChatRequest) -> bool:
-    """Return whether the prompt alone is longer than the model's context by our estimate."""
+    """Return whether the prompt alone is longer than the context by our estimate."""
     if not request.context_tokens:
         return False
     images = sum(map(count_images, request.messages)) * MAX_TOKENS_PER_IMAGE
@@ -151,8 +150,7 @@ def is_over_context(request: ChatRequest) -> bool:
 class Completion:
     """Result of a successful call. Token counts are None if not reported; the completion includes reasoning.
 
-    pieces: events with a part of the answer; most servers send one for each token. repaired: names of
-    models_registry.providers.repairs after which the provider accepted the request.
+    pieces: events with a part of the answer; most servers send one for each token.
     """
 
     finish_reason: str = ""
@@ -161,6 +159,7 @@ class Completion:
     reasoning_tokens: int | None = None
     request_id: str = ""
     pieces: int = 0
+    # Names of models_registry.providers.repairs, also of a refused request.
     repaired: list[str] = field(default_factory=list)
 
 

@@ -1,8 +1,4 @@
-"""Meaning of providers' error texts, whose sentences differ from server to server and change without notice.
-
-A meaning is two groups of words near each other. Texts that repeat the request are not read: a prompt could imitate
-them.
-"""
+"""Meaning of providers' error texts: two groups of words near each other."""
 
 import json
 import re
@@ -14,6 +10,7 @@ MAX_DEPTH, MAX_TEXTS, MAX_CHARACTERS = 8, 100, 4_000
 # Between the nearest words of two groups.
 NEAR_CHARACTERS = 90
 
+# Fields that repeat the request are not read: a prompt could imitate an error.
 _ECHOES = frozenset(
     {"input", "inputs", "prompt", "messages", "content", "flagged_input", "failed_generation", "request", "body",
      "received", "stack", "traceback", "url"}
@@ -40,15 +37,12 @@ _STATUS_OF_WORDS = {
 
 @dataclass
 class Refusal:
-    """Error of a provider. text: its words in lower case; codes: the words of its codes and types.
+    """Error of a provider."""
 
-    status: of the body, 0 without one. parameter: as the provider names it, or "".
-    """
-
-    text: str = ""
-    codes: list[str] = field(default_factory=list)
-    status: int = 0
-    parameter: str = ""
+    text: str = ""  # in lower case
+    codes: list[str] = field(default_factory=list)  # and types
+    status: int = 0  # of the body
+    parameter: str = ""  # as the provider names it
     is_json: bool = False
 
     @property
@@ -178,7 +172,6 @@ _USED = re.compile(r"\bused:?\s*[\d,]+", re.DOTALL)
 
 
 def is_single_request_too_large(refusal: Refusal) -> bool:
-    """Return whether a limit of tokens per minute is smaller than this request alone."""
     if match := _REQUESTED.search(refusal.text):
         limit, requested = (int(number.replace(",", "") or 0) for number in match.groups())
         return requested > limit
@@ -213,7 +206,7 @@ _CAP = re.compile(r"\bmax_(?:completion_|output_|new_)?tokens\b")
 
 
 def _is_about_cap(refusal: Refusal) -> bool:
-    """Return whether only the cap on the answer is too large, not together with the prompt."""
+    """Return whether the cap alone is too large, not together with the prompt."""
     if not (_CAP.search(refusal.text) or _CAP.search(refusal.parameter)):
         return False
     rest = _CAP.sub(" ", refusal.text)

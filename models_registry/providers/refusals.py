@@ -29,12 +29,10 @@ def retry_delay_s(status: int, retry_after: float | None) -> float | None:
 
 
 def may_help(error: ProviderError) -> bool:
-    """Return whether the same request may be answered on a second attempt."""
     return error.status in RETRYABLE_STATUSES and error.code not in _PERMANENT
 
 
 def parse_retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that headers ask to wait; None if they name none."""
     return retry_times.pause_of(headers)
 
 

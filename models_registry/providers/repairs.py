@@ -1,4 +1,4 @@
-"""Changes of a request after a refusal: a parameter left out, or the other form of a part.
+"""Changes of a refused request: a part left out, or its other form.
 
 A repair is named as it is stored and shown: “-temperature” leaves it out, “max_tokens → max_completion_tokens” renames
 it.
@@ -26,12 +26,11 @@ FORMS = frozenset(_FORMS.values())
 
 
 def parameter_of(repair: str) -> str:
-    """Return the parameter that a repair leaves out; "" for another form of the same request."""
+    """Return "" for another form of the same request."""
     return repair.removeprefix("-") if repair.startswith("-") else ""
 
 
 def is_part_of(part: str, request: ChatRequest) -> bool:
-    """Return whether the request has a part that an error names."""
     if part in request.parameters:
         return True
     roles = {message["role"] for message in request.messages}
@@ -69,7 +68,7 @@ def _must_stay(name: str, request: ChatRequest) -> bool:
 
 
 def _repair_of_cap(name: str, request: ChatRequest, upstream: str) -> str:
-    """The cap is never left out: an answer without it has no bound, and no price."""
+    # It is never left out: an answer without a cap has no bound, and no price.
     if name not in request.parameters:
         return ""
     cap = int(request.parameters[name])
@@ -109,7 +108,6 @@ def apply_all(repairs: list[str], request: ChatRequest) -> ChatRequest:
 
 
 def _system_to_user(messages: list[Message]) -> list[Message]:
-    """Put the texts of system messages before the first text of the user."""
     said = [message for message in messages if message["role"] in ("system", "developer")]
     rest = [message for message in messages if message["role"] not in ("system", "developer")]
     texts = [text for message in said if (text := _text(message["content"]))]
@@ -152,7 +150,6 @@ def _parts(content: object) -> list[object]:
 
 
 def _parts_to_text(messages: list[Message]) -> list[Message]:
-    """Join the parts of messages that have nothing but texts."""
     return [
         {**message, "content": _text(message["content"])} if _has_texts_only(message.get("content")) else message
         for message in messages

@@ -68,9 +68,9 @@ def _date(text: str) -> datetime | None:
 
 
 def pause_of(headers: Mapping[str, str], body: object = None, *, text: str = "") -> float | None:
-    """Return the seconds that a refusal asks for: Retry-After first, then the body, its sentence, and reset headers.
+    """Return seconds by Retry-After, the body, its sentence or reset headers, the first that is there.
 
-    headers: names in lower case. body: parsed JSON. text: the refusal's words.
+    headers: names in lower case. body: parsed JSON.
     """
     for name, unit_s in (("retry-after-ms", 0.001), ("x-ms-retry-after-ms", 0.001), ("retry-after", 1.0),
                          ("x-retry-after", 1.0), ("x-retry-after-ms", 0.001)):  # fmt: skip
@@ -84,7 +84,7 @@ def pause_of(headers: Mapping[str, str], body: object = None, *, text: str = "")
 
 
 def _reset_of(headers: Mapping[str, str]) -> float | None:
-    """Return the time until used-up limits are reset; of all limits if none says that it is used up."""
+    """Return the time until used-up limits are reset; of all if none says so."""
     resets = {name: parse_pause(value) for name, value in headers.items() if _RESET_HEADERS.fullmatch(name)}
     used_up = [
         pause for name, pause in resets.items()

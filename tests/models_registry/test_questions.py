@@ -1,4 +1,4 @@
-"""A breaker opens only if a neutral question fails, too, or if nobody had an answer."""
+"""A breaker opens only if a neutral question fails, too, or if no person had an answer."""
 
 import random
 from datetime import timedelta
