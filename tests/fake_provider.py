@@ -212,11 +212,7 @@ class FakeProvider:
         if model.startswith("status-"):
             headers = {"Retry-After": "0.05", "X-Upstream": CANARY}
             return web.json_response({"error": {"message": f"no {CANARY}"}}, status=int(model[7:10]), headers=headers)
-        prompt = self._prompt_text(body["messages"][-1]["content"]) if body["messages"] else ""
-        judged = JUDGED.get(prompt.split(" ")[0]) if model == "judges" else None
-        if model == "hypocrite" and prompt != "Reply with OK.":
-            judged = (400, "cannot do this")
-        if judged:
+        if model in ("judges", "hypocrite") and (judged := self._judge(model, body)):
             return web.json_response({"error": {"message": judged[1]}}, status=judged[0])
         if model in PICKY and (refused := refusal_of(model, body)):
             return web.json_response(refused[1], status=refused[0])
@@ -239,6 +235,12 @@ class FakeProvider:
         if model == "calls-tools" and body["messages"][-1]["role"] != "tool":
             return await self._call_tools(request, body)
         return await self._stream(request, body, model)
+
+    def _judge(self, model: str, body: dict[str, Any]) -> tuple[int, str] | None:
+        prompt = self._prompt_text(body["messages"][-1]["content"])
+        if model == "hypocrite":
+            return None if prompt == "Reply with OK." else JUDGED["bad"]
+        return JUDGED.get(prompt.split(" ")[0])
 
     async def _perform(self, request: web.Request, steps: list[Step], status: int = 200) -> web.StreamResponse:
         response = web.StreamResponse(status=status, headers={"Content-Type": "text/event-stream; charset=utf-8"})
