@@ -37,6 +37,7 @@ PICKY: dict[str, tuple[Callable[[Body], bool], int, str]] = {
     "picky-top_p": (_without("top_p"), 400, "`temperature` and `top_p` cannot both be specified: remove top_p"),
     "picky-seed": (_without("seed"), 422, "property 'seed' is unsupported"),
     "picky-stream_options": (_without("stream_options"), 422, "Extra inputs are not permitted: stream_options"),
+    "picky-repetition_penalty": (_without("repetition_penalty"), 400, "repetition_penalty is not supported"),
     "picky-stop": (_without("stop"), 400, "Unsupported parameter: 'stop'"),
     "picky-response_format": (_without("response_format"), 400, "This response_format type is unavailable now"),
     "picky-tools": (_without("tools"), 400, "picky does not support tools"),

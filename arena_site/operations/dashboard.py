@@ -116,7 +116,7 @@ def _read_models(dashboard: Dashboard) -> None:
     dashboard.models, dashboard.set_up = health[:MAX_MODELS], len(health)
     dashboard.breakers = read_breakers()
     if inquiries_exist():
-        dashboard.repairs = list(RequestRepair.objects.undecided().select_related("model"))
+        dashboard.repairs = list(RequestRepair.objects.undecided().select_related("model__provider"))
     dashboard.drawable = sum(not row.unavailable_reason for row in health)
     dashboard.calls = CallStatistics(
         calls=sum(row.statistics.calls for row in health), errors=sum(row.statistics.errors for row in health)

@@ -39,7 +39,7 @@ class RequestRepairAdmin(AuditChangesMixin):
     readonly_fields = ("explanation", "state", "seen_at", "expires_at")
     list_display = ("model", "repair", "explanation", "state", "battles_go_on", "seen_at", "expires_at")
     list_filter = ("state", "battles_go_on")
-    list_select_related = ("model",)
+    list_select_related = ("model__provider",)
     autocomplete_fields = ("model",)
     search_fields = ("model__name", "model__slug", "repair")
     actions = ("keep", "let_battles_go_on")

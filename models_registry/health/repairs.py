@@ -14,7 +14,6 @@ from models_registry.health.signals import repair_suspected
 from models_registry.models import LanguageModel, RequestRepair
 from models_registry.models.inquiries import inquiries_exist
 from models_registry.models.repairs import REFUTED_FOR, REMEMBERED_FOR
-from models_registry.providers.kinds import CAPS
 from models_registry.providers.repairs import parameter_of
 
 logger = logging.getLogger(__name__)
@@ -41,18 +40,14 @@ def repairs_of(model: LanguageModel, *, is_battle: bool, callers: frozenset[str]
         one.repair
         for one in in_force().get(model.pk, ())
         if parameter_of(one.repair) not in callers
-        and (not is_battle or one.battles_go_on or not _is_own(model, one.repair))
+        and (not is_battle or one.battles_go_on or parameter_of(one.repair) not in model.own_sampling)
     ]
 
 
 def kept_parameters(model: LanguageModel) -> frozenset[str]:
     """Return the parameters without which the model would be another contestant."""
     allowed = {parameter_of(one.repair) for one in in_force().get(model.pk, ()) if one.battles_go_on}
-    return frozenset(model.parameters) - CAPS - allowed
-
-
-def _is_own(model: LanguageModel, repair: str) -> bool:
-    return parameter_of(repair) in model.parameters
+    return model.own_sampling - allowed
 
 
 def suspect(model: LanguageModel, repairs: Iterable[str], *, callers: frozenset[str]) -> None:

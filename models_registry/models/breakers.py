@@ -83,6 +83,12 @@ class Breaker(models.Model):
 
     @property
     def unavailable_reason(self) -> str:
+        if self.is_by_people:
+            sentence = gettext(
+                "Ten conversations of several people had no answer (%(reason)s). It is drawn at the lowest weight from "
+                "%(time)s UTC on."
+            )
+            return sentence % {"reason": self.reason, "time": f"{self.probe_at:%H:%M:%S}"}
         sentence = (
             gettext("It failed repeatedly (%(reason)s) and is probed from %(time)s UTC on.")
             if self.model_id

@@ -141,6 +141,12 @@ class LanguageModel(models.Model):
         return self.provider.dialect.unsent(self.upstream_name, self.parameters)
 
     @property
+    def own_sampling(self) -> frozenset[str]:
+        """Return registered parameters but the cap, as they are sent: without one, it is another contestant."""
+        renames = self.provider.dialect.renames
+        return frozenset(renames.get(name, name) for name in self.parameters) - CAPS
+
+    @property
     def unavailable_reason(self) -> str:
         """Return a sentence for administrators; "" if the model can be drawn. Up to five queries."""
         return Availability([self]).unavailable_reason(self)

@@ -8,7 +8,6 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from models_registry.models.language_models import LanguageModel
-from models_registry.providers.kinds import CAPS
 from models_registry.providers.repairs import parameter_of
 
 REMEMBERED_FOR = timedelta(days=1)
@@ -72,7 +71,7 @@ class RequestRepair(models.Model):
 
     @property
     def changes_contestant(self) -> bool:
-        return self.parameter in self.model.parameters and self.parameter not in CAPS
+        return self.parameter in self.model.own_sampling
 
     @property
     def sentence(self) -> str:

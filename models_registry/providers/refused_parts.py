@@ -75,7 +75,7 @@ _PARAMETERS = (
     "enable_thinking", "logit_bias", "top_logprobs", "logprobs", "service_tier", "verbosity", "stop", "tools",
 )  # fmt: skip
 _KNOWN = re.compile(r"(?<![\w.])(" + "|".join(_PARAMETERS) + r")\b")
-_ALIASES = {"include_usage": "stream_options", "random_seed": "seed", "stop sequences": "stop"}
+_ALIASES = {"include_usage": "stream_options", "stop sequences": "stop"}
 # Names of other parameters, where servers put them.
 _NAMED = re.compile(
     r"\b(?:parameters?|arguments?|fields?|propert(?:y|ies)|name|keys?|inputs?|option)\b[^\w'\"`]{0,6}(?:supplied"

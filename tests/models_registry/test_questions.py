@@ -106,6 +106,14 @@ def test_outage_closes_model_without_question(asking: Asking, name: str):
     assert questions() == []
 
 
+def test_refused_connection_closes_provider_at_once(asking: Asking):
+    model = make.model()
+    for _ in range(3):
+        assert asking.converse(model, "hello") == "unreachable"
+    assert not drawable(model)
+    assert (questions(), Breaker.objects.get().provider) == ([], model.provider)
+
+
 @pytest.mark.parametrize("name", ["only-thoughts", "length-alone"])
 def test_any_well_formed_reply_answers_the_question(asking: Asking, name: str):
     model = asking.model(name)

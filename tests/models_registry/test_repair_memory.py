@@ -112,6 +112,14 @@ def test_own_sampling_parameter_stops_battles_until_allowed(battles: Battles, ad
     assert AuditEntry.objects.filter(action="change request repair").count() == 1
 
 
+def test_own_parameter_is_known_by_its_name_of_the_dialect(battles: Battles):
+    model = battles.model("picky-repetition_penalty", parameters={"repeat_penalty": 1.1})
+    model.provider.kind = "vllm"
+    model.provider.save()
+    assert battles.answer(model) == "unsupported"
+    assert battles.check().changes_contestant
+
+
 def test_setting_by_hand_applies_at_once(battles: Battles, admin_client: Client):
     model = battles.model("picky-max_tokens")
     form = {"model": model.pk, "repair": "max_tokens → max_completion_tokens"}
