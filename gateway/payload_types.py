@@ -2,6 +2,8 @@
 
 from typing import Literal, NotRequired, TypedDict
 
+from common.payload_types import JsonObject
+
 
 class FunctionPayload(TypedDict, total=False):
     name: str
@@ -9,8 +11,9 @@ class FunctionPayload(TypedDict, total=False):
 
 
 class ToolCallPayload(TypedDict, total=False):
-    """index: in chunks only."""
+    """index: in chunks only. extra_content: of the provider, such as a signature."""
 
+    extra_content: JsonObject
     index: int
     id: str
     type: Literal["function"]

@@ -64,9 +64,14 @@ def bill(
     price = model.price
     if price is None or not price.is_above_zero:
         return None
-    prompt = beside + max_tokens_in(messages, image=max_tokens_per_image(model.upstream_name))
+    prompt = max_prompt_tokens(model.upstream_name, messages, beside=beside)
     most = max_cost(price, prompt_tokens=prompt, max_tokens=max_tokens or model.max_tokens)
     return Charge(model=model, provider_id=model.provider_id, price=price, person=person, most=most)
+
+
+def max_prompt_tokens(upstream_name: str, messages: Sequence[Message], *, beside: int = 0) -> int:
+    """Return the most tokens that a prompt can have: its bytes, pictures and template."""
+    return beside + max_tokens_in(messages, image=max_tokens_per_image(upstream_name))
 
 
 def max_tokens_in(messages: Sequence[Message], *, image: int) -> int:

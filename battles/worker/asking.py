@@ -15,6 +15,7 @@ async def ask(
     provider: ChatProvider,
     *,
     on_piece: Callable[[str, str], None] | None = None,
+    on_take_back: Callable[[], None] | None = None,
     result: CallResult | None = None,
 ) -> CallResult:
     """Send a call and return its result, which contains provider errors.
@@ -34,10 +35,15 @@ async def ask(
             on_piece(text, reasoning)
         return 0.0
 
+    def take_back() -> None:
+        result.take_back()
+        if on_take_back is not None:
+            on_take_back()
+
     try:
         if call.refusal is not None:
             raise ProviderError(call.refusal)
-        await stream_contained(provider, call.request, receive, completion=result.completion)
+        await stream_contained(provider, call.request, receive, completion=result.completion, take_back=take_back)
         if result.first_token_ms is None:
             raise ProviderError(FailureCode.EMPTY)
     except ProviderError as error:

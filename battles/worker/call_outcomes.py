@@ -1,13 +1,23 @@
 """Outcomes of calls: state, tokens and cost, computed from results without a database."""
 
+import re
 from decimal import Decimal
+from typing import NamedTuple
 
 from battles.models import Call
-from battles.prompting.messages import CHARACTERS_PER_TOKEN, conversation_length
-from battles.worker.calls import CallResult, PreparedCall, tooling_bytes
+from battles.prompting.messages import CHARACTERS_PER_TOKEN
+from battles.worker.calls import MAX_TOOL_TEMPLATE_TOKENS, CallResult, PreparedCall, tooling_bytes
 from models_registry import spending
 from models_registry.providers import FailureCode
+from models_registry.providers.base import MAX_TOKENS_PER_IMAGE, count_images, message_text
+from models_registry.providers.kinds import CAPS
+from models_registry.providers.oddities import Oddity
 
+# A reported number below this part of the estimate is not believed: docs/adr/0064.
+MAX_DOUBT = 4
+# A chat template may bring a system prompt of its own; that of gpt-oss has about 80 tokens.
+MAX_SYSTEM_TEMPLATE_TOKENS = 128
+_RUNS = re.compile(r"(.)\1{4,}", re.DOTALL)
 # A stream whose pieces are longer on average has several tokens in one.
 MAX_CHARACTERS_PER_PIECE = 8
 # Providers do not bill these calls: they refused them, or were never reached.
@@ -47,23 +57,75 @@ def set_outcome(prepared: PreparedCall, result: CallResult) -> dict[str, object]
 
 
 def set_token_counts(prepared: PreparedCall, result: CallResult) -> None:
-    """Set the row's tokens without saving: as reported, or else estimated."""
+    """Set the row's tokens without saving: as reported within the bounds of docs/adr/0064, otherwise estimated."""
     call, completion = prepared.row, result.completion
     call.prompt_tokens, call.completion_tokens = completion.prompt_tokens, completion.completion_tokens
-    if result.was_sent and (call.prompt_tokens is None or call.completion_tokens is None):
-        call.tokens_estimated = True
-        sent = conversation_length(prepared.request.messages)
-        call.prompt_tokens = _estimate_tokens(sent + tooling_bytes(prepared.request.parameters))
-        call.completion_tokens = _estimate_completion(result)
+    if not result.was_sent:
+        return
+    prompt, answer = _prompt_bounds(prepared), _answer_bounds(prepared, result)
+    if call.prompt_tokens is None and call.completion_tokens is None and completion.total_tokens:
+        call.prompt_tokens = min(prompt.estimate, completion.total_tokens)
+        call.completion_tokens = completion.total_tokens - call.prompt_tokens
+    if call.prompt_tokens is None and call.completion_tokens is None and not result.error and not result.stopped:
+        completion.oddities.add(Oddity.NO_USAGE)
+    call.prompt_tokens, is_prompt_reported = _believed(call.prompt_tokens, prompt, completion.oddities)
+    call.completion_tokens, is_answer_reported = _believed(call.completion_tokens, answer, completion.oddities)
+    call.tokens_estimated = not (is_prompt_reported and is_answer_reported)
 
 
-def _estimate_completion(result: CallResult) -> int:
-    """Return the pieces of a stopped stream that are about a token each, otherwise an estimate by characters."""
-    characters = sum(map(len, result.texts + result.reasonings)) + result.tool_characters
+class _Bounds(NamedTuple):
+    """estimate: booked if nothing is reported, or less than `least`. booked: if more than `most` is."""
+
+    estimate: int
+    least: float
+    most: int
+    booked: int
+
+
+def _believed(reported: int | None, bounds: _Bounds, oddities: set[Oddity]) -> tuple[int, bool]:
+    """Return the tokens to book, and whether they are those reported."""
+    if reported is None:
+        return bounds.estimate, False
+    if reported < bounds.least:
+        oddities.add(Oddity.USAGE_TOO_LOW)
+        return bounds.estimate, False
+    if reported > bounds.most:
+        oddities.add(Oddity.USAGE_TOO_HIGH)
+        return bounds.booked, False
+    return reported, True
+
+
+def _prompt_bounds(prepared: PreparedCall) -> _Bounds:
+    request = prepared.request
+    text = "".join(map(message_text, request.messages))
+    tools = tooling_bytes(request.parameters)
+    images = sum(map(count_images, request.messages))
+    estimate = _estimate_tokens(_size(text) + tools) + images * MAX_TOKENS_PER_IMAGE
+    beside = tools + MAX_TOOL_TEMPLATE_TOKENS if tools else 0
+    booked = spending.max_prompt_tokens(request.model, request.messages, beside=beside)
+    # Pictures and tools are left out: their tokens differ too much between providers.
+    return _Bounds(estimate, _least(text), booked + MAX_SYSTEM_TEMPLATE_TOKENS, booked)
+
+
+def _answer_bounds(prepared: PreparedCall, result: CallResult) -> _Bounds:
+    caps = [value for name, value in prepared.request.parameters.items() if name in CAPS and isinstance(value, int)]
+    most = max(caps) if caps else prepared.row.model.max_tokens
+    text = "".join(result.texts + result.reasonings)
+    return _Bounds(_estimate_completion(result, text), _least(text), most, most)
+
+
+def _least(text: str) -> float:
+    """Return the smallest believable number of tokens: many equal characters may be a single one."""
+    tokens = _estimate_tokens(_size(text)) / MAX_DOUBT
+    return tokens if tokens < 2 else _estimate_tokens(_size(_RUNS.sub(r"\1\1", text))) / MAX_DOUBT
+
+
+def _estimate_completion(result: CallResult, text: str) -> int:
+    """Return the pieces of a stopped stream that are about a token each, otherwise an estimate by its size."""
     pieces = result.completion.pieces
-    if result.stopped and characters <= pieces * MAX_CHARACTERS_PER_PIECE:
+    if result.stopped and len(text) + result.tool_characters <= pieces * MAX_CHARACTERS_PER_PIECE:
         return pieces
-    return _estimate_tokens(characters)
+    return _estimate_tokens(_size(text) + result.tool_characters)
 
 
 def _reasoning_tokens(call: Call, result: CallResult) -> int:
@@ -76,11 +138,19 @@ def _reasoning_tokens(call: Call, result: CallResult) -> int:
 
 
 def _cost(call: Call, result: CallResult) -> Decimal:
-    if call.price is None or not result.was_sent or result.error in UNBILLED:
+    completion = result.completion
+    is_reported = bool(completion.prompt_tokens or completion.completion_tokens)
+    if call.price is None or not result.was_sent or (result.error in UNBILLED and not is_reported):
         return Decimal(0)
     cost = call.price.cost_of(prompt_tokens=call.prompt_tokens or 0, completion_tokens=call.completion_tokens or 0)
-    return cost.quantize(spending.COST_QUANTUM)
+    cost = cost.quantize(spending.COST_QUANTUM)
+    return cost if call.charge is None else min(cost, call.charge.most)
 
 
-def _estimate_tokens(characters: int) -> int:
-    return -(-characters // CHARACTERS_PER_TOKEN)
+def _size(text: str) -> int:
+    """Return the length in UTF-8: a letter of most other scripts is two bytes, a Chinese character three."""
+    return len(text.encode())
+
+
+def _estimate_tokens(size: int) -> int:
+    return -(-size // CHARACTERS_PER_TOKEN)

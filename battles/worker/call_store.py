@@ -17,7 +17,7 @@ from battles.sql import read_sql
 from battles.worker.call_counters import count_by_model
 from battles.worker.call_outcomes import set_outcome
 from battles.worker.call_slots import take_slots
-from battles.worker.calls import CallResult, PlannedCall, PreparedCall, tooling_bytes
+from battles.worker.calls import MAX_TOOL_TEMPLATE_TOKENS, CallResult, PlannedCall, PreparedCall, tooling_bytes
 from battles.worker.people import count_active_people
 from battles.worker.slot_queue import announce_freed
 from common.payload_types import JsonObject
@@ -32,9 +32,6 @@ from models_registry.providers.kinds import TOOLING
 from models_registry.providers.repairs import apply_all
 
 logger = logging.getLogger(__name__)
-
-# Tokens that a provider adds to explain tools to its model.
-MAX_TOOL_TEMPLATE_TOKENS = 1_000
 
 
 def create_calls(planned: Sequence[PlannedCall]) -> list[PreparedCall]:

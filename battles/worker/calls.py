@@ -11,7 +11,12 @@ from common.payload_types import JsonObject
 from models_registry.models import LanguageModel
 from models_registry.providers import ChatRequest, Completion, FailureCode, ProviderError
 from models_registry.providers.base import Message
+from models_registry.providers.finish_reasons import Finish
 from models_registry.providers.kinds import CAPS, TOOLING
+from models_registry.providers.oddities import Oddity
+
+# Tokens that a provider adds to explain tools to its model.
+MAX_TOOL_TEMPLATE_TOKENS = 1_000
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,25 @@ class CallResult:
     def fail(self, error: ProviderError) -> None:
         self.error, self.upstream, self.retry_after = error.code, error.upstream, error.retry_after
         self.status, self.parameter = error.status, error.parameter
+
+    @property
+    def has_text(self) -> bool:
+        return any(text.strip() for text in self.texts)
+
+    def missing_answer(self) -> ProviderError:
+        """Return the error of an answer without text."""
+        if any(self.reasonings):
+            return ProviderError(FailureCode.ONLY_REASONING, "no text: is the server's reasoning parser set?")
+        if self.completion.finish_reason == Finish.LENGTH:
+            return ProviderError(FailureCode.NO_ROOM, "the limit of tokens was reached before the first text")
+        has_picture = Oddity.PICTURE in self.completion.oddities
+        return ProviderError(FailureCode.EMPTY, "pictures without text" if has_picture else "")
+
+    def take_back(self) -> None:
+        """Turn the text so far into reasoning."""
+        self.reasonings += self.texts
+        self.texts.clear()
+        self.first_token_ms = None
 
     @property
     def affects_breakers(self) -> bool:

@@ -115,7 +115,11 @@ async def run_test(test_id: str, provider: ChatProvider, publisher: Publisher, v
                 if piece:
                     channel.add(side, piece)
 
-        result = await asking.ask(call, provider, on_piece=publish)
+        def take_back() -> None:
+            for side in SIDES:
+                channel.reset_side(side)
+
+        result = await asking.ask(call, provider, on_piece=publish, on_take_back=take_back)
         await run_in_db(_store_result, test, call, result)
     test.is_over = True
     await valkey.set(_key(test_id), msgspec.json.encode(test), ex=RESULT_TTL_S)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from random import SystemRandom
+from typing import Unpack
 
 from django.conf import settings
 
@@ -29,6 +30,7 @@ from models_registry.providers import (
     Receive,
     stream_contained,
 )
+from models_registry.providers.base import StreamOptions
 
 logger = logging.getLogger(__name__)
 
@@ -192,15 +194,21 @@ class TurnRunner:
             result.texts.append(text)
             return self._channel.add(call.side, text)
 
+        def take_back() -> None:
+            result.take_back()
+            self._channel.reset_side(call.side)
+
         try:
             if call.refusal is not None:
                 raise ProviderError(call.refusal)
             request = await self._wait_for_slot(call)
             if not self._stopped:
                 result.was_sent = True
-                result.completion = await self._stream(request, receive)
-                if not any(text.strip() for text in result.texts):
-                    raise ProviderError(FailureCode.EMPTY)
+                result.completion = await self._stream(
+                    request, receive, completion=result.completion, take_back=take_back
+                )
+                if not result.has_text:
+                    raise result.missing_answer()
         except _Stopped:
             pass
         except ProviderError as error:
@@ -231,9 +239,9 @@ class TurnRunner:
         remaining_s = first_s - (time.monotonic() - began)
         return replace(call.request, deadlines={**call.request.deadlines, "first": remaining_s})
 
-    async def _stream(self, request: ChatRequest, receive: Receive) -> Completion:
+    async def _stream(self, request: ChatRequest, receive: Receive, **options: Unpack[StreamOptions]) -> Completion:
         """Stream in a task of its own, so that stop() never cancels a transaction."""
-        stream = asyncio.create_task(stream_contained(self._context.provider, request, receive))
+        stream = asyncio.create_task(stream_contained(self._context.provider, request, receive, **options))
         self._streams.add(stream)
         try:
             return await stream

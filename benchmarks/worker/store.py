@@ -49,6 +49,7 @@ TRANSIENT = {
     FailureCode.MALFORMED,
     FailureCode.INTERRUPTED,
 }
+WITHOUT_TEXT = {FailureCode.EMPTY, FailureCode.ONLY_REASONING, FailureCode.NO_ROOM}
 MAX_EMPTY_ATTEMPTS = 2
 MAX_BACKOFF_S, MAX_RETRY_AFTER_S = 60.0, 3600.0
 # They are a provider's, also without a call.
@@ -112,8 +113,8 @@ def outcome_of(ended: Ended, run: RunFacts, case: CaseFacts) -> JsonObject:
 
 def _error_of(ended: Ended) -> FailureCode | None:
     result = ended.result
-    if result.error is None and not result.stopped and not any(text.strip() for text in result.texts):
-        result.error = FailureCode.EMPTY
+    if result.error is None and not result.stopped and not result.has_text:
+        result.error = result.missing_answer().code
     return result.error
 
 
@@ -128,7 +129,7 @@ def _score(checks: CheckSet, case: CaseFacts, answer: ScoredAnswer) -> ScoredIte
 
 def may_retry(error: FailureCode, attempt: int, attempts: int) -> bool:
     """Return whether an item that failed in this attempt (from 1) is asked again."""
-    if error is FailureCode.EMPTY:
+    if error in WITHOUT_TEXT:
         return attempt < min(MAX_EMPTY_ATTEMPTS, attempts)
     return (error in TRANSIENT or error in SETUP_FAILURES) and attempt < attempts
 

@@ -37,6 +37,7 @@ from gateway.payload_types import ChoicePayload, CompletionPayload, DeltaPayload
 from gateway.slots import RequestSlot
 from gateway.threads import in_thread, in_thread_with_retry
 from models_registry.providers import repairs
+from models_registry.providers.base import ToolCallDelta
 
 logger = logging.getLogger(__name__)
 
@@ -277,8 +278,8 @@ def _deltas(pieces: list[Piece]) -> list[DeltaPayload]:
     deltas: list[DeltaPayload] = []
     for text, reasoning, tool_calls in pieces:
         last = deltas[-1] if deltas else {}
-        if tool_calls:
-            deltas.append({"tool_calls": [tool_call_chunk(delta) for delta in tool_calls]})
+        for delta in tool_calls:
+            _add_tool_call(deltas, delta)
         if reasoning:
             if last.keys() == {"reasoning_content"}:
                 last["reasoning_content"] += reasoning
@@ -291,3 +292,13 @@ def _deltas(pieces: list[Piece]) -> list[DeltaPayload]:
             else:
                 deltas.append({"content": text})
     return deltas
+
+
+def _add_tool_call(deltas: list[DeltaPayload], part: ToolCallDelta) -> None:
+    """Add a part of a tool call: clients want one entry in a chunk, since some number them by position."""
+    if deltas and "tool_calls" in deltas[-1] and not part.id:
+        [entry] = deltas[-1]["tool_calls"]
+        if entry["index"] == part.index:
+            entry["function"]["arguments"] += part.arguments
+            return
+    deltas.append({"tool_calls": [tool_call_chunk(part)]})

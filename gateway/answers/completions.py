@@ -73,6 +73,8 @@ def tool_call_chunk(delta: ToolCallDelta) -> ToolCallPayload:
         payload |= {"id": delta.id, "type": "function"}
     if delta.name:
         payload["function"]["name"] = delta.name
+    if "extra_content" in delta.state:
+        payload["extra_content"] = delta.state["extra_content"]
     return payload
 
 
@@ -84,6 +86,8 @@ def joined_tool_calls(deltas: Sequence[ToolCallDelta]) -> list[ToolCallPayload]:
         call["id"] = delta.id or call["id"]
         call["function"]["name"] = delta.name or call["function"]["name"]
         call["function"]["arguments"] += delta.arguments
+        if "extra_content" in delta.state:
+            call["extra_content"] = delta.state["extra_content"]
     return [calls[index] for index in sorted(calls)]
 
 

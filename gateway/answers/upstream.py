@@ -5,7 +5,7 @@ from importlib import import_module
 from weakref import WeakKeyDictionary
 
 from battles.worker.calls import CallResult, PreparedCall
-from models_registry.providers import ChatProvider, Completion, FailureCode, ProviderError, stream_contained
+from models_registry.providers import ChatProvider, ProviderError, stream_contained
 from models_registry.providers.base import ToolCallDelta
 
 logger = logging.getLogger(__name__)
@@ -81,10 +81,9 @@ class Upstream:
             if self.prepared.refusal is not None:
                 raise ProviderError(self.prepared.refusal)
             result.was_sent = True
-            result.completion = Completion()
             await stream_contained(
                 _provider(), self.prepared.request, self._receive,
-                receive_tool_calls=self._receive_tool_calls, completion=result.completion,
+                receive_tool_calls=self._receive_tool_calls, take_back=self._take_back, completion=result.completion,
             )  # fmt: skip
             self._refuse_empty()
         except ProviderError as error:
@@ -107,6 +106,11 @@ class Upstream:
             result.reasonings.append(reasoning)
         return self._add((text, reasoning, []))
 
+    def _take_back(self) -> None:
+        """Turn the text so far into reasoning; text that a stream's caller has read stays text there."""
+        self.result.take_back()
+        self._pieces = [("", text + reasoning, calls) for text, reasoning, calls in self._pieces]
+
     def _receive_tool_calls(self, deltas: list[ToolCallDelta]) -> None:
         self.tool_calls += deltas
         self.result.tool_characters += sum(len(delta.arguments) + len(delta.name) for delta in deltas)
@@ -123,9 +127,8 @@ class Upstream:
     def _refuse_empty(self) -> None:
         """Raise ProviderError for an answer without anything, unless the caller's limits explain it."""
         is_explained = self._has_stops or self.result.completion.finish_reason == "length"
-        has_text = any(text.strip() for text in self.result.texts)
-        if not (has_text or self.tool_calls or is_explained):
-            raise ProviderError(FailureCode.EMPTY)
+        if not (self.result.has_text or self.tool_calls or is_explained):
+            raise self.result.missing_answer()
 
     def _elapsed_ms(self) -> int:
         return round((time.monotonic() - self._began) * 1000)

@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias, TypedDict, Unpack
 import msgspec
 
 from common.payload_types import JsonObject
+from models_registry.providers.oddities import Oddity
 
 logger = logging.getLogger(__name__)
 
@@ -21,12 +22,16 @@ Receive = Callable[[str, str], float]
 
 @dataclass(frozen=True)
 class ToolCallDelta:
-    """Part of a tool call. id and name come with its first part, arguments in pieces."""
+    """Part of a tool call. id, name and state come with its first part, arguments in pieces.
+
+    state: other fields of the call, such as signatures, that its provider wants back.
+    """
 
     index: int
     id: str
     name: str
     arguments: str
+    state: JsonObject = field(default_factory=dict)
 
 
 # Called like Receive; without it, tool calls end a call with TOOL_CALLS.
@@ -77,8 +82,11 @@ class FailureCode(StrEnum):
     REDIRECTED = "redirected"
     NOT_A_STREAM = "not_a_stream"
     MALFORMED = "malformed"
+    ANOTHER_API = "another_api"
     CUT = "cut"
     EMPTY = "empty"
+    ONLY_REASONING = "only_reasoning"
+    NO_ROOM = "no_room"
     TOOL_CALLS = "tool_calls"
     FILTERED = "filtered"
     TOO_LONG = "answer_too_long"
@@ -148,25 +156,31 @@ def is_over_context(request: ChatRequest) -> bool:
 
 @dataclass
 class Completion:
-    """Result of a successful call. Token counts are None if not reported; the completion includes reasoning.
+    """Result of a call, filled in as it arrives. The completion's tokens include reasoning; None: not reported.
 
-    pieces: events with a part of the answer; most servers send one for each token.
+    finish_reason: a word of finish_reasons.Finish. pieces: events with a part of the answer, mostly a token.
     """
 
     finish_reason: str = ""
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     reasoning_tokens: int | None = None
+    total_tokens: int | None = None
     request_id: str = ""
     pieces: int = 0
+    oddities: set[Oddity] = field(default_factory=set)
     # Names of models_registry.providers.repairs, also of a refused request.
     repaired: list[str] = field(default_factory=list)
 
 
 class StreamOptions(TypedDict, total=False):
-    """completion: filled in as the answer arrives, for a caller that may cancel."""
+    """completion: filled in as the answer arrives, for a caller that may cancel, and for failures.
+
+    take_back: called if all text passed on so far has turned out to be reasoning: docs/adr/0064.
+    """
 
     receive_tool_calls: ReceiveToolCalls
+    take_back: Callable[[], None]
     completion: Completion
 
 

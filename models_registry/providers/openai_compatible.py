@@ -66,28 +66,25 @@ class OpenAICompatible:
     async def stream(self, request: ChatRequest, receive: Receive, **options: Unpack[StreamOptions]) -> Completion:
         answer = AnswerReader(request, receive, options)
         try:
-            async with asyncio.timeout(None) as deadline:
-                answer.deadline = deadline
-                answer.set_deadline(FailureCode.FIRST_TIMEOUT)
-                await self._call_with_retry(request, answer)
+            await self._call_until_end(request, answer)
         except ProviderError as error:
             raise _told(error, request) from None
-        except TimeoutError:
-            raise ProviderError(answer.timeout_code) from None
-        except ClientResponseError as error:  # aiohttp's error for bytes that are not HTTP
-            raise ProviderError(FailureCode.MALFORMED, scrub(error.message, request.key)) from None
-        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
-            code = answer.connection_error_code
-            if connections.is_address_refused(error):
-                code = FailureCode.ADDRESS_REFUSED
-            elif connections.is_invalid_http(error):
-                code = FailureCode.MALFORMED
-            raise ProviderError(code, scrub(str(error.__cause__ or error), request.key)) from None
         finally:
             answer.stop_timer()
             answer.flush()
         answer.completion.request_id = scrub(answer.completion.request_id, request.key)
         return answer.completion
+
+    async def _call_until_end(self, request: ChatRequest, answer: AnswerReader) -> None:
+        try:
+            async with asyncio.timeout(None) as deadline:
+                answer.deadline = deadline
+                answer.set_deadline(FailureCode.FIRST_TIMEOUT)
+                await self._call_with_retry(request, answer)
+        except (ClientResponseError, httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
+            if not answer.is_whole:
+                raise _error_for(error, answer) from None
+            answer.end_untidily()
 
     async def _call_with_retry(self, request: ChatRequest, answer: AnswerReader) -> None:
         """Call, within the same deadlines; repeat without a refused part, and once if the provider was only busy."""
@@ -135,20 +132,31 @@ class OpenAICompatible:
         if not response.is_success:
             await response.aread()
             raise _Refused(response)
-        answer.completion.request_id = (response.headers.get("x-request-id") or "")[:200]
-        content_type = response.headers.get("content-type", "")
-        if response.status_code != 200:
+        if response.status_code in (204, 205):
             raise refusals.error_for_status(response.status_code, "")
-        if not content_type.startswith("text/event-stream"):
-            beginning = await anext(response.aiter_raw(), b"")
-            raise ProviderError(FailureCode.NOT_A_STREAM, f"{content_type}: {beginning.decode(errors='replace')}")
-        answer.is_connected = True
+        headers = response.headers
+        answer.completion.request_id = (headers.get("x-request-id") or "")[:200]
+        answer.begin(content_type=headers.get("content-type", ""), encoding=headers.get("content-encoding", ""))
         async for piece in response.aiter_raw():
             if answer.feed(piece):
                 return
             if answer.pause_s:
                 await _pause(response, answer.pause_s)
         answer.end_of_stream()
+
+
+def _error_for(error: Exception, answer: AnswerReader) -> ProviderError:
+    """Return the error for one of a library, with its words."""
+    if isinstance(error, TimeoutError):
+        return ProviderError(answer.timeout_code)
+    if isinstance(error, ClientResponseError):  # aiohttp's error for bytes that are not HTTP
+        return ProviderError(FailureCode.MALFORMED, error.message)
+    code = answer.connection_error_code
+    if connections.is_address_refused(error):
+        code = FailureCode.ADDRESS_REFUSED
+    elif connections.is_invalid_http(error):
+        code = FailureCode.MALFORMED
+    return ProviderError(code, str(error.__cause__ or error))
 
 
 class _Refused(Exception):
@@ -211,7 +219,7 @@ async def _limit_error_body(response: httpx2.Response) -> None:
 
     A compressed body, which is never requested, may be a bomb, and some declared charsets are no text encodings.
     """
-    if response.status_code != 200:
+    if not response.is_success:
         response.stream = _TruncatedStream(response.stream)
         for name in ("content-encoding", "content-type"):
             response.headers.pop(name, None)

@@ -171,11 +171,11 @@ def test_hang_up_cancels_and_settles(raw: httpx2.Client, model: Callable[..., An
 
 
 def test_hang_up_keeps_reported_usage(raw: httpx2.Client, model: Callable[..., Any], fake_provider: FakeProvider):
-    prompt = f"{'longer-words-than-tokens ' * 5}{PAUSE} never"
+    prompt = f"{'a-long-word ' * 5}{PAUSE} never"
     with raw.stream("POST", "/chat/completions", json=body(model("growing").slug, prompt, stream=True)) as response:
         lines = response.iter_lines()  # kept, because the collected iterator would close the stream
         text = ""
-        while text.count("longer-words") < 5:  # words that arrive together are passed on together
+        while text.count("a-long-word") < 5:  # words that arrive together are passed on together
             text += next(lines)
     wait_for(settled)
     call = Call.objects.get()

@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 from collections.abc import Iterator
+from typing import Unpack
 
 import brotli
 import pytest
@@ -12,6 +13,7 @@ from battles.models import Answer, Call
 from battles.worker.runner import Engine
 from models_registry.models import Breaker
 from models_registry.providers import ChatProvider, ChatRequest, Completion, Receive
+from models_registry.providers.base import StreamOptions
 from tests import make
 from tests.fake_provider import FakeProvider
 from tests.models_registry.paid_models import accounts, paid_model
@@ -165,7 +167,7 @@ def test_reasoning_far_beyond_its_token_cap_ends(
 class Raising:
     """Provider whose behaviour is the model's name: an exception, or a completion that cannot be stored."""
 
-    async def stream(self, request: ChatRequest, receive: Receive) -> Completion:
+    async def stream(self, request: ChatRequest, receive: Receive, **options: Unpack[StreamOptions]) -> Completion:
         if request.model == "silent":
             raise KeyError
         receive("one two three", "")
