@@ -24,7 +24,8 @@ judges            as honest, but fails prompts that begin with a word of JUDGED
 hypocrite         answers the neutral question of a breaker, and rejects every other prompt
 length-alone      ends by the cap without a text
 picky-<part>      refuses requests with this part, see tests/picky.py
-every name in tests/provider_streams.py
+
+every name in tests/provider_streams.py and tests/provider_oddities.py
 
 Models that repeat the prompt's words wait before the word ⏸ until the test calls `go_on`.
 
@@ -48,6 +49,7 @@ from aiohttp import web
 from PIL import Image
 
 from tests.picky import PICKY, refusal_of
+from tests.provider_oddities import ODDITIES, Odd
 from tests.provider_streams import STREAMS, Step
 
 # Appears wherever an upstream may reveal itself.
@@ -61,6 +63,7 @@ JUDGED: dict[str, tuple[int, str]] = {
     "crash": (500, "boom"),
     "forbidden": (403, "not for you"),
 }
+PACKET_BYTES = 200
 SERVES = {"object": "list", "data": [{"id": "honest", "object": "model"}]}
 
 
@@ -224,6 +227,8 @@ class FakeProvider:
             return web.json_response({"error": {}}, status=429, headers={"Retry-After": model[6:]})
         if model == "endless-refusal":
             return await self._perform(request, STREAMS["endless-line"], status=500)
+        if model in ODDITIES:
+            return await self._send(request, ODDITIES[model])
         if model in STREAMS:
             return await self._perform(request, STREAMS[model])
         if model == "html":
@@ -247,6 +252,20 @@ class FakeProvider:
         await response.prepare(request)
         for step in steps:
             await step(request, response)
+        return response
+
+    async def _send(self, request: web.Request, odd: Odd) -> web.StreamResponse:
+        response = web.StreamResponse(status=odd.status, headers=odd.headers)
+        if "Content-Type" not in odd.headers:
+            response.headers["Content-Type"] = ""
+        await response.prepare(request)
+        for at in range(0, len(odd.body), PACKET_BYTES):
+            await response.write(odd.body[at : at + PACKET_BYTES])
+        if odd.stays_open:
+            await asyncio.sleep(3600)
+        if odd.breaks_off:
+            assert request.transport is not None
+            request.transport.close()
         return response
 
     async def _stream(self, request: web.Request, body: dict[str, Any], model: str) -> web.StreamResponse:

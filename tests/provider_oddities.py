@@ -102,11 +102,15 @@ FRAMES = {
     "deflate-raw": Odd(zlib.compress(STREAM, wbits=-15), headers={"Content-Encoding": "deflate"}),
     "encoding-of-text": Odd(STREAM, headers={"Content-Encoding": "utf-8"}),
     "gzip-untrue": Odd(STREAM, headers={"Content-Encoding": "gzip"}),
-    "json-lines": Odd(STREAM.replace(b"data: ", b"").replace(b"\n\n", b"\n"), headers={"Content-Type": "application/x-ndjson"}),
+    "json-lines": Odd(
+        STREAM.replace(b"data: ", b"").replace(b"\n\n", b"\n"), headers={"Content-Type": "application/x-ndjson"}
+    ),
     "whole": Odd(json.dumps(whole()).encode(), headers=JSON_KIND),
     "whole-after-blanks": Odd(b"\n   \n" * 20 + json.dumps(whole(), indent=2).encode(), headers=JSON_KIND),
     "whole-in-an-event": Odd(data(whole()) + DONE),
-    "whole-without-finish": Odd(json.dumps({"choices": [{"message": {"content": ANSWER}}]}).encode(), headers=JSON_KIND),
+    "whole-without-finish": Odd(
+        json.dumps({"choices": [{"message": {"content": ANSWER}}]}).encode(), headers=JSON_KIND
+    ),
     "whole-in-an-envelope": Odd(json.dumps({"code": 0, "data": whole()}).encode(), headers=JSON_KIND),
 }  # fmt: skip
 VALUES = {
@@ -140,7 +144,9 @@ VALUES = {
         b"".join(event({"content": word, "annotations": [], "extra_content": {"google": {"x": 1}}}) for word in WORDS) + END
     ),
     "special-token": Odd(TEXTS + text("<|im_end|>") + END),
-    "empty-error": Odd(event({"content": ANSWER}, error={}) + event(error="") + event(error={"code": 0, "message": ""}) + END),
+    "empty-error": Odd(
+        event({"content": ANSWER}, error={}) + event(error="") + event(error={"code": 0, "message": ""}) + END
+    ),
     "pictures": Odd(event({"content": "", "images": [{"type": "image_url"}]}) + END, "", "empty"),
 }  # fmt: skip
 FINISHES = {
@@ -189,11 +195,15 @@ REASONING = {
         reasoning=f"{THOUGHT} And?",
     ),
     "tag-closed-only": Odd(text(THOUGHT) + text("\n</think>\n\n") + TEXTS + END, reasoning=f"{THOUGHT}\n"),
-    "tag-in-whole": Odd(json.dumps(whole(content=f"{THOUGHT}\n</think>\n\n{ANSWER}")).encode(), reasoning=f"{THOUGHT}\n"),
+    "tag-in-whole": Odd(
+        json.dumps(whole(content=f"{THOUGHT}\n</think>\n\n{ANSWER}")).encode(), reasoning=f"{THOUGHT}\n"
+    ),
     "tag-mentioned": Odd(text("<think> is a tag ") + text("of models.") + END, "<think> is a tag of models."),
     "channels": Odd(text(HARMONY.format(THOUGHT, ANSWER)) + END, reasoning=THOUGHT),
     "only-reasoning": Odd(event({"reasoning": THOUGHT}) + END, "", "only_reasoning", THOUGHT),
-    "only-reasoning-cut": Odd(text(f"<think>{THOUGHT}") + event({}, "length") + DONE, "", "only_reasoning", THOUGHT, "length"),
+    "only-reasoning-cut": Odd(
+        text(f"<think>{THOUGHT}") + event({}, "length") + DONE, "", "only_reasoning", THOUGHT, "length"
+    ),
 }  # fmt: skip
 ERRORS = {
     "error-text": failed("provider_error", text("The ") + data({"error": "CUDA out of memory"}), "The "),
@@ -206,10 +216,14 @@ ERRORS = {
     "error-field": failed("rate_limited", b'error: {"code": 429, "message": "slow down"}\n\n' + DONE),
     "error-event": failed("provider_error", b'event: error\ndata: {"message": "Compute error."}\n\n'),
     "error-event-of-text": failed("provider_error", text("The ") + b"event: error\ndata: worker died\n\n", "The "),
-    "error-without-frame": failed("rate_limited", b'{"error": {"code": 429, "message": "slow down"}}', headers=JSON_KIND),
+    "error-without-frame": failed(
+        "rate_limited", b'{"error": {"code": 429, "message": "slow down"}}', headers=JSON_KIND
+    ),
     "error-detail": failed("provider_error", b'{"detail": "no worker"}', headers=JSON_KIND),
     "api-of-ollama": failed("another_api", b'{"model": "m", "message": {"content": "The"}, "done": false}\n'),
-    "api-of-anthropic": failed("another_api", b'event: message_start\ndata: {"type": "message_start", "message": {"usage": {"input_tokens": 7}}}\n\n'),
+    "api-of-anthropic": failed(
+        "another_api", b'event: message_start\ndata: {"type": "message_start", "message": {"usage": {"input_tokens": 7}}}\n\n'
+    ),
     "api-of-responses": failed("another_api", data({"type": "response.created", "response": {"usage": None}})),
     "api-of-gemini": failed("another_api", data({"candidates": [{"content": {"parts": [{"text": "The"}]}}]})),
     "page": failed("not_a_stream", b"<!doctype html><title>Sign in</title>", headers={"Content-Type": "text/html"}),

@@ -353,7 +353,7 @@ def _has_picture(fields: JsonObject) -> bool:
 
 
 # Fields that tell APIs apart: their names, and beginnings of `type` or `event_type`.
-_OTHER_APIS = (
+_OTHER_APIS: tuple[tuple[str, frozenset[str], tuple[str, ...]], ...] = (
     ("Anthropic's Messages", frozenset(), ("message_", "content_block_")),
     ("OpenAI's Responses", frozenset(), ("response.",)),
     ("Gemini's", frozenset({"candidates"}), ()),

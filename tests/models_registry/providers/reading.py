@@ -46,9 +46,8 @@ def read(pieces: Sequence[bytes], *, encoding: str = "", takes_tools: bool = Fal
         answer = AnswerReader(request(), receive, options)  # type: ignore[arg-type]
         answer.begin(content_type="", encoding=encoding)
         try:
-            async with asyncio.timeout(None) as answer.deadline:
-                if not any(answer.feed(piece) for piece in pieces):
-                    _end(answer, broken_off=broken_off)
+            if not any(answer.feed(piece) for piece in pieces):
+                _end(answer, broken_off=broken_off)
         except ProviderError as error:
             got.code, got.upstream = error.code, error.upstream
         finally:

@@ -1,0 +1,35 @@
+"""Items of runs whose servers deviate from OpenAI's end as a battle's sides do."""
+
+from functools import partial
+
+import pytest
+
+from battles.worker.runner import Engine
+from benchmarks.models import RunItem
+from benchmarks.worker.runner import drive
+from tests import make
+from tests.benchmarks import factory
+from tests.fake_provider import FakeProvider
+from tests.provider_oddities import ODDITIES
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
+ENTRANTS = 20
+
+
+def test_odd_answers_end_as_they_should(fake_provider: FakeProvider, engine: Engine):
+    models = [make.model(name, at=fake_provider.base_url) for name in ODDITIES]
+    version = factory.version(1)
+    for at in range(0, len(models), ENTRANTS):
+        run = factory.run(version, *models[at : at + ENTRANTS], attempts=1)
+        engine.run(partial(drive, run.pk), "run")
+        factory.wait_until_ended(run, within=60)
+    items = RunItem.objects.select_related("entrant__model").prefetch_related("calls__reply")
+    ended = {
+        item.entrant.model.upstream_name: (
+            item.error, *[(call.reply.text, call.reply.reasoning) for call in item.calls.all() if call.reply],
+        )
+        for item in items
+    }  # fmt: skip
+    assert ended == {
+        name: (odd.code,) if odd.code else ("", (odd.text, odd.reasoning)) for name, odd in ODDITIES.items()
+    }
