@@ -8,6 +8,7 @@ from kombu import Connection
 
 from common import logs
 from common.valkey import counters, heartbeat
+from models_registry.health import oddities
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.local")
 # Django's checks import pages, which take half a second and memory in each worker; `prepare` has run them.
@@ -48,6 +49,7 @@ def start_worker_services(sender: Any, **_: object) -> None:
         if "answers" in queues:
             engine.take_turns()
     counters.start()
+    oddities.start()
     heartbeat.start(f"worker-{sender.hostname.split('@')[0]}")
 
 

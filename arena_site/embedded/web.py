@@ -14,6 +14,7 @@ from django.conf import settings
 
 from arena_site.embedded.connections import GuardedConnection, listening_socket, raise_descriptor_limit
 from common.valkey import counters
+from models_registry.health import oddities
 
 GRACE_S = 3  # before open streams are closed
 SETTLE_S = 5  # for closed streams to stop calls and store what they cost
@@ -66,6 +67,7 @@ def serve(bind: str, port: int) -> None:
     config.load()  # loads Django's settings, too
     config.limit_concurrency = min(settings.ARENA_CONNECTIONS, raise_descriptor_limit())
     counters.start()
+    oddities.start()
     Server(config).run(sockets=[listening_socket(bind, port)])
 
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 from battles.worker.calls import CallResult, PreparedCall
-from models_registry.providers import ChatProvider, FailureCode, ProviderError, stream_contained
+from models_registry.providers import ChatProvider, ProviderError, stream_contained
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ async def ask(
             raise ProviderError(call.refusal)
         await stream_contained(provider, call.request, receive, completion=result.completion, take_back=take_back)
         if result.first_token_ms is None:
-            raise ProviderError(FailureCode.EMPTY)
+            raise result.missing_answer()
     except ProviderError as error:
         result.fail(error)
         logger.warning("%s %s failed: %s", call.row.purpose, call.row.pk, error)

@@ -24,7 +24,7 @@ from common.payload_types import JsonObject
 from common.valkey import counters
 from models_registry import spending
 from models_registry.encryption import KeyUnreadable
-from models_registry.health import outcomes, repairs
+from models_registry.health import oddities, outcomes, repairs
 from models_registry.models import Charge, Price
 from models_registry.models.ledger import are_paid_calls_halted
 from models_registry.providers import ChatRequest, FailureCode
@@ -218,6 +218,10 @@ def _store(results: Sequence[tuple[PreparedCall, CallResult, StoredAnswer | None
     for prepared, result in ended:
         if result.completion.repaired or result.parameter:
             _suspect_repairs(prepared, result)
+        if found := result.completion.oddities:
+            # Of battles, whether blind or not: until then they could tell which model answers.
+            is_late = prepared.row.purpose == Call.Purpose.ANSWER
+            oddities.record(prepared.row.model_id, found, is_late=is_late)
     announce_freed(prepared.row.model for prepared, _ in ended)
     return ended
 

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from battles.worker.runner import Engine
-from benchmarks.models import RunItem
+from benchmarks.models import ItemCall, Reply, RunItem
 from benchmarks.worker.runner import drive
 from tests import make
 from tests.benchmarks import factory
@@ -23,13 +23,10 @@ def test_odd_answers_end_as_they_should(fake_provider: FakeProvider, engine: Eng
         run = factory.run(version, *models[at : at + ENTRANTS], attempts=1)
         engine.run(partial(drive, run.pk), "run")
         factory.wait_until_ended(run, within=60)
-    items = RunItem.objects.select_related("entrant__model").prefetch_related("calls__reply")
-    ended = {
-        item.entrant.model.upstream_name: (
-            item.error, *[(call.reply.text, call.reply.reasoning) for call in item.calls.all() if call.reply],
-        )
-        for item in items
-    }  # fmt: skip
+    replies = {reply.call_id: (reply.text, reply.reasoning) for reply in Reply.objects.all()}
+    calls = {found.item_id: replies.get(found.call_id) for found in ItemCall.objects.all()}
+    items = RunItem.objects.select_related("entrant__model")
+    ended = {item.entrant.model.upstream_name: (item.error, calls[item.pk]) for item in items}
     assert ended == {
-        name: (odd.code,) if odd.code else ("", (odd.text, odd.reasoning)) for name, odd in ODDITIES.items()
+        name: (odd.code, None if odd.code else (odd.text, odd.reasoning)) for name, odd in ODDITIES.items()
     }

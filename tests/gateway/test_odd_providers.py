@@ -13,7 +13,7 @@ from tests.provider_oddities import ODDITIES, Odd
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 # Codes of errors that name a cause; the others are `models_failed`.
-CODES = {"rate_limited": "model_busy", "filtered": "filtered"}
+CODES = {"rate_limited": "model_busy", "filtered": "content_filter"}
 
 
 @pytest.fixture
