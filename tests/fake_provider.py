@@ -24,8 +24,7 @@ judges            as honest, but fails prompts that begin with a word of JUDGED
 hypocrite         answers the neutral question of a breaker, and rejects every other prompt
 length-alone      ends by the cap without a text
 picky-<part>      refuses requests with this part, see tests/picky.py
-
-every name in tests/provider_streams.py and tests/provider_oddities.py
+every name in tests/provider_streams.py and tests/models_registry/providers/oddities.py
 
 Models that repeat the prompt's words wait before the word ⏸ until the test calls `go_on`.
 
@@ -48,8 +47,8 @@ from typing import Any
 from aiohttp import web
 from PIL import Image
 
+from tests.models_registry.providers.oddities import ODDITIES, Odd
 from tests.picky import PICKY, refusal_of
-from tests.provider_oddities import ODDITIES, Odd
 from tests.provider_streams import STREAMS, Step
 
 # Appears wherever an upstream may reveal itself.

@@ -358,7 +358,7 @@ class AnswerReader:
             raise ProviderError(FailureCode.FILTERED)
 
     def _accept_without_finish(self, *, is_done: bool) -> None:
-        """Raises ProviderError unless something else tells that the answer is whole."""
+        """Raises ProviderError unless another sign shows that the answer is whole."""
         if self._is_document or (self._has_word_for_null and is_done):
             self._finish = Finish.STOP
         elif self._tool_calls.has_calls and self._tool_calls.are_complete:

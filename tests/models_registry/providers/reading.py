@@ -11,7 +11,7 @@ from models_registry.providers.base import ToolCallDelta
 
 @dataclass
 class Read:
-    """What a receiver has at the end. code: of the failure, or ""."""
+    """Answer as its receiver has it at the end. code: of the failure, or ""."""
 
     text: str = ""
     reasoning: str = ""

@@ -11,15 +11,17 @@ from models_registry.providers import FailureCode
 from models_registry.providers.finish_reasons import Finish
 from tests.models_registry.providers.reading import Read, read
 
-MANY = settings(max_examples=300, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(
+    max_examples=300, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
+)
 # Signs that begin no mark of reasoning: tests of reasoning_tags have those.
 WORDS = st.text(alphabet=st.characters(exclude_characters="<[◁\0\ufffd", exclude_categories=["Cs"]), max_size=12)
 TEXTS = st.lists(WORDS, min_size=1, max_size=6).map(lambda words: ["The ", *words])
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(
-        ["choices", "delta", "message", "content", "text", "type", "index", "error", "usage", "finish_reason", "tool_calls",
-         "function", "name", "arguments", "reasoning", "thinking", "code", "id", "data", "prompt_tokens", "parts"]
+        ["choices", "delta", "message", "content", "text", "type", "index", "error", "usage", "finish_reason",
+         "tool_calls", "function", "name", "arguments", "reasoning", "thinking", "code", "id", "data", "parts"]
     ), inner, max_size=4),
     max_leaves=12,
 )  # fmt: skip
@@ -56,7 +58,9 @@ FRAMES = [
     lambda value: f"data: {json.dumps(value)}\n\n",
     lambda value: f"data: [{value}]\n\n",
 ]
-HEARTBEATS = st.sampled_from(["", ": ping\n\n", "data:\n\n", "data: null\n\n", "data: ping\n\n", "data: {}\n\n", "\n\n"])
+HEARTBEATS = st.sampled_from(
+    ["", "\n\n", *(f"{beat}\n\n" for beat in (": p", "data:", "data: null", "data: p", "data: {}"))]
+)
 ENDS = st.sampled_from(["data: [DONE]\n\n", 'data: "[DONE]"\n\n', "data: [DONE]\n", ""])
 FINISHES = st.sampled_from(["stop", "eos", "max_tokens", "SAFETY", "STOP", "odd"])
 
@@ -88,8 +92,8 @@ def answers(draw: st.DrawFn) -> tuple[bytes, str, str]:
 
 
 def is_in_a_state(got: Read) -> bool:
-    finish = got.completion.finish_reason
-    return got.code in set(FailureCode) or (got.code == "" and finish in set(Finish) - {Finish.BROKEN_OFF, Finish.UNKNOWN})
+    stored = set(Finish) - {Finish.BROKEN_OFF, Finish.UNKNOWN}
+    return got.code in set(FailureCode) or (got.code == "" and got.completion.finish_reason in stored)
 
 
 def check_answer(answer: tuple[bytes, str, str], sizes: list[int]) -> None:

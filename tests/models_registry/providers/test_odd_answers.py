@@ -1,9 +1,9 @@
-"""Each oddity of tests/provider_oddities.py is read to the same end, whatever the cuts."""
+"""Each oddity of tests/models_registry/providers/oddities.py is read to the same end at every cut."""
 
 import pytest
 
+from tests.models_registry.providers.oddities import ODDITIES, Odd
 from tests.models_registry.providers.reading import read
-from tests.provider_oddities import ODDITIES, Odd
 
 CODES_OF_CALLERS = {"empty", "only_reasoning", "no_room"}
 

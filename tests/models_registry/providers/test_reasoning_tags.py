@@ -119,9 +119,8 @@ def test_text_is_held_back_if_a_tag_may_be_open(whole: str, text: str, reasoning
         assert tags.part(whole[: whole.find("<")]) == ("", "")
 
 
-@pytest.mark.parametrize("piece", ["<think>a ", "a <", "</think>", "```\n", "<|im_end|>x", "a " * 20])
-def test_hostile_content_is_read_in_linear_time(piece: str):
-    """Nothing is lost, and no piece is read again with all before it."""
-    tags = ReasoningTags()
-    pieces = [tags.part(piece) for _ in range(20_000)] + [tags.rest()]
-    assert sum(len(text) + len(reasoning) for text, reasoning in pieces) > 0
+@pytest.mark.parametrize("piece", ["<think>a ", "a <", "a</think>", "a```\n", "<|im_end|>a", "a " * 20])
+def test_hostile_content_is_read_and_kept(piece: str):
+    """20,000 pieces of it: a reader that began anew with each would take minutes."""
+    text, reasoning = parse_pieces([piece] * 20_000)
+    assert (text + reasoning).count("a") == 20_000 * piece.count("a")

@@ -88,7 +88,8 @@ FRAMES = {
     "heartbeats": Odd(
         b": ping\n\ndata:\n\ndata: null\n\ndata: \"\"\n\ndata: {}\n\ndata: []\n\ndata: keep-alive\n\n"
         b"event: ping\ndata: 2026-11-27 20:00:00\n\ndata: [keep alive]\n\ndata: 7\n\ndata: true\n\n"
-        b"event: ping\ndata: {\"type\": \"ping\"}\n\ndata: {\"status\": \"queued\", \"message\": \"2 before you\"}\n\n" + STREAM
+        b'event: ping\ndata: {"type": "ping"}\n\n'
+        b'data: {"status": "queued", "message": "2 before you"}\n\n' + STREAM
     ),
     "broken-off-after-finish": Odd(TEXTS + STOP + b"data: {", breaks_off=True),
     "error-after-finish": Odd(TEXTS + STOP + data({"error": "worker died"})),
@@ -141,7 +142,7 @@ VALUES = {
     "refusal-part": Odd(event({"content": [{"type": "refusal", "refusal": "No."}]}) + END, "No."),
     "transcript": Odd(event({"content": None, "audio": {"id": "a", "transcript": ANSWER}}) + END),
     "unknown-fields": Odd(
-        b"".join(event({"content": word, "annotations": [], "extra_content": {"google": {"x": 1}}}) for word in WORDS) + END
+        b"".join(event({"content": word, "annotations": [], "extra_content": {"a": {"x": 1}}}) for word in WORDS) + END
     ),
     "special-token": Odd(TEXTS + text("<|im_end|>") + END),
     "empty-error": Odd(
@@ -152,7 +153,8 @@ VALUES = {
 FINISHES = {
     f"finish-{word.lower()}": Odd(TEXTS + event({}, word) + DONE, finish=finish)
     for word, finish in [
-        ("eos", "stop"), ("COMPLETE", "stop"), ("unheard-of", "stop"), ("max_tokens", "length"), ("MAX_TOKENS", "length"),
+        ("eos", "stop"), ("COMPLETE", "stop"), ("unheard-of", "stop"), ("max_tokens", "length"),
+        ("MAX_TOKENS", "length"),
         ("SAFETY", "content_filter"), ("tool_calls", "stop"),
     ]
 } | {
@@ -174,7 +176,9 @@ REASONING = {
         for name, value in {
             "reasoning": THOUGHT,
             "reasoning_content": [{"type": "text", "text": THOUGHT}],
-            "reasoning_details": [{"type": "reasoning.text", "text": THOUGHT}, {"type": "reasoning.encrypted", "data": "x"}],
+            "reasoning_details": [
+                {"type": "reasoning.text", "text": THOUGHT}, {"type": "reasoning.encrypted", "data": "x"},
+            ],
             "reasoning_summary": {"text": THOUGHT},
             "thinking": THOUGHT,
             "thinking_blocks": [{"type": "thinking", "thinking": THOUGHT, "signature": "x"}],
@@ -222,7 +226,8 @@ ERRORS = {
     "error-detail": failed("provider_error", b'{"detail": "no worker"}', headers=JSON_KIND),
     "api-of-ollama": failed("another_api", b'{"model": "m", "message": {"content": "The"}, "done": false}\n'),
     "api-of-anthropic": failed(
-        "another_api", b'event: message_start\ndata: {"type": "message_start", "message": {"usage": {"input_tokens": 7}}}\n\n'
+        "another_api",
+        b"event: message_start\n" + data({"type": "message_start", "message": {"usage": {"input_tokens": 7}}}),
     ),
     "api-of-responses": failed("another_api", data({"type": "response.created", "response": {"usage": None}})),
     "api-of-gemini": failed("another_api", data({"candidates": [{"content": {"parts": [{"text": "The"}]}}]})),
