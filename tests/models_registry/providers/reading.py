@@ -8,6 +8,9 @@ from models_registry.providers import ChatRequest, Completion, FailureCode, Prov
 from models_registry.providers.answer_reader import AnswerReader
 from models_registry.providers.base import ToolCallDelta
 
+# One for all: a loop of its own for each would take most of the time of generated tests.
+_loop = asyncio.Runner()
+
 
 @dataclass
 class Read:
@@ -54,7 +57,7 @@ def read(pieces: Sequence[bytes], *, encoding: str = "", takes_tools: bool = Fal
             answer.stop_timer()
             answer.flush()
 
-    asyncio.run(call())
+    _loop.run(call())
     return got
 
 

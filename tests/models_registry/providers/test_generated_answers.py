@@ -127,6 +127,7 @@ def test_generated_garbage_ends_in_a_state(values: list[Any], frame: int, sizes:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(0)
 @settings(MANY, max_examples=10_000)
 @given(answers(), CUTS)
 def test_many_generated_answers_are_read_whole(answer: tuple[bytes, str, str], sizes: list[int]):
@@ -134,6 +135,7 @@ def test_many_generated_answers_are_read_whole(answer: tuple[bytes, str, str], s
 
 
 @pytest.mark.long
+@pytest.mark.timeout(0)
 @settings(MANY, max_examples=10_000)
 @given(GARBAGE, st.integers(0, 100), CUTS)
 def test_much_generated_garbage_ends_in_a_state(values: list[Any], frame: int, sizes: list[int]):
