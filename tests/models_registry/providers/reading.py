@@ -20,6 +20,7 @@ class Read:
     reasoning: str = ""
     code: str = ""
     upstream: str = ""
+    taken_back: int = 0
     completion: Completion = field(default_factory=Completion)
     tool_calls: list[ToolCallDelta] = field(default_factory=list)
 
@@ -29,8 +30,18 @@ def request(**parameters: object) -> ChatRequest:
     return ChatRequest("http://127.0.0.1:1/v1", "sk-a-key-of-some-length", "m", [], parameters, deadlines)
 
 
-def read(pieces: Sequence[bytes], *, encoding: str = "", takes_tools: bool = False, broken_off: bool = False) -> Read:
-    """Read pieces of a response as one call; broken_off: the connection ends untidily."""
+def read(
+    pieces: Sequence[bytes],
+    *,
+    encoding: str = "",
+    takes_tools: bool = False,
+    broken_off: bool = False,
+    remembers: bool = False,
+) -> Read:
+    """Read pieces of a response as one call.
+
+    broken_off: the connection ends untidily. remembers: how earlier answers of the model began.
+    """
     got = Read()
 
     def receive(text: str, reasoning: str) -> float:
@@ -39,10 +50,12 @@ def read(pieces: Sequence[bytes], *, encoding: str = "", takes_tools: bool = Fal
         return 0.0
 
     def take_back() -> None:
+        got.taken_back += 1
         got.text, got.reasoning = "", got.text + got.reasoning
 
     async def call() -> None:
-        answer_reader._beginning_inside._known.clear()
+        if not remembers:
+            answer_reader._beginning_inside._known.clear()
         options = {"take_back": take_back, "completion": got.completion}
         if takes_tools:
             options["receive_tool_calls"] = got.tool_calls.extend

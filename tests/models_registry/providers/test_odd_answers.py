@@ -4,6 +4,7 @@ import pytest
 
 from tests.models_registry.providers.oddities import ODDITIES, Odd
 from tests.models_registry.providers.reading import read
+from tests.provider_streams import END, text
 
 CODES_OF_CALLERS = {"empty", "only_reasoning", "no_room"}
 
@@ -18,3 +19,15 @@ def test_odd_answer_has_its_end_at_every_cut(odd: Odd, size: int):
     wanted = "" if odd.code in CODES_OF_CALLERS else odd.code  # a caller decides about an answer without text
     assert (got.code, got.text, got.reasoning) == (wanted, odd.text, odd.reasoning), got.upstream
     assert odd.code == "filtered" or got.completion.finish_reason == odd.finish
+
+
+def test_text_is_taken_back_from_the_first_answer_only():
+    """A model whose tag is opened by its prompt is held back afterwards, until an answer closes none."""
+    unopened = [text("Hm, a river.\n"), text("</think>\n\n"), text("The Rhine."), END]
+    plain = [text("The Rhine."), END]
+    read([])  # forgets
+    got = [read(pieces, remembers=True) for pieces in (unopened, unopened, plain, unopened)]
+    assert [(one.text, one.reasoning, one.taken_back) for one in got] == [
+        ("The Rhine.", "Hm, a river.\n", 1), ("The Rhine.", "Hm, a river.\n", 0), ("The Rhine.", "", 0),
+        ("The Rhine.", "Hm, a river.\n", 1),
+    ]  # fmt: skip
