@@ -111,7 +111,9 @@ def _answer_bounds(prepared: PreparedCall, result: CallResult) -> _Bounds:
     caps = [value for name, value in prepared.request.parameters.items() if name in CAPS and isinstance(value, int)]
     most = max(caps) if caps else prepared.row.model.max_tokens
     text = "".join(result.texts + result.reasonings)
-    return _Bounds(_estimate_completion(result, text), _least(text), most, most)
+    estimate = _estimate_completion(result, text)
+    # A server may ignore the cap: its visible text explains as many tokens as it is estimated at.
+    return _Bounds(estimate, _least(text), max(most, estimate), most)
 
 
 def _least(text: str) -> float:
