@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('models_registry', '0004_choose_budgets'),
+        ('models_registry', '0005_forget_unanswered_probes'),
     ]
 
     operations = [
