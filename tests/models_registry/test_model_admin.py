@@ -190,7 +190,7 @@ def test_list_of_models_shows_unavailable_reasons(admin: Client, django_assert_m
     for number in range(8):
         make.model(name=f"Draft {number}", status="draft", at=f"http://127.0.0.1:{100 + number}/v1")
     budgets.chosen()  # cached for seconds
-    with django_assert_max_num_queries(11):
+    with django_assert_max_num_queries(13):
         page = admin.get("/admin/models_registry/languagemodel/").content.decode()
     assert 'class="field-drawn_now">yes' in page
     assert "Its server does not answer." in page

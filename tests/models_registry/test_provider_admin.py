@@ -127,7 +127,7 @@ def test_long_list_is_searched_with_fixed_query_count(
     discovery.get_catalogue(provider)
     for number in range(20):
         make.model(f"maker/model-{number}", at=provider.base_url)
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(8):
         page = admin.get(discover_page(provider)).content.decode()
     assert page.count('type="checkbox"') == 380
     found = admin.get(discover_page(provider), {"q": "MODEL-39 maker"}).content.decode()

@@ -250,7 +250,8 @@ LEFT_OUT = {
         "/admin/leaderboard/datarelease/", "/admin/leaderboard/standing/", "/admin/leaderboard/votechange/",
         "/admin/routing/decisionoutcome/", "/admin/routing/routingthresholds/",
         "/admin/socialaccount/socialaccount/",
-        "/admin/mfa/authenticator/", "/admin/models_registry/cataloguechange/", "/admin/password_change/done/",
+        "/admin/mfa/authenticator/", "/admin/models_registry/cataloguechange/", "/admin/models_registry/requestrepair/",
+        "/admin/password_change/done/",
         "/admin/accounts/user/{id}/password/",
     ],
 }  # fmt: skip

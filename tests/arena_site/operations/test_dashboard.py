@@ -179,7 +179,7 @@ def test_dashboard_query_count_is_fixed(administrator: Any, django_assert_num_qu
         for _ in range(number):
             voted_battle(one, two)
             make.battle(make.model(), make.model())
-        with django_assert_num_queries(29):
+        with django_assert_num_queries(31):
             client.get("/admin/")
 
 

@@ -23,6 +23,7 @@ AUDITED = {
     "site_content.PageVersion", "site_content.SiteIdentity",  # its own
     "models_registry.Budget",  # its own
     "models_registry.CatalogueChange", "models_registry.LanguageModel", "models_registry.Provider",  # its own
+    "models_registry.RequestRepair",  # tests/models_registry
     "models_registry.ModelLimit",  # tests/battles/actions
     "benchmarks.Run",  # tests/benchmarks
     "routing.Rule", "routing.RoutingThresholds",  # tests/routing
