@@ -11,7 +11,7 @@ from django.db.migrations.loader import MigrationLoader
 from arena_site.version import this_version
 from uploads.files import storage
 
-# Of development versions before 0.1.0, whose migrations are gone: docs/adr/0042.
+# Migrations of development versions before 0.1.0, which are gone: docs/adr/0042.
 _APPLIED_BEFORE = ("accounts", "0001_first")
 
 DATABASE_REFUSAL = (

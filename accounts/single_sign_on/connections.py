@@ -27,7 +27,7 @@ from common.payload_types import Json, JsonObject
 logger = logging.getLogger(__name__)
 
 CONNECT_TIMEOUT_S = 3.0
-# Of a whole request: waiting for a slot, name, connection, handshake, head and body.
+# Time of a whole request: waiting for a slot, name, connection, handshake, head and body.
 TOTAL_TIMEOUT_S = 5.0
 SLOT_TIMEOUT_S = 1.0
 MAX_BYTES = 256_000

@@ -60,7 +60,7 @@ def restore_backup(file: IO[bytes], *, name: str, forget_unreadable_keys: bool =
 
 @contextmanager
 def _created_tables_dropped_on_failure() -> Iterator[None]:
-    # With tables, a database would accept fewer backups.
+    # A database with tables would accept fewer backups.
     was_empty = not connection.introspection.table_names()
     try:
         yield

@@ -72,7 +72,7 @@ class CheckedRequest(NamedTuple):
     findings: Sequence[Finding]
     consent: str  # the version agreed to, or ""
     auto: AutoDecision | None = None
-    # Of the models before a draw: which of them cannot be paid for would reveal something about the pair.
+    # The quote covers the models before the draw: which of them cannot be paid for would reveal something of the pair.
     quote: BlindQuote | None = None
 
     def without(self, is_excluded: Callable[[LanguageModel], bool]) -> "CheckedRequest | None":

@@ -17,7 +17,7 @@ class BlindCharge(models.Model):
     account = models.CharField(max_length=60, blank=True)
     most = models.DecimalField(_("reserved"), max_digits=14, decimal_places=8)
     cost = models.DecimalField(_("cost"), max_digits=14, decimal_places=8, null=True)
-    # Of the conversation as its person sees it.
+    # Characters of the conversation as its person sees it.
     prompt_characters = models.PositiveIntegerField()
     # US dollars per million characters: means of the models that could be drawn when the battle began.
     input_price = models.DecimalField(max_digits=20, decimal_places=10)

@@ -22,7 +22,7 @@ from models_registry.models.ledger import person_account, today
 from models_registry.providers.base import Message, max_tokens_per_image
 
 PRICE_QUANTUM = Decimal("1e-10")
-# Until this release's migration a person pays for the models that were drawn, as in the release before.
+# A person pays for the drawn models until this release's migration has run, as in the release before.
 _can_store = TTLCached(lambda: is_migrated(BlindCharge), ttl_s=5)
 
 
