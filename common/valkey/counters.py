@@ -7,7 +7,8 @@ import secrets
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache
 
 from common.valkey.connections import UNREACHABLE, connection
@@ -45,7 +46,19 @@ def add_to_gauge(name: str, by: int = 1) -> None:
 
 
 def start() -> None:
-    threading.Thread(target=_flush_for_ever, name="counters", daemon=True).start()
+    flush_regularly(flush, every_s=FLUSH_INTERVAL_S, name="counters")
+
+
+def flush_regularly(flush: Callable[[], None], *, every_s: float, name: str) -> None:
+    """Call `flush` in a thread of this name for ever; it may raise one of UNREACHABLE."""
+
+    def run() -> None:
+        while True:
+            time.sleep(every_s)
+            with suppress(*UNREACHABLE):
+                flush()
+
+    threading.Thread(target=run, name=name, daemon=True).start()
 
 
 @cache
@@ -94,12 +107,3 @@ def gauges() -> Counter[str]:
         else:
             connection().hdel(GAUGES_KEY, field)
     return totals
-
-
-def _flush_for_ever() -> None:
-    while True:
-        time.sleep(FLUSH_INTERVAL_S)
-        try:
-            flush()
-        except UNREACHABLE:
-            continue

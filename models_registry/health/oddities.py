@@ -4,12 +4,12 @@ A killed process loses at most FLUSH_INTERVAL_S of them.
 """
 
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from common.valkey import counters
 from common.valkey.connections import UNREACHABLE, connection
 from models_registry.providers.oddities import Oddity
 
@@ -42,7 +42,7 @@ def record(model_id: int, kinds: Iterable[Oddity], *, is_late: bool) -> None:
 
 
 def start() -> None:
-    threading.Thread(target=_flush_for_ever, name="oddities", daemon=True).start()
+    counters.flush_regularly(flush, every_s=FLUSH_INTERVAL_S, name="oddities")
 
 
 def flush() -> None:
@@ -91,12 +91,3 @@ def _hour_of(moment: datetime) -> datetime:
 
 def _key(hour: datetime) -> str:
     return f"oddities:{hour:%Y%m%d%H}"
-
-
-def _flush_for_ever() -> None:
-    while True:
-        time.sleep(FLUSH_INTERVAL_S)
-        try:
-            flush()
-        except UNREACHABLE:
-            continue
