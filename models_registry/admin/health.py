@@ -1,3 +1,4 @@
+from contextlib import suppress
 from typing import Any
 
 from django.contrib import admin, messages
@@ -6,13 +7,17 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path
+from django.utils.functional import Promise
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from accounts import audit
+from common.valkey.connections import UNREACHABLE
 from models_registry import versions
-from models_registry.health import outcomes
+from models_registry.health import oddities, outcomes
+from models_registry.health.oddities import SeenOddity
+from models_registry.health.oddity_messages import ODDITY_MESSAGES
 from models_registry.models import Breaker, LanguageModel
 from models_registry.models.availability import Availability
 
@@ -25,6 +30,16 @@ def set_status(request: HttpRequest, models: QuerySet[LanguageModel], status: La
         changed += 1
     sentence = ngettext("%(n)d model is %(status)s now.", "%(n)d models are %(status)s now.", changed)
     messages.success(request, sentence % {"n": changed, "status": status.label})
+
+
+def _oddities_of(model: LanguageModel | None) -> list[tuple[SeenOddity, Promise]]:
+    """Return what the model's server sent in the last days, the most frequent first; nothing without Valkey."""
+    if model is None:
+        return []
+    with suppress(*UNREACHABLE):
+        seen = [oddity for oddity in oddities.read() if oddity.model_id == model.pk]
+        return [(oddity, ODDITY_MESSAGES[oddity.kind]) for oddity in sorted(seen, key=lambda oddity: -oddity.number)]
+    return []
 
 
 class HealthAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
@@ -45,7 +60,8 @@ class HealthAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     ) -> HttpResponse:
         model = self.get_object(request, object_id)
         breakers = Breaker.objects.of_model(model.pk, model.provider_id).open() if model is not None else []
-        return super().change_view(request, object_id, form_url, {**(extra_context or {}), "breakers": breakers})
+        context = {**(extra_context or {}), "breakers": breakers, "oddities": _oddities_of(model)}
+        return super().change_view(request, object_id, form_url, context)
 
     def close_breaker(self, request: HttpRequest, object_id: str) -> HttpResponse:
         if outcomes.close(self._changeable(request, object_id), by=request.user):  # type: ignore[arg-type]

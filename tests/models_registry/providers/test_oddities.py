@@ -3,10 +3,13 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.test import Client
 
 from models_registry.health import oddities
 from models_registry.health.oddities import SeenOddity
+from models_registry.health.oddity_messages import ODDITY_MESSAGES
 from models_registry.providers.oddities import Oddity
+from tests import make
 
 
 @pytest.fixture(autouse=True)
@@ -36,3 +39,17 @@ def test_oddities_of_battles_are_shown_an_hour_late():
     assert before <= hour
     assert oddities.read(now=hour + timedelta(minutes=119)) == []
     assert oddities.read(now=hour + timedelta(minutes=120)) == [SeenOddity(7, Oddity.HEARTBEAT, 1, hour)]
+
+
+def test_page_of_a_model_says_what_its_server_sends(admin_client: Client):
+    model, other = make.model(), make.model()
+    oddities.record(model.pk, {Oddity.COMPRESSED}, is_late=False)
+    oddities.record(other.pk, {Oddity.NO_USAGE}, is_late=False)
+    oddities.flush()
+    page = admin_client.get(f"/admin/models_registry/languagemodel/{model.pk}/change/").content.decode()
+    assert "It compresses answers unasked" in page
+    assert "It reports no tokens" not in page
+
+
+def test_every_oddity_has_a_sentence():
+    assert set(ODDITY_MESSAGES) == set(Oddity)
