@@ -11,9 +11,9 @@ from common.payload_types import JsonObject
 from models_registry.models import LanguageModel
 from models_registry.providers import ChatRequest, Completion, FailureCode, ProviderError
 from models_registry.providers.base import Message
-from models_registry.providers.finish_reasons import Finish
 from models_registry.providers.kinds import CAPS, TOOLING
 from models_registry.providers.oddities import Oddity
+from models_registry.providers.reading.finish_reasons import Finish
 
 # Tokens that a provider adds to explain tools to its model.
 MAX_TOOL_TEMPLATE_TOKENS = 1_000

@@ -18,7 +18,6 @@ from openai import AsyncOpenAI, DefaultAioHttpClient
 from openai._vendor.httpx_aiohttp.transport import AiohttpResponseStream, AiohttpTransport
 
 from models_registry.providers import connections, refusals, repairs
-from models_registry.providers.answer_reader import AnswerReader, scrub
 from models_registry.providers.base import (
     ChatRequest,
     Completion,
@@ -28,6 +27,7 @@ from models_registry.providers.base import (
     StreamOptions,
     is_over_context,
 )
+from models_registry.providers.reading.answer_reader import AnswerReader, scrub
 
 logger = logging.getLogger(__name__)
 

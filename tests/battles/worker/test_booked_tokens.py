@@ -11,7 +11,7 @@ from battles.worker.calls import CallResult, PreparedCall
 from models_registry.models import Charge, LanguageModel, Price, Provider
 from models_registry.providers import ChatRequest, Completion, FailureCode
 from models_registry.providers.oddities import Oddity
-from models_registry.providers.usage import TokenCounts
+from models_registry.providers.reading.usage import TokenCounts
 from models_registry.spending import max_prompt_tokens
 
 PROMPT = [{"role": "user", "content": "Which river flows through Bonn? One sentence, please."}]

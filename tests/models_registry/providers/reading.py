@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from models_registry.providers import ChatRequest, Completion, FailureCode, ProviderError, answer_reader
-from models_registry.providers.answer_reader import AnswerReader
+from models_registry.providers import ChatRequest, Completion, FailureCode, ProviderError
 from models_registry.providers.base import ToolCallDelta
+from models_registry.providers.reading import answer_reader
+from models_registry.providers.reading.answer_reader import AnswerReader
 
 # One for all: a loop of its own for each would take most of the time of generated tests.
 _loop = asyncio.Runner()

@@ -1,6 +1,6 @@
 import pytest
 
-from models_registry.providers.finish_reasons import Finish, meaning_of
+from models_registry.providers.reading.finish_reasons import Finish, meaning_of
 
 SPELLINGS = {
     Finish.STOP: "stop STOP eos eos_token stop_sequence end_turn endTurn EndOfTurn COMPLETE completed finished "

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from models_registry.providers import FailureCode
-from models_registry.providers.finish_reasons import Finish
+from models_registry.providers.reading.finish_reasons import Finish
 from tests.models_registry.providers.reading import Read, read
 
 MANY = settings(

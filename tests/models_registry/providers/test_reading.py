@@ -8,8 +8,8 @@ import aiohttp
 import pytest
 
 from models_registry.providers import ChatRequest, Completion, FailureCode, ProviderError, connections
-from models_registry.providers.answer_reader import AnswerReader
 from models_registry.providers.openai_compatible import OpenAICompatible
+from models_registry.providers.reading.answer_reader import AnswerReader
 from tests.provider_streams import event, text
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"

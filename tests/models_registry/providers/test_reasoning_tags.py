@@ -2,7 +2,7 @@
 
 import pytest
 
-from models_registry.providers.reasoning_tags import ReasoningTags
+from models_registry.providers.reading.reasoning_tags import ReasoningTags
 
 
 def parse_pieces(pieces: list[str], *, is_cut: bool = False, may_begin_inside: bool = False) -> tuple[str, str]:

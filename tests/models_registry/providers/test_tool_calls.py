@@ -3,7 +3,7 @@
 import pytest
 
 from models_registry.providers.base import ProviderError
-from models_registry.providers.tool_calls import MAX_TOOL_CALLS, ToolCalls
+from models_registry.providers.reading.tool_calls import MAX_TOOL_CALLS, ToolCalls
 
 KEY = "sk-canary-of-the-provider"
 CITY = '{"city": "Bonn"}'

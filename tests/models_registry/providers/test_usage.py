@@ -2,8 +2,8 @@
 
 import pytest
 
-from models_registry.providers.chunks import ConvertedChunk, decode
-from models_registry.providers.usage import MAX_TOKENS, TokenCounts
+from models_registry.providers.reading.chunks import ConvertedChunk, decode
+from models_registry.providers.reading.usage import MAX_TOKENS, TokenCounts
 
 
 def counts_of(payload: str) -> TokenCounts | None:

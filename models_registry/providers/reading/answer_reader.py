@@ -15,14 +15,14 @@ from models_registry.providers.base import (
     Receive,
     StreamOptions,
 )
-from models_registry.providers.chunks import DONE, Choice, Chunk, ConvertedChunk
-from models_registry.providers.event_stream import Decompressor, EventReader
-from models_registry.providers.finish_reasons import Finish, meaning_of
 from models_registry.providers.kinds import CAPS
 from models_registry.providers.oddities import Oddity
-from models_registry.providers.reasoning_tags import ReasoningTags
-from models_registry.providers.tool_calls import ToolCalls
-from models_registry.providers.usage import TokenCounts
+from models_registry.providers.reading.chunks import DONE, Choice, Chunk, ConvertedChunk
+from models_registry.providers.reading.event_stream import Decompressor, EventReader
+from models_registry.providers.reading.finish_reasons import Finish, meaning_of
+from models_registry.providers.reading.reasoning_tags import ReasoningTags
+from models_registry.providers.reading.tool_calls import ToolCalls
+from models_registry.providers.reading.usage import TokenCounts
 
 MAX_BYTES = 8_000_000
 MAX_CHARACTERS = 400_000

@@ -3,7 +3,8 @@
 import zlib
 
 from models_registry.providers.base import FailureCode, ProviderError
-from models_registry.providers.chunks import (
+from models_registry.providers.oddities import Oddity
+from models_registry.providers.reading.chunks import (
     DONE,
     UNUSUAL,
     Chunk,
@@ -12,7 +13,6 @@ from models_registry.providers.chunks import (
     decode_usual,
     failed,
 )
-from models_registry.providers.oddities import Oddity
 
 # A longer line is an attack or a defect.
 MAX_LINE_BYTES = 1_000_000
