@@ -7,19 +7,18 @@ import re
 from enum import Enum, auto
 
 from models_registry.providers.oddities import Oddity
-
-_WORD = r"(?:thinking|think|thoughts?|reasoning|reason)"
-_TAG = (
-    r"[<\[◁]\|?(?P<close>/|end_(?:of_)?)?(?:(?:begin|start)_(?:of_)?)?(?:[a-z][\w.]{0,19}[:_-])?"
-    rf"{_WORD}(?P<end>_end)?(?:_start|_begin)?\|?[>\]▷]"
+from models_registry.providers.reading.answer_lines import AnswerLines
+from models_registry.providers.reading.marks import (
+    MARK,
+    MAX_MARK,
+    OPENERS,
+    PARTIAL,
+    QUOTES,
+    closes,
+    is_in_quotes,
+    is_tag,
 )
-_CHANNEL = r"<\|(?:channel|start|message|end|return|call|constrain)\|>|<\|channel>|<channel\|>"
-_SPECIAL = r"<\|[\w▁-]{1,30}\|>|<｜[\w▁ -]{1,40}｜>|</s>|<eos>|<end_of_turn>|<end_of_utterance>"
-_MARK = re.compile(rf"(?P<tag>{_TAG})|(?P<channel>{_CHANNEL})|(?P<special>{_SPECIAL})", re.IGNORECASE)
-_PARTIAL = re.compile(r"<[|｜/]{0,2}[\w:.▁-]{0,44}[|｜]?|◁/?\w{0,20}|\[/?(?:T(?:H(?:I(?:NK?)?)?)?)?")
-_MAX_MARK = 48
-_OPENERS = ("<", "◁", "[")
-_QUOTES = frozenset("`'\"“”«»‘’")
+
 _OPENING_QUOTES, _CLOSING_QUOTES = frozenset("`'\"“«‘("), frozenset("`”»’)")
 _PUNCTUATION = frozenset(".,;:!?…")
 # A pair of tags around less is a mention if the sentence goes on behind it.
@@ -62,7 +61,7 @@ class ReasoningTags:
         self._special = ""
         self._texts: list[str] = []
         self._reasonings: list[str] = []
-        self._context = _Context()
+        self._lines = AnswerLines()
 
     def part(self, text: str) -> tuple[str, str]:
         """Return (text, reasoning) that is certain after this piece."""
@@ -70,7 +69,7 @@ class ReasoningTags:
             mode = self._mode
             if "<" not in text and "[" not in text and "◁" not in text:
                 if mode is _Mode.TEXT and not self._skips_space and not self._special:
-                    self._context.pieces.append(text)
+                    self._lines.pieces.append(text)
                     return text, ""
                 if mode is _Mode.REASONING:
                     self._last = text
@@ -120,7 +119,7 @@ class ReasoningTags:
             text, self._special = ("", self._special + text) if is_last else (self._special + text, "")
         if text:
             self._texts.append(text)
-            self._context.pieces.append(text)
+            self._lines.pieces.append(text)
 
     def _give_reasoning(self, length: int) -> None:
         text, self._held, self._scanned = self._held[:length], self._held[length:], 0
@@ -142,12 +141,12 @@ class ReasoningTags:
                 self._hold(_BARE_CHANNEL, is_line_start=True)
                 self._closes_with = _BARE_FINAL
                 return True
-        if stripped[0] not in _OPENERS:
+        if stripped[0] not in OPENERS:
             self._mode = _Mode.TEXT
             return True
-        mark = _MARK.match(stripped)
-        if mark is None or (mark["tag"] and not _is_tag(mark)):
-            if _PARTIAL.fullmatch(stripped[:_MAX_MARK]) and not is_end:
+        mark = MARK.match(stripped)
+        if mark is None or (mark["tag"] and not is_tag(mark)):
+            if PARTIAL.fullmatch(stripped[:MAX_MARK]) and not is_end:
                 return False
             self._mode = _Mode.TEXT
             return True
@@ -159,11 +158,11 @@ class ReasoningTags:
         return True
 
     def _text(self, is_end: bool) -> bool:
-        mark = _MARK.search(self._held)
+        mark = MARK.search(self._held)
         if mark is None:
             self._give(len(self._held) if is_end else self._partial_mark())
             return False
-        if mark["tag"] and not _is_tag(mark):
+        if mark["tag"] and not is_tag(mark):
             self._give(mark.end())
             return True
         if mark["special"]:
@@ -176,12 +175,12 @@ class ReasoningTags:
             self._give(mark.start())
             return False
         before, after = self._held[: mark.start()], self._held[mark.end() : mark.end() + 2]
-        line, is_code = self._context.line_with(before)
+        line, is_code = self._lines.line_with(before)
         # Elements of XML that a prompt may have asked for.
-        is_element = "reason" in mark[0].lower() and (self._context.has_text or bool(before.strip()))
-        if is_code or is_element or self._is_quoted(line[-1:], after[:1], closes=_closes(mark)):
+        is_element = "reason" in mark[0].lower() and (self._lines.has_text or bool(before.strip()))
+        if is_code or is_element or self._is_quoted(line[-1:], after[:1], closes=closes(mark)):
             self._give(mark.end())
-        elif _closes(mark):
+        elif closes(mark):
             self._close_unopened(mark, line, after)
         else:
             self._open(mark, line, after)
@@ -189,25 +188,25 @@ class ReasoningTags:
 
     def _is_quoted(self, before: str, after: str, *, closes: bool) -> bool:
         if closes and before != "(":  # a sentence may end with a quotation before it
-            return before in _QUOTES and after in _QUOTES
+            return before in QUOTES and after in QUOTES
         return before in _OPENING_QUOTES or after in _CLOSING_QUOTES
 
     def _partial_mark(self) -> int:
         """Return where a mark may begin at the end of what is held."""
-        tail = max(0, len(self._held) - _MAX_MARK)
-        at = max(self._held.rfind(opener, tail) for opener in _OPENERS)
-        return at if at >= 0 and _PARTIAL.fullmatch(self._held, at) else len(self._held)
+        tail = max(0, len(self._held) - MAX_MARK)
+        at = max(self._held.rfind(opener, tail) for opener in OPENERS)
+        return at if at >= 0 and PARTIAL.fullmatch(self._held, at) else len(self._held)
 
     def _leave_out_special(self, length: int) -> None:
         """Leave out a special token at the beginning or at the end; elsewhere it comes before the next text."""
         token = self._held[:length]
-        if token.lower() == "</s>" and "<s>" in self._context.line_with("")[0]:  # struck out, in HTML
+        if token.lower() == "</s>" and "<s>" in self._lines.line_with("")[0]:  # struck out, in HTML
             self._give(length)
             return
-        if self._context.has_text or self._texts:
+        if self._lines.has_text or self._texts:
             self._special += token
         self._drop(length)
-        self._mode = _Mode.TEXT if self._context.has_text or self._texts else _Mode.START
+        self._mode = _Mode.TEXT if self._lines.has_text or self._texts else _Mode.START
         self.oddities.add(Oddity.CONTROL_MARK)
 
     def _open(self, mark: re.Match[str], line: str, after: str) -> None:
@@ -258,8 +257,8 @@ class ReasoningTags:
         self._drop(mark.end() - mark.start())
         self._reasonings = [*self._texts, *self._reasonings]
         self._texts = []
-        self.takes_back = self._context.has_text
-        self._context = _Context()
+        self.takes_back = self._lines.has_text
+        self._lines = AnswerLines()
         self._end_block()
         self.oddities.add(Oddity.UNOPENED_REASONING)
 
@@ -267,19 +266,19 @@ class ReasoningTags:
         self._note_block()
         self._mode, self._closes_with, self._opening = _Mode.TEXT, "", ""
         self._begins_inside = False
-        if not (self._context.has_text or self._texts):
+        if not (self._lines.has_text or self._texts):
             self._mode, self._skips_space = _Mode.START, True
 
     def _reasoning(self, is_end: bool) -> bool:
-        for mark in _MARK.finditer(self._held, self._scanned):
+        for mark in MARK.finditer(self._held, self._scanned):
             if self._is_in_channels and mark["channel"]:
                 self._give_reasoning(mark.start())
                 return self._enter_channel(None)
-            if mark["tag"] and _closes(mark) and _is_tag(mark) and not self._is_in_channels:
+            if mark["tag"] and closes(mark) and is_tag(mark) and not self._is_in_channels:
                 if len(self._held) == mark.end() and not is_end:
                     self._give_reasoning(mark.start())
                     return False
-                if _is_in_quotes(self._held, mark, before=self._last):
+                if is_in_quotes(self._held, mark, before=self._last):
                     continue
                 self._give_reasoning(mark.start())
                 self._drop(mark.end() - mark.start())
@@ -297,10 +296,10 @@ class ReasoningTags:
                 self._drop(len(self._closes_with))
                 self._end_block()
             return at >= 0
-        for mark in _MARK.finditer(self._held, max(0, self._scanned - _MAX_MARK)):
-            if not mark["tag"] or not _is_tag(mark) or _is_in_quotes(self._held, mark):
+        for mark in MARK.finditer(self._held, max(0, self._scanned - MAX_MARK)):
+            if not mark["tag"] or not is_tag(mark) or is_in_quotes(self._held, mark):
                 continue
-            if not _closes(mark):
+            if not closes(mark):
                 if self._begins_inside and not self._held[: mark.start()].strip():  # it opens a tag this time
                     self._mode, self._begins_inside, self._scanned = _Mode.START, False, 0
                     return True
@@ -333,19 +332,17 @@ class ReasoningTags:
         goes_on = after[:1] in _PUNCTUATION or (after[:1] == " " and (not self._is_line_start or after[1:2].islower()))
         if self._is_line_start:
             return len(inner) < _MAX_MENTION and goes_on
-        before = self._context.line_with("")[0][-1:]
+        before = self._lines.line_with("")[0][-1:]
         return before in (" ", "(") and goes_on
 
     def _enter_channel(self, mark: re.Match[str] | None) -> bool:
         """Read a channel's mark. Outside of channels only one at the beginning of an answer is one."""
-        mark = mark or _MARK.match(self._held)
+        mark = mark or MARK.match(self._held)
         assert mark is not None
         name = mark[0].strip("<|>").lower()
         if not self._is_in_channels:
             at_start = (
-                not self._context.has_text
-                and not self._texts
-                and self._held[: mark.start()].strip() in ("", "assistant")
+                not self._lines.has_text and not self._texts and self._held[: mark.start()].strip() in ("", "assistant")
             )
             if not at_start or name in ("end", "return", "call", "message"):
                 self._give(mark.start())
@@ -358,7 +355,7 @@ class ReasoningTags:
             self._give(mark.start()) if self._mode is _Mode.TEXT else None
         if mark[0].lower() == "<channel|>" or name in ("end", "return", "call"):
             self._drop(len(mark[0]))
-            self._mode, self._skips_space = _Mode.TEXT, not (self._context.has_text or self._texts)
+            self._mode, self._skips_space = _Mode.TEXT, not (self._lines.has_text or self._texts)
             return True
         if name == "message":
             self._drop(len(mark[0]))
@@ -369,9 +366,9 @@ class ReasoningTags:
 
     def _header(self, is_end: bool) -> bool:
         """Read `<|start|>role<|channel|>name<|message|>`, of which each part may be missing."""
-        mark = _MARK.match(self._held)
+        mark = MARK.match(self._held)
         assert mark is not None
-        following = _MARK.search(self._held, mark.end())
+        following = MARK.search(self._held, mark.end())
         line = self._held.find("\n", mark.end())
         if following is None and line < 0:
             if len(self._held) > _MAX_HEADER or is_end:
@@ -393,56 +390,6 @@ class ReasoningTags:
         )
         is_answer = self._channel in _ANSWER_CHANNELS
         self._mode = _Mode.TEXT if is_answer else _Mode.REASONING
-        self._skips_space = is_answer and not (self._context.has_text or self._texts)
+        self._skips_space = is_answer and not (self._lines.has_text or self._texts)
         self._has_blocks = self._has_blocks or not is_answer
         return True
-
-
-class _Context:
-    """The answer's last line and whether it is in code; read only where a mark is found."""
-
-    def __init__(self) -> None:
-        self.pieces: list[str] = []
-        self._line = ""
-        self._is_fenced = False
-        self._has_text = False
-
-    @property
-    def has_text(self) -> bool:
-        return self._has_text or any(piece.strip() for piece in self.pieces)
-
-    def line_with(self, more: str) -> tuple[str, bool]:
-        """Return the last line, and whether a mark behind `more` is in code."""
-        self._fold()
-        is_fenced, line = self._is_fenced, self._line + more
-        *lines, line = line.split("\n")
-        for whole in lines:
-            is_fenced ^= _is_fence(whole)
-        return line, is_fenced or _is_fence(line) or line.count("`") % 2 == 1
-
-    def _fold(self) -> None:
-        joined = "".join(self.pieces)
-        self.pieces = []
-        self._has_text = self._has_text or bool(joined.strip())
-        *lines, line = (self._line + joined).split("\n")
-        for whole in lines:
-            self._is_fenced ^= _is_fence(whole)
-        self._line = line[-2_000:]
-
-
-def _is_fence(line: str) -> bool:
-    return line.lstrip().startswith(("```", "~~~"))
-
-
-def _closes(mark: re.Match[str]) -> bool:
-    return bool(mark["close"] or mark["end"])
-
-
-def _is_tag(mark: re.Match[str]) -> bool:
-    """Return False for Markdown's `[thinking]`: in brackets there are capitals only."""
-    return mark[0][0] != "[" or mark[0].isupper()
-
-
-def _is_in_quotes(text: str, mark: re.Match[str], *, before: str = "") -> bool:
-    last = (before + text[: mark.start()])[-1:] if mark.start() == 0 else text[mark.start() - 1]
-    return last in _QUOTES and text[mark.end() : mark.end() + 1] in _QUOTES
