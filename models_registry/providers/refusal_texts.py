@@ -118,6 +118,10 @@ def _group(*words: str) -> str:
     return "(?:" + "|".join(words) + ")"
 
 
+def _any(*words: str) -> re.Pattern[str]:
+    return re.compile("|".join(words))
+
+
 def _near(first: str, second: str) -> re.Pattern[str]:
     between = rf".{{0,{NEAR_CHARACTERS}}}?"
     return re.compile(f"{first}{between}{second}|{second}{between}{first}", re.DOTALL)
@@ -145,14 +149,15 @@ _LIMITS = _group(
 )  # fmt: skip
 _TOO_LONG = _near(_LENGTHS, _LIMITS)
 # Limits of other things, and pydantic's beginning of every sentence about any field.
-_OTHER_LIMITS = re.compile(
-    r"\binput should be\b|\bmax(?:imum)?(?: number of)? (?:retries|attempts|concurren\w+|connections|redirects)[^.,;]*"
-    r"|\b(?:dead ?line|time ?out|time limit|rate[ -]?limit|quota|budget|concurrency(?: limit)?|retries|attempts|queue"
-    r"(?: size)?|request timeout|spend(?:ing)? limit)s?\b[^.,;:]{0,25}?\b(?:exceeded|reached|hit|limit)"
-    r"|\bexceeded (?:the |your |its )?(?:dead ?line|time ?out|rate|quota|current quota|budget|retry)[^.,;]*"
-    r"|\b(?:access|api|auth\w*|bearer|security|session|refresh|csrf|id) tokens?\b|\btoken (?:is |has )?"
-    r"(?:invalid|expired|missing|revoked)|\bstop sequences?\b[^.]*"
-)
+_OTHER_LIMITS = _any(
+    r"\binput should be\b",
+    r"\bmax(?:imum)?(?: number of)? (?:retries|attempts|concurren\w+|connections|redirects)[^.,;]*",
+    r"\b(?:dead ?line|time ?out|time limit|rate[ -]?limit|quota|budget|concurrency(?: limit)?|retries|attempts"
+    r"|queue(?: size)?|request timeout|spend(?:ing)? limit)s?\b[^.,;:]{0,25}?\b(?:exceeded|reached|hit|limit)",
+    r"\bexceeded (?:the |your |its )?(?:dead ?line|time ?out|rate|quota|current quota|budget|retry)[^.,;]*",
+    r"\b(?:access|api|auth\w*|bearer|security|session|refresh|csrf|id) tokens?\b",
+    r"\btoken (?:is |has )?(?:invalid|expired|missing|revoked)", r"\bstop sequences?\b[^.]*",
+)  # fmt: skip
 # Names of parameters: “max_tokens” is neither a number of tokens nor a maximum.
 _IDENTIFIER = re.compile(r"\b(?:max|min|top|best|stop|num|presence|frequency|repetition|n)_[a-z_]+\b")
 _CONTEXT_IDENTIFIERS = re.compile(r"\bmax_model_len\b|\bmax_(?:input|prompt|total|seq|context)\w*\b|\bn_ctx\b")
@@ -161,14 +166,12 @@ _PATH_OF_PROMPT = re.compile(r"\b(?:messages?|content|contents|input|prompt|text
 _TOO_LARGE = re.compile(
     r"\b(?:request|payload|entity|body|content)(?: entity| body| payload| size)?(?: is| was)? too (?:large|long|big)\b"
 )
-_RATE = re.compile(
-    r"\brate[ _-]?limit|\btoo many (?:requests|concurrent)|\bper (?:second|minute|min|hour|day)\b|\b[rt]p[smhd]\b"
-    r"|\btry again (?:in|later)|\bretry (?:in|after)|\bthrottl|\bslow down\b|请求过于频繁"
-    r"|\bresource(?: has been)? exhausted"
-    r"|\bconcurren"
-)
+_RATE = _any(
+    r"\brate[ _-]?limit", r"\btoo many (?:requests|concurrent)", r"\bper (?:second|minute|min|hour|day)\b",
+    r"\b[rt]p[smhd]\b", r"\btry again (?:in|later)", r"\bretry (?:in|after)", r"\bthrottl", r"\bslow down\b",
+    "请求过于频繁", r"\bresource(?: has been)? exhausted", r"\bconcurren",
+)  # fmt: skip
 _REQUESTED = re.compile(r"\blimit:?\s*([\d,]+)\b.*?\brequested:?\s*([\d,]+)\b", re.DOTALL)
-_USED = re.compile(r"\bused:?\s*[\d,]+", re.DOTALL)
 
 
 def is_single_request_too_large(refusal: Refusal) -> bool:
@@ -214,35 +217,36 @@ def _is_about_cap(refusal: Refusal) -> bool:
 
 
 # --- Filtered --------------------------------------------------------------------------------------------------------
-_FILTERED = re.compile(
-    r"content[ _-]?(?:filter|polic(?:y|ies)|moderation|violation|risk|management polic)|\bcontent exists risk\b"
-    r"|\b(?:usage|safety|acceptable[ -]use|moderation|community|responsible[ -]?ai)\W+(?:polic\w+|system|filters?"
-    r"|reasons?"
-    r"|guidelines|checks?|rules|concerns|standards|classifiers?|violation)|\bsafety (?:block|issue|policy)"
-    r"|\bviolat\w+.{0,60}?\b(?:polic\w+|terms|guidelines|rules|standards|law)|\bresponsibleaipolicy|\bmoderat(?:ion"
-    r"|ed|or)\b"
-    r"|\bflagged\b|\binappropriate\b|\bguard ?rails?\b|\bprohibited (?:content|use)|\bprohibited_content"
-    r"|\bdisallowed content|\b(?:unsafe|harmful|offensive|sensitive|nsfw|illegal|explicit|violent) (?:content|material"
-    r"|information|input|prompt|text|words?|category)|\bjailbreak|\bdata[ _]inspection|\bnew_sensitive"
-    r"|\bcensor(?:ed|ship)"
-    r"|\b(?:may|might|could) (?:contain|be) (?:sensitive|unsafe|harmful|inappropriate|offensive)"
-    r"|\b(?:prompt|input|content|response|output|completion|question|text|message|answer"
-    r"|generation)s?\b.{0,50}?\b(?:was|were|has been"
-    r"|have been|is|are|got)? ?blocked|\bblocked (?:by|due to|because|for).{0,40}?\b(?:safety|filter|polic|guard"
-    r"|moderat|content"
-    r"|harm|prompt|recitation)|\bblock_?reason|\bhigh[ -]risk (?:content|prompt|input|request)|\bcyber[ _]?polic"
-    r"|敏感|违规|违反|不当|不安全|有害|不適切|安全审核|内容审核|유해|부적절|\bunangemessen|\binappropri[ée]|\binapropiad|\binapropriad"
-    r"|\brichtlinien\b.{0,40}?\b(?:verst|verletz)|\b(?:enfreint|viole)\b.{0,60}\b(?:r[èe]gles|politique)"
-    r"|\b(?:viola|infringe)\b.{0,60}\b(?:pol[ií]tica|normas)|недопустим|неприемлем"
-)
+_FILTERED = _any(
+    "content[ _-]?(?:filter|polic(?:y|ies)|moderation|violation|risk|management polic)", r"\bcontent exists risk\b",
+    r"\b(?:usage|safety|acceptable[ -]use|moderation|community|responsible[ -]?ai)\W+(?:polic\w+|system|filters?"
+    r"|reasons?|guidelines|checks?|rules|concerns|standards|classifiers?|violation)",
+    r"\bsafety (?:block|issue|policy)", r"\bviolat\w+.{0,60}?\b(?:polic\w+|terms|guidelines|rules|standards|law)",
+    r"\bresponsibleaipolicy", r"\bmoderat(?:ion|ed|or)\b", r"\bflagged\b", r"\binappropriate\b",
+    r"\bguard ?rails?\b", r"\bprohibited (?:content|use)", r"\bprohibited_content", r"\bdisallowed content",
+    r"\b(?:unsafe|harmful|offensive|sensitive|nsfw|illegal|explicit|violent) (?:content|material|information"
+    r"|input|prompt|text|words?|category)",
+    r"\bjailbreak", r"\bdata[ _]inspection", r"\bnew_sensitive", r"\bcensor(?:ed|ship)",
+    r"\b(?:may|might|could) (?:contain|be) (?:sensitive|unsafe|harmful|inappropriate|offensive)",
+    r"\b(?:prompt|input|content|response|output|completion|question|text|message|answer"
+    r"|generation)s?\b.{0,50}?\b(?:was|were|has been|have been|is|are|got)? ?blocked",
+    r"\bblocked (?:by|due to|because|for).{0,40}?\b(?:safety|filter|polic|guard|moderat|content|harm|prompt"
+    r"|recitation)",
+    r"\bblock_?reason", r"\bhigh[ -]risk (?:content|prompt|input|request)", r"\bcyber[ _]?polic",
+    "敏感", "违规", "违反",
+    "不当", "不安全", "有害", "不適切", "安全审核", "内容审核", "유해", "부적절",
+    r"\bunangemessen", r"\binappropri[ée]", r"\binapropiad",
+    r"\binapropriad", r"\brichtlinien\b.{0,40}?\b(?:verst|verletz)",
+    r"\b(?:enfreint|viole)\b.{0,60}\b(?:r[èe]gles|politique)",
+    r"\b(?:viola|infringe)\b.{0,60}\b(?:pol[ií]tica|normas)", "недопустим", "неприемлем",
+)  # fmt: skip
 # Words of filters that speak of something else.
-_NO_FILTER = re.compile(
+_NO_FILTER = _any(
     r"\b(?:ip|account|organi[sz]ation|user|key|country|region|access|address|you)\b[^.]{0,40}?\b(?:is |are |was "
-    r"|has been |have been )"
-    r"?(?:blocked|flagged|banned)|\bcloudflare\b|\bfirewall\b|\bdata polic|\bprivacy polic|\bunknown (?:field|name"
-    r"|parameter)|"
-    r"\bsafety_?settings\b|\bmoderation model\b|\bguardrail (?:id|identifier|version|config\w*)\b"
-)
+    r"|has been |have been )?(?:blocked|flagged|banned)",
+    r"\bcloudflare\b", r"\bfirewall\b", r"\bdata polic", r"\bprivacy polic", r"\bunknown (?:field|name|parameter)",
+    r"\bsafety_?settings\b", r"\bmoderation model\b", r"\bguardrail (?:id|identifier|version|config\w*)\b",
+)  # fmt: skip
 
 
 _FILTER_CODES = (
@@ -287,16 +291,18 @@ def is_account(refusal: Refusal) -> bool:
     return not names_pause and bool(_ACCOUNT.search(refusal.text))
 
 
-_MODEL = re.compile(
-    r"\bmodels?\b.{0,80}?(?:\bnot (?:be )?(?:found|exist|available|loaded|deployed|served|accessible|ready|supported)\b"
-    r"|\bdoes ?n[o']t exist|\bunavailable\b|\bdeprecated\b|\bdecommissioned\b|\bretired\b|\bdiscontinued\b|\bunknown\b"
-    r"|\bshut ?down\b|\bend of life\b)"
-    r"|\b(?:no|unknown|invalid|unrecognized|nonexistent) (?:such )?(?:models?|deployment|engine)\b|\bno models? loaded"
-    r"|\bno (?:endpoints|providers?|allowed providers|deployment) (?:found|available|are available)|\bload a model\b"
-    r"|\bdeployment\b.{0,60}?\bdoes not exist|\baccess to (?:the |this )?model\b|\bmodel[ _]not[ _]found\b|模型不存在"
-    r"|\bnot a (?:valid|known|chat) model\b|\bnot have access\b.{0,40}?\bmodel\b|\bdoes not support chat\b"
-    r"|\bmodel\b.{0,60}?\b(?:is not|isn't) (?:a )?(?:valid|known|available)|\btry pulling\b"
-)
+_MODEL = _any(
+    r"\bmodels?\b.{0,80}?(?:\bnot (?:be )?(?:found|exist|available|loaded|deployed|served|accessible|ready"
+    r"|supported)\b|\bdoes ?n[o']t exist|\bunavailable\b|\bdeprecated\b|\bdecommissioned\b"
+    r"|\bretired\b|\bdiscontinued\b|\bunknown\b|\bshut ?down\b|\bend of life\b)",
+    r"\b(?:no|unknown|invalid|unrecognized|nonexistent) (?:such )?(?:models?|deployment|engine)\b",
+    r"\bno models? loaded",
+    r"\bno (?:endpoints|providers?|allowed providers|deployment) (?:found|available|are available)",
+    r"\bload a model\b", r"\bdeployment\b.{0,60}?\bdoes not exist", r"\baccess to (?:the |this )?model\b",
+    r"\bmodel[ _]not[ _]found\b", "模型不存在", r"\bnot a (?:valid|known|chat) model\b",
+    r"\bnot have access\b.{0,40}?\bmodel\b", r"\bdoes not support chat\b",
+    r"\bmodel\b.{0,60}?\b(?:is not|isn't) (?:a )?(?:valid|known|available)", r"\btry pulling\b",
+)  # fmt: skip
 
 
 def is_unknown_model(refusal: Refusal) -> bool:
