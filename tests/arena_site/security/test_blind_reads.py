@@ -25,6 +25,7 @@ from battles.models import Battle, Call, Session, Turn, Vote
 from battles.worker import turn_store
 from battles.worker.calls import CallResult
 from benchmarks.actions import EntrantRequest, create_run
+from benchmarks.exports import responses
 from benchmarks.models import Run, RunItem
 from common.valkey import heartbeat
 from common.valkey.connections import connection
@@ -148,7 +149,8 @@ def _frozen_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _exports_are_sent_from_this_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another connection would not see the test's uncommitted rows."""
-    monkeypatch.setattr(api, "stream_chunks", lambda chunks: chunks)
+    for module in (api, responses):
+        monkeypatch.setattr(module, "stream_chunks", lambda chunks: chunks)
 
 
 @pytest.fixture
