@@ -4,7 +4,7 @@ import json
 from common.payload_types import JsonObject
 from leaderboard.rating import elo
 
-NAME = "bradley-terry-4"
+NAME = "bradley-terry-5"
 # Name on boards whose scores are corrected for an advantage of the left side.
 WITH_SIDES = f"{NAME}-sides"
 VIRTUAL_TIES = 0.5

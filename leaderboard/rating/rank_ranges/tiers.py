@@ -13,16 +13,17 @@ def tiers(score: Floats, scale: Floats, *, overwrite: bool = False) -> Indices:
     scale: standard errors of the differences, shape (models, models); overwrite: whether it may be destroyed.
     Sources: Berger (1982); Holm (1979).
     """
-    # If a cut is wrong, then in the true order there are two neighbours of which the worse one is above and the better
-    # one below it. So one of models − 1 differences has a one-sided error beyond the bound: Bonferroni's inequality.
-    # True cuts take their neighbours away (Holm).
+    # If a cut is wrong, then in the true order there are two neighbours of which the second one is above and the first
+    # one below it, or two equal ones that it parts. Equal neighbours err in both directions, so each of models − 1
+    # differences has a two-sided error beyond the bound: Bonferroni's inequality. True cuts take their neighbours away
+    # (Holm).
     order = np.argsort(-score, kind="stable")
     if not (overwrite and (order[:-1] < order[1:]).all()):
         scale = scale[np.ix_(order, order)]
     strength = _cut_strengths(score[order], scale)
     is_cut = np.zeros(len(strength), dtype=bool)
     while not is_cut.all():
-        bound = -ndtri(ERROR_RATE / np.count_nonzero(~is_cut))
+        bound = -ndtri(ERROR_RATE / 2 / np.count_nonzero(~is_cut))
         following = strength > bound
         if (following == is_cut).all():
             break

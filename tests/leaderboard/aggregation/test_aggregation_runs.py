@@ -160,7 +160,7 @@ def test_snapshot_records_method_and_inputs(pair, capsys):
     call_command("aggregate_votes")
     run = AggregationRun.objects.get(scope="overall")
     assert f"Snapshot {run.public_id}: 9 new votes, 8 counted, 1 excluded, 2 models" in capsys.readouterr().out
-    assert run.method == "bradley-terry-4"
+    assert run.method == "bradley-terry-5"
     assert run.parameters == {
         "listed_from_votes": 5, "established_from_votes": 30, "virtual_ties": 0.5, "offset": 1500,
         "elo_start": 1500, "elo_k": 32,

@@ -8,7 +8,7 @@ from leaderboard.rating.bradley_terry import Tally
 from leaderboard.rating.diagnostics import votes_to_flip_first
 from leaderboard.rating.first_place.dropped_votes import votes_to_drop_first
 from tests.leaderboard.rating import simulations
-from tests.leaderboard.rating.rank_ranges.rank_simulation import HARD, USUAL, RankDesign, RankErrors, rank_errors
+from tests.leaderboard.rating.rank_ranges.rank_simulation import EQUAL, HARD, USUAL, RankDesign, RankErrors, rank_errors
 from tools.bench.ratings.calibration import Simulator
 from tools.bench.ratings.report import Report
 
@@ -38,6 +38,9 @@ def rank_ranges(simulator: Simulator, report: Report) -> None:
             held=not is_usual or found.width_ratio <= MAX_WIDTH_RATIO,
         )  # fmt: skip
         together += [found] if is_usual else []
+    for design in EQUAL:
+        found = _joined(list(simulator.repeat(400, _ErrorsOf(design))))
+        report.share(f"{design.name}: tiers true ({np.mean(found.tiers):.1f} of them)", found.tiers_held, low=0.95)
     every = _joined(together)
     report.share("all usual arenas: held", every.held, low=0.95, high=0.99)
     report.row("all usual arenas: width, ratio", f"{every.width_ratio:.3f}", f"bar {MAX_WIDTH_RATIO}",

@@ -48,6 +48,19 @@ def strengths_in_threes(rng: Generator, models: int) -> Floats:
     return np.arange(models) // 3 * 0.5 + rng.normal(0, 1e-6, models)
 
 
+@dataclass(frozen=True)
+class EqualPairs:
+    """θ half a unit apart, but for some pairs of equal models."""
+
+    pairs: int
+
+    def __call__(self, rng: Generator, models: int) -> Floats:
+        theta = 0.5 * rng.permutation(models).astype(np.float64)
+        order = np.argsort(theta)
+        theta[order[1 : 2 * self.pairs : 2]] = theta[order[: 2 * self.pairs : 2]]
+        return theta
+
+
 # Strengths as boards have them: the bars hold over these.
 USUAL = [
     RankDesign("10 models, 400 votes", 10, 400),
@@ -65,6 +78,8 @@ HARD = [
     RankDesign("20 models, ten nearly equal ones first", 20, 2000, strengths_with_tail),
     RankDesign("21 models, equal in threes", 21, 4000, strengths_in_threes),
 ]
+# Of these, only the tiers have a bar: levels of equal models are no board's strengths.
+EQUAL = [RankDesign(f"12 models, equal pairs: {pairs}", 12, 12_000, EqualPairs(pairs)) for pairs in (1, 2, 6)]
 
 
 @dataclass
