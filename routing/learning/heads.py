@@ -18,6 +18,7 @@ from routing.learning.features import CELLS
 from routing.learning.fitting import Design, Sides, fit
 from routing.learning.grounded import Floats, Indices, information, log_losses
 from routing.learning.router import Router
+from routing.learning.voter_weights import voter_weights
 from routing.learning.votes import FOLDS, TrainingVotes, empty_matrix
 
 METHOD = "grounded Rao–Kupper 1"
@@ -61,7 +62,7 @@ def train(votes: TrainingVotes) -> Trained:
 
 def choose_scales(votes: TrainingVotes) -> tuple[HeadReport, HeadReport]:
     """Return the reports of labels and n-grams; a head that fails has the scale 0."""
-    folds, weight = votes.folds(), votes.weight
+    folds, weight = votes.folds(), voter_weights(votes)
     base = _Base.of(votes)
     without = [base.fit(votes, weight * (folds != number), label_scale=0.0) for number in range(FOLDS)]
 
@@ -101,7 +102,7 @@ def _test_head(
 
     Each fold's gain is that of the scale which is best on the other folds.
     """
-    folds, weight = votes.folds(), votes.weight
+    folds, weight = votes.folds(), voter_weights(votes)
     gains = np.zeros((len(scales), len(votes)))
     for number in range(FOLDS):
         held_out, tie_factor = folds == number, 1 + np.exp(before[number].kappa)
@@ -210,7 +211,7 @@ def _without_shared_errors(covariance: Floats) -> Floats:
 
 def fit_router(votes: TrainingVotes, *, label_scale: float, feature_scale: float) -> Router:
     """Fit all votes with the given scales; 0 leaves a head out."""
-    weight = votes.weight
+    weight = voter_weights(votes)
     if not label_scale:
         votes = _without_labels(votes)
     base = _Base.of(votes)

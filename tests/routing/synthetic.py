@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TypedDict
+from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -27,6 +27,24 @@ class Design(TypedDict, total=False):
     kind_spread: float
 
 
+class Voters(NamedTuple):
+    """taste: standard deviation of each voter's deviations. The k-th voter has a share of votes like k ** -unevenness.
+
+    Each voter asks some kinds of prompts more often than others.
+    """
+
+    number: int
+    taste: float
+    unevenness: float
+
+
+class Voting(TypedDict, total=False):
+    """of_voter: votes of each voter, without `voters`."""
+
+    of_voter: int
+    voters: Voters
+
+
 class SyntheticArena:
     """strengths: shape (models, KINDS); prices: US dollars of an answer, from 1 to 100 cents.
 
@@ -47,22 +65,27 @@ class SyntheticArena:
         known = WORDS[KINDS[kind]].split()
         return " ".join(self.random.choice(known, words))
 
-    def votes(self, size: int, *, words: int = 8, of_voter: int = 1) -> TrainingVotes:
-        """of_voter: votes of each voter."""
-        models = len(self.prices)
-        kinds = self.random.integers(0, len(KINDS), size)
+    def votes(self, size: int, *, words: int = 8, of_voter: int = 1, voters: Voters | None = None) -> TrainingVotes:
+        models, each = len(self.prices), np.arange(size)
+        voter, kinds = each // of_voter, self.random.integers(0, len(KINDS), size)
+        tastes = np.zeros((size, models))
+        if voters is not None:
+            share = np.arange(1, voters.number + 1) ** -voters.unevenness
+            voter = self.random.choice(voters.number, size, p=share / share.sum())
+            asked = self.random.dirichlet(np.ones(len(KINDS)), voters.number).cumsum(axis=1)
+            kinds = (self.random.random((size, 1)) > asked[voter, :-1]).sum(axis=1)
+            tastes = self.random.normal(0, voters.taste, (voters.number, models))
         left = self.random.integers(0, models, size)
         right = (left + self.random.integers(1, models, size)) % models
-        chances = probabilities(self.strengths[left, kinds], self.strengths[right, kinds], TIE_FACTOR)
+        theta = [self.strengths[side, kinds] + tastes[voter, side] for side in (left, right)]
+        chances = probabilities(*theta, TIE_FACTOR)
         outcome = (self.random.random(size) > np.cumsum(chances, axis=0)[:3]).sum(axis=0)
         names, labels = label_matrix([[KINDS[kind]] for kind in kinds])
         features = feature_matrix([[self.text(kind, words)] for kind in kinds])
-        each = np.arange(size)
-        voter = each // of_voter
         return TrainingVotes(tuple(range(models)), left, right, outcome, voter, each, names, labels, features)
 
-    def trained(self, size: int) -> Trained:
-        return train(self.votes(size))
+    def trained(self, size: int, **voting: Unpack[Voting]) -> Trained:
+        return train(self.votes(size, **voting))
 
     def true_chances(self, kind: int) -> Floats:
         return win_chances(self.strengths[:, kind], np.ones(len(self.prices)), TIE_FACTOR)

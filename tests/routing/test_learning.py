@@ -7,7 +7,8 @@ from routing.learning import evaluation, grounded
 from routing.learning.choosing import DRAWS, Options, choose, dial_table, win_chances
 from routing.learning.features import CELLS, prompt_features
 from routing.learning.router import DIALS, Router, Scores, UnusableSnapshot
-from tests.routing.synthetic import SyntheticArena
+from routing.learning.voter_weights import voter_weights
+from tests.routing.synthetic import SyntheticArena, Voters
 
 
 @pytest.mark.parametrize(
@@ -71,8 +72,8 @@ def _choose(theta, sd, costs=None, price=0.0, best=None):
 
 def test_best_of_board_is_left_only_for_surely_stronger():
     assert _choose([1.0, 1.2], [0.3, 0.3], best=0).model == 0
-    assert _choose([1.0, 1.5], [0.3, 0.3], best=0).model == 0
-    assert _choose([1.0, 1.6], [0.3, 0.3], best=0).model == 1
+    assert _choose([1.0, 1.8], [0.3, 0.3], best=0).model == 0
+    assert _choose([1.0, 1.9], [0.3, 0.3], best=0).model == 1
     assert _choose([1.0, 1.2], [0.3, 0.3]).model == 1
 
 
@@ -169,3 +170,22 @@ def test_replay_corrects_unequal_draws():
     assert found.low < 0.5 < found.high
     nothing = evaluation.replay(~chosen, ~chosen, np.ones(size), np.ones(size), np.ones(size), voter)
     assert np.isnan(nothing.win_share)
+
+
+def test_votes_of_people_who_agree_weigh_the_same():
+    votes = SyntheticArena(models=6, seed=3).votes(2_000, of_voter=40)
+    assert voter_weights(votes).min() > 0.8
+
+
+def test_busy_people_with_tastes_weigh_less_than_others():
+    votes = SyntheticArena(models=6, seed=3).votes(2_000, voters=Voters(100, 0.5, 1.2))
+    weight, number = voter_weights(votes), np.bincount(votes.voter)
+    busiest = weight[votes.voter == number.argmax()][0]
+    assert busiest < 0.2 < 0.8 < weight[number[votes.voter] < 5].min()
+    # All votes of a busy person count more than those of another.
+    assert busiest * number.max() > 5
+
+
+def test_votes_of_one_person_weigh_the_same():
+    votes = SyntheticArena(models=4, seed=3).votes(400, of_voter=400)
+    assert np.ptp(voter_weights(votes)) < 1e-12

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.routing.synthetic import SyntheticArena, confidences
+from tests.routing.synthetic import SyntheticArena, Voters, confidences
 
 pytestmark = pytest.mark.slow
 
@@ -19,6 +19,20 @@ def test_best_dial_gains_and_low_dial_saves(arenas):
         assert (cost <= 0.3, quality >= 0.9) == (True, True), (cost, quality)
     assert min(gains) >= -0.005
     assert sum(gains) >= 0.6 * sum(possible)
+
+
+@pytest.mark.parametrize("arenas", [2, pytest.param(8, marks=pytest.mark.long)])
+def test_votes_of_voters_with_tastes_are_learned_from(arenas):
+    gains, possible = [], []
+    for seed in range(100, 100 + arenas):
+        for taste, unevenness in ((0.35, 1.0), (0.5, 1.2), (0.8, 1.2)):
+            arena = SyntheticArena(seed=seed)
+            trained = arena.trained(3_000, voters=Voters(250, taste, unevenness))
+            gain, possible_gain = arena.gains(trained.router)
+            gains.append(gain)
+            possible.append(possible_gain)
+    assert min(gains) >= -0.005
+    assert sum(gains) >= 0.2 * sum(possible)
 
 
 @pytest.mark.parametrize("seed", [1, pytest.param(6, marks=pytest.mark.long)])

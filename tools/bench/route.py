@@ -14,7 +14,7 @@ from routing.learning.choosing import choose
 from routing.learning.evaluation import calibration
 from routing.learning.heads import METHOD, fit_router, train
 from routing.learning.router import Router
-from tests.routing.synthetic import KINDS, Design, SyntheticArena, confidences
+from tests.routing.synthetic import KINDS, Design, SyntheticArena, Voters, Voting, confidences
 from tools.bench.arena import Bench
 from tools.bench.scenarios import print_row
 
@@ -23,15 +23,18 @@ DECISIONS = 500
 CALIBRATED_ARENAS = 20
 ARENAS_OF_DESIGN = 6
 # Arguments of SyntheticArena, votes, and votes of each voter.
-DESIGNS: dict[str, tuple[Design, int, int]] = {
-    "12 models": ({}, 3_000, 1),
-    "half the spread": ({"spread": 0.5}, 3_000, 1),
-    "twice the spread": ({"spread": 2.0}, 3_000, 1),
-    "kinds a third apart": ({"kind_spread": 0.15}, 3_000, 1),
-    "5 models": ({"models": 5}, 3_000, 1),
-    "30 models": ({"models": 30}, 3_000, 1),
-    "800 votes": ({}, 800, 1),
-    "20 votes of each": ({}, 3_000, 20),
+DESIGNS: dict[str, tuple[Design, int, Voting]] = {
+    "12 models": ({}, 3_000, {}),
+    "half the spread": ({"spread": 0.5}, 3_000, {}),
+    "twice the spread": ({"spread": 2.0}, 3_000, {}),
+    "kinds a third apart": ({"kind_spread": 0.15}, 3_000, {}),
+    "5 models": ({"models": 5}, 3_000, {}),
+    "30 models": ({"models": 30}, 3_000, {}),
+    "800 votes": ({}, 800, {}),
+    "20 votes of each": ({}, 3_000, {"of_voter": 20}),
+    "unequal voters, taste .35": ({}, 3_000, {"voters": Voters(250, 0.35, 1.0)}),
+    "unequal voters, taste .5": ({}, 3_000, {"voters": Voters(250, 0.5, 1.2)}),
+    "unequal voters, taste .8": ({}, 3_000, {"voters": Voters(250, 0.8, 1.2)}),
 }
 # Of always-best's chance of winning.
 MAX_LOSS = 0.005
@@ -97,11 +100,11 @@ def _print_calibration() -> None:
 def _print_gains() -> None:
     """Print what the best dial gains over always-best, in arenas of several designs."""
     everywhere = []
-    for name, (design, votes, of_voter) in DESIGNS.items():
+    for name, (design, votes, voting) in DESIGNS.items():
         found = []
         for seed in range(ARENAS_OF_DESIGN):
             arena = SyntheticArena(seed=seed, **design)
-            found.append(arena.gains(train(arena.votes(votes, of_voter=of_voter)).router))
+            found.append(arena.gains(train(arena.votes(votes, **voting)).router))
         everywhere += found
         _print_gain(name, found)
     _print_gain("all", everywhere)
