@@ -200,8 +200,18 @@ class AnswerReader:
         finally:  # text before an error in the same read is part of the answer
             self._pass_on("".join(texts), "".join(reasonings))
         if is_done:
+            for late in chunks[chunks.index(DONE) + 1 :]:
+                self._count_late(late)
             self._end(is_done=True)
         return is_done
+
+    def _count_late(self, chunk: Chunk) -> None:
+        """Read no more than the usage: the answer has ended."""
+        if type(chunk) is ConvertedChunk:
+            for usage in chunk.usages:
+                self._count(usage)
+        else:
+            self._count_usual(chunk)
 
     def _read_oddities(self, chunk: ConvertedChunk) -> None:
         """Raises ProviderError for the chunk's failure."""
