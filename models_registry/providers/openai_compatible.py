@@ -97,6 +97,10 @@ class OpenAICompatible:
                 await self._call(request, answer)
             except _Refused as refused:
                 error = refused.as_provider_error()
+            except ProviderError as in_stream:
+                if not repairs.find_repair(in_stream, request) or not answer.restart():
+                    raise
+                error = in_stream
             except httpx2.HTTPError as failure:
                 if not connections.unanswered(failure):
                     raise

@@ -74,14 +74,18 @@ class AnswerReader:
         self._receive = receive
         self._receive_tool_calls = options.get("receive_tool_calls")
         self._take_back = options.get("take_back")
+        self._loop = asyncio.get_running_loop()
+        self._total_at = self._deadline_at = self._loop.time() + request.deadlines["total"]
+        self._max_characters = _max_characters(request)
+        self.pause_s = 0.0
+        self._begin_reading()
+
+    def _begin_reading(self) -> None:
+        request = self._request
         self._tool_calls = ToolCalls(request.key, request.parameters.get("tools"))
         self._decompressor = Decompressor("", MAX_BYTES)
         self._reader = EventReader()
-        self._loop = asyncio.get_running_loop()
-        self._total_at = self._deadline_at = self._loop.time() + request.deadlines["total"]
         self._bytes = self._characters = 0
-        self._max_characters = _max_characters(request)
-        self.pause_s = 0.0
         self._begins_inside = request in _beginning_inside
         self._content = ReasoningTags(may_begin_inside=self._begins_inside)
         self._finish: Finish | None = None
@@ -95,6 +99,17 @@ class AnswerReader:
         self._other_choices: dict[int, list[Choice]] = {}
         # Mask the key, because an answer that repeats it would be stored and shown.
         self._text, self._reasoning = StreamRedactor(request.key), StreamRedactor(request.key)
+
+    def restart(self) -> bool:
+        """Forget a response without any part of an answer, for a repeat within the same deadlines.
+
+        Return False if a part was passed on.
+        """
+        if self.completion.pieces or self._has_called_tools:
+            return False
+        self._begin_reading()
+        self.is_connected = False
+        return True
 
     @property
     def seconds_left(self) -> float:
