@@ -23,6 +23,8 @@ growing           as honest, with the usage so far in every chunk
 judges            as honest, but fails prompts that begin with a word of JUDGED
 hypocrite         answers the neutral question of a breaker, and rejects every other prompt
 length-alone      ends by the cap without a text
+thinks-aloud      reasons in tags unless its template's thinking is off
+buffered          sends a whole completion, and a stream at /direct/v1
 picky-<part>      refuses requests with this part, see tests/picky.py
 late-picky-<part> the same by an event of a stream
 every name in tests/provider_streams.py and tests/models_registry/providers/oddities.py
@@ -230,6 +232,10 @@ class FakeProvider:
             return web.json_response({"error": {}}, status=429, headers={"Retry-After": model[6:]})
         if model == "endless-refusal":
             return await self._perform(request, STREAMS["endless-line"], status=500)
+        if model == "thinks-aloud" and body.get("chat_template_kwargs", {}).get("enable_thinking", True):
+            return await self._send(request, ODDITIES["odd-tag"])
+        if model == "buffered" and not request.path.startswith("/direct/"):
+            return await self._send(request, ODDITIES["odd-whole"])
         if model in ODDITIES:
             return await self._send(request, ODDITIES[model])
         if model in STREAMS:

@@ -27,7 +27,9 @@ from models_registry.providers.base import (
     StreamOptions,
     is_over_context,
 )
+from models_registry.providers.oddities import Oddity
 from models_registry.providers.reading.answer_reader import AnswerReader, scrub
+from models_registry.providers.refused_parts import IMAGES
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +72,10 @@ class OpenAICompatible:
         try:
             await self._call_until_end(request, answer)
         except ProviderError as error:
-            raise _told(error, request) from None
+            told = _told(error, request)
+            if told.parameter in _REFUSED_ABILITIES:
+                answer.completion.oddities.add(_REFUSED_ABILITIES[told.parameter])
+            raise told from None
         finally:
             answer.stop_timer()
             answer.flush()
@@ -188,6 +193,9 @@ class _Refused(Exception):
 
 # What the estimate of a prompt's length explains.
 _UNEXPLAINED = {FailureCode.REJECTED, FailureCode.PROVIDER_ERROR, FailureCode.UNSUPPORTED}
+
+
+_REFUSED_ABILITIES = {IMAGES: Oddity.IMAGES_REFUSED, "tools": Oddity.TOOLS_REFUSED}
 
 
 def _told(error: ProviderError, request: ChatRequest) -> ProviderError:

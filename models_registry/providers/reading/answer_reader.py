@@ -389,6 +389,8 @@ class AnswerReader:
         elif self._tool_calls.has_calls and self._tool_calls.are_complete:
             self._finish = Finish.CALLS
         elif self._request.finish_reason_required:
+            if is_done:
+                self.completion.oddities.add(Oddity.NO_FINISH)
             raise ProviderError(FailureCode.CUT, "no finish reason")
         else:
             return
