@@ -22,6 +22,10 @@ KNOWN_PARAMETERS: dict[str, tuple[type, ...]] = {
     "seed": (int,),
     "stop": (str, list),
     "reasoning_effort": (str,),
+    # Switches of reasoning, by server.
+    "enable_thinking": (bool,),
+    "chat_template_kwargs": (dict,),
+    "reasoning_format": (str,),
 }
 
 
@@ -65,7 +69,7 @@ def validate_parameters(parameters: object) -> None:
                 _("“%(name)s” is not a sampling parameter. Known: %(known)s."),
                 params={"name": name, "known": known},
             )
-        if not isinstance(value, types) or isinstance(value, bool):
+        if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
             raise ValidationError(_("“%(name)s” has a value of the wrong type."), params={"name": name})
         if not _can_be_sent(value):
             raise ValidationError(_("“%(name)s” has a value that cannot be sent."), params={"name": name})
@@ -80,6 +84,8 @@ def validate_provider_key(key: str) -> None:
 def _can_be_sent(value: object) -> bool:
     if isinstance(value, list):
         return all(isinstance(part, str) and _can_be_sent(part) for part in value)
+    if isinstance(value, dict):
+        return all(not isinstance(part, list | dict) and _can_be_sent(part) for part in value.values())
     if isinstance(value, str):
         return not has_unstorable(value)
     return isinstance(value, int | float) and math.isfinite(value)

@@ -23,7 +23,10 @@ growing           as honest, with the usage so far in every chunk
 judges            as honest, but fails prompts that begin with a word of JUDGED
 hypocrite         answers the neutral question of a breaker, and rejects every other prompt
 length-alone      ends by the cap without a text
+thinks-aloud      reasons in tags unless its template's thinking is off
+buffered          sends a whole completion, and a stream at /direct/v1
 picky-<part>      refuses requests with this part, see tests/picky.py
+late-picky-<part> the same by an event of a stream
 every name in tests/provider_streams.py and tests/models_registry/providers/oddities.py
 
 Models that repeat the prompt's words wait before the word ⏸ until the test calls `go_on`.
@@ -49,7 +52,7 @@ from PIL import Image
 
 from tests.models_registry.providers.oddities import ODDITIES, Odd
 from tests.picky import PICKY, refusal_of
-from tests.provider_streams import STREAMS, Step
+from tests.provider_streams import STREAMS, Step, event, write
 
 # Appears wherever an upstream may reveal itself.
 CANARY = "canary-upstream-7f3a"
@@ -216,7 +219,10 @@ class FakeProvider:
             return web.json_response({"error": {"message": f"no {CANARY}"}}, status=int(model[7:10]), headers=headers)
         if model in ("judges", "hypocrite") and (judged := self._judge(model, body)):
             return web.json_response({"error": {"message": judged[1]}}, status=judged[0])
-        if model in PICKY and (refused := refusal_of(model, body)):
+        picky = model.removeprefix("late-")
+        if picky in PICKY and (refused := refusal_of(picky, body)):
+            if picky != model:
+                return await self._perform(request, [write(event({"role": "assistant"}), event(**refused[1]))])
             return web.json_response(refused[1], status=refused[0])
         if model.startswith("indiscreet"):
             return await self._reveal_key(request, model)
@@ -226,6 +232,10 @@ class FakeProvider:
             return web.json_response({"error": {}}, status=429, headers={"Retry-After": model[6:]})
         if model == "endless-refusal":
             return await self._perform(request, STREAMS["endless-line"], status=500)
+        if model == "thinks-aloud" and body.get("chat_template_kwargs", {}).get("enable_thinking", True):
+            return await self._send(request, ODDITIES["odd-tag"])
+        if model == "buffered" and not request.path.startswith("/direct/"):
+            return await self._send(request, ODDITIES["odd-whole"])
         if model in ODDITIES:
             return await self._send(request, ODDITIES[model])
         if model in STREAMS:

@@ -104,6 +104,7 @@ STREAMS: dict[str, list[Step]] = {
     "error-event": [write(text("one "), b'data: {"error": {"message": "overloaded"}}\n\n')],
     "error-event-at-once": [write(text("one ") + b'data: {"error": {"message": "overloaded"}}\n\n')],
     "error-event-429": [write(event({"content": ""}, "error", error={"code": 429, "message": "slow down"}), DONE)],
+    "refuses-later": [write(text("one "), event(error={"message": "'temperature' is not supported"}), DONE)],
     "refused-prompt": [write(event(error={"code": 403, "message": "your input was flagged"}), DONE)],
     "error-event-named": [write(b'event: error\ndata: {"error": "broken"}\n\n')],
     "nothing": [write(END)],

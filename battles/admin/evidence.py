@@ -12,6 +12,7 @@ from accounts.admin.people import ReadOnlyAdmin
 from battles.admin.call_statistics import CallStatistics, get_call_statistics
 from battles.admin.interactions import FailureFilter
 from battles.admin.model_tests import ModelTestAdmin
+from battles.admin.servers import ServersAdmin
 from battles.models import Answer, Battle, Session, Side, Turn, Vote
 from common.admin.estimated_count import EstimatedCountAdmin
 from models_registry.admin.models import LanguageModelAdmin
@@ -94,7 +95,7 @@ admin.site.unregister(LanguageModel)
 
 
 @admin.register(LanguageModel)
-class ObservedModelAdmin(ModelTestAdmin, LanguageModelAdmin):
+class ObservedModelAdmin(ServersAdmin, ModelTestAdmin, LanguageModelAdmin):
     """The registry's page with call statistics and model tests."""
 
     list_display = [*LanguageModelAdmin.list_display, "calls_today", "error_rate", "first_token"]

@@ -4,6 +4,8 @@ Prompt and answer are in Valkey only and expire within minutes; the call, its co
 """
 
 import secrets
+import time
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -19,8 +21,9 @@ from battles.worker import asking, call_store
 from battles.worker.calls import CallResult, PlannedCall, PreparedCall
 from common.db.execution import run_in_db
 from common.text.money import plain_decimal
-from common.valkey.connections import connection
-from models_registry.health import outcomes
+from common.valkey.connections import UNREACHABLE, connection
+from models_registry.health import outcomes, server_tests
+from models_registry.health.server_tests import ServerTest
 from models_registry.models import Breaker, LanguageModel
 from models_registry.providers import ChatProvider, FailureCode
 from models_registry.providers.base import Message
@@ -149,6 +152,7 @@ def _store_result(test: ModelTest, call: PreparedCall, result: CallResult) -> No
         if call_store.store_result(call, result) and result.error is None:
             for breaker in Breaker.objects.of_model(model.pk, model.provider_id).open().order_by("pk"):
                 outcomes.record_probe(breaker.pk, None)
+    _remember_server(model.pk, result)
     test.text, test.reasoning = "".join(result.texts), "".join(result.reasonings)
     test.error = result.error or ""
     test.upstream = "" if result.error in _KEY_ERRORS else result.upstream
@@ -157,3 +161,15 @@ def _store_result(test: ModelTest, call: PreparedCall, result: CallResult) -> No
         "prompt_tokens", "completion_tokens", "reasoning_tokens", "tokens_estimated", "cost", "finish_reason"
     ):  # fmt: skip
         setattr(test, name, getattr(call.row, name))
+
+
+def _remember_server(model_id: int, result: CallResult) -> None:
+    completion = result.completion
+    with suppress(*UNREACHABLE):
+        server_tests.store(
+            model_id,
+            ServerTest(
+                time.time(), result.error or "", sorted(completion.oddities), completion.repaired,
+                completion.finish_reason,
+            ),
+        )  # fmt: skip

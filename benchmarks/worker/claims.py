@@ -110,7 +110,7 @@ def claim_items(
     if not due:
         return NOTHING
     uploads = case_files.load_uploads([item.messages for item in due])
-    planned = {item.item_id: (item, _plan(entrants[item.entrant_id], item, uploads)) for item in due}
+    planned = {item.item_id: (item, _plan(run, entrants[item.entrant_id], item, uploads)) for item in due}
     _add_earlier_turns(planned)
     keys = {pk: reuse.answer_key(plan, item.repeat) for pk, (item, plan) in planned.items()}
     reused = _reuse(run, planned, keys)
@@ -162,10 +162,14 @@ def _lock_due_items(
     return chosen
 
 
-def _plan(entrant: Entrant, item: _DueItem, uploads: Mapping[int, Upload]) -> PlannedCall:
+def _plan(run: Run, entrant: Entrant, item: _DueItem, uploads: Mapping[int, Upload]) -> PlannedCall:
     model = _model_of(entrant)
     messages = with_system_prompt(model, case_files.with_files(item.messages, uploads))
-    return PlannedCall(model, messages, purpose=Call.Purpose.ITEM, lease=RunItem.LEASE, overrides=entrant.parameters)
+    # For breakers a run is one conversation: its owner alone must not close a model.
+    return PlannedCall(
+        model, messages, purpose=Call.Purpose.ITEM, lease=RunItem.LEASE, overrides=entrant.parameters,
+        asker=run.person, conversation=f"run:{run.pk}",
+    )  # fmt: skip
 
 
 def _add_earlier_turns(planned: Mapping[int, tuple[_DueItem, PlannedCall]]) -> None:

@@ -28,7 +28,6 @@ from benchmarks.worker.claims import ClaimedItem
 from common.db.execution import run_in_db_with_retry
 from common.payload_types import JsonObject
 from models_registry.health import outcomes
-from models_registry.models import Breaker
 from models_registry.providers import FailureCode
 
 logger = logging.getLogger(__name__)
@@ -197,21 +196,14 @@ def _observed(group: Sequence[Ended]) -> dict[int, pace.Observed]:
 def record_outcomes(group: Sequence[Ended]) -> None:
     """Record breaker outcomes, each in a transaction of its own. A 429 to a run takes no model away from people."""
     answered = {ended.item.call.row.model for ended in group if not (ended.result.error or ended.result.stopped)}
-    models = {model.pk for model in answered}
-    providers = {model.provider_id for model in answered}
-    known = Breaker.objects.with_failures().filter(probe_at=None).values_list("model_id", "provider_id")
-    for model_id, provider_id in known if answered else ():
-        if model_id in models or provider_id in providers:
-            for model in answered:
-                if model.pk == model_id or model.provider_id == provider_id:
-                    with transaction.atomic():
-                        outcomes.record_outcome(model, None)
-                    break
+    if answered:
+        with transaction.atomic():
+            outcomes.record_answers(list(answered))
     for ended in group:
         error = ended.result.error
         if error and error is not FailureCode.RATE_LIMITED and (ended.result.was_sent or error in _KEY_FAILURES):
             with transaction.atomic():
-                outcomes.record_outcome(ended.item.call.row.model, error, retry_after=ended.result.retry_after)
+                call_store.record_failure(ended.item.call, ended.result)
 
 
 class GroupCommit:

@@ -34,6 +34,8 @@ ODDITY_MESSAGES: dict[Oddity, Promise] = {
     ),
     Oddity.LATE_ERROR: _("Errors follow answers that were complete. The answers are kept."),
     Oddity.TOOL_CALL_PARTS: _("Parts of tool calls are numbered or split unusually. They are put together."),
+    Oddity.IMAGES_REFUSED: _("It refuses pictures. Remove this ability, or load the model's part that sees."),
+    Oddity.TOOLS_REFUSED: _("It refuses tools. Start it with a parser for tool calls, or remove this ability."),
     Oddity.NO_USAGE: _("It reports no tokens, so costs are estimated."),
     Oddity.USAGE_TOO_LOW: _("It reports fewer tokens than its text has. Costs are estimated; check its prices."),
     Oddity.USAGE_TOO_HIGH: _(

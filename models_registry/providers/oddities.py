@@ -30,6 +30,9 @@ class Oddity(StrEnum):
     LATE_ERROR = "late_error"
     # Tool calls.
     TOOL_CALL_PARTS = "tool_call_parts"
+    # Abilities that the model is registered with.
+    IMAGES_REFUSED = "images_refused"
+    TOOLS_REFUSED = "tools_refused"
     # Usage.
     NO_USAGE = "no_usage"
     USAGE_TOO_LOW = "usage_too_low"

@@ -27,11 +27,15 @@ from models_registry.providers.base import (
     StreamOptions,
     is_over_context,
 )
+from models_registry.providers.oddities import Oddity
 from models_registry.providers.reading.answer_reader import AnswerReader, scrub
+from models_registry.providers.refused_parts import IMAGES
 
 logger = logging.getLogger(__name__)
 
 MAX_REFUSAL_BYTES = 64_000
+# A server that closes a new connection without an answer is as a proxy's 502.
+UNANSWERED = 502
 MAX_ENDPOINTS = 100
 # The stream is read raw, so it must not be compressed, which would also delay its pieces.
 IDENTITY = {"Accept-Encoding": "identity"}
@@ -45,7 +49,7 @@ class OpenAICompatible:
             follow_redirects=False,
             trust_env=False,
             timeout=None,
-            transport=_Transport(trust_env=False),
+            transport=_Transport(),
             event_hooks={"response": [_limit_error_body]},
             # Cookies would be sent with every later call to the host, also with another key.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
@@ -68,7 +72,10 @@ class OpenAICompatible:
         try:
             await self._call_until_end(request, answer)
         except ProviderError as error:
-            raise _told(error, request) from None
+            told = _told(error, request)
+            if told.parameter in _REFUSED_ABILITIES:
+                answer.completion.oddities.add(_REFUSED_ABILITIES[told.parameter])
+            raise told from None
         finally:
             answer.stop_timer()
             answer.flush()
@@ -95,6 +102,14 @@ class OpenAICompatible:
                 await self._call(request, answer)
             except _Refused as refused:
                 error = refused.as_provider_error()
+            except ProviderError as in_stream:
+                if not repairs.find_repair(in_stream, request) or not answer.restart():
+                    raise
+                error = in_stream
+            except httpx2.HTTPError as failure:
+                if not connections.unanswered(failure):
+                    raise
+                error = ProviderError(FailureCode.UNREACHABLE, str(failure), status=UNANSWERED)
             else:
                 return
             repair = repairs.find_repair(error, request)
@@ -137,11 +152,16 @@ class OpenAICompatible:
         headers = response.headers
         answer.completion.request_id = (headers.get("x-request-id") or "")[:200]
         answer.begin(content_type=headers.get("content-type", ""), encoding=headers.get("content-encoding", ""))
-        async for piece in response.aiter_raw():
-            if answer.feed(piece):
-                return
-            if answer.pause_s:
-                await _pause(response, answer.pause_s)
+        try:
+            async for piece in response.aiter_raw():
+                if answer.feed(piece):
+                    return
+                if answer.pause_s:
+                    await _pause(response, answer.pause_s)
+        except httpx2.HTTPError:
+            if not answer.feed(connections.take_unread(response.extensions["aiohttp"])):
+                raise
+            return
         answer.end_of_stream()
 
 
@@ -175,6 +195,9 @@ class _Refused(Exception):
 _UNEXPLAINED = {FailureCode.REJECTED, FailureCode.PROVIDER_ERROR, FailureCode.UNSUPPORTED}
 
 
+_REFUSED_ABILITIES = {IMAGES: Oddity.IMAGES_REFUSED, "tools": Oddity.TOOLS_REFUSED}
+
+
 def _told(error: ProviderError, request: ChatRequest) -> ProviderError:
     """Return the error with a shortened text without the key, and the code that the request itself explains."""
     code, parameter = error.code, error.parameter
@@ -189,12 +212,29 @@ def _told(error: ProviderError, request: ChatRequest) -> ProviderError:
 class _Transport(AiohttpTransport):
     """The SDK's transport with connections of models_registry.providers.connections."""
 
+    def __init__(self, *, is_fresh: bool = False) -> None:
+        super().__init__(trust_env=False)
+        self._is_fresh = is_fresh  # each request has a connection of its own
+        self._fresh = None if is_fresh else _Transport(is_fresh=True)
+
     def get_client(self) -> ClientSession:
-        return connections.new_session(ssl=self.ssl_context)
+        return connections.new_session(ssl=self.ssl_context, force_close=self._is_fresh)
+
+    async def aclose(self) -> None:
+        await super().aclose()
+        if self._fresh is not None:
+            await self._fresh.aclose()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Put aiohttp's response among the extensions."""
-        response = await super().handle_async_request(request)
+        try:
+            response = await super().handle_async_request(request)
+        except httpx2.HTTPError as error:
+            closed = connections.unanswered(error)
+            if self._fresh is None or closed is None or not closed.was_idle:
+                raise
+            # The server closed an idle connection when this request was on its way.
+            return await self._fresh.handle_async_request(request)
         response.extensions["aiohttp"] = cast("AiohttpResponseStream", response.stream)._aiohttp_response
         return response
 

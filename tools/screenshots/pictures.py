@@ -183,6 +183,7 @@ ADMINISTRATION = [
         "admin-category-add": "/admin/battles/category/add/", "admin-invitation-add": "/admin/accounts/invitation/add/",
         "admin-discover": "/admin/models_registry/provider/{local_provider}/discover/",
         "admin-model-test": "/admin/models_registry/languagemodel/{local_model}/test/",
+        "admin-servers": "/admin/models_registry/languagemodel/servers/",
         "admin-limits": "/admin/accounts/limit/", "admin-limit-group-add": "/admin/accounts/limitgroup/add/",
         "admin-limit-groups": "/admin/accounts/limitgroup/",
         "admin-model-limits": "/admin/models_registry/modellimit/",

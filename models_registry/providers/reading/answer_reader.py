@@ -74,14 +74,18 @@ class AnswerReader:
         self._receive = receive
         self._receive_tool_calls = options.get("receive_tool_calls")
         self._take_back = options.get("take_back")
+        self._loop = asyncio.get_running_loop()
+        self._total_at = self._deadline_at = self._loop.time() + request.deadlines["total"]
+        self._max_characters = _max_characters(request)
+        self.pause_s = 0.0
+        self._begin_reading()
+
+    def _begin_reading(self) -> None:
+        request = self._request
         self._tool_calls = ToolCalls(request.key, request.parameters.get("tools"))
         self._decompressor = Decompressor("", MAX_BYTES)
         self._reader = EventReader()
-        self._loop = asyncio.get_running_loop()
-        self._total_at = self._deadline_at = self._loop.time() + request.deadlines["total"]
         self._bytes = self._characters = 0
-        self._max_characters = _max_characters(request)
-        self.pause_s = 0.0
         self._begins_inside = request in _beginning_inside
         self._content = ReasoningTags(may_begin_inside=self._begins_inside)
         self._finish: Finish | None = None
@@ -95,6 +99,17 @@ class AnswerReader:
         self._other_choices: dict[int, list[Choice]] = {}
         # Mask the key, because an answer that repeats it would be stored and shown.
         self._text, self._reasoning = StreamRedactor(request.key), StreamRedactor(request.key)
+
+    def restart(self) -> bool:
+        """Forget a response without any part of an answer, for a repeat within the same deadlines.
+
+        Return False if a part was passed on.
+        """
+        if self.completion.pieces or self._has_called_tools:
+            return False
+        self._begin_reading()
+        self.is_connected = False
+        return True
 
     @property
     def seconds_left(self) -> float:
@@ -200,8 +215,18 @@ class AnswerReader:
         finally:  # text before an error in the same read is part of the answer
             self._pass_on("".join(texts), "".join(reasonings))
         if is_done:
+            for late in chunks[chunks.index(DONE) + 1 :]:
+                self._count_late(late)
             self._end(is_done=True)
         return is_done
+
+    def _count_late(self, chunk: Chunk) -> None:
+        """Read no more than the usage: the answer has ended."""
+        if type(chunk) is ConvertedChunk:
+            for usage in chunk.usages:
+                self._count(usage)
+        else:
+            self._count_usual(chunk)
 
     def _read_oddities(self, chunk: ConvertedChunk) -> None:
         """Raises ProviderError for the chunk's failure."""
@@ -364,6 +389,8 @@ class AnswerReader:
         elif self._tool_calls.has_calls and self._tool_calls.are_complete:
             self._finish = Finish.CALLS
         elif self._request.finish_reason_required:
+            if is_done:
+                self.completion.oddities.add(Oddity.NO_FINISH)
             raise ProviderError(FailureCode.CUT, "no finish reason")
         else:
             return

@@ -75,11 +75,14 @@ class EventReader:
         return chunks
 
     def close(self) -> list[Chunk]:
-        """Return the last chunks if the stream ended without a blank line."""
+        """Return the last chunks if the stream ended without a blank line; CUT if it ended inside of an event."""
+        is_inside = bool(self._rest or self._data)
         chunks = self.feed(b"\n\n")
         if self._document:
             chunks += decode_unusual(b"\n".join(self._document), is_document=True)
             self._document = []
+        if is_inside and chunks and _is_broken(chunks[-1]):
+            chunks[-1] = failed(FailureCode.CUT, "the stream ended inside of an event")
         return chunks
 
     def _end_event(self, chunks: list[Chunk]) -> None:

@@ -56,7 +56,7 @@ FAULTS: dict[str, tuple[bytes, bytes, str]] = {
     "http-2": (b"\x00\x00\x12\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00d", b"", "malformed"),
     "nothing": (b"", b"", "unreachable"),
     "bad-chunk-size": (CHUNKED + b"zz\r\nhello", b"", "malformed"),
-    "junk-after-last-chunk": (chunked(TWO) + JUNK, b"", "malformed"),
+    "junk-after-last-chunk": (chunked(TWO) + JUNK, b"", "cut"),
     "endless-trailers": (chunked(TWO)[:-2], b"X: y\r\n" * 5_000, "malformed"),
     "negative-length": (b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n", b"", "malformed"),
     "deep-unknown-field": (chunked(b'data: {"x": ' + deep(100_000) + b"}\n\n", END), b"", "malformed"),
@@ -84,7 +84,7 @@ def test_unreadable_response_fails_only_its_side(
     raw_server.answer_with(reply, repeats=repeats)
     right = answer_beside_healthy_side(engine, fake_provider, raw_server.base_url)
     assert (right.state, right.error) == ("failed", code)
-    assert raw_server.requests == 1
+    assert raw_server.requests == (1 if reply or repeats else 2)  # nothing was read, so it is tried again
     assert (right.call.state, right.call.error, right.call.attempt) == ("failed", code, 1)
     assert [breaker.reason for breaker in Breaker.objects.all()] == [code]
 

@@ -84,6 +84,9 @@ FRAMES = {
     "done-without-end": Odd(TEXTS + STOP + b"data: [DONE]\n", stays_open=True),
     "finish-without-end": Odd(TEXTS + STOP, stays_open=True),
     "more-after-done": Odd(STREAM + text("WRONG")),
+    "usage-after-done": Odd(STREAM + data({"choices": [], "usage": USAGE})),
+    "ends-inside-an-event": failed("cut", TEXTS + STOP[:-9], ANSWER),
+    "ends-inside-a-whole": failed("cut", json.dumps(whole()).encode()[:-9], headers=JSON_KIND),
     "no-done": Odd(TEXTS + STOP),
     "heartbeats": Odd(
         b": ping\n\ndata:\n\ndata: null\n\ndata: \"\"\n\ndata: {}\n\ndata: []\n\ndata: keep-alive\n\n"

@@ -60,6 +60,27 @@ def test_refused_part_is_repaired_by_one_repeat(
     assert fake_provider.calls == {model: 2}
 
 
+@pytest.mark.parametrize(
+    ("model", "parameters", "repair"),
+    [
+        ("late-picky-max_tokens", OPTIONS, "max_tokens → max_completion_tokens"),
+        ("late-picky-temperature", {"temperature": 0.7}, "-temperature"),
+    ],
+)
+def test_part_refused_in_a_stream_is_repaired_by_one_repeat(
+    fake_provider: FakeProvider, model: str, parameters: dict[str, Any], repair: str
+):
+    assert call(fake_provider, model, [USER], parameters) == [repair]
+    assert fake_provider.calls == {model: 2}
+
+
+def test_refusal_behind_a_text_is_not_repeated(fake_provider: FakeProvider):
+    with pytest.raises(ProviderError) as raised:
+        call(fake_provider, "refuses-later", [USER], {"temperature": 0.7})
+    assert (raised.value.code, raised.value.parameter) == ("unsupported", "temperature")
+    assert fake_provider.calls == {"refuses-later": 1}
+
+
 def test_texts_survive_another_form(fake_provider: FakeProvider):
     call(fake_provider, "picky-system", [SYSTEM, PARTS], {})
     call(fake_provider, "picky-parts", [PARTS], {})
