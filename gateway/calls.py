@@ -24,10 +24,10 @@ from common.payload_types import JsonObject
 from gateway import sessions
 from gateway.authentication import Caller
 from gateway.candidates import Candidates
+from gateway.doors.port import Door
 from gateway.idempotency import Claim
 from gateway.models import Exchange
 from gateway.parsing.chat import ChatBody
-from gateway.payload_types import CompletionPayload
 from models_registry import drawable_cache, spending
 from models_registry.health import outcomes
 from models_registry.models import LanguageModel
@@ -50,6 +50,7 @@ class Request:
     chat: ChatBody
     exchange: Exchange
     candidates: Candidates
+    door: Door
     # US dollars by call.
     costs: dict[int, Decimal] = field(default_factory=dict)
     fallbacks: int = 0
@@ -58,7 +59,7 @@ class Request:
     decision: RoutingDecision | None = None
     claim: Claim | None = None
     # The answer to a request without a stream.
-    completion: CompletionPayload | None = field(default=None, repr=False)
+    completion: JsonObject | None = field(default=None, repr=False)
     # What the caller receives; stored if the token keeps texts.
     texts: JsonObject | None = field(default=None, repr=False)
 

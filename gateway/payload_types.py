@@ -42,15 +42,6 @@ class ChoicePayload(TypedDict):
     finish_reason: str
 
 
-class CompletionPayload(TypedDict):
-    id: str
-    object: Literal["chat.completion"]
-    created: int
-    model: str
-    choices: list[ChoicePayload]
-    usage: UsagePayload
-
-
 class DeltaPayload(TypedDict, total=False):
     role: Literal["assistant"]
     content: str

@@ -1,18 +1,18 @@
 from common.payload_types import JsonObject
 from common.text.storable import storable
+from gateway.doors.port import WholeAnswer
 from gateway.parsing.chat import ChatBody
-from gateway.payload_types import ToolCallPayload
 
 # A picture is stored as the beginning of its data URL.
 _KEPT_URL_CHARACTERS = 40
 
 
-def kept_texts(chat: ChatBody, *, text: str, reasoning: str, tool_calls: list[ToolCallPayload]) -> JsonObject:
-    answer: JsonObject = {"role": "assistant", "content": storable(text)}
-    if reasoning:
-        answer["reasoning_content"] = storable(reasoning)
-    if tool_calls:
-        answer["tool_calls"] = tool_calls
+def kept_texts(chat: ChatBody, whole: WholeAnswer) -> JsonObject:
+    answer: JsonObject = {"role": "assistant", "content": storable(whole.text)}
+    if whole.reasoning:
+        answer["reasoning_content"] = storable(whole.reasoning)
+    if whole.tool_calls:
+        answer["tool_calls"] = whole.tool_calls
     return {"messages": [_without_pictures(message) for message in chat.conversation.messages], "answer": answer}
 
 

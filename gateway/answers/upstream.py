@@ -5,6 +5,7 @@ from importlib import import_module
 from weakref import WeakKeyDictionary
 
 from battles.worker.calls import CallResult, PreparedCall
+from gateway.doors.port import Piece
 from models_registry.providers import ChatProvider, ProviderError, stream_contained
 from models_registry.providers.base import ToolCallDelta
 
@@ -16,9 +17,6 @@ BATCH_S, BATCH_PER_STREAM_S, MAX_BATCH_S = 0.04, 0.006, 0.25
 _PROVIDER_MODULE = "models_registry.providers.openai_compatible"
 _running = 0
 _providers: WeakKeyDictionary[asyncio.AbstractEventLoop, ChatProvider] = WeakKeyDictionary()
-
-# Text, reasoning, or parts of tool calls.
-Piece = tuple[str, str, list[ToolCallDelta]]
 
 
 def load() -> None:
@@ -104,17 +102,17 @@ class Upstream:
             result.texts.append(text)
         if reasoning:
             result.reasonings.append(reasoning)
-        return self._add((text, reasoning, []))
+        return self._add(Piece(text, reasoning))
 
     def _take_back(self) -> None:
         """Turn the text so far into reasoning; text that a stream's caller has read stays text there."""
         self.result.take_back()
-        self._pieces = [("", text + reasoning, calls) for text, reasoning, calls in self._pieces]
+        self._pieces = [Piece("", piece.text + piece.reasoning, piece.tool_calls) for piece in self._pieces]
 
     def _receive_tool_calls(self, deltas: list[ToolCallDelta]) -> None:
         self.tool_calls += deltas
         self.result.tool_characters += sum(len(delta.arguments) + len(delta.name) for delta in deltas)
-        self._add(("", "", deltas))
+        self._add(Piece(tool_calls=deltas))
 
     def _add(self, piece: Piece) -> float:
         self._pieces.append(piece)
