@@ -13,9 +13,10 @@ from gateway.answers.opening import open_answer
 from gateway.authentication import Caller, authenticate
 from gateway.candidates import choosable_models
 from gateway.errors import BadFieldError, MethodNotAllowed, UnknownAddress, UnknownModel
-from gateway.limits import MAX_BODY_BYTES, MAX_CHARACTERS, max_prompt_characters
+from gateway.limits import MAX_BODY_BYTES
 from gateway.parsing.chat import parse_chat
 from gateway.parsing.fields import BadField
+from gateway.parsing.json_body import decode_body
 from gateway.payloads import model_list_payload, model_payload
 from gateway.slots import take_slot
 
@@ -65,7 +66,7 @@ def model(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
 @gateway_view("POST")
 def chat_completions(request: HttpRequest, caller: Caller) -> HttpResponseBase:
     body = _read_body(request)
-    chat = parse_chat(body, max_prompt=max_prompt_characters(), max_characters=MAX_CHARACTERS)
+    chat = parse_chat(decode_body(body))
     starts_battle = is_battle(chat, caller)
     if chat.n == 2 and not starts_battle:
         raise BadField("Only the model “battle” gives two choices.", "n")
