@@ -8,8 +8,9 @@ from battles.prompting.auto_options import DIALS, MAX_FIRST_TOKEN_MS, MAX_WORKFL
 from battles.prompting.messages import conversation_length
 from common.payload_types import JsonObject
 from common.text.numbers import parse_whole_number
+from gateway.limits import MAX_CHARACTERS, max_prompt_characters
 from gateway.parsing.fields import BadField, Fields
-from gateway.parsing.json_body import decode_body, strings_in
+from gateway.parsing.json_body import strings_in
 from gateway.parsing.messages import Conversation, parse_messages
 from gateway.parsing.tools import parse_response_format, parse_tool_choice, parse_tools
 
@@ -72,11 +73,11 @@ class ChatBody:
         return self.conversation.last_role == "tool"
 
 
-def parse_chat(body: bytes, *, max_prompt: int, max_characters: int) -> ChatBody:
-    """Raises BadField."""
-    fields = decode_body(body)
+def parse_chat(decoded: JsonObject) -> ChatBody:
+    """decoded: by decode_body, which limits its depth. Raises BadField."""
+    fields = Fields(decoded)
     model = fields.text("model", max_length=120, required=True)
-    conversation = parse_messages(fields, max_prompt=max_prompt, max_characters=max_characters)
+    conversation = parse_messages(fields, max_prompt=max_prompt_characters(), max_characters=MAX_CHARACTERS)
     parameters = _parameters(fields)
     max_tokens = fields.integer("max_tokens", at_least=1, at_most=MAX_TOKENS)
     newer_name = fields.integer("max_completion_tokens", at_least=1, at_most=MAX_TOKENS)

@@ -1,14 +1,14 @@
 import msgspec
 
-from common.payload_types import Json
-from gateway.parsing.fields import BadField, Fields
+from common.payload_types import Json, JsonObject
+from gateway.parsing.fields import BadField
 
 # Messages, parts, tools and their schemas are not deeper; recursive functions read them.
 MAX_DEPTH = 64
 _ESCAPED_NUL = b"\\u0000"
 
 
-def decode_body(body: bytes) -> Fields:
+def decode_body(body: bytes) -> JsonObject:
     """Raises BadField, also for NUL characters and deep nesting."""
     try:
         value: Json = msgspec.json.decode(body)
@@ -16,10 +16,12 @@ def decode_body(body: bytes) -> Fields:
         raise BadField(f"The body is not valid JSON: {error}.", code="invalid_json") from None
     except RecursionError:
         raise BadField("The body is nested too deeply.", code="too_deep") from None
+    if not isinstance(value, dict):
+        raise BadField("The body must be an object.")
     _check_depth(value)
     if _ESCAPED_NUL in body and _has_nul(value):
         raise BadField("The body contains NUL characters.", code="invalid_characters")
-    return Fields(value)
+    return value
 
 
 def _check_depth(value: Json) -> None:

@@ -187,7 +187,7 @@ def test_images_count_in_the_context(send: Callable[..., httpx2.Response], model
 
 def test_route_and_gateway_count_the_same_characters():
     messages = [*picture(PNG), {"role": "assistant", "content": None, "tool_calls": [CALL]}, RESULT]
-    chat = parse_chat(json.dumps({"model": "auto", "messages": messages}).encode(), max_prompt=99, max_characters=999)
+    chat = parse_chat({"model": "auto", "messages": messages})
     assert chat.characters == read_messages(messages).characters > 15_000
 
 
