@@ -27,7 +27,9 @@ class MethodNotAllowed(ArenaError):
 
 
 class UnknownAddress(NotFound):
-    message = _("This address does not exist. There are /v1/models and /v1/chat/completions.")
+    message = _(
+        "This address does not exist. There are /v1/models, /v1/chat/completions, /v1/responses and /v1/messages."
+    )
 
 
 class TooManyAtOnce(TooManyRequests):

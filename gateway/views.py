@@ -5,6 +5,7 @@ from typing import Concatenate, ParamSpec
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
+from common.api.program_errors import program_error
 from common.errors import ArenaError, TooLarge
 from gateway import idempotency
 from gateway.answers.battles import is_battle, open_battle
@@ -12,7 +13,9 @@ from gateway.answers.opening import open_answer
 from gateway.authentication import Caller, authenticate
 from gateway.candidates import choosable_models
 from gateway.doors.chat_completions import ChatCompletions
+from gateway.doors.messages.door import Messages, estimate_tokens
 from gateway.doors.port import Door
+from gateway.doors.responses.door import Responses
 from gateway.errors import BadFieldError, MethodNotAllowed, UnknownAddress, UnknownModel
 from gateway.limits import MAX_BODY_BYTES
 from gateway.parsing.fields import BadField
@@ -21,7 +24,7 @@ from gateway.slots import take_slot
 
 MAX_SESSION_CHARACTERS = 200
 
-CHAT = ChatCompletions()
+CHAT, MESSAGES = ChatCompletions(), Messages()
 
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, Caller, P], HttpResponseBase]
@@ -72,7 +75,7 @@ def answer_view(door: Door) -> Callable[[HttpRequest], HttpResponseBase]:
     @gateway_view("POST", door)
     def answer(request: HttpRequest, caller: Caller) -> HttpResponseBase:
         body = _read_body(request)
-        chat = door.parse(body)
+        chat = door.parse(body, caller)
         starts_battle = is_battle(chat, caller)
         if chat.n == 2 and not starts_battle:
             raise BadField("Only the model “battle” gives two choices.", "n")
@@ -94,6 +97,14 @@ def answer_view(door: Door) -> Callable[[HttpRequest], HttpResponseBase]:
 
 
 chat_completions = answer_view(CHAT)
+responses = answer_view(Responses())
+messages = answer_view(MESSAGES)
+
+
+@gateway_view("POST", MESSAGES)
+def count_tokens(request: HttpRequest, caller: Caller) -> HttpResponse:
+    caller.actor.count("read", fail_open=True)
+    return JsonResponse({"input_tokens": estimate_tokens(_read_body(request)), "is_estimate": True})
 
 
 def refusal_response(refusal: ArenaError, door: Door) -> JsonResponse:
@@ -102,7 +113,8 @@ def refusal_response(refusal: ArenaError, door: Door) -> JsonResponse:
 
 @csrf_exempt
 def unknown_address(request: HttpRequest, rest: str) -> HttpResponse:
-    return refusal_response(UnknownAddress(), CHAT)
+    refusal = UnknownAddress()
+    return JsonResponse(program_error(request.path, refusal), status=refusal.http_status)
 
 
 def _read_body(request: HttpRequest) -> bytes:

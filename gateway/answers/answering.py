@@ -209,7 +209,7 @@ class Answer(CompletionResponse):
 
     def _last_events(self, upstream: Upstream, writer: AnswerWriter) -> bytes:
         if upstream.failed:
-            return self._door.error_event(self._failure(upstream))
+            return writer.error(self._failure(upstream))
         if self._request.chat.includes_usage:
             set_token_counts(upstream.prepared, upstream.result)
         return writer.end(self._whole(upstream))

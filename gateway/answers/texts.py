@@ -13,7 +13,9 @@ def kept_texts(chat: ChatBody, whole: WholeAnswer) -> JsonObject:
         answer["reasoning_content"] = storable(whole.reasoning)
     if whole.tool_calls:
         answer["tool_calls"] = whole.tool_calls
-    return {"messages": [_without_pictures(message) for message in chat.conversation.messages], "answer": answer}
+    messages = [_without_pictures(message) for message in chat.conversation.messages]
+    marked = {"has_instructions": True} if chat.has_instructions else {}
+    return {"messages": messages, "answer": answer, **marked}
 
 
 def _without_pictures(message: JsonObject) -> JsonObject:

@@ -5,6 +5,7 @@ import msgspec
 from common.api.openai_errors import openai_error
 from common.errors import ArenaError
 from common.payload_types import JsonObject
+from gateway.authentication import Caller
 from gateway.doors.port import Head, Piece, WholeAnswer
 from gateway.parsing.chat import ChatBody, parse_chat
 from gateway.parsing.json_body import decode_body
@@ -18,7 +19,7 @@ _encode = msgspec.json.encode
 class ChatCompletions:
     comment = b": still here\n\n"
 
-    def parse(self, body: bytes) -> ChatBody:
+    def parse(self, body: bytes, caller: Caller) -> ChatBody:
         return parse_chat(decode_body(body))
 
     def writer(self, head: Head, chat: ChatBody) -> "ChunkWriter":
@@ -28,7 +29,11 @@ class ChatCompletions:
         return {**openai_error(error)}
 
     def error_event(self, error: ArenaError) -> bytes:
-        return b"data: " + _encode(openai_error(error)) + b"\n\n"
+        return error_event(error)
+
+
+def error_event(error: ArenaError) -> bytes:
+    return b"data: " + _encode(openai_error(error)) + b"\n\n"
 
 
 class ChunkWriter:
@@ -50,6 +55,9 @@ class ChunkWriter:
 
     def end(self, answer: WholeAnswer) -> bytes:
         return self._delta({}, finish=answer.finish) + self._usage(answer.usage) + DONE
+
+    def error(self, refusal: ArenaError) -> bytes:
+        return error_event(refusal)
 
     def whole(self, answer: WholeAnswer) -> JsonObject:
         message: MessagePayload = {

@@ -7,6 +7,7 @@ import msgspec
 
 from common.errors import ArenaError
 from common.payload_types import JsonObject
+from gateway.authentication import Caller
 from gateway.parsing.chat import ChatBody
 from gateway.payload_types import ToolCallPayload, UsagePayload
 from models_registry.providers.base import ToolCallDelta
@@ -64,6 +65,10 @@ class AnswerWriter(Protocol):
         """Return the last events, with the finish reason and the usage."""
         ...
 
+    def error(self, refusal: ArenaError) -> bytes:
+        """Return the last event of a stream that failed after its beginning."""
+        ...
+
     def whole(self, answer: WholeAnswer) -> JsonObject: ...
 
     def battle_events(self, texts: list[str], usage: UsagePayload) -> bytes:
@@ -78,7 +83,7 @@ class Door(Protocol):
 
     comment: bytes
 
-    def parse(self, body: bytes) -> ChatBody:
+    def parse(self, body: bytes, caller: Caller) -> ChatBody:
         """Raises BadField."""
         ...
 
@@ -87,5 +92,5 @@ class Door(Protocol):
     def refusal(self, error: ArenaError) -> JsonObject: ...
 
     def error_event(self, error: ArenaError) -> bytes:
-        """Return the last event of a stream that failed after its headers."""
+        """Return the last event of a stream that failed before its writer's beginning."""
         ...

@@ -1,7 +1,7 @@
 """The body of a chat completion request."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 
 from battles.prompting.auto_options import DIALS, MAX_FIRST_TOKEN_MS, MAX_WORKFLOW_CHARACTERS, RoutingContext
@@ -38,6 +38,9 @@ class ChatBody:
     workflow: str
     session_id: str
     dropped: tuple[str, ...]
+    # Of other languages: whether the first message is no part of the conversation, and facts for the answer's writer.
+    has_instructions: bool = False
+    for_door: JsonObject = field(default_factory=dict)
 
     @property
     def characters(self) -> int:
