@@ -77,9 +77,18 @@ def choosable_models() -> list[LanguageModel]:
     return drawable_cache.cached_roster().choosable
 
 
+def find_model(name: str) -> LanguageModel | None:
+    """Return the model with this slug, or else the only one that has this name at its provider."""
+    models = choosable_models()
+    found = [model for model in models if model.slug == name] or [
+        model for model in models if model.upstream_name == name
+    ]
+    return found[0] if len(found) == 1 else None
+
+
 def named_model(chat: ChatBody) -> LanguageModel:
     """Raises UnknownModel, InvalidInput and ContextTooLong."""
-    model = next((model for model in choosable_models() if model.slug == chat.model), None)
+    model = find_model(chat.model)
     if model is None:
         raise UnknownModel(chat.model)
     if chat.has_tools and LanguageModel.Ability.TOOLS not in model.abilities:

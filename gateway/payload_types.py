@@ -1,5 +1,6 @@
-"""Objects of OpenAI's API that leave the server."""
+"""Objects of OpenAI's and Anthropic's APIs that leave the server."""
 
+from datetime import datetime
 from typing import Literal, NotRequired, TypedDict
 
 from common.payload_types import JsonObject
@@ -59,3 +60,17 @@ class ModelPayload(TypedDict):
 class ModelListPayload(TypedDict):
     object: Literal["list"]
     data: list[ModelPayload]
+
+
+class AnthropicModelPayload(TypedDict):
+    type: Literal["model"]
+    id: str
+    display_name: str
+    created_at: datetime
+
+
+class AnthropicModelListPayload(TypedDict):
+    data: list[AnthropicModelPayload]
+    has_more: Literal[False]
+    first_id: str
+    last_id: str

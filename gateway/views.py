@@ -11,7 +11,7 @@ from gateway import idempotency
 from gateway.answers.battles import is_battle, open_battle
 from gateway.answers.opening import open_answer
 from gateway.authentication import Caller, authenticate
-from gateway.candidates import choosable_models
+from gateway.candidates import choosable_models, find_model
 from gateway.doors.chat_completions import ChatCompletions
 from gateway.doors.messages.door import Messages, estimate_tokens
 from gateway.doors.port import Door
@@ -19,10 +19,20 @@ from gateway.doors.responses.door import Responses
 from gateway.errors import BadFieldError, MethodNotAllowed, UnknownAddress, UnknownModel
 from gateway.limits import MAX_BODY_BYTES
 from gateway.parsing.fields import BadField
-from gateway.payloads import model_list_payload, model_payload
+from gateway.payloads import (
+    VIRTUAL_MODELS,
+    anthropic_list_payload,
+    anthropic_payload,
+    anthropic_virtual_payload,
+    model_list_payload,
+    model_payload,
+    virtual_payload,
+)
 from gateway.slots import take_slot
 
 MAX_SESSION_CHARACTERS = 200
+# Sent by Anthropic's clients.
+ANTHROPICS_HEADER = "Anthropic-Version"
 
 CHAT, MESSAGES = ChatCompletions(), Messages()
 
@@ -31,23 +41,27 @@ View = Callable[Concatenate[HttpRequest, Caller, P], HttpResponseBase]
 
 
 def gateway_view(
-    method: str, door: Door = CHAT
+    method: str, door: Door | None = None
 ) -> Callable[[View[P]], Callable[Concatenate[HttpRequest, P], HttpResponseBase]]:
-    """Authenticate by token only, hence without CSRF checks, and answer refusals in the door's language."""
+    """Authenticate by token only, hence without CSRF checks, and answer refusals in the door's language.
+
+    door: None for what clients of both OpenAI's and Anthropic's API read.
+    """
 
     def decorate(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
         @csrf_exempt
         @wraps(view)
         def wrapped(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+            spoken = door or (MESSAGES if ANTHROPICS_HEADER in request.headers else CHAT)
             try:
                 caller = authenticate(request)
                 if request.method != method and (method, request.method) != ("GET", "HEAD"):
                     raise MethodNotAllowed
                 return view(request, caller, *args, **kwargs)
             except BadField as refusal:
-                return refusal_response(BadFieldError.of(refusal), door)
+                return refusal_response(BadFieldError.of(refusal), spoken)
             except ArenaError as refusal:
-                return refusal_response(refusal, door)
+                return refusal_response(refusal, spoken)
 
         return wrapped
 
@@ -57,16 +71,21 @@ def gateway_view(
 @gateway_view("GET")
 def models(request: HttpRequest, caller: Caller) -> HttpResponse:
     caller.actor.count("read", fail_open=True)
-    return JsonResponse(model_list_payload(choosable_models()))
+    listed = choosable_models()
+    is_anthropics = ANTHROPICS_HEADER in request.headers
+    return JsonResponse(anthropic_list_payload(listed) if is_anthropics else model_list_payload(listed))
 
 
 @gateway_view("GET")
 def model(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
     caller.actor.count("read", fail_open=True)
-    payload = model_payload(name, choosable_models())
-    if payload is None:
+    is_anthropics = ANTHROPICS_HEADER in request.headers
+    if name in VIRTUAL_MODELS:
+        return JsonResponse(anthropic_virtual_payload(name) if is_anthropics else virtual_payload(name))
+    found = find_model(name)
+    if found is None:
         raise UnknownModel(name)
-    return JsonResponse(payload)
+    return JsonResponse(anthropic_payload(found) if is_anthropics else model_payload(found))
 
 
 def answer_view(door: Door) -> Callable[[HttpRequest], HttpResponseBase]:

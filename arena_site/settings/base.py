@@ -239,7 +239,8 @@ CORS_ALLOWED_ORIGINS = env.list("ARENA_CORS_ORIGINS", default=[])
 CORS_URLS_REGEX = r"^/(api|stream|v1)/.*$"
 CORS_ALLOW_HEADERS = [
     "accept", "authorization", "content-type", "idempotency-key", "last-event-id", "x-arena-session",
-    # Sent by OpenAI's client in browsers.
+    # Sent by Anthropic's client, and by both it and OpenAI's, in browsers.
+    "anthropic-beta", "anthropic-dangerous-direct-browser-access", "anthropic-version", "x-api-key",
     "x-stainless-arch", "x-stainless-lang", "x-stainless-os", "x-stainless-package-version", "x-stainless-retry-count",
     "x-stainless-runtime", "x-stainless-runtime-version", "x-stainless-timeout",
 ]  # fmt: skip

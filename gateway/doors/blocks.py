@@ -11,6 +11,7 @@ from models_registry.providers.base import ToolCallDelta
 # Of a block: its kind, and the number of its tool call.
 Key = tuple[str, int]
 REASONING, TEXT, CALL = "reasoning", "text", "call"
+_REASONING_KEY, _TEXT_KEY = (REASONING, 0), (TEXT, 0)
 
 
 @dataclass
@@ -51,9 +52,10 @@ class BlockWriter:
     def __init__(self) -> None:
         self._open: dict[Key, Block] = {}
         self._blocks = 0
+        self._late_state: JsonObject = {}
 
     def deltas(self, pieces: list[Piece]) -> bytes:
-        return b"".join([self._add(key, "".join(texts), call) for key, texts, call in _runs(pieces)])
+        return b"".join([self._add(run) for run in _runs(pieces)])
 
     def _opened(self, block: Block) -> bytes:
         raise NotImplementedError
@@ -65,70 +67,90 @@ class BlockWriter:
         raise NotImplementedError
 
     def _close_all(self) -> bytes:
-        return b"".join(map(self._close, list(self._open)))
+        """Close all blocks, and give out the state that came after its block."""
+        events = b"".join(map(self._close, list(self._open)))
+        return events + (self._add_silent(self._late_state) if self._late_state else b"")
 
     def _add_whole(self, answer: WholeAnswer) -> bytes:
         return self.deltas(answer.pieces) + self._close_all()
 
     def _add_text(self, text: str) -> bytes:
         """Return the events of a text of its own, also of an empty one."""
-        events, block = self._open_block((TEXT, 0), None)
+        events, block = self._open_block(_TEXT_KEY)
         if text:
             block.texts.append(text)
             events += self._added(block, text)
-        return events + self._close((TEXT, 0))
+        return events + self._close(_TEXT_KEY)
 
-    def _add(self, key: Key, text: str, call: ToolCallDelta | None) -> bytes:
-        events = b""
-        block = self._open.get(key)
+    def _add(self, run: "_Run") -> bytes:
+        events, text = b"", "".join(run.texts)
+        block = self._open.get(run.key)
         if block is None:
-            events, block = self._open_block(key, call)
+            events, block = self._open_block(run.key, run)
+        elif run.state:
+            self._late_state.setdefault("tool_calls", {}).setdefault(block.call_id, {}).update(run.state)
         if text:
             block.texts.append(text)
             events += self._added(block, text)
         return events
 
-    def _open_block(self, key: Key, call: ToolCallDelta | None, state: JsonObject | None = None) -> tuple[bytes, Block]:
+    def _open_block(self, key: Key, run: "_Run | None" = None, state: JsonObject | None = None) -> tuple[bytes, Block]:
         """Close the blocks before it that are whole, and give out the state of a call before the call."""
         events = b""
-        if call is not None and call.state:
-            events = self._add_state({"tool_calls": {call.id: call.state}})
-        for other in [other for other, block in self._open.items() if block.is_whole]:
+        block = Block(key[0], 0, state=state or {})
+        if run is not None and run.call is not None:
+            block.call_id, block.name = run.call.id, run.call.name
+            if run.state:
+                events = self._add_state({"tool_calls": {block.call_id: run.state}})
+        for other in [other for other, opened in self._open.items() if opened.is_whole]:
             events += self._close(other)
-        block = Block(key[0], self._blocks, state=state or {})
-        if call is not None:
-            block.call_id, block.name = call.id, call.name
+        block.index = self._blocks
         self._blocks += 1
         self._open[key] = block
         return events + self._opened(block), block
 
     def _add_state(self, state: JsonObject) -> bytes:
         """Add state to the open reasoning, or to a silent block of its own."""
-        if (reasoning := self._open.get((REASONING, 0))) is not None:
+        if (reasoning := self._open.get(_REASONING_KEY)) is not None:
             reasoning.state |= state
             return b""
-        events, _block = self._open_block((REASONING, 0), None, state)
-        return events + self._close((REASONING, 0))
+        return self._add_silent(state)
+
+    def _add_silent(self, state: JsonObject) -> bytes:
+        events, _block = self._open_block(_REASONING_KEY, state=state)
+        return events + self._close(_REASONING_KEY)
 
     def _close(self, key: Key) -> bytes:
         return self._closed(self._open.pop(key))
 
 
-def _runs(pieces: list[Piece]) -> list[tuple[Key, list[str], ToolCallDelta | None]]:
-    """Return the parts of blocks in order; neighbours of one block become one."""
-    runs: list[tuple[Key, list[str], ToolCallDelta | None]] = []
+@dataclass
+class _Run:
+    """Parts of one block that are sent together. call, state: of a tool call."""
 
-    def add(key: Key, text: str, call: ToolCallDelta | None = None) -> None:
-        if runs and runs[-1][0] == key:
-            runs[-1][1].append(text)
-        else:
-            runs.append((key, [text], call))
+    key: Key
+    texts: list[str] = field(default_factory=list)
+    call: ToolCallDelta | None = None
+    state: JsonObject = field(default_factory=dict)
+
+
+def _runs(pieces: list[Piece]) -> list[_Run]:
+    """Return the parts of blocks in order; neighbours of one block become one."""
+    runs: list[_Run] = []
+
+    def run_of(key: Key) -> _Run:
+        if not runs or runs[-1].key != key:
+            runs.append(_Run(key))
+        return runs[-1]
 
     for piece in pieces:
         for part in piece.tool_calls:
-            add((CALL, part.index), part.arguments, part)
+            run = run_of((CALL, part.index))
+            run.texts.append(part.arguments)
+            run.call = run.call or part
+            run.state |= part.state
         if piece.reasoning:
-            add((REASONING, 0), piece.reasoning)
+            run_of(_REASONING_KEY).texts.append(piece.reasoning)
         if piece.text:
-            add((TEXT, 0), piece.text)
+            run_of(_TEXT_KEY).texts.append(piece.text)
     return runs
