@@ -37,6 +37,8 @@ class ChatBody:
     workflow: str
     session_id: str
     dropped: tuple[str, ...]
+    # Answers name one call in `function_call`, as before tools.
+    wants_functions: bool = False
 
     @property
     def characters(self) -> int:
