@@ -26,6 +26,7 @@ from gateway.authentication import Caller
 from gateway.candidates import Candidates
 from gateway.doors.port import Door
 from gateway.idempotency import Claim
+from gateway.message_state import Seal
 from gateway.models import Exchange
 from gateway.parsing.chat import ChatBody
 from models_registry import drawable_cache, spending
@@ -130,7 +131,7 @@ def _plan(request: Request, model: LanguageModel) -> PlannedCall:
     lease_s = model.provider.deadlines["total"] + LEASE_MARGIN_S
     return PlannedCall(
         model,
-        messages_for(chat, model),
+        Seal(model).opened(messages_for(chat, model)),
         purpose=Call.Purpose.GATEWAY,
         max_tokens=min(chat.max_tokens or model.max_tokens, model.max_tokens),
         lease=timedelta(seconds=lease_s),

@@ -3,8 +3,6 @@
 from datetime import datetime
 from typing import Literal, NotRequired, TypedDict
 
-from common.payload_types import JsonObject
-
 
 class FunctionPayload(TypedDict, total=False):
     name: str
@@ -12,9 +10,8 @@ class FunctionPayload(TypedDict, total=False):
 
 
 class ToolCallPayload(TypedDict, total=False):
-    """index: in chunks only. extra_content: of the provider, such as a signature."""
+    """index: in chunks only. Other fields are sealed state of the provider, such as signatures."""
 
-    extra_content: JsonObject
     index: int
     id: str
     type: Literal["function"]
@@ -34,6 +31,7 @@ class MessagePayload(TypedDict):
     refusal: None
     reasoning_content: NotRequired[str]
     tool_calls: NotRequired[list[ToolCallPayload]]
+    function_call: NotRequired[FunctionPayload]
 
 
 class ChoicePayload(TypedDict):
@@ -48,6 +46,7 @@ class DeltaPayload(TypedDict, total=False):
     content: str
     reasoning_content: str
     tool_calls: list[ToolCallPayload]
+    function_call: FunctionPayload
 
 
 class ModelPayload(TypedDict):

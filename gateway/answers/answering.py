@@ -20,7 +20,7 @@ from gateway.answers.texts import kept_texts
 from gateway.answers.upstream import Upstream
 from gateway.answers.whole import whole_answer
 from gateway.calls import NoSlot, Request
-from gateway.doors.port import AnswerWriter, Head, WholeAnswer
+from gateway.doors.port import AnswerWriter, Head
 from gateway.errors import ModelBusy
 from gateway.slots import RequestSlot
 from gateway.threads import in_thread, in_thread_with_retry
@@ -70,7 +70,7 @@ class Answer(CompletionResponse):
             self._set_stream(self._chunks(upstream))
         else:
             set_token_counts(upstream.prepared, upstream.result)
-            self._request.completion = self._writer(upstream).whole(self._whole(upstream))
+            self._request.completion = self._writer(upstream).whole(whole_answer(upstream))
             await self._settle(upstream.prepared, upstream.result)
             self._set_body(self._request.completion)
 
@@ -131,13 +131,13 @@ class Answer(CompletionResponse):
     async def _settle(self, prepared: PreparedCall, result: CallResult) -> None:
         if prepared.row.pk not in self._settled:
             self._settled.add(prepared.row.pk)
-            self._keep_texts(result)
+            self._keep_texts()
             settling = asyncio.ensure_future(in_thread_with_retry(calls.settle, self._request, prepared, result))
             self._settling.append(settling)
             await asyncio.shield(settling)
             if self._cache_key and not self._request.fallbacks and result.error is None and not result.stopped:
-                tool_calls = self._upstream.tool_calls if self._upstream is not None else []
-                answer = CachedAnswer(prepared.row.model.slug, whole_answer(prepared.row, result, tool_calls))
+                assert self._upstream is not None
+                answer = CachedAnswer(prepared.row.model.slug, whole_answer(self._upstream))
                 await in_thread(cache.store, self._cache_key, self._request.caller, answer)
 
     async def _release_claim(self) -> None:
@@ -145,10 +145,9 @@ class Answer(CompletionResponse):
         if claim is not None and not claim.is_over:
             await in_thread(claim.release)
 
-    def _keep_texts(self, result: CallResult) -> None:
+    def _keep_texts(self) -> None:
         if self._request.caller.token.keeps_texts and self._upstream is not None:
-            answer = whole_answer(self._upstream.prepared.row, result, self._upstream.tool_calls)
-            self._request.texts = kept_texts(self._request.chat, answer)
+            self._request.texts = kept_texts(self._request.chat, whole_answer(self._upstream))
 
     async def _stop_settle_and_free(self) -> None:
         try:
@@ -186,9 +185,6 @@ class Answer(CompletionResponse):
         head = Head(self._request.exchange.public_id, self._created, upstream.prepared.row.model.slug)
         return self._door.writer(head, self._request.chat)
 
-    def _whole(self, upstream: Upstream) -> WholeAnswer:
-        return whole_answer(upstream.prepared.row, upstream.result, upstream.tool_calls)
-
     async def _chunks(self, upstream: Upstream) -> AsyncIterator[bytes]:
         writer = self._writer(upstream)
         begun = writer.begin()
@@ -212,7 +208,7 @@ class Answer(CompletionResponse):
             return writer.error(self._failure(upstream))
         if self._request.chat.includes_usage:
             set_token_counts(upstream.prepared, upstream.result)
-        return writer.end(self._whole(upstream))
+        return writer.end(whole_answer(upstream))
 
 
 class _KeepAlive:

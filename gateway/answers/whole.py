@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from battles.models import Call
 from battles.worker.calls import CallResult
+from gateway.answers.upstream import Upstream
 from gateway.doors.port import WholeAnswer
 from gateway.payload_types import ToolCallPayload, UsagePayload
 from models_registry.providers.base import ToolCallDelta
@@ -11,11 +12,13 @@ from models_registry.providers.base import ToolCallDelta
 FINISH_REASONS = ("stop", "length", "tool_calls", "content_filter")
 
 
-def whole_answer(call: Call, result: CallResult, tool_calls: Sequence[ToolCallDelta]) -> WholeAnswer:
-    """call: with its tokens."""
+def whole_answer(upstream: Upstream) -> WholeAnswer:
+    """The call's row has its tokens."""
+    result, tool_calls = upstream.result, upstream.tool_calls
     return WholeAnswer(
         text="".join(result.texts), reasoning="".join(result.reasonings), tool_calls=joined_tool_calls(tool_calls),
-        finish=_finish_reason(result, has_tool_calls=bool(tool_calls)), usage=_usage(call),
+        finish=_finish_reason(result, has_tool_calls=bool(tool_calls)), usage=_usage(upstream.prepared.row),
+        state=upstream.state,
     )  # fmt: skip
 
 
@@ -45,6 +48,5 @@ def joined_tool_calls(deltas: Sequence[ToolCallDelta]) -> list[ToolCallPayload]:
         call["id"] = delta.id or call["id"]
         call["function"]["name"] = delta.name or call["function"]["name"]
         call["function"]["arguments"] += delta.arguments
-        if "extra_content" in delta.state:
-            call["extra_content"] = delta.state["extra_content"]
+        call.update(delta.state)  # type: ignore[typeddict-item]  # fields of servers
     return [calls[index] for index in sorted(calls)]

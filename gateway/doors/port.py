@@ -12,23 +12,28 @@ from gateway.parsing.chat import ChatBody
 from gateway.payload_types import ToolCallPayload, UsagePayload
 from models_registry.providers.base import ToolCallDelta
 
+# Of a tool call; the others are its state.
+CALL_FIELDS = frozenset({"index", "id", "type", "function"})
+
 
 class Piece(NamedTuple):
-    """Part of an answer: text, reasoning, or parts of tool calls."""
+    """Part of an answer: text, reasoning, parts of tool calls, or at its end the sealed state of the message."""
 
     text: str = ""
     reasoning: str = ""
     tool_calls: list[ToolCallDelta] = []
+    state: JsonObject = {}
 
 
 class WholeAnswer(msgspec.Struct):
-    """Everything of an answer. finish: stop, length, tool_calls or content_filter."""
+    """Everything of an answer. finish: stop, length, tool_calls or content_filter. state: sealed, of the message."""
 
     text: str
     reasoning: str
     tool_calls: list[ToolCallPayload]
     finish: str
     usage: UsagePayload
+    state: JsonObject = {}
 
     @property
     def pieces(self) -> list[Piece]:
@@ -36,11 +41,11 @@ class WholeAnswer(msgspec.Struct):
         calls = [
             ToolCallDelta(
                 index, call["id"], call["function"]["name"], call["function"]["arguments"],
-                {name: value for name, value in call.items() if name == "extra_content"},
+                {name: value for name, value in call.items() if name not in CALL_FIELDS},
             )
             for index, call in enumerate(self.tool_calls)
         ]  # fmt: skip
-        return [Piece(reasoning=self.reasoning), Piece(self.text), Piece(tool_calls=calls)]
+        return [Piece(reasoning=self.reasoning), Piece(self.text), Piece(tool_calls=calls), Piece(state=self.state)]
 
 
 @dataclass(frozen=True)

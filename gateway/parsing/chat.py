@@ -41,6 +41,8 @@ class ChatBody:
     # Of other languages: whether the first message is no part of the conversation, and facts for the answer's writer.
     has_instructions: bool = False
     for_door: JsonObject = field(default_factory=dict)
+    # Answers name one call in `function_call`, as before tools.
+    wants_functions: bool = False
 
     @property
     def characters(self) -> int:
