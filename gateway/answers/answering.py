@@ -33,6 +33,7 @@ from gateway.answers.texts import kept_texts
 from gateway.answers.upstream import Piece, Upstream
 from gateway.calls import NoSlot, Request
 from gateway.errors import ModelBusy
+from gateway.outgoing import dropped_for
 from gateway.payload_types import ChoicePayload, CompletionPayload, DeltaPayload
 from gateway.slots import RequestSlot
 from gateway.threads import in_thread, in_thread_with_retry
@@ -91,8 +92,7 @@ class Answer(CompletionResponse):
         left_out = {repairs.parameter_of(name) for name in upstream.result.completion.repaired}
         chat, model = self._request.chat, upstream.prepared.row.model
         if names := sorted(left_out & chat.parameters.keys()):
-            unsent = model.provider.dialect.unsent(model.upstream_name, chat.parameters)
-            set_dropped(self, [*chat.dropped, *unsent, *names])
+            set_dropped(self, [*dropped_for(chat, model), *names])
 
     async def end(self) -> None:
         """Stop what still runs, and settle it. Shielded: a server that ends cancels this task."""

@@ -56,7 +56,9 @@ def is_battle(chat: ChatBody, caller: Caller) -> bool:
     if chat.n == 1:
         raise BadField("The model “battle” gives two choices.", "n")
     if not chat.is_single_prompt:
-        raise BadField("The model “battle” takes one message of the user, a text, without tools.", "messages")
+        raise BadField(
+            "The model “battle” takes one text of the user, without tools, formats and logprobs.", "messages"
+        )
     return True
 
 
@@ -69,7 +71,7 @@ def open_battle(caller: Caller, chat: ChatBody, slot: RequestSlot, claim: Claim 
         if claim is not None:
             claim.store_battle(exchange)
     response = BattleAnswer(caller, chat, exchange, slot, claim)
-    set_dropped(response, [*chat.dropped, *chat.parameters])
+    set_dropped(response, [*chat.dropped, *chat.parameters, *chat.others])
     return response
 
 

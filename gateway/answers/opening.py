@@ -12,6 +12,7 @@ from gateway.calls import Request
 from gateway.candidates import find_candidates
 from gateway.idempotency import Claim
 from gateway.models import Exchange
+from gateway.outgoing import dropped_for
 from gateway.parsing.chat import ChatBody
 from gateway.sessions import session_digest
 from gateway.slots import RequestSlot, take_slot
@@ -44,5 +45,5 @@ def _open_in_slot(request: Request, slot: RequestSlot) -> HttpResponseBase:
             request.claim.release()
         return cache.cached_response(chat, request.exchange, cached)
     response = Answer(request, calls.open_first(request), slot, cache_key=cache_key)
-    set_dropped(response, [*chat.dropped, *model.provider.dialect.unsent(model.upstream_name, chat.parameters)])
+    set_dropped(response, dropped_for(chat, model))
     return response

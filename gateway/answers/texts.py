@@ -2,6 +2,7 @@ from common.payload_types import JsonObject
 from common.text.storable import storable
 from gateway.parsing.chat import ChatBody
 from gateway.payload_types import ToolCallPayload
+from models_registry.providers.contents import without_media
 
 # A picture is stored as the beginning of its data URL.
 _KEPT_URL_CHARACTERS = 40
@@ -13,15 +14,5 @@ def kept_texts(chat: ChatBody, *, text: str, reasoning: str, tool_calls: list[To
         answer["reasoning_content"] = storable(reasoning)
     if tool_calls:
         answer["tool_calls"] = tool_calls
-    return {"messages": [_without_pictures(message) for message in chat.conversation.messages], "answer": answer}
-
-
-def _without_pictures(message: JsonObject) -> JsonObject:
-    content = message["content"]
-    return {**message, "content": [_part(part) for part in content]} if isinstance(content, list) else message
-
-
-def _part(part: JsonObject) -> JsonObject:
-    if part["type"] != "image_url":
-        return part
-    return {"type": "image_url", "image_url": {"url": part["image_url"]["url"][:_KEPT_URL_CHARACTERS] + "…"}}
+    messages = [without_media(message, kept=_KEPT_URL_CHARACTERS) for message in chat.conversation.messages]
+    return {"messages": messages, "answer": answer}
