@@ -55,7 +55,10 @@ class BlockWriter:
         self._late_state: JsonObject = {}
 
     def deltas(self, pieces: list[Piece]) -> bytes:
-        return b"".join([self._add(run) for run in _runs(pieces)])
+        events = b"".join([self._add(run) for run in _runs(pieces)])
+        for piece in pieces:
+            self._late_state |= piece.state
+        return events
 
     def _opened(self, block: Block) -> bytes:
         raise NotImplementedError
