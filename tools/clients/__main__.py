@@ -22,8 +22,8 @@ MODELS = """
 - {{id: echo, name: Echo, model: honest, base_url: "{0}", needs_key: false, status: active}}
 - {{id: echo-too, name: Echo too, model: honest, base_url: "{0}", needs_key: false, status: active}}
 - {{id: thinker, name: Thinker, model: thinks-first, base_url: "{0}", needs_key: false, status: active}}
-- {{id: caller, name: Caller, model: calls-tools, base_url: "{0}", needs_key: false, status: active, abilities: [tools]}}
-- {{id: coder, name: Coder, model: {1}, base_url: "{0}", needs_key: false, status: active, abilities: [tools]}}
+- {{id: caller, name: Calls, model: calls-tools, base_url: "{0}", needs_key: false, status: active, abilities: [tools]}}
+- {{id: coder, name: Code, model: {1}, base_url: "{0}", needs_key: false, status: active, abilities: [tools]}}
 """
 MAKE_USER = "from accounts.models import User; User.objects.create_user('clients@example.org')"
 CODEX_CONFIG = """

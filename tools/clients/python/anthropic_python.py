@@ -20,9 +20,9 @@ again = client.messages.create(model="caller", max_tokens=99, messages=asked, to
 assert again.content[0].text == "sunny "
 assert client.messages.count_tokens(model="echo", messages=ASKED).input_tokens > 0
 assert "echo" in [model.id for model in client.models.list()]
+refused = None
 try:
     client.messages.create(model="nothing", max_tokens=99, messages=ASKED)
 except anthropic.NotFoundError as refusal:
-    assert refusal.body["error"]["type"] == "not_found_error"
-else:
-    raise AssertionError
+    refused = refusal.body["error"]["type"]
+assert refused == "not_found_error"

@@ -1,5 +1,3 @@
-import os
-
 from openai import OpenAI
 from pydantic import BaseModel
 
@@ -37,4 +35,4 @@ again = client.responses.create(
     model="caller", input=[*ASKED, *called.output, *results], tools=[{"type": "function", **WEATHER}]
 )
 assert again.output_text == "sunny "
-assert os.environ["OPENAI_BASE_URL"] and "echo" in [model.id for model in client.models.list()]
+assert "echo" in [model.id for model in client.models.list()]
