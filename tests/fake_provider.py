@@ -78,6 +78,17 @@ def _format_and_size(data_url: str) -> str:
         return f"{picture.format} {picture.width}x{picture.height}"
 
 
+def _everything(model: str) -> dict[str, Any]:
+    """Return a delta with the model's name in every field that servers have beside the text."""
+    told = f"{model} {CANARY}"
+    detail = {"type": "reasoning.text", "text": told, "signature": told, "format": told, "id": told}
+    return {
+        "role": "assistant", "name": told, "reasoning_content": told, "reasoning": told, "reasoning_details": [detail],
+        "thinking_blocks": [{"type": "thinking", "thinking": told, "signature": told}], "extra_content": {told: told},
+        "annotations": [{"title": told}], "audio": {"id": told}, told: told,
+    }  # fmt: skip
+
+
 class FakeProvider:
     """Runs in a thread of its own; `calls` counts requests by model, `requests` and `headers` keep
     what they sent."""
@@ -288,6 +299,8 @@ class FakeProvider:
         stops_after = int(model.rsplit("-", 1)[1]) if model.startswith(("cut-", "hang-")) else None
         if model == "patient":
             await self._goes_on.wait()
+        if model.startswith("telltale"):
+            await response.write(self._chunk(model, _everything(model), usage={"prompt_tokens": 7, model: CANARY}))
         if model == "thinks-first":
             await response.write(self._chunk(model, {"reasoning": "let me see "}))
         if model == "comments":
