@@ -28,6 +28,7 @@ from gateway.doors.port import Door
 from gateway.idempotency import Claim
 from gateway.message_state import Seal
 from gateway.models import Exchange
+from gateway.outgoing import fee_of, parameters_for
 from gateway.parsing.chat import ChatBody
 from models_registry import drawable_cache, spending
 from models_registry.health import outcomes
@@ -135,7 +136,9 @@ def _plan(request: Request, model: LanguageModel) -> PlannedCall:
         purpose=Call.Purpose.GATEWAY,
         max_tokens=min(chat.max_tokens or model.max_tokens, model.max_tokens),
         lease=timedelta(seconds=lease_s),
-        overrides=chat.parameters,
+        overrides=parameters_for(chat, model, token=request.caller.token.pk),
+        fee=fee_of(chat, model),
+        writes_cache=chat.writes_cache,
         person=request.caller.actor.key,
         conversation=f"gateway:{request.exchange.session_digest or request.exchange.public_id}",
     )

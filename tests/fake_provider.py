@@ -65,22 +65,27 @@ JUDGED: dict[str, tuple[int, str]] = {
     "forbidden": (403, "not for you"),
 }
 PACKET_BYTES = 200
+UPLOADED = ("data:image/png;base64,", "data:image/jpeg;base64,")
+SMALLEST_PICTURE = 60  # characters; tests send shorter data that is none
 SERVES = {"object": "list", "data": [{"id": "honest", "object": "model"}]}
 
 
 def _format_and_size(data_url: str) -> str:
-    head, _, encoded = data_url.partition(",")
-    assert head in ("data:image/png;base64", "data:image/jpeg;base64")
+    _, _, encoded = data_url.partition(",")
+    if len(encoded) < SMALLEST_PICTURE:
+        return "picture"
     with Image.open(io.BytesIO(base64.b64decode(encoded, validate=True))) as picture:
         return f"{picture.format} {picture.width}x{picture.height}"
 
 
 class FakeProvider:
-    """Runs in a thread of its own; `calls` counts requests by model, `requests` keeps their bodies."""
+    """Runs in a thread of its own; `calls` counts requests by model, `requests` and `headers` keep
+    what they sent."""
 
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
         self.requests: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
         self.moderated: list[dict[str, Any]] = []
         self.serves: Any = SERVES
         self.words_sent = 0
@@ -116,6 +121,7 @@ class FakeProvider:
         self.words_sent = 0
         self.calls.clear()
         self.requests.clear()
+        self.headers.clear()
         self.moderated.clear()
         self.list_requests.clear()
         self.serves = SERVES
@@ -213,6 +219,7 @@ class FakeProvider:
         model = body["model"]
         self.calls[model] += 1
         self.requests.append(body)
+        self.headers.append(dict(request.headers))
         if model.startswith("status-"):
             headers = {"Retry-After": "0.05", "X-Upstream": CANARY}
             return web.json_response({"error": {"message": f"no {CANARY}"}}, status=int(model[7:10]), headers=headers)
@@ -245,7 +252,7 @@ class FakeProvider:
         return await self._stream(request, body, model)
 
     def _judge(self, model: str, body: dict[str, Any]) -> tuple[int, str] | None:
-        prompt = self._prompt_text(body["messages"][-1]["content"])
+        prompt = self._prompt_text(body["messages"][-1].get("content"))
         if model == "hypocrite":
             return None if prompt == "Reply with OK." else JUDGED["bad"]
         return JUDGED.get(prompt.split(" ")[0])
@@ -357,18 +364,19 @@ class FakeProvider:
             return []
         if model == "long":
             return [f"word{n} " for n in range(800)]
-        prompt = self._prompt_text(body["messages"][-1]["content"])
+        prompt = self._prompt_text(body["messages"][-1].get("content"))
         if model == "judges" and prompt.startswith("empty"):
             return []
         return [word + " " for word in prompt.split(" ")]
 
-    def _prompt_text(self, content: str | list[dict[str, Any]]) -> str:
-        """Return the prompt, followed by the format and size of each picture."""
-        if isinstance(content, str):
-            return content
-        texts = [part["text"] for part in content if part["type"] == "text"]
-        pictures = [part["image_url"]["url"] for part in content if part["type"] == "image_url"]
-        return " ".join([*texts, *map(_format_and_size, pictures)])
+    def _prompt_text(self, content: Any) -> str:
+        """Return the prompt, followed by the format and size of each picture that a browser uploaded."""
+        if not isinstance(content, list):
+            return str(content or "")
+        parts = [part for part in content if isinstance(part, dict)]
+        texts = [str(part["text"]) for part in parts if part.get("type") == "text"]
+        pictures = [part["image_url"]["url"] for part in parts if part.get("type") == "image_url"]
+        return " ".join([*texts, *(_format_and_size(url) for url in pictures if url.startswith(UPLOADED))])
 
     def _chunk(self, model: str, delta: dict[str, Any], finish: str | None = None, **more: Any) -> bytes:
         chunk = {

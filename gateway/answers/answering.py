@@ -22,6 +22,7 @@ from gateway.answers.whole import whole_answer
 from gateway.calls import NoSlot, Request
 from gateway.doors.port import AnswerWriter, Head
 from gateway.errors import ModelBusy
+from gateway.outgoing import dropped_for
 from gateway.slots import RequestSlot
 from gateway.threads import in_thread, in_thread_with_retry
 from models_registry.providers import repairs
@@ -79,8 +80,7 @@ class Answer(CompletionResponse):
         left_out = {repairs.parameter_of(name) for name in upstream.result.completion.repaired}
         chat, model = self._request.chat, upstream.prepared.row.model
         if names := sorted(left_out & chat.parameters.keys()):
-            unsent = model.provider.dialect.unsent(model.upstream_name, chat.parameters)
-            set_dropped(self, [*chat.dropped, *unsent, *names])
+            set_dropped(self, [*dropped_for(chat, model), *names])
 
     async def end(self) -> None:
         """Stop what still runs, and settle it. Shielded: a server that ends cancels this task."""

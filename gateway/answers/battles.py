@@ -48,7 +48,9 @@ def is_battle(chat: ChatBody, caller: Caller) -> bool:
     if chat.n == 1:
         raise BadField("The model “battle” gives two choices.", "n")
     if not chat.is_single_prompt:
-        raise BadField("The model “battle” takes one message of the user, a text, without tools.", "messages")
+        raise BadField(
+            "The model “battle” takes one text of the user, without tools, formats and logprobs.", "messages"
+        )
     return True
 
 
@@ -61,7 +63,7 @@ def open_battle(caller: Caller, chat: ChatBody, door: Door, slot: RequestSlot, c
         if claim is not None:
             claim.store_battle(exchange)
     response = BattleAnswer(caller, chat, exchange, door, slot, claim)
-    set_dropped(response, [*chat.dropped, *chat.parameters])
+    set_dropped(response, [*chat.dropped, *chat.parameters, *chat.others])
     return response
 
 

@@ -13,6 +13,7 @@ from gateway.candidates import find_candidates
 from gateway.doors.port import Door
 from gateway.idempotency import Claim
 from gateway.models import Exchange
+from gateway.outgoing import dropped_for
 from gateway.parsing.chat import ChatBody
 from gateway.sessions import session_digest
 from gateway.slots import RequestSlot, take_slot
@@ -45,5 +46,5 @@ def _open_in_slot(request: Request, slot: RequestSlot) -> HttpResponseBase:
             request.claim.release()
         return cache.cached_response(request, cached)
     response = Answer(request, calls.open_first(request), slot, cache_key=cache_key)
-    set_dropped(response, [*chat.dropped, *model.provider.dialect.unsent(model.upstream_name, chat.parameters)])
+    set_dropped(response, dropped_for(chat, model))
     return response

@@ -4,6 +4,7 @@ from common.payload_types import JsonObject
 from common.text.storable import storable
 from gateway.doors.port import CALL_FIELDS, WholeAnswer
 from gateway.parsing.chat import ChatBody
+from models_registry.providers.contents import without_media
 
 # A picture is stored as the beginning of its data URL.
 _KEPT_URL_CHARACTERS = 40
@@ -30,11 +31,5 @@ def _stored(message: JsonObject) -> JsonObject:
     message = _without_state(message, _MESSAGE_FIELDS)
     if isinstance(message.get("tool_calls"), list):
         message["tool_calls"] = [_without_state(call, CALL_FIELDS) for call in message["tool_calls"]]
-    content = message.get("content")
-    return {**message, "content": [_part(part) for part in content]} if isinstance(content, list) else message
-
-
-def _part(part: JsonObject) -> JsonObject:
-    if part["type"] != "image_url":
-        return part
-    return {"type": "image_url", "image_url": {"url": part["image_url"]["url"][:_KEPT_URL_CHARACTERS] + "…"}}
+    stored: JsonObject = without_media(message, kept=_KEPT_URL_CHARACTERS)  # type: ignore[assignment]
+    return stored

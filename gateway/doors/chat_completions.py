@@ -8,8 +8,8 @@ from common.api.openai_errors import openai_error
 from common.errors import ArenaError
 from common.payload_types import JsonObject
 from gateway.doors.port import Head, Piece, WholeAnswer
-from gateway.limits import MAX_CHARACTERS, max_prompt_characters
 from gateway.parsing.chat import ChatBody, parse_chat
+from gateway.parsing.json_body import decode_body
 from gateway.payload_types import (
     ChoicePayload,
     DeltaPayload,
@@ -28,7 +28,7 @@ class ChatCompletions:
     comment = b": still here\n\n"
 
     def parse(self, body: bytes) -> ChatBody:
-        return parse_chat(body, max_prompt=max_prompt_characters(), max_characters=MAX_CHARACTERS)
+        return parse_chat(decode_body(body))
 
     def writer(self, head: Head, chat: ChatBody) -> "ChunkWriter":
         return ChunkWriter(head, includes_usage=chat.includes_usage, wants_functions=chat.wants_functions)

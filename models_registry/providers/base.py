@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol, TypeAlias, TypedDict, Unpack
 
-import msgspec
-
 from common.payload_types import JsonObject
+from models_registry.providers.contents import count_images as count_images
+from models_registry.providers.contents import message_text as message_text
 from models_registry.providers.kinds import ReasoningBack
 from models_registry.providers.oddities import Oddity
 
@@ -50,18 +50,6 @@ _EXPENSIVE_IMAGES = re.compile(r"(?:.*/)?gpt-4o-mini")
 def max_tokens_per_image(upstream_name: str) -> int:
     """Return the maximum that a model bills for an image, MAX_TOKENS_PER_IMAGE in its context at most."""
     return 10 * MAX_TOKENS_PER_IMAGE if _EXPENSIVE_IMAGES.match(upstream_name) else MAX_TOKENS_PER_IMAGE
-
-
-def message_text(message: Message) -> str:
-    """Return the text of the content, and tool calls as JSON."""
-    content = message["content"] or ""
-    text = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
-    return text + msgspec.json.encode(message["tool_calls"]).decode() if "tool_calls" in message else text
-
-
-def count_images(message: Message) -> int:
-    content = message["content"] or ""
-    return 0 if isinstance(content, str) else sum(part["type"] == "image_url" for part in content)
 
 
 class FailureCode(StrEnum):

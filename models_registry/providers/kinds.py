@@ -33,7 +33,9 @@ CAPS = frozenset({"max_tokens", "max_completion_tokens"})
 SAMPLING = frozenset({"temperature", "top_p", "presence_penalty", "frequency_penalty"})
 # Sent for callers of the gateway only.
 TOOLING = frozenset({"tools", "tool_choice", "response_format"})
-OPENAI_PARAMETERS = SAMPLING | TOOLING | {"seed", "stop", "reasoning_effort"}
+OPENAI_PARAMETERS = SAMPLING | TOOLING | {"seed", "stop", "reasoning_effort", "parallel_tool_calls"}
+# Servers of the operator or of one machine: an address in a request would be fetched inside of their network.
+LOCAL_KINDS = frozenset({ProviderKind.OLLAMA, ProviderKind.VLLM, ProviderKind.LLAMACPP, ProviderKind.LM_STUDIO})
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,10 @@ class Dialect:
     renames: Mapping[str, str] = field(default_factory=dict)
     # Some refuse this option, but report the usage anyway.
     requests_usage: bool = True
+    # Names under which it takes an opaque name of the caller.
+    identities: frozenset[str] = frozenset()
+    # Whether it can store answers, which a call of the gateway forbids.
+    can_store: bool = False
     # The field of earlier reasoning; "": it is refused, or of no use.
     reasoning: str = "reasoning_content"
 
@@ -104,7 +110,11 @@ DIALECTS: dict[ProviderKind, Dialect] = {
     # Reasoning models accept neither sampling parameters nor stop sequences; their chat variants do.
     ProviderKind.OPENAI: Dialect(
         cap="max_completion_tokens",
-        accepts=OPENAI_PARAMETERS,
+        accepts=OPENAI_PARAMETERS
+        | {"logit_bias", "logprobs", "top_logprobs", "verbosity", "prediction", "modalities", "store"}
+        | {"user", "safety_identifier", "prompt_cache_key", "web_search_options"},
+        identities=frozenset({"user", "safety_identifier", "prompt_cache_key"}),
+        can_store=True,
         exceptions=(re.compile(r"o\d|gpt-[5-9](?!.*chat)"), SAMPLING | {"stop"}),
         reasoning="",
     ),
@@ -112,7 +122,7 @@ DIALECTS: dict[ProviderKind, Dialect] = {
     # refuse temperature and top_p together.
     ProviderKind.ANTHROPIC: Dialect(
         cap="max_tokens",
-        accepts=frozenset({"temperature", "top_p", "stop", "tools", "tool_choice"}),
+        accepts=frozenset({"temperature", "top_p", "stop", "tools", "tool_choice", "parallel_tool_calls", "thinking"}),
         exceptions=(re.compile(r"claude-[a-z]+-(?:4-[7-9](?!\d)|[5-9])"), SAMPLING),
         temperature_or_top_p=True,
         reasoning="",
@@ -125,19 +135,35 @@ DIALECTS: dict[ProviderKind, Dialect] = {
     ),
     # Unknown parameters, also `include_usage`, are refused with HTTP 422, “Extra inputs are not permitted”.
     ProviderKind.MISTRAL: Dialect(
-        cap="max_tokens", accepts=OPENAI_PARAMETERS, renames={"seed": "random_seed"}, requests_usage=False, reasoning=""
+        cap="max_tokens",
+        accepts=OPENAI_PARAMETERS | {"random_seed", "prediction", "prompt_mode", "safe_prompt"},
+        renames={"seed": "random_seed"},
+        requests_usage=False,
+        reasoning="",
     ),
     # Other parameters are refused as “property … is unsupported”.
-    ProviderKind.GROQ: Dialect(cap="max_completion_tokens", accepts=OPENAI_PARAMETERS, reasoning="reasoning"),
+    ProviderKind.GROQ: Dialect(
+        cap="max_completion_tokens",
+        accepts=OPENAI_PARAMETERS | {"reasoning_format", "include_reasoning", "disable_tool_validation", "user"},
+        identities=frozenset({"user"}),
+        reasoning="reasoning",
+    ),
     ProviderKind.OPENROUTER: Dialect(
-        cap="max_tokens", accepts=None, renames={"repeat_penalty": "repetition_penalty"}, reasoning="reasoning"
+        cap="max_tokens",
+        accepts=None,
+        renames={"repeat_penalty": "repetition_penalty"},
+        identities=frozenset({"user"}),
+        reasoning="reasoning",
     ),
     # Its compatible endpoint ignores other parameters and the newer name of the cap, which would leave answers endless.
-    ProviderKind.OLLAMA: Dialect(cap="max_tokens", accepts=OPENAI_PARAMETERS - {"tool_choice"}, reasoning="reasoning"),
+    ProviderKind.OLLAMA: Dialect(
+        cap="max_tokens", accepts=(OPENAI_PARAMETERS - {"tool_choice"}) | {"reasoning", "think"}, reasoning="reasoning"
+    ),
     ProviderKind.VLLM: Dialect(cap="max_tokens", accepts=None, renames={"repeat_penalty": "repetition_penalty"}),
     ProviderKind.LLAMACPP: Dialect(cap="max_tokens", accepts=None),
     ProviderKind.LM_STUDIO: Dialect(
-        cap="max_tokens", accepts=SAMPLING | TOOLING | {"top_k", "repeat_penalty", "seed", "stop"}
+        cap="max_tokens",
+        accepts=SAMPLING | TOOLING | {"top_k", "repeat_penalty", "seed", "stop", "logit_bias", "reasoning_effort"},
     ),
     ProviderKind.OTHER: Dialect(cap=None, accepts=None),
 }
