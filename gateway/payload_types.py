@@ -2,8 +2,6 @@
 
 from typing import Literal, NotRequired, TypedDict
 
-from common.payload_types import JsonObject
-
 
 class FunctionPayload(TypedDict, total=False):
     name: str
@@ -11,9 +9,8 @@ class FunctionPayload(TypedDict, total=False):
 
 
 class ToolCallPayload(TypedDict, total=False):
-    """index: in chunks only. extra_content: of the provider, such as a signature."""
+    """index: in chunks only. Other fields are sealed state of the provider, such as signatures."""
 
-    extra_content: JsonObject
     index: int
     id: str
     type: Literal["function"]
@@ -33,6 +30,7 @@ class MessagePayload(TypedDict):
     refusal: None
     reasoning_content: NotRequired[str]
     tool_calls: NotRequired[list[ToolCallPayload]]
+    function_call: NotRequired[FunctionPayload]
 
 
 class ChoicePayload(TypedDict):
@@ -42,20 +40,12 @@ class ChoicePayload(TypedDict):
     finish_reason: str
 
 
-class CompletionPayload(TypedDict):
-    id: str
-    object: Literal["chat.completion"]
-    created: int
-    model: str
-    choices: list[ChoicePayload]
-    usage: UsagePayload
-
-
 class DeltaPayload(TypedDict, total=False):
     role: Literal["assistant"]
     content: str
     reasoning_content: str
     tool_calls: list[ToolCallPayload]
+    function_call: FunctionPayload
 
 
 class ModelPayload(TypedDict):

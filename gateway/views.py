@@ -5,29 +5,32 @@ from typing import Concatenate, ParamSpec
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from common.api.openai_errors import openai_error_response
 from common.errors import ArenaError, TooLarge
 from gateway import idempotency
 from gateway.answers.battles import is_battle, open_battle
 from gateway.answers.opening import open_answer
 from gateway.authentication import Caller, authenticate
 from gateway.candidates import choosable_models
+from gateway.doors.chat_completions import ChatCompletions
+from gateway.doors.port import Door
 from gateway.errors import BadFieldError, MethodNotAllowed, UnknownAddress, UnknownModel
 from gateway.limits import MAX_BODY_BYTES
-from gateway.parsing.chat import parse_chat
 from gateway.parsing.fields import BadField
-from gateway.parsing.json_body import decode_body
 from gateway.payloads import model_list_payload, model_payload
 from gateway.slots import take_slot
 
 MAX_SESSION_CHARACTERS = 200
 
+CHAT = ChatCompletions()
+
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, Caller, P], HttpResponseBase]
 
 
-def gateway_view(method: str) -> Callable[[View[P]], Callable[Concatenate[HttpRequest, P], HttpResponseBase]]:
-    """Authenticate by token only, hence without CSRF checks, and answer refusals in OpenAI's shape."""
+def gateway_view(
+    method: str, door: Door = CHAT
+) -> Callable[[View[P]], Callable[Concatenate[HttpRequest, P], HttpResponseBase]]:
+    """Authenticate by token only, hence without CSRF checks, and answer refusals in the door's language."""
 
     def decorate(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
         @csrf_exempt
@@ -39,9 +42,9 @@ def gateway_view(method: str) -> Callable[[View[P]], Callable[Concatenate[HttpRe
                     raise MethodNotAllowed
                 return view(request, caller, *args, **kwargs)
             except BadField as refusal:
-                return openai_error_response(BadFieldError.of(refusal))
+                return refusal_response(BadFieldError.of(refusal), door)
             except ArenaError as refusal:
-                return openai_error_response(refusal)
+                return refusal_response(refusal, door)
 
         return wrapped
 
@@ -63,31 +66,43 @@ def model(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
     return JsonResponse(payload)
 
 
-@gateway_view("POST")
-def chat_completions(request: HttpRequest, caller: Caller) -> HttpResponseBase:
-    body = _read_body(request)
-    chat = parse_chat(decode_body(body))
-    starts_battle = is_battle(chat, caller)
-    if chat.n == 2 and not starts_battle:
-        raise BadField("Only the model “battle” gives two choices.", "n")
-    session = _session_header(request)
-    claim = None if chat.is_stream else idempotency.claim(request, caller, body)
-    if claim is not None and claim.answer is not None:
-        return HttpResponse(claim.answer, content_type="application/json")
-    try:
-        if starts_battle:
-            with take_slot(caller.actor.key) as slot:
-                return open_battle(caller, chat, slot, claim)
-        return open_answer(caller, chat, session=session, claim=claim)
-    except Exception:
-        if claim is not None:
-            claim.release()
-        raise
+def answer_view(door: Door) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Return the view that answers conversations in a door's language."""
+
+    @gateway_view("POST", door)
+    def answer(request: HttpRequest, caller: Caller) -> HttpResponseBase:
+        body = _read_body(request)
+        chat = door.parse(body)
+        starts_battle = is_battle(chat, caller)
+        if chat.n == 2 and not starts_battle:
+            raise BadField("Only the model “battle” gives two choices.", "n")
+        session = _session_header(request)
+        claim = None if chat.is_stream else idempotency.claim(request, caller, body)
+        if claim is not None and claim.answer is not None:
+            return HttpResponse(claim.answer, content_type="application/json")
+        try:
+            if starts_battle:
+                with take_slot(caller.actor.key) as slot:
+                    return open_battle(caller, chat, door, slot, claim)
+            return open_answer(caller, chat, door, session=session, claim=claim)
+        except Exception:
+            if claim is not None:
+                claim.release()
+            raise
+
+    return answer
+
+
+chat_completions = answer_view(CHAT)
+
+
+def refusal_response(refusal: ArenaError, door: Door) -> JsonResponse:
+    return JsonResponse(door.refusal(refusal), status=refusal.http_status, headers=refusal.headers)
 
 
 @csrf_exempt
 def unknown_address(request: HttpRequest, rest: str) -> HttpResponse:
-    return openai_error_response(UnknownAddress())
+    return refusal_response(UnknownAddress(), CHAT)
 
 
 def _read_body(request: HttpRequest) -> bytes:

@@ -23,6 +23,7 @@ growing           as honest, with the usage so far in every chunk
 judges            as honest, but fails prompts that begin with a word of JUDGED
 hypocrite         answers the neutral question of a breaker, and rejects every other prompt
 length-alone      ends by the cap without a text
+stateful          every name in tests/stateful.py calls a tool, and wants the call's state back with its result
 picky-<part>      refuses requests with this part, see tests/picky.py
 every name in tests/provider_streams.py and tests/models_registry/providers/oddities.py
 
@@ -49,7 +50,8 @@ from PIL import Image
 
 from tests.models_registry.providers.oddities import ODDITIES, Odd
 from tests.picky import PICKY, refusal_of
-from tests.provider_streams import STREAMS, Step
+from tests.provider_streams import DONE, STREAMS, Step, event, write
+from tests.stateful import STATEFUL, refusal_of_second_turn
 
 # Appears wherever an upstream may reveal itself.
 CANARY = "canary-upstream-7f3a"
@@ -243,6 +245,8 @@ class FakeProvider:
             return web.json_response({"error": {"message": "quota"}})
         if model == "redirect":
             raise web.HTTPTemporaryRedirect("/v1/elsewhere")
+        if model in STATEFUL:
+            return await self._call_with_state(request, body, model)
         if model == "calls-tools" and body["messages"][-1]["role"] != "tool":
             return await self._call_tools(request, body)
         return await self._stream(request, body, model)
@@ -332,6 +336,14 @@ class FakeProvider:
         await response.write(self._chunk("calls-tools", {}, "tool_calls"))
         await response.write(self._chunk("calls-tools", {}, None, usage=usage) + b"data: [DONE]\n\n")
         return response
+
+    async def _call_with_state(self, request: web.Request, body: dict[str, Any], model: str) -> web.StreamResponse:
+        if body["messages"][-1]["role"] != "tool":
+            deltas = [event(delta) for delta in STATEFUL[model][0]]
+            return await self._perform(request, [write(*deltas, event({}, "tool_calls"), DONE)])
+        if refused := refusal_of_second_turn(model, body):
+            return web.json_response(refused[1], status=refused[0])
+        return await self._stream(request, body, model)
 
     async def _reveal_key(self, request: web.Request, model: str) -> web.StreamResponse:
         key = request.headers["Authorization"].removeprefix("Bearer ")

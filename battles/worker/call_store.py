@@ -157,6 +157,7 @@ def _build_request(plan: PlannedCall) -> tuple[ChatRequest, FailureCode | None]:
         finish_reason_required=provider.finish_reason_required, callers=callers,
         kept=repairs.kept_parameters(plan.model) if is_contest else frozenset(),
         context_tokens=plan.model.context_length or 0,
+        reasoning_back=provider.dialect.reasoning_back(plan.model.upstream_name),
     )  # fmt: skip
     if plan.is_repaired:
         known = repairs.repairs_of(plan.model, is_battle=is_contest, callers=callers)

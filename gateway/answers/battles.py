@@ -12,25 +12,17 @@ from battles.prompting.auto_options import AutoOptions
 from battles.prompting.lineup import BattleRequest
 from battles.prompting.messages import CHARACTERS_PER_TOKEN
 from common.errors import NotAllowed
-from gateway.answers.completions import (
-    COMMENT,
-    DONE,
-    KEEP_ALIVE_S,
-    ChunkWriter,
-    choice_payload,
-    completion_payload,
-    error_event,
-)
 from gateway.answers.failures import RETRY_AFTER_S
-from gateway.answers.responses import CompletionResponse, set_dropped
+from gateway.answers.responses import KEEP_ALIVE_S, CompletionResponse, set_dropped
 from gateway.authentication import Caller
 from gateway.candidates import AUTO_MODELS, dial_of
+from gateway.doors.port import AnswerWriter, Door, Head
 from gateway.errors import ModelsFailed
 from gateway.idempotency import Claim
 from gateway.models import Exchange
 from gateway.parsing.chat import ChatBody
 from gateway.parsing.fields import BadField
-from gateway.payload_types import DeltaPayload, UsagePayload
+from gateway.payload_types import UsagePayload
 from gateway.slots import RequestSlot
 from gateway.threads import in_thread, in_thread_with_retry
 
@@ -62,7 +54,7 @@ def is_battle(chat: ChatBody, caller: Caller) -> bool:
     return True
 
 
-def open_battle(caller: Caller, chat: ChatBody, slot: RequestSlot, claim: Claim | None) -> "BattleAnswer":
+def open_battle(caller: Caller, chat: ChatBody, door: Door, slot: RequestSlot, claim: Claim | None) -> "BattleAnswer":
     """Start a battle, or what auto mode decides, unless the claim has one. Raises as battles.actions.start_session."""
     exchange = claim.exchange if claim is not None else None
     if exchange is None:
@@ -70,7 +62,7 @@ def open_battle(caller: Caller, chat: ChatBody, slot: RequestSlot, claim: Claim 
         exchange = _start(caller, chat)
         if claim is not None:
             claim.store_battle(exchange)
-    response = BattleAnswer(caller, chat, exchange, slot, claim)
+    response = BattleAnswer(caller, chat, exchange, door, slot, claim)
     set_dropped(response, [*chat.dropped, *chat.parameters, *chat.others])
     return response
 
@@ -91,9 +83,15 @@ class BattleAnswer(CompletionResponse):
     """Unlabelled choices, all at once when both are complete: neither their pace nor their order tells models apart."""
 
     def __init__(
-        self, caller: Caller, chat: ChatBody, exchange: Exchange, slot: RequestSlot, claim: Claim | None
+        self,
+        caller: Caller,
+        chat: ChatBody,
+        exchange: Exchange,
+        door: Door,
+        slot: RequestSlot,
+        claim: Claim | None,
     ) -> None:
-        super().__init__(slot, caller)
+        super().__init__(slot, caller, door)
         assert exchange.battle is not None
         self.headers["X-Arena-Battle"] = exchange.battle.public_id
         self._chat, self._battle, self._exchange, self._claim = chat, exchange.battle, exchange, claim
@@ -108,37 +106,25 @@ class BattleAnswer(CompletionResponse):
                 await in_thread(self._claim.forget)
             self._refuse(ModelsFailed(retry_after=RETRY_AFTER_S))
             return
-        choices = [
-            choice_payload(index, text=text, reasoning="", tool_calls=[], finish="stop")
-            for index, text in enumerate(texts)
-        ]
-        self._set_body(
-            completion_payload(
-                self._exchange.public_id, created=self._created, model=BATTLE, choices=choices, usage=self._usage(texts)
-            )
-        )
+        self._set_body(self._writer().battle(texts, self._usage(texts)))
+
+    def _writer(self) -> AnswerWriter:
+        return self._door.writer(Head(self._exchange.public_id, self._created, BATTLE), self._chat)
 
     async def _chunks(self) -> AsyncIterator[bytes]:
-        writer = ChunkWriter(
-            self._exchange.public_id, created=self._created, model=BATTLE, includes_usage=self._chat.includes_usage
-        )
         waiting = asyncio.ensure_future(self._wait())
         try:
             while not waiting.done():
                 await asyncio.wait([waiting], timeout=KEEP_ALIVE_S)
                 if not waiting.done():
-                    yield COMMENT
+                    yield self._door.comment
             texts = waiting.result()
         finally:
             waiting.cancel()
         if texts is None:
-            yield error_event(ModelsFailed(retry_after=RETRY_AFTER_S))
+            yield self._door.error_event(ModelsFailed(retry_after=RETRY_AFTER_S))
             return
-        chunks = b""
-        for index, text in enumerate(texts):
-            delta: DeltaPayload = {"role": "assistant", "content": text}
-            chunks += writer.delta(delta, index=index) + writer.delta({}, index=index, finish="stop")
-        yield chunks + (writer.usage(self._usage(texts)) if self._chat.includes_usage else b"") + DONE
+        yield self._writer().battle_events(texts, self._usage(texts))
 
     async def _wait(self) -> list[str] | None:
         """Return the answers from left to right once all are complete; None if one failed."""

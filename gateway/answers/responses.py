@@ -8,14 +8,14 @@ from django.http import HttpResponseBase
 
 from accounts.models import Scope
 from accounts.open_streams import StreamRight, until_lost, was_cancelled_by_loss, watched
-from common.api.openai_errors import openai_error
 from common.errors import ArenaError, NotSignedIn
 from common.late_response import LateResponse, once
-from gateway.answers.completions import error_event
 from gateway.authentication import Caller
+from gateway.doors.port import Door
 from gateway.slots import RequestSlot
 
 HEADERS = {"Cache-Control": "private, no-store, no-transform", "X-Accel-Buffering": "no"}
+KEEP_ALIVE_S = 15.0
 EVENT_STREAM = "text/event-stream; charset=utf-8"
 # Names of dropped fields come from the caller, and headers have a limit.
 MAX_DROPPED, MAX_DROPPED_CHARACTERS = 20, 60
@@ -27,9 +27,9 @@ class CompletionResponse(LateResponse):
     slot: freed at the end, or when a response that never begins is collected.
     """
 
-    def __init__(self, slot: RequestSlot, caller: Caller) -> None:
+    def __init__(self, slot: RequestSlot, caller: Caller, door: Door) -> None:
         super().__init__(iter(()), content_type="application/json", headers=HEADERS)
-        self._slot = slot
+        self._slot, self._door = slot, door
         self._right = StreamRight(person=caller.actor.key, token=caller.token.pk, scope=Scope.GATEWAY)
         self._created = int(time.time())
 
@@ -52,7 +52,7 @@ class CompletionResponse(LateResponse):
 
     def _set_stream(self, chunks: AsyncIterator[bytes]) -> None:
         self.headers["Content-Type"] = EVENT_STREAM
-        self.streaming_content = until_lost(chunks, self._right, last=error_event(NotSignedIn()))
+        self.streaming_content = until_lost(chunks, self._right, last=self._door.error_event(NotSignedIn()))
 
     def _set_body(self, payload: object) -> None:
         body = msgspec.json.encode(payload)
@@ -63,7 +63,7 @@ class CompletionResponse(LateResponse):
         self.status_code = refusal.http_status
         for name, value in refusal.headers.items():
             self.headers[name] = value
-        self._set_body(openai_error(refusal))
+        self._set_body(self._door.refusal(refusal))
 
 
 def set_dropped(response: HttpResponseBase, names: Iterable[str]) -> None:

@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias, TypedDict, Unpack
 from common.payload_types import JsonObject
 from models_registry.providers.contents import count_images as count_images
 from models_registry.providers.contents import message_text as message_text
+from models_registry.providers.kinds import ReasoningBack
 from models_registry.providers.oddities import Oddity
 
 logger = logging.getLogger(__name__)
@@ -22,7 +23,7 @@ Receive = Callable[[str, str], float]
 
 @dataclass(frozen=True)
 class ToolCallDelta:
-    """Part of a tool call. id, name and state come with its first part, arguments in pieces.
+    """Part of a tool call. id and name come with its first part, arguments and state in pieces.
 
     state: other fields of the call, such as signatures, that its provider wants back.
     """
@@ -127,6 +128,8 @@ class ChatRequest:
     kept: frozenset[str] = frozenset()
     callers: frozenset[str] = frozenset()
     context_tokens: int = 0  # 0: unknown
+    # How the reasoning in `messages` is sent; None: not at all.
+    reasoning_back: ReasoningBack | None = None
 
 
 # Conservative for every language: most have more characters per token.
@@ -159,6 +162,8 @@ class Completion:
     oddities: set[Oddity] = field(default_factory=set)
     # Names of models_registry.providers.repairs, also of a refused request.
     repaired: list[str] = field(default_factory=list)
+    # Of models_registry.providers.state, for the next request.
+    state: JsonObject = field(default_factory=dict)
 
 
 class StreamOptions(TypedDict, total=False):

@@ -28,6 +28,7 @@ from models_registry.providers.base import (
     is_over_context,
 )
 from models_registry.providers.reading.answer_reader import AnswerReader, scrub
+from models_registry.providers.reasoning_back import sent_messages
 
 logger = logging.getLogger(__name__)
 
@@ -113,7 +114,7 @@ class OpenAICompatible:
     async def _call(self, request: ChatRequest, answer: AnswerReader) -> None:
         # Not by the SDK's method, which took half of a call's CPU: docs/adr/0059.
         url, headers = self._endpoint(request.base_url, request.key or "none")
-        body = {"model": request.model, "stream": True, **request.parameters, "messages": request.messages}
+        body = {"model": request.model, "stream": True, **request.parameters, "messages": sent_messages(request)}
         timeout = httpx2.Timeout(None, connect=request.deadlines["connect"])
         response = await self._http.send(
             httpx2.Request(
