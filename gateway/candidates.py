@@ -97,7 +97,7 @@ def named_model(chat: ChatBody) -> LanguageModel:
         raise _no_addresses()
     tokens = chat.text_characters / MAX_CHARACTERS_PER_TOKEN
     if model.context_length and tokens > model.context_length:
-        raise ContextTooLong(fields={"messages": [str(ContextTooLong.message)]})
+        raise ContextTooLong(tokens=int(tokens), maximum=model.context_length)
     return model
 
 

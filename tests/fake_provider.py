@@ -24,6 +24,8 @@ judges            as honest, but fails prompts that begin with a word of JUDGED
 hypocrite         answers the neutral question of a breaker, and rejects every other prompt
 length-alone      ends by the cap without a text
 stateful          every name in tests/stateful.py calls a tool, and wants the call's state back with its result
+patient-<code>    this status, after the test calls `go_on`
+wordy-<code>      refuses with WORDS
 picky-<part>      refuses requests with this part, see tests/picky.py
 every name in tests/provider_streams.py and tests/models_registry/providers/oddities.py
 
@@ -65,6 +67,12 @@ JUDGED: dict[str, tuple[int, str]] = {
     "forbidden": (403, "not for you"),
 }
 PACKET_BYTES = 200
+# A refusal that is about the request, and names the arena's account and the server.
+WORDS = (
+    "tools.3.name: must match ^[a-z]+$ for organization org-AbCdEf123456, project proj_x1y2z3w4, user-77fgh12345 "
+    "at http://10.1.2.3:8000/v1 (https://canary.example.com/docs), node-7.internal:9000, admin@canary.example.com, "
+    "key sk-canary-0123456789abcdef."
+)
 UPLOADED = ("data:image/png;base64,", "data:image/jpeg;base64,")
 SMALLEST_PICTURE = 60  # characters; tests send shorter data that is none
 SERVES = {"object": "list", "data": [{"id": "honest", "object": "model"}]}
@@ -256,6 +264,13 @@ class FakeProvider:
             return web.json_response({"error": {"message": "quota"}})
         if model == "redirect":
             raise web.HTTPTemporaryRedirect("/v1/elsewhere")
+        if model.startswith("patient-"):
+            await self._goes_on.wait()
+            return web.json_response({"error": {"message": "no, after a while"}}, status=int(model[8:]))
+        if model.startswith("wordy-"):
+            key = request.headers["Authorization"].removeprefix("Bearer ")
+            words = {"message": f"{WORDS} The key was {key}."}
+            return web.json_response({"error": words}, status=int(model[6:]))
         if model in STATEFUL:
             return await self._call_with_state(request, body, model)
         if model == "calls-tools" and body["messages"][-1]["role"] != "tool":

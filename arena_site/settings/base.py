@@ -228,6 +228,8 @@ STORAGES = {
 SECRET_KEY = env.str("SECRET_KEY", default="")
 ARENA_ENCRYPTION_KEYS = env.list("ARENA_ENCRYPTION_KEYS", default=[])
 ALLOWED_HOSTS = env.list("ARENA_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+# Seconds after which a request to the gateway without a stream is sent blanks until its answer; 0: never.
+ARENA_GATEWAY_BLANKS_AFTER_S = env.int("ARENA_GATEWAY_BLANKS_AFTER_S", default=45)
 ARENA_PORT = env.int("ARENA_PORT", default=8000)
 ARENA_TRUSTED_PROXIES = env.list("ARENA_TRUSTED_PROXIES", default=[])
 

@@ -88,6 +88,7 @@ class CallResult:
     retry_after: float | None = None
     status: int = 0  # of HTTP
     parameter: str = ""  # the refused one
+    words: str = ""  # for callers of the gateway only
     stopped: bool = False
     # A call that was never sent costs nothing.
     was_sent: bool = True
@@ -97,7 +98,7 @@ class CallResult:
 
     def fail(self, error: ProviderError) -> None:
         self.error, self.upstream, self.retry_after = error.code, error.upstream, error.retry_after
-        self.status, self.parameter = error.status, error.parameter
+        self.status, self.parameter, self.words = error.status, error.parameter, error.words
 
     @property
     def has_text(self) -> bool:

@@ -15,7 +15,7 @@ from gateway import calls
 from gateway.answers import cache
 from gateway.answers.cache import CachedAnswer
 from gateway.answers.failures import RETRY_AFTER_S, failure_error
-from gateway.answers.responses import KEEP_ALIVE_S, CompletionResponse, set_dropped
+from gateway.answers.responses import KEEP_ALIVE_S, CompletionResponse, Content, set_dropped
 from gateway.answers.texts import kept_texts
 from gateway.answers.upstream import Upstream
 from gateway.answers.whole import whole_answer
@@ -40,7 +40,7 @@ class Answer(CompletionResponse):
         self, request: Request, prepared: PreparedCall | None, slot: RequestSlot, *, cache_key: str = ""
     ) -> None:
         """prepared: the first call; None if it has to wait for a slot. cache_key: of the chosen model's answer."""
-        super().__init__(slot, request.caller, request.door)
+        super().__init__(slot, request.caller, request.door, is_stream=request.chat.is_stream)
         self._request = request
         self._cache_key = cache_key
         self._language = get_language() or "en"
@@ -51,29 +51,32 @@ class Answer(CompletionResponse):
         self._settled: set[int] = set()
         self._settling: list[asyncio.Future[None]] = []
 
-    async def _prepare(self) -> None:
+    async def _answer(self) -> Content:
         logs.begin_request(self.headers["X-Request-ID"])
         activate(self._language)
         try:
-            upstream = await self._answer()
-        except ArenaError as refusal:
+            self._name_decision()
+            upstream = await self._answered()
+        except ArenaError:
             await self._release_claim()  # before the response, after which the client may repeat its request
-            self._refuse(refusal)
-            return
+            raise
         self.headers["X-Arena-Model"] = upstream.prepared.row.model.slug
         self._name_repaired(upstream)
         if self._request.fallbacks:
             self.headers["X-Arena-Fallback"] = "1"
+        self._name_decision()
+        if self._is_stream:
+            return self._chunks(upstream)
+        set_token_counts(upstream.prepared, upstream.result)
+        self._request.completion = self._writer(upstream).whole(whole_answer(upstream))
+        await self._settle(upstream.prepared, upstream.result)
+        return self._request.completion
+
+    def _name_decision(self) -> None:
+        """Without effect once the head is sent: before the answer, and after it for a fallback's."""
         if self._request.decision is not None:
             self.headers["X-Arena-Decision"] = self._request.decision.public_id
             self.headers["X-Arena-Reason"] = self._request.reason
-        if self._is_stream:
-            self._set_stream(self._chunks(upstream))
-        else:
-            set_token_counts(upstream.prepared, upstream.result)
-            self._request.completion = self._writer(upstream).whole(whole_answer(upstream))
-            await self._settle(upstream.prepared, upstream.result)
-            self._set_body(self._request.completion)
 
     def _name_repaired(self, upstream: Upstream) -> None:
         """Name parameters of the caller that the provider refused and that were left out."""
@@ -86,7 +89,7 @@ class Answer(CompletionResponse):
         """Stop what still runs, and settle it. Shielded: a server that ends cancels this task."""
         await asyncio.shield(asyncio.ensure_future(self._stop_settle_and_free()))
 
-    async def _answer(self) -> Upstream:
+    async def _answered(self) -> Upstream:
         """Return a call whose answer has begun, and without a stream is complete. Raises ArenaError."""
         upstream = await self._ask(self._prepared or await self._wait_for_slot())
         while upstream.failed and not (self._is_stream and upstream.result.first_token_ms is not None):
@@ -96,10 +99,6 @@ class Answer(CompletionResponse):
                 raise self._failure(upstream)
             upstream = await self._ask(prepared)
         return upstream
-
-    @property
-    def _is_stream(self) -> bool:
-        return self._request.chat.is_stream
 
     async def _ask(self, prepared: PreparedCall) -> Upstream:
         self._upstream = Upstream(prepared, has_stops="stop" in self._request.chat.parameters)
@@ -158,6 +157,7 @@ class Answer(CompletionResponse):
     async def _stop_and_settle(self) -> None:
         if self._keep_alive is not None:
             self._keep_alive.cancel()
+        await self._stop_answering()
         if self._upstream is not None:
             await self._upstream.stop()
         if self._opening is not None:
@@ -176,10 +176,7 @@ class Answer(CompletionResponse):
             logger.exception("call %s was not settled; the sweeper will", self._prepared.row.pk)
 
     def _failure(self, upstream: Upstream) -> ArenaError:
-        code = upstream.result.error
-        if code is None:
-            return ServiceAway()
-        return failure_error(code, upstream.result.retry_after, upstream.result.parameter)
+        return failure_error(upstream.prepared, upstream.result) if upstream.failed else ServiceAway()
 
     def _writer(self, upstream: Upstream) -> AnswerWriter:
         head = Head(self._request.exchange.public_id, self._created, upstream.prepared.row.model.slug)

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
 
 from django.utils.translation import gettext_lazy as _
 
@@ -12,11 +11,12 @@ from battles.prompting.auto_options import AutoOptions
 from battles.prompting.lineup import BattleRequest
 from battles.prompting.messages import CHARACTERS_PER_TOKEN
 from common.errors import NotAllowed
+from common.late_response import once
 from gateway.answers.failures import RETRY_AFTER_S
-from gateway.answers.responses import KEEP_ALIVE_S, CompletionResponse, set_dropped
+from gateway.answers.responses import CompletionResponse, Content, set_dropped
 from gateway.authentication import Caller
 from gateway.candidates import AUTO_MODELS, dial_of
-from gateway.doors.port import AnswerWriter, Door, Head
+from gateway.doors.port import Door, Head
 from gateway.errors import ModelsFailed
 from gateway.idempotency import Claim
 from gateway.models import Exchange
@@ -91,40 +91,24 @@ class BattleAnswer(CompletionResponse):
         slot: RequestSlot,
         claim: Claim | None,
     ) -> None:
-        super().__init__(slot, caller, door)
+        super().__init__(slot, caller, door, is_stream=chat.is_stream)
         assert exchange.battle is not None
         self.headers["X-Arena-Battle"] = exchange.battle.public_id
         self._chat, self._battle, self._exchange, self._claim = chat, exchange.battle, exchange, claim
 
-    async def _prepare(self) -> None:
-        if self._chat.is_stream:
-            self._set_stream(self._chunks())
-            return
+    async def _answer(self) -> Content:
         texts = await self._wait()
         if texts is None:
             if self._claim is not None:
                 await in_thread(self._claim.forget)
-            self._refuse(ModelsFailed(retry_after=RETRY_AFTER_S))
-            return
-        self._set_body(self._writer().battle(texts, self._usage(texts)))
+            raise ModelsFailed(retry_after=RETRY_AFTER_S)
+        writer = self._door.writer(Head(self._exchange.public_id, self._created, BATTLE), self._chat)
+        usage = self._usage(texts)
+        return once(writer.battle_events(texts, usage)) if self._is_stream else writer.battle(texts, usage)
 
-    def _writer(self) -> AnswerWriter:
-        return self._door.writer(Head(self._exchange.public_id, self._created, BATTLE), self._chat)
-
-    async def _chunks(self) -> AsyncIterator[bytes]:
-        waiting = asyncio.ensure_future(self._wait())
-        try:
-            while not waiting.done():
-                await asyncio.wait([waiting], timeout=KEEP_ALIVE_S)
-                if not waiting.done():
-                    yield self._door.comment
-            texts = waiting.result()
-        finally:
-            waiting.cancel()
-        if texts is None:
-            yield self._door.error_event(ModelsFailed(retry_after=RETRY_AFTER_S))
-            return
-        yield self._writer().battle_events(texts, self._usage(texts))
+    async def end(self) -> None:
+        await self._stop_answering()
+        await super().end()
 
     async def _wait(self) -> list[str] | None:
         """Return the answers from left to right once all are complete; None if one failed."""

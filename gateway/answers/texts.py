@@ -33,4 +33,5 @@ def _stored(message: JsonObject) -> JsonObject:
     message = _without_state(message, _MESSAGE_FIELDS)
     if isinstance(message.get("tool_calls"), list):
         message["tool_calls"] = [_without_state(call, CALL_FIELDS) for call in message["tool_calls"]]
-    return without_media(message, kept=_KEPT_URL_CHARACTERS)
+    stored: JsonObject = without_media(message, kept=_KEPT_URL_CHARACTERS)  # type: ignore[assignment]
+    return stored

@@ -17,6 +17,8 @@ from gateway.parsing.messages import Conversation, read_messages
 from gateway.parsing.tools import as_tools, read_tools
 from models_registry.providers import passing
 
+# A phrase of a moderation rule may be spread over so much.
+_SEAM_CHARACTERS, _SEAM_TEXTS = 500, 20
 _BATTLES_OWN = frozenset({"tools", "logprobs", "top_logprobs", "prediction"})
 
 
@@ -80,13 +82,11 @@ class ChatBody:
     def passages(self) -> list[list[str]]:
         """Return all texts that are sent, for moderation: in order, and the user's without answers between."""
         conversation = self.conversation
-        users = [conversation.prompts] if 1 < len(conversation.prompts) < len(conversation.texts) else []
         values = _values_in([*self.parameters.values(), *self.others.values(), *self.server_tools])
-        return [
-            passage
-            for passage in (conversation.texts, *users, [*conversation.words, *self._described], values)
-            if passage
-        ]
+        passages = [conversation.texts, [*conversation.words, *self._described], values]
+        if 1 < len(conversation.prompts) < len(conversation.texts):
+            passages += _seams(conversation.prompts)
+        return [passage for passage in passages if passage]
 
     @property
     def is_single_prompt(self) -> bool:
@@ -216,6 +216,17 @@ def _values_in(value: Json) -> list[str]:
         return [value]
     children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [text for child in children for text in _values_in(child)]
+
+
+def _seams(texts: list[str]) -> list[list[str]]:
+    """Return the ends and beginnings that meet if the texts are read one after another."""
+    seams = []
+    before: list[str] = []
+    for text in texts:
+        if before:
+            seams.append([*before, text[:_SEAM_CHARACTERS]])
+        before = [text[-_SEAM_CHARACTERS:]] if len(text) >= _SEAM_CHARACTERS else [*before, text][-_SEAM_TEXTS:]
+    return seams
 
 
 def _stream_options(fields: Fields) -> tuple[bool, list[str]]:

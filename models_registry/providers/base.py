@@ -91,6 +91,7 @@ class ProviderError(Exception):
 
     upstream: the upstream's message for the log, shortened and without keys. retry_after: seconds that it asks to wait.
     status: of HTTP or an error event, or 0. parameter: the refused part (refused_parts), or "".
+    words: the upstream's sentence for callers of the gateway.
     """
 
     def __init__(
@@ -101,6 +102,7 @@ class ProviderError(Exception):
         retry_after: float | None = None,
         status: int = 0,
         parameter: str = "",
+        words: str = "",
     ) -> None:
         super().__init__(f"{code}: {upstream}" if upstream else code)
         self.code = code
@@ -108,6 +110,7 @@ class ProviderError(Exception):
         self.retry_after = retry_after
         self.status = status
         self.parameter = parameter
+        self.words = words
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from models_registry.providers.base import (
 )
 from models_registry.providers.reading.answer_reader import AnswerReader, scrub
 from models_registry.providers.reasoning_back import sent_messages
+from models_registry.providers.refusal_words import public_words
 
 logger = logging.getLogger(__name__)
 
@@ -184,7 +185,10 @@ def _told(error: ProviderError, request: ChatRequest) -> ProviderError:
     elif code is FailureCode.UNSUPPORTED and not repairs.is_part_of(parameter, request):
         code, parameter = FailureCode.REJECTED, ""
     upstream = scrub(error.upstream, request.key)
-    return ProviderError(code, upstream, retry_after=error.retry_after, status=error.status, parameter=parameter)
+    return ProviderError(
+        code, upstream, retry_after=error.retry_after, status=error.status, parameter=parameter,
+        words=public_words(error.words, request),
+    )  # fmt: skip
 
 
 class _Transport(AiohttpTransport):
