@@ -24,7 +24,5 @@ class AnthropicErrorPayload(TypedDict):
 
 def anthropic_error(error: ArenaError) -> AnthropicErrorPayload:
     kind = _TYPES.get(error.http_status, "api_error" if error.http_status >= 500 else "invalid_request_error")
-    message = error.as_json()["detail"]
-    if error.code == "context_length_exceeded" and not message.startswith("prompt is too long"):
-        message = f"prompt is too long: {message}"  # Agents compact a conversation on these words.
-    return {"type": "error", "error": {"type": kind, "message": message}, "request_id": logs.current_request_id()}
+    detail: AnthropicErrorDetail = {"type": kind, "message": error.as_json()["detail"]}
+    return {"type": "error", "error": detail, "request_id": logs.current_request_id()}

@@ -5,12 +5,12 @@ from dataclasses import replace
 import msgspec
 
 from battles.prompting.messages import CHARACTERS_PER_TOKEN
-from common.api.anthropic_errors import anthropic_error
 from common.errors import ArenaError
 from common.payload_types import JsonObject
 from gateway.authentication import Caller
+from gateway.doors.messages.refusals import error_event, refusal_payload
 from gateway.doors.messages.requests import chat_body
-from gateway.doors.messages.writer import MessageWriter, error_event
+from gateway.doors.messages.writer import MessageWriter
 from gateway.doors.port import Head
 from gateway.parsing.chat import ChatBody, parse_chat
 from gateway.parsing.json_body import decode_body
@@ -26,7 +26,7 @@ class Messages:
         return MessageWriter(head, prompt_tokens=_tokens(chat))
 
     def refusal(self, error: ArenaError) -> JsonObject:
-        return {**anthropic_error(error)}
+        return {**refusal_payload(error)}
 
     def error_event(self, error: ArenaError) -> bytes:
         return error_event(error)

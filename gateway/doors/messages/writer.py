@@ -2,10 +2,10 @@
 
 import msgspec
 
-from common.api.anthropic_errors import anthropic_error
 from common.errors import ArenaError
 from common.payload_types import JsonObject
 from gateway.doors.blocks import CALL, REASONING, Block, BlockWriter
+from gateway.doors.messages.refusals import error_event
 from gateway.doors.port import Head, WholeAnswer
 from gateway.doors.state import pack_state
 from gateway.payload_types import UsagePayload
@@ -124,10 +124,6 @@ def _usage(prompt: int, completion: int) -> JsonObject:
         "input_tokens": prompt, "output_tokens": completion, "cache_creation_input_tokens": 0,
         "cache_read_input_tokens": 0,
     }  # fmt: skip
-
-
-def error_event(refusal: ArenaError) -> bytes:
-    return b"event: error\ndata: " + _encode(anthropic_error(refusal)) + b"\n\n"
 
 
 def _event(kind: str, **fields: object) -> bytes:

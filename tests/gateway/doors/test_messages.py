@@ -1,4 +1,5 @@
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -179,9 +180,9 @@ def test_failed_stream_ends_with_an_error_event(messages: Send, model: Callable[
 
 
 def test_too_long_conversation_has_the_words_agents_compact_on(messages: Send, model: Callable[..., Any]):
-    response = messages(model(context_tokens=3_000, parameters={"max_tokens": 100}).slug, "word " * 3_900)
+    response = messages(model(context_length=1_000).slug, "word " * 30_000)
     assert response.status_code == 400
-    assert response.json()["error"]["message"].startswith("prompt is too long")
+    assert re.fullmatch(r"prompt is too long: \d+ tokens > 1000 maximum", response.json()["error"]["message"])
 
 
 def test_tools_of_servers_are_dropped_and_named(messages: Send, model: Callable[..., Any], fake_provider: FakeProvider):
