@@ -18,7 +18,7 @@ from django.utils import translation
 
 from benchmarks.errors import ImportTooLarge
 from benchmarks.imports.limits import MAX_FILE_BYTES
-from common.api.openai_errors import OPENAI_PREFIX, openai_error
+from common.api.program_errors import PROGRAMS_PREFIX, program_error
 from common.caching import PRIVATE
 from common.errors import ArenaError, TooLarge
 from gateway.limits import MAX_BODY_BYTES
@@ -130,8 +130,8 @@ async def _refuse(scope: Any, receive: Any, send: Any, refusal: type[ArenaError]
     body, media_type = error.detail, "text/plain; charset=utf-8"
     if scope["path"].startswith("/api/"):
         body, media_type = json.dumps(error.as_json()), "application/json"
-    elif scope["path"].startswith(OPENAI_PREFIX):
-        body, media_type = json.dumps(openai_error(error)), "application/json"
+    elif scope["path"].startswith(PROGRAMS_PREFIX):
+        body, media_type = json.dumps(program_error(scope["path"], error)), "application/json"
     headers = {"Content-Type": media_type, "X-Content-Type-Options": "nosniff", "Cache-Control": PRIVATE}
     headers |= {"Connection": "close", "Content-Length": str(len(body.encode())), **error.headers}
     encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]

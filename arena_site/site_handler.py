@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import copy_context
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 from django.utils import translation
 
-from common.late_response import LateResponse, request_threads
+from common.late_response import BrokenOff, LateResponse, request_threads
 
 T = TypeVar("T")
 
@@ -94,7 +95,9 @@ class SiteHandler(ASGIHandler):
             else:
                 await sync_to_async(response.close)()  # in the thread that iterated over it and used its connection
         if not sending.cancelled():
-            await sending
+            # Returning without the body's end makes the server close the connection.
+            with suppress(BrokenOff):
+                await sending
 
     async def _begin_and_send(
         self, response: HttpResponseBase, send: Callable[[Mapping[str, object]], Awaitable[None]], language: str

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.shortcuts import render
 from django_htmx.http import reswap, retarget
 
-from common.api.openai_errors import OPENAI_PREFIX, openai_error_response
+from common.api.program_errors import PROGRAMS_PREFIX, program_error
 from common.db.execution import CONNECTION_ERRORS
 from common.errors import ArenaError, DatabaseAway, ServiceAway
 
@@ -15,8 +15,8 @@ logger = logging.getLogger(__name__)
 
 def json_error_response(request: HttpRequest, error: ArenaError) -> JsonResponse | None:
     """Return the error as JSON for programs' URLs, None for pages."""
-    if request.path.startswith(OPENAI_PREFIX):
-        return openai_error_response(error)
+    if request.path.startswith(PROGRAMS_PREFIX):
+        return JsonResponse(program_error(request.path, error), status=error.http_status, headers=error.headers)
     if not request.path.startswith(("/api/", "/stream/", "/leaderboard/stream/")):
         return None
     return JsonResponse(error.as_json(), status=error.http_status, headers=error.headers)

@@ -24,6 +24,10 @@ class LateResponse(StreamingHttpResponse):
         """Clean up; awaited once, whether or not the response was sent."""
 
 
+class BrokenOff(Exception):
+    """Raised by a response's content to end the connection inside the body."""
+
+
 async def once(body: bytes) -> AsyncIterator[bytes]:
     yield body
 

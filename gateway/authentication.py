@@ -22,6 +22,8 @@ class Caller:
 def authenticate(request: HttpRequest) -> Caller:
     """Raise NotSignedIn, NotAllowed, Banned, or as token_actor. Cookies do not count."""
     header = request.headers.get("Authorization", "")
+    if not header and (key := request.headers.get("X-Api-Key")):  # of clients of Anthropic's API
+        header = f"Bearer {key}"
     if not header:
         raise NotSignedIn
     actor, token = token_actor(request, header)

@@ -24,10 +24,12 @@ from common.payload_types import JsonObject
 from gateway import sessions
 from gateway.authentication import Caller
 from gateway.candidates import Candidates
+from gateway.doors.port import Door
 from gateway.idempotency import Claim
+from gateway.message_state import Seal
 from gateway.models import Exchange
+from gateway.outgoing import fee_of, parameters_for
 from gateway.parsing.chat import ChatBody
-from gateway.payload_types import CompletionPayload
 from models_registry import drawable_cache, spending
 from models_registry.health import outcomes
 from models_registry.models import LanguageModel
@@ -50,6 +52,7 @@ class Request:
     chat: ChatBody
     exchange: Exchange
     candidates: Candidates
+    door: Door
     # US dollars by call.
     costs: dict[int, Decimal] = field(default_factory=dict)
     fallbacks: int = 0
@@ -58,7 +61,7 @@ class Request:
     decision: RoutingDecision | None = None
     claim: Claim | None = None
     # The answer to a request without a stream.
-    completion: CompletionPayload | None = field(default=None, repr=False)
+    completion: JsonObject | None = field(default=None, repr=False)
     # What the caller receives; stored if the token keeps texts.
     texts: JsonObject | None = field(default=None, repr=False)
 
@@ -129,11 +132,13 @@ def _plan(request: Request, model: LanguageModel) -> PlannedCall:
     lease_s = model.provider.deadlines["total"] + LEASE_MARGIN_S
     return PlannedCall(
         model,
-        messages_for(chat, model),
+        Seal(model).opened(messages_for(chat, model)),
         purpose=Call.Purpose.GATEWAY,
         max_tokens=min(chat.max_tokens or model.max_tokens, model.max_tokens),
         lease=timedelta(seconds=lease_s),
-        overrides=chat.parameters,
+        overrides=parameters_for(chat, model, token=request.caller.token.pk),
+        fee=fee_of(chat, model),
+        writes_cache=chat.writes_cache,
         person=request.caller.actor.key,
         conversation=f"gateway:{request.exchange.session_digest or request.exchange.public_id}",
     )

@@ -6,7 +6,6 @@ from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
 from battles.prompting.auto_options import DEFAULT_DIAL, DIALS
-from battles.prompting.messages import context_characters
 from battles.prompting.routing import Routed, RoutingRequest, Target, route
 from common.errors import ArenaError, InvalidInput
 from gateway import sessions
@@ -19,6 +18,8 @@ from models_registry.models import LanguageModel
 # Names that stand for a decision: the dial of each; None for the caller's, or else the default.
 AUTO_MODELS = {"auto": None, "auto-cheap": DIALS["cheap"], "auto-best": DIALS["best"], "auto-fast": None}
 FAST = "auto-fast"
+# A text with fewer tokens is rare; only the model's server can count them.
+MAX_CHARACTERS_PER_TOKEN = 8
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,9 @@ def find_candidates(chat: ChatBody, caller: Caller, *, digest: str) -> Candidate
     if chat.model not in AUTO_MODELS:
         return Candidates((named_model(chat),))
     routing_request = RoutingRequest(
-        prompts=tuple(chat.conversation.prompts),
+        prompts=tuple(chat.conversation.prompts) or ("",),
         needs_images=bool(chat.conversation.images),
+        models=_fetching_models() if chat.conversation.has_addresses else (),
         needs_tools=chat.has_tools,
         characters=chat.characters,
         context=chat.context,
@@ -77,20 +79,35 @@ def choosable_models() -> list[LanguageModel]:
     return drawable_cache.cached_roster().choosable
 
 
+def find_model(name: str) -> LanguageModel | None:
+    """Return the model with this slug, or else the only one that has this name at its provider."""
+    models = choosable_models()
+    found = [model for model in models if model.slug == name] or [
+        model for model in models if model.upstream_name == name
+    ]
+    return found[0] if len(found) == 1 else None
+
+
 def named_model(chat: ChatBody) -> LanguageModel:
     """Raises UnknownModel, InvalidInput and ContextTooLong."""
-    model = next((model for model in choosable_models() if model.slug == chat.model), None)
+    model = find_model(chat.model)
     if model is None:
         raise UnknownModel(chat.model)
-    if chat.has_tools and LanguageModel.Ability.TOOLS not in model.abilities:
-        raise _unable(_("%(model)s cannot call tools."), model, "tools")
-    if chat.conversation.images and not model.sees_images:
-        raise _unable(_("%(model)s does not accept images."), model, "messages")
-    if chat.characters > context_characters(model):
-        raise ContextTooLong(fields={"messages": [str(ContextTooLong.message)]})
+    if chat.conversation.has_addresses and not model.provider.may_fetch_media:
+        raise _no_addresses()
+    tokens = chat.text_characters / MAX_CHARACTERS_PER_TOKEN
+    if model.context_length and tokens > model.context_length:
+        raise ContextTooLong(tokens=int(tokens), maximum=model.context_length)
     return model
 
 
-def _unable(sentence: str, model: LanguageModel, field: str) -> InvalidInput:
-    sentence %= {"model": model}
-    return InvalidInput(sentence, fields={field: [sentence]})
+def _fetching_models() -> tuple[str, ...]:
+    found = tuple(model.slug for model in choosable_models() if model.provider.may_fetch_media)
+    if not found:
+        raise _no_addresses()
+    return found
+
+
+def _no_addresses() -> InvalidInput:
+    sentence = _("Pictures and files at an address cannot be sent to this model. Send them as data URLs.")
+    return InvalidInput(sentence, fields={"messages": [sentence]})

@@ -27,7 +27,9 @@ class MethodNotAllowed(ArenaError):
 
 
 class UnknownAddress(NotFound):
-    message = _("This address does not exist. There are /v1/models and /v1/chat/completions.")
+    message = _(
+        "This address does not exist. There are /v1/models, /v1/chat/completions, /v1/responses and /v1/messages."
+    )
 
 
 class TooManyAtOnce(TooManyRequests):
@@ -50,25 +52,46 @@ class ModelBusy(TooManyRequests):
 
 
 class ContextTooLong(InvalidInput):
+    """In OpenAI's words, on which agents compact. tokens and maximum: of the prompt and the context, if known."""
+
     code = "context_length_exceeded"
-    message = _("The messages are too long for this model.")
+
+    def __init__(self, *, tokens: int | None = None, maximum: int | None = None) -> None:
+        self.tokens, self.maximum = tokens, maximum
+        limit = f"This model's maximum context length is {maximum} tokens." if maximum else (
+            "This model's maximum context length is exceeded."
+        )  # fmt: skip
+        length = f" However, your messages resulted in {tokens} tokens." if tokens else ""
+        sentence = f"{limit}{length} Please reduce the length of the messages."
+        super().__init__(sentence, fields={"messages": [sentence]})
 
 
-class Filtered(InvalidInput):
+class ProviderRefusal(ArenaError):
+    """Refusal of the model's server, with its status. words: of the server, or ""."""
+
+    code = "rejected"
+    message = _("The model's provider rejected this request.")
+
+    def __init__(self, words: str = "", *, status: int = 400) -> None:
+        super().__init__(words)
+        self.http_status = status
+
+
+class Filtered(ProviderRefusal):
     code = "content_filter"
     message = _("The model's provider refused this prompt.")
 
 
-class UnsupportedPart(InvalidInput):
+class MissingAtProvider(ProviderRefusal):
+    code = "model_not_found"
+
+
+class UnsupportedPart(ProviderRefusal):
     """part: a parameter's name, or a part of models_registry.providers.refused_parts."""
 
     code = "unsupported_parameter"
 
-    def __init__(self, part: str) -> None:
+    def __init__(self, part: str, words: str = "", *, status: int = 400) -> None:
         sentence = _("The model does not accept “%(part)s”. Leave it out, or choose another model.") % {"part": part}
-        super().__init__(sentence, fields={part.replace(" ", "_"): [sentence]})
-
-
-class RejectedByProvider(InvalidInput):
-    code = "rejected"
-    message = _("The model's provider rejected this request.")
+        super().__init__(f"{sentence} {words}".strip(), status=status)
+        self.fields = {part.replace(" ", "_"): [self.detail]}

@@ -14,10 +14,10 @@ from django.utils import timezone
 
 from accounts.errors import IdempotencyKeyReused, StillRunning
 from accounts.models import IdempotencyKey
+from common.payload_types import JsonObject
 from gateway.authentication import Caller
 from gateway.models import Exchange
 from gateway.parsing.fields import BadField
-from gateway.payload_types import CompletionPayload
 from gateway.sealing import NotReadable, seal, unseal
 
 # The process of an older request without a result was killed.
@@ -37,7 +37,7 @@ class Claim:
     exchange: Exchange | None = None
     is_over: bool = False
 
-    def store(self, payload: CompletionPayload) -> None:
+    def store(self, payload: JsonObject) -> None:
         sealed = seal(self.secret, self.row.key, msgspec.json.encode(payload))
         IdempotencyKey.objects.filter(pk=self.row.pk).update(status=200, body={"sealed": sealed})
         self.is_over = True

@@ -1,8 +1,7 @@
-"""Objects of OpenAI's API that leave the server."""
+"""Objects of OpenAI's and Anthropic's APIs that leave the server."""
 
+from datetime import datetime
 from typing import Literal, NotRequired, TypedDict
-
-from common.payload_types import JsonObject
 
 
 class FunctionPayload(TypedDict, total=False):
@@ -11,9 +10,8 @@ class FunctionPayload(TypedDict, total=False):
 
 
 class ToolCallPayload(TypedDict, total=False):
-    """index: in chunks only. extra_content: of the provider, such as a signature."""
+    """index: in chunks only. Other fields are sealed state of the provider, such as signatures."""
 
-    extra_content: JsonObject
     index: int
     id: str
     type: Literal["function"]
@@ -33,6 +31,7 @@ class MessagePayload(TypedDict):
     refusal: None
     reasoning_content: NotRequired[str]
     tool_calls: NotRequired[list[ToolCallPayload]]
+    function_call: NotRequired[FunctionPayload]
 
 
 class ChoicePayload(TypedDict):
@@ -42,20 +41,12 @@ class ChoicePayload(TypedDict):
     finish_reason: str
 
 
-class CompletionPayload(TypedDict):
-    id: str
-    object: Literal["chat.completion"]
-    created: int
-    model: str
-    choices: list[ChoicePayload]
-    usage: UsagePayload
-
-
 class DeltaPayload(TypedDict, total=False):
     role: Literal["assistant"]
     content: str
     reasoning_content: str
     tool_calls: list[ToolCallPayload]
+    function_call: FunctionPayload
 
 
 class ModelPayload(TypedDict):
@@ -68,3 +59,17 @@ class ModelPayload(TypedDict):
 class ModelListPayload(TypedDict):
     object: Literal["list"]
     data: list[ModelPayload]
+
+
+class AnthropicModelPayload(TypedDict):
+    type: Literal["model"]
+    id: str
+    display_name: str
+    created_at: datetime
+
+
+class AnthropicModelListPayload(TypedDict):
+    data: list[AnthropicModelPayload]
+    has_more: Literal[False]
+    first_id: str
+    last_id: str

@@ -1,27 +1,43 @@
+"""Models in the shapes of OpenAI's and Anthropic's lists."""
+
 from collections.abc import Iterable
+from datetime import UTC, datetime
 
 from gateway.answers.battles import BATTLE
 from gateway.candidates import AUTO_MODELS
-from gateway.payload_types import ModelListPayload, ModelPayload
+from gateway.payload_types import (
+    AnthropicModelListPayload,
+    AnthropicModelPayload,
+    ModelListPayload,
+    ModelPayload,
+)
 from models_registry.models import LanguageModel
 
 VIRTUAL_MODELS = (*AUTO_MODELS, BATTLE)
 
 
 def model_list_payload(models: Iterable[LanguageModel]) -> ModelListPayload:
-    return {"object": "list", "data": [*map(_virtual_payload, VIRTUAL_MODELS), *map(_payload, models)]}
+    listed = [*map(virtual_payload, VIRTUAL_MODELS), *map(model_payload, models)]
+    return {"object": "list", "data": listed}
 
 
-def model_payload(name: str, models: Iterable[LanguageModel]) -> ModelPayload | None:
-    if name in VIRTUAL_MODELS:
-        return _virtual_payload(name)
-    return next((_payload(model) for model in models if model.slug == name), None)
-
-
-def _virtual_payload(name: str) -> ModelPayload:
+def virtual_payload(name: str) -> ModelPayload:
     return {"id": name, "object": "model", "created": 0, "owned_by": "arena"}
 
 
-def _payload(model: LanguageModel) -> ModelPayload:
+def model_payload(model: LanguageModel) -> ModelPayload:
     created = int(model.created_at.timestamp())
     return {"id": model.slug, "object": "model", "created": created, "owned_by": model.organization or "arena"}
+
+
+def anthropic_list_payload(models: Iterable[LanguageModel]) -> AnthropicModelListPayload:
+    listed = [*map(anthropic_virtual_payload, VIRTUAL_MODELS), *map(anthropic_payload, models)]
+    return {"data": listed, "has_more": False, "first_id": listed[0]["id"], "last_id": listed[-1]["id"]}
+
+
+def anthropic_virtual_payload(name: str) -> AnthropicModelPayload:
+    return {"type": "model", "id": name, "display_name": name, "created_at": datetime.fromtimestamp(0, UTC)}
+
+
+def anthropic_payload(model: LanguageModel) -> AnthropicModelPayload:
+    return {"type": "model", "id": model.slug, "display_name": model.name, "created_at": model.created_at}

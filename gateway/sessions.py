@@ -32,10 +32,10 @@ class LastAnswer(msgspec.Struct, array_like=True):
 
 
 def session_digest(token: ApiToken, chat: ChatBody, header: str) -> str:
-    """Return a keyed digest of the caller's session, by default of its system prompt and first prompt."""
+    """Return a keyed digest of the asked name and the session, by default of its system prompt and first prompt."""
     given = header or chat.session_id
-    session = f"given:{given}" if given else f"{chat.conversation.system}\0{chat.conversation.prompts[0]}"
-    return salted_hmac("gateway.sessions", f"{token.pk}:{session}", algorithm="sha256").hexdigest()
+    session = f"given:{given}" if given else chat.conversation.opening
+    return salted_hmac("gateway.sessions", f"{token.pk}:{chat.model}:{session}", algorithm="sha256").hexdigest()
 
 
 def find_previous_answer(digest: str, chat: ChatBody) -> PreviousAnswer | None:

@@ -5,42 +5,63 @@ from typing import Concatenate, ParamSpec
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from common.api.openai_errors import openai_error_response
+from common.api.program_errors import program_error
 from common.errors import ArenaError, TooLarge
 from gateway import idempotency
 from gateway.answers.battles import is_battle, open_battle
 from gateway.answers.opening import open_answer
 from gateway.authentication import Caller, authenticate
-from gateway.candidates import choosable_models
+from gateway.candidates import choosable_models, find_model
+from gateway.doors.chat_completions import ChatCompletions
+from gateway.doors.messages.door import Messages, estimate_tokens
+from gateway.doors.port import Door
+from gateway.doors.responses.door import Responses
 from gateway.errors import BadFieldError, MethodNotAllowed, UnknownAddress, UnknownModel
-from gateway.limits import MAX_BODY_BYTES, MAX_CHARACTERS, max_prompt_characters
-from gateway.parsing.chat import parse_chat
+from gateway.limits import MAX_BODY_BYTES
 from gateway.parsing.fields import BadField
-from gateway.payloads import model_list_payload, model_payload
+from gateway.payloads import (
+    VIRTUAL_MODELS,
+    anthropic_list_payload,
+    anthropic_payload,
+    anthropic_virtual_payload,
+    model_list_payload,
+    model_payload,
+    virtual_payload,
+)
 from gateway.slots import take_slot
 
 MAX_SESSION_CHARACTERS = 200
+# Sent by Anthropic's clients.
+ANTHROPICS_HEADER = "Anthropic-Version"
+
+CHAT, MESSAGES = ChatCompletions(), Messages()
 
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, Caller, P], HttpResponseBase]
 
 
-def gateway_view(method: str) -> Callable[[View[P]], Callable[Concatenate[HttpRequest, P], HttpResponseBase]]:
-    """Authenticate by token only, hence without CSRF checks, and answer refusals in OpenAI's shape."""
+def gateway_view(
+    method: str, door: Door | None = None
+) -> Callable[[View[P]], Callable[Concatenate[HttpRequest, P], HttpResponseBase]]:
+    """Authenticate by token only, hence without CSRF checks, and answer refusals in the door's language.
+
+    door: None for what clients of both OpenAI's and Anthropic's API read.
+    """
 
     def decorate(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
         @csrf_exempt
         @wraps(view)
         def wrapped(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+            spoken = door or (MESSAGES if ANTHROPICS_HEADER in request.headers else CHAT)
             try:
                 caller = authenticate(request)
                 if request.method != method and (method, request.method) != ("GET", "HEAD"):
                     raise MethodNotAllowed
                 return view(request, caller, *args, **kwargs)
             except BadField as refusal:
-                return openai_error_response(BadFieldError.of(refusal))
+                return refusal_response(BadFieldError.of(refusal), spoken)
             except ArenaError as refusal:
-                return openai_error_response(refusal)
+                return refusal_response(refusal, spoken)
 
         return wrapped
 
@@ -50,43 +71,69 @@ def gateway_view(method: str) -> Callable[[View[P]], Callable[Concatenate[HttpRe
 @gateway_view("GET")
 def models(request: HttpRequest, caller: Caller) -> HttpResponse:
     caller.actor.count("read", fail_open=True)
-    return JsonResponse(model_list_payload(choosable_models()))
+    listed = choosable_models()
+    is_anthropics = ANTHROPICS_HEADER in request.headers
+    return JsonResponse(anthropic_list_payload(listed) if is_anthropics else model_list_payload(listed))
 
 
 @gateway_view("GET")
 def model(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
     caller.actor.count("read", fail_open=True)
-    payload = model_payload(name, choosable_models())
-    if payload is None:
+    is_anthropics = ANTHROPICS_HEADER in request.headers
+    if name in VIRTUAL_MODELS:
+        return JsonResponse(anthropic_virtual_payload(name) if is_anthropics else virtual_payload(name))
+    found = find_model(name)
+    if found is None:
         raise UnknownModel(name)
-    return JsonResponse(payload)
+    return JsonResponse(anthropic_payload(found) if is_anthropics else model_payload(found))
 
 
-@gateway_view("POST")
-def chat_completions(request: HttpRequest, caller: Caller) -> HttpResponseBase:
-    body = _read_body(request)
-    chat = parse_chat(body, max_prompt=max_prompt_characters(), max_characters=MAX_CHARACTERS)
-    starts_battle = is_battle(chat, caller)
-    if chat.n == 2 and not starts_battle:
-        raise BadField("Only the model “battle” gives two choices.", "n")
-    session = _session_header(request)
-    claim = None if chat.is_stream else idempotency.claim(request, caller, body)
-    if claim is not None and claim.answer is not None:
-        return HttpResponse(claim.answer, content_type="application/json")
-    try:
-        if starts_battle:
-            with take_slot(caller.actor.key) as slot:
-                return open_battle(caller, chat, slot, claim)
-        return open_answer(caller, chat, session=session, claim=claim)
-    except Exception:
-        if claim is not None:
-            claim.release()
-        raise
+def answer_view(door: Door) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Return the view that answers conversations in a door's language."""
+
+    @gateway_view("POST", door)
+    def answer(request: HttpRequest, caller: Caller) -> HttpResponseBase:
+        body = _read_body(request)
+        chat = door.parse(body, caller)
+        starts_battle = is_battle(chat, caller)
+        if chat.n == 2 and not starts_battle:
+            raise BadField("Only the model “battle” gives two choices.", "n")
+        session = _session_header(request)
+        claim = None if chat.is_stream else idempotency.claim(request, caller, body)
+        if claim is not None and claim.answer is not None:
+            return HttpResponse(claim.answer, content_type="application/json")
+        try:
+            if starts_battle:
+                with take_slot(caller.actor.key) as slot:
+                    return open_battle(caller, chat, door, slot, claim)
+            return open_answer(caller, chat, door, session=session, claim=claim)
+        except Exception:
+            if claim is not None:
+                claim.release()
+            raise
+
+    return answer
+
+
+chat_completions = answer_view(CHAT)
+responses = answer_view(Responses())
+messages = answer_view(MESSAGES)
+
+
+@gateway_view("POST", MESSAGES)
+def count_tokens(request: HttpRequest, caller: Caller) -> HttpResponse:
+    caller.actor.count("read", fail_open=True)
+    return JsonResponse({"input_tokens": estimate_tokens(_read_body(request)), "is_estimate": True})
+
+
+def refusal_response(refusal: ArenaError, door: Door) -> JsonResponse:
+    return JsonResponse(door.refusal(refusal), status=refusal.http_status, headers=refusal.headers)
 
 
 @csrf_exempt
 def unknown_address(request: HttpRequest, rest: str) -> HttpResponse:
-    return openai_error_response(UnknownAddress())
+    refusal = UnknownAddress()
+    return JsonResponse(program_error(request.path, refusal), status=refusal.http_status)
 
 
 def _read_body(request: HttpRequest) -> bytes:

@@ -33,7 +33,8 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
         model = Provider
         fields = [
             "name", "base_url", "kind", "needs_key", "api_key_env", "connect_s", "first_s", "idle_s", "total_s",
-            "finish_reason_required", "calls_at_once", "daily_budget",
+            "finish_reason_required", "calls_at_once", "daily_budget", "passed_names", "fetches_media",
+            "server_tool_prices",
         ]  # fmt: skip
         help_texts = {
             "base_url": _("An OpenAI-compatible endpoint, such as https://api.openai.com/v1."),
@@ -42,6 +43,16 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
             "calls_at_once": _("Further calls wait, then fail. Empty: no limit."),
             "daily_budget": _(
                 "Per day (UTC). When it is reached, the provider's paid models are not used. Empty: no limit."
+            ),
+            "passed_names": _(
+                "Fields of other software's requests, separated by commas, that it receives beside the usual ones."
+            ),
+            "fetches_media": _(
+                "Callers of the gateway may then name addresses. Only for services that fetch from the internet."
+            ),
+            "server_tool_prices": _(
+                "US dollars that a call may cost more if its caller allows the tool, by its type:"
+                ' {"web_search": 0.03}. Other tools that the provider runs itself are not passed on.'
             ),
             "connect_s": _("Deadlines in seconds. Empty: the site's own."),
         }

@@ -26,7 +26,8 @@ from models_registry.models.ledger import (
     provider_account,
     today,
 )
-from models_registry.providers.base import Message, count_images, max_tokens_per_image, message_text
+from models_registry.providers.base import Message, max_tokens_per_image
+from models_registry.providers.contents import count_images, message_text, tokens_of_files
 from models_registry.sql import read_sql
 
 logger = logging.getLogger(__name__)
@@ -34,6 +35,8 @@ logger = logging.getLogger(__name__)
 COST_QUANTUM = Decimal("1e-8")
 # Tokens that a chat template may add to each message.
 MAX_TEMPLATE_TOKENS = 16
+# Anthropic's price of writing a prompt's token to the cache for an hour; for five minutes it is 1.25.
+MAX_CACHE_WRITE_FACTOR = 2
 NOTHING: Mapping[str, Decimal] = {}
 
 
@@ -54,32 +57,43 @@ class OverBudget(Exception):
 
 
 def bill(
-    model: LanguageModel, messages: Sequence[Message], *, person: str, max_tokens: int = 0, beside: int = 0
+    model: LanguageModel,
+    messages: Sequence[Message],
+    *,
+    person: str,
+    max_tokens: int = 0,
+    beside: int = 0,
+    fee: Decimal = Decimal(0),
+    writes_cache: bool = False,
 ) -> Charge | None:
     """Return the unsaved charge to reserve for sending `messages`; None for a free model.
 
     person: Actor.key, or "". max_tokens: the answer's cap; 0 for the model's own. beside: the maximum of tokens in the
-    prompt that are not in messages.
+    prompt that are not in messages. fee: US dollars beside the tokens.
     """
     price = model.price
     if price is None or not price.is_above_zero:
         return None
-    prompt = max_prompt_tokens(model.upstream_name, messages, beside=beside)
-    most = max_cost(price, prompt_tokens=prompt, max_tokens=max_tokens or model.max_tokens)
+    prompt = max_prompt_tokens(model.upstream_name, messages, beside=beside, context=model.context_length or 0)
+    prompt *= MAX_CACHE_WRITE_FACTOR if writes_cache else 1
+    most = max_cost(price, prompt_tokens=prompt, max_tokens=max_tokens or model.max_tokens) + fee
     return Charge(model=model, provider_id=model.provider_id, price=price, person=person, most=most)
 
 
-def max_prompt_tokens(upstream_name: str, messages: Sequence[Message], *, beside: int = 0) -> int:
-    """Return the most tokens that a prompt can have: its bytes, pictures and template."""
-    return beside + max_tokens_in(messages, image=max_tokens_per_image(upstream_name))
+def max_prompt_tokens(upstream_name: str, messages: Sequence[Message], *, beside: int = 0, context: int = 0) -> int:
+    """Return the most tokens that a prompt can have: its bytes, or the context if known and less, and its pictures."""
+    others = beside + max_tokens_in(messages, image=0)
+    pictures = sum(map(count_images, messages)) * max_tokens_per_image(upstream_name)
+    return (min(others, context) if context else others) + pictures
 
 
 def max_tokens_in(messages: Sequence[Message], *, image: int) -> int:
     """image: tokens of one image."""
     return sum(
-        len(message_text(message).encode()) + count_images(message) * image + MAX_TEMPLATE_TOKENS
+        len(message_text(message).encode()) + count_images(message) * image + tokens_of_files(message)
+        + MAX_TEMPLATE_TOKENS
         for message in messages
-    )
+    )  # fmt: skip
 
 
 def max_cost(price: Price, *, prompt_tokens: int, max_tokens: int) -> Decimal:

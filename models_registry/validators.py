@@ -7,7 +7,9 @@ from django.utils.translation import gettext_lazy as _
 
 from common.network_zones import Zone, zone_of_url
 from common.text.storable import has_unstorable
+from models_registry.providers.passing import may_be_added
 
+MAX_TOOL_PRICE = 1_000
 # Parameters that requests may have; others are refused, so that a typing error is noticed.
 KNOWN_PARAMETERS: dict[str, tuple[type, ...]] = {
     "temperature": (int, float),
@@ -73,6 +75,22 @@ def validate_parameters(parameters: object) -> None:
             raise ValidationError(_("“%(name)s” has a value of the wrong type."), params={"name": name})
         if not _can_be_sent(value):
             raise ValidationError(_("“%(name)s” has a value that cannot be sent."), params={"name": name})
+
+
+def validate_passed_name(name: str) -> None:
+    if not may_be_added(name):
+        raise ValidationError(
+            _("“%(name)s” is never passed on: it may name an address, a key, another model or something stored."),
+            params={"name": name},
+        )
+
+
+def validate_tool_prices(prices: object) -> None:
+    if not isinstance(prices, dict):
+        raise ValidationError(_('Write an object such as {"web_search": 0.01}.'))
+    for name, price in prices.items():
+        if isinstance(price, bool) or not isinstance(price, int | float) or not 0 < price <= MAX_TOOL_PRICE:
+            raise ValidationError(_("“%(name)s” needs a price in US dollars above 0."), params={"name": name})
 
 
 def validate_provider_key(key: str) -> None:

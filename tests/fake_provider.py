@@ -25,6 +25,9 @@ hypocrite         answers the neutral question of a breaker, and rejects every o
 length-alone      ends by the cap without a text
 thinks-aloud      reasons in tags unless its template's thinking is off
 buffered          sends a whole completion, and a stream at /direct/v1
+stateful          every name in tests/stateful.py calls a tool, and wants the call's state back with its result
+patient-<code>    this status, after the test calls `go_on`
+wordy-<code>      refuses with WORDS
 picky-<part>      refuses requests with this part, see tests/picky.py
 late-picky-<part> the same by an event of a stream
 every name in tests/provider_streams.py and tests/models_registry/providers/oddities.py
@@ -52,7 +55,8 @@ from PIL import Image
 
 from tests.models_registry.providers.oddities import ODDITIES, Odd
 from tests.picky import PICKY, refusal_of
-from tests.provider_streams import STREAMS, Step, event, write
+from tests.provider_streams import DONE, STREAMS, Step, event, write
+from tests.stateful import STATEFUL, refusal_of_second_turn
 
 # Appears wherever an upstream may reveal itself.
 CANARY = "canary-upstream-7f3a"
@@ -66,22 +70,44 @@ JUDGED: dict[str, tuple[int, str]] = {
     "forbidden": (403, "not for you"),
 }
 PACKET_BYTES = 200
+# A refusal that is about the request, and names the arena's account and the server.
+WORDS = (
+    "tools.3.name: must match ^[a-z]+$ for organization org-AbCdEf123456, project proj_x1y2z3w4, user-77fgh12345 "
+    "at http://10.1.2.3:8000/v1 (https://canary.example.com/docs), node-7.internal:9000, admin@canary.example.com, "
+    "key sk-canary-0123456789abcdef."
+)
+UPLOADED = ("data:image/png;base64,", "data:image/jpeg;base64,")
+SMALLEST_PICTURE = 60  # characters; tests send shorter data that is none
 SERVES = {"object": "list", "data": [{"id": "honest", "object": "model"}]}
 
 
 def _format_and_size(data_url: str) -> str:
-    head, _, encoded = data_url.partition(",")
-    assert head in ("data:image/png;base64", "data:image/jpeg;base64")
+    _, _, encoded = data_url.partition(",")
+    if len(encoded) < SMALLEST_PICTURE:
+        return "picture"
     with Image.open(io.BytesIO(base64.b64decode(encoded, validate=True))) as picture:
         return f"{picture.format} {picture.width}x{picture.height}"
 
 
+def _everything(model: str) -> dict[str, Any]:
+    """Return a delta with the model's name in every field that servers have beside the text."""
+    told = f"{model} {CANARY}"
+    detail = {"type": "reasoning.text", "text": told, "signature": told, "format": told, "id": told}
+    return {
+        "role": "assistant", "name": told, "reasoning_content": told, "reasoning": told, "reasoning_details": [detail],
+        "thinking_blocks": [{"type": "thinking", "thinking": told, "signature": told}], "extra_content": {told: told},
+        "annotations": [{"title": told}], "audio": {"id": told}, told: told,
+    }  # fmt: skip
+
+
 class FakeProvider:
-    """Runs in a thread of its own; `calls` counts requests by model, `requests` keeps their bodies."""
+    """Runs in a thread of its own; `calls` counts requests by model, `requests` and `headers` keep
+    what they sent."""
 
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
         self.requests: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
         self.moderated: list[dict[str, Any]] = []
         self.serves: Any = SERVES
         self.words_sent = 0
@@ -117,6 +143,7 @@ class FakeProvider:
         self.words_sent = 0
         self.calls.clear()
         self.requests.clear()
+        self.headers.clear()
         self.moderated.clear()
         self.list_requests.clear()
         self.serves = SERVES
@@ -214,6 +241,7 @@ class FakeProvider:
         model = body["model"]
         self.calls[model] += 1
         self.requests.append(body)
+        self.headers.append(dict(request.headers))
         if model.startswith("status-"):
             headers = {"Retry-After": "0.05", "X-Upstream": CANARY}
             return web.json_response({"error": {"message": f"no {CANARY}"}}, status=int(model[7:10]), headers=headers)
@@ -246,12 +274,21 @@ class FakeProvider:
             return web.json_response({"error": {"message": "quota"}})
         if model == "redirect":
             raise web.HTTPTemporaryRedirect("/v1/elsewhere")
+        if model.startswith("patient-"):
+            await self._goes_on.wait()
+            return web.json_response({"error": {"message": "no, after a while"}}, status=int(model[8:]))
+        if model.startswith("wordy-"):
+            key = request.headers["Authorization"].removeprefix("Bearer ")
+            words = {"message": f"{WORDS} The key was {key}."}
+            return web.json_response({"error": words}, status=int(model[6:]))
+        if model in STATEFUL:
+            return await self._call_with_state(request, body, model)
         if model == "calls-tools" and body["messages"][-1]["role"] != "tool":
             return await self._call_tools(request, body)
         return await self._stream(request, body, model)
 
     def _judge(self, model: str, body: dict[str, Any]) -> tuple[int, str] | None:
-        prompt = self._prompt_text(body["messages"][-1]["content"])
+        prompt = self._prompt_text(body["messages"][-1].get("content"))
         if model == "hypocrite":
             return None if prompt == "Reply with OK." else JUDGED["bad"]
         return JUDGED.get(prompt.split(" ")[0])
@@ -287,6 +324,8 @@ class FakeProvider:
         stops_after = int(model.rsplit("-", 1)[1]) if model.startswith(("cut-", "hang-")) else None
         if model == "patient":
             await self._goes_on.wait()
+        if model.startswith("telltale"):
+            await response.write(self._chunk(model, _everything(model), usage={"prompt_tokens": 7, model: CANARY}))
         if model == "thinks-first":
             await response.write(self._chunk(model, {"reasoning": "let me see "}))
         if model == "comments":
@@ -336,6 +375,14 @@ class FakeProvider:
         await response.write(self._chunk("calls-tools", {}, None, usage=usage) + b"data: [DONE]\n\n")
         return response
 
+    async def _call_with_state(self, request: web.Request, body: dict[str, Any], model: str) -> web.StreamResponse:
+        if body["messages"][-1]["role"] != "tool":
+            deltas = [event(delta) for delta in STATEFUL[model][0]]
+            return await self._perform(request, [write(*deltas, event({}, "tool_calls"), DONE)])
+        if refused := refusal_of_second_turn(model, body):
+            return web.json_response(refused[1], status=refused[0])
+        return await self._stream(request, body, model)
+
     async def _reveal_key(self, request: web.Request, model: str) -> web.StreamResponse:
         key = request.headers["Authorization"].removeprefix("Bearer ")
         if model != "indiscreet":
@@ -355,18 +402,19 @@ class FakeProvider:
             return []
         if model == "long":
             return [f"word{n} " for n in range(800)]
-        prompt = self._prompt_text(body["messages"][-1]["content"])
+        prompt = self._prompt_text(body["messages"][-1].get("content"))
         if model == "judges" and prompt.startswith("empty"):
             return []
         return [word + " " for word in prompt.split(" ")]
 
-    def _prompt_text(self, content: str | list[dict[str, Any]]) -> str:
-        """Return the prompt, followed by the format and size of each picture."""
-        if isinstance(content, str):
-            return content
-        texts = [part["text"] for part in content if part["type"] == "text"]
-        pictures = [part["image_url"]["url"] for part in content if part["type"] == "image_url"]
-        return " ".join([*texts, *map(_format_and_size, pictures)])
+    def _prompt_text(self, content: Any) -> str:
+        """Return the prompt, followed by the format and size of each picture that a browser uploaded."""
+        if not isinstance(content, list):
+            return str(content or "")
+        parts = [part for part in content if isinstance(part, dict)]
+        texts = [str(part["text"]) for part in parts if part.get("type") == "text"]
+        pictures = [part["image_url"]["url"] for part in parts if part.get("type") == "image_url"]
+        return " ".join([*texts, *(_format_and_size(url) for url in pictures if url.startswith(UPLOADED))])
 
     def _chunk(self, model: str, delta: dict[str, Any], finish: str | None = None, **more: Any) -> bytes:
         chunk = {

@@ -121,6 +121,12 @@ STREAMS: dict[str, list[Step]] = {
         write(event({"role": "assistant", "content": None, "tool_calls": [{"index": 0, "function": {"name": "f"}}]})),
         write(event({"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}), event({}, "tool_calls"), DONE),
     ],
+    "writes-notes": [
+        write(event({"tool_calls": [{"index": 0, "id": "call_0", "function": {"name": "note", "arguments": ""}}]})),
+        write(event({"tool_calls": [{"index": 0, "function": {"arguments": '{"input": "two\\n'}}]})),
+        write(event({"tool_calls": [{"index": 0, "function": {"arguments": 'lines"}'}}]})),
+        write(event({}, "tool_calls"), DONE),
+    ],
     "filtered": [write(event({"content": ""}), event({}, "content_filter"), DONE)],
     # Calls that succeed.
     "no-final-blank-line": [write(TWO, STOP.rstrip())],

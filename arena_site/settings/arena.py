@@ -11,6 +11,10 @@ ARENA_MODELS_FILE = BASE_DIR / env.str("ARENA_MODELS_FILE", default="config/mode
 # Battles. Times in seconds; sizes in characters or bytes as named.
 ARENA_PROMPT_CHARACTERS = 20_000
 ARENA_TURNS_PER_BATTLE = 50
+# One request to the gateway: characters of its texts, pictures and other files, tools.
+ARENA_GATEWAY_CHARACTERS = env.int("ARENA_GATEWAY_CHARACTERS", default=2_000_000)
+ARENA_GATEWAY_PICTURES = env.int("ARENA_GATEWAY_PICTURES", default=50)
+ARENA_GATEWAY_TOOLS = env.int("ARENA_GATEWAY_TOOLS", default=512)
 ARENA_MAX_TOKENS = env.int("ARENA_MAX_TOKENS", default=2048)
 ARENA_PAIR_WEIGHTS = env.str("ARENA_PAIR_WEIGHTS", default="battles.prompting.pairing.uniform_pair_weights")
 # Decides in auto mode and in the gateway; battles.prompting.routing.heaviest_weight learns nothing.

@@ -228,6 +228,8 @@ STORAGES = {
 SECRET_KEY = env.str("SECRET_KEY", default="")
 ARENA_ENCRYPTION_KEYS = env.list("ARENA_ENCRYPTION_KEYS", default=[])
 ALLOWED_HOSTS = env.list("ARENA_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+# Seconds after which a request to the gateway without a stream is sent blanks until its answer; 0: never.
+ARENA_GATEWAY_BLANKS_AFTER_S = env.int("ARENA_GATEWAY_BLANKS_AFTER_S", default=45)
 ARENA_PORT = env.int("ARENA_PORT", default=8000)
 ARENA_TRUSTED_PROXIES = env.list("ARENA_TRUSTED_PROXIES", default=[])
 
@@ -239,7 +241,8 @@ CORS_ALLOWED_ORIGINS = env.list("ARENA_CORS_ORIGINS", default=[])
 CORS_URLS_REGEX = r"^/(api|stream|v1)/.*$"
 CORS_ALLOW_HEADERS = [
     "accept", "authorization", "content-type", "idempotency-key", "last-event-id", "x-arena-session",
-    # Sent by OpenAI's client in browsers.
+    # Sent by Anthropic's client, and by both it and OpenAI's, in browsers.
+    "anthropic-beta", "anthropic-dangerous-direct-browser-access", "anthropic-version", "x-api-key",
     "x-stainless-arch", "x-stainless-lang", "x-stainless-os", "x-stainless-package-version", "x-stainless-retry-count",
     "x-stainless-runtime", "x-stainless-runtime-version", "x-stainless-timeout",
 ]  # fmt: skip

@@ -1,19 +1,29 @@
 """Checks of prompts against the moderation rules. Prompts are never rewritten."""
 
+import threading
 from collections.abc import Iterable, Sequence
 
+import msgspec
 from django.db import transaction
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
-from battles.errors import PromptRefused
-from battles.models import Action, Battle, ModerationCase, ModerationVerdict, Turn
+from battles.errors import NotExamined, PromptRefused
+from battles.models import Action, Battle, ModerationCase, ModerationRule, ModerationVerdict, Turn
 from battles.moderation import endpoint, policy
+from battles.moderation.child import Examination, RulePatterns
 from battles.moderation.findings import Finding
 from battles.text.deobfuscation import text_variants
 from uploads.message_parts import sent_text
 from uploads.models import Upload
+from uploads.reading.findings import Unreadable
+from uploads.reading.guard import run_child
+
+# Longer texts are examined in a child process, two at a time.
+MAX_CHARACTERS_INLINE = 100_000
+RETRY_AFTER_S = 10
+_children = threading.BoundedSemaphore(2)
 
 
 def check_prompt(
@@ -83,8 +93,24 @@ def open_case(battle: Battle) -> ModerationCase:
 def _rule_findings(rules: policy.Policy, passages: Iterable[Sequence[str]]) -> list[Finding]:
     if not rules.matchers:
         return []
+    passages = list(passages)
+    if sum(len(text) for passage in passages for text in passage) > MAX_CHARACTERS_INLINE:
+        return _findings_of_child(rules, passages)
     variants = [variant for passage in passages for variant in text_variants(passage)]
     return [Finding(rule) for rule, matcher in rules.matchers if matcher.matches(variants)]
+
+
+def _findings_of_child(rules: policy.Policy, passages: Sequence[Sequence[str]]) -> list[Finding]:
+    """Raises NotExamined."""
+    expressions = ModerationRule.Kind.EXPRESSIONS
+    patterns = [RulePatterns(rule.kind == expressions, list(rule.patterns)) for rule, _ in rules.matchers]
+    examination = Examination(patterns, [list(passage) for passage in passages])
+    try:
+        with _children:
+            output = run_child("battles.moderation.child", content=msgspec.msgpack.encode(examination))
+    except Unreadable as error:
+        raise NotExamined(retry_after=RETRY_AFTER_S) from error
+    return [Finding(rules.matchers[index][0]) for index in msgspec.msgpack.decode(output, type=list[int])]
 
 
 def first_blocking(findings: Iterable[Finding]) -> Finding | None:

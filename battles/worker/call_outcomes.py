@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from battles.models import Call
 from battles.prompting.messages import CHARACTERS_PER_TOKEN
-from battles.worker.calls import MAX_TOOL_TEMPLATE_TOKENS, CallResult, PreparedCall, tooling_bytes
+from battles.worker.calls import MAX_TOOL_TEMPLATE_TOKENS, CallResult, PreparedCall, sent_bytes
 from models_registry import spending
 from models_registry.providers import FailureCode
 from models_registry.providers.base import MAX_TOKENS_PER_IMAGE, count_images, message_text
@@ -49,7 +49,7 @@ def set_outcome(prepared: PreparedCall, result: CallResult) -> dict[str, object]
     call.state = Call.State.FAILED if result.error else Call.State.STOPPED if result.stopped else Call.State.DONE
     call.reasoning_tokens = _reasoning_tokens(call, result)
     if call.price is not None:
-        call.cost = _cost(call, result)
+        call.cost = _cost(prepared, result)
     call.first_token_ms, call.total_ms = result.first_token_ms, result.total_ms
     call.finish_reason = "stopped" if result.stopped else completion.finish_reason
     call.error, call.provider_request_id = result.error or "", completion.request_id
@@ -98,11 +98,11 @@ def _believed(reported: int | None, bounds: _Bounds, oddities: set[Oddity]) -> t
 def _prompt_bounds(prepared: PreparedCall) -> _Bounds:
     request = prepared.request
     text = "".join(map(message_text, request.messages))
-    tools = tooling_bytes(request.parameters)
+    tools = sent_bytes(request.parameters)
     images = sum(map(count_images, request.messages))
     estimate = _estimate_tokens(_size(text) + tools) + images * MAX_TOKENS_PER_IMAGE
     beside = tools + MAX_TOOL_TEMPLATE_TOKENS if tools else 0
-    booked = spending.max_prompt_tokens(request.model, request.messages, beside=beside)
+    booked = spending.max_prompt_tokens(request.model, request.messages, beside=beside, context=request.context_tokens)
     # Pictures and tools are left out: their tokens differ too much between providers.
     return _Bounds(estimate, _least(text), booked + MAX_SYSTEM_TEMPLATE_TOKENS, booked)
 
@@ -139,13 +139,13 @@ def _reasoning_tokens(call: Call, result: CallResult) -> int:
     return round(completion_tokens * reasoning / (reasoning + text)) if reasoning else 0
 
 
-def _cost(call: Call, result: CallResult) -> Decimal:
-    completion = result.completion
+def _cost(prepared: PreparedCall, result: CallResult) -> Decimal:
+    call, completion = prepared.row, result.completion
     is_reported = bool(completion.prompt_tokens or completion.completion_tokens)
     if call.price is None or not result.was_sent or (result.error in UNBILLED and not is_reported):
         return Decimal(0)
     cost = call.price.cost_of(prompt_tokens=call.prompt_tokens or 0, completion_tokens=call.completion_tokens or 0)
-    cost = cost.quantize(spending.COST_QUANTUM)
+    cost = (cost + prepared.fee).quantize(spending.COST_QUANTUM)
     return cost if call.charge is None else min(cost, call.charge.most)
 
 

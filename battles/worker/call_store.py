@@ -17,7 +17,7 @@ from battles.sql import read_sql
 from battles.worker.call_counters import count_by_model
 from battles.worker.call_outcomes import set_outcome
 from battles.worker.call_slots import take_slots
-from battles.worker.calls import MAX_TOOL_TEMPLATE_TOKENS, CallResult, PlannedCall, PreparedCall, tooling_bytes
+from battles.worker.calls import MAX_TOOL_TEMPLATE_TOKENS, CallResult, PlannedCall, PreparedCall, sent_bytes
 from battles.worker.people import count_active_people
 from battles.worker.slot_queue import announce_freed
 from common.payload_types import JsonObject
@@ -28,7 +28,6 @@ from models_registry.health import oddities, outcomes, repairs
 from models_registry.models import Charge, Price
 from models_registry.models.ledger import are_paid_calls_halted
 from models_registry.providers import ChatRequest, FailureCode
-from models_registry.providers.kinds import TOOLING
 from models_registry.providers.repairs import apply_all
 
 logger = logging.getLogger(__name__)
@@ -92,7 +91,9 @@ def _insert(
         request, refusal = _build_request(plan)
         ids = (0, 0) if plan.answer is None else (plan.answer.pk, plan.answer.turn_id)
         must_wait, of_whom = not may_start[number], (plan.asker or plan.person, plan.conversation)
-        prepared.append(PreparedCall(row, *ids, plan.side, request, refusal, must_wait, plan.hides_model, *of_whom))
+        prepared.append(
+            PreparedCall(row, *ids, plan.side, request, refusal, must_wait, plan.hides_model, *of_whom, fee=plan.fee)
+        )
     return prepared
 
 
@@ -102,9 +103,14 @@ def _price(plan: PlannedCall, charge: Charge | None) -> Price | None:
 
 def _logged(plan: PlannedCall) -> JsonObject:
     """Return the log's facts of a request: none of a caller's texts."""
-    texts = TOOLING | {"stop"} if plan.purpose == Call.Purpose.GATEWAY else frozenset()
-    parameters = {name: value for name, value in plan.parameters.items() if name not in texts}
+    parameters = plan.parameters
+    if plan.purpose == Call.Purpose.GATEWAY:
+        parameters = {name: value for name, value in parameters.items() if _is_no_text(name, value)}
     return {"model": plan.model.upstream_name, "parameters": parameters, "turns": plan.turns}
+
+
+def _is_no_text(name: str, value: object) -> bool:
+    return isinstance(value, bool | int | float) or name in ("stream_options", "reasoning_effort", "verbosity")
 
 
 def _reserve(planned: Sequence[PlannedCall]) -> tuple[dict[int, Charge], set[int]]:
@@ -124,9 +130,12 @@ def _reserve(planned: Sequence[PlannedCall]) -> tuple[dict[int, Charge], set[int
 
 
 def bill_for(plan: PlannedCall, person: str) -> Charge | None:
-    tools = tooling_bytes(plan.overrides)
+    tools = sent_bytes(plan.overrides)
     beside = tools + MAX_TOOL_TEMPLATE_TOKENS if tools else 0
-    return spending.bill(plan.model, plan.messages, person=person, max_tokens=plan.max_tokens, beside=beside)
+    return spending.bill(
+        plan.model, plan.messages, person=person, max_tokens=plan.max_tokens, beside=beside, fee=plan.fee,
+        writes_cache=plan.writes_cache,
+    )  # fmt: skip
 
 
 def _build_request(plan: PlannedCall) -> tuple[ChatRequest, FailureCode | None]:
@@ -148,6 +157,7 @@ def _build_request(plan: PlannedCall) -> tuple[ChatRequest, FailureCode | None]:
         finish_reason_required=provider.finish_reason_required, callers=callers,
         kept=repairs.kept_parameters(plan.model) if is_contest else frozenset(),
         context_tokens=plan.model.context_length or 0,
+        reasoning_back=provider.dialect.reasoning_back(plan.model.upstream_name),
     )  # fmt: skip
     if plan.is_repaired:
         known = repairs.repairs_of(plan.model, is_battle=is_contest, callers=callers)

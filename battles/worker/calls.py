@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import timedelta
+from decimal import Decimal
 
 import msgspec
 from django.utils.safestring import SafeString
@@ -11,12 +12,17 @@ from common.payload_types import JsonObject
 from models_registry.models import LanguageModel
 from models_registry.providers import ChatRequest, Completion, FailureCode, ProviderError
 from models_registry.providers.base import Message
-from models_registry.providers.kinds import CAPS, TOOLING
+from models_registry.providers.kinds import CAPS
 from models_registry.providers.oddities import Oddity
 from models_registry.providers.reading.finish_reasons import Finish
 
 # Tokens that a provider adds to explain tools to its model.
 MAX_TOOL_TEMPLATE_TOKENS = 1_000
+# Words, and what only the sampler reads.
+_NOT_IN_PROMPT = frozenset({
+    "stream_options", "stop", "logit_bias", "reasoning", "reasoning_effort", "thinking", "verbosity", "modalities",
+    "samplers", "usage", "user", "safety_identifier", "prompt_cache_key",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,9 @@ class PlannedCall:
     hides_model: bool = False  # of a blind battle or a probe: live metrics must not name the model
     # Overrides of the model's own parameters.
     overrides: JsonObject = field(default_factory=dict)
+    # US dollars for tools that the provider runs. writes_cache: the prompt's tokens may cost as those of a cache.
+    fee: Decimal = Decimal(0)
+    writes_cache: bool = False
     # Keys of the person and the conversation, for breakers. asker: "" for the payer; conversation: "" for none.
     asker: str = ""
     conversation: str = ""
@@ -65,6 +74,7 @@ class PreparedCall:
     hides_model: bool = False
     person: str = ""
     conversation: str = ""
+    fee: Decimal = Decimal(0)  # US dollars
 
 
 @dataclass
@@ -78,6 +88,7 @@ class CallResult:
     retry_after: float | None = None
     status: int = 0  # of HTTP
     parameter: str = ""  # the refused one
+    words: str = ""  # for callers of the gateway only
     stopped: bool = False
     # A call that was never sent costs nothing.
     was_sent: bool = True
@@ -87,7 +98,7 @@ class CallResult:
 
     def fail(self, error: ProviderError) -> None:
         self.error, self.upstream, self.retry_after = error.code, error.upstream, error.retry_after
-        self.status, self.parameter = error.status, error.parameter
+        self.status, self.parameter, self.words = error.status, error.parameter, error.words
 
     @property
     def has_text(self) -> bool:
@@ -113,6 +124,10 @@ class CallResult:
         return (self.was_sent and not self.stopped) or self.error is FailureCode.NO_KEY
 
 
-def tooling_bytes(parameters: JsonObject) -> int:
-    """Return the bytes of tools and the like, which are part of the prompt."""
-    return sum(len(msgspec.json.encode(value)) for name, value in parameters.items() if name in TOOLING)
+def sent_bytes(parameters: JsonObject) -> int:
+    """Return the bytes of tools, schemas and other texts, which are part of the prompt."""
+    return sum(
+        len(msgspec.json.encode(value))
+        for name, value in parameters.items()
+        if isinstance(value, dict | list | str) and name not in _NOT_IN_PROMPT
+    )

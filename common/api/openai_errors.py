@@ -2,11 +2,8 @@
 
 from typing import TypedDict
 
-from django.http import JsonResponse
-
 from common.errors import ArenaError, FieldErrors
 
-OPENAI_PREFIX = "/v1/"
 _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 
 
@@ -32,10 +29,6 @@ def openai_error(error: ArenaError) -> OpenAIErrorPayload:
             "code": error.code,
         }
     }
-
-
-def openai_error_response(error: ArenaError) -> JsonResponse:
-    return JsonResponse(openai_error(error), status=error.http_status, headers=error.headers)
 
 
 def _first_field(fields: FieldErrors | None) -> str | None:

@@ -14,30 +14,18 @@ from common.errors import ArenaError, ServiceAway
 from gateway import calls
 from gateway.answers import cache
 from gateway.answers.cache import CachedAnswer
-from gateway.answers.completions import (
-    COMMENT,
-    DONE,
-    KEEP_ALIVE_S,
-    ChunkWriter,
-    choice_payload,
-    completion_payload,
-    error_event,
-    finish_reason,
-    joined_tool_calls,
-    tool_call_chunk,
-    usage_payload,
-)
 from gateway.answers.failures import RETRY_AFTER_S, failure_error
-from gateway.answers.responses import CompletionResponse, set_dropped
+from gateway.answers.responses import KEEP_ALIVE_S, CompletionResponse, Content, set_dropped
 from gateway.answers.texts import kept_texts
-from gateway.answers.upstream import Piece, Upstream
+from gateway.answers.upstream import Upstream
+from gateway.answers.whole import whole_answer
 from gateway.calls import NoSlot, Request
+from gateway.doors.port import AnswerWriter, Head
 from gateway.errors import ModelBusy
-from gateway.payload_types import ChoicePayload, CompletionPayload, DeltaPayload
+from gateway.outgoing import dropped_for
 from gateway.slots import RequestSlot
 from gateway.threads import in_thread, in_thread_with_retry
 from models_registry.providers import repairs
-from models_registry.providers.base import ToolCallDelta
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +40,7 @@ class Answer(CompletionResponse):
         self, request: Request, prepared: PreparedCall | None, slot: RequestSlot, *, cache_key: str = ""
     ) -> None:
         """prepared: the first call; None if it has to wait for a slot. cache_key: of the chosen model's answer."""
-        super().__init__(slot, request.caller)
+        super().__init__(slot, request.caller, request.door, is_stream=request.chat.is_stream)
         self._request = request
         self._cache_key = cache_key
         self._language = get_language() or "en"
@@ -63,42 +51,45 @@ class Answer(CompletionResponse):
         self._settled: set[int] = set()
         self._settling: list[asyncio.Future[None]] = []
 
-    async def _prepare(self) -> None:
+    async def _answer(self) -> Content:
         logs.begin_request(self.headers["X-Request-ID"])
         activate(self._language)
         try:
-            upstream = await self._answer()
-        except ArenaError as refusal:
+            self._name_decision()
+            upstream = await self._answered()
+        except ArenaError:
             await self._release_claim()  # before the response, after which the client may repeat its request
-            self._refuse(refusal)
-            return
+            raise
         self.headers["X-Arena-Model"] = upstream.prepared.row.model.slug
         self._name_repaired(upstream)
         if self._request.fallbacks:
             self.headers["X-Arena-Fallback"] = "1"
+        self._name_decision()
+        if self._is_stream:
+            return self._chunks(upstream)
+        set_token_counts(upstream.prepared, upstream.result)
+        self._request.completion = self._writer(upstream).whole(whole_answer(upstream))
+        await self._settle(upstream.prepared, upstream.result)
+        return self._request.completion
+
+    def _name_decision(self) -> None:
+        """Without effect once the head is sent: before the answer, and after it for a fallback's."""
         if self._request.decision is not None:
             self.headers["X-Arena-Decision"] = self._request.decision.public_id
             self.headers["X-Arena-Reason"] = self._request.reason
-        if self._is_stream:
-            self._set_stream(self._chunks(upstream))
-        else:
-            self._request.completion = self._completion(upstream)
-            await self._settle(upstream.prepared, upstream.result)
-            self._set_body(self._request.completion)
 
     def _name_repaired(self, upstream: Upstream) -> None:
         """Name parameters of the caller that the provider refused and that were left out."""
         left_out = {repairs.parameter_of(name) for name in upstream.result.completion.repaired}
         chat, model = self._request.chat, upstream.prepared.row.model
         if names := sorted(left_out & chat.parameters.keys()):
-            unsent = model.provider.dialect.unsent(model.upstream_name, chat.parameters)
-            set_dropped(self, [*chat.dropped, *unsent, *names])
+            set_dropped(self, [*dropped_for(chat, model), *names])
 
     async def end(self) -> None:
         """Stop what still runs, and settle it. Shielded: a server that ends cancels this task."""
         await asyncio.shield(asyncio.ensure_future(self._stop_settle_and_free()))
 
-    async def _answer(self) -> Upstream:
+    async def _answered(self) -> Upstream:
         """Return a call whose answer has begun, and without a stream is complete. Raises ArenaError."""
         upstream = await self._ask(self._prepared or await self._wait_for_slot())
         while upstream.failed and not (self._is_stream and upstream.result.first_token_ms is not None):
@@ -108,10 +99,6 @@ class Answer(CompletionResponse):
                 raise self._failure(upstream)
             upstream = await self._ask(prepared)
         return upstream
-
-    @property
-    def _is_stream(self) -> bool:
-        return self._request.chat.is_stream
 
     async def _ask(self, prepared: PreparedCall) -> Upstream:
         self._upstream = Upstream(prepared, has_stops="stop" in self._request.chat.parameters)
@@ -143,32 +130,23 @@ class Answer(CompletionResponse):
     async def _settle(self, prepared: PreparedCall, result: CallResult) -> None:
         if prepared.row.pk not in self._settled:
             self._settled.add(prepared.row.pk)
-            self._keep_texts(result)
+            self._keep_texts()
             settling = asyncio.ensure_future(in_thread_with_retry(calls.settle, self._request, prepared, result))
             self._settling.append(settling)
             await asyncio.shield(settling)
             if self._cache_key and not self._request.fallbacks and result.error is None and not result.stopped:
-                answer = CachedAnswer(prepared.row.model.slug, self._choice(result), usage_payload(prepared.row))
+                assert self._upstream is not None
+                answer = CachedAnswer(prepared.row.model.slug, whole_answer(self._upstream))
                 await in_thread(cache.store, self._cache_key, self._request.caller, answer)
-
-    def _choice(self, result: CallResult) -> ChoicePayload:
-        tool_calls = joined_tool_calls(self._upstream.tool_calls) if self._upstream is not None else []
-        return choice_payload(
-            0, text="".join(result.texts), reasoning="".join(result.reasonings), tool_calls=tool_calls,
-            finish=finish_reason(result, has_tool_calls=bool(tool_calls)),
-        )  # fmt: skip
 
     async def _release_claim(self) -> None:
         claim = self._request.claim
         if claim is not None and not claim.is_over:
             await in_thread(claim.release)
 
-    def _keep_texts(self, result: CallResult) -> None:
+    def _keep_texts(self) -> None:
         if self._request.caller.token.keeps_texts and self._upstream is not None:
-            self._request.texts = kept_texts(
-                self._request.chat, text="".join(result.texts), reasoning="".join(result.reasonings),
-                tool_calls=joined_tool_calls(self._upstream.tool_calls),
-            )  # fmt: skip
+            self._request.texts = kept_texts(self._request.chat, whole_answer(self._upstream))
 
     async def _stop_settle_and_free(self) -> None:
         try:
@@ -179,6 +157,7 @@ class Answer(CompletionResponse):
     async def _stop_and_settle(self) -> None:
         if self._keep_alive is not None:
             self._keep_alive.cancel()
+        await self._stop_answering()
         if self._upstream is not None:
             await self._upstream.stop()
         if self._opening is not None:
@@ -197,55 +176,36 @@ class Answer(CompletionResponse):
             logger.exception("call %s was not settled; the sweeper will", self._prepared.row.pk)
 
     def _failure(self, upstream: Upstream) -> ArenaError:
-        code = upstream.result.error
-        if code is None:
-            return ServiceAway()
-        return failure_error(code, upstream.result.retry_after, upstream.result.parameter)
+        return failure_error(upstream.prepared, upstream.result) if upstream.failed else ServiceAway()
 
-    def _completion(self, upstream: Upstream) -> CompletionPayload:
-        result = upstream.result
-        set_token_counts(upstream.prepared, result)
-        row = upstream.prepared.row
-        return completion_payload(
-            self._request.exchange.public_id, created=self._created, model=row.model.slug,
-            choices=[self._choice(result)], usage=usage_payload(row),
-        )  # fmt: skip
+    def _writer(self, upstream: Upstream) -> AnswerWriter:
+        head = Head(self._request.exchange.public_id, self._created, upstream.prepared.row.model.slug)
+        return self._door.writer(head, self._request.chat)
 
     async def _chunks(self, upstream: Upstream) -> AsyncIterator[bytes]:
-        chat, row = self._request.chat, upstream.prepared.row
-        writer = ChunkWriter(
-            self._request.exchange.public_id, created=self._created, model=row.model.slug,
-            includes_usage=chat.includes_usage,
-        )  # fmt: skip
-        role: DeltaPayload = {"role": "assistant", "content": ""}
-        is_first = True
+        writer = self._writer(upstream)
+        begun = writer.begin()
         self._keep_alive = keep_alive = _KeepAlive(upstream.changed)
         while True:
             is_over = upstream.is_over  # before taking: what comes later is taken in the next round
-            sent = b"".join(writer.delta(delta) for delta in _deltas(upstream.take()))
-            if is_first:
-                sent, is_first = writer.delta(role) + sent, False
+            sent, begun = begun + writer.deltas(upstream.take()), b""
             if is_over:
-                yield sent + self._last_chunks(upstream, writer)
+                yield sent + self._last_events(upstream, writer)
                 return
             if sent:
                 keep_alive.restart()
                 yield sent
             elif keep_alive.is_due:
                 keep_alive.restart()
-                yield COMMENT
+                yield self._door.comment
             await upstream.changed.wait()
 
-    def _last_chunks(self, upstream: Upstream, writer: ChunkWriter) -> bytes:
-        result = upstream.result
+    def _last_events(self, upstream: Upstream, writer: AnswerWriter) -> bytes:
         if upstream.failed:
-            return error_event(self._failure(upstream))
-        finish = finish_reason(result, has_tool_calls=bool(upstream.tool_calls))
-        chunks = writer.delta({}, finish=finish)
+            return writer.error(self._failure(upstream))
         if self._request.chat.includes_usage:
-            set_token_counts(upstream.prepared, result)
-            chunks += writer.usage(usage_payload(upstream.prepared.row))
-        return chunks + DONE
+            set_token_counts(upstream.prepared, upstream.result)
+        return writer.end(whole_answer(upstream))
 
 
 class _KeepAlive:
@@ -271,34 +231,3 @@ class _KeepAlive:
         self._timer = self._loop.call_later(KEEP_ALIVE_S / 3, self._wake)
         if self.is_due:
             self._changed.set()
-
-
-def _deltas(pieces: list[Piece]) -> list[DeltaPayload]:
-    """Return deltas for pieces that are sent together; neighbours of one kind become one."""
-    deltas: list[DeltaPayload] = []
-    for text, reasoning, tool_calls in pieces:
-        last = deltas[-1] if deltas else {}
-        for delta in tool_calls:
-            _add_tool_call(deltas, delta)
-        if reasoning:
-            if last.keys() == {"reasoning_content"}:
-                last["reasoning_content"] += reasoning
-            else:
-                deltas.append({"reasoning_content": reasoning})
-                last = deltas[-1]
-        if text:
-            if last.keys() == {"content"}:
-                last["content"] += text
-            else:
-                deltas.append({"content": text})
-    return deltas
-
-
-def _add_tool_call(deltas: list[DeltaPayload], part: ToolCallDelta) -> None:
-    """Add a part of a tool call: clients want one entry in a chunk, since some number them by position."""
-    if deltas and "tool_calls" in deltas[-1] and not part.id:
-        [entry] = deltas[-1]["tool_calls"]
-        if entry["index"] == part.index:
-            entry["function"]["arguments"] += part.arguments
-            return
-    deltas.append({"tool_calls": [tool_call_chunk(part)]})

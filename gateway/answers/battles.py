@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
 
 from django.utils.translation import gettext_lazy as _
 
@@ -12,25 +11,18 @@ from battles.prompting.auto_options import AutoOptions
 from battles.prompting.lineup import BattleRequest
 from battles.prompting.messages import CHARACTERS_PER_TOKEN
 from common.errors import NotAllowed
-from gateway.answers.completions import (
-    COMMENT,
-    DONE,
-    KEEP_ALIVE_S,
-    ChunkWriter,
-    choice_payload,
-    completion_payload,
-    error_event,
-)
+from common.late_response import once
 from gateway.answers.failures import RETRY_AFTER_S
-from gateway.answers.responses import CompletionResponse, set_dropped
+from gateway.answers.responses import CompletionResponse, Content, set_dropped
 from gateway.authentication import Caller
 from gateway.candidates import AUTO_MODELS, dial_of
+from gateway.doors.port import Door, Head
 from gateway.errors import ModelsFailed
 from gateway.idempotency import Claim
 from gateway.models import Exchange
 from gateway.parsing.chat import ChatBody
 from gateway.parsing.fields import BadField
-from gateway.payload_types import DeltaPayload, UsagePayload
+from gateway.payload_types import UsagePayload
 from gateway.slots import RequestSlot
 from gateway.threads import in_thread, in_thread_with_retry
 
@@ -56,11 +48,13 @@ def is_battle(chat: ChatBody, caller: Caller) -> bool:
     if chat.n == 1:
         raise BadField("The model “battle” gives two choices.", "n")
     if not chat.is_single_prompt:
-        raise BadField("The model “battle” takes one message of the user, a text, without tools.", "messages")
+        raise BadField(
+            "The model “battle” takes one text of the user, without tools, formats and logprobs.", "messages"
+        )
     return True
 
 
-def open_battle(caller: Caller, chat: ChatBody, slot: RequestSlot, claim: Claim | None) -> "BattleAnswer":
+def open_battle(caller: Caller, chat: ChatBody, door: Door, slot: RequestSlot, claim: Claim | None) -> "BattleAnswer":
     """Start a battle, or what auto mode decides, unless the claim has one. Raises as battles.actions.start_session."""
     exchange = claim.exchange if claim is not None else None
     if exchange is None:
@@ -68,8 +62,8 @@ def open_battle(caller: Caller, chat: ChatBody, slot: RequestSlot, claim: Claim 
         exchange = _start(caller, chat)
         if claim is not None:
             claim.store_battle(exchange)
-    response = BattleAnswer(caller, chat, exchange, slot, claim)
-    set_dropped(response, [*chat.dropped, *chat.parameters])
+    response = BattleAnswer(caller, chat, exchange, door, slot, claim)
+    set_dropped(response, [*chat.dropped, *chat.parameters, *chat.others])
     return response
 
 
@@ -89,54 +83,32 @@ class BattleAnswer(CompletionResponse):
     """Unlabelled choices, all at once when both are complete: neither their pace nor their order tells models apart."""
 
     def __init__(
-        self, caller: Caller, chat: ChatBody, exchange: Exchange, slot: RequestSlot, claim: Claim | None
+        self,
+        caller: Caller,
+        chat: ChatBody,
+        exchange: Exchange,
+        door: Door,
+        slot: RequestSlot,
+        claim: Claim | None,
     ) -> None:
-        super().__init__(slot, caller)
+        super().__init__(slot, caller, door, is_stream=chat.is_stream)
         assert exchange.battle is not None
         self.headers["X-Arena-Battle"] = exchange.battle.public_id
         self._chat, self._battle, self._exchange, self._claim = chat, exchange.battle, exchange, claim
 
-    async def _prepare(self) -> None:
-        if self._chat.is_stream:
-            self._set_stream(self._chunks())
-            return
+    async def _answer(self) -> Content:
         texts = await self._wait()
         if texts is None:
             if self._claim is not None:
                 await in_thread(self._claim.forget)
-            self._refuse(ModelsFailed(retry_after=RETRY_AFTER_S))
-            return
-        choices = [
-            choice_payload(index, text=text, reasoning="", tool_calls=[], finish="stop")
-            for index, text in enumerate(texts)
-        ]
-        self._set_body(
-            completion_payload(
-                self._exchange.public_id, created=self._created, model=BATTLE, choices=choices, usage=self._usage(texts)
-            )
-        )
+            raise ModelsFailed(retry_after=RETRY_AFTER_S)
+        writer = self._door.writer(Head(self._exchange.public_id, self._created, BATTLE), self._chat)
+        usage = self._usage(texts)
+        return once(writer.battle_events(texts, usage)) if self._is_stream else writer.battle(texts, usage)
 
-    async def _chunks(self) -> AsyncIterator[bytes]:
-        writer = ChunkWriter(
-            self._exchange.public_id, created=self._created, model=BATTLE, includes_usage=self._chat.includes_usage
-        )
-        waiting = asyncio.ensure_future(self._wait())
-        try:
-            while not waiting.done():
-                await asyncio.wait([waiting], timeout=KEEP_ALIVE_S)
-                if not waiting.done():
-                    yield COMMENT
-            texts = waiting.result()
-        finally:
-            waiting.cancel()
-        if texts is None:
-            yield error_event(ModelsFailed(retry_after=RETRY_AFTER_S))
-            return
-        chunks = b""
-        for index, text in enumerate(texts):
-            delta: DeltaPayload = {"role": "assistant", "content": text}
-            chunks += writer.delta(delta, index=index) + writer.delta({}, index=index, finish="stop")
-        yield chunks + (writer.usage(self._usage(texts)) if self._chat.includes_usage else b"") + DONE
+    async def end(self) -> None:
+        await self._stop_answering()
+        await super().end()
 
     async def _wait(self) -> list[str] | None:
         """Return the answers from left to right once all are complete; None if one failed."""

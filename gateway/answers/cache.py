@@ -12,13 +12,11 @@ from django.http import HttpResponse
 from django.utils.crypto import salted_hmac
 
 from common.valkey.connections import UNREACHABLE, connection, fail_fast
-from gateway.answers.completions import DONE, ChunkWriter, completion_payload
 from gateway.answers.responses import EVENT_STREAM, HEADERS
 from gateway.authentication import Caller
-from gateway.calls import messages_for
-from gateway.models import Exchange
+from gateway.calls import Request, messages_for
+from gateway.doors.port import Head, WholeAnswer
 from gateway.parsing.chat import ChatBody
-from gateway.payload_types import ChoicePayload, DeltaPayload, UsagePayload
 from gateway.sealing import seal, unseal
 from models_registry.models import LanguageModel
 
@@ -30,8 +28,7 @@ MAX_BYTES = 500_000
 
 class CachedAnswer(msgspec.Struct):
     model: str
-    choice: ChoicePayload
-    usage: UsagePayload
+    whole: WholeAnswer
 
 
 def cache_key(chat: ChatBody, caller: Caller, model: LanguageModel) -> str:
@@ -44,7 +41,7 @@ def cache_key(chat: ChatBody, caller: Caller, model: LanguageModel) -> str:
             chat.parameters, chat.max_tokens,
         ]
     )  # fmt: skip
-    return f"gateway:answer:{salted_hmac('gateway.answers.cache', facts, algorithm='sha256').hexdigest()}"
+    return f"gateway:answer:2:{salted_hmac('gateway.answers.cache', facts, algorithm='sha256').hexdigest()}"
 
 
 def find(key: str, caller: Caller) -> CachedAnswer | None:
@@ -72,29 +69,16 @@ def store(key: str, caller: Caller, answer: CachedAnswer) -> None:
         logger.warning("an answer is not cached: Valkey is away (%s)", error)
 
 
-def cached_response(chat: ChatBody, exchange: Exchange, answer: CachedAnswer) -> HttpResponse:
+def cached_response(request: Request, answer: CachedAnswer) -> HttpResponse:
     """Store the exchange and return its response, complete at once."""
+    exchange, whole = request.exchange, answer.whole
     exchange.is_cached = True
-    exchange.cost, exchange.finish_reason = Decimal(0), answer.choice["finish_reason"]
+    exchange.cost, exchange.finish_reason = Decimal(0), whole.finish
     exchange.save(force_insert=True)
     headers = {**HEADERS, "X-Arena-Model": answer.model, "X-Arena-Cached": "1"}
-    created = int(time.time())
-    if not chat.is_stream:
-        payload = completion_payload(
-            exchange.public_id, created=created, model=answer.model, choices=[answer.choice], usage=answer.usage
-        )
-        return HttpResponse(msgspec.json.encode(payload), content_type="application/json", headers=headers)
-    writer = ChunkWriter(exchange.public_id, created=created, model=answer.model, includes_usage=chat.includes_usage)
-    usage = writer.usage(answer.usage) if chat.includes_usage else b""
-    body = writer.delta(_delta(answer.choice)) + writer.delta({}, finish=answer.choice["finish_reason"]) + usage + DONE
-    return HttpResponse(body, content_type=EVENT_STREAM, headers=headers)
-
-
-def _delta(choice: ChoicePayload) -> DeltaPayload:
-    message = choice["message"]
-    delta: DeltaPayload = {"role": "assistant", "content": message["content"] or ""}
-    if "reasoning_content" in message:
-        delta["reasoning_content"] = message["reasoning_content"]
-    if "tool_calls" in message:
-        delta["tool_calls"] = [{"index": index, **call} for index, call in enumerate(message["tool_calls"])]
-    return delta
+    writer = request.door.writer(Head(exchange.public_id, int(time.time()), answer.model), request.chat)
+    if not request.chat.is_stream:
+        body = msgspec.json.encode(writer.whole(whole))
+        return HttpResponse(body, content_type="application/json", headers=headers)
+    events = writer.begin() + writer.deltas(whole.pieces) + writer.end(whole)
+    return HttpResponse(events, content_type=EVENT_STREAM, headers=headers)

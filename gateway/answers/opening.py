@@ -10,8 +10,10 @@ from gateway.answers.responses import set_dropped
 from gateway.authentication import Caller
 from gateway.calls import Request
 from gateway.candidates import find_candidates
+from gateway.doors.port import Door
 from gateway.idempotency import Claim
 from gateway.models import Exchange
+from gateway.outgoing import dropped_for
 from gateway.parsing.chat import ChatBody
 from gateway.sessions import session_digest
 from gateway.slots import RequestSlot, take_slot
@@ -19,7 +21,7 @@ from models_registry import model_limits
 from site_content.terms import require_accepted
 
 
-def open_answer(caller: Caller, chat: ChatBody, *, session: str, claim: Claim | None) -> HttpResponseBase:
+def open_answer(caller: Caller, chat: ChatBody, door: Door, *, session: str, claim: Claim | None) -> HttpResponseBase:
     """session: of the header, or ""."""
     require_accepted(caller.actor)
     digest = session_digest(caller.token, chat, session)
@@ -31,7 +33,7 @@ def open_answer(caller: Caller, chat: ChatBody, *, session: str, claim: Claim | 
         session_digest=digest,
     )  # fmt: skip
     with take_slot(caller.actor.key) as slot:
-        return _open_in_slot(Request(caller, chat, exchange, candidates, claim=claim), slot)
+        return _open_in_slot(Request(caller, chat, exchange, candidates, door, claim=claim), slot)
 
 
 def _open_in_slot(request: Request, slot: RequestSlot) -> HttpResponseBase:
@@ -42,7 +44,7 @@ def _open_in_slot(request: Request, slot: RequestSlot) -> HttpResponseBase:
     if (cached := cache.find(cache_key, caller)) is not None:
         if request.claim is not None:
             request.claim.release()
-        return cache.cached_response(chat, request.exchange, cached)
+        return cache.cached_response(request, cached)
     response = Answer(request, calls.open_first(request), slot, cache_key=cache_key)
-    set_dropped(response, [*chat.dropped, *model.provider.dialect.unsent(model.upstream_name, chat.parameters)])
+    set_dropped(response, dropped_for(chat, model))
     return response

@@ -1,27 +1,37 @@
+from collections.abc import Mapping
+
 from common.payload_types import JsonObject
 from common.text.storable import storable
+from gateway.doors.port import CALL_FIELDS, WholeAnswer
 from gateway.parsing.chat import ChatBody
-from gateway.payload_types import ToolCallPayload
+from models_registry.providers.contents import without_media
 
 # A picture is stored as the beginning of its data URL.
 _KEPT_URL_CHARACTERS = 40
 
 
-def kept_texts(chat: ChatBody, *, text: str, reasoning: str, tool_calls: list[ToolCallPayload]) -> JsonObject:
-    answer: JsonObject = {"role": "assistant", "content": storable(text)}
-    if reasoning:
-        answer["reasoning_content"] = storable(reasoning)
-    if tool_calls:
-        answer["tool_calls"] = tool_calls
-    return {"messages": [_without_pictures(message) for message in chat.conversation.messages], "answer": answer}
+def kept_texts(chat: ChatBody, whole: WholeAnswer) -> JsonObject:
+    answer: JsonObject = {"role": "assistant", "content": storable(whole.text)}
+    if whole.reasoning:
+        answer["reasoning_content"] = storable(whole.reasoning)
+    if whole.tool_calls:
+        answer["tool_calls"] = [_without_state(call, CALL_FIELDS) for call in whole.tool_calls]
+    messages = [_stored(message) for message in chat.conversation.messages]
+    marked = {"has_instructions": True} if chat.has_instructions else {}
+    return {"messages": messages, "answer": answer, **marked}
 
 
-def _without_pictures(message: JsonObject) -> JsonObject:
-    content = message["content"]
-    return {**message, "content": [_part(part) for part in content]} if isinstance(content, list) else message
+# The others may be state of a provider, which is not stored.
+_MESSAGE_FIELDS = frozenset({"role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal"})
 
 
-def _part(part: JsonObject) -> JsonObject:
-    if part["type"] != "image_url":
-        return part
-    return {"type": "image_url", "image_url": {"url": part["image_url"]["url"][:_KEPT_URL_CHARACTERS] + "…"}}
+def _without_state(fields: Mapping[str, object], known: frozenset[str]) -> JsonObject:
+    return {name: value for name, value in fields.items() if name in known}
+
+
+def _stored(message: JsonObject) -> JsonObject:
+    message = _without_state(message, _MESSAGE_FIELDS)
+    if isinstance(message.get("tool_calls"), list):
+        message["tool_calls"] = [_without_state(call, CALL_FIELDS) for call in message["tool_calls"]]
+    stored: JsonObject = without_media(message, kept=_KEPT_URL_CHARACTERS)  # type: ignore[assignment]
+    return stored

@@ -1,10 +1,14 @@
 import asyncio
 import logging
 import time
+from dataclasses import replace
 from importlib import import_module
 from weakref import WeakKeyDictionary
 
 from battles.worker.calls import CallResult, PreparedCall
+from common.payload_types import JsonObject
+from gateway.doors.port import Piece
+from gateway.message_state import Seal
 from models_registry.providers import ChatProvider, ProviderError, stream_contained
 from models_registry.providers.base import ToolCallDelta
 
@@ -16,9 +20,6 @@ BATCH_S, BATCH_PER_STREAM_S, MAX_BATCH_S = 0.04, 0.006, 0.25
 _PROVIDER_MODULE = "models_registry.providers.openai_compatible"
 _running = 0
 _providers: WeakKeyDictionary[asyncio.AbstractEventLoop, ChatProvider] = WeakKeyDictionary()
-
-# Text, reasoning, or parts of tool calls.
-Piece = tuple[str, str, list[ToolCallDelta]]
 
 
 def load() -> None:
@@ -40,6 +41,9 @@ class Upstream:
         self.prepared = prepared
         self.result = CallResult(was_sent=False)
         self.tool_calls: list[ToolCallDelta] = []
+        # Of the message, sealed.
+        self.state: JsonObject = {}
+        self._seal = Seal(prepared.row.model)
         self.changed = asyncio.Event()
         self.is_over = False
         self._has_stops = has_stops
@@ -86,6 +90,7 @@ class Upstream:
                 receive_tool_calls=self._receive_tool_calls, take_back=self._take_back, completion=result.completion,
             )  # fmt: skip
             self._refuse_empty()
+            self._add_state()
         except ProviderError as error:
             result.fail(error)
             logger.warning("call %s failed: %s", self.prepared.row.pk, error.code)
@@ -104,17 +109,24 @@ class Upstream:
             result.texts.append(text)
         if reasoning:
             result.reasonings.append(reasoning)
-        return self._add((text, reasoning, []))
+        return self._add(Piece(text, reasoning))
 
     def _take_back(self) -> None:
         """Turn the text so far into reasoning; text that a stream's caller has read stays text there."""
         self.result.take_back()
-        self._pieces = [("", text + reasoning, calls) for text, reasoning, calls in self._pieces]
+        self._pieces = [piece._replace(text="", reasoning=piece.text + piece.reasoning) for piece in self._pieces]
 
     def _receive_tool_calls(self, deltas: list[ToolCallDelta]) -> None:
+        deltas = [replace(delta, state=self._seal.sealed(delta.state)) if delta.state else delta for delta in deltas]
         self.tool_calls += deltas
         self.result.tool_characters += sum(len(delta.arguments) + len(delta.name) for delta in deltas)
-        self._add(("", "", deltas))
+        self._add(Piece(tool_calls=deltas))
+
+    def _add_state(self) -> None:
+        """Pass the message's state on at its end, whole: a signature may come in parts."""
+        self.state = self._seal.sealed(self.result.completion.state)
+        if self.state:
+            self._pieces.append(Piece(state=self.state))
 
     def _add(self, piece: Piece) -> float:
         self._pieces.append(piece)

@@ -1,30 +1,42 @@
 """The body of a chat completion request."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+
+from django.conf import settings
 
 from battles.prompting.auto_options import DIALS, MAX_FIRST_TOKEN_MS, MAX_WORKFLOW_CHARACTERS, RoutingContext
 from battles.prompting.messages import conversation_length
-from common.payload_types import JsonObject
+from battles.worker.calls import sent_bytes
+from common.payload_types import Json, JsonObject
 from common.text.numbers import parse_whole_number
 from gateway.parsing.fields import BadField, Fields
-from gateway.parsing.json_body import decode_body, strings_in
-from gateway.parsing.messages import Conversation, parse_messages
-from gateway.parsing.tools import parse_response_format, parse_tool_choice, parse_tools
+from gateway.parsing.json_body import strings_in
+from gateway.parsing.messages import Conversation, read_messages
+from gateway.parsing.tools import as_tools, read_tools
+from models_registry.providers import passing
 
-MAX_STOPS, MAX_STOP_CHARACTERS = 4, 200
-MAX_SEED = 2**63 - 1
-MAX_TOKENS = 10_000_000
+# A phrase of a moderation rule may be spread over so much.
+_SEAM_CHARACTERS, _SEAM_TEXTS = 500, 20
+_BATTLES_OWN = frozenset({"tools", "logprobs", "top_logprobs", "prediction"})
 
 
 @dataclass(frozen=True)
 class ChatBody:
-    """A valid request. parameters: those that models receive, besides the cap."""
+    """A valid request.
+
+    parameters: those that any provider receives, besides the cap. others: those that a provider receives if its
+    settings name them. server_tools: those that a provider runs, sent where they have a price. identities: names of the
+    caller's users and caches as given, never sent so. wants_functions: the answer's calls have OpenAI's older form.
+    """
 
     model: str
     conversation: Conversation
     parameters: JsonObject
+    others: JsonObject
+    server_tools: list[JsonObject]
+    identities: dict[str, str]
     max_tokens: int | None
     n: int | None
     is_stream: bool
@@ -37,11 +49,21 @@ class ChatBody:
     workflow: str
     session_id: str
     dropped: tuple[str, ...]
+    # Of other languages: whether the first message is no part of the conversation, and facts for the answer's writer.
+    has_instructions: bool = False
+    for_door: JsonObject = field(default_factory=dict)
+    # Answers name one call in `function_call`, as before tools.
+    wants_functions: bool = False
+    _described: list[str] = field(default_factory=list, repr=False)
 
     @property
     def characters(self) -> int:
-        """Length of all messages, with calls of tools and images."""
-        return conversation_length(self.conversation.messages)
+        """Length of all that is sent; an image counts as the characters that its tokens would hold."""
+        return conversation_length(self.conversation.messages) + sent_bytes(self.parameters)
+
+    @property
+    def text_characters(self) -> int:
+        return sum(map(len, self.conversation.texts)) + sum(map(len, self._described))
 
     @property
     def has_tools(self) -> bool:
@@ -52,44 +74,59 @@ class ChatBody:
         return RoutingContext(self.has_tools, self.data_loaded, self.workflow)
 
     @property
+    def writes_cache(self) -> bool:
+        """Return whether the prompt may be written to the provider's cache, which costs more."""
+        return self.conversation.writes_cache or "cache_control" in self._described
+
+    @property
     def passages(self) -> list[list[str]]:
-        """Return all texts that a model reads, for moderation: in order, and the user's without answers between."""
+        """Return all texts that are sent, for moderation: in order, and the user's without answers between."""
         conversation = self.conversation
-        users = [conversation.prompts] if 1 < len(conversation.prompts) < len(conversation.texts) else []
-        described = strings_in([self.parameters.get("tools"), self.parameters.get("response_format")])
-        return [conversation.texts, *users, *([found] if (found := [*conversation.names, *described]) else [])]
+        values = _values_in([*self.parameters.values(), *self.others.values(), *self.server_tools])
+        passages = [conversation.texts, [*conversation.words, *self._described], values]
+        if 1 < len(conversation.prompts) < len(conversation.texts):
+            passages += _seams(conversation.prompts)
+        return [passage for passage in passages if passage]
 
     @property
     def is_single_prompt(self) -> bool:
         """Return whether there is one text of the user and nothing else, as at the beginning of a battle."""
-        conversation = self.conversation
-        return len(conversation.messages) == len(conversation.prompts) == 1 and not (
-            conversation.images or self.has_tools or "response_format" in self.parameters
-        )
+        text_format = self.parameters.get("response_format", {"type": "text"}) == {"type": "text"}
+        return self.conversation.is_one_text and text_format and not (
+            self.server_tools or any(self.parameters.get(name) for name in _BATTLES_OWN)
+        )  # fmt: skip
 
     @property
     def is_in_tool_loop(self) -> bool:
-        return self.conversation.last_role == "tool"
+        return self.conversation.has_open_tool_calls
 
 
-def parse_chat(body: bytes, *, max_prompt: int, max_characters: int) -> ChatBody:
-    """Raises BadField."""
-    fields = decode_body(body)
+def parse_chat(decoded: JsonObject) -> ChatBody:
+    """decoded: by decode_body, which limits its depth. Raises BadField."""
+    wants_functions = bool(decoded.get("functions"))
+    body = as_tools(decoded)
+    conversation = read_messages(body.pop("messages", None))
+    fields = Fields(body)
     model = fields.text("model", max_length=120, required=True)
-    conversation = parse_messages(fields, max_prompt=max_prompt, max_characters=max_characters)
-    parameters = _parameters(fields)
-    max_tokens = fields.integer("max_tokens", at_least=1, at_most=MAX_TOKENS)
-    newer_name = fields.integer("max_completion_tokens", at_least=1, at_most=MAX_TOKENS)
-    is_stream = bool(fields.boolean("stream"))
     n = fields.integer("n", at_least=1, at_most=2)
-    fields.text("user", max_length=1_000)  # accepted, and never sent
+    is_stream = bool(fields.boolean("stream"))
     metadata = fields.object("metadata")
-    includes_usage, dropped_options = _stream_options(fields)
-    return ChatBody(
+    includes_usage, dropped = _stream_options(fields)
+    max_tokens = _max_tokens(fields, dropped)
+    identities = {name: str(value) for name in passing.IDENTITIES if (value := fields.take(name)) is not None}
+    tools, server_tools = read_tools(fields.take("tools"))
+    if (options := fields.take("web_search_options")) is not None:
+        server_tools.append({"type": "web_search_options", "web_search_options": options})
+    parameters, others = _sort(fields, dropped)
+    _fit_tool_choice(parameters, tools, server_tools, dropped)
+    chat = ChatBody(
         model=model,
         conversation=conversation,
-        parameters=parameters,
-        max_tokens=newer_name if newer_name is not None else max_tokens,
+        parameters={**parameters, "tools": tools} if tools else parameters,
+        others=others,
+        server_tools=server_tools,
+        identities=identities,
+        max_tokens=max_tokens,
         n=n,
         is_stream=is_stream,
         includes_usage=includes_usage,
@@ -100,43 +137,103 @@ def parse_chat(body: bytes, *, max_prompt: int, max_characters: int) -> ChatBody
         data_loaded=_flag(metadata, "data_loaded"),
         workflow=metadata.text("workflow", max_length=MAX_WORKFLOW_CHARACTERS) if metadata else "",
         session_id=metadata.text("session_id", max_length=200) if metadata else "",
-        dropped=tuple(dict.fromkeys([*fields.rest(), *dropped_options, *conversation.dropped])),
+        dropped=tuple(dict.fromkeys(dropped)),
+        wants_functions=wants_functions,
+        _described=strings_in([parameters, tools, others, server_tools]),
     )
+    _check_limits(chat)
+    return chat
 
 
-def _parameters(fields: Fields) -> JsonObject:
-    tools = parse_tools(fields)
-    found: JsonObject = {
-        "temperature": fields.number("temperature", at_least=0, at_most=2),
-        "top_p": fields.number("top_p", at_least=0, at_most=1),
-        "stop": _stop(fields),
-        "seed": fields.integer("seed", at_least=-MAX_SEED, at_most=MAX_SEED),
-        "tools": tools or None,
-        "tool_choice": parse_tool_choice(fields, tools),
-        "response_format": parse_response_format(fields),
-    }
-    return {name: value for name, value in found.items() if value is not None}
+def _check_limits(chat: ChatBody) -> None:
+    most = settings.ARENA_GATEWAY_CHARACTERS
+    conversation = chat.conversation
+    if chat.text_characters > most:
+        sentence = f"A request may have at most {most:,} characters."
+        raise BadField(sentence, "messages", "context_length_exceeded")
+    if len(conversation.media) > settings.ARENA_GATEWAY_PICTURES:
+        sentence = f"The messages may have at most {settings.ARENA_GATEWAY_PICTURES:,} pictures and files."
+        raise BadField(sentence, "messages")
 
 
-def _stop(fields: Fields) -> list[str] | None:
-    stop = fields.take("stop")
-    if stop is None:
-        return None
-    stops = [stop] if isinstance(stop, str) else stop
-    if not isinstance(stops, list) or not 1 <= len(stops) <= MAX_STOPS:
-        raise BadField(f"“stop” must be a string, or a list of up to {MAX_STOPS} strings.", "stop")
-    for text in stops:
-        if not isinstance(text, str) or not 1 <= len(text) <= MAX_STOP_CHARACTERS:
-            raise BadField(f"A stop sequence must have 1 to {MAX_STOP_CHARACTERS} characters.", "stop")
-    return stops
+def _sort(fields: Fields, dropped: list[str]) -> tuple[JsonObject, JsonObject]:
+    """Return what every provider receives, and what one may be set to receive; name the rest in `dropped`."""
+    parameters: JsonObject = {}
+    others: JsonObject = {}
+    for name in fields.rest():
+        value = fields.take(name)
+        if name in passing.TEXTS:
+            if value not in ([], ""):
+                parameters[name] = value
+        elif name in passing.PLAIN:
+            kept = passing.plain(name, value, dropped) if name != "modalities" or value == ["text"] else None
+            if kept is not None:
+                parameters[name] = kept
+            elif value not in ([], {}) and name not in dropped:
+                dropped.append(name)
+        elif passing.may_be_added(name) and (kept := passing.plain(name, value, [])) is not None:
+            others[name] = kept
+        else:
+            dropped.append(name)
+    return parameters, others
+
+
+def _fit_tool_choice(
+    parameters: JsonObject, tools: list[JsonObject], server_tools: list[JsonObject], dropped: list[str]
+) -> None:
+    """Leave out a choice without tools. Raises BadField for a choice that only a tool of the provider fits."""
+    choice = parameters.get("tool_choice")
+    if choice is None:
+        return
+    kind = choice.get("type") if isinstance(choice, dict) else choice
+    types = {tool.get("type") for tool in server_tools}
+    if not tools:
+        del parameters["tool_choice"]
+        if kind in types or (kind == "required" and server_tools):
+            raise BadField("“tool_choice” requires a tool that the arena does not pass on.", "tool_choice")
+    elif kind in types:
+        raise BadField("“tool_choice” requires a tool that the arena does not pass on.", "tool_choice")
+
+
+def _max_tokens(fields: Fields, dropped: list[str]) -> int | None:
+    """Return the cap. 0, −1 and what is no number are as good as none."""
+    found = None
+    for name in ("max_tokens", "max_completion_tokens"):
+        value = fields.take(name)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**31
+        number = int(value) if is_number else None
+        number = parse_whole_number(value) if isinstance(value, str) else number
+        if number is not None and number > 0:
+            found = number
+        elif value not in (None, 0, -1):
+            dropped.append(name)
+    return found
+
+
+def _values_in(value: Json) -> list[str]:
+    """Return all texts in order, without the names of fields between them."""
+    if isinstance(value, str):
+        return [value]
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for child in children for text in _values_in(child)]
+
+
+def _seams(texts: list[str]) -> list[list[str]]:
+    """Return the ends and beginnings that meet if the texts are read one after another."""
+    seams = []
+    before: list[str] = []
+    for text in texts:
+        if before:
+            seams.append([*before, text[:_SEAM_CHARACTERS]])
+        before = [text[-_SEAM_CHARACTERS:]] if len(text) >= _SEAM_CHARACTERS else [*before, text][-_SEAM_TEXTS:]
+    return seams
 
 
 def _stream_options(fields: Fields) -> tuple[bool, list[str]]:
-    options = fields.object("stream_options")
-    if options is None:
-        return False, []
-    includes_usage = bool(options.boolean("include_usage"))
-    return includes_usage, [f"stream_options.{name}" for name in options.rest()]
+    value = fields.take("stream_options")
+    if not isinstance(value, dict):
+        return False, [] if value is None else ["stream_options"]
+    return value.get("include_usage") is True, [f"stream_options.{name}" for name in value if name != "include_usage"]
 
 
 def _dial(metadata: Fields | None) -> float | None:

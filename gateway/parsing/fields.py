@@ -1,7 +1,5 @@
 """Typed access to decoded JSON; a refusal names its field as OpenAI does: messages.0.content."""
 
-from collections.abc import Sequence
-
 from common.payload_types import JsonObject
 
 
@@ -54,13 +52,6 @@ class Fields:
             raise self.bad(name, f"“{self.param(name)}” may have at most {max_length:,} characters.")
         return value
 
-    def one_of(self, name: str, choices: Sequence[str]) -> str:
-        self.require(name)
-        value = self.take(name)
-        if not isinstance(value, str) or value not in choices:
-            raise self.bad(name, f"“{self.param(name)}” must be one of: {', '.join(choices)}.")
-        return value
-
     def boolean(self, name: str) -> bool | None:
         value = self.take(name)
         if value is None or isinstance(value, bool):
@@ -77,30 +68,5 @@ class Fields:
             raise self.bad(name, f"“{self.param(name)}” must be between {at_least} and {at_most}.")
         return value
 
-    def number(self, name: str, *, at_least: float, at_most: float) -> float | None:
-        value = self.take(name)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.bad(name, f"“{self.param(name)}” must be a number.", "invalid_type")
-        if not at_least <= value <= at_most:  # also for NaN
-            raise self.bad(name, f"“{self.param(name)}” must be between {at_least:g} and {at_most:g}.")
-        return value
-
     def object(self, name: str) -> "Fields | None":
-        return self.required_object(name) if name in self else None
-
-    def required_object(self, name: str) -> "Fields":
-        self.require(name)
-        return Fields(self.take(name), self.param(name))
-
-    def objects(self, name: str, *, at_most: int) -> "list[Fields]":
-        """Return the objects of a list, [] if it is missing."""
-        value = self.take(name)
-        if value is None:
-            return []
-        if not isinstance(value, list):
-            raise self.bad(name, f"“{self.param(name)}” must be a list.", "invalid_type")
-        if len(value) > at_most:
-            raise self.bad(name, f"“{self.param(name)}” may have at most {at_most:,} entries.")
-        return [Fields(entry, f"{self.param(name)}.{number}") for number, entry in enumerate(value)]
+        return Fields(self.take(name), self.param(name)) if name in self else None

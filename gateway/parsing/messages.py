@@ -1,149 +1,187 @@
+import binascii
+from base64 import b64decode
 from dataclasses import dataclass, field
+from urllib.parse import unquote
 
-from common.payload_types import JsonObject
-from gateway.parsing.fields import BadField, Fields
-from gateway.parsing.images import MAX_IMAGES, check_image
+import msgspec
 
-MAX_MESSAGES = 1_000
-MAX_PARTS = 200
-MAX_TOOL_CALLS = 128
-# Fields of messages that OpenAI's client returns to the server and that models do not need.
-_IGNORED = {"refusal", "audio", "annotations", "reasoning_content", "reasoning", "function_call", "index"}
-# `developer` is OpenAI's newer name, which other servers refuse.
-ROLES = ("system", "developer", "user", "assistant", "tool")
+from common.payload_types import Json, JsonObject
+from gateway.parsing.addresses import check_address
+from gateway.parsing.fields import BadField
+from gateway.parsing.json_body import strings_in
+from models_registry.providers.contents import PLAIN_FIELDS, Medium, is_text_part, medium_in
+
+# Names of things that a provider stores.
+STORED = frozenset({
+    "file_id", "file_ids", "image_file", "container", "container_id", "vector_store_id", "vector_store_ids",
+    "previous_response_id", "conversation_id", "assistant_id", "thread_id", "cached_content", "item_reference",
+})  # fmt: skip
+# Fields whose values are words of the protocol, and not part of the texts around them.
+_WORDS = frozenset({"role", "type", "id", "tool_call_id", "name", "detail", "format", "media_type", "mime_type"})
+# Words that no rule looks for.
+_USUAL = _WORDS | {
+    "system", "developer", "user", "assistant", "tool", "content", "text", "function", "arguments", "tool_calls",
+    "image_url", "url", "input_audio", "data", "file", "file_data", "cache_control", "ephemeral",
+}  # fmt: skip
 
 
 @dataclass
 class Conversation:
-    """Messages as they are sent, and what decisions need of them. texts: of every role. names: of users and tools."""
+    """Messages as they are sent, and what decisions need of them.
+
+    prompts: texts of the user's messages. texts: all that models read, in order. words: names and the like.
+    """
 
     messages: list[JsonObject] = field(default_factory=list)
     prompts: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
     system: str = ""
-    images: int = 0
-    dropped: list[str] = field(default_factory=list)
+    media: list[Medium] = field(default_factory=list)
+    writes_cache: bool = False
 
     @property
-    def last_role(self) -> str:
-        return str(self.messages[-1]["role"])
+    def images(self) -> int:
+        return sum(medium.is_image for medium in self.media)
 
     @property
-    def characters(self) -> int:
-        return sum(map(len, self.texts))
+    def has_addresses(self) -> bool:
+        return any(medium.is_address for medium in self.media)
+
+    @property
+    def has_open_tool_calls(self) -> bool:
+        """Return whether the last message of the assistant calls tools."""
+        answers = (message for message in reversed(self.messages) if message["role"] == "assistant")
+        return bool(next(answers, {}).get("tool_calls"))
+
+    @property
+    def is_one_text(self) -> bool:
+        """Return whether there is one text of the user and nothing else."""
+        if len(self.messages) != 1 or len(self.prompts) != 1 or self.media:
+            return False
+        [message] = self.messages
+        content = message.get("content")
+        parts = content if isinstance(content, list) else []
+        return (
+            message.keys() <= {"role", "content", "name"}
+            and isinstance(content, str | list)
+            and all(isinstance(part, dict) and part.get("type") == "text" for part in parts)
+            and all(part.keys() <= {"type", "text", "cache_control"} for part in parts)
+        )
+
+    @property
+    def opening(self) -> str:
+        """Return the text that tells conversations apart."""
+        return f"{self.system}\0{(self.prompts or self.texts or [''])[0]}"
 
 
-def parse_messages(body: Fields, *, max_prompt: int, max_characters: int) -> Conversation:
-    """max_prompt: characters of one user message. Raises BadField."""
-    body.require("messages")
-    entries = body.objects("messages", at_most=MAX_MESSAGES)
-    if not entries:
-        raise BadField("“messages” is empty.", "messages")
+def read_messages(value: Json) -> Conversation:
+    """Raises BadField for what is no list of messages, and for media that no provider may get."""
+    if value is None:
+        raise BadField("“messages” is missing.", "messages", "missing_required_parameter")
+    if not isinstance(value, list) or not value:
+        raise BadField("“messages” must be a list of messages, and not empty.", "messages")
     found = Conversation()
-    unanswered: set[str] = set()
-    for entry in entries:
-        message = _message(entry, found, max_prompt=max_prompt)
-        _check_order(entry, message, unanswered)
+    reader = _Reader(found)
+    for number, message in enumerate(value):
+        param = f"messages.{number}"
+        if not isinstance(message, dict):
+            raise BadField(f"“{param}” must be an object.", param, "invalid_type")
+        if not isinstance(message.get("role"), str):
+            raise BadField(f"“{param}.role” must be a role, such as “user”.", f"{param}.role")
+        reader.read_message(message, param)
         found.messages.append(message)
-        found.dropped += [f"messages.{name}" for name in entry.rest() if name not in _IGNORED]
-    if unanswered:
-        raise BadField("The last message leaves tool calls without results.", "messages")
-    if found.last_role not in ("user", "tool"):
-        raise BadField("The last message must be the user's, or a tool's result.", "messages")
-    if not found.prompts:
-        raise BadField("The messages have none of the user.", "messages")
-    if found.characters > max_characters:
-        raise BadField(f"The messages may have at most {max_characters:,} characters together.", "messages", "too_long")
-    if found.images > MAX_IMAGES:
-        raise BadField(f"The messages may have at most {MAX_IMAGES} images.", "messages")
     return found
 
 
-def _message(entry: Fields, found: Conversation, *, max_prompt: int) -> JsonObject:
-    role = entry.one_of("role", ROLES)
-    message: JsonObject = {"role": "system" if role == "developer" else role}
-    name = entry.text("name", max_length=64)
-    if name and role == "user":
-        message["name"] = name
-        found.names.append(name)
-    if role == "tool":
-        message["tool_call_id"] = entry.text("tool_call_id", max_length=200, required=True)
-    if role == "assistant" and "tool_calls" in entry:
-        message["tool_calls"] = _tool_calls(entry, found)
-    content, text = _content(entry, found, may_have_images=role == "user", required="tool_calls" not in message)
-    message["content"] = content
-    found.texts.append(text)
-    if role == "user":
-        if len(text) > max_prompt:
-            raise entry.bad("content", f"A user's message may have at most {max_prompt:,} characters.", "too_long")
-        if isinstance(content, str) and not text.strip():
-            raise entry.bad("content", "A user's message is empty.")
-        found.prompts.append(text)
-    if message["role"] == "system":
-        found.system += text
-    return message
+class _Reader:
+    """Reads all texts and media of messages, whatever their shape."""
 
+    def __init__(self, found: Conversation) -> None:
+        self._found = found
+        self._param = ""
 
-def _content(
-    entry: Fields, found: Conversation, *, may_have_images: bool, required: bool
-) -> tuple[str | list[JsonObject] | None, str]:
-    """Return the content, and its text. Parts without an image become a text, which every server accepts."""
-    content = entry.take("content")
-    if content is None:
-        if required:
-            raise entry.bad("content", f"“{entry.param('content')}” is missing.", "missing_required_parameter")
-        return None, ""
-    if isinstance(content, str):
-        return content, content
-    if not isinstance(content, list):
-        raise entry.bad("content", f"“{entry.param('content')}” must be a string or a list of parts.", "invalid_type")
-    if not content or len(content) > MAX_PARTS:
-        raise entry.bad("content", f"“{entry.param('content')}” must have 1 to {MAX_PARTS} parts.")
-    parts: list[JsonObject] = []
-    for number, value in enumerate(content):
-        part = Fields(value, f"{entry.param('content')}.{number}")
-        kind = part.one_of("type", ("text", "image_url") if may_have_images else ("text",))
-        if kind == "text":
-            part.require("text")
-            parts.append({"type": "text", "text": part.text("text", max_length=10_000_000)})
+    def read_message(self, message: JsonObject, param: str) -> None:
+        found, role, content = self._found, message["role"], message.get("content")
+        begin = len(found.texts)
+        for name, value in message.items():
+            self._param = f"{param}.{name}"
+            self._read_field(name, value, message, may_refer=name != "content" and name not in PLAIN_FIELDS)
+        if role not in ("user", "system", "developer"):
+            return
+        text = content if isinstance(content, str) else "".join(_texts_of(content))
+        if role == "user":
+            found.prompts.append(text)
         else:
-            parts.append({"type": "image_url", "image_url": check_image(part)})
-    text = "".join(part["text"] for part in parts if part["type"] == "text")
-    images = sum(part["type"] == "image_url" for part in parts)
-    found.images += images
-    return parts if images else text, text
+            found.system += text or "".join(found.texts[begin:])
+
+    def _read_field(self, name: str, value: Json, parent: JsonObject, *, may_refer: bool) -> None:
+        if name == "content" and isinstance(value, list):
+            for number, part in enumerate(value):
+                self._param = f"{self._param.partition('.content')[0]}.content.{number}"
+                self._read("", part, parent, may_refer=True)
+            return
+        self._read(name, value, parent, may_refer=may_refer)
+
+    def _read(self, name: str, value: Json, parent: JsonObject, *, may_refer: bool) -> None:
+        if isinstance(value, str):
+            self._read_text(name, value, parent, may_refer=may_refer)
+        elif isinstance(value, list):
+            for entry in value:
+                self._read(name, entry, parent, may_refer=may_refer)
+        elif isinstance(value, dict):
+            may_refer = may_refer and not is_text_part(value)
+            for key, entry in value.items():
+                if key not in _USUAL:
+                    self._found.words.append(key)
+                if key == "cache_control":
+                    self._found.writes_cache = True
+                if may_refer and key in STORED and entry:
+                    raise BadField("Things that a provider stores cannot be used here.", self._param, "stored_object")
+                self._read(key, entry, value, may_refer=may_refer)
+
+    def _read_text(self, name: str, text: str, parent: JsonObject, *, may_refer: bool) -> None:
+        found = self._found
+        medium = medium_in(name, text, parent) if may_refer and name else None
+        if medium is not None:
+            found.media.append(medium)
+            if medium.is_address:
+                check_address(text, self._param)
+                found.texts.append(text)
+            else:
+                found.texts += _readable(medium)
+        elif name in _WORDS:
+            if text not in _USUAL:
+                found.words.append(text)
+        else:
+            found.texts.append(text)
+            if name == "arguments" and "\\" in text:
+                found.texts += _unescaped(text)
 
 
-def _tool_calls(entry: Fields, found: Conversation) -> list[JsonObject]:
-    calls = []
-    for fields in entry.objects("tool_calls", at_most=MAX_TOOL_CALLS):
-        fields.one_of("type", ("function",))
-        function = fields.required_object("function")
-        arguments = function.text("arguments", max_length=1_000_000)
-        name = function.text("name", max_length=64, required=True)
-        found.texts.append(arguments)
-        found.names.append(name)
-        calls.append(
-            {
-                "id": fields.text("id", max_length=200, required=True),
-                "type": "function",
-                "function": {"name": name, "arguments": arguments},
-            }
-        )
-    if not calls:
-        raise entry.bad("tool_calls", "“tool_calls” is empty.")
-    return calls
+def _texts_of(content: Json) -> list[str]:
+    parts = content if isinstance(content, list) else []
+    return [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
 
 
-def _check_order(entry: Fields, message: JsonObject, unanswered: set[str]) -> None:
-    """Refuse a result without its call, and a call without its results."""
-    if message["role"] == "tool":
-        call = message["tool_call_id"]
-        if call not in unanswered:
-            raise entry.bad("tool_call_id", "This tool result answers no tool call of the message before.")
-        unanswered.remove(call)
-        return
-    if unanswered:
-        raise entry.bad("role", "The tool calls before this message have no results.")
-    unanswered.update(call["id"] for call in message.get("tool_calls", ()))
+def _readable(medium: Medium) -> list[str]:
+    """Return the text of a text file in a data URL."""
+    head, _, data = medium.reference.partition(",")
+    head = head.lower().lstrip()
+    if not head.startswith("data:"):
+        return []
+    if ";base64" not in head:
+        return [unquote(data)]
+    if not head.startswith(("data:text/", "data:application/json", "data:application/xml")):
+        return []
+    try:
+        return [b64decode(data).decode(errors="replace")]
+    except (binascii.Error, ValueError):
+        return [data]
+
+
+def _unescaped(arguments: str) -> list[str]:
+    try:
+        return strings_in(msgspec.json.decode(arguments))
+    except (msgspec.DecodeError, RecursionError):
+        return []

@@ -43,6 +43,10 @@ class ProviderAdmin(DiscoverAdmin, RegistryAdmin):
             },
         ),
         (_("Limits"), {"fields": ["calls_at_once", "daily_budget"]}),
+        (
+            _("Other software"),
+            {"classes": ["collapse"], "fields": ["passed_names", "fetches_media", "server_tool_prices"]},
+        ),
     ]
 
     def add_view(
@@ -80,6 +84,7 @@ class ProviderAdmin(DiscoverAdmin, RegistryAdmin):
         return {
             "name": preset.name, "base_url": preset.base_url, "needs_key": preset.needs_key,
             "kind": "" if preset.kind is ProviderKind.OTHER else preset.kind, "api_key_env": preset.api_key_env,
+            "fetches_media": preset.fetches_media,
         }  # fmt: skip
 
     def response_add(self, request: HttpRequest, obj: Provider, post_url_continue: str | None = None) -> HttpResponse:

@@ -16,6 +16,8 @@ class Preset:
     base_url: str
     api_key_env: str
     hint: str | Promise
+    # Hosted services that fetch pictures from the internet.
+    fetches_media: bool = False
 
     @property
     def needs_key(self) -> bool:
@@ -28,7 +30,7 @@ class Preset:
 
 def _service(kind: ProviderKind, base_url: str, api_key_env: str, page: str, name: str = "") -> Preset:
     hint = format_lazy(_("Paste a key below; you make one at {page}."), page=page)
-    return Preset(kind, name or str(kind.label), base_url, api_key_env, hint)
+    return Preset(kind, name or str(kind.label), base_url, api_key_env, hint, fetches_media=True)
 
 
 _OWN_SERVER_HINT = _("Your own server, without a key. Start it, and change the address if it runs elsewhere.")
@@ -69,6 +71,7 @@ PRESETS: dict[str, Preset] = {
     "azure": Preset(
         _OPENAI, "Azure OpenAI", "https://RESOURCE.openai.azure.com/openai/v1", "AZURE_OPENAI_API_KEY",
         _("Write your resource's name in the address and paste its key. Models are the names of your deployments."),
+        fetches_media=True,
     ),
     "bedrock": Preset(
         _OTHER, "Amazon Bedrock", "https://bedrock-runtime.REGION.amazonaws.com/openai/v1", "BEDROCK_API_KEY",

@@ -47,6 +47,9 @@ class ProviderKeys(msgspec.Struct):
     calls_at_once: int | None = field(name="provider_calls_at_once", default=None)
     daily_budget: Number | None = None
     finish_reason_required: bool | None = None
+    passed_names: list[Text] | None = None
+    fetches_media: bool | None = None
+    server_tool_prices: dict[str, Number] | None = None
 
 
 class DeadlineKeys(msgspec.Struct, forbid_unknown_fields=True):

@@ -21,7 +21,10 @@ logger = logging.getLogger(__name__)
 State = RequestRepair.State
 CHECK_LEASE = timedelta(minutes=5)
 # Only requests of callers and the history of a conversation have these parts.
-_NEVER_OWN = {"developer → system", "merge roles", "parts → text", "null → text"}
+_NEVER_OWN = {
+    "developer → system", "merge roles", "parts → text", "null → text", "bridge tool → user", "with reasoning",
+    "without reasoning",
+}  # fmt: skip
 
 
 def _load() -> Mapping[int, list[RequestRepair]]:

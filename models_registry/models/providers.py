@@ -1,7 +1,11 @@
 import os
+from dataclasses import replace
 from decimal import Decimal
+from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
@@ -9,12 +13,17 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
-from common.network_zones import zone_of_url
+from common.network_zones import Zone, zone_of_url
 from common.text import redaction
 from models_registry import encryption
 from models_registry.providers.addresses import is_allowed
-from models_registry.providers.kinds import DIALECTS, Dialect, ProviderKind, guess_kind
-from models_registry.validators import validate_endpoint, validate_environment_variable
+from models_registry.providers.kinds import DIALECTS, LOCAL_KINDS, Dialect, ProviderKind, guess_kind
+from models_registry.validators import (
+    validate_endpoint,
+    validate_environment_variable,
+    validate_passed_name,
+    validate_tool_prices,
+)
 
 LOCAL_MODEL_ENDPOINT = "${ARENA_LOCAL_MODEL_URL}"
 
@@ -51,6 +60,17 @@ class Provider(models.Model):
         _("daily budget, US dollars"), max_digits=12, decimal_places=4, null=True, blank=True,
         validators=[MinValueValidator(Decimal(0))],
     )  # fmt: skip
+    # For calls of the gateway. server_tool_prices: US dollars of a call that may use the tool, by its type.
+    passed_names = ArrayField(
+        models.CharField(max_length=64, validators=[validate_passed_name]),
+        verbose_name=_("also passed on"), default=list, db_default=[], blank=True,
+    )  # fmt: skip
+    fetches_media = models.BooleanField(
+        _("fetches pictures and files by their address"), default=False, db_default=False
+    )
+    server_tool_prices = models.JSONField(
+        _("prices of its own tools"), default=dict, db_default={}, blank=True, validators=[validate_tool_prices]
+    )
     # Set for servers without a key by the probes of models_registry.health.reachability.
     is_answering = models.BooleanField(_("answers"), default=False, editable=False)
     # The last answer: None until a server has answered once.
@@ -74,7 +94,25 @@ class Provider(models.Model):
 
     @property
     def dialect(self) -> Dialect:
-        return DIALECTS[self.known_kind]
+        dialect = DIALECTS[self.known_kind]
+        if dialect.accepts is None or not (self.passed_names or self.server_tool_prices):
+            return dialect
+        return replace(dialect, accepts=dialect.accepts.union(self.passed_names, self.server_tool_prices))
+
+    @property
+    def may_fetch_media(self) -> bool:
+        """Return whether callers may name addresses: a server here would fetch inside of the operator's network."""
+        return self.fetches_media and not self.is_local
+
+    @property
+    def is_local(self) -> bool:
+        is_named = "." not in (urlsplit(self.base_url).hostname or "")
+        return self.known_kind in LOCAL_KINDS or is_named or zone_of_url(self.base_url) not in (None, Zone.PUBLIC)
+
+    def clean(self) -> None:
+        if self.fetches_media and self.is_local:
+            sentence = _("A server in your own network would fetch addresses there for any caller. Leave this off.")
+            raise ValidationError({"fetches_media": sentence})
 
     @property
     def endpoint(self) -> str:

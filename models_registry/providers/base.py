@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol, TypeAlias, TypedDict, Unpack
 
-import msgspec
-
 from common.payload_types import JsonObject
+from models_registry.providers.contents import count_images as count_images
+from models_registry.providers.contents import message_text as message_text
+from models_registry.providers.kinds import ReasoningBack
 from models_registry.providers.oddities import Oddity
 
 logger = logging.getLogger(__name__)
@@ -22,7 +23,7 @@ Receive = Callable[[str, str], float]
 
 @dataclass(frozen=True)
 class ToolCallDelta:
-    """Part of a tool call. id, name and state come with its first part, arguments in pieces.
+    """Part of a tool call. id and name come with its first part, arguments and state in pieces.
 
     state: other fields of the call, such as signatures, that its provider wants back.
     """
@@ -49,18 +50,6 @@ _EXPENSIVE_IMAGES = re.compile(r"(?:.*/)?gpt-4o-mini")
 def max_tokens_per_image(upstream_name: str) -> int:
     """Return the maximum that a model bills for an image, MAX_TOKENS_PER_IMAGE in its context at most."""
     return 10 * MAX_TOKENS_PER_IMAGE if _EXPENSIVE_IMAGES.match(upstream_name) else MAX_TOKENS_PER_IMAGE
-
-
-def message_text(message: Message) -> str:
-    """Return the text of the content, and tool calls as JSON."""
-    content = message["content"] or ""
-    text = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
-    return text + msgspec.json.encode(message["tool_calls"]).decode() if "tool_calls" in message else text
-
-
-def count_images(message: Message) -> int:
-    content = message["content"] or ""
-    return 0 if isinstance(content, str) else sum(part["type"] == "image_url" for part in content)
 
 
 class FailureCode(StrEnum):
@@ -102,6 +91,7 @@ class ProviderError(Exception):
 
     upstream: the upstream's message for the log, shortened and without keys. retry_after: seconds that it asks to wait.
     status: of HTTP or an error event, or 0. parameter: the refused part (refused_parts), or "".
+    words: the upstream's sentence for callers of the gateway.
     """
 
     def __init__(
@@ -112,6 +102,7 @@ class ProviderError(Exception):
         retry_after: float | None = None,
         status: int = 0,
         parameter: str = "",
+        words: str = "",
     ) -> None:
         super().__init__(f"{code}: {upstream}" if upstream else code)
         self.code = code
@@ -119,6 +110,7 @@ class ProviderError(Exception):
         self.retry_after = retry_after
         self.status = status
         self.parameter = parameter
+        self.words = words
 
 
 @dataclass(frozen=True)
@@ -139,6 +131,8 @@ class ChatRequest:
     kept: frozenset[str] = frozenset()
     callers: frozenset[str] = frozenset()
     context_tokens: int = 0  # 0: unknown
+    # How the reasoning in `messages` is sent; None: not at all.
+    reasoning_back: ReasoningBack | None = None
 
 
 # Conservative for every language: most have more characters per token.
@@ -171,6 +165,8 @@ class Completion:
     oddities: set[Oddity] = field(default_factory=set)
     # Names of models_registry.providers.repairs, also of a refused request.
     repaired: list[str] = field(default_factory=list)
+    # Of models_registry.providers.state, for the next request.
+    state: JsonObject = field(default_factory=dict)
 
 
 class StreamOptions(TypedDict, total=False):

@@ -33,7 +33,27 @@ CAPS = frozenset({"max_tokens", "max_completion_tokens"})
 SAMPLING = frozenset({"temperature", "top_p", "presence_penalty", "frequency_penalty"})
 # Sent for callers of the gateway only.
 TOOLING = frozenset({"tools", "tool_choice", "response_format"})
-OPENAI_PARAMETERS = SAMPLING | TOOLING | {"seed", "stop", "reasoning_effort"}
+OPENAI_PARAMETERS = SAMPLING | TOOLING | {"seed", "stop", "reasoning_effort", "parallel_tool_calls"}
+# Servers of the operator or of one machine: an address in a request would be fetched inside of their network.
+LOCAL_KINDS = frozenset({ProviderKind.OLLAMA, ProviderKind.VLLM, ProviderKind.LLAMACPP, ProviderKind.LM_STUDIO})
+
+
+@dataclass(frozen=True)
+class ReasoningBack:
+    """How a model gets its earlier reasoning back. only_with_calls: in messages that call tools.
+
+    fills_in: an empty one where another model made the calls.
+    """
+
+    field: str = "reasoning_content"
+    only_with_calls: bool = True
+    fills_in: bool = False
+
+
+# By upstream name: models that refuse a tool's result, or forget their plan, without the reasoning before the call.
+# DeepSeek's older ones refuse reasoning elsewhere; the others keep it in the whole conversation.
+_ASK_WITH_CALLS = re.compile(r"deepseek|qwen|qwq|gpt-oss|nemotron|magistral|hunyuan|seed-oss", re.IGNORECASE)
+_ASK_ALWAYS = re.compile(r"kimi|moonshot|minimax|mimo|glm-?(?:4\.[5-9]|[5-9])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -50,6 +70,20 @@ class Dialect:
     renames: Mapping[str, str] = field(default_factory=dict)
     # Some refuse this option, but report the usage anyway.
     requests_usage: bool = True
+    # Names under which it takes an opaque name of the caller.
+    identities: frozenset[str] = frozenset()
+    # Whether it can store answers, which a call of the gateway forbids.
+    can_store: bool = False
+    # The field of earlier reasoning; "": it is refused, or of no use.
+    reasoning: str = "reasoning_content"
+
+    def reasoning_back(self, upstream_name: str) -> ReasoningBack | None:
+        """Return None for a model that does not ask for its reasoning."""
+        if not self.reasoning:
+            return None
+        if _ASK_ALWAYS.search(upstream_name):
+            return ReasoningBack(self.reasoning, only_with_calls=False)
+        return ReasoningBack(self.reasoning) if _ASK_WITH_CALLS.search(upstream_name) else None
 
     def body(self, upstream_name: str, parameters: JsonObject) -> JsonObject:
         """Return the request's body without the model, the messages and `stream`."""
@@ -76,34 +110,60 @@ DIALECTS: dict[ProviderKind, Dialect] = {
     # Reasoning models accept neither sampling parameters nor stop sequences; their chat variants do.
     ProviderKind.OPENAI: Dialect(
         cap="max_completion_tokens",
-        accepts=OPENAI_PARAMETERS,
+        accepts=OPENAI_PARAMETERS
+        | {"logit_bias", "logprobs", "top_logprobs", "verbosity", "prediction", "modalities", "store"}
+        | {"user", "safety_identifier", "prompt_cache_key", "web_search_options"},
+        identities=frozenset({"user", "safety_identifier", "prompt_cache_key"}),
+        can_store=True,
         exceptions=(re.compile(r"o\d|gpt-[5-9](?!.*chat)"), SAMPLING | {"stop"}),
+        reasoning="",
     ),
     # Penalties, seed and effort are ignored. Models since Opus 4.7 refuse sampling parameters, models since Opus 4.1
     # refuse temperature and top_p together.
     ProviderKind.ANTHROPIC: Dialect(
         cap="max_tokens",
-        accepts=frozenset({"temperature", "top_p", "stop", "tools", "tool_choice"}),
+        accepts=frozenset({"temperature", "top_p", "stop", "tools", "tool_choice", "parallel_tool_calls", "thinking"}),
         exceptions=(re.compile(r"claude-[a-z]+-(?:4-[7-9](?!\d)|[5-9])"), SAMPLING),
         temperature_or_top_p=True,
+        reasoning="",
     ),
     # Unknown parameters are refused with HTTP 400, “Unknown name”.
     ProviderKind.GEMINI: Dialect(
-        cap="max_tokens", accepts=frozenset({"temperature", "top_p", "stop", "reasoning_effort"}) | TOOLING
+        cap="max_tokens",
+        accepts=frozenset({"temperature", "top_p", "stop", "reasoning_effort"}) | TOOLING,
+        reasoning="",
     ),
     # Unknown parameters, also `include_usage`, are refused with HTTP 422, “Extra inputs are not permitted”.
     ProviderKind.MISTRAL: Dialect(
-        cap="max_tokens", accepts=OPENAI_PARAMETERS, renames={"seed": "random_seed"}, requests_usage=False
+        cap="max_tokens",
+        accepts=OPENAI_PARAMETERS | {"random_seed", "prediction", "prompt_mode", "safe_prompt"},
+        renames={"seed": "random_seed"},
+        requests_usage=False,
+        reasoning="",
     ),
     # Other parameters are refused as “property … is unsupported”.
-    ProviderKind.GROQ: Dialect(cap="max_completion_tokens", accepts=OPENAI_PARAMETERS),
-    ProviderKind.OPENROUTER: Dialect(cap="max_tokens", accepts=None, renames={"repeat_penalty": "repetition_penalty"}),
+    ProviderKind.GROQ: Dialect(
+        cap="max_completion_tokens",
+        accepts=OPENAI_PARAMETERS | {"reasoning_format", "include_reasoning", "disable_tool_validation", "user"},
+        identities=frozenset({"user"}),
+        reasoning="reasoning",
+    ),
+    ProviderKind.OPENROUTER: Dialect(
+        cap="max_tokens",
+        accepts=None,
+        renames={"repeat_penalty": "repetition_penalty"},
+        identities=frozenset({"user"}),
+        reasoning="reasoning",
+    ),
     # Its compatible endpoint ignores other parameters and the newer name of the cap, which would leave answers endless.
-    ProviderKind.OLLAMA: Dialect(cap="max_tokens", accepts=OPENAI_PARAMETERS - {"tool_choice"}),
+    ProviderKind.OLLAMA: Dialect(
+        cap="max_tokens", accepts=(OPENAI_PARAMETERS - {"tool_choice"}) | {"reasoning", "think"}, reasoning="reasoning"
+    ),
     ProviderKind.VLLM: Dialect(cap="max_tokens", accepts=None, renames={"repeat_penalty": "repetition_penalty"}),
     ProviderKind.LLAMACPP: Dialect(cap="max_tokens", accepts=None),
     ProviderKind.LM_STUDIO: Dialect(
-        cap="max_tokens", accepts=SAMPLING | TOOLING | {"top_k", "repeat_penalty", "seed", "stop"}
+        cap="max_tokens",
+        accepts=SAMPLING | TOOLING | {"top_k", "repeat_penalty", "seed", "stop", "logit_bias", "reasoning_effort"},
     ),
     ProviderKind.OTHER: Dialect(cap=None, accepts=None),
 }

@@ -29,6 +29,8 @@ from models_registry.providers.base import (
 )
 from models_registry.providers.oddities import Oddity
 from models_registry.providers.reading.answer_reader import AnswerReader, scrub
+from models_registry.providers.reasoning_back import sent_messages
+from models_registry.providers.refusal_words import public_words
 from models_registry.providers.refused_parts import IMAGES
 
 logger = logging.getLogger(__name__)
@@ -128,7 +130,7 @@ class OpenAICompatible:
     async def _call(self, request: ChatRequest, answer: AnswerReader) -> None:
         # Not by the SDK's method, which took half of a call's CPU: docs/adr/0059.
         url, headers = self._endpoint(request.base_url, request.key or "none")
-        body = {"model": request.model, "stream": True, **request.parameters, "messages": request.messages}
+        body = {"model": request.model, "stream": True, **request.parameters, "messages": sent_messages(request)}
         timeout = httpx2.Timeout(None, connect=request.deadlines["connect"])
         response = await self._http.send(
             httpx2.Request(
@@ -206,7 +208,10 @@ def _told(error: ProviderError, request: ChatRequest) -> ProviderError:
     elif code is FailureCode.UNSUPPORTED and not repairs.is_part_of(parameter, request):
         code, parameter = FailureCode.REJECTED, ""
     upstream = scrub(error.upstream, request.key)
-    return ProviderError(code, upstream, retry_after=error.retry_after, status=error.status, parameter=parameter)
+    return ProviderError(
+        code, upstream, retry_after=error.retry_after, status=error.status, parameter=parameter,
+        words=public_words(error.words, request),
+    )  # fmt: skip
 
 
 class _Transport(AiohttpTransport):

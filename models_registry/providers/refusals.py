@@ -8,6 +8,7 @@ from models_registry.providers import refusal_texts as texts
 from models_registry.providers import retry_times
 from models_registry.providers.base import FailureCode, ProviderError
 from models_registry.providers.refusal_texts import Refusal
+from models_registry.providers.refusal_words import words_of
 from models_registry.providers.refused_parts import refused_part
 
 RETRYABLE_STATUSES = frozenset({408, 429, 500, 502, 503, 504, 529})
@@ -58,7 +59,7 @@ def _error(
         retry_after = retry_times.pause_of(headers, _json(body), text=refusal.text)
     part = refused_part(refusal) if code is FailureCode.UNSUPPORTED else ""
     upstream = f"HTTP {status}: {_text(body)}" if status else _text(body)
-    return ProviderError(code, upstream, retry_after=retry_after, status=status, parameter=part)
+    return ProviderError(code, upstream, retry_after=retry_after, status=status, parameter=part, words=words_of(body))
 
 
 def _text(body: object) -> str:

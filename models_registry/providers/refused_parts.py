@@ -5,8 +5,9 @@ import re
 from models_registry.providers.refusal_texts import Refusal
 
 # Parts that are no parameters.
-SYSTEM, DEVELOPER, ALTERNATION, TEXT_PARTS, NULL_CONTENT, IMAGES = (
-    "system", "developer", "alternation", "text parts", "null content", "images",
+SYSTEM, DEVELOPER, ALTERNATION, TEXT_PARTS, NULL_CONTENT, IMAGES, NO_REASONING, REASONING, AFTER_TOOL = (
+    "system", "developer", "alternation", "text parts", "null content", "images", "missing reasoning", "reasoning",
+    "user after tool",
 )  # fmt: skip
 
 _NO = (
@@ -16,7 +17,24 @@ _NO = (
     r"|cannot|can't"
     r"|does not (?:accept|allow|recognize))"
 )
+_MISSING = (
+    r"(?:\bmissing\b|\brequired?\b|\bmust be (?:passed|provided|sent|returned|set)|\bmust (?:also )?(?:contain|have)\b"
+    r"|\bpass(?:ed)? (?:it )?back|\bneed(?:s|ed)?\b|\babsent\b|\bnot found\b|\bwithout\b)"
+)
+_EXTRA = rf"(?:{_NO}|\bextra (?:inputs?|fields?))"
 _SHAPES = [
+    (NO_REASONING, re.compile(
+        rf"\breasoning(?:_content)?\b.{{0,60}}?{_MISSING}|{_MISSING}.{{0,60}}?\breasoning(?:_content)?\b"
+    )),
+    (REASONING, re.compile(
+        rf"\breasoning_content\b.{{0,60}}?{_EXTRA}|{_EXTRA}.{{0,60}}?\breasoning_content\b"
+        rf"|\bassistant\W+reasoning\b.{{0,60}}?{_EXTRA}"
+    )),
+    (AFTER_TOOL, re.compile(
+        r"\brole:? ['\"`]?user['\"`]? (?:\w+ ){0,3}after (?:\w+ ){0,2}['\"`]?tool\b"
+        r"|\bafter (?:a |the )?['\"`]?tool['\"`]? .{0,40}?\bassistant\b"
+        r"|\btool\b.{0,40}?\bfollowed by (?:an? )?['\"`]?assistant"
+    )),
     (ALTERNATION, re.compile(
         r"\broles? (?:must|should|need to|have to) (?:be )?alternat|\balternat\w+ (?:between|user|roles)"
         r"|\bconsecutive (?:\w+ )?"

@@ -9,17 +9,18 @@ from dataclasses import replace
 
 from models_registry.providers import refused_parts as parts
 from models_registry.providers.base import ChatRequest, FailureCode, Message, ProviderError, count_images
-from models_registry.providers.kinds import CAPS, TOOLING
+from models_registry.providers.kinds import CAPS, TOOLING, ReasoningBack
 
 # Refusals of one call that are answered by a repeat, each about another part.
-MAX_REPAIRS = 3
+MAX_REPAIRS = 5
 MIN_CAP = 16
 # A request without them is another one, and one that a caller did not make.
 _NEVER_LEFT_OUT = {"tools", "n", "stream", "model", "messages"}
 _CALLERS_OWN = TOOLING | {"stop"}
 _FORMS = {
     parts.SYSTEM: "system → user", parts.DEVELOPER: "developer → system", parts.ALTERNATION: "merge roles",
-    parts.TEXT_PARTS: "parts → text", parts.NULL_CONTENT: "null → text",
+    parts.TEXT_PARTS: "parts → text", parts.NULL_CONTENT: "null → text", parts.AFTER_TOOL: "bridge tool → user",
+    parts.NO_REASONING: "with reasoning", parts.REASONING: "without reasoning",
 }  # fmt: skip
 # Repairs that leave the contestant as it is.
 FORMS = frozenset(_FORMS.values())
@@ -41,6 +42,9 @@ def is_part_of(part: str, request: ChatRequest) -> bool:
         parts.ALTERNATION: True,
         parts.TEXT_PARTS: any(isinstance(content, list) for content in contents),
         parts.NULL_CONTENT: None in contents,
+        parts.AFTER_TOOL: True,
+        parts.NO_REASONING: any("tool_calls" in message for message in request.messages),
+        parts.REASONING: request.reasoning_back is not None,
         parts.IMAGES: any(count_images(message) for message in request.messages),
     }.get(part, False)
 
@@ -94,9 +98,14 @@ def apply_repair(repair: str, request: ChatRequest) -> ChatRequest:
         if int(request.parameters.get(name, 0)) <= int(bound):
             return request
         return replace(request, parameters=request.parameters | {name: int(bound)})
+    if repair == _FORMS[parts.NO_REASONING]:
+        back = request.reasoning_back or ReasoningBack()
+        return replace(request, reasoning_back=replace(back, only_with_calls=False, fills_in=True))
+    if repair == _FORMS[parts.REASONING]:
+        return replace(request, reasoning_back=None)
     change = {
         "system → user": _system_to_user, "developer → system": _developer_to_system, "merge roles": _merge_roles,
-        "parts → text": _parts_to_text, "null → text": _null_to_text,
+        "parts → text": _parts_to_text, "null → text": _null_to_text, "bridge tool → user": _bridge_tool_to_user,
     }.get(repair)  # fmt: skip
     return replace(request, messages=change(request.messages)) if change else request
 
@@ -134,6 +143,16 @@ def _merge_roles(messages: list[Message]) -> list[Message]:
         else:
             merged.append(message)
     return merged
+
+
+def _bridge_tool_to_user(messages: list[Message]) -> list[Message]:
+    """Put an answer between a tool's result and the user's next message."""
+    bridged: list[Message] = []
+    for message in messages:
+        if bridged and message["role"] == "user" and bridged[-1]["role"] == "tool":
+            bridged.append({"role": "assistant", "content": "OK."})
+        bridged.append(message)
+    return bridged
 
 
 def _joined(first: Message, second: Message) -> Message:

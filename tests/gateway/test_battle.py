@@ -94,3 +94,52 @@ def always_battle(request: RoutingRequest, actor: Actor) -> Routed:
         return routed
     pair = tuple(alternative.model for alternative in routed.alternatives[:2])
     return replace(routed, target=Target.ARENA, models=pair)
+
+
+def test_battle_is_two_items_of_a_response(battling: OpenAI, model: Callable[..., Any]):
+    model(), model()
+    response = battling.responses.create(model="battle", input="one two three")
+    assert [item.type for item in response.output] == ["message", "message"]
+    assert (response.output_text, response.model) == ("one two three " * 2, "battle")
+    with battling.responses.stream(model="battle", input="one two three") as stream:
+        types = [event.type for event in stream]
+    assert (types.count("response.output_text.delta"), types[-1]) == (2, "response.completed")
+
+
+def test_battle_is_two_headed_texts_of_a_message(battling: OpenAI, site: str, model: Callable[..., Any]):
+    model(), model()
+    body = {"model": "battle", "max_tokens": 50, "messages": ASKED}
+    message = Reader(site, token=battling.api_key).request("POST", "/v1/messages", json=body).json()
+    assert [block["text"].split("\n\n")[:2] for block in message["content"]] == [
+        ["## A", "one two three "], ["## B", "one two three "],
+    ]  # fmt: skip
+    assert (message["model"], message["stop_reason"]) == ("battle", "end_turn")
+
+
+@pytest.mark.parametrize("door", ["chat/completions", "responses", "messages"])
+def test_open_tool_call_never_becomes_a_battle(
+    battling: OpenAI, site: str, model: Callable[..., Any], settings: Any, door: str
+):
+    settings.ARENA_ROUTER = "tests.gateway.test_battle.always_battle"
+    model(abilities=["tools"]), model(abilities=["tools"])
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    use = {"type": "tool_use", "id": "c1", "name": "f", "input": {}}
+    bodies: dict[str, dict[str, Any]] = {
+        "chat/completions": {"messages": [
+            *ASKED, {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": "one"},
+        ]},
+        "responses": {"input": [
+            *ASKED, {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "c1", "output": "one"},
+        ]},
+        "messages": {"max_tokens": 50, "messages": [
+            *ASKED, {"role": "assistant", "content": [use]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "one"}]},
+        ]},
+    }  # fmt: skip
+    program = Reader(site, token=battling.api_key)
+    for name, status in (("auto", 200), ("battle", 400)):
+        asked = {"model": name, "metadata": {"allow_battle": True}, **bodies[door]}
+        assert program.request("POST", f"/v1/{door}", json=asked).status_code == status
+    assert not Battle.objects.exists()

@@ -15,6 +15,12 @@ from tests.fake_provider import FakeProvider
 from tests.site import Reader
 
 pytestmark = pytest.mark.django_db(transaction=True)
+ASKED = [{"role": "user", "content": "tell me who you are"}]
+DOORS: dict[str, dict[str, Any]] = {
+    "chat/completions": {"messages": ASKED, "stream_options": {"include_usage": True}},
+    "responses": {"input": "tell me who you are", "include": ["reasoning.encrypted_content"]},
+    "messages": {"messages": ASKED, "max_tokens": 500},
+}
 ROUTERS = {"battle": "battles.prompting.routing.heaviest_weight", "auto": "tests.gateway.test_battle.always_battle"}
 
 
@@ -29,7 +35,7 @@ def program(site: str, owner: Actor) -> Reader:
 def _models(fake_provider: FakeProvider) -> None:
     for canary in (LEFT, RIGHT):
         make.model(
-            f"honest-{canary}", at=fake_provider.base_url, slug=f"slug-{canary}", name=f"Name {canary}",
+            f"telltale-{canary}", at=fake_provider.base_url, slug=f"slug-{canary}", name=f"Name {canary}",
             organization=f"Org {canary}", system_prompt=f"System {canary}", aliases=[f"alias-{canary}"],
         )  # fmt: skip
 
@@ -40,18 +46,17 @@ def found_in(received: list[bytes]) -> list[bytes]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("asked", ["battle", "auto"])
 @pytest.mark.parametrize("is_stream", [True, False])
 def test_no_byte_before_the_vote_identifies_models(
-    program: Reader, owner: Actor, settings: Any, asked: str, is_stream: bool
+    program: Reader, owner: Actor, settings: Any, door: str, asked: str, is_stream: bool
 ):
     settings.ARENA_ROUTER = ROUTERS[asked]
-    request = {
-        "model": asked, "stream": is_stream, "stream_options": {"include_usage": True},
-        "metadata": {"allow_battle": True}, "messages": [{"role": "user", "content": "tell me who you are"}],
-    }  # fmt: skip
-    answer = program.request("POST", "/v1/chat/completions", json=request)
+    request = {"model": asked, "stream": is_stream, "metadata": {"allow_battle": True}, **DOORS[door]}
+    answer = program.request("POST", f"/v1/{door}", json=request)
     assert answer.status_code == 200
+    assert answer.text.count("tell me who you are") >= 2
     battle, exchange = Battle.objects.get(), Exchange.objects.get()
     assert answer.headers["X-Arena-Battle"] == battle.public_id
     browser = Reader(program.site)

@@ -69,10 +69,10 @@ def test_async_client_streams_many_at_once(address: str, token: str, model: Call
 def test_raw_response_has_arena_headers(client: OpenAI, model: Callable[..., Any]):
     slug = model().slug
     raw = client.chat.completions.with_raw_response.create(
-        model=slug, messages=ASKED, extra_body={"logit_bias": {}, "frequency_penalty": 1}
+        model=slug, messages=ASKED, extra_body={"service_tier": "flex", "plugins": [], "frequency_penalty": 1}
     )
     assert raw.headers["X-Arena-Model"] == slug
-    assert raw.headers["X-Arena-Dropped"] == "logit_bias, frequency_penalty"
+    assert raw.headers["X-Arena-Dropped"] == "service_tier, plugins"
     assert raw.headers["X-Request-ID"]
     assert "X-Arena-Fallback" not in raw.headers
     assert raw.parse().choices[0].message.content == "one two three "

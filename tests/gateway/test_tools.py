@@ -48,11 +48,16 @@ def test_tool_loop_ends_with_an_answer(client: OpenAI, caller: str, fake_provide
     assert sent["tools"] == [WEATHER]
 
 
-def test_model_without_ability_gets_no_tools(client: OpenAI, model: Callable[..., Any]):
-    with pytest.raises(openai.BadRequestError) as refusal:
-        client.chat.completions.create(model=model().slug, messages=QUESTION, tools=[WEATHER])
-    assert refusal.value.param == "tools"
-    assert not Call.objects.exists()
+def test_unmarked_model_gets_tools_only_if_named(
+    client: OpenAI, model: Callable[..., Any], fake_provider: FakeProvider
+):
+    """Its server judges; auto mode may not guess."""
+    unmarked = model()
+    client.chat.completions.create(model=unmarked.slug, messages=QUESTION, tools=[WEATHER])
+    assert fake_provider.requests[-1]["tools"] == [WEATHER]
+    with pytest.raises(openai.BadRequestError):
+        client.chat.completions.create(model="auto", messages=QUESTION, tools=[WEATHER])
+    assert Call.objects.count() == 1
 
 
 def test_tool_call_without_id_gets_one(client: OpenAI, model: Callable[..., Any]):

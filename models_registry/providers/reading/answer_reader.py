@@ -21,8 +21,9 @@ from models_registry.providers.reading.chunks import DONE, Choice, Chunk, Conver
 from models_registry.providers.reading.event_stream import Decompressor, EventReader
 from models_registry.providers.reading.finish_reasons import Finish, meaning_of
 from models_registry.providers.reading.reasoning_tags import ReasoningTags
-from models_registry.providers.reading.tool_calls import ToolCalls
+from models_registry.providers.reading.tool_calls import ToolCalls, masked_state
 from models_registry.providers.reading.usage import TokenCounts
+from models_registry.providers.state import merge
 
 MAX_BYTES = 8_000_000
 MAX_CHARACTERS = 400_000
@@ -96,6 +97,7 @@ class AnswerReader:
         # Halves of characters: a server may send each in a chunk of its own.
         self._half = self._reasoning_half = ""
         self._counts = TokenCounts()
+        self._state: JsonObject = {}
         self._other_choices: dict[int, list[Choice]] = {}
         # Mask the key, because an answer that repeats it would be stored and shown.
         self._text, self._reasoning = StreamRedactor(request.key), StreamRedactor(request.key)
@@ -207,6 +209,8 @@ class AnswerReader:
                         texts.append(delta.content)
                     if reasoning:
                         reasonings.append(reasoning)
+                    if delta.state:
+                        merge(self._state, delta.state)
                     if delta.tool_calls:
                         self._read_tool_calls(delta.tool_calls)
                     elif not (reasoning or delta.content):
@@ -341,6 +345,7 @@ class AnswerReader:
         if not self._has_ended:
             self._emit_rest(is_cut=True)
         self._tool_calls.flush()
+        self.completion.state = masked_state(self._state, self._request.key)
         if (deltas := self._tool_calls.take()) and self._receive_tool_calls is not None:
             self._receive_tool_calls(deltas)
         held_back = self._text.flush(), self._reasoning.flush()

@@ -2,6 +2,7 @@
 
 import json
 import re
+import secrets
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ import msgspec
 from common.payload_types import Json, JsonObject
 from models_registry.providers.base import FailureCode, ProviderError
 from models_registry.providers.oddities import Oddity
+from models_registry.providers.state import state_of
 
 MAX_DEPTH = 8
 # Objects in one event, of servers that send several.
@@ -28,6 +30,8 @@ class Delta(msgspec.Struct, forbid_unknown_fields=True):
     function_call: None = None
     audio: None = None
     reasoning_details: None = None
+    # Never decoded: no server knows the name.
+    state: Any = msgspec.field(default=None, name=secrets.token_hex(8))
 
 
 class Choice(msgspec.Struct, forbid_unknown_fields=True):
@@ -292,7 +296,7 @@ class _Converter:
         if isinstance(fields.get("function_call"), dict):
             calls = [*calls, {"function": fields["function_call"]}]
             self._oddities.add(Oddity.TOOL_CALL_PARTS)
-        return Delta(text or None, reasoning or None, tool_calls=calls or None)
+        return Delta(text or None, reasoning or None, tool_calls=calls or None, state=state_of(fields) or None)
 
     def _bare_error(self) -> Json:
         """Return an error that is not in a field `error`."""

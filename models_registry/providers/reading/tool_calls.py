@@ -10,14 +10,13 @@ from common.payload_types import Json, JsonObject
 from common.text.redaction import MASK, StreamRedactor
 from common.text.storable import storable
 from models_registry.providers.base import FailureCode, ProviderError, ToolCallDelta
+from models_registry.providers.state import merge, state_of
 
 MAX_TOOL_CALLS = 128
 MAX_NAME_CHARACTERS = 200
-MAX_STATE_BYTES = 200_000
+MAX_STATE_BYTES = 1_000_000
 # Each one reads a call's arguments from their beginning.
 MAX_CHECKS = 1_000
-# Fields of a call that are read; the others are state that its provider may want back.
-_READ = {"index", "id", "type", "function", "name", "arguments", "input"}
 
 
 @dataclass
@@ -100,12 +99,19 @@ class ToolCalls:
         call.id = call.id or call_id
         if not call.is_announced:
             call.name = self._joined(call.name, name)[:MAX_NAME_CHARACTERS]
-        call.state |= {key: value for key, value in part.items() if key not in _READ and value is not None}
+        self._add_state(call, state_of(part) | state_of(function))
         if call.arguments or arguments.strip():
             call.arguments += arguments
             masked = call.redactor.feed(storable(arguments))
             if masked or not call.is_announced:
                 self._pass_on(call, masked)
+
+    def _add_state(self, call: _Call, state: JsonObject) -> None:
+        if not state:
+            return
+        merge(call.state, state)
+        if call.is_announced:
+            self._ready.append(ToolCallDelta(call.index, "", "", "", masked_state(call.state, self._key)))
 
     def _find(self, index: int | None, call_id: str, name: str, arguments: str) -> _Call | None:
         """Return the call that a part continues; None for the first part of a new one."""
@@ -151,20 +157,10 @@ class ToolCalls:
         call.is_announced = True
         call_id = call.id or f"call_{secrets.token_hex(12)}"  # callers name the call in its result
         self._ready.append(
-            ToolCallDelta(call.index, self._scrub(call_id), self._scrub(call.name), arguments, self._state(call))
+            ToolCallDelta(
+                call.index, self._scrub(call_id), self._scrub(call.name), arguments, masked_state(call.state, self._key)
+            )
         )
-
-    def _state(self, call: _Call) -> JsonObject:
-        if not call.state:
-            return {}
-        try:
-            encoded = msgspec.json.encode(call.state).decode(errors="replace")
-        except (ValueError, TypeError, RecursionError, UnicodeEncodeError):
-            return {}
-        if len(encoded) > MAX_STATE_BYTES:
-            return {}
-        state: JsonObject = msgspec.json.decode(encoded.replace(self._key, MASK) if self._key else encoded)
-        return state
 
     def _scrub(self, text: str) -> str:
         return storable(text.replace(self._key, MASK) if self._key else text)[:MAX_NAME_CHARACTERS]
@@ -194,3 +190,17 @@ def _arguments(function: JsonObject) -> str:
 def _names(tools: Json) -> set[str]:
     functions = [tool.get("function") for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
     return {_text(function.get("name")) for function in functions if isinstance(function, dict)}
+
+
+def masked_state(state: JsonObject, key: str) -> JsonObject:
+    """Return state without the provider's key; {} if it is too large or no JSON."""
+    if not state:
+        return {}
+    try:
+        encoded = msgspec.json.encode(state).decode(errors="replace")
+    except (ValueError, TypeError, RecursionError, UnicodeEncodeError):
+        return {}
+    if len(encoded) > MAX_STATE_BYTES:
+        return {}
+    masked: JsonObject = msgspec.json.decode(encoded.replace(key, MASK) if key else encoded)
+    return masked

@@ -1,0 +1,29 @@
+"""Responses that are continued by their ids."""
+
+from common.payload_types import JsonObject
+from gateway.authentication import Caller
+from gateway.models import Exchange
+from gateway.parsing.fields import BadField
+
+_NAME = "previous_response_id"
+
+
+def previous_messages(response_id: object, caller: Caller) -> list[JsonObject]:
+    """Return the kept messages of an earlier response and its answer, without its instructions. Raises BadField."""
+    if response_id is None:
+        return []
+    if not caller.token.keeps_texts:
+        raise BadField("Responses are continued only for tokens that keep texts: send all items again.", _NAME)
+    public_id = str(response_id).removeprefix("resp_")
+    kept = Exchange.objects.filter(public_id=public_id[:22], token=caller.token).exclude(texts=None).first()
+    if kept is None or kept.texts is None:
+        raise BadField("There is no such response of this token with kept texts: send all items again.", _NAME)
+    messages: list[JsonObject] = [*kept.texts["messages"], kept.texts["answer"]]
+    if any(part["type"] != "text" for message in messages for part in _parts(message)):
+        raise BadField("Pictures and files of that response were not kept: send all items again.", _NAME)
+    return messages[bool(kept.texts.get("has_instructions")) :]
+
+
+def _parts(message: JsonObject) -> list[JsonObject]:
+    content = message.get("content")
+    return content if isinstance(content, list) else []

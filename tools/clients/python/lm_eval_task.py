@@ -1,0 +1,12 @@
+import os
+
+from lm_eval.api.instance import Instance
+from lm_eval.models.openai_completions import LocalChatCompletion
+
+model = LocalChatCompletion(
+    base_url=f"{os.environ['OPENAI_BASE_URL']}/chat/completions", model="echo", num_concurrent=1, max_retries=1,
+    tokenizer_backend=None,
+)  # fmt: skip
+asked = Instance("generate_until", {}, ('[{"role": "user", "content": "one two"}]', {"until": ["\n"]}), 0)
+[answer] = model.generate_until([asked])
+assert "one two" in answer, answer
