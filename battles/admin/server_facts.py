@@ -1,18 +1,18 @@
 """Recorded facts of models for models_registry.health.setup_problems: calls of battles an hour late, all others now."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import Any
 
 from django.db.models import Count, Max, Min, Q
 from django.utils import timezone
 from django.utils.functional import Promise
 
 from battles.models import Call
+from common.payload_types import JsonObject
 from common.valkey.connections import UNREACHABLE
 from models_registry.health import oddities, server_tests
 from models_registry.health.oddities import KEPT, LATE_BY, SeenOddity
@@ -54,7 +54,7 @@ class Ends:
         is_tested = self.stopped_test_at and self.cut_at and self.stopped_test_at > self.cut_at
         return self.answers >= MIN_ANSWERS and self.cut >= LENGTH_SHARE * self.answers and not is_tested
 
-    def add(self, row: Mapping[str, Any]) -> None:
+    def add(self, row: JsonObject) -> None:
         last, code, purpose = row["last"], row["error"], row["purpose"]
         if not code:
             self.answered_at = max(last, self.answered_at or last)

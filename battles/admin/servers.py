@@ -1,7 +1,6 @@
 """The page “What your servers send”."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
@@ -35,12 +34,12 @@ class ServersAdmin(HealthAdmin):
         return [path("servers/", view, name="battles_servers"), *super().get_urls()]
 
     def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         url = f"{reverse('admin:battles_servers')}?model={object_id}" if object_id.isdecimal() else ""
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), "server_url": url})
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         context = {**(extra_context or {}), "servers_url": reverse("admin:battles_servers")}
         return super().changelist_view(request, context)
 

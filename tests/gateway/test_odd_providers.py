@@ -72,3 +72,13 @@ def test_odd_answers_end_as_they_should(
         if "choices" in answer and name not in shown
     }
     assert reasonings == {name: ODDITIES[name].reasoning for name in reasonings}
+
+
+def test_unopened_reasoning_is_apart_from_the_second_answer(
+    raw: httpx2.Client, model: Callable[..., Any], fake_provider: FakeProvider
+):
+    """The first caller of a stream reads it as text; the process remembers the model."""
+    odd, slug = ODDITIES["odd-tag-closed-only"], model("odd-tag-closed-only").slug
+    ask(raw, slug, stream=True)
+    [choice] = ask(raw, slug, stream=True)["choices"]
+    assert (choice["message"]["content"], choice["message"]["reasoning_content"]) == (odd.text, odd.reasoning)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.models_registry.providers.odd_answers import PAGE, page
 from tests.models_registry.providers.oddities import ODDITIES, Odd
 from tests.models_registry.providers.reading import read
 from tests.provider_streams import END, text
@@ -31,3 +32,7 @@ def test_text_is_taken_back_from_the_first_answer_only():
         ("The Rhine.", "Hm, a river.\n", 1), ("The Rhine.", "Hm, a river.\n", 0), ("The Rhine.", "", 0),
         ("The Rhine.", "Hm, a river.\n", 1),
     ]  # fmt: skip
+
+
+def test_page_of_odd_answers_is_current():
+    assert PAGE.read_text() == page(), "python -m tests.models_registry.providers.odd_answers"
