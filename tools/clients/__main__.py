@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.test")
 
+from gateway.snippets import CODEX
 from tests.faults.running import Arena, new_data_dir
 from tools.clients import coder
 
@@ -26,15 +27,6 @@ MODELS = """
 - {{id: coder, name: Code, model: {1}, base_url: "{0}", needs_key: false, status: active, abilities: [tools]}}
 """
 MAKE_USER = "from accounts.models import User; User.objects.create_user('clients@example.org')"
-CODEX_CONFIG = """
-model = "coder"
-model_provider = "arena"
-[model_providers.arena]
-name = "Arena"
-base_url = "{base_url}/v1"
-env_key = "ARENA_TOKEN"
-wire_api = "responses"
-"""
 
 
 class Trial(NamedTuple):
@@ -62,7 +54,7 @@ TRIALS = [
     python("inspect_task", "inspect-ai"), python("lm_eval_task", "lm-eval"),
     javascript("openai_js", "openai"), javascript("anthropic_js", "@anthropic-ai/sdk"), javascript("ai_sdk", "ai"),
     Trial("codex", "@openai/codex", ["codex", "exec", "--skip-git-repo-check", "--sandbox", "danger-full-access",
-        "Correct the greeting."], needs_folder=True),
+        "--model", "coder", "Correct the greeting."], needs_folder=True),
     Trial("claude_code", "@anthropic-ai/claude-code", ["claude", "-p", "Correct the greeting.", "--model", "coder",
         "--allowedTools", "Read,Edit", "--output-format", "json"], needs_folder=True),
 ]  # fmt: skip
@@ -111,7 +103,7 @@ def _run(trial: Trial, upstream: coder.Upstream, address: str, token: str) -> st
             (folder / script.name).write_text(script.read_text())
         (folder / coder.FILE).write_text(f"{coder.OLD}\n")
         (folder / ".codex").mkdir()
-        (folder / ".codex/config.toml").write_text(CODEX_CONFIG.format(base_url=address))
+        (folder / ".codex/config.toml").write_text(CODEX.format(base_url=f"{address}/v1"))
         upstream.folder = home
         done = subprocess.run(
             trial.command, cwd=folder, env=_environment(folder, address, token), stdin=subprocess.DEVNULL,
