@@ -16,6 +16,7 @@ from models_registry.providers.state import (
     PARTS,
     REASONING_KINDS,
     is_sealed_name,
+    with_state,
 )
 
 TAG_CHARACTERS = 22
@@ -62,9 +63,7 @@ class Seal:
             elif name == "content" and isinstance(value, list):
                 value = [part for part in value if not _is_reasoning(part)]
             found[name] = value
-        if blocks:
-            found["content"] = [*blocks, *_parts(found.get("content"))]
-        return found
+        return with_state(found, {IN_CONTENT: blocks})
 
     def _open_parts(self, parts: Json, place: str) -> list[Json]:
         """Return the parts of reasoning with a seal that fits, and texts for a model that asks for them."""
@@ -125,9 +124,3 @@ def _is_reasoning(part: Json) -> bool:
 
 def _has_text(part: Json) -> bool:
     return isinstance(part, dict) and any(part.get(name) for name in ("text", "summary", "thinking"))
-
-
-def _parts(content: Json) -> list[Json]:
-    if isinstance(content, list):
-        return content
-    return [{"type": "text", "text": content}] if content else []

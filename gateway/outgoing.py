@@ -47,7 +47,7 @@ def _priced_tools(chat: ChatBody, model: LanguageModel) -> list[JsonObject]:
     prices = model.provider.server_tool_prices
     if not chat.server_tools or not prices or not model.is_paid:
         return []
-    return [tool for tool in chat.server_tools if tool.get("type") in prices and passing.plain("", tool, []) == tool]
+    return [tool for tool in chat.server_tools if tool.get("type") in prices and passing.names_nothing(tool)]
 
 
 def _name(tool: JsonObject) -> str:

@@ -73,12 +73,13 @@ def validate_parameters(parameters: object) -> None:
             raise ValidationError(_("“%(name)s” has a value that cannot be sent."), params={"name": name})
 
 
-def validate_passed_name(name: str) -> None:
-    if not may_be_added(name):
-        raise ValidationError(
-            _("“%(name)s” is never passed on: it may name an address, a key, another model or something stored."),
-            params={"name": name},
-        )
+def validate_passed_names(names: list[str]) -> None:
+    for name in names:
+        if not may_be_added(name):
+            raise ValidationError(
+                _("“%(name)s” is never passed on: it may name an address, a key, another model or something stored."),
+                params={"name": name},
+            )
 
 
 def validate_tool_prices(prices: object) -> None:

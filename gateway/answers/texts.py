@@ -32,6 +32,8 @@ def _without_state(fields: Mapping[str, object], known: frozenset[str]) -> JsonO
 def _stored(message: JsonObject) -> JsonObject:
     message = _without_state(message, _MESSAGE_FIELDS)
     if isinstance(message.get("tool_calls"), list):
-        message["tool_calls"] = [_without_state(call, CALL_FIELDS) for call in message["tool_calls"]]
+        message["tool_calls"] = [
+            _without_state(call, CALL_FIELDS) if isinstance(call, dict) else call for call in message["tool_calls"]
+        ]
     stored: JsonObject = without_media(message, kept=_KEPT_URL_CHARACTERS)  # type: ignore[assignment]
     return stored

@@ -95,7 +95,7 @@ def read_messages(value: Json) -> Conversation:
 
 
 class _Reader:
-    """Reads all texts and media of messages, whatever their shape."""
+    """Reads all texts and media of messages of any shape."""
 
     def __init__(self, found: Conversation) -> None:
         self._found = found

@@ -21,7 +21,7 @@ from models_registry.providers.kinds import DIALECTS, LOCAL_KINDS, Dialect, Prov
 from models_registry.validators import (
     validate_endpoint,
     validate_environment_variable,
-    validate_passed_name,
+    validate_passed_names,
     validate_tool_prices,
 )
 
@@ -62,8 +62,8 @@ class Provider(models.Model):
     )  # fmt: skip
     # For calls of the gateway. server_tool_prices: US dollars of a call that may use the tool, by its type.
     passed_names = ArrayField(
-        models.CharField(max_length=64, validators=[validate_passed_name]),
-        verbose_name=_("also passed on"), default=list, db_default=[], blank=True,
+        models.CharField(max_length=64), verbose_name=_("also passed on"), default=list, db_default=[], blank=True,
+        validators=[validate_passed_names],
     )  # fmt: skip
     fetches_media = models.BooleanField(
         _("fetches pictures and files by their address"), default=False, db_default=False

@@ -44,6 +44,11 @@ _NEVER = re.compile(
     r"|echo|keep_alive|slots?|n_predict|num_predict|predict|new_tokens|output_tokens|max_length|max_tokens|num_ctx"
     r"|choices|samples|batch|retention|compound|user|moderation|safety_settings|io|mm)(?:_|$)"
 )
+# What the settings of a provider's own tool may not name.
+_REFERENCE = re.compile(
+    r"(?:^|_)(?:urls?|uris?|hosts?|endpoints?|keys?|secrets?|tokens?|auth|authorization|headers?|ids?|containers?|files?"
+    r"|models?|stores?|connectors?|callbacks?)(?:_|$)"
+)
 # Words, numbers and codes of languages: neither dots nor colons nor slashes, of which addresses consist.
 _WORD = re.compile(r"[\w ,+-]{0,64}|-?\d+\.\d+")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
@@ -83,3 +88,12 @@ def plain(name: str, value: Json, dropped: list[str]) -> Json:
 
 def is_never_sent_inside(name: str) -> bool:
     return name not in ("max_tokens", "effort") and is_never_sent(name)
+
+
+def names_nothing(value: Json) -> bool:
+    """Return whether the settings of a provider's tool name no address, key, model or stored thing."""
+    if isinstance(value, str):
+        return bool(_WORD.fullmatch(value))
+    if isinstance(value, dict):
+        return not any(map(_REFERENCE.search, value)) and all(map(names_nothing, value.values()))
+    return all(map(names_nothing, value)) if isinstance(value, list) else True

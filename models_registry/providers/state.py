@@ -88,3 +88,13 @@ def _continues(last: JsonObject, part: JsonObject) -> bool:
 
 def _differ(last: JsonObject, part: JsonObject, name: str) -> bool:
     return last.get(name) is not None and part.get(name) is not None and last[name] != part[name]
+
+
+def with_state(message: JsonObject, state: JsonObject) -> JsonObject:
+    """Return an assistant's message with its state, as its server sent both."""
+    found = message | {name: value for name, value in state.items() if name != IN_CONTENT}
+    if blocks := state.get(IN_CONTENT):
+        text = message.get("content")
+        parts = text if isinstance(text, list) else [{"type": "text", "text": text}] if text else []
+        found["content"] = [*blocks, *parts]
+    return found

@@ -189,3 +189,34 @@ def test_no_model_for_tools_is_refused(client: OpenAI, model: Callable[..., Any]
         ask(client, user("one"), tools=[WEATHER])
     assert refusal.value.status_code in (400, 503)
     assert not Call.objects.exists()
+
+
+@pytest.mark.usefixtures("learned")
+def test_session_is_kept_for_each_asked_name(client: OpenAI, model: Callable[..., Any]):
+    model(), model()
+    for name in ("auto-cheap", "auto-best", "auto-cheap", "auto"):
+        ask(client, user("Tell me about rivers."), model=name)
+    assert list(RoutingDecision.objects.order_by("pk").values_list("target", flat=True)) == [
+        "model", "model", "stay", "model",
+    ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("learned")
+def test_open_tool_calls_keep_their_model(client: OpenAI, model: Callable[..., Any]):
+    """Agents add their own words after a tool's result."""
+    for _ in range(4):
+        model("calls-tools", abilities=["tools"])
+    call = {"id": "call_0", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
+    messages = [user("How is the weather?")]
+    first = ask(client, *messages, tools=[WEATHER]).headers["X-Arena-Model"]
+    messages += [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "call_0", "content": "sunny"},
+        user("Write a whole Python program now, and translate it into Japanese. " * 20),
+    ]
+    assert ask(client, *messages, tools=[WEATHER]).headers["X-Arena-Model"] == first
+
+
+def test_messages_without_a_prompt_are_answered(client: OpenAI, model: Callable[..., Any]):
+    model()
+    assert ask(client, {"role": "system", "content": "one"}).parse().choices[0].message.content == "one "

@@ -13,6 +13,7 @@ from accounts.models import Ban, Scope
 from battles.models import Call
 from gateway.models import Exchange
 from gateway.parsing.chat import parse_chat
+from gateway.parsing.json_body import MAX_BYTES_AT_ONCE, decode_body
 from models_registry.models import Provider
 from routing.api.messages import read_messages
 from tests import make
@@ -195,6 +196,34 @@ def test_private_and_odd_addresses_are_refused(
         assert (name, kind, response.status_code) == (name, kind, 400), response.text
         assert refusal(response)["param"] == PART
     assert not fake_provider.requests
+
+
+def test_limits_of_requests_are_settings(send: Callable[..., httpx2.Response], settings: Any):
+    settings.ARENA_GATEWAY_CHARACTERS, settings.ARENA_GATEWAY_PICTURES, settings.ARENA_GATEWAY_TOOLS = 100, 1, 1
+    text = {"messages": [{"role": "user", "content": "x" * 100}]}
+    assert send(text).status_code == 200
+    assert send({**text, "stop": "y"}).status_code == 400
+    assert send({**text, "tools": [tool({})]}).status_code == 400
+    assert send({"tools": [tool({})] * 2}).status_code == 400
+    two = picture(PNG)["messages"] * 2
+    assert send({"messages": two}).status_code == 400
+    assert send({"messages": two[:1]}).status_code == 200
+
+
+def test_large_body_is_decoded_as_a_small_one():
+    text = 'a,[{"\\\\" é\\n' * 20
+    message = {"role": "user", "content": [{"type": "text", "text": text}], "x": [1, None, True, 1.5, {}]}
+    body = {
+        "model": "m",
+        "messages": [message] * 9_000,
+        "stop": ["a", {}],
+        "seed": 7,
+        "tools": [],
+        "metadata": {"a": []},
+    }
+    encoded = json.dumps(body, indent=1, ensure_ascii=False).encode()
+    assert len(encoded) > MAX_BYTES_AT_ONCE
+    assert decode_body(encoded) == body
 
 
 def test_bad_json_is_refused(send: Callable[..., httpx2.Response]):

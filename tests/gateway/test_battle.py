@@ -12,7 +12,7 @@ from battles.models import Battle, Vote
 from battles.prompting.routing import Routed, RoutingRequest, Target, heaviest_weight
 from gateway.models import Exchange
 from tests.fake_provider import FakeProvider
-from tests.gateway.software import ASKED, issue_token, openai_client
+from tests.gateway.software import ASKED, WEATHER, issue_token, openai_client
 from tests.site import Reader
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -143,3 +143,25 @@ def test_open_tool_call_never_becomes_a_battle(
         asked = {"model": name, "metadata": {"allow_battle": True}, **bodies[door]}
         assert program.request("POST", f"/v1/{door}", json=asked).status_code == status
     assert not Battle.objects.exists()
+
+
+def test_battle_takes_one_text_and_nothing_else(battling: OpenAI, model: Callable[..., Any]):
+    model(), model()
+    asked: dict[str, Any] = {"model": "battle", "messages": ASKED}
+    refused: list[dict[str, Any]] = [
+        {"logprobs": True}, {"logprobs": True, "top_logprobs": 3}, {"tools": [WEATHER]}, {"n": 1}, {"n": 3},
+        {"functions": [WEATHER["function"]]}, {"response_format": {"type": "json_object"}},
+        {"prediction": {"type": "content", "content": "x"}}, {"tools": [{"type": "web_search"}]},
+        {"messages": [{"role": "system", "content": "x"}, *ASKED]}, {"messages": [*ASKED, *ASKED]},
+        {"messages": [{**ASKED[0], "memo": "x"}]}, {"messages": [{"role": "user", "content": [{"type": "poem"}]}]},
+        {"messages": [{"role": "user", "content": [{"type": "text", "text": "x", "memo": 1}]}]},
+        {"messages": [{"role": "user", "content": 7}]}, {"messages": [{"role": "assistant", "content": "x"}]},
+    ]  # fmt: skip
+    for body in refused:
+        with pytest.raises(openai.BadRequestError):
+            battling.post("/chat/completions", body={**asked, **body}, cast_to=dict[str, Any])
+    assert not Battle.objects.exists()
+    taken = {"logprobs": False, "tools": [], "response_format": {"type": "text"}, "temperature": 1}
+    parts = {"messages": [{"role": "user", "content": [{"type": "text", "text": "one two three"}], "name": "Ann"}]}
+    assert battling.post("/chat/completions", body={**asked, **taken, **parts}, cast_to=dict[str, Any])["choices"]
+    assert Battle.objects.count() == 1

@@ -197,3 +197,32 @@ def test_provider_pages_have_no_inline_script_or_style(admin: Client, fake_provi
         page = admin.get(path).content.decode()
         for inline in ("<script>", "<style", " style=", " onclick="):
             assert inline not in page, path
+
+
+def test_form_stores_only_names_that_may_be_passed_on(admin: Client):
+    provider = make.provider("https://models.example.org/v1")
+    page = f"/admin/models_registry/provider/{provider.pk}/change/"
+    form = {"name": "Fake", "base_url": provider.base_url, "kind": "", "fetches_media": "on"}
+    hostile = (
+        "base_url", "api_key", "models", "fallbacks", "provider", "plugins", "transforms", "service_tier", "file_id",
+        "container", "previous_response_id", "background", "store", "extra_body", "web_search_options", "user",
+        "max_new_tokens", "num_predict", "chat_template", "best_of", "metadata", "apiKey", "a b", "messages",
+    )  # fmt: skip
+    for name in hostile:
+        response = admin.post(page, {**form, "passed_names": f"vendor_flag,{name}"})
+        assert "is never passed on" in response.content.decode(), name
+    for prices in ("[]", '{"web_search": 0}', '{"web_search": "dear"}', '{"web_search": true}'):
+        response = admin.post(page, {**form, "server_tool_prices": prices})
+        assert response.status_code == 200, prices
+    stored = {"passed_names": "vendor_flag, sparkle", "server_tool_prices": '{"web_search": 0.03}'}
+    assert admin.post(page, {**form, **stored}).status_code == 302
+    provider.refresh_from_db()
+    assert (provider.passed_names, provider.fetches_media) == (["vendor_flag", "sparkle"], True)
+    assert provider.server_tool_prices == {"web_search": 0.03}
+
+
+def test_server_of_the_own_network_cannot_fetch(admin: Client):
+    provider = make.provider("http://127.0.0.1:9/v1")
+    page = f"/admin/models_registry/provider/{provider.pk}/change/"
+    form = {"name": "Fake", "base_url": provider.base_url, "kind": "", "fetches_media": "on"}
+    assert "would fetch addresses there" in admin.post(page, form).content.decode()

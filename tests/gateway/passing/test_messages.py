@@ -68,6 +68,15 @@ MESSAGES: dict[str, list[Any]] = {
     "object-arguments": [
         USER, {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]}, RESULT,
     ],
+    "calls-of-any-shape": [
+        {"role": "assistant", "tool_calls": calls, "content": "x"}
+        for calls in ("x", ["x"], [None], {"a": 1}, 7, [[CALL]])
+    ],
+    "contents-of-any-shape": [
+        {"role": role, "content": content}
+        for role in ("user", "system", "tool", "assistant")
+        for content in (True, {"a": "b"}, [[PICTURE]], [None, 7], {"type": "image_url", "image_url": 7})
+    ],
     "long-call-id": [
         USER, {"role": "assistant", "tool_calls": [{**CALL, "id": "c" * 900, "index": 0}]},
         {**RESULT, "tool_call_id": "c" * 900},
@@ -188,7 +197,16 @@ def test_unusable_fields_count_as_absent(sent: Callable[..., dict[str, Any]], mo
 def test_kept_texts_have_every_shape(model: Callable[..., Any], owner: Actor, address: str):
     headers = {"Authorization": f"Bearer {issue_token(owner, keeps_texts=True)}"}
     long_picture = {"type": "image_url", "image_url": {"url": PNG + "A" * 900}}
-    for name in ("unknown-part", "custom-call", "no-content", "number", "picture-as-text", "file-in-a-result"):
+    for name in (
+        "unknown-part",
+        "custom-call",
+        "no-content",
+        "number",
+        "picture-as-text",
+        "file-in-a-result",
+        "calls-of-any-shape",
+        "contents-of-any-shape",
+    ):
         body = {"model": model("length-alone").slug, "messages": [*MESSAGES[name], *user(long_picture)]}
         assert httpx2.post(f"{address}/v1/chat/completions", json=body, headers=headers).status_code == 200
         texts = Exchange.objects.latest("pk").texts
