@@ -161,7 +161,8 @@ class _Reader:
 
 def _texts_of(content: Json) -> list[str]:
     parts = content if isinstance(content, list) else []
-    return [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
+    texts = (part.get("text") for part in parts if isinstance(part, dict))
+    return [text for text in texts if isinstance(text, str)]
 
 
 def _readable(medium: Medium) -> list[str]:
