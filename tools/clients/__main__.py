@@ -109,7 +109,7 @@ def _run(trial: Trial, upstream: coder.Upstream, address: str, token: str) -> st
         (folder / ".codex/config.toml").write_text(CODEX.format(base_url=f"{address}/v1"))
         upstream.folder = home
         done = subprocess.run(
-            trial.command, cwd=folder, env=_environment(folder, address, token), stdin=subprocess.DEVNULL,
+            trial.command, cwd=folder, env=_environment(trial, folder, address, token), stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
         )  # fmt: skip
         is_edited = (folder / coder.FILE).read_text() == f"{coder.NEW}\n"
@@ -117,9 +117,10 @@ def _run(trial: Trial, upstream: coder.Upstream, address: str, token: str) -> st
         return None if is_done else done.stdout + done.stderr
 
 
-def _environment(home: Path, address: str, token: str) -> dict[str, str]:
+def _environment(trial: Trial, home: Path, address: str, token: str) -> dict[str, str]:
     path = f"{NODE_MODULES / '.bin'}:{PYTHON.parent}:{os.environ['PATH']}"
-    return {
+    own = {} if trial.needs_folder else {"ANTHROPIC_API_KEY": token}
+    return own | {
         "PATH": path, "HOME": str(home), "NO_PROXY": "*", "LANG": "C.UTF-8", "ARENA_URL": address,
         "ARENA_TOKEN": token, "ANTHROPIC_BASE_URL": address, "ANTHROPIC_AUTH_TOKEN": token,
         "OPENAI_BASE_URL": f"{address}/v1", "OPENAI_API_KEY": token, "CODEX_HOME": str(home / ".codex"),
