@@ -49,7 +49,7 @@ def javascript(name: str, package: str) -> Trial:
 TRIALS = [
     python("openai_python", "openai"), python("anthropic_python", "anthropic"), python("litellm_both", "litellm"),
     python("langchain", "langchain-openai"), python("pydantic_ai_agent", "pydantic-ai"),
-    python("instructor_both", "instructor"), python("openai_agents", "openai-agents"),
+    python("instructor_modes", "instructor"), python("openai_agents", "openai-agents"),
     python("smolagents_agent", "smolagents"), python("dspy_predict", "dspy"), python("llm_command", "llm"),
     python("inspect_task", "inspect-ai"), python("lm_eval_task", "lm-eval"),
     javascript("openai_js", "openai"), javascript("anthropic_js", "@anthropic-ai/sdk"), javascript("ai_sdk", "ai"),
