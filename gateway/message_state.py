@@ -61,7 +61,7 @@ class Seal:
                 if not value:
                     continue
             elif name == "content" and isinstance(value, list):
-                value = [part for part in value if not _is_reasoning(part)]
+                value = [part for part in value if not _is_reasoning(part)] or None
             found[name] = value
         return with_state(found, {IN_CONTENT: blocks})
 
