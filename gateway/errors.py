@@ -50,7 +50,7 @@ class ModelBusy(TooManyRequests):
 
 
 class ContextTooLong(InvalidInput):
-    """In OpenAI's words, on which agents compact. tokens and maximum: of the prompt and the context, if known."""
+    """Refusal in OpenAI's words, on which agents compact. tokens and maximum: of the prompt and the context, if known."""
 
     code = "context_length_exceeded"
 
