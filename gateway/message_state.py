@@ -30,7 +30,7 @@ class Seal:
 
     def sealed(self, state: JsonObject) -> JsonObject:
         """Return a message's or tool call's state for the caller; parts from the text become `thinking_blocks`."""
-        found = {name: self._tagged(value, name) for name, value in state.items() if name != IN_CONTENT}
+        found: JsonObject = {name: self._tagged(value, name) for name, value in state.items() if name != IN_CONTENT}
         if blocks := state.get(IN_CONTENT):
             tagged = [self._tagged(block, IN_CONTENT) for block in blocks]
             found["thinking_blocks"] = [*found.get("thinking_blocks", []), *tagged]
