@@ -74,7 +74,7 @@ def _states_of(answers: Sequence[Answer], model: LanguageModel) -> dict[int, Jso
     found: dict[int, JsonObject] = {}
     for row in AnswerState.objects.filter(answer__in=[answer.pk for answer in answers]):
         try:
-            stored = msgspec.json.decode(encryption.decrypt(row.encrypted), type=_State)
+            stored = msgspec.json.decode(encryption.decrypt(bytes(row.encrypted)), type=_State)
         except encryption.KeyUnreadable:
             logger.warning("the state of answer %s cannot be decrypted", row.answer_id)
             continue

@@ -40,7 +40,7 @@ LOCAL_KINDS = frozenset({ProviderKind.OLLAMA, ProviderKind.VLLM, ProviderKind.LL
 
 @dataclass(frozen=True)
 class ReasoningBack:
-    """How a model gets its earlier reasoning back. only_with_calls: in messages that call tools.
+    """Way in which a model gets its earlier reasoning back. only_with_calls: in messages that call tools.
 
     fills_in: an empty one where another model made the calls.
     """

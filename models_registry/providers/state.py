@@ -4,7 +4,6 @@ Its fields keep the names and shapes of the server, so that they fit into a mess
 """
 
 import re
-from typing import Any
 
 from common.payload_types import Json, JsonObject
 
@@ -64,16 +63,17 @@ def merge(state: JsonObject, more: JsonObject, depth: int = 0) -> None:
             state[name] = dict(value) if isinstance(value, dict) else value
 
 
-def _append(parts: list[Any], part: Any) -> None:
+def _append(parts: list[Json], part: Json) -> None:
     """Add a part, or what has been added to the last one."""
     last = parts[-1] if parts else None
     if isinstance(last, dict) and isinstance(part, dict) and _continues(last, part):
         for name, value in part.items():
-            if name in _GROWING and isinstance(value, str) and isinstance(last.get(name), str):
-                last[name] += value
-            elif isinstance(value, list) and isinstance(last.get(name), list):
+            known = last.get(name)
+            if name in _GROWING and isinstance(value, str) and isinstance(known, str):
+                last[name] = known + value
+            elif isinstance(value, list) and isinstance(known, list):
                 for inner in value:
-                    _append(last[name], inner)
+                    _append(known, inner)
             elif value is not None:
                 last[name] = value
     else:

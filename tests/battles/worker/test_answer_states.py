@@ -1,4 +1,4 @@
-"""What a side's server wants back comes with the next prompt, encrypted meanwhile, and to no other side."""
+"""State that a side's server wants back comes with its next prompt, encrypted meanwhile."""
 
 import pytest
 
