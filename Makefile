@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help up stop restore test test-quick test-long lint fuzz bench bench-peers bench-ratings chaos screenshots messages release requirements audit sbom
+.PHONY: help up stop restore test test-quick test-long lint fuzz bench bench-peers bench-ratings clients chaos screenshots messages release requirements audit sbom
 
 # Containers often set it: every process of an arena and of the tests would compile its modules again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -66,6 +66,15 @@ bench-peers: $(BIN)/.dev .peers/.installed ## Measure a benchmark run and the ga
 	python3 -m venv .peers/inspect && .peers/inspect/bin/pip install --quiet inspect-ai==0.3.285 openai
 	npm install --prefix .peers/javascript --no-audit --no-fund openai@6.49 librechat-data-provider@0.8 js-yaml@5
 	python3 -m venv .peers/litellm && .peers/litellm/bin/pip install --quiet 'litellm[proxy]==1.106.2'
+	touch $@
+
+clients: $(BIN)/.dev .peers/clients/.installed ## Ask a started arena by other people's clients (docs/gateway.md)
+	@$(BIN)/python -m tools.clients $(CLIENTS)
+
+.peers/clients/.installed: tools/clients/requirements.txt tools/clients/packages.txt
+	mkdir -p .peers/clients
+	python3 -m venv .peers/clients/python && .peers/clients/python/bin/pip install --quiet -r tools/clients/requirements.txt
+	npm install --prefix .peers/clients/javascript --no-audit --no-fund $$(cat tools/clients/packages.txt)
 	touch $@
 
 lint: $(BIN)/.dev ## Format, style, templates, types, layers, migrations, the API's schema, deployment settings

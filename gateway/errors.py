@@ -52,7 +52,7 @@ class ModelBusy(TooManyRequests):
 
 
 class ContextTooLong(InvalidInput):
-    """In OpenAI's words, on which agents compact. tokens and maximum: of the prompt and the context, if known."""
+    """Refusal in OpenAI's words, on which agents compact. tokens: of the prompt; maximum: of the context."""
 
     code = "context_length_exceeded"
 

@@ -3,7 +3,6 @@
 import base64
 import hmac
 from collections.abc import Iterable
-from typing import Any
 
 from django.utils.crypto import salted_hmac
 
@@ -16,6 +15,7 @@ from models_registry.providers.state import (
     PARTS,
     REASONING_KINDS,
     is_sealed_name,
+    with_state,
 )
 
 TAG_CHARACTERS = 22
@@ -30,9 +30,9 @@ class Seal:
 
     def sealed(self, state: JsonObject) -> JsonObject:
         """Return a message's or tool call's state for the caller; parts from the text become `thinking_blocks`."""
-        found = {name: self._tagged(value, name) for name, value in state.items() if name != IN_CONTENT}
+        found: JsonObject = {name: self._tagged(value, name) for name, value in state.items() if name != IN_CONTENT}
         if blocks := state.get(IN_CONTENT):
-            tagged = self._tagged(blocks, IN_CONTENT)
+            tagged = [self._tagged(block, IN_CONTENT) for block in blocks]
             found["thinking_blocks"] = [*found.get("thinking_blocks", []), *tagged]
         return found
 
@@ -60,18 +60,16 @@ class Seal:
                 if not value:
                     continue
             elif name == "content" and isinstance(value, list):
-                value = [part for part in value if not _is_reasoning(part)]
+                value = [part for part in value if not _is_reasoning(part)] or None
             found[name] = value
-        if blocks:
-            found["content"] = [*blocks, *_parts(found.get("content"))]
-        return found
+        return with_state(found, {IN_CONTENT: blocks})
 
     def _open_parts(self, parts: Json, place: str) -> list[Json]:
         """Return the parts of reasoning with a seal that fits, and texts for a model that asks for them."""
         opened = [self._untagged(part, place) for part in parts] if isinstance(parts, list) else []
         return [part for part, fits in opened if fits or (self._takes_text and place != IN_CONTENT and _has_text(part))]
 
-    def _tagged(self, value: Any, place: str, *, is_sealed: bool | None = None) -> Any:
+    def _tagged(self, value: Json, place: str, *, is_sealed: bool | None = None) -> Json:
         """is_sealed: of every text inside; None: of those whose field is sealed, and of ids."""
         if is_sealed is None and (place in OBJECTS or is_sealed_name(place)):
             is_sealed = True
@@ -86,7 +84,7 @@ class Seal:
             }
         return value
 
-    def _untagged(self, value: Any, place: str, *, is_sealed: bool = False) -> tuple[Any, bool | None]:
+    def _untagged(self, value: Json, place: str, *, is_sealed: bool = False) -> tuple[Json, bool | None]:
         """Return the value as the server sent it, and whether its seals fit; None without any seal."""
         if isinstance(value, str):
             if not (is_sealed and value):
@@ -125,9 +123,3 @@ def _is_reasoning(part: Json) -> bool:
 
 def _has_text(part: Json) -> bool:
     return isinstance(part, dict) and any(part.get(name) for name in ("text", "summary", "thinking"))
-
-
-def _parts(content: Json) -> list[Json]:
-    if isinstance(content, list):
-        return content
-    return [{"type": "text", "text": content}] if content else []

@@ -30,7 +30,7 @@ def parameters_for(chat: ChatBody, model: LanguageModel, *, token: int) -> JsonO
 def fee_of(chat: ChatBody, model: LanguageModel) -> Decimal:
     """Return US dollars that tools of the provider may cost."""
     prices = model.provider.server_tool_prices
-    return sum((Decimal(str(prices[tool["type"]])) for tool in _priced_tools(chat, model)), Decimal(0))
+    return sum((Decimal(str(prices[str(tool["type"])])) for tool in _priced_tools(chat, model)), Decimal(0))
 
 
 def dropped_for(chat: ChatBody, model: LanguageModel) -> list[str]:
@@ -47,7 +47,7 @@ def _priced_tools(chat: ChatBody, model: LanguageModel) -> list[JsonObject]:
     prices = model.provider.server_tool_prices
     if not chat.server_tools or not prices or not model.is_paid:
         return []
-    return [tool for tool in chat.server_tools if tool.get("type") in prices and passing.names_nothing(tool)]
+    return [tool for tool in chat.server_tools if str(tool.get("type")) in prices and passing.names_nothing(tool)]
 
 
 def _name(tool: JsonObject) -> str:

@@ -50,6 +50,47 @@ endpoints:
       titleConvo: true
       titleModel: auto-cheap"""
 
+CODEX = """\
+model = "auto"
+model_provider = "arena"
+
+[model_providers.arena]
+name = "Arena"
+base_url = "{base_url}"
+env_key = "ARENA_TOKEN"
+wire_api = "responses\""""
+CLAUDE_CODE = """\
+export ANTHROPIC_BASE_URL={origin}
+export ANTHROPIC_AUTH_TOKEN="$ARENA_TOKEN"
+export ANTHROPIC_MODEL=auto-best
+export ANTHROPIC_DEFAULT_HAIKU_MODEL=auto-cheap
+claude"""
+CONTINUE = """\
+name: Arena
+version: 0.0.1
+schema: v1
+models:
+  - name: Arena
+    provider: openai
+    model: auto
+    apiBase: {base_url}
+    apiKey: ${{{{ secrets.ARENA_TOKEN }}}}
+    roles: [chat, edit, apply]"""
+OPENCODE = """\
+{{
+  "$schema": "https://opencode.ai/config.json",
+  "provider": {{
+    "arena": {{
+      "npm": "@ai-sdk/openai-compatible",
+      "name": "Arena",
+      "options": {{"baseURL": "{base_url}", "apiKey": "{{env:ARENA_TOKEN}}"}},
+      "models": {{"auto": {{"name": "Auto"}}, "auto-cheap": {{"name": "Auto, cheap"}}}}
+    }}
+  }},
+  "model": "arena/auto",
+  "small_model": "arena/auto-cheap"
+}}"""
+
 
 class Snippet(NamedTuple):
     key: str
@@ -60,6 +101,7 @@ class Snippet(NamedTuple):
 
 
 def snippets(base_url: str) -> list[Snippet]:
+    origin = base_url.removesuffix("/v1")
     return [
         Snippet("curl", "curl", "sh", CURL.format(base_url=base_url)),
         Snippet("python", _("OpenAI’s client for Python"), "python", PYTHON.format(base_url=base_url)),
@@ -79,4 +121,14 @@ def snippets(base_url: str) -> list[Snippet]:
             "librechat", "LibreChat", "yaml", LIBRECHAT.format(base_url=base_url),
             _("In librechat.yaml, with ARENA_TOKEN in its .env."),
         ),
+        Snippet("codex", "Codex", "toml", CODEX.format(base_url=base_url), _("In ~/.codex/config.toml.")),
+        Snippet(
+            "claude-code", "Claude Code", "sh", CLAUDE_CODE.format(origin=origin),
+            _("The address is the site’s, without /v1. The second model is for short tasks, such as titles."),
+        ),
+        Snippet(
+            "continue", "Continue", "yaml", CONTINUE.format(base_url=base_url),
+            _("In ~/.continue/config.yaml, with ARENA_TOKEN in ~/.continue/.env."),
+        ),
+        Snippet("opencode", "opencode", "json", OPENCODE.format(base_url=base_url), _("In opencode.json.")),
     ]  # fmt: skip

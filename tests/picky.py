@@ -1,6 +1,7 @@
 """Refusals of single parts of a request, as models of the fake provider: name → (accepts, status, message)."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 Body = dict[str, Any]
@@ -55,6 +56,21 @@ PICKY: dict[str, tuple[Callable[[Body], bool], int, str]] = {
     "picky-images": (
         lambda body: not any(isinstance(message["content"], list) for message in body["messages"]), 400,
         "This model does not support image input",
+    ),
+    "picky-system-place": (
+        lambda body: "system" not in _roles(body)[1:], 400, "System message must be at the beginning."
+    ),
+    "picky-after-tool": (
+        lambda body: ("tool", "user") not in set(pairwise(_roles(body))), 400,
+        "Unexpected role 'user' after role 'tool'",
+    ),
+    "picky-no-reasoning": (
+        lambda body: all("reasoning_content" in message for message in body["messages"] if "tool_calls" in message),
+        400, "thinking is enabled but reasoning_content is missing in assistant tool call message at index 1",
+    ),
+    "picky-reasoning": (
+        lambda body: not any("reasoning_content" in message for message in body["messages"]), 422,
+        "body.messages.1.assistant.reasoning_content: Extra inputs are not permitted",
     ),
     "picky-always": (lambda body: False, 400, "'temperature' is not supported"),
 }  # fmt: skip

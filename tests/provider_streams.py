@@ -68,6 +68,7 @@ def single_bytes(stream: bytes) -> list[bytes]:
 
 
 TWO = text("one ") + text("two")
+SIGNED_REASONING = {"type": "reasoning.text", "text": "let me see", "signature": "c2lnbmVk", "index": 0}
 BYTES = "data: {}\n\n".format(json.dumps({"choices": [{"delta": {"content": "héé 🎉"}}]}, ensure_ascii=False)).encode()
 USAGE = {"prompt_tokens": 7, "completion_tokens": 3}
 
@@ -150,6 +151,11 @@ STREAMS: dict[str, list[Step]] = {
     "combining": [write(text("e" + "\u0301" * 100_000), END)],
     "broken-utf8": [write(b'data: {"choices": [{"delta": {"content": "a\xff"}}]}\n\n', END)],
     "reasoning-content": [write(*(event({"reasoning_content": word}) for word in ("let me ", "see")), TWO, END)],
+    "signs-answers": [write(
+        event({"reasoning": "let me see", "reasoning_details": [SIGNED_REASONING]}), TWO,
+        event({"content": "", "extra_content": {"google": {"thought_signature": "c2lnbmVk"}}}), END,
+    )],
+    "kimi-k9": [write(event({"reasoning_content": "let me see"}), TWO, END)],
     "reasoning": [write(event({"reasoning": "let me see", "content": ""}), TWO, END)],
     "think-tag": [write(*(text(part) for part in ("<th", "ink>let me", " see</t", "hink>", "\n\none ", "two")), END)],
     "think-tag-at-once": [write(text("<think>let me see</think>\n\none two"), END)],

@@ -23,6 +23,7 @@ from battles.models import (
 )
 from battles.signals import voter_changes
 from battles.streaming.control import truncate_streams
+from battles.worker import answer_states
 from battles.worker.turn_store import end_at_once
 from common.errors import NotFound
 from common.ids import new_public_id
@@ -108,6 +109,7 @@ def delete_session(session: Session, *, voter: str = "") -> None:
     RoutingDecision.objects.filter(session=session).update(person="")
     _delete_files(turns)
     Answer.objects.filter(turn__in=turns).update(text="", html="", reasoning="")
+    answer_states.delete(turns)
     turns.update(prompt="")
     Share.objects.filter(battle__session=session).delete()
     withdraw_consent(Battle.objects.filter(session=session))

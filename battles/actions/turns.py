@@ -31,6 +31,7 @@ from battles.prompting.prompt import clean_prompt
 from battles.streaming.cancel import publish_cancel
 from battles.streaming.control import publish_end
 from battles.tasks import wake_after_commit
+from battles.worker import answer_states
 from battles.worker.turn_store import end_at_once
 from common.valkey import limits
 from models_registry import model_limits
@@ -150,6 +151,7 @@ def regenerate(*, actor: Actor, battle: Battle) -> Turn:
     charges, quote = _reserve(battle, turn, sides, person=actor.key)
     if quote is not None:
         quote.store([failed[side.pk] for side in sides], person=actor.key)
+    answer_states.delete([turn])
     for side in sides:
         charge = charges.get(side.position)
         turn.answers.filter(side=side).update(

@@ -1,3 +1,4 @@
+from battles.models.answer_states import AnswerState
 from battles.models.battles import NUMBERED_POSITIONS, Battle, BattleQuerySet, Position, Side
 from battles.models.blind_charges import BlindCharge
 from battles.models.calls import Call, CallQuerySet
@@ -23,6 +24,7 @@ __all__ = [
     "NUMBERED_POSITIONS",
     "Action",
     "Answer",
+    "AnswerState",
     "Attachment",
     "Battle",
     "BattleQuerySet",

@@ -17,6 +17,8 @@ from models_registry.providers.oddities import Oddity
 MAX_DOUBT = 4
 # A chat template may bring a system prompt of its own; that of gpt-oss has about 80 tokens.
 MAX_SYSTEM_TEMPLATE_TOKENS = 128
+# Longer texts are judged by pieces of this length together.
+MAX_SQUEEZED_CHARACTERS, SQUEEZED_PIECES = 100_000, 20
 _RUNS = re.compile(r"(.)\1{4,}", re.DOTALL)
 # A stream whose pieces are longer on average has several tokens in one.
 MAX_CHARACTERS_PER_PIECE = 8
@@ -119,7 +121,15 @@ def _answer_bounds(prepared: PreparedCall, result: CallResult) -> _Bounds:
 def _least(text: str) -> float:
     """Return the smallest believable number of tokens: many equal characters may be a single one."""
     tokens = _estimate_tokens(_size(text)) / MAX_DOUBT
-    return tokens if tokens < 2 else _estimate_tokens(_size(_RUNS.sub(r"\1\1", text))) / MAX_DOUBT
+    if tokens < 2:
+        return tokens
+    if len(text) <= MAX_SQUEEZED_CHARACTERS:
+        return _estimate_tokens(_size(_RUNS.sub(r"\1\1", text))) / MAX_DOUBT
+    # Two million characters would keep the event loop for 70 ms.
+    piece = MAX_SQUEEZED_CHARACTERS // SQUEEZED_PIECES
+    step = len(text) // SQUEEZED_PIECES
+    sample = "".join(text[start : start + piece] for start in range(0, step * SQUEEZED_PIECES, step))
+    return tokens * _size(_RUNS.sub(r"\1\1", sample)) / _size(sample)
 
 
 def _estimate_completion(result: CallResult, text: str) -> int:

@@ -159,6 +159,7 @@ def _build_request(plan: PlannedCall) -> tuple[ChatRequest, FailureCode | None]:
         context_tokens=plan.model.context_length or 0,
         reasoning_back=provider.dialect.reasoning_back(plan.model.upstream_name),
     )  # fmt: skip
+    request = apply_all(provider.dialect.forms, request)
     if plan.is_repaired:
         known = repairs.repairs_of(plan.model, is_battle=is_contest, callers=callers)
         request = apply_all(known, request) if known else request

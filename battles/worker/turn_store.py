@@ -35,7 +35,7 @@ from battles.prompting.pairing import Pair
 from battles.queries import set_prices
 from battles.sql import read_sql
 from battles.text.self_identification import leaks_identity
-from battles.worker import call_store
+from battles.worker import answer_states, call_store
 from battles.worker.call_store import StoredAnswer
 from battles.worker.calls import CallResult, PlannedCall, PreparedCall
 from common.prepared import PreparedQuery, any_of
@@ -175,9 +175,10 @@ def _plan_call(
     # The person of a blind answer pays by a BlindCharge.
     person = "" if battle.is_blind and not turn.after_vote else battle.session.person
     remembered = remembered_turns(side, turns, context_from=turn.context_from)
+    messages = messages_for(side, turns, context_from=turn.context_from, contents=contents)
     return PlannedCall(
         model=side.model,
-        messages=messages_for(side, turns, context_from=turn.context_from, contents=contents),
+        messages=answer_states.with_states(messages, side, remembered),
         answer=answer, side=side.position,
         turns=[*(earlier.index for earlier in remembered), turn.index],
         person=person, attempt=claimed.attempt, fence=claimed.fence, hides_model=claimed.is_blind,
@@ -281,6 +282,7 @@ def store_answers(ended: Sequence[EndedSide]) -> list[Answer.State | None]:
     if held:
         stored = [(side.call, side.result, side.answer) for side in held]
         closed = call_store.store_calls_of_answers(stored)
+        answer_states.store([(side.call.answer_id, side.call.row.model, side.result) for side in held])
         close_finished([side.claimed.turn_id for side in held if side.closes_turn])
         call_store.settle(closed)
         if any(side.result.error for side in held) or locked[0].has_failing_models:  # type: ignore[attr-defined]

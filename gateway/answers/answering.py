@@ -73,7 +73,7 @@ class Answer(CompletionResponse):
         return self._request.completion
 
     def _name_decision(self) -> None:
-        """Without effect once the head is sent: before the answer, and after it for a fallback's."""
+        """Name the decision in the head; called again after the answer, whose fallback has another."""
         if self._request.decision is not None:
             self.headers["X-Arena-Decision"] = self._request.decision.public_id
             self.headers["X-Arena-Reason"] = self._request.reason

@@ -16,6 +16,7 @@ from gateway.answers.responses import EVENT_STREAM, HEADERS
 from gateway.authentication import Caller
 from gateway.calls import Request, messages_for
 from gateway.doors.port import Head, WholeAnswer
+from gateway.outgoing import parameters_for
 from gateway.parsing.chat import ChatBody
 from gateway.sealing import seal, unseal
 from models_registry.models import LanguageModel
@@ -38,7 +39,7 @@ def cache_key(chat: ChatBody, caller: Caller, model: LanguageModel) -> str:
     facts = msgspec.json.encode(
         [
             caller.token.pk, model.pk, model.upstream_name, model.parameters, messages_for(chat, model),
-            chat.parameters, chat.max_tokens,
+            parameters_for(chat, model, token=caller.token.pk), chat.max_tokens,
         ]
     )  # fmt: skip
     return f"gateway:answer:2:{salted_hmac('gateway.answers.cache', facts, algorithm='sha256').hexdigest()}"

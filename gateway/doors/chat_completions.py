@@ -1,7 +1,5 @@
 """OpenAI's chat completions."""
 
-from typing import Literal
-
 import msgspec
 
 from common.api.openai_errors import openai_error
@@ -98,11 +96,20 @@ class ChunkWriter:
     def _joined(self, pieces: list[Piece]) -> list[DeltaPayload]:
         """Return deltas for pieces that are sent together; neighbours of one kind become one."""
         deltas: list[DeltaPayload] = []
+        last = ""
         for text, reasoning, tool_calls, state in pieces:
-            if reasoning:
-                _add_text(deltas, "reasoning_content", reasoning)
-            if text:
-                _add_text(deltas, "content", text)
+            if reasoning and last == "reasoning":
+                deltas[-1]["reasoning_content"] += reasoning
+            elif reasoning:
+                deltas.append({"reasoning_content": reasoning})
+                last = "reasoning"
+            if text and last == "text":
+                deltas[-1]["content"] += text
+            elif text:
+                deltas.append({"content": text})
+                last = "text"
+            if tool_calls or state:
+                last = ""
             for part in tool_calls:
                 self._add_tool_call(deltas, part)
             if state:
@@ -150,11 +157,3 @@ class ChunkWriter:
 
 def _choice(index: int, message: MessagePayload, finish: str) -> ChoicePayload:
     return {"index": index, "message": message, "logprobs": None, "finish_reason": finish}
-
-
-def _add_text(deltas: list[DeltaPayload], name: Literal["content", "reasoning_content"], text: str) -> None:
-    last = deltas[-1] if deltas else {}
-    if last.keys() == {name}:
-        last[name] += text
-    else:
-        deltas.append({"content": text} if name == "content" else {"reasoning_content": text})

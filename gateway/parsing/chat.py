@@ -139,7 +139,7 @@ def parse_chat(decoded: JsonObject) -> ChatBody:
         session_id=metadata.text("session_id", max_length=200) if metadata else "",
         dropped=tuple(dict.fromkeys(dropped)),
         wants_functions=wants_functions,
-        _described=strings_in([parameters, tools, others, server_tools]),
+        _described=strings_in([parameters, *tools, others, *server_tools]),
     )
     _check_limits(chat)
     return chat
@@ -186,7 +186,7 @@ def _fit_tool_choice(
     if choice is None:
         return
     kind = choice.get("type") if isinstance(choice, dict) else choice
-    types = {tool.get("type") for tool in server_tools}
+    types = [tool.get("type") for tool in server_tools]
     if not tools:
         del parameters["tool_choice"]
         if kind in types or (kind == "required" and server_tools):
@@ -200,9 +200,9 @@ def _max_tokens(fields: Fields, dropped: list[str]) -> int | None:
     found = None
     for name in ("max_tokens", "max_completion_tokens"):
         value = fields.take(name)
-        is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**31
-        number = int(value) if is_number else None
-        number = parse_whole_number(value) if isinstance(value, str) else number
+        number = parse_whole_number(value) if isinstance(value, str) else None
+        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**31:
+            number = int(value)
         if number is not None and number > 0:
             found = number
         elif value not in (None, 0, -1):

@@ -1,6 +1,6 @@
 """Typed access to decoded JSON; a refusal names its field as OpenAI does: messages.0.content."""
 
-from common.payload_types import JsonObject
+from common.payload_types import Json, JsonObject
 
 
 class BadField(Exception):
@@ -26,8 +26,9 @@ class Fields:
     def __contains__(self, name: str) -> bool:
         return name in self._values
 
-    def take(self, name: str) -> object:
-        return self._values.pop(name, None)
+    def take(self, name: str) -> Json:
+        value: Json = self._values.pop(name, None)
+        return value
 
     def rest(self) -> list[str]:
         """Return the names of fields that were not taken."""

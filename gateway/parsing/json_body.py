@@ -35,7 +35,7 @@ def _decode_in_steps(body: bytes) -> JsonObject:
     found: JsonObject = {}
     number = 0
     for name, raw in _decode_fields(body).items():
-        is_list = memoryview(raw)[:1] == b"["
+        is_list = bytes(memoryview(raw)[:1]) == b"["
         entries = _decode_entries(raw) if is_list else [raw]
         decoded: list[Json] = []
         for entry in entries:

@@ -37,6 +37,7 @@ class Conversation:
     texts: list[str] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
     system: str = ""
+    first_system: str = ""
     media: list[Medium] = field(default_factory=list)
     writes_cache: bool = False
 
@@ -72,7 +73,9 @@ class Conversation:
     @property
     def opening(self) -> str:
         """Return the text that tells conversations apart."""
-        return f"{self.system}\0{(self.prompts or self.texts or [''])[0]}"
+        # Coding agents add system messages in the middle of a conversation.
+        system = self.first_system if self.prompts else self.system
+        return f"{system}\0{(self.prompts or self.texts or [''])[0]}"
 
 
 def read_messages(value: Json) -> Conversation:
@@ -111,6 +114,8 @@ class _Reader:
             return
         text = content if isinstance(content, str) else "".join(_texts_of(content))
         if role == "user":
+            if not found.prompts:
+                found.first_system = found.system
             found.prompts.append(text)
         else:
             found.system += text or "".join(found.texts[begin:])
@@ -161,7 +166,8 @@ class _Reader:
 
 def _texts_of(content: Json) -> list[str]:
     parts = content if isinstance(content, list) else []
-    return [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
+    texts = (part.get("text") for part in parts if isinstance(part, dict))
+    return [text for text in texts if isinstance(text, str)]
 
 
 def _readable(medium: Medium) -> list[str]:

@@ -11,12 +11,17 @@ def read_tools(value: Json) -> tuple[list[JsonObject], list[JsonObject]]:
     """Return the caller's tools and the provider's, as they came. Raises BadField."""
     if value is None:
         return [], []
-    if not isinstance(value, list) or not all(isinstance(tool, dict) for tool in value):
+    tools = [tool for tool in value if isinstance(tool, dict)] if isinstance(value, list) else []
+    if not isinstance(value, list) or len(tools) < len(value):
         raise BadField("“tools” must be a list of objects.", "tools", "invalid_type")
-    if len(value) > settings.ARENA_GATEWAY_TOOLS:
+    if len(tools) > settings.ARENA_GATEWAY_TOOLS:
         raise BadField(f"“tools” may have at most {settings.ARENA_GATEWAY_TOOLS:,} entries.", "tools")
-    callers = [tool for tool in value if tool.get("type", "function") in CALLERS_TYPES]
-    return callers, [tool for tool in value if tool not in callers]
+    callers = [tool for tool in tools if _is_callers(tool)]
+    return callers, [tool for tool in tools if not _is_callers(tool)]
+
+
+def _is_callers(tool: JsonObject) -> bool:
+    return tool.get("type", "function") in CALLERS_TYPES
 
 
 def as_tools(body: JsonObject) -> JsonObject:

@@ -23,7 +23,7 @@ CHECK_LEASE = timedelta(minutes=5)
 # Only requests of callers and the history of a conversation have these parts.
 _NEVER_OWN = {
     "developer → system", "merge roles", "parts → text", "null → text", "bridge tool → user", "with reasoning",
-    "without reasoning",
+    "without reasoning", "system first",
 }  # fmt: skip
 
 

@@ -51,7 +51,7 @@ def medium_in(field: str, value: str, parent: JsonObject) -> Medium | None:
 
 
 def is_text_part(part: Json) -> bool:
-    return isinstance(part, dict) and part.get("type") in TEXT_PARTS
+    return isinstance(part, dict) and str(part.get("type")) in TEXT_PARTS
 
 
 def media_of(message: JsonObject) -> list[Medium]:

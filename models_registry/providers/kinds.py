@@ -40,7 +40,7 @@ LOCAL_KINDS = frozenset({ProviderKind.OLLAMA, ProviderKind.VLLM, ProviderKind.LL
 
 @dataclass(frozen=True)
 class ReasoningBack:
-    """How a model gets its earlier reasoning back. only_with_calls: in messages that call tools.
+    """Way in which a model gets its earlier reasoning back. only_with_calls: in messages that call tools.
 
     fills_in: an empty one where another model made the calls.
     """
@@ -74,6 +74,8 @@ class Dialect:
     identities: frozenset[str] = frozenset()
     # Whether it can store answers, which a call of the gateway forbids.
     can_store: bool = False
+    # Of models_registry.providers.repairs: forms of messages that its servers need always.
+    forms: tuple[str, ...] = ("developer → system",)
     # The field of earlier reasoning; "": it is refused, or of no use.
     reasoning: str = "reasoning_content"
 
@@ -116,6 +118,7 @@ DIALECTS: dict[ProviderKind, Dialect] = {
         identities=frozenset({"user", "safety_identifier", "prompt_cache_key"}),
         can_store=True,
         exceptions=(re.compile(r"o\d|gpt-[5-9](?!.*chat)"), SAMPLING | {"stop"}),
+        forms=(),
         reasoning="",
     ),
     # Penalties, seed and effort are ignored. Models since Opus 4.7 refuse sampling parameters, models since Opus 4.1
@@ -139,6 +142,8 @@ DIALECTS: dict[ProviderKind, Dialect] = {
         accepts=OPENAI_PARAMETERS | {"random_seed", "prediction", "prompt_mode", "safe_prompt"},
         renames={"seed": "random_seed"},
         requests_usage=False,
+        # “Unexpected role 'user' after role 'tool'”.
+        forms=("developer → system", "bridge tool → user"),
         reasoning="",
     ),
     # Other parameters are refused as “property … is unsupported”.
@@ -157,7 +162,11 @@ DIALECTS: dict[ProviderKind, Dialect] = {
     ),
     # Its compatible endpoint ignores other parameters and the newer name of the cap, which would leave answers endless.
     ProviderKind.OLLAMA: Dialect(
-        cap="max_tokens", accepts=(OPENAI_PARAMETERS - {"tool_choice"}) | {"reasoning", "think"}, reasoning="reasoning"
+        cap="max_tokens",
+        accepts=(OPENAI_PARAMETERS - {"tool_choice"}) | {"reasoning", "think"},
+        # “invalid message content type: <nil>”.
+        forms=("developer → system", "null → text"),
+        reasoning="reasoning",
     ),
     ProviderKind.VLLM: Dialect(cap="max_tokens", accepts=None, renames={"repeat_penalty": "repetition_penalty"}),
     ProviderKind.LLAMACPP: Dialect(cap="max_tokens", accepts=None),

@@ -5,9 +5,11 @@ import re
 from models_registry.providers.refusal_texts import Refusal
 
 # Parts that are no parameters.
-SYSTEM, DEVELOPER, ALTERNATION, TEXT_PARTS, NULL_CONTENT, IMAGES, NO_REASONING, REASONING, AFTER_TOOL = (
-    "system", "developer", "alternation", "text parts", "null content", "images", "missing reasoning", "reasoning",
-    "user after tool",
+SYSTEM, SYSTEM_PLACE, DEVELOPER, ALTERNATION, AFTER_TOOL = (
+    "system", "system in the middle", "developer", "alternation", "user after tool",
+)  # fmt: skip
+TEXT_PARTS, NULL_CONTENT, IMAGES, NO_REASONING, REASONING = (
+    "text parts", "null content", "images", "missing reasoning", "reasoning",
 )  # fmt: skip
 
 _NO = (
@@ -34,6 +36,11 @@ _SHAPES = [
         r"\brole:? ['\"`]?user['\"`]? (?:\w+ ){0,3}after (?:\w+ ){0,2}['\"`]?tool\b"
         r"|\bafter (?:a |the )?['\"`]?tool['\"`]? .{0,40}?\bassistant\b"
         r"|\btool\b.{0,40}?\bfollowed by (?:an? )?['\"`]?assistant"
+    )),
+    (SYSTEM_PLACE, re.compile(
+        r"\bsystem\b['\"`]? (?:\w+ ){0,3}(?:must|should|can only|may only|has to|only) .{0,30}?"
+        r"\b(?:beginning|first|start)\b"
+        r"|\b(?:multiple|more than one|only one|single) system (?:message|prompt|role)"
     )),
     (ALTERNATION, re.compile(
         r"\broles? (?:must|should|need to|have to) (?:be )?alternat|\balternat\w+ (?:between|user|roles)"

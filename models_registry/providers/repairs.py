@@ -5,7 +5,9 @@ it.
 """
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import NamedTuple
 
 from models_registry.providers import refused_parts as parts
 from models_registry.providers.base import ChatRequest, FailureCode, Message, ProviderError, count_images
@@ -17,13 +19,13 @@ MIN_CAP = 16
 # A request without them is another one, and one that a caller did not make.
 _NEVER_LEFT_OUT = {"tools", "n", "stream", "model", "messages"}
 _CALLERS_OWN = TOOLING | {"stop"}
-_FORMS = {
-    parts.SYSTEM: "system → user", parts.DEVELOPER: "developer → system", parts.ALTERNATION: "merge roles",
-    parts.TEXT_PARTS: "parts → text", parts.NULL_CONTENT: "null → text", parts.AFTER_TOOL: "bridge tool → user",
-    parts.NO_REASONING: "with reasoning", parts.REASONING: "without reasoning",
-}  # fmt: skip
-# Repairs that leave the contestant as it is.
-FORMS = frozenset(_FORMS.values())
+
+
+class Form(NamedTuple):
+    """Another form of the same request. part: of refused_parts, after whose refusal it is tried."""
+
+    part: str
+    change: Callable[[ChatRequest], ChatRequest]
 
 
 def parameter_of(repair: str) -> str:
@@ -40,6 +42,7 @@ def is_part_of(part: str, request: ChatRequest) -> bool:
         parts.SYSTEM: "system" in roles,
         parts.DEVELOPER: "developer" in roles,
         parts.ALTERNATION: True,
+        parts.SYSTEM_PLACE: bool(roles & {"system", "developer"}),
         parts.TEXT_PARTS: any(isinstance(content, list) for content in contents),
         parts.NULL_CONTENT: None in contents,
         parts.AFTER_TOOL: True,
@@ -56,8 +59,8 @@ def find_repair(error: ProviderError, request: ChatRequest) -> str:
         return ""
     if part in CAPS:
         repair = _repair_of_cap(part, request, error.upstream)
-    elif part in _FORMS:
-        repair = _FORMS[part]
+    elif part in _FORM_OF_PART:
+        repair = _FORM_OF_PART[part]
     elif part in request.parameters and not _must_stay(part, request):
         repair = f"-{part}"
     else:
@@ -98,19 +101,11 @@ def apply_repair(repair: str, request: ChatRequest) -> ChatRequest:
         if int(request.parameters.get(name, 0)) <= int(bound):
             return request
         return replace(request, parameters=request.parameters | {name: int(bound)})
-    if repair == _FORMS[parts.NO_REASONING]:
-        back = request.reasoning_back or ReasoningBack()
-        return replace(request, reasoning_back=replace(back, only_with_calls=False, fills_in=True))
-    if repair == _FORMS[parts.REASONING]:
-        return replace(request, reasoning_back=None)
-    change = {
-        "system → user": _system_to_user, "developer → system": _developer_to_system, "merge roles": _merge_roles,
-        "parts → text": _parts_to_text, "null → text": _null_to_text, "bridge tool → user": _bridge_tool_to_user,
-    }.get(repair)  # fmt: skip
-    return replace(request, messages=change(request.messages)) if change else request
+    form = FORMS.get(repair)
+    return form.change(request) if form else request
 
 
-def apply_all(repairs: list[str], request: ChatRequest) -> ChatRequest:
+def apply_all(repairs: Iterable[str], request: ChatRequest) -> ChatRequest:
     for repair in repairs:
         request = apply_repair(repair, request)
     return request
@@ -132,7 +127,19 @@ def _developer_to_system(messages: list[Message]) -> list[Message]:
     return [{**message, "role": "system"} if message["role"] == "developer" else message for message in messages]
 
 
+def _system_first(messages: list[Message]) -> list[Message]:
+    """Join the system's messages to one at the beginning."""
+    systems = [message for message in messages if message["role"] in ("system", "developer")]
+    if not systems:
+        return messages
+    first = systems[0]
+    for message in systems[1:]:
+        first = _joined(first, message)
+    return [first, *(message for message in messages if message["role"] not in ("system", "developer"))]
+
+
 def _merge_roles(messages: list[Message]) -> list[Message]:
+    """Join neighbours of one role; put an answer between a tool's result and the user's next message."""
     merged: list[Message] = []
     for message in messages:
         may_merge = merged and message["role"] in ("user", "assistant", "system") and not (
@@ -142,7 +149,7 @@ def _merge_roles(messages: list[Message]) -> list[Message]:
             merged[-1] = _joined(merged[-1], message)
         else:
             merged.append(message)
-    return merged
+    return _bridge_tool_to_user(merged)
 
 
 def _bridge_tool_to_user(messages: list[Message]) -> list[Message]:
@@ -180,10 +187,43 @@ def _has_texts_only(content: object) -> bool:
 
 
 def _null_to_text(messages: list[Message]) -> list[Message]:
-    return [{**message, "content": message.get("content") or ""} for message in messages]
+    return [{**message, "content": ""} if message.get("content") is None else message for message in messages]
 
 
 def _text(content: object) -> str:
     if isinstance(content, str):
         return content
     return "\n\n".join(part.get("text", "") for part in content) if isinstance(content, list) else ""
+
+
+def _of_messages(change: Callable[[list[Message]], list[Message]]) -> Callable[[ChatRequest], ChatRequest]:
+    def changed(request: ChatRequest) -> ChatRequest:
+        messages = change(request.messages)
+        return request if messages == request.messages else replace(request, messages=messages)
+
+    return changed
+
+
+def _with_reasoning(request: ChatRequest) -> ChatRequest:
+    back = request.reasoning_back or ReasoningBack()
+    return replace(request, reasoning_back=replace(back, only_with_calls=False, fills_in=True))
+
+
+def _without_reasoning(request: ChatRequest) -> ChatRequest:
+    return replace(request, reasoning_back=None)
+
+
+# All forms by name. A kind's dialect names those that its servers need always (kinds.Dialect.forms); the others are
+# tried after a refusal of their part.
+FORMS: dict[str, Form] = {
+    "system → user": Form(parts.SYSTEM, _of_messages(_system_to_user)),
+    "system first": Form(parts.SYSTEM_PLACE, _of_messages(_system_first)),
+    "developer → system": Form(parts.DEVELOPER, _of_messages(_developer_to_system)),
+    "merge roles": Form(parts.ALTERNATION, _of_messages(_merge_roles)),
+    "bridge tool → user": Form(parts.AFTER_TOOL, _of_messages(_bridge_tool_to_user)),
+    "parts → text": Form(parts.TEXT_PARTS, _of_messages(_parts_to_text)),
+    "null → text": Form(parts.NULL_CONTENT, _of_messages(_null_to_text)),
+    "with reasoning": Form(parts.NO_REASONING, _with_reasoning),
+    "without reasoning": Form(parts.REASONING, _without_reasoning),
+}
+_FORM_OF_PART = {form.part: name for name, form in FORMS.items()}

@@ -4,7 +4,6 @@ Its fields keep the names and shapes of the server, so that they fit into a mess
 """
 
 import re
-from typing import Any
 
 from common.payload_types import Json, JsonObject
 
@@ -64,16 +63,17 @@ def merge(state: JsonObject, more: JsonObject, depth: int = 0) -> None:
             state[name] = dict(value) if isinstance(value, dict) else value
 
 
-def _append(parts: list[Any], part: Any) -> None:
+def _append(parts: list[Json], part: Json) -> None:
     """Add a part, or what has been added to the last one."""
     last = parts[-1] if parts else None
     if isinstance(last, dict) and isinstance(part, dict) and _continues(last, part):
         for name, value in part.items():
-            if name in _GROWING and isinstance(value, str) and isinstance(last.get(name), str):
-                last[name] += value
-            elif isinstance(value, list) and isinstance(last.get(name), list):
+            known = last.get(name)
+            if name in _GROWING and isinstance(value, str) and isinstance(known, str):
+                last[name] = known + value
+            elif isinstance(value, list) and isinstance(known, list):
                 for inner in value:
-                    _append(last[name], inner)
+                    _append(known, inner)
             elif value is not None:
                 last[name] = value
     else:
@@ -88,3 +88,13 @@ def _continues(last: JsonObject, part: JsonObject) -> bool:
 
 def _differ(last: JsonObject, part: JsonObject, name: str) -> bool:
     return last.get(name) is not None and part.get(name) is not None and last[name] != part[name]
+
+
+def with_state(message: JsonObject, state: JsonObject) -> JsonObject:
+    """Return an assistant's message with its state, as its server sent both."""
+    found = message | {name: value for name, value in state.items() if name != IN_CONTENT}
+    if blocks := state.get(IN_CONTENT):
+        text = message.get("content")
+        parts = text if isinstance(text, list) else [{"type": "text", "text": text}] if text else []
+        found["content"] = [*blocks, *parts]
+    return found

@@ -72,3 +72,12 @@ def test_streamed_answer_is_cached_and_failure_is_not(
         with pytest.raises(Exception, match="The connection broke"):
             ask(caching, broken)
     assert fake_provider.calls["cut-after-1"] == 2
+
+
+def test_field_that_only_one_provider_takes_is_part_of_the_key(address: str, owner: Actor, model: Callable[..., Any]):
+    caching, taking = caching_client(address, owner), model()
+    taking.provider.passed_names = ["house_style"]
+    taking.provider.save()
+    ask(caching, taking.slug, extra_body={"house_style": "plain"})
+    wait_for(lambda: "X-Arena-Cached" in ask(caching, taking.slug, extra_body={"house_style": "plain"}).headers)
+    assert "X-Arena-Cached" not in ask(caching, taking.slug, extra_body={"house_style": "rich"}).headers

@@ -4,12 +4,14 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 import httpx2
 import pytest
+import yaml
 from django.test import Client
 from openai import OpenAI
 
@@ -41,8 +43,8 @@ def test_snippets_run_unchanged(address: str, token: str, model: Callable[..., A
     code = {
         key: html.unescape(text) for key, text in re.findall(r'<pre id="code-([\w-]+)"[^>]*>(.*?)</pre>', page, re.S)
     }
-    assert list(code) == ["curl", "python", "javascript", "open-webui", "librechat"]
-    assert all(f"{address}/v1" in text for text in code.values())
+    assert list(code) == [snippet.key for snippet in snippets(address)]
+    assert all(address in text for text in code.values())
     environment = {**os.environ, "ARENA_TOKEN": token, "NO_PROXY": "*"}
     answered = subprocess.run(["sh", "-c", code["curl"]], env=environment, capture_output=True, text=True, timeout=60)
     assert json.loads(answered.stdout)["choices"][0]["message"]["content"] == "Name a river. "
@@ -53,7 +55,19 @@ def test_snippets_run_unchanged(address: str, token: str, model: Callable[..., A
 
 
 def test_snippets_name_the_address_once_each():
-    assert all(snippet.code.count("https://arena.example/v1") == 1 for snippet in snippets("https://arena.example/v1"))
+    for snippet in snippets("https://arena.example/v1"):
+        # Anthropic's clients add /v1 themselves.
+        assert snippet.code.count("https://arena.example") == 1
+        assert ("https://arena.example/v1" in snippet.code) is (snippet.key != "claude-code")
+
+
+def test_snippets_for_files_are_well_formed():
+    code = {snippet.key: snippet.code for snippet in snippets("https://arena.example/v1")}
+    assert tomllib.loads(code["codex"])["model_providers"]["arena"]["base_url"] == "https://arena.example/v1"
+    [model] = yaml.safe_load(code["continue"])["models"]
+    assert model["apiKey"] == "${{ secrets.ARENA_TOKEN }}"
+    options = json.loads(code["opencode"])["provider"]["arena"]["options"]
+    assert options == {"baseURL": "https://arena.example/v1", "apiKey": "{env:ARENA_TOKEN}"}
 
 
 def test_token_page_offers_options_and_shows_use(

@@ -1,4 +1,4 @@
-"""What a model's server wants back comes back to that model, and to no other."""
+"""State that a model's server wants back comes back to that model, and to no other."""
 
 import json
 from collections.abc import Callable

@@ -1,6 +1,7 @@
 """The gateway beside direct calls, a battle, and LiteLLM's proxy if `make bench-peers` has installed it."""
 
 import asyncio
+import re
 import secrets
 import sys
 import time
@@ -22,6 +23,13 @@ from tools.bench.scenarios import print_row
 AT_ONCE, ROUNDS = 50, 6
 SHORT, LONG = 200, 1_000
 REQUESTS, TOKENS_OF_REQUEST = 600, 50
+ASKED = [{"role": "user", "content": "Say many words."}]
+DOORS: dict[str, dict[str, object]] = {
+    "chat/completions": {"messages": ASKED},
+    "responses": {"input": ASKED},
+    "messages": {"messages": ASKED, "max_tokens": 1_000},
+}
+FIRST_TEXT = re.compile(rb'"(?:content|delta|text)": ?"w')
 LITELLM = FOLDER / "litellm/bin/litellm"
 LITELLM_KEY = f"sk-{secrets.token_hex(32)}"
 LITELLM_CONFIG = """
@@ -44,6 +52,7 @@ def gateway(bench: Bench) -> None:
     model = bench.use_token_model(TOKENS_OF_REQUEST, 0)
     _ask(own, 50)
     _print_cpu_of_requests("arena", own, lambda: _own_cpu(bench))
+    _print_cpu_of_doors(bench, own)
     print_row("CPU ms per request, PostgreSQL", f"{_postgres_ms(bench, own):.2f}")
     with skips("litellm"), _litellm(bench.provider, f"{model}-a") as (address, pid):
         other = _Software(address, "bench", LITELLM_KEY)
@@ -52,14 +61,14 @@ def gateway(bench: Bench) -> None:
 
 
 class _Software:
-    """A program that asks for streams."""
+    """A program that asks for streams. door: the language's address."""
 
-    def __init__(self, base_url: str, model: str, key: str) -> None:
-        self.base_url, self.model, self.key = base_url, model, key
+    def __init__(self, base_url: str, model: str, key: str, door: str = "chat/completions") -> None:
+        self.base_url, self.model, self.key, self.door = base_url, model, key, door
 
     async def ask(self, number: int, *, at_once: int) -> list[float]:
         """Return each request's seconds until its first text."""
-        body = {"model": self.model, "messages": [{"role": "user", "content": "Say many words."}], "stream": True}
+        body = {"model": self.model, "stream": True, **DOORS[self.door]}
         turns = asyncio.Semaphore(at_once)
         connector, timeout = aiohttp.TCPConnector(limit=0), aiohttp.ClientTimeout(total=300)
         headers = {"Authorization": f"Bearer {self.key}"}
@@ -68,10 +77,10 @@ class _Software:
             async def one() -> float:
                 async with turns:
                     began, first = time.perf_counter(), 0.0
-                    async with client.post(f"{self.base_url}/chat/completions", json=body) as response:
+                    async with client.post(f"{self.base_url}/{self.door}", json=body) as response:
                         assert response.status == 200, await response.text()
                         async for line in response.content:
-                            if not first and b'"content":"w' in line.replace(b": ", b":"):
+                            if not first and FIRST_TEXT.search(line):
                                 first = time.perf_counter() - began
                     return first
 
@@ -166,6 +175,21 @@ def _print_cpu_of_requests(name: str, software: _Software, cpu: Callable[[], flo
     label = f"{name}: CPU ms per request of {TOKENS_OF_REQUEST} tokens; requests/s; first byte p95"
     milliseconds = 1000 * (cpu() - before) / REQUESTS
     print_row(label, f"{milliseconds:.2f}; {REQUESTS / wall:.0f}; {1000 * percentile(times, 0.95):.0f} ms", "bar .5 ×")
+
+
+def _print_cpu_of_doors(bench: Bench, own: _Software) -> None:
+    """Print the CPU of Responses and Messages beside chat completions, in turns."""
+    doors = {door: _Software(own.base_url, own.model, own.key, door) for door in DOORS}
+    spent = dict.fromkeys(doors, 0.0)
+    for _ in range(ROUNDS):
+        for door, software in doors.items():
+            _ask(software, 10)
+            before = _own_cpu(bench)
+            _ask(software, REQUESTS // 2, at_once=16)
+            spent[door] += _own_cpu(bench) - before
+    chat = spent.pop("chat/completions")
+    for door, seconds in spent.items():
+        print_row(f"CPU of {door} / chat completions, {TOKENS_OF_REQUEST} tokens", f"{seconds / chat:.2f}", "bar 1.15")
 
 
 def _postgres_ms(bench: Bench, own: _Software) -> float:

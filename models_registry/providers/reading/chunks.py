@@ -31,7 +31,7 @@ class Delta(msgspec.Struct, forbid_unknown_fields=True):
     audio: None = None
     reasoning_details: None = None
     # Never decoded: no server knows the name.
-    state: Any = msgspec.field(default=None, name=secrets.token_hex(8))
+    state: JsonObject | None = msgspec.field(default=None, name=secrets.token_hex(8))
 
 
 class Choice(msgspec.Struct, forbid_unknown_fields=True):

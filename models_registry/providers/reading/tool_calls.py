@@ -56,6 +56,8 @@ class ToolCalls:
         self._by_index: dict[int, _Call] = {}
         self._by_id: dict[str, _Call] = {}
         self._ready: list[ToolCallDelta] = []
+        # Calls with a name in the list of parts that is read.
+        self._named_together: set[int] = set()
         self.has_odd_parts = False
 
     @property
@@ -68,6 +70,7 @@ class ToolCalls:
 
     def add(self, parts: list[Json]) -> None:
         """Parts of another shape are left out. Raises ProviderError for an impossible number of calls."""
+        self._named_together.clear()
         for part in parts:
             if isinstance(part, dict):
                 self._add(part)
@@ -97,6 +100,8 @@ class ToolCalls:
         index, call_id = _index(part.get("index")), _text(part.get("id"))
         call = self._find(index, call_id, name, arguments) or self._begin(index, call_id)
         call.id = call.id or call_id
+        if name:
+            self._named_together.add(call.index)
         if not call.is_announced:
             call.name = self._joined(call.name, name)[:MAX_NAME_CHARACTERS]
         self._add_state(call, state_of(part) | state_of(function))
@@ -121,6 +126,8 @@ class ToolCalls:
         if call is None:
             return None
         is_named_anew = bool(name) and bool(call.name)
+        if is_named_anew and call.index in self._named_together:  # parts of one call do not come together
+            return None
         if call_id and call.id and is_named_anew:
             # Some servers give each part of a call a new id.
             return call if call.arguments and not call.is_complete else None

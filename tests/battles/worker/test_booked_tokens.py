@@ -126,3 +126,12 @@ def test_unsent_call_books_nothing():
     call = booked({}, was_sent=False, error=FailureCode.OVER_BUDGET)
     assert (call.prompt_tokens, call.completion_tokens, call.cost, call.tokens_estimated) == (None, None, 0, False)
     assert set(OUTCOME_FIELDS) >= {"tokens_estimated", "cost"}
+
+
+def test_long_prompt_is_doubted_like_a_short_one():
+    """Long texts are judged by pieces, which find repeated characters, too."""
+    words = "Which river flows through Bonn? " * 8_000
+    for text, believed in ((words, False), (words[:50_000] + "a" * 200_000, True)):
+        messages = [{"role": "user", "content": text}]
+        call = booked({"prompt_tokens": 10_000, "completion_tokens": 20}, messages=messages)
+        assert (call.prompt_tokens == 10_000) is believed

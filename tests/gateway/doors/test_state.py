@@ -1,4 +1,4 @@
-"""What a model's server wants back comes back through Responses and Messages, too."""
+"""Tool loops through Responses and Messages return what a model's server wants back."""
 
 from collections.abc import Callable
 from typing import Any

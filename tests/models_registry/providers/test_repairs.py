@@ -6,13 +6,17 @@ from typing import Any
 import pytest
 
 from models_registry.providers import ChatRequest, ProviderError
+from models_registry.providers.kinds import DIALECTS, ProviderKind, ReasoningBack
 from models_registry.providers.openai_compatible import OpenAICompatible
+from models_registry.providers.repairs import apply_all
 from tests.fake_provider import FakeProvider
 
 USER = {"role": "user", "content": "one two"}
 PARTS = {"role": "user", "content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]}
 SYSTEM = {"role": "system", "content": "Be brief."}
 ANSWERED = {"role": "assistant", "content": None, "tool_calls": []}
+CALLS = {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "type": "function", "function": {}}]}
+RESULT = {"role": "tool", "tool_call_id": "c", "content": "sunny"}
 PICTURE = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}]}
 OPTIONS = {"max_tokens": 500, "stream_options": {"include_usage": True}}
 
@@ -51,6 +55,9 @@ def call(at: FakeProvider, model: str, messages: list[Any], parameters: dict[str
         ("picky-roles", [USER, USER], OPTIONS, "merge roles"),
         ("picky-parts", [PARTS], OPTIONS, "parts → text"),
         ("picky-null", [USER, ANSWERED, USER], OPTIONS, "null → text"),
+        ("picky-system-place", [SYSTEM, USER, SYSTEM, USER], OPTIONS, "system first"),
+        ("picky-after-tool", [USER, CALLS, RESULT, USER], OPTIONS, "bridge tool → user"),
+        ("picky-no-reasoning", [USER, CALLS, RESULT], OPTIONS, "with reasoning"),
     ],
 )
 def test_refused_part_is_repaired_by_one_repeat(
@@ -79,6 +86,30 @@ def test_refusal_behind_a_text_is_not_repeated(fake_provider: FakeProvider):
         call(fake_provider, "refuses-later", [USER], {"temperature": 0.7})
     assert (raised.value.code, raised.value.parameter) == ("unsupported", "temperature")
     assert fake_provider.calls == {"refuses-later": 1}
+
+
+def test_refused_reasoning_is_left_out(fake_provider: FakeProvider):
+    asked = [USER, {**CALLS, "reasoning_content": "let me see"}, RESULT]
+    fields = {"reasoning_back": ReasoningBack()}
+    assert call(fake_provider, "picky-reasoning", asked, {}, **fields) == ["without reasoning"]
+
+
+# By kind: the roles and contents that reach its servers.
+KNOWN = {
+    ProviderKind.OPENAI: ["developer", "user", "assistant", "tool", "user"],
+    ProviderKind.OTHER: ["system", "user", "assistant", "tool", "user"],
+    ProviderKind.MISTRAL: ["system", "user", "assistant", "tool", "assistant", "user"],
+    ProviderKind.OLLAMA: ["system", "user", "assistant", "tool", "user"],
+}
+
+
+@pytest.mark.parametrize("kind", KNOWN)
+def test_kinds_get_the_forms_that_they_need(kind: ProviderKind):
+    asked = [{"role": "developer", "content": "Be brief."}, USER, CALLS, RESULT, USER]
+    request = ChatRequest("http://127.0.0.1:1/v1", "", "m", asked, {}, {})
+    sent = apply_all(DIALECTS[kind].forms, request).messages
+    assert [message["role"] for message in sent] == KNOWN[kind]
+    assert sent[2]["content"] == ("" if kind is ProviderKind.OLLAMA else None)
 
 
 def test_texts_survive_another_form(fake_provider: FakeProvider):

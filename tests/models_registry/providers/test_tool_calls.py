@@ -77,6 +77,18 @@ def test_two_calls_are_told_apart(parts: list[object]):
 
 
 @pytest.mark.parametrize("index", [0, None])
+@pytest.mark.parametrize("arguments", ["", "{}", None])
+def test_calls_of_one_list_are_told_apart(index: object, arguments: object):
+    """Calls without arguments, ids, and indexes of their own are told apart by standing in one list."""
+    calls = ToolCalls(KEY, TOOLS)  # type: ignore[arg-type]
+    calls.add([part(index, name=name, arguments=arguments) for name in ("time", "weather", "time")])  # type: ignore[list-item]
+    calls.flush()
+    assert [(delta.index, delta.name) for delta in calls.take() if delta.name] == [
+        (0, "time"), (1, "weather"), (2, "time"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", [0, None])
 def test_calls_without_ids_are_told_apart_by_names(index: object):
     parts = [part(index, name=name, arguments=CITY) for name in ("weather", "time")]
     (first, *weather), (second, *time) = joined(*parts)

@@ -7,6 +7,7 @@ model = LocalChatCompletion(
     base_url=f"{os.environ['OPENAI_BASE_URL']}/chat/completions", model="echo", num_concurrent=1, max_retries=1,
     tokenizer_backend=None,
 )  # fmt: skip
-asked = Instance("generate_until", {}, ('[{"role": "user", "content": "one two"}]', {"until": ["\n"]}), 0)
+chat = model.apply_chat_template([{"role": "user", "content": "one two"}])
+asked = Instance("generate_until", {}, (chat, {"until": ["\n"]}), 0)
 [answer] = model.generate_until([asked])
 assert "one two" in answer, answer

@@ -1,11 +1,7 @@
-import os
-
 from pydantic_ai import Agent
-from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 
-os.environ["ANTHROPIC_API_KEY"] = os.environ["ARENA_TOKEN"]
-for kind in (OpenAIChatModel, OpenAIResponsesModel, AnthropicModel):
+for kind in (OpenAIChatModel, OpenAIResponsesModel):
     assert Agent(kind("echo")).run_sync("one two").output.strip() == "one two", kind
     agent = Agent(kind("caller"))
 

@@ -12,4 +12,3 @@ for mode in (instructor.Mode.JSON, instructor.Mode.JSON_SCHEMA):
     client = instructor.from_openai(openai.OpenAI(), mode=mode)
     asked = [{"role": "user", "content": '{"city":"Oslo"}'}]
     assert client.create(model="echo", messages=asked, response_model=Weather, max_retries=0).city == "Oslo", mode
-client = instructor.from_openai(openai.OpenAI(), mode=instructor.Mode.PARALLEL_TOOLS)
