@@ -59,7 +59,7 @@ class Seal:
                 value = self._open_parts(value, name)
                 if not value:
                     continue
-            elif name == "content" and isinstance(value, list):
+            elif name == "content" and isinstance(value, list) and any(map(_is_reasoning, value)):
                 value = [part for part in value if not _is_reasoning(part)] or None
             found[name] = value
         return with_state(found, {IN_CONTENT: blocks})
