@@ -9,10 +9,8 @@ from benchmarks.scoring.json_texts import NotJson, read_json, resolve_pointer, w
 from benchmarks.scoring.letters import find_letter
 from benchmarks.scoring.numerals import find_numerals
 from benchmarks.scoring.patterns import compile_pattern
+from benchmarks.scoring.plain_text import without_reasoning
 
-_REASONING = compile_pattern(r"<(?:think|thinking|reasoning)>.*?</(?:think|thinking|reasoning)>", True, True)
-# Some chat templates open the tag themselves, so that the answer has only its end.
-_REASONING_END = compile_pattern(r"^.*</(?:think|thinking|reasoning)>", True, True)
 _FENCE = compile_pattern(r"(?m)^[ \t]*(?:```+|~~~+)[ \t]*([\w+#.-]*)[^\n]*\n((?s:.*?))^[ \t]*(?:```+|~~~+)[ \t]*$")
 
 
@@ -25,7 +23,7 @@ class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="s
 
 class StripReasoning(Step, frozen=True, tag="strip_reasoning"):
     def take(self, text: str) -> str | None:
-        return _REASONING_END.sub("", _REASONING.sub("", text)).strip()
+        return without_reasoning(text)
 
 
 class FirstLine(Step, frozen=True, tag="first_line"):
