@@ -101,7 +101,7 @@ class LastNumber(Step, frozen=True, tag="last_number"):
 
     def take(self, text: str) -> str | None:
         numerals = find_numerals(text, decimal_comma=self.decimal_comma)
-        return numerals[-1].written if numerals else None
+        return numerals[-1].written if numerals and numerals[-1].value is not None else None
 
 
 AnyStep = StripReasoning | FirstLine | LastLine | CodeFence | Regex | JsonPointer | Letter | LastNumber

@@ -156,7 +156,9 @@ class _Answer:
                 is_marked = bool(lead[1]) or bool(re.match(r"[)\].:,]|\s+[-–—]\s|\s*\Z", rest))
                 if is_marked and not words.IS_WRONG.match(rest):
                     found.append(self._value(at) or _Value(None, at, at))
-            elif number == 0 and (value := self._text_at(at)) and re.match(r"\s*(?:[.,;:!]|\Z)", self._text[value.end :]):
+            elif (
+                number == 0 and (value := self._text_at(at)) and re.match(r"\s*(?:[.,;:!]|\Z)", self._text[value.end :])
+            ):
                 found.append(self._value(at) or value)
         return _only(found)
 

@@ -10,7 +10,7 @@ LETTERS: list[tuple[str, str | None]] = [
     ("Answer - B", "B"),
     ("Answer: (B)", "B"),
     ("Answer: [B]", "B"),
-    ("Answer: \"B\"", "B"),
+    ('Answer: "B"', "B"),
     ("Answer: B) Paris", "B"),
     ("Answer: B. It is the capital.", "B"),
     ("Answer: B (not A)", "B"),
@@ -65,7 +65,7 @@ LETTERS: list[tuple[str, str | None]] = [
     ("At first the answer is A, it seems.\n\nFinal answer: B", "B"),
     ("Answer: B\n\nExplanation: A is a fish, C is a stone and D is a plant.", "B"),
     ("Answer: B\n\nA common mistake is C.", "B"),
-    ("I will end with \"Answer: X\".\n\nAnswer: B", "B"),
+    ('I will end with "Answer: X".\n\nAnswer: B', "B"),
     ("Vitamin C helps. Vitamin D, too. Answer: B", "B"),
     # Corrections.
     ("Answer: A\n\nWait, that is a fish.\n\nAnswer: B", "B"),

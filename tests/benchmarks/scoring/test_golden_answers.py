@@ -63,4 +63,3 @@ def test_number_of_target_is_read_alike():
         assert score("number", target, [target]).value == 1
     assert score("number", "100000", ["1,00,000"]).value == 1
     assert [score("number", "5", [target]).error for target in ("COVID-19", "(5)", "3-5", "")] == ["scorer_failed"] * 4
-
