@@ -6,10 +6,10 @@ from typing import Literal
 import msgspec
 
 from benchmarks.scoring.json_texts import NotJson, read_json, resolve_pointer, write_json
-from benchmarks.scoring.letters import find_letter
-from benchmarks.scoring.numerals import find_numerals
 from benchmarks.scoring.patterns import compile_pattern
-from benchmarks.scoring.plain_text import without_reasoning
+from benchmarks.scoring.reading.choices import find_letter
+from benchmarks.scoring.reading.numerals import find_numerals
+from benchmarks.scoring.reading.plain_text import without_reasoning
 
 _FENCE = compile_pattern(r"(?m)^[ \t]*(?:```+|~~~+)[ \t]*([\w+#.-]*)[^\n]*\n((?s:.*?))^[ \t]*(?:```+|~~~+)[ \t]*$")
 

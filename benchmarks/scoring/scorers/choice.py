@@ -5,8 +5,8 @@ from typing import Annotated
 
 import msgspec
 
-from benchmarks.scoring.letters import LabelKind, find_choice, labels_of
 from benchmarks.scoring.ports import ScoredAnswer, Scorer, Settings, Target, Verdict, decided, not_extracted
+from benchmarks.scoring.reading.choices import LabelKind, find_choice, labels_of
 
 # Key of a case's metadata: indices of the choices in the order that its prompt shows.
 ORDER_KEY = "choice_order"

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from benchmarks.scoring.numerals import Numeral, find_numerals
 from benchmarks.scoring.ports import ScoredAnswer, Scorer, Settings, Target, Verdict, decided, not_extracted, texts_of
+from benchmarks.scoring.reading.numerals import Numeral, find_numerals
 
 _NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1e300)]
 

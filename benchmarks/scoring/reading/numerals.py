@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
-from benchmarks.scoring.number_words import find_number_words
-from benchmarks.scoring.numeral_text import FORMULA, numeral_text
+from benchmarks.scoring.reading.number_words import find_number_words
+from benchmarks.scoring.reading.numeral_text import FORMULA, numeral_text
 
 # Longer numbers are not compared.
 MAX_DIGITS = 400
@@ -99,8 +99,8 @@ _OPERATOR = re.compile(
 )
 _NOT = re.compile(r"\b(?:not|pas|nicht)\s(?:\w{1,9}\s)?[$€£]?\Z", re.IGNORECASE)
 _BOUND = re.compile(
-    r"(?:(?<![-=<>])[<>≤≥]=?|\b(?:more|less|fewer|greater|higher|lower) than|\bat (?:least|most)|\bup to|\bau (?:moins|plus)"
-    r"|\b(?:plus|moins) de|\bmindestens|\bhöchstens|\b(?:mehr|weniger) als|\bal menos|\b(?:más|menos) de)\s?[$€£]?\Z",
+    r"(?:(?<![-=<>])[<>≤≥]=?|\b(?:more|less|fewer|greater|higher|lower) than|\bat (?:least|most)|\bup to"
+    r"|\bau (?:moins|plus)|\b(?:plus|moins) de|\bmindestens|\bhöchstens|\b(?:mehr|weniger) als|\bal menos|\b(?:más|menos) de)\s?[$€£]?\Z",
     re.IGNORECASE,
 )
 _OPERAND = re.compile(r"[a-z)]\s?[/*^+]\s?\Z")
@@ -110,7 +110,10 @@ _GLUED = re.compile(r"\s?\^|[xyznab](?!\w)|[/*]\s?[a-z](?!\w)|\s?[*×]\s?10(?!\d
 
 @dataclass(frozen=True)
 class Numeral:
-    """value: without the percent sign; None if it cannot be told. rest: what follows; bare_rest: from a multiplier on."""
+    """value: without the percent sign; None if it cannot be told. rest: the text behind it.
+
+    bare, bare_rest: the same without a multiplier, which may be a unit.
+    """
 
     value: Fraction | None
     is_percent: bool
@@ -276,7 +279,7 @@ def _in_words(text: str, read: list[Numeral], words: bool) -> list[Numeral]:
                 text[end : end + MAX_REST],
                 value if words else None,
                 text[number.end : number.end + MAX_REST],
-            )  # fmt: skip
+            )
         )
     return found
 
@@ -294,7 +297,9 @@ def _told_apart(text: str, found: list[Numeral]) -> list[Numeral]:
         between = text[one.end : two.start]
         if len(between) > 20:
             continue
-        if _RANGE.fullmatch(between) or (_AND.fullmatch(between) and _is_between(text, one)) or _DASH.fullmatch(between) or (not between and text[two.start : two.start + 1] in "-–—‐−"):
+        is_joined = not between and text[two.start : two.start + 1] in "-–—‐−"
+        is_range = _RANGE.fullmatch(between) or _DASH.fullmatch(between)
+        if is_joined or is_range or (_AND.fullmatch(between) and _is_between(text, one)):
             unknown |= {number, number + 1}
         elif _OPERATOR.fullmatch(between) or (_is_scaled(one) and not between.strip()):
             unknown.add(number + 1)

@@ -38,7 +38,8 @@ CLAUSE = re.compile(
 IS_RIGHT = re.compile(
     r"[)\].]? (?:is|seems|must be|est|ist|es)(?: (?:clearly|indeed|the|la|le|die|der|das|only|l')){0,3} ?"
     r"(?:correct|right|best|answer|only one|bonne|correcte|juste|réponse|richtig|richtige|respuesta)"
-    r"(?=\s*[.,;:!)\n]|\s*$| answer| option| that| which| choice| one| because| since| as | réponse| antwort| respuesta| correcta)",
+    r"(?=\s*[.,;:!)\n]|\s*$| answer| option| that| which|"
+    r" choice| one| because| since| as | réponse| antwort| respuesta| correcta)",
     re.IGNORECASE,
 )
 IS_WRONG = re.compile(
@@ -64,7 +65,8 @@ IS_SINGULAR = re.compile(r"[)\].]? (?:is|was|has|would|isn't|est|ist|es|a)(?!\w)
 ONLY_AND_OR = re.compile(r"(?:[^\w]|and|or|et|ou|und|oder|y|o)*", re.IGNORECASE)
 # Before a label at the start of a line.
 LEAD = re.compile(
-    r"\s*((?:(?:option|choice|answer|letter|lettre|choix|opción|choose|pick|select|definitely|probably|clearly)\s+){1,3})?[(\[]?",
+    r"\s*((?:(?:option|choice|answer|letter|lettre|choix|opción|choose|pick|select|definitely|probably|clearly)\s+)"
+    r"{1,3})?[(\[]?",
     re.IGNORECASE,
 )
 CLAUSE_END = re.compile(

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from benchmarks.scoring import choice_words as words
-from benchmarks.scoring.plain_text import plain_text
+from benchmarks.scoring.reading import choice_words as words
+from benchmarks.scoring.reading.plain_text import plain_text
 
 LabelKind = Literal["letters", "numbers", "roman"]
 _ROMAN = (

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from benchmarks.scoring.plain_text import after_reasoning
+from benchmarks.scoring.reading.plain_text import after_reasoning
 
 # Stands for a part of a formula whose value is not read.
 FORMULA = "\ue000"

@@ -5,9 +5,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-_EN = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+_EN = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
 _EN_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-_FR = ["zéro", "un", "deux", "trois", "quatre", "cinq", "six", "sept", "huit", "neuf", "dix", "onze", "douze", "treize", "quatorze", "quinze", "seize", "dix-sept", "dix-huit", "dix-neuf"]
+_FR = (
+    "zéro", "un", "deux", "trois", "quatre", "cinq", "six", "sept", "huit", "neuf", "dix", "onze", "douze", "treize",
+    "quatorze", "quinze", "seize", "dix-sept", "dix-huit", "dix-neuf",
+)  # fmt: skip
 _FR_TENS = {
     "vingt": 20, "trente": 30, "quarante": 40, "cinquante": 50, "soixante": 60, "septante": 70, "huitante": 80,
     "octante": 80, "nonante": 90,
@@ -16,9 +22,10 @@ Words = tuple[str, ...]
 
 
 def _english() -> dict[Words, int]:
-    found = {(word,): value for value, word in enumerate(_EN)}
+    found: dict[Words, int] = {(word,): value for value, word in enumerate(_EN)}
     for number, tens in enumerate(_EN_TENS, 2):
-        found |= {(tens, _EN[unit]): 10 * number + unit for unit in range(1, 10)} | {(tens,): 10 * number}
+        found[tens,] = 10 * number
+        found.update({(tens, _EN[unit]): 10 * number + unit for unit in range(1, 10)})
     return found
 
 
