@@ -50,8 +50,11 @@ class CodeFence(Step, frozen=True, tag="code_fence"):
 
 
 class Regex(Step, frozen=True, tag="regex"):
+    """any_group: the first group that matched some text, as lm-evaluation-harness takes one of several."""
+
     pattern: str
     group: int = 0
+    any_group: bool = False
     which: Literal["first", "last"] = "first"
     ignore_case: bool = False
 
@@ -64,6 +67,9 @@ class Regex(Step, frozen=True, tag="regex"):
         found = None
         for match in compile_pattern(self.pattern, self.ignore_case).finditer(text):
             found = match.group(self.group)
+            if self.any_group:
+                groups = compile_pattern(self.pattern, self.ignore_case).groups
+                found = next((one for one in map(match.group, range(1, groups + 1)) if one), None)
             if self.which == "first":
                 break
         return found

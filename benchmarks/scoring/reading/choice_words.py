@@ -80,6 +80,7 @@ NO_NOUN = re.compile(
 )
 CORRECTION = re.compile(
     r"(?:^|[.!?…;:—–,\n]\s{0,3})(?:(?:no|non|nein|but)[,.]? )?(?:wait|hold on|actually|correction|hmm+|sorry|oops|"
-    r"scratch that|on second thought|attendez|attends|en fait|pardon|moment|warte|halt|espera|perdón|en realidad)(?!\w)",
+    r"scratch that|on second thought|attendez|attends|en fait|pardon|moment|warte|halt|espera|perdón|"
+    r"en realidad)(?!\w)",
     re.IGNORECASE,
 )

@@ -100,7 +100,8 @@ _OPERATOR = re.compile(
 _NOT = re.compile(r"\b(?:not|pas|nicht)\s(?:\w{1,9}\s)?[$€£]?\Z", re.IGNORECASE)
 _BOUND = re.compile(
     r"(?:(?<![-=<>])[<>≤≥]=?|\b(?:more|less|fewer|greater|higher|lower) than|\bat (?:least|most)|\bup to"
-    r"|\bau (?:moins|plus)|\b(?:plus|moins) de|\bmindestens|\bhöchstens|\b(?:mehr|weniger) als|\bal menos|\b(?:más|menos) de)\s?[$€£]?\Z",
+    r"|\bau (?:moins|plus)|\b(?:plus|moins) de|\bmindestens|\bhöchstens"
+    r"|\b(?:mehr|weniger) als|\bal menos|\b(?:más|menos) de)\s?[$€£]?\Z",
     re.IGNORECASE,
 )
 _OPERAND = re.compile(r"[a-z)]\s?[/*^+]\s?\Z")

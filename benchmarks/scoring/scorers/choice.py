@@ -12,6 +12,7 @@ from benchmarks.scoring.reading.choices import LabelKind, find_choice, labels_of
 ORDER_KEY = "choice_order"
 # Variable with the choices' texts, as imports name it.
 VARIABLE = "choices"
+TEXTS_BESIDE_CHOICES = "choice_texts"  # where a column `choices` has another content
 _Count = Annotated[int, msgspec.Meta(ge=2, le=26)]
 _Texts = Annotated[tuple[str, ...], msgspec.Meta(min_length=2, max_length=26)]
 
@@ -33,7 +34,7 @@ class ChoiceSettings(Settings, frozen=True):
     def texts(self, variables: dict[str, object]) -> tuple[str, ...]:
         if not isinstance(self.choices, int):
             return self.choices
-        listed = variables.get(VARIABLE)
+        listed = variables.get(TEXTS_BESIDE_CHOICES, variables.get(VARIABLE))
         return tuple(map(str, listed)) if isinstance(listed, list) and len(listed) == self.choices else ()
 
     def index_of(self, value: object) -> int | None:
