@@ -17,13 +17,9 @@ def lm_eval(task: str, *documents: dict[str, object]) -> Imported:
 
 
 def evals(arguments: str, kind: str, *samples: dict[str, object], more: str = "", **files: str) -> Imported:
-    registry = (
-        f"own.v0:\n  class: evals.elsuite.basic:{kind}\n  args:\n    samples_jsonl: own/samples.jsonl\n{arguments}"
-    )
-    content = {
-        "own.yaml": (registry + more).encode(),
-        "own/samples.jsonl": "\n".join(map(json.dumps, samples)).encode(),
-    }
+    registry = f"own.v0:\n  class: evals.elsuite.basic:{kind}\n  args:\n    samples_jsonl: own/samples.jsonl\n"
+    rows = "\n".join(map(json.dumps, samples)).encode()
+    content = {"own.yaml": f"{registry}{arguments}{more}".encode(), "own/samples.jsonl": rows}
     content |= {f"own/{name}.jsonl": text.encode() for name, text in files.items()}
     return read_import(archive(content), Request("own.zip"))
 
@@ -112,9 +108,7 @@ def test_column_of_choices_with_labels_is_kept():
 
 def test_options_that_cannot_be_kept_are_told():
     task = SUMS.replace("group_select: -1", "group_select: 2").replace('",", ', '"(?<=a)b", ')
-    imported = lm_eval(
-        task + "  - {metric: own, hf_evaluate: true}\n".replace("  -", "unknown_key:"), {"question": "", "answer": "1"}
-    )
+    imported = lm_eval(f"{task}unknown_key: 1\n", {"question": "", "answer": "1"})
     assert {code for code, line in told(imported) if line} == {
         "filter_not_supported", "pattern_not_supported", "key_not_used",
     }  # fmt: skip
@@ -146,7 +140,7 @@ def test_examples_of_evals_stand_before_the_question():
 def test_second_evaluation_and_unknown_arguments_are_told():
     more = "other.v0:\n  class: evals.elsuite.basic:Match\n  args: {samples_jsonl: other/samples.jsonl}\n"
     imported = evals("    seed: 1\n", "Match", {"input": CHAT, "ideal": "x", "note": "y"}, more=more)
-    assert told(imported) == [("evaluation_left_out", 6), ("key_not_used", 5), ("field_not_used", 1)]
+    assert told(imported) == [("key_not_used", 5), ("evaluation_left_out", 6), ("field_not_used", 1)]
 
 
 def test_chats_of_the_system_and_long_ones_are_taken():
