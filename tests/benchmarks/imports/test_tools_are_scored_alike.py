@@ -140,7 +140,7 @@ def test_examples_of_evals_stand_before_the_question():
 def test_second_evaluation_and_unknown_arguments_are_told():
     more = "other.v0:\n  class: evals.elsuite.basic:Match\n  args: {samples_jsonl: other/samples.jsonl}\n"
     imported = evals("    seed: 1\n", "Match", {"input": CHAT, "ideal": "x", "note": "y"}, more=more)
-    assert told(imported) == [("key_not_used", 5), ("evaluation_left_out", 6), ("field_not_used", 1)]
+    assert told(imported) == [("key_not_used", 5), ("evaluation_left_out", 7), ("field_not_used", 1)]
 
 
 def test_chats_of_the_system_and_long_ones_are_taken():
