@@ -24,7 +24,7 @@ _ARTICLES = re.compile(r"\b(?:an?|the)\b", re.IGNORECASE)
 
 
 class TextSettings(Settings, frozen=True):
-    """Both texts are compared in Unicode NFC without outer space; each setting leaves more out of both."""
+    """Both texts are compared in Unicode NFC with plain line ends, without outer space; each setting leaves more out of both."""
 
     ignore_case: bool = False
     ignore_punctuation: bool = False
@@ -39,6 +39,7 @@ class TextSettings(Settings, frozen=True):
             compile_pattern(pattern)
 
     def normalize(self, text: str, ignore_case: bool) -> str:
+        text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         for pattern in self.ignore_patterns:
             text = compile_pattern(pattern).sub("", text)
         text = unicodedata.normalize("NFC", text)

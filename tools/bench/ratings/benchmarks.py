@@ -100,6 +100,21 @@ class _QuantileCoverageOf:
 
 
 @dataclass(frozen=True)
+class _SeparatedByRepeatsOf:
+    rates: tuple[float, float]
+    cases: int
+    first: int
+    own: float
+    shared: float
+
+    def __call__(self, repetitions: int, seed: int) -> list[bool]:
+        return coverage.separated_after_more_repeats(
+            self.rates, self.cases, first=self.first, own=self.own, shared=self.shared, repetitions=repetitions,
+            seed=seed,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
 class _SeparatedOf:
     rates: tuple[float, float]
     cases: int
