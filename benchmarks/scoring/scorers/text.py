@@ -24,7 +24,7 @@ _ARTICLES = re.compile(r"\b(?:an?|the)\b", re.IGNORECASE)
 
 
 class TextSettings(Settings, frozen=True):
-    """Both texts are compared in Unicode NFC with plain line ends, without outer space; each setting leaves more out of both."""
+    """Texts are compared in NFC with one kind of line end, without outer space; settings leave out more of both."""
 
     ignore_case: bool = False
     ignore_punctuation: bool = False
