@@ -15,6 +15,7 @@ from benchmarks.errors import ChecksRefused
 from benchmarks.forms.imports import FORMATS
 from benchmarks.imports.limits import (
     MAX_CASE_FILES,
+    MAX_CHAT_MESSAGES,
     MAX_CHECKS,
     MAX_KEY,
     MAX_MESSAGES,
@@ -199,7 +200,7 @@ class NewCaseSerializer(serializers.Serializer[None]):
     key = serializers.CharField(max_length=MAX_KEY, allow_blank=True, default="")
     variables = ObjectField(default=dict)
     expected = serializers.ListField(child=ValueField(), max_length=1_000, default=list)
-    messages = serializers.ListField(child=ObjectField(), max_length=MAX_MESSAGES, allow_null=True, default=None)
+    messages = serializers.ListField(child=ObjectField(), max_length=MAX_CHAT_MESSAGES, allow_null=True, default=None)
     checks = serializers.ListField(child=ObjectField(), max_length=MAX_CHECKS, allow_null=True, default=None)
     cluster = serializers.CharField(max_length=120, allow_blank=True, default="")
     tags = serializers.ListField(child=serializers.CharField(max_length=MAX_TAG), max_length=MAX_TAGS, default=list)

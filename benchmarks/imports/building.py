@@ -140,9 +140,9 @@ def choice_prompt(cases: Sequence[Case] = ()) -> Prompt:
     return one_message(LETTERED, CHOICES)
 
 
-def choice_checks(cases: Sequence[Case]) -> list[Check]:
+def choice_checks(cases: Sequence[Case], name: str = "choices") -> list[Check]:
     """Return a check of the letter; where cases have different numbers of choices, each gets its own."""
-    counts = [len(choices) if isinstance(choices := case.variables.get("choices"), list) else 2 for case in cases]
+    counts = [len(choices) if isinstance(choices := case.variables.get(name), list) else 2 for case in cases]
     if len(set(counts)) == 1:
         return [_choice_check(counts[0])]
     for case, count in zip(cases, counts, strict=True):

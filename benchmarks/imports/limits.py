@@ -23,6 +23,8 @@ MAX_CASE_FILES = 6
 MAX_CASE_FILE_BYTES = MAX_FILE_MB * 1_000_000
 MAX_PROMPTS = 10
 MAX_MESSAGES = 10
+# Of a case's own chat.
+MAX_CHAT_MESSAGES = 200
 MAX_TURNS = 4
 MAX_CHECKS = 50
 # Listed in the report, of each action.

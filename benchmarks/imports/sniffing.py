@@ -67,7 +67,9 @@ def _is_promptfoo(document: Mapping[str, object]) -> bool:
 def _of_document(source: Source) -> str:
     document = source.document()
     if isinstance(document, Map):
-        if "doc_to_text" in document or {"task", "dataset_path"} <= document.keys() or "output_type" in document:
+        keys = document.keys()
+        is_task = {"task", "dataset_path"} <= keys or {"task", "include"} <= keys
+        if is_task or "doc_to_text" in document or "output_type" in document:
             return "lm_eval"
         if _is_promptfoo(document):
             return "promptfoo"

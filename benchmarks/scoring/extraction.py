@@ -6,13 +6,11 @@ from typing import Literal
 import msgspec
 
 from benchmarks.scoring.json_texts import NotJson, read_json, resolve_pointer, write_json
-from benchmarks.scoring.letters import find_letter
-from benchmarks.scoring.numerals import find_numerals
 from benchmarks.scoring.patterns import compile_pattern
+from benchmarks.scoring.reading.choices import find_letter
+from benchmarks.scoring.reading.numerals import find_numerals
+from benchmarks.scoring.reading.plain_text import without_reasoning
 
-_REASONING = compile_pattern(r"<(?:think|thinking|reasoning)>.*?</(?:think|thinking|reasoning)>", True, True)
-# Some chat templates open the tag themselves, so that the answer has only its end.
-_REASONING_END = compile_pattern(r"^.*</(?:think|thinking|reasoning)>", True, True)
 _FENCE = compile_pattern(r"(?m)^[ \t]*(?:```+|~~~+)[ \t]*([\w+#.-]*)[^\n]*\n((?s:.*?))^[ \t]*(?:```+|~~~+)[ \t]*$")
 
 
@@ -25,7 +23,7 @@ class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="s
 
 class StripReasoning(Step, frozen=True, tag="strip_reasoning"):
     def take(self, text: str) -> str | None:
-        return _REASONING_END.sub("", _REASONING.sub("", text)).strip()
+        return without_reasoning(text)
 
 
 class FirstLine(Step, frozen=True, tag="first_line"):
@@ -52,8 +50,11 @@ class CodeFence(Step, frozen=True, tag="code_fence"):
 
 
 class Regex(Step, frozen=True, tag="regex"):
+    """any_group: the first group that matched some text, as lm-evaluation-harness takes one of several."""
+
     pattern: str
     group: int = 0
+    any_group: bool = False
     which: Literal["first", "last"] = "first"
     ignore_case: bool = False
 
@@ -66,6 +67,9 @@ class Regex(Step, frozen=True, tag="regex"):
         found = None
         for match in compile_pattern(self.pattern, self.ignore_case).finditer(text):
             found = match.group(self.group)
+            if self.any_group:
+                groups = compile_pattern(self.pattern, self.ignore_case).groups
+                found = next((one for one in map(match.group, range(1, groups + 1)) if one), None)
             if self.which == "first":
                 break
         return found
@@ -103,7 +107,7 @@ class LastNumber(Step, frozen=True, tag="last_number"):
 
     def take(self, text: str) -> str | None:
         numerals = find_numerals(text, decimal_comma=self.decimal_comma)
-        return numerals[-1].written if numerals else None
+        return numerals[-1].written if numerals and numerals[-1].value is not None else None
 
 
 AnyStep = StripReasoning | FirstLine | LastLine | CodeFence | Regex | JsonPointer | Letter | LastNumber

@@ -72,7 +72,7 @@ def resolve_pointer(document: object, pointer: str) -> object:
 
 def _decode(text: str) -> object:
     try:
-        value: object = msgspec.json.decode(text.strip().encode())
+        value: object = msgspec.json.decode(text.strip().removeprefix("\ufeff").strip().encode())
     except RecursionError:
         raise NotJson("nested too deeply") from None
     except (msgspec.MsgspecError, UnicodeEncodeError) as error:

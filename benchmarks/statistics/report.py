@@ -164,6 +164,8 @@ class _Comparison:
                 low, high = max(low, -1.0), min(high, 1.0)
             joint = Interval(number(pairs.difference[row]), number(low), number(high))
             tail = float(stdtr(pairs.df[row], family.bound))
+        elif is_ranked and self.scores.is_bounded and np.isfinite(pairs.difference[row]):
+            joint = Interval(number(pairs.difference[row]), -1.0, 1.0)  # one cluster tells nothing about others
         needed = self._needed(pairs, row, tail)
         between, within = number(pairs.between[row]), number(pairs.within[row])
         noise: Literal["cases", "repeats", "unknown"] = "unknown"
@@ -201,7 +203,7 @@ class _Comparison:
             # More repeats do not lessen correlation within clusters.
             between = max(variance - within / self.scores.repeats, 0.0)
             repeats_needed = power.repeats_to_separate(
-                between, within, cases, difference, tail=tail, df=float(pairs.df[row])
+                between, within, cases, difference, repeats=self.scores.repeats, tail=tail, df=float(pairs.df[row])
             )
         return (
             power.cases_to_separate(variance, difference, tail=tail, clusters_per_case=share),

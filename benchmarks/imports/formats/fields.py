@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from benchmarks.imports.content import CaseFile, Message, Role
-from benchmarks.imports.limits import MAX_CASE_FILE_BYTES, MAX_MESSAGES
+from benchmarks.imports.limits import MAX_CASE_FILE_BYTES, MAX_CHAT_MESSAGES
 from benchmarks.imports.readers.json_rows import decode
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import as_text
@@ -93,13 +93,29 @@ def with_decoded(row: Row, *names: str) -> Row:
     return row._replace(cells=row.cells | {name: nested(row, name) for name in names if name in row.cells})
 
 
-def messages(value: object, place: Place) -> tuple[list[Message], list[CaseFile]]:
-    """Return a chat; its pictures become files."""
+def messages(value: object, place: Place, report: Report) -> tuple[list[Message], list[CaseFile]]:
+    """Return a chat; its pictures become files. A last message of the system is sent as the user's."""
+    files = list[CaseFile]()
+    found = _messages(value, files, place)
+    if found[-1].role == "system":
+        report.changed("system_message_as_user", place)
+        found[-1] = Message("user", found[-1].text)
+    if found[-1].role != "user":
+        raise ReadError("last_message_is_not_the_users", place)
+    return found, files
+
+
+def examples(value: object, place: Place) -> list[Message]:
+    """Return messages that stand in the middle of a chat."""
+    return _messages(value, [], place)
+
+
+def _messages(value: object, files: list[CaseFile], place: Place) -> list[Message]:
     if not isinstance(value, list) or not value:
         raise ReadError("messages_not_understood", place)
-    if len(value) > MAX_MESSAGES:
-        raise ReadError("too_many_messages", place, limit=MAX_MESSAGES, found=len(value))
-    found, files = [], list[CaseFile]()
+    if len(value) > MAX_CHAT_MESSAGES:
+        raise ReadError("too_many_messages", place, limit=MAX_CHAT_MESSAGES, found=len(value))
+    found = []
     for message in value:
         name = message.get("role", message.get("from")) if isinstance(message, dict) else None
         role = _ROLES.get(name) if isinstance(name, str) else None
@@ -109,9 +125,7 @@ def messages(value: object, place: Place) -> tuple[list[Message], list[CaseFile]
             raise ReadError("messages_not_understood", place)
         content = message.get("content", message.get("value"))
         found.append(Message(role, _content(content, files, place)))
-    if found[-1].role != "user":
-        raise ReadError("last_message_is_not_the_users", place)
-    return found, files
+    return found
 
 
 def _content(content: object, files: list[CaseFile], place: Place) -> str:

@@ -14,7 +14,7 @@ from benchmarks.imports.formats.fields import (
     with_decoded,
 )
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.report import ReadError
+from benchmarks.imports.report import ReadError, Report
 from benchmarks.imports.source import Source
 
 _FIELDS = {"input", "target", "choices", "id", "metadata", "files", "sandbox", "setup"}
@@ -27,7 +27,7 @@ def read(source: Source) -> Imported:
 
     def add(row: Row) -> None:
         row = with_decoded(row, "input", "target", "choices", "metadata", "files")
-        case = _case(row)
+        case = _case(row, report)
         for name in ("sandbox", "setup"):
             if row.cells.get(name):
                 raise ReadError("sandbox_not_supported", row.place(name), field=name)
@@ -51,14 +51,14 @@ def read(source: Source) -> Imported:
     return Imported("inspect", [], {}, template)
 
 
-def _case(row: Row) -> Case:
+def _case(row: Row, report: Report) -> Case:
     value = required(row, "input")
     case = Case(text(row, "id"), expected=list(texts(row, "target")), metadata=mapping(row, "metadata"))
     choices = texts(row, "choices")
     if len(choices) > MAX_CHOICES:
         raise ReadError("too_many_choices", row.place("choices"), limit=MAX_CHOICES)
     if isinstance(value, list):
-        case.messages, case.files = messages(value, row.place("input"))
+        case.messages, case.files = messages(value, row.place("input"), report)
         if choices:
             case.variables = {"choices": choices}
     elif choices:

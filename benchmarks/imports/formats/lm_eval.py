@@ -7,9 +7,10 @@ from itertools import islice
 
 import re2
 
-from benchmarks.imports.building import LETTERED, Cases, choice_checks
+from benchmarks.imports.building import LETTERED, MAX_CHOICES, Cases, choice_checks
 from benchmarks.imports.content import Case, Check, Imported, Message, Prompt
 from benchmarks.imports.formats.fields import for_each, is_number
+from benchmarks.imports.formats.jinja_values import only_expression, value_of
 from benchmarks.imports.readers.documents import Map, Seq, place_in
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import as_text
@@ -61,6 +62,7 @@ class _Task:
         if "group" in task and "doc_to_text" not in task:
             raise ReadError("group_not_supported", place_in(task, "group"))
         self._is_choice = kind == "multiple_choice"
+        self._choices_name = "choices"
 
     def read(self) -> Imported:
         for name in self._task.keys() - _USED:
@@ -104,35 +106,53 @@ class _Task:
     def _add(self, row: Row) -> None:
         variables = {name: value for name, value in row.cells.items() if _IDENTIFIER.match(name)}
         case = Case("", variables)
-        target = self._task.get("doc_to_target")
+        target = self._target(row)
+        choices: list[str] = []
         if self._is_choice:
-            variables["choices"] = self._choices(row)
-        if isinstance(target, str) and _IDENTIFIER.match(target):
-            if row.cells.get(target) is None:
-                raise ReadError("field_missing", row.place(target), field=target)
-            target = row.cells[target]
+            choices = self._choices(row)
+            self._place_of_choices(row, choices)
+            variables[self._choices_name] = choices
         if isinstance(target, list):
-            case.expected = list(target)
-        elif target is not None and not (isinstance(target, str) and "{" in target):
-            case.expected = [self._letter(target, variables["choices"], row) if self._is_choice else as_text(target)]
+            case.expected = [self._letter(one, choices, row) if self._is_choice else as_text(one) for one in target]
+        elif target is not None and not (isinstance(target, str) and self._has_template()):
+            case.expected = [self._letter(target, choices, row) if self._is_choice else as_text(target)]
         self._cases.add(case, row.place())
 
-    def _choices(self, row: Row) -> object:
-        given = self._task.get("doc_to_choice")
-        if isinstance(given, Seq):
-            return [as_text(choice) for choice in given]
-        column = given if isinstance(given, str) and _IDENTIFIER.match(given) else None
-        column = column or (match[1] if isinstance(given, str) and (match := _SIMPLE.match(given)) else None)
-        value: object = row.cells
-        for name in (column or "").split("."):
-            value = value.get(name) if isinstance(value, dict) else None
-        if not isinstance(value, list):
-            raise ReadError("choices_not_understood", self._place("doc_to_choice"))
-        return value
+    def _has_template(self) -> bool:
+        """Return whether the target is a text with variables, which the case's preparation fills in."""
+        target = self._task.get("doc_to_target")
+        return isinstance(target, str) and "{" in target and not only_expression(target)
 
-    def _letter(self, target: object, choices: object, row: Row) -> str:
+    def _target(self, row: Row) -> object:
+        """Return the value of doc_to_target: several accepted answers are a list."""
+        target = self._task.get("doc_to_target")
+        if not isinstance(target, str):
+            return list(target) if isinstance(target, list) else target
+        if _IDENTIFIER.match(target) or (expression := only_expression(target)):
+            value = row.cells.get(target) if _IDENTIFIER.match(target) else value_of(expression, dict(row.cells))
+            if value is None or value == []:
+                raise ReadError("field_missing", row.place(target), field=target)
+            return value
+        return target
+
+    def _place_of_choices(self, row: Row, choices: list[str]) -> None:
+        """Name the variable of the choices; a column of the name with another content is kept."""
+        if row.cells.get("choices", choices) != choices and self._choices_name == "choices":
+            self._choices_name = "choice_texts"
+
+    def _choices(self, row: Row) -> list[str]:
+        given = self._task.get("doc_to_choice")
+        if isinstance(given, str):
+            expression = given if _IDENTIFIER.match(given) else only_expression(given)
+            given = value_of(expression, dict(row.cells)) if expression else None
+        if not isinstance(given, list) or len(given) < 2:
+            raise ReadError("choices_not_understood", self._place("doc_to_choice"))
+        if len(given) > MAX_CHOICES:
+            raise ReadError("too_many_choices", row.place(), limit=MAX_CHOICES)
+        return [as_text(choice) for choice in given]
+
+    def _letter(self, target: object, texts: list[str], row: Row) -> str:
         """Return the letter of an index, a letter or a choice's text."""
-        texts = [as_text(choice) for choice in choices] if isinstance(choices, list) else []
         text = as_text(target)
         letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(texts)]
         if text in texts and not isinstance(target, int):
@@ -144,16 +164,15 @@ class _Task:
         raise ReadError("answer_is_no_choice", row.place(), answer=text)
 
     def _choice_checks(self) -> list[Check]:
-        checks = choice_checks(self._cases.found)
+        checks = choice_checks(self._cases.found, self._choices_name)
         for check in [*checks, *(check for case in self._cases.found for check in case.checks)]:
             check.uses_expected = False
             self._with_target(check)
         return checks
 
     def _with_target(self, check: Check) -> Check:
-        target = self._task.get("doc_to_target")
-        if isinstance(target, str) and "{" in target:
-            check.targets = [target]
+        if self._has_template():
+            check.targets = [as_text(self._task["doc_to_target"])]
         else:
             check.uses_expected = True
         return check
@@ -165,7 +184,8 @@ class _Task:
             messages.append(Message("system", description))
         question = self._template("doc_to_text")
         if self._is_choice:
-            question = LETTERED.replace("{{ question }}", question)
+            listed = LETTERED.replace(" in choices ", f" in {self._choices_name} ")
+            question = listed.replace("{{ question }}", question)
         for shot in self._shots():
             messages += [
                 Message("user", _with_values(question, shot)),
@@ -199,21 +219,45 @@ class _Task:
         return found
 
     def _checks(self) -> list[Check]:
-        """Return a check for each metric and each list of filters."""
+        """Return a check for each metric and each list of filters, each a metric of its own; the first one counts."""
         metrics = self._task.get("metric_list")
         checks: list[Check] = []
         unknown: dict[str, Place] = {}
         for name, steps in self._filters():
             for number, metric in enumerate(metrics if isinstance(metrics, Seq) else [{"metric": "exact_match"}]):
                 kind = as_text(metric.get("metric")) if isinstance(metric, dict) else ""
+                place = place_in(metrics, number)
                 if kind not in _METRICS:
-                    unknown[kind] = place_in(metrics, number)
+                    unknown[kind] = place
                     continue
-                check = Check(f"{kind}-{name}", _METRICS[kind], extract=steps, settings=_options(metric))
+                if (settings := self._options(metric, place)) is None:
+                    continue
+                check = Check(f"{kind}-{name}", _METRICS[kind], extract=steps, settings=settings)
                 checks.append(self._with_target(check))
         for kind, place in unknown.items():
             self._report.left_out("check_not_supported", place, type=kind)
+        if len(checks) > 1:
+            place = self._place("filter_list" if "filter_list" in self._task else "metric_list")
+            self._report.changed("first_check_counts", place, check=checks[0].key)
+            for number, check in enumerate(checks):
+                check.metric, check.weight = check.key, float(number == 0)
         return checks
+
+    def _options(self, metric: object, place: Place) -> dict[str, object] | None:
+        """Return the settings of a comparison; None if its patterns cannot be kept."""
+        if not isinstance(metric, dict):
+            return {}
+        names = ("ignore_case", "ignore_punctuation", "ignore_numbers")
+        found: dict[str, object] = {name: True for name in names if metric.get(name) is True}
+        patterns = metric.get("regexes_to_ignore")
+        if isinstance(patterns, list):
+            found["ignore_patterns"] = [as_text(pattern) for pattern in patterns]
+            if any(_groups(as_text(pattern)) is None for pattern in patterns):
+                self._report.left_out("pattern_not_supported", place)
+                return None
+        for name in metric.keys() - {"metric", "aggregation", "higher_is_better", "regexes_to_ignore", *names}:
+            self._report.left_out("key_not_used", place_in(metric, name), key=name)
+        return found
 
     def _filters(self) -> list[tuple[str, list[dict[str, object]]]]:
         listed = self._task.get("filter_list")
@@ -225,10 +269,7 @@ class _Task:
                 self._report.left_out("filter_not_supported", place_in(listed, number))
                 continue
             found.append((as_text(entry.get("name")) or str(number), [step for step in steps if step]))
-        return found or [("none", [])]
-
-
-_SIMPLE = re.compile(r"\{\{\s*([A-Za-z_][\w.]*)\s*\}\}\Z", re.ASCII)
+        return found if found or listed else [("none", [])]
 
 
 def _step(function: object) -> dict[str, object] | None:
@@ -241,11 +282,15 @@ def _step(function: object) -> dict[str, object] | None:
         case "remove_whitespace":
             return {}  # comparisons trim
         case "regex":
-            which = "last" if function.get("group_select") == -1 else "first"
+            selected = function.get("group_select", 0)
+            if selected not in (0, -1) or function.get("fallback", "[invalid]") != "[invalid]":
+                return None
+            which = "last" if selected else "first"
             pattern = as_text(function.get("regex_pattern")) or r"#### (\-?[0-9\.\,]+)"
             groups = _groups(pattern)
             return None if groups is None else {
                 "step": "regex", "pattern": pattern, "group": min(groups, 1), "which": which,
+                **({"any_group": True} if groups > 1 else {}),
             }  # fmt: skip
     return None
 
@@ -258,21 +303,6 @@ def _groups(pattern: str) -> int | None:
         return int(re2.compile(pattern, options).groups)
     except re2.error:
         return None
-
-
-def _options(metric: object) -> dict[str, object]:
-    if not isinstance(metric, dict):
-        return {}
-    names = {
-        "ignore_case": "ignore_case",
-        "ignore_punctuation": "ignore_punctuation",
-        "ignore_numbers": "ignore_numbers",
-    }
-    found: dict[str, object] = {new: True for old, new in names.items() if metric.get(old) is True}
-    patterns = metric.get("regexes_to_ignore")
-    if isinstance(patterns, list):
-        found["ignore_patterns"] = [as_text(pattern) for pattern in patterns]
-    return found
 
 
 def _with_values(template: str, values: dict[str, object]) -> str:

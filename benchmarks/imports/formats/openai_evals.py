@@ -1,10 +1,14 @@
 """OpenAI evals: samples of `input` and `ideal`, and the registry's YAML that names the class of the comparison."""
 
 import posixpath
+from dataclasses import dataclass, field
+from itertools import islice
+
+import msgspec
 
 from benchmarks.imports.building import Cases, input_prompt
-from benchmarks.imports.content import Case, Check, Imported
-from benchmarks.imports.formats.fields import for_each, messages, required, required_text, required_texts
+from benchmarks.imports.content import Case, Check, Imported, Message
+from benchmarks.imports.formats.fields import examples, for_each, messages, required, required_text, required_texts
 from benchmarks.imports.readers.documents import Map, place_in
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import as_text
@@ -14,41 +18,93 @@ from benchmarks.imports.source import DOCUMENTS, Source
 CHECKS = {
     "Match": Check("match", "starts_with", uses_expected=True),
     "Includes": Check("includes", "contains_any", uses_expected=True),
-    "FuzzyMatch": Check("fuzzy_match", "either_contains", uses_expected=True),
+    "FuzzyMatch": Check(
+        "fuzzy_match", "either_contains", uses_expected=True,
+        settings={"ignore_case": True, "ignore_punctuation": True, "ignore_articles": True},
+    ),
     "JsonMatch": Check("json_match", "json_equals", uses_expected=True),
-}
+}  # fmt: skip
+_ARGUMENTS = {"samples_jsonl", "num_few_shot", "few_shot_jsonl", "ignore_case", "max_tokens"}
+
+
+@dataclass
+class _Evaluation:
+    """shots: messages that stand before the last one of each chat."""
+
+    checks: list[Check]
+    samples: str
+    name: str
+    shots: list[Message] = field(default_factory=list)
+    parameters: dict[str, object] = field(default_factory=dict)
 
 
 def read(source: Source) -> Imported:
     report, cases = source.report, Cases(source.report)
-    checks, samples, name = _registered(source)
+    evaluation = _registered(source)
+    unused: set[str] = set()
 
     def add(row: Row) -> None:
         value = required(row, "input")
         case = Case("", expected=list(required_texts(row, "ideal")))
         if isinstance(value, list):
-            case.messages, case.files = messages(value, row.place("input"))
+            case.messages, case.files = messages(value, row.place("input"), report)
+            case.messages[-1:-1] = evaluation.shots
+        elif evaluation.shots:
+            raise ReadError("messages_not_understood", row.place("input"))
         else:
             case.variables = {"input": required_text(row, "input")}
+        for name in row.cells.keys() - {"input", "ideal"} - unused:
+            unused.add(name)
+            report.left_out("field_not_used", row.place(name), field=name)
         cases.add(case, row.place())
 
-    for_each(source.rows(samples), add, report)
-    return Imported("openai_evals", [], {}, cases.template(name, [input_prompt(cases.found)], checks))
+    for_each(source.rows(evaluation.samples), add, report)
+    template = cases.template(
+        evaluation.name, [input_prompt(cases.found)], evaluation.checks, parameters=evaluation.parameters
+    )
+    return Imported("openai_evals", [], {}, template)
 
 
-def _registered(source: Source) -> tuple[list[Check], str, str]:
-    """Return the check, the path of the samples and the name, from the registry if there is one."""
+def _registered(source: Source) -> _Evaluation:
+    """Return the first evaluation of the registry, or the samples alone if there is no registry."""
     if not source.main.lower().endswith(DOCUMENTS):
-        return _checks(source, source.request.evaluation, NOWHERE), source.main, source.request.name
+        return _Evaluation(_checks(source, source.request.evaluation, NOWHERE), source.main, source.request.name)
     document = source.document()
     entries = document if isinstance(document, Map) else Map(NOWHERE)
+    found: _Evaluation | None = None
     for name, entry in entries.items():
         arguments = entry.get("args") if isinstance(entry, Map) else None
-        if isinstance(entry, Map) and isinstance(arguments, Map):
-            place = place_in(entry, "class")
-            samples = _samples(source, as_text(arguments.get("samples_jsonl")), place_in(arguments, "samples_jsonl"))
-            return _checks(source, as_text(entry.get("class")), place), samples, name
-    raise ReadError("no_evaluation", Place(0, 0, source.main_in_report))
+        if not isinstance(entry, Map) or not isinstance(arguments, Map):
+            continue
+        if found is not None:
+            source.report.left_out("evaluation_left_out", place_in(entries, name), name=name)
+            continue
+        place = place_in(entry, "class")
+        samples = _samples(source, as_text(arguments.get("samples_jsonl")), place_in(arguments, "samples_jsonl"))
+        checks = _checks(source, as_text(entry.get("class")), place)
+        found = _Evaluation(checks, samples, name)
+        _add_arguments(source, found, arguments)
+    if found is None:
+        raise ReadError("no_evaluation", Place(0, 0, source.main_in_report))
+    return found
+
+
+def _add_arguments(source: Source, evaluation: _Evaluation, arguments: Map) -> None:
+    for name in arguments.keys() - _ARGUMENTS:
+        source.report.left_out("key_not_used", place_in(arguments, name), key=name)
+    if arguments.get("ignore_case") is True:
+        evaluation.checks = [
+            msgspec.structs.replace(check, scorer="icontains_any") if check.key == "includes" else check
+            for check in evaluation.checks
+        ]
+    if "max_tokens" in arguments:
+        evaluation.parameters = {"max_tokens": arguments["max_tokens"]}
+    count = arguments.get("num_few_shot")
+    if isinstance(count, int) and count > 0:
+        place = place_in(arguments, "few_shot_jsonl")
+        path = _samples(source, as_text(arguments.get("few_shot_jsonl")), place)
+        for row in islice(source.rows(path), count):
+            evaluation.shots += examples(required(row, "sample"), row.place("sample"))
 
 
 def _samples(source: Source, reference: str, place: Place) -> str:

@@ -10,6 +10,7 @@ from benchmarks.imports.formats.assertions import read_assertions
 from benchmarks.imports.formats.fields import FATAL, case_file, for_each
 from benchmarks.imports.formats.promptfoo_arena import ArenaVersion, complete_case, is_exported
 from benchmarks.imports.formats.promptfoo_prompts import read_prompts, read_providers, refuse_environment
+from benchmarks.imports.formats.promptfoo_references import with_references
 from benchmarks.imports.formats.tables import TableCases, with_affixes
 from benchmarks.imports.limits import MAX_CASES
 from benchmarks.imports.readers.documents import Map, Seq, place_in
@@ -20,7 +21,7 @@ from uploads.reading.sniffing import BINARY_DOCUMENTS, detect_type
 
 _USED = {
     "prompts", "providers", "targets", "tests", "defaultTest", "scenarios", "evaluateOptions", "description",
-    "metadata", "$schema",
+    "metadata", "$schema", "assertionTemplates",
 }  # fmt: skip
 _TEST_FIELDS = {"description", "vars", "assert", "threshold", "metadata", "options", "providerOutput"}
 _OPTION_FIELDS = {"prefix", "suffix", "disableDefaultAsserts", "disableVarExpansion"}
@@ -32,7 +33,7 @@ def read(source: Source) -> Imported:
     document = source.document()
     if not isinstance(document, Map):
         raise ReadError("no_configuration", Place(0, 0, source.main_in_report))
-    return _Configuration(source, document).read()
+    return _Configuration(source, with_references(document)).read()
 
 
 class _Configuration:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypeVar
 import msgspec
 
 from benchmarks.imports.content import Case, Check, Message, Prompt, Template
-from benchmarks.imports.limits import MAX_CHECKS, MAX_KEY, MAX_MESSAGES, MAX_TEXT, MAX_TURNS
+from benchmarks.imports.limits import MAX_CHAT_MESSAGES, MAX_CHECKS, MAX_KEY, MAX_MESSAGES, MAX_TEXT, MAX_TURNS
 from benchmarks.imports.readers.documents import Map, place_in
 from benchmarks.imports.report import ReadError
 
@@ -65,7 +65,7 @@ class _Version(msgspec.Struct):
 
 class _Case(msgspec.Struct):
     expected: list[object] = []
-    messages: Annotated[list[_Content], msgspec.Meta(max_length=MAX_MESSAGES)] | None = None
+    messages: Annotated[list[_Content], msgspec.Meta(max_length=MAX_CHAT_MESSAGES)] | None = None
     checks: _Checks = []
     cluster: _Name = ""
     tags: list[_Name] = []

@@ -4,7 +4,7 @@ from benchmarks.imports.building import Cases, input_prompt
 from benchmarks.imports.content import Case, Check, Imported, Message, Prompt, Reply
 from benchmarks.imports.formats.fields import for_each, mapping, messages, text, with_decoded
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.report import ReadError
+from benchmarks.imports.report import ReadError, Report
 from benchmarks.imports.source import Source
 
 INPUTS = ("input", "user_input", "question")
@@ -24,7 +24,7 @@ def read(source: Source) -> Imported:
     def add(row: Row) -> None:
         row = with_decoded(row, *INPUTS, *EXPECTED, *CONTEXTS, "metadata", "tags")
         case = Case(text(row, _first(row, _KEYS)), metadata=mapping(row, "metadata"))
-        _set_input(case, row)
+        _set_input(case, row, source.report)
         _set_expected(case, row)
         context = row.cells.get(_first(row, CONTEXTS))
         if context:
@@ -50,7 +50,7 @@ def _first(row: Row, names: tuple[str, ...]) -> str:
     return next((name for name in names if row.cells.get(name) not in (None, "")), names[0])
 
 
-def _set_input(case: Case, row: Row) -> None:
+def _set_input(case: Case, row: Row, report: Report) -> None:
     name = _first(row, INPUTS)
     value = row.cells.get(name)
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
@@ -58,7 +58,7 @@ def _set_input(case: Case, row: Row) -> None:
     if value is None or value == "":
         raise ReadError("field_missing", row.place(name), field=name)
     if isinstance(value, list):
-        case.messages, case.files = messages(value, row.place(name))
+        case.messages, case.files = messages(value, row.place(name), report)
     elif isinstance(value, dict):
         case.variables = dict(value)
         question = next((key for key in _QUESTION_KEYS if isinstance(value.get(key), str)), None)

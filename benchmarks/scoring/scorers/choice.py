@@ -5,39 +5,53 @@ from typing import Annotated
 
 import msgspec
 
-from benchmarks.scoring.letters import find_letter
 from benchmarks.scoring.ports import ScoredAnswer, Scorer, Settings, Target, Verdict, decided, not_extracted
+from benchmarks.scoring.reading.choices import LabelKind, find_choice, labels_of
 
 # Key of a case's metadata: indices of the choices in the order that its prompt shows.
 ORDER_KEY = "choice_order"
+# Variable with the choices' texts, as imports name it.
+VARIABLE = "choices"
+TEXTS_BESIDE_CHOICES = "choice_texts"  # where a column `choices` has another content
 _Count = Annotated[int, msgspec.Meta(ge=2, le=26)]
 _Texts = Annotated[tuple[str, ...], msgspec.Meta(min_length=2, max_length=26)]
 
 
 class ChoiceSettings(Settings, frozen=True):
-    """choices: their number, or their texts, which an answer may then name instead of the letter."""
+    """choices: their number, or their texts, which an answer may name instead of the label.
+
+    With a number, the texts are the case's variable `choices`, if it is a list of so many. labels: as the prompt
+    shows them; numbers count from 1.
+    """
 
     choices: _Count | _Texts = 4
+    labels: LabelKind = "letters"
 
     @property
     def count(self) -> int:
         return self.choices if isinstance(self.choices, int) else len(self.choices)
 
+    def texts(self, variables: dict[str, object]) -> tuple[str, ...]:
+        if not isinstance(self.choices, int):
+            return self.choices
+        listed = variables.get(TEXTS_BESIDE_CHOICES, variables.get(VARIABLE))
+        return tuple(map(str, listed)) if isinstance(listed, list) and len(listed) == self.choices else ()
+
     def index_of(self, value: object) -> int | None:
-        """Return the index of a letter, an index from 0 or a choice's text; None if there is none."""
-        if isinstance(value, int) and not isinstance(value, bool):
-            return value if 0 <= value < self.count else None
+        """Return the index of a text, a label or an index from 0 of the target; None if there is none."""
         written = str(value).strip()
-        if not isinstance(self.choices, int) and written in self.choices:
+        if not isinstance(self.choices, int) and isinstance(value, str) and written in self.choices:
             return self.choices.index(written)
-        letters = string.ascii_uppercase[: self.count]
-        if len(written) == 1 and written.upper() in letters:
-            return letters.index(written.upper())
-        return int(written) if written.isascii() and written.isdigit() and int(written[:3]) < self.count else None
+        labels = labels_of(self.labels, self.count)
+        if written.upper() in labels:
+            return labels.index(written.upper())
+        is_index = self.labels != "numbers" and written.isascii() and written.isdigit() and not isinstance(value, bool)
+        return int(written) if is_index and int(written[:3]) < self.count else None
 
 
 class ChoiceScorer(Scorer):
     name = "choice"
+    version = "2"
     settings = ChoiceSettings
 
     def target_error(self, target: Target) -> str:
@@ -48,14 +62,13 @@ class ChoiceScorer(Scorer):
         wanted = {settings.index_of(value) for value in target}
         if None in wanted:
             raise ValueError("the target is none of the choices")
-        letter = find_letter(answer.text, settings.count)
-        named = settings.index_of(answer.text) if letter is None else self._shown_index(letter, answer, settings)
+        named = find_choice(answer.text, settings.count, settings.texts(answer.variables), settings.labels)
         if named is None:
-            return not_extracted("no letter, or more than one")
-        return decided(named in wanted, label=string.ascii_uppercase[named])
+            return not_extracted("no choice, or more than one")
+        index = named.index if named.is_text else self._shown_index(named.index, answer, settings)
+        return decided(index in wanted, label=string.ascii_uppercase[index])
 
-    def _shown_index(self, letter: str, answer: ScoredAnswer, settings: ChoiceSettings) -> int:
-        position = string.ascii_uppercase.index(letter)
+    def _shown_index(self, position: int, answer: ScoredAnswer, settings: ChoiceSettings) -> int:
         order = answer.metadata.get(ORDER_KEY)
         if order is None:
             return position

@@ -1,18 +1,16 @@
 """Numbers within a tolerance."""
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from typing import Annotated, Literal
 
 import msgspec
 
-from benchmarks.scoring.numerals import Numeral, find_numerals
 from benchmarks.scoring.ports import ScoredAnswer, Scorer, Settings, Target, Verdict, decided, not_extracted, texts_of
+from benchmarks.scoring.reading.numerals import Numeral, find_numerals
 
 _NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1e300)]
-
-
-MAX_UNIT_CHARACTERS = 100
 
 
 class NumberSettings(Settings, frozen=True):
@@ -32,34 +30,45 @@ class NumberSettings(Settings, frozen=True):
 
 class NumberScorer(Scorer):
     name = "number"
+    version = "2"
     settings = NumberSettings
 
     def target_error(self, target: Target) -> str:
         if not target:
             return "the target is empty"
-        wrong = next((text for text in texts_of(target) if len(find_numerals(text)) != 1), None)
+        wrong = next((text for text in texts_of(target) if _only_number(text) is None), None)
         return "" if wrong is None else f"{wrong[:100]!r} is not one number"
 
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:
         assert isinstance(settings, NumberSettings)
-        found = [
-            numeral
-            for numeral in find_numerals(answer.text, decimal_comma=settings.decimal_comma, words=settings.words)
-            if _has_unit(answer.text[numeral.end : numeral.end + MAX_UNIT_CHARACTERS], settings.units)
-        ]
-        if not found or (settings.which == "only" and len({numeral.value for numeral in found}) > 1):
-            return not_extracted("no number" if not found else "more than one number")
+        numerals = find_numerals(answer.text, decimal_comma=settings.decimal_comma, words=settings.words)
+        found = [one for numeral in numerals if (one := _with_unit(numeral, settings.units))]
+        if settings.which == "only" and len({numeral.value for numeral in found}) > 1:
+            return not_extracted("more than one number")
+        found = [numeral for numeral in found if not numeral.is_negated]
+        if not found:
+            return not_extracted("no number")
         numeral = found[0] if settings.which == "first" else found[-1]
-        references = []
-        for text in texts_of(target):
-            [reference] = find_numerals(text)
-            references.append(reference)
+        if numeral.value is None:
+            return not_extracted(f"the value of {numeral.written[:200]!r} cannot be told")
+        references = filter(None, map(_only_number, texts_of(target)))
         return decided(any(_is_close(numeral, reference, settings) for reference in references), numeral.written[:200])
 
 
+def _only_number(text: str) -> Numeral | None:
+    found = find_numerals(text)
+    return found[0] if len(found) == 1 and found[0].value is not None and not found[0].is_negated else None
+
+
+def _with_unit(numeral: Numeral, units: tuple[str, ...]) -> Numeral | None:
+    """Return the number if a unit follows; one that looks like a multiplier, such as M, is none then."""
+    if not units or _has_unit(numeral.rest, units):
+        return numeral
+    return replace(numeral, value=numeral.bare) if _has_unit(numeral.bare_rest, units) else None
+
+
 def _has_unit(rest: str, units: tuple[str, ...]) -> bool:
-    rest = rest.lstrip()
-    return not units or any(re.match(rf"{re.escape(unit)}(?!\w)", rest, re.IGNORECASE) for unit in units)
+    return any(re.match(rf"{re.escape(unit)}(?!\w)", rest.lstrip(), re.IGNORECASE) for unit in units)
 
 
 def _is_close(numeral: Numeral, reference: Numeral, settings: NumberSettings) -> bool:
@@ -72,6 +81,7 @@ def _is_close(numeral: Numeral, reference: Numeral, settings: NumberSettings) ->
 
 
 def _value(numeral: Numeral) -> Fraction:
+    assert numeral.value is not None
     return numeral.value / 100 if numeral.is_percent else numeral.value
 
 

@@ -1,5 +1,6 @@
 """Texts equal, contained, at the start or at the end."""
 
+import re
 import unicodedata
 from collections.abc import Callable
 from functools import partial
@@ -19,14 +20,17 @@ from benchmarks.scoring.ports import (
 )
 
 _DIGITS = compile_pattern(r"\d+")
+_ARTICLES = re.compile(r"\b(?:an?|the)\b", re.IGNORECASE)
 
 
 class TextSettings(Settings, frozen=True):
-    """Both texts are compared in Unicode NFC without outer space; each setting leaves more out of both."""
+    """Texts are compared in NFC with one kind of line end, without outer space; settings leave out more of both."""
 
     ignore_case: bool = False
     ignore_punctuation: bool = False
     ignore_numbers: bool = False
+    # English ones; what is left are words between single spaces.
+    ignore_articles: bool = False
     # RE2; what they match is removed first, as lm-evaluation-harness does.
     ignore_patterns: tuple[str, ...] = ()
 
@@ -35,6 +39,7 @@ class TextSettings(Settings, frozen=True):
             compile_pattern(pattern)
 
     def normalize(self, text: str, ignore_case: bool) -> str:
+        text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         for pattern in self.ignore_patterns:
             text = compile_pattern(pattern).sub("", text)
         text = unicodedata.normalize("NFC", text)
@@ -44,6 +49,8 @@ class TextSettings(Settings, frozen=True):
             text = "".join(sign for sign in text if unicodedata.category(sign)[0] not in "PS")
         if self.ignore_numbers:
             text = _DIGITS.sub("", text)
+        if self.ignore_articles:
+            text = " ".join(_ARTICLES.sub(" ", text).split())
         return text.strip()
 
 
@@ -75,7 +82,7 @@ class TextScorer(Scorer):
         assert isinstance(settings, TextSettings)
         text = settings.normalize(answer.text, self._ignore_case)
         wanted = [settings.normalize(reference, self._ignore_case) for reference in texts_of(target)]
-        if "" in wanted and not self.name.endswith("equals"):
+        if "" in wanted and not self.name.endswith(("equals", "either_contains")):
             raise ValueError("nothing of the target is left to compare")
         if not self._all_count:
             return decided(any(self._matches(text, reference) for reference in wanted))
@@ -91,7 +98,9 @@ def _contains(text: str, reference: str) -> bool:
 
 
 def _either_contains(text: str, reference: str) -> bool:
-    return text != "" and (reference in text or text in reference)
+    if text == "" or reference == "":
+        return text == reference
+    return reference in text or text in reference
 
 
 def _equals(text: str, reference: str) -> bool:

@@ -19,7 +19,8 @@ SAMPLES = {
     "openai_evals.jsonl": ("openai_evals", ["1", "2"], 0, ["comparison_assumed"]),
     "openai_evals": ("openai_evals", ["1", "2"], 0, []),
     "lm_eval": (
-        "lm_eval", ["1", "2"], 0, ["filter_not_supported", "check_not_supported", "parameter_not_used"],
+        "lm_eval", ["1", "2"], 0,
+        ["filter_not_supported", "check_not_supported", "first_check_counts", "parameter_not_used"],
     ),
     "lm_eval_choice": ("lm_eval", ["1", "2"], 0, ["not_the_likelihood_score"]),
     "mt_bench.jsonl": ("mt_bench", ["1", "2"], 0, ["temperature_as_metadata", "judge_not_available"]),
@@ -115,8 +116,9 @@ def test_task_of_lm_eval_keeps_its_filters():
         Check(
             f"exact_match-{name}", "equals", uses_expected=True, settings=settings,
             extract=[{"step": "regex", "pattern": pattern, "group": 1, "which": which}],
+            metric=f"exact_match-{name}", weight=weight,
         )
-        for name, (pattern, which) in zip(["strict", "flexible"], steps, strict=True)
+        for name, weight, (pattern, which) in zip(["strict", "flexible"], [1, 0], steps, strict=True)
     ]  # fmt: skip
     assert imported.template.parameters == {"stop": ["\n\n"], "temperature": 0.0, "max_tokens": 64}
     assert imported.repeats == 2

@@ -11,7 +11,7 @@ from benchmarks.statistics.clusters import Clusters, Floats, clustered_means
 from benchmarks.statistics.means import unit_interval
 from benchmarks.statistics.multiple import step_down
 from benchmarks.statistics.paired import all_pairs, paired_differences
-from benchmarks.statistics.power import cases_to_separate
+from benchmarks.statistics.power import MAX_REPEATS, cases_to_separate, repeats_to_separate
 from benchmarks.statistics.quantiles import quantile
 from tests.benchmarks.statistics.factory import scores
 
@@ -161,6 +161,32 @@ def separated_after_more_cases(
         needed = max(needed, cases)
         more = correlated_scores(rng, np.array(rates), np.arange(needed - cases), 1)
         found = paired_differences(scores(np.concatenate([values, more], axis=1)), pairs)
+        separated.append(bool(found.low[0] > 0 or found.high[0] < 0))
+    return separated
+
+
+def separated_after_more_repeats(
+    rates: tuple[float, float], cases: int, *, first: int, own: float, shared: float, repetitions: int, seed: int
+) -> list[bool]:
+    """Return whether a pair is separated by the repeats of its cases that a run of `first` repeats says it needs.
+
+    own, shared: parts of the variance of cases, for one entrant and for both; the rest is noise of repeats.
+    """
+    rng = np.random.default_rng(seed)
+    separated = []
+    for _ in range(repetitions):
+        case, noise = rng.standard_normal(cases), rng.standard_normal((2, cases, MAX_REPEATS))
+        latent = np.sqrt(shared) * case + np.sqrt(own) * rng.standard_normal((2, cases))
+        latent = latent[:, :, None] + np.sqrt(1 - shared - own) * noise
+        values = (latent < ndtri(np.array(rates))[:, None, None]).astype(float)
+        run = paired_differences(scores(values[:, :, :first]), all_pairs(2))
+        within, variance = float(run.within[0]), float(run.scale[0]) ** 2 * cases
+        needed = repeats_to_separate(
+            max(variance - within / first, 0.0), within, cases, rates[0] - rates[1], repeats=first, df=float(run.df[0])
+        )
+        if needed is None or needed <= first:
+            continue
+        found = paired_differences(scores(values[:, :, :needed]), all_pairs(2))
         separated.append(bool(found.low[0] > 0 or found.high[0] < 0))
     return separated
 

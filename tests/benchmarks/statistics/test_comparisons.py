@@ -73,8 +73,8 @@ def test_needed_cases_solve_their_equation():
 
 
 def test_needed_repeats_help_only_against_their_own_noise():
-    assert repeats_to_separate(0.05, 0.2, 200, 0.06, df=199) == 5
-    assert repeats_to_separate(0.5, 0.2, 200, 0.06, df=199) is None
+    assert repeats_to_separate(0.05, 0.2, 200, 0.06, repeats=2, df=199) == 8
+    assert repeats_to_separate(0.5, 0.2, 200, 0.06, repeats=2, df=199) is None
 
 
 def test_noise_names_repeats_or_cases():

@@ -51,6 +51,14 @@ def benchmark_coverage(simulator: Simulator, report: Report) -> None:
         source = "the true difference" if is_known else "the observed difference"
         low, high = POWER if is_known else (0.0, 1.0)
         report.share(f"p = {rates}, {cases} cases, told for {source}", held, low=low, high=high)
+    for rates, cases, own, shared in (
+        ((0.7, 0.5), 20, 0.05, 0.2), ((0.65, 0.5), 40, 0.05, 0.2), ((0.65, 0.5), 40, 0.0, 0.5),
+        ((0.6, 0.5), 100, 0.05, 0.2), ((0.6, 0.5), 100, 0.0, 0.5), ((0.56, 0.5), 200, 0.05, 0.2),
+    ):  # fmt: skip
+        simulated = _SeparatedByRepeatsOf(rates, cases, 2, own, shared)
+        held = list(chain.from_iterable(simulator.repeat(1000, simulated)))
+        title = f"p = {rates}, {cases} cases, noise of cases {own} and {shared}: told repeats, from 2"
+        report.share(title, held, low=POWER[0], high=1.0)
 
 
 def benchmark_report(report: Report, seed: int) -> None:
@@ -97,6 +105,21 @@ class _QuantileCoverageOf:
         return coverage.quantile_coverage(
             self.level, cases=self.cases, repeats=self.repeats, repetitions=repetitions, seed=seed
         )
+
+
+@dataclass(frozen=True)
+class _SeparatedByRepeatsOf:
+    rates: tuple[float, float]
+    cases: int
+    first: int
+    own: float
+    shared: float
+
+    def __call__(self, repetitions: int, seed: int) -> list[bool]:
+        return coverage.separated_after_more_repeats(
+            self.rates, self.cases, first=self.first, own=self.own, shared=self.shared, repetitions=repetitions,
+            seed=seed,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
