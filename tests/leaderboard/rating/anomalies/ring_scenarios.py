@@ -23,7 +23,10 @@ class Ring:
 
     each: votes of an account on a day; stays: the same accounts every day, or new ones; recognition: share of battles
     with the target in which they recognise it, the others are judged honestly; honest: share of votes that are honest
-    on any models; rank: of the target, 0 is the best model.
+    on any models; rank: of the target, 0 is the best model. past: honest votes of an account in the arena's first
+    days, `waited` days and more before the ring, or, for regulars, spread over all days before it. newcomers: share of
+    accounts without a past. staggered: days on which accounts begin. targets: account i serves model i mod targets.
+    networks: of the accounts, 0: unknown.
     """
 
     accounts: int
@@ -34,6 +37,30 @@ class Ring:
     honest: float = 0.0
     promotes: bool = True
     rank: float = 0.5
+    past: int = 0
+    is_regular: bool = False
+    newcomers: float = 0.0
+    staggered: int = 1
+    targets: int = 1
+    networks: int = 0
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """Honest accounts that vote together. taste: sd per model, shared by all of them; liking: of one model, by all.
+
+    waited: days since an account's only earlier vote, 0: none. new_model: whether they vote only with a model that
+    appears on their first day.
+    """
+
+    accounts: int
+    each: int
+    days: int = 3
+    taste: float = 0.0
+    liking: float = 0.0
+    waited: int = 0
+    new_model: bool = False
+    only_models: int = 0
 
 
 @dataclass(frozen=True)
