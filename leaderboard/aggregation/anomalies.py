@@ -70,7 +70,10 @@ def find_anomalies() -> int:
         return find_anomalies()
     effects = Effects(board.counts)
     _update_open_reviews(board, effects)
-    return sum(map(reviews.open_review, list(_suspects(board, read, effects))))
+    opened = sum(map(reviews.open_review, list(_suspects(board, read, effects))))
+    # By the votes as read: without those now held, their voters concentrate less.
+    _extend_group_reviews(board, read)
+    return opened
 
 
 def _extend_group_reviews(board: BoardVotes, read: OverallVotes) -> bool:

@@ -14,30 +14,35 @@ from leaderboard.rating.bradley_terry import Flags, Floats
 # Shares of a voter's votes that are sought rather than drawn.
 SOUGHT = np.array([0.95, 0.5, 0.2])
 # Sd of a change of a model's strength between the fit and the window, in natural-log units.
-SHIFT = 0.15
+SHIFT = 0.1
 NEWTON_STEPS = 4
+MAX_DRAWN = 0.9
 
 
 def usual_shares(earlier: Votes, *, models: int) -> Floats:
     """Return the share of votes with each model, shape (models,)."""
     number = np.bincount(np.append(earlier.left, earlier.right), minlength=models)
     shares: Floats = (number + 1) / (len(earlier) + models)
-    return np.minimum(shares, 0.9)
+    return np.minimum(shares, MAX_DRAWN)
 
 
 def concentration(votes: Votes, usual: Floats) -> Floats:
-    """Return ln of the likelihood ratio of sought to drawn battles per vote and side, shape (votes, 2)."""
+    """Return ln of the likelihood ratio of sought to drawn battles per vote and side, shape (votes, 2).
+
+    A drawn share is at least the mean of the voter's other models: people may limit the draw to a few models.
+    """
     voter = np.unique(votes.voter, return_inverse=True)[1]
-    every = np.bincount(voter)[voter]
-    ratios = []
-    pairs = [voter * len(usual) + side for side in (votes.left, votes.right)]
-    keys, inverse = np.unique(np.concatenate(pairs), return_inverse=True)
-    number = np.bincount(inverse, minlength=len(keys))
-    for side, column in zip((votes.left, votes.right), inverse.reshape(2, -1), strict=True):
-        own, usually = number[column][:, None], usual[side][:, None]
-        with_model, without = np.log(SOUGHT / usually + 1 - SOUGHT), np.log1p(-SOUGHT)
-        ratios.append(logsumexp(own * with_model + (every[:, None] - own) * without, axis=1) - np.log(len(SOUGHT)))
-    return np.column_stack(ratios)
+    every = np.bincount(voter)
+    models = len(usual)
+    pairs = np.append(voter * models + votes.left, voter * models + votes.right)
+    keys, entry, number = np.unique(pairs, return_inverse=True, return_counts=True)
+    who, model = np.divmod(keys, models)
+    others = (2 * every[who] - number) / (every[who] * (np.bincount(who)[who] - 1))
+    drawn = np.clip(others, usual[model], MAX_DRAWN)[:, None]
+    own, rest = number[:, None], (every[who] - number)[:, None]
+    log_ratio = own * np.log(SOUGHT / drawn + 1 - SOUGHT) + rest * np.log1p(-SOUGHT)
+    ratios: Floats = (logsumexp(log_ratio, axis=1) - np.log(len(SOUGHT)))[entry].reshape(2, -1).T
+    return ratios
 
 
 def shifts(votes: Votes, expectation: Expectation, errors: Floats, counted: Flags) -> tuple[Floats, Floats]:

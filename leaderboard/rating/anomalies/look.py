@@ -34,11 +34,9 @@ PERIOD_DAYS = {Group.NETWORK: 7, Group.INVITATION: 28, Group.DAY: 1, Group.WEEK:
 # Days until the look in which voters of any age concentrate on a model: long ones first, they cover most of a ring.
 WINDOWS = (28, 10, 3, 1)
 # Least concentration of a member, and α of all models. Beyond what is possible by chance, less evidence is enough.
-LEVELS = ((5.0, 1e-3), (0.0, ALPHA))
+LEVELS = ((4.0, 1e-3), (0.0, ALPHA))
 # Least concentration of voters who join a flagged group without evidence of their own.
-JOINS_FROM = 4.0
-# Sd of a focused group's liking, in natural-log units.
-LIKING = 0.2
+JOINS_FROM = 2.0
 
 
 @dataclass(frozen=True)
@@ -163,7 +161,7 @@ def focused_rings(
             none = np.zeros(len(chosen), dtype=np.int64)
             while rings := find_rings(
                 own, none, expectation, average.subset(chosen), errors=errors, models=models,
-                judged=members[chosen] & own_judged[chosen, None], alpha=alpha, liking=LIKING, centre=centre,
+                judged=members[chosen] & own_judged[chosen, None], alpha=alpha, centre=centre,
             ):  # fmt: skip
                 own_judged[chosen[rings[0].votes]] = False
                 yield FoundRing(Group.FOCUSED, int(dated.day[begin]), rings[0].numbered_by(chosen + begin))

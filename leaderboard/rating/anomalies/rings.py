@@ -60,12 +60,12 @@ class _Entries:
 
 def find_rings(
     votes: Votes, group: Indices, expectation: Expectation, average: Expectation, *, errors: Floats, models: int,
-    judged: Flags | None = None, alpha: float = ALPHA, liking: float = DRIFT, centre: Floats | None = None,
+    judged: Flags | None = None, alpha: float = ALPHA, centre: Floats | None = None,
 ) -> list[Ring]:  # fmt: skip
     """Return the flagged pairs of a group and a model, strongest first.
 
     group: shape (votes,), −1: none. average: for Ring.expected. errors: of θ, and centre: mean of δ, shape (models,).
-    judged: shape (votes,) or, by side, (votes, 2), False where a vote is no evidence. liking: sd of an honest group's.
+    judged: shape (votes,) or, by side, (votes, 2), False where a vote is no evidence.
     """
     entries = _entries(votes, group, expectation, judged)
     if not len(entries.vote):
@@ -73,7 +73,7 @@ def find_rings(
     key = entries.group * models + entries.model
     begin = np.flatnonzero(np.diff(key, prepend=-1))
     lengths = np.diff(np.append(begin, len(key)))
-    spread, centre = np.sqrt(errors**2 + liking**2), np.zeros(models) if centre is None else centre
+    spread, centre = np.sqrt(errors**2 + DRIFT**2), np.zeros(models) if centre is None else centre
     wealth = _log_wealth(votes, entries, expectation, centre, spread, begin, lengths)
     log_e = logsumexp(wealth, axis=0) - np.log(len(TILTS))
     flagged = np.flatnonzero(np.maximum.reduceat(log_e, begin) >= np.log(models / alpha))

@@ -6,8 +6,18 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from leaderboard.rating.anomalies.earlier_fits import Votes
-from leaderboard.rating.anomalies.look import HORIZON_DAYS, PERIOD_DAYS, DatedVotes, FoundRing, Group, joining, look
+from leaderboard.rating.anomalies.earlier_fits import Votes, sequential_forecast
+from leaderboard.rating.anomalies.expected_votes import expect
+from leaderboard.rating.anomalies.look import (
+    HORIZON_DAYS,
+    PERIOD_DAYS,
+    DatedVotes,
+    FoundRing,
+    Group,
+    focused_rings,
+    joining,
+    look,
+)
 from leaderboard.rating.board_fit import fit_board
 from tests.leaderboard.rating import simulations
 from tests.leaderboard.rating.anomalies.ring_scenarios import Crowd, People, Ring
@@ -75,7 +85,7 @@ def arena(rng: Generator, people: People, ring: Ring | None = None, crowd: Crowd
         parts.append(_ring_part(rng, theta, people, ring, targets, voters))
     if crowd:
         parts.append(_crowd_part(rng, theta, people, crowd, voters))
-        if crowd.new_model:
+        if crowd.is_new:
             is_early = (parts[0].day < people.days) & ((left == people.models - 1) | (right == people.models - 1))
             parts[0] = parts[0].subset(~is_early)
     joined = _Part.joined(parts)
@@ -110,11 +120,15 @@ def _crowd_part(rng: Generator, theta: np.ndarray, people: People, crowd: Crowd,
     if crowd.waited:
         account = np.append(np.arange(crowd.accounts), account)
         day = np.append(np.full(crowd.accounts, people.days - crowd.waited), day)
-    favourite, votes = people.models - 1 if crowd.new_model else people.models // 2, len(account)
+    favourite, votes = people.models - 1 if crowd.is_new else people.models // 2, len(account)
     left, right = simulations.random_pairs(rng, crowd.only_models or people.models, votes)
-    if crowd.new_model:
-        other, on_left = rng.integers(favourite, size=votes), rng.random(votes) < 0.5
-        left, right = np.where(on_left, favourite, other), np.where(on_left, other, favourite)
+    if crowd.seeks:
+        other, on_left = rng.integers(people.models - 1, size=votes), rng.random(votes) < 0.5
+        other += other >= favourite
+        begun = day >= people.days
+        early_left, early_right = simulations.random_pairs(rng, people.models - 1, votes)
+        left = np.where(begun, np.where(on_left, favourite, other), early_left)
+        right = np.where(begun, np.where(on_left, other, favourite), early_right)
     shared = rng.normal(0, crowd.taste, people.models)
     shared[favourite] += crowd.liking
     cast = _cast(rng, theta + shared, people, left, right, account + voters)
@@ -161,6 +175,9 @@ def _rig(rng: Generator, theta: np.ndarray, people: People, ring: Ring, target: 
     on_left = rng.random(len(voter)) < 0.5
     left = np.where(serves, np.where(on_left, target, other), left)
     right = np.where(serves, np.where(on_left, other, target), right)
+    if ring.is_drawn:
+        left, right = simulations.random_pairs(rng, people.models, len(voter))
+        on_left, serves = left == target, (left == target) | (right == target)
     votes = _cast(rng, theta, people, left, right, voter)
     recognised = serves & (rng.random(len(voter)) < ring.recognition)
     outcome = np.where(recognised, np.where(on_left == ring.promotes, 0, 1), votes.outcome)
@@ -214,8 +231,19 @@ def honest_held(rng: np.random.Generator, people: People) -> HonestHeld:
     rings, last = len(found.rings), one.day.max()
     for day in range(last - 35, START_DAY, -35):
         rings += len(look(dated_votes(one, one.day <= day), models=one.models).rings)
+    rings += _focused_rings_of_nights(one)
     voters = len(np.unique(one.votes.voter))
     return HonestHeld(len(found.flagged_voters) / voters, float(held.mean()), rings, people.models * people.days)
+
+
+def _focused_rings_of_nights(one: Arena) -> int:
+    """Return how many groups that concentrate on a model are found on every third night."""
+    _, crowds = expect(one.votes, sequential_forecast(one.votes, models=one.models), models=one.models)
+    rings = 0
+    for day in range(START_DAY + 3, one.day.max() + 1, 3):
+        dated = dated_votes(one, one.day <= day)
+        rings += len(list(focused_rings(dated, np.ones(len(dated.day), bool), crowds, models=one.models)))
+    return rings
 
 
 def crowd_held(rng: np.random.Generator, people: People, crowd: Crowd) -> list[FoundRing]:
@@ -239,7 +267,7 @@ class Nights:
         """Return which votes are held after a look at the votes `upto`, also later ones of held voters and models."""
         one, votes = self.arena, self.arena.votes
         sides = np.column_stack([votes.left, votes.right])
-        self._extend(upto & ~self.held)
+        self._extend(upto & ~self.held, upto)
         counted = upto & ~self.held
         dated = dated_votes(one, counted)
         findings = look(dated, models=one.models)
@@ -252,6 +280,7 @@ class Nights:
                 of_group |= np.isin(votes.voter, came_in) & (sides == found.ring.model).any(axis=1)
             self._hold(of_group, found.ring.model, upto)
         self.found += findings.rings
+        self._extend(counted, upto)
         return self.held
 
     def _hold(self, of_group: NDArray[np.bool_], model: int, upto: NDArray[np.bool_]) -> None:
@@ -259,14 +288,14 @@ class Nights:
         with_model = (votes.left == model) | (votes.right == model)
         self.held |= of_group | np.isin(votes.voter, votes.voter[of_group]) & with_model & ~upto
 
-    def _extend(self, counted: NDArray[np.bool_]) -> None:
+    def _extend(self, counted: NDArray[np.bool_], upto: NDArray[np.bool_]) -> None:
         dated = dated_votes(self.arena, counted)
         joins, last_day = joining(dated, models=self.arena.models), int(dated.day.max())
         for model in {ring.ring.model for ring in self.found if ring.first_day >= last_day - HORIZON_DAYS}:
             own = np.zeros(len(self.held), bool)
             sides = np.column_stack([dated.votes.left, dated.votes.right])
             own[np.flatnonzero(counted)] = (joins & (sides == model)).any(axis=1)
-            self._hold(own, model, counted | self.held)
+            self._hold(own, model, upto)
 
 
 def dated_votes(one: Arena, counted: NDArray[np.bool_] | None = None) -> DatedVotes:
