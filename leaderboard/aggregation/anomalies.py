@@ -80,14 +80,15 @@ def _extend_group_reviews(board: BoardVotes, read: OverallVotes) -> bool:
     """Hold votes of groups' members who had none with the model, and of joining voters; return whether any exist."""
     index_by_id = {model.pk: index for index, model in enumerate(board.models)}
     votes, last_day, extended = read.dated.votes, int(read.dated.day.max(initial=0)), False
-    joins = joining(read.dated, models=len(board.models))
+    joins = {group: joining(read.dated, group, models=len(board.models)) for group in (Group.DAY, Group.FOCUSED)}
     of_groups = AnomalyReview.objects.holding_new_votes().with_known_members().exclude(group="")
     for review in of_groups.exclude(first_day=None):
         model = index_by_id.get(review.model_id or 0, -1)
         with_model = np.column_stack([votes.left, votes.right]) == model
         own = with_model.any(axis=1) & _is_member(read, review)
         if review.first_day and (review.first_day - EPOCH).days >= last_day - HORIZON_DAYS:
-            own |= (with_model & joins).any(axis=1)
+            kind = Group.FOCUSED if review.group == Group.FOCUSED else Group.DAY
+            own |= (with_model & joins[kind]).any(axis=1)
         own &= ~read.dated.accepted_of_group
         own &= ~np.isin(read.order, np.array(review.orders, dtype=np.int64))  # counted again by a moderator
         if own.any():

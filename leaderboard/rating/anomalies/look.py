@@ -35,8 +35,8 @@ PERIOD_DAYS = {Group.NETWORK: 7, Group.INVITATION: 28, Group.DAY: 1, Group.WEEK:
 WINDOWS = (28, 10, 3, 1)
 # Least concentration of a member, and α of all models. Beyond what is possible by chance, less evidence is enough.
 LEVELS = ((4.0, 1e-3), (0.0, ALPHA))
-# Least concentration of voters who join a flagged group without evidence of their own.
-JOINS_FROM = 2.0
+# Least concentration of voters who join a flagged group without evidence of their own: of newcomers, and focused.
+JOINS_NEWCOMERS_FROM, JOINS_FOCUSED_FROM = 4.0, 2.0
 
 
 @dataclass(frozen=True)
@@ -168,12 +168,13 @@ def focused_rings(
         judged[begin:] = own_judged
 
 
-def joining(dated: DatedVotes, *, models: int) -> Flags:
+def joining(dated: DatedVotes, group: Group, *, models: int) -> Flags:
     """Return which votes and sides, shape (votes, 2), join a flagged group of the model."""
+    least = JOINS_FOCUSED_FROM if group is Group.FOCUSED else JOINS_NEWCOMERS_FROM
     joins = np.zeros((len(dated.day), 2), dtype=bool)
     for begin in _window_starts(dated):
         usual = usual_shares(dated.votes.subset(slice(begin)), models=models)
-        joins[begin:] |= concentration(dated.votes.subset(slice(begin, None)), usual) >= JOINS_FROM
+        joins[begin:] |= concentration(dated.votes.subset(slice(begin, None)), usual) >= least
     return joins
 
 

@@ -18,8 +18,10 @@ from tests.leaderboard.rating.anomalies.ring_simulation import (
 from tools.bench.ratings.calibration import Simulator
 from tools.bench.ratings.report import Report
 
+# Few, because a look takes half a second: rings of days, and rings of weeks, crowds and curves.
 ARENAS = 8
-HONEST_ARENAS = 12
+SLOW_ARENAS = 4
+HONEST_ARENAS = 8
 _POINTS = ("points_gained", "points_left")
 
 
@@ -62,13 +64,14 @@ def _report_curve(simulator: Simulator, report: Report, battles: str, crowd: Cro
 
 
 def _report_crowd(report: Report, name: str, crowd: Crowd, simulator: Simulator, *, bar: bool = False) -> None:
-    held = [one for part in simulator.repeat(ARENAS, _CrowdHeld(crowd)) for one in part]
+    held = [one for part in simulator.repeat(ARENAS if bar else SLOW_ARENAS, _CrowdHeld(crowd)) for one in part]
     value, target = f"held in {sum(held)} of {len(held)}", "bar 0" if bar else ""
     report.row(name, value, target, held=not (bar and any(held)))
 
 
 def _outcomes(simulator: Simulator, scenario: ring_scenarios.RingScenario) -> list[Outcome]:
-    return [outcome for part in simulator.repeat(ARENAS, _Outcomes(scenario)) for outcome in part]
+    arenas = ARENAS if scenario.name and scenario.ring.days < 10 else SLOW_ARENAS
+    return [outcome for part in simulator.repeat(arenas, _Outcomes(scenario)) for outcome in part]
 
 
 def _report_ring(report: Report, scenario: ring_scenarios.RingScenario, outcomes: list[Outcome]) -> None:

@@ -290,8 +290,10 @@ class Nights:
 
     def _extend(self, counted: NDArray[np.bool_], upto: NDArray[np.bool_]) -> None:
         dated = dated_votes(self.arena, counted)
-        joins, last_day = joining(dated, models=self.arena.models), int(dated.day.max())
-        for model in {ring.ring.model for ring in self.found if ring.first_day >= last_day - HORIZON_DAYS}:
+        last_day = int(dated.day.max())
+        recent = [found for found in self.found if found.first_day >= last_day - HORIZON_DAYS]
+        for model, is_focused in {(found.ring.model, found.group is Group.FOCUSED) for found in recent}:
+            joins = joining(dated, Group.FOCUSED if is_focused else Group.DAY, models=self.arena.models)
             own = np.zeros(len(self.held), bool)
             sides = np.column_stack([dated.votes.left, dated.votes.right])
             own[np.flatnonzero(counted)] = (joins & (sides == model)).any(axis=1)

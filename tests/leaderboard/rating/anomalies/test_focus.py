@@ -94,7 +94,7 @@ def test_change_of_strength_is_learned_from_other_voters():
 
 def test_voters_who_concentrate_join_a_flagged_group():
     one = arena(np.random.default_rng(16), SMALL, replace(OLD, each=4))
-    joins = joining(dated_votes(one), models=one.models)
+    joins = joining(dated_votes(one), Group.FOCUSED, models=one.models)
     with_target = np.column_stack([one.votes.left, one.votes.right]) == one.target
     joined = (joins & with_target).any(axis=1)
     assert joined[one.rigged].mean() > 0.8
