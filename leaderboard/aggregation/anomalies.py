@@ -13,7 +13,7 @@ from leaderboard.counting.vote_arrays import BoardVotes, read_board
 from leaderboard.models import OVERALL, AnomalyReview
 from leaderboard.rating.anomalies.earlier_fits import LEFT, RIGHT, TIE
 from leaderboard.rating.anomalies.eprocess import KINDS, Anomaly
-from leaderboard.rating.anomalies.look import PERIOD_DAYS, Findings, FoundRing, Group, look
+from leaderboard.rating.anomalies.look import HORIZON_DAYS, PERIOD_DAYS, Findings, FoundRing, Group, joining, look
 from leaderboard.rating.bradley_terry import Flags, Indices
 from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
 from leaderboard.rating.snapshot_facts import FitLine
@@ -58,7 +58,7 @@ def _fit(counts: Counts) -> list[FitLine]:
 
 
 def find_anomalies() -> int:
-    """Test voters of Overall and groups of newcomers; return the number of new reviews.
+    """Test voters of Overall and groups; return the number of new reviews.
 
     Votes of dismissed reviews are not tested again. The computation does not hold the lock of the tallies.
     """
@@ -70,24 +70,38 @@ def find_anomalies() -> int:
         return find_anomalies()
     effects = Effects(board.counts)
     _update_open_reviews(board, effects)
-    return sum(map(reviews.open_review, list(_suspects(board, read, effects))))
+    opened = sum(map(reviews.open_review, list(_suspects(board, read, effects))))
+    # By the votes as read: without those now held, their voters concentrate less.
+    _extend_group_reviews(board, read)
+    return opened
 
 
 def _extend_group_reviews(board: BoardVotes, read: OverallVotes) -> bool:
-    """Hold votes of groups' members who had none with the model; return whether any exist."""
+    """Hold votes of groups' members who had none with the model, and of joining voters; return whether any exist."""
     index_by_id = {model.pk: index for index, model in enumerate(board.models)}
-    votes, extended = read.dated.votes, False
+    votes, last_day, extended = read.dated.votes, int(read.dated.day.max(initial=0)), False
+    joins = {group: joining(read.dated, group, models=len(board.models)) for group in (Group.DAY, Group.FOCUSED)}
     of_groups = AnomalyReview.objects.holding_new_votes().with_known_members().exclude(group="")
     for review in of_groups.exclude(first_day=None):
         model = index_by_id.get(review.model_id or 0, -1)
-        start = (review.first_day - EPOCH).days if review.first_day else 0
-        own = ~read.dated.accepted_of_group & read.dated.came_in(start, PERIOD_DAYS[Group(review.group)])
-        own &= (votes.left == model) | (votes.right == model)
-        own &= _has_member_key(read, review)
+        with_model = np.column_stack([votes.left, votes.right]) == model
+        own = with_model.any(axis=1) & _is_member(read, review)
+        if review.first_day and (review.first_day - EPOCH).days >= last_day - HORIZON_DAYS:
+            kind = Group.FOCUSED if review.group == Group.FOCUSED else Group.DAY
+            own |= (with_model & joins[kind]).any(axis=1)
+        own &= ~read.dated.accepted_of_group
         own &= ~np.isin(read.order, np.array(review.orders, dtype=np.int64))  # counted again by a moderator
         if own.any():
             extended |= reviews.extend(review, read.order[own].tolist())
     return extended
+
+
+def _is_member(read: OverallVotes, review: AnomalyReview) -> Flags:
+    """Return which votes are by members of the review's group."""
+    if review.group == Group.FOCUSED:
+        return np.zeros(len(read.order), dtype=bool)
+    start = (review.first_day - EPOCH).days if review.first_day else 0
+    return _has_member_key(read, review) & read.dated.came_in(start, PERIOD_DAYS[Group(review.group)])
 
 
 def _has_member_key(read: OverallVotes, review: AnomalyReview) -> Flags:

@@ -69,11 +69,12 @@ class AnomalyReview(models.Model):
         DAY = "day", _("new voters of one day")
         WEEK = "week", _("new voters of one week")
         MONTH = "month", _("new voters of four weeks")
+        FOCUSED = "focused", _("voters whose recent votes are mostly on one model")
 
     # Empty for a group, whose voters are those of its votes.
     voter = models.CharField(max_length=40)
     group = models.CharField(max_length=10, choices=Group, blank=True, default="", db_default="")
-    # The first day of the period in which the group's voters came.
+    # The first day of the period in which the group's voters came, or concentrated on the model.
     first_day = models.DateField(null=True)
     # The network's hash, or the id of the inviting user; see FORGOTTEN.
     member_key = models.CharField(max_length=40, blank=True, default="", db_default="")

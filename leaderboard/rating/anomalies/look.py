@@ -1,4 +1,4 @@
-"""Look for anomalous voters, and for rings among groups of newcomers."""
+"""Look for anomalous voters, and for rings among newcomers and among voters who concentrate on a model."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -9,6 +9,7 @@ import numpy as np
 from leaderboard.rating.anomalies.earlier_fits import EarlierFit, Votes, sequential_forecast
 from leaderboard.rating.anomalies.eprocess import ALPHA, Verdicts, VoterLog, judge
 from leaderboard.rating.anomalies.expected_votes import Crowds, Expectation, average_of, expect, expect_of
+from leaderboard.rating.anomalies.focus import concentration, shifts, usual_shares
 from leaderboard.rating.anomalies.rings import Ring, find_rings
 from leaderboard.rating.bradley_terry import Flags, Indices
 
@@ -17,17 +18,25 @@ HORIZON_DAYS = 35
 
 
 class Group(StrEnum):
-    """Newcomers of a period: of one network, of one inviter, or all."""
+    """Newcomers of a period: of one network, of one inviter, or all; or voters who concentrate on a model."""
 
     NETWORK = "network"
     INVITATION = "invitation"
     DAY = "day"
     WEEK = "week"
     MONTH = "month"
+    FOCUSED = "focused"
 
 
 # Small groups first: their votes are held, and the larger ones are judged without them.
 PERIOD_DAYS = {Group.NETWORK: 7, Group.INVITATION: 28, Group.DAY: 1, Group.WEEK: 7, Group.MONTH: 28}
+
+# Days until the look in which voters of any age concentrate on a model: long ones first, they cover most of a ring.
+WINDOWS = (28, 10, 3, 1)
+# Least concentration of a member, and α of all models. Beyond what is possible by chance, less evidence is enough.
+LEVELS = ((4.0, 1e-3), (0.0, ALPHA))
+# Least concentration of voters who join a flagged group without evidence of their own: of newcomers, and focused.
+JOINS_NEWCOMERS_FROM, JOINS_FOCUSED_FROM = 4.0, 2.0
 
 
 @dataclass(frozen=True)
@@ -87,15 +96,16 @@ def look(dated: DatedVotes, *, models: int, kappa: float = 0.5, alpha: float = A
     probabilities = expectation.probabilities()[judged]
     log = VoterLog(number, votes.left[judged], votes.right[judged], votes.outcome[judged], probabilities)
     verdicts = judge(log, models=models, alpha=alpha)
-    held = np.isin(votes.voter, voters[verdicts.crossed > 0])
-    rings = list(_rings(dated, held, crowds, models=models, kappa=kappa, alpha=alpha))
+    of_groups = ~(dated.accepted_of_group | np.isin(votes.voter, voters[verdicts.crossed > 0]))
+    rings = list(_rings(dated, of_groups, crowds, models=models, kappa=kappa, alpha=alpha))
+    rings += focused_rings(dated, of_groups, crowds, models=models, kappa=kappa)
     return Findings(voters, verdicts, average_of(forecast), rings)
 
 
 def _rings(
-    dated: DatedVotes, held: Flags, crowds: Crowds, *, models: int, kappa: float, alpha: float
+    dated: DatedVotes, judged: Flags, crowds: Crowds, *, models: int, kappa: float, alpha: float
 ) -> Iterator[FoundRing]:
-    judged = ~(dated.accepted_of_group | held)
+    """Yield rings of newcomers and clear their votes in `judged`."""
     last_day = int(dated.day.max(initial=0))
     earlier_fits: dict[int, EarlierFit] = {}
     for group, days in PERIOD_DAYS.items():
@@ -127,3 +137,49 @@ def _members(dated: DatedVotes, group: Group, own: Indices) -> Indices:
             return dated.inviter[own]
         case _:
             return np.zeros(len(own), dtype=np.int64)
+
+
+def focused_rings(
+    dated: DatedVotes, judged: Flags, crowds: Crowds, *, models: int, kappa: float = 0.5
+) -> Iterator[FoundRing]:
+    """Yield rings among voters of any age who concentrate on a model; clear their votes in `judged`."""
+    for begin in _window_starts(dated):
+        votes, own_judged = dated.votes.subset(slice(begin, None)), judged[begin:].copy()
+        usual = usual_shares(dated.votes.subset(slice(begin)), models=models)
+        focus = concentration(votes, usual)
+        fit = EarlierFit.of(dated.votes.subset(slice(begin)), models=models, kappa=kappa)
+        forecast = fit.forecast(votes)
+        crowd, average = crowds.before(begin), average_of(forecast)
+        for level, alpha in LEVELS:
+            members = (focus >= level) & own_judged[:, None]
+            chosen = np.flatnonzero(members.any(axis=1))
+            if not len(chosen):
+                continue
+            centre, errors = shifts(votes, average, fit.errors, ~members & own_judged[:, None])
+            own = votes.subset(chosen)
+            expectation = expect_of(own, fit.forecast(own), crowd, models=models)
+            none = np.zeros(len(chosen), dtype=np.int64)
+            while rings := find_rings(
+                own, none, expectation, average.subset(chosen), errors=errors, models=models,
+                judged=members[chosen] & own_judged[chosen, None], alpha=alpha, centre=centre,
+            ):  # fmt: skip
+                own_judged[chosen[rings[0].votes]] = False
+                yield FoundRing(Group.FOCUSED, int(dated.day[begin]), rings[0].numbered_by(chosen + begin))
+        judged[begin:] = own_judged
+
+
+def joining(dated: DatedVotes, group: Group, *, models: int) -> Flags:
+    """Return which votes and sides, shape (votes, 2), join a flagged group of the model."""
+    least = JOINS_FOCUSED_FROM if group is Group.FOCUSED else JOINS_NEWCOMERS_FROM
+    joins = np.zeros((len(dated.day), 2), dtype=bool)
+    for begin in _window_starts(dated):
+        usual = usual_shares(dated.votes.subset(slice(begin)), models=models)
+        joins[begin:] |= concentration(dated.votes.subset(slice(begin, None)), usual) >= least
+    return joins
+
+
+def _window_starts(dated: DatedVotes) -> list[int]:
+    """Return the index of the first vote of each window that has votes before it."""
+    last_day = int(dated.day.max(initial=0))
+    starts = [int(np.searchsorted(dated.day, last_day - days + 1)) for days in WINDOWS]
+    return [start for start in starts if start]

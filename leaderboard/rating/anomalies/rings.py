@@ -60,12 +60,12 @@ class _Entries:
 
 def find_rings(
     votes: Votes, group: Indices, expectation: Expectation, average: Expectation, *, errors: Floats, models: int,
-    judged: Flags | None = None, alpha: float = ALPHA,
+    judged: Flags | None = None, alpha: float = ALPHA, centre: Floats | None = None,
 ) -> list[Ring]:  # fmt: skip
     """Return the flagged pairs of a group and a model, strongest first.
 
-    group: shape (votes,), −1: none. average: for Ring.expected. errors: of θ, shape (models,). judged: shape (votes,),
-    False where a vote is no evidence.
+    group: shape (votes,), −1: none. average: for Ring.expected. errors: of θ, and centre: mean of δ, shape (models,).
+    judged: shape (votes,) or, by side, (votes, 2), False where a vote is no evidence.
     """
     entries = _entries(votes, group, expectation, judged)
     if not len(entries.vote):
@@ -73,7 +73,8 @@ def find_rings(
     key = entries.group * models + entries.model
     begin = np.flatnonzero(np.diff(key, prepend=-1))
     lengths = np.diff(np.append(begin, len(key)))
-    wealth = _log_wealth(votes, entries, expectation, np.sqrt(errors**2 + DRIFT**2), begin, lengths)
+    spread, centre = np.sqrt(errors**2 + DRIFT**2), np.zeros(models) if centre is None else centre
+    wealth = _log_wealth(votes, entries, expectation, centre, spread, begin, lengths)
     log_e = logsumexp(wealth, axis=0) - np.log(len(TILTS))
     flagged = np.flatnonzero(np.maximum.reduceat(log_e, begin) >= np.log(models / alpha))
     rings = []
@@ -100,21 +101,23 @@ def find_rings(
 
 
 def _entries(votes: Votes, group: Indices, expectation: Expectation, judged: Flags | None) -> _Entries:
-    evidence = np.isfinite(expectation.logit) & (group >= 0)
+    known = np.isfinite(expectation.logit) & (group >= 0)
+    evidence = np.column_stack([known, known])
     if judged is not None:
-        evidence &= judged
+        evidence &= judged.reshape(len(votes), -1)
     on_right = np.tile([0, 1], len(votes))
     vote = np.repeat(np.arange(len(votes)), 2)
     model = np.column_stack([votes.left, votes.right]).ravel()
     order = np.lexsort((vote, model, group[vote]))
-    order = order[evidence[vote[order]]]
+    order = order[evidence.ravel()[order]]
     return _Entries(vote[order], group[vote[order]], model[order], on_right[order] == 0)
 
 
 def _log_wealth(
-    votes: Votes, entries: _Entries, expectation: Expectation, spread: Floats, begin: Indices, lengths: Indices
-) -> Floats:
-    """Return ln of the ratio for each tilt, shape (tilts, entries). spread: sd of δ, shape (models,)."""
+    votes: Votes, entries: _Entries, expectation: Expectation, centre: Floats, spread: Floats, begin: Indices,
+    lengths: Indices,
+) -> Floats:  # fmt: skip
+    """Return ln of the ratio for each tilt, shape (tilts, entries). δ ~ N(centre, spread²), shape (models,)."""
     vote, outcome = entries.vote, votes.outcome[entries.vote]
     everyone = np.arange(len(vote))
     own, sign = expectation.subset(vote), np.where(entries.on_left, 1.0, -1.0)
@@ -124,7 +127,7 @@ def _log_wealth(
         sums: Floats = total - np.repeat((total - log_ratio)[begin], lengths)
         return sums
 
-    shifts = (node * spread[entries.model] * sign for node in _NODES)
+    shifts = ((centre + node * spread)[entries.model] * sign for node in _NODES)
     shifted = [running(np.log(own.probabilities(shift)[everyone, outcome])) for shift in shifts]
     null = logsumexp(np.stack(shifted), axis=0, b=(_WEIGHTS / _WEIGHTS.sum())[:, None])
     pi = own.probabilities()

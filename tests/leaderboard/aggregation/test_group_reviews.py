@@ -291,3 +291,48 @@ def test_members_invited_by_one_person_are_the_group(models, crowd):
     aggregate()
     assert anomalies.find_anomalies() == 0
     assert aggregate().votes_excluded == {"anomaly": 49}
+
+
+def old_accounts_votes(models, *, accounts: int = 20, each: int = 10, first: int = 0, at: datetime = DAY_OF_RING):
+    """Cast an honest vote of each account in the crowd's time, then votes on bronze."""
+    voters = [f"visitor:{2000 + first + account}" for account in range(accounts)]
+    early = at - timedelta(days=9)
+    cast_all([ballot(models["gold"], models["tin"], "left", voter=voter, created_at=early) for voter in voters])
+    others = [models[slug] for slug in ("gold", "silver", "tin")]
+    return cast_all(
+        [
+            ballot(models["bronze"], others[turn % 3], "left", voter=voter, created_at=at)
+            for turn in range(each)
+            for voter in voters
+        ]
+    )
+
+
+@pytest.fixture
+def focused_review(models, crowd):
+    old_accounts_votes(models, accounts=10)
+    aggregate()
+    assert anomalies.find_anomalies() == 1
+    return AnomalyReview.objects.get()
+
+
+@pytest.mark.django_db
+def test_ring_of_old_accounts_is_reviewed_and_reversible(focused_review, models):
+    assert (focused_review.group, focused_review.model) == (Group.FOCUSED, models["bronze"])
+    assert {vote.voter for vote in focused_review.votes} >= {f"visitor:{2000 + account}" for account in range(10)}
+    assert focused_review.evidence["observed"] > 0.8 * focused_review.evidence["votes"] > 80
+    aggregate()
+    assert Vote.objects.filter(voter__startswith="visitor:20", excluded_reason="").count() == 10
+    actions.decide_review(focused_review, State.DISMISSED, by=make.user(), because="a test of bronze")
+    assert aggregate().votes_counted == 710
+    assert anomalies.find_anomalies() == 0
+    assert tallies.rebuild() == 0
+
+
+@pytest.mark.django_db
+def test_voters_who_concentrate_join_a_focused_group(focused_review, models):
+    old_accounts_votes(models, accounts=1, first=50, at=DAY_OF_RING + timedelta(days=1))
+    aggregate()
+    assert anomalies.find_anomalies() == 0
+    joined = AnomalyReview.objects.get().votes.filter(voter="visitor:2050")
+    assert (joined.count(), {vote.excluded_reason for vote in joined}) == (10, {"anomaly"})

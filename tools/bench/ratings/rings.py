@@ -1,27 +1,40 @@
 """Rings, riggers and honest people: figures of ring_scenarios beside their bars."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from leaderboard.rating.bradley_terry import POINTS
 from tests.leaderboard.rating.anomalies import ring_scenarios
 from tests.leaderboard.rating.anomalies.paid_raters import MAX_HELD, held_shares, paid_raters
-from tests.leaderboard.rating.anomalies.ring_simulation import HonestHeld, Outcome, honest_held, outcome_of
+from tests.leaderboard.rating.anomalies.ring_scenarios import Crowd, Ring
+from tests.leaderboard.rating.anomalies.ring_simulation import (
+    HonestHeld,
+    Outcome,
+    crowd_held,
+    honest_held,
+    outcome_of,
+)
 from tools.bench.ratings.calibration import Simulator
 from tools.bench.ratings.report import Report
 
-ARENAS = 20
+# Few, because a look takes half a second: rings of days, and rings of weeks, crowds and curves.
+ARENAS = 8
+SLOW_ARENAS = 4
+HONEST_ARENAS = 8
+_POINTS = ("points_gained", "points_left")
 
 
 def rings(simulator: Simulator, report: Report) -> None:
-    report.heading("Rings of accounts: nightly looks until found, and points of the target left after the last look")
-    for scenario in ring_scenarios.RINGS:
-        parts = simulator.repeat(ARENAS, _Outcomes(scenario))
-        _report_ring(report, scenario, [outcome for part in parts for outcome in part])
+    report.heading("Rings of accounts: nightly looks until found, and points of the target left a night after the last")
+    for scenario in [*ring_scenarios.RINGS, *ring_scenarios.LATE_RINGS]:
+        _report_ring(report, scenario, _outcomes(simulator, scenario))
     report.heading("Honest people: voters, votes and groups held")
+    for name, crowd in ring_scenarios.CROWDS.items():
+        _report_crowd(report, name, crowd, simulator, bar=True)
     model_days = alarms = 0
     for honest in ring_scenarios.HONEST:
-        held = [one for part in simulator.repeat(ARENAS, _HonestOutcomes(honest)) for one in part]
+        held = [one for part in simulator.repeat(HONEST_ARENAS, _HonestOutcomes(honest)) for one in part]
         for what, bar in (("voters", honest.voters_held), ("votes", honest.votes_held)):
             share = float(np.mean([getattr(one, what) for one in held]))
             report.row(f"{honest.name}: {what} held", f"{share:.4%}", f"bar {bar:.0%}", held=share <= bar)
@@ -31,11 +44,42 @@ def rings(simulator: Simulator, report: Report) -> None:
     allowed = max(1, round(model_days / ring_scenarios.MODEL_DAYS))
     report.row(f"rings found in {model_days:,} model-days", f"{alarms}", f"bar {allowed}", held=alarms <= allowed)
     _paid_raters(report)
+    report.heading("Where rings and honest people are alike: 20 old accounts × 20 a day that favour one model")
+    _report_curve(simulator, report, "all battles with it", ring_scenarios.SEEKING, ring_scenarios.SEEKING_RING)
+    _report_curve(simulator, report, "all battles as drawn", ring_scenarios.DRAWN, ring_scenarios.DRAWN_RING)
+
+
+def _report_curve(simulator: Simulator, report: Report, battles: str, crowd: Crowd, ring: Ring) -> None:
+    for liking in ring_scenarios.LIKINGS:
+        name = f"{battles}, liked by {liking * POINTS:.0f} points more"
+        _report_crowd(report, name, replace(crowd, liking=liking), simulator)
+    for recognition in ring_scenarios.RECOGNITIONS:
+        scenario = ring_scenarios.RingScenario("", replace(ring, recognition=recognition))
+        outcomes = _outcomes(simulator, scenario)
+        found = float(np.mean([one.looks > 0 for one in outcomes]))
+        gained, left = (float(np.mean([getattr(one, name) for one in outcomes])) for name in _POINTS)
+        report.row(
+            f"{battles}, recognised and favoured in {recognition:.0%}", f"{found:.0%}, {gained:.0f} → {left:.1f}"
+        )
+
+
+def _report_crowd(report: Report, name: str, crowd: Crowd, simulator: Simulator, *, bar: bool = False) -> None:
+    held = [one for part in simulator.repeat(ARENAS if bar else SLOW_ARENAS, _CrowdHeld(crowd)) for one in part]
+    value, target = f"held in {sum(held)} of {len(held)}", "bar 0" if bar else ""
+    report.row(name, value, target, held=not (bar and any(held)))
+
+
+def _outcomes(simulator: Simulator, scenario: ring_scenarios.RingScenario) -> list[Outcome]:
+    arenas = ARENAS if scenario.name and scenario.ring.days < 10 else SLOW_ARENAS
+    return [outcome for part in simulator.repeat(arenas, _Outcomes(scenario)) for outcome in part]
 
 
 def _report_ring(report: Report, scenario: ring_scenarios.RingScenario, outcomes: list[Outcome]) -> None:
     found = [0 < one.looks <= scenario.looks for one in outcomes]
     report.share(f"{scenario.name}: found within {scenario.looks} looks", found, low=scenario.found)
+    nights = [one.looks for one in outcomes if one.looks]
+    if nights:
+        report.row("… nights until found, median and most", f"{np.median(nights):.0f}, {max(nights)}")
     gained = float(np.mean([one.points_gained for one in outcomes]))
     left = float(np.mean([abs(one.points_left) for one in outcomes]))
     report.row(
@@ -51,7 +95,7 @@ def _report_ring(report: Report, scenario: ring_scenarios.RingScenario, outcomes
 
 def _report_before(report: Report, figure: str) -> None:
     if figure:
-        report.row("… before groups and tie rates were tested", figure)
+        report.row("… before such groups and tie rates were tested", figure)
 
 
 @dataclass(frozen=True)
@@ -63,6 +107,16 @@ class _Outcomes:
     def __call__(self, repetitions: int, seed: int) -> list[Outcome]:
         rng = np.random.default_rng(seed)
         return [outcome_of(rng, self.scenario.people, self.scenario.ring) for _ in range(repetitions)]
+
+
+@dataclass(frozen=True)
+class _CrowdHeld:
+    crowd: Crowd
+
+    def __call__(self, repetitions: int, seed: int) -> list[bool]:
+        """Return whether any group is found."""
+        rng = np.random.default_rng(seed)
+        return [bool(crowd_held(rng, ring_scenarios.People(), self.crowd)) for _ in range(repetitions)]
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ def test_room_for_held_votes_ends_at_cap(held, is_group, most):
 
 
 def test_ring_has_direction_and_group(rigged):
-    [found] = look(dated_votes(rigged.votes, rigged.day), models=rigged.models).rings
+    [found] = look(dated_votes(rigged), models=rigged.models).rings
     assert (found.group, found.first_day, found.ring.model) == (Group.DAY, START_DAY + SMALL.days, rigged.target)
     assert found.ring.tilt > 0
     assert found.ring.observed > 1.5 * found.ring.expected
@@ -98,7 +98,7 @@ def test_ring_has_direction_and_group(rigged):
 @pytest.mark.parametrize("group", [Group.NETWORK, Group.INVITATION])
 def test_ring_in_common_group_holds_only_its_votes(rigged, group):
     number = np.where(rigged.rigged, 7, -1)
-    dated = dated_votes(rigged.votes, rigged.day)
+    dated = dated_votes(rigged)
     dated = replace(dated, network=number) if group is Group.NETWORK else replace(dated, inviter=number)
     # The whole period of the group comes after the earlier votes.
     dated = replace(dated, day=np.where(rigged.rigged, 20_048, dated.day), first_day=np.where(rigged.rigged, 20_048, 0))
@@ -108,7 +108,7 @@ def test_ring_in_common_group_holds_only_its_votes(rigged, group):
 
 
 def test_accepted_votes_of_group_are_not_judged_again(rigged):
-    dated = dated_votes(rigged.votes, rigged.day)
+    dated = dated_votes(rigged)
     [found] = look(dated, models=rigged.models).rings
     accepted = dated.accepted_of_group.copy()
     accepted[found.ring.votes] = True
@@ -166,7 +166,7 @@ def test_ring_evidence_is_ratio_of_probabilities(rigged):
 
 def test_arena_of_one_day_has_no_rings():
     one = arena(np.random.default_rng(3), People(models=6, days=1, per_day=300))
-    assert look(dated_votes(one.votes, one.day), models=6).rings == []
+    assert look(dated_votes(one), models=6).rings == []
 
 
 def test_arena_without_votes_is_looked_at():
