@@ -34,7 +34,7 @@ _OF_CALLERS = {FailureCode.UNSUPPORTED, FailureCode.REJECTED}
 
 @dataclass
 class Ends:
-    """How a model's calls ended. errors: when each failure came last."""
+    """Ends of a model's calls. errors: when each failure came last."""
 
     errors: dict[str, datetime] = field(default_factory=dict)
     answered_at: datetime | None = None
@@ -94,7 +94,7 @@ def ends_of(model_ids: Sequence[int]) -> dict[int, Ends]:
     )
     ends: dict[int, Ends] = defaultdict(Ends)
     for row in rows:
-        ends[row["model_id"]].add(row)
+        ends[row["model_id"]].add(dict(row))
     return ends
 
 

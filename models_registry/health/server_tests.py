@@ -30,6 +30,6 @@ def store(model_id: int, test: ServerTest) -> None:
 
 def read(model_ids: Sequence[int]) -> dict[int, ServerTest]:
     """Return the last tests by model. Raises one of common.valkey.connections.UNREACHABLE."""
-    stored: list[str | None] = connection().mget([_key(pk) for pk in model_ids]) if model_ids else []
+    stored = connection().mget([_key(pk) for pk in model_ids]) if model_ids else []
     pairs = zip(model_ids, stored, strict=True)
     return {pk: msgspec.json.decode(test, type=ServerTest) for pk, test in pairs if test is not None}

@@ -1,4 +1,4 @@
-"""What is wrong with a model's set-up, from recorded facts: each problem with one sentence and the field to change."""
+"""Problems of a model's set-up, from recorded facts: each with one sentence and the field to change."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

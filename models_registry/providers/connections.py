@@ -89,7 +89,8 @@ def _with_one_length(head: bytes) -> bytes:
     """Return the head with one length or, if the body is in chunks, without any (RFC 9112, 6.3)."""
     if head.lower().count(b"content-length") + (b"chunked" in head.lower()) < 2:
         return head
-    lengths, others = [], []
+    lengths: list[bytes] = []
+    others: list[bytes] = []
     is_chunked = False
     for line in head.split(b"\r\n"):
         name, _, value = line.partition(b":")

@@ -9,7 +9,7 @@ import logging
 from collections.abc import AsyncIterator
 from functools import lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any, Unpack, cast
+from typing import Unpack, cast
 
 import httpx2
 import msgspec
@@ -265,13 +265,13 @@ async def _limit_error_body(response: httpx2.Response) -> None:
     A compressed body, which is never requested, may be a bomb, and some declared charsets are no text encodings.
     """
     if not response.is_success:
-        response.stream = _TruncatedStream(response.stream)
+        response.stream = _TruncatedStream(cast("httpx2.AsyncByteStream", response.stream))
         for name in ("content-encoding", "content-type"):
             response.headers.pop(name, None)
 
 
 class _TruncatedStream(httpx2.AsyncByteStream):
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
         self._stream = stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
