@@ -21,7 +21,7 @@ from benchmarks.statistics.scores import Kind, Scores
 from benchmarks.statistics.tags import MAX_TAGS, holm_of_tags, tag_means
 from benchmarks.statistics.usage import usage_of
 
-METHOD = "benchmark-report-1"
+METHOD = "benchmark-report-2"
 MIN_COVERAGE = 0.95
 
 

@@ -40,7 +40,7 @@ class JsonSchema(Scorer):
     """Validates in the child, as a schema of a kilobyte can ask for hours of work."""
 
     name = "json_schema"
-    version = "2"
+    version = "3"
     settings = SchemaSettings
     needs_child = True
 
@@ -76,7 +76,7 @@ class JsonEquals(Scorer):
     """Compares values: the order of keys does not count, 1 equals 1.0, true does not equal 1."""
 
     name = "json_equals"
-    version = "2"
+    version = "3"
     settings = JsonSettings
 
     def target_error(self, target: Target) -> str:

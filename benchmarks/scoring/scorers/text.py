@@ -63,6 +63,7 @@ class AllTextSettings(TextSettings, frozen=True):
 class TextScorer(Scorer):
     """Compares with each text of the target: any of them is enough, or all count."""
 
+    version = "2"
     settings = TextSettings
 
     def __init__(

@@ -18,8 +18,9 @@ PAGE = Path(__file__).parents[3] / "docs" / "odd-answers.md"
 HEAD = """# Odd answers
 
 How each kind of answer ends that is unlike OpenAI's: in a battle, as an item of a run, and for a caller of the gateway,
-without and with a stream. The rows are the tests' own (`tests/models_registry/providers/oddities.py`), and a real
-server sends each to all four. `python -m tests.models_registry.providers.odd_answers` writes this page.
+without and with a stream. The rows are the tests' own (`tests/models_registry/providers/oddities.py`); a real
+server sends those of answers to all four, and those of connections and usage to the reader.
+`python -m tests.models_registry.providers.odd_answers` writes this page.
 
 An *answer* is stored and can be judged. A code is a failure, for which there is no vote; the gateway has codes of its
 own. *Booked* says which tokens are paid for: *reported* by the server within the bounds of
