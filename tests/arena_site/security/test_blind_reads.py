@@ -58,6 +58,7 @@ RANDOM_WORDS = [
     (r'(X-CSRFToken[^:]*:\s*)[^}]+}', r"\1"),
     (r"(Computed|Next run:) [^<]*", r"\1"),
     (r'("voter":\s*)"[^"]+"', r"\1"),
+    (r'("request_id":\s*)"[^"]+"', r"\1"),
     (r"""/benchmarks/stream/[^"']+""", r"/benchmarks/stream/"),
 ]  # fmt: skip
 

@@ -167,7 +167,10 @@ BENCHMARKS_API: dict[str, dict[str, Scope]] = {
     "/api/v1/benchmarks/items/{public_id}/": READ,
 }
 # With a member's token of the scope `gateway` only, never with cookies (tests/gateway/test_bad_input.py).
-GATEWAY = ["/v1/models", "/v1/models/{name}", "/v1/chat/completions", "/v1/{rest}"]
+GATEWAY = [
+    "/v1/models", "/v1/models/{name}", "/v1/chat/completions", "/v1/responses", "/v1/messages",
+    "/v1/messages/count_tokens", "/v1/{rest}",
+]  # fmt: skip
 TABLES = (
     OPEN, GATEWAY, SIGNED, PUBLISHED, OWN, EXPORTS, STAFF_EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, STAFF_PAGES, OWNED,
     OWNED_PAGES, BENCHMARKS, BENCHMARKS_API, MEMBERS_TOKENS, MEMBERS_BROWSERS, MEMBERS_BROWSERS_API,

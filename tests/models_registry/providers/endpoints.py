@@ -153,7 +153,7 @@ def mistral_stream(body: Body) -> list[Any]:
 
 
 def wrong_for_groq(body: Body) -> tuple[int, Any] | None:
-    for name in unknown(body, OPENAI_PARAMETERS):
+    for name in unknown(body, OPENAI_PARAMETERS | {"reasoning_format"}):
         return openai_error(f"property '{name}' is unsupported", name, "invalid_request_error")
     return None
 

@@ -124,7 +124,8 @@ _FINISHES = {"length": "answer, cut by length", "content_filter": "answer, filte
 
 
 def page() -> str:
-    return HEAD + "".join(_sections()) + "".join(_connections()) + "".join(_usage())
+    # An unescaped tag would be HTML.
+    return HEAD + "".join((*_sections(), *_connections(), *_usage())).replace("<", "\\<")
 
 
 def _sections() -> Iterator[str]:

@@ -15,8 +15,14 @@ from tests.models_registry.providers.endpoints import ENDPOINTS
 EVERYTHING: dict[str, Any] = {
     "temperature": 0.5, "top_p": 0.9, "top_k": 40, "min_p": 0.1, "presence_penalty": 0.2, "frequency_penalty": 0.3,
     "repeat_penalty": 1.1, "seed": 5, "stop": ["END"], "reasoning_effort": "low",
+    "reasoning_format": "hidden", "enable_thinking": False, "chat_template_kwargs": {"enable_thinking": False},
 }  # fmt: skip
-OPENAI_PARAMETERS = {name: EVERYTHING[name] for name in EVERYTHING.keys() - {"top_k", "min_p", "repeat_penalty"}}
+OPENAI_PARAMETERS = {
+    name: EVERYTHING[name]
+    for name in (
+        "temperature", "top_p", "presence_penalty", "frequency_penalty", "seed", "stop", "reasoning_effort",
+    )
+}  # fmt: skip
 WITH_REPETITION_PENALTY = {**EVERYTHING, "repetition_penalty": 1.1}
 del WITH_REPETITION_PENALTY["repeat_penalty"]
 CAP_NAMES = ("max_tokens", "max_completion_tokens")
@@ -36,7 +42,7 @@ REACHES = [
         {"temperature": 0.5, "top_p": 0.9, "presence_penalty": 0.2, "frequency_penalty": 0.3, "random_seed": 5,
          "stop": ["END"], "reasoning_effort": "low"},
     ),
-    ("groq", "openai/gpt-oss-120b", "max_completion_tokens", OPENAI_PARAMETERS),
+    ("groq", "openai/gpt-oss-120b", "max_completion_tokens", {**OPENAI_PARAMETERS, "reasoning_format": "hidden"}),
     ("openrouter", "deepseek/deepseek-v4-flash", "max_tokens", WITH_REPETITION_PENALTY),
     ("ollama", "llama3.2", "max_tokens", OPENAI_PARAMETERS),
     ("vllm", "Qwen/Qwen2.5-0.5B-Instruct", "max_tokens", WITH_REPETITION_PENALTY),
@@ -44,7 +50,7 @@ REACHES = [
     (
         "lmstudio", "qwen3", "max_tokens",
         {"temperature": 0.5, "top_p": 0.9, "top_k": 40, "presence_penalty": 0.2, "frequency_penalty": 0.3,
-         "repeat_penalty": 1.1, "seed": 5, "stop": ["END"]},
+         "repeat_penalty": 1.1, "seed": 5, "stop": ["END"], "reasoning_effort": "low"},
     ),
 ]  # fmt: skip
 
