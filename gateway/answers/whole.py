@@ -1,4 +1,4 @@
-"""Whole answers from results of calls."""
+"""A call's result as an answer that is sent in one piece, not as a stream."""
 
 from collections.abc import Sequence
 

@@ -63,7 +63,7 @@ AND_OR = re.compile(
 )
 IS_SINGULAR = re.compile(r"[)\].]? (?:is|was|has|would|isn't|est|ist|es|a)(?!\w)", re.IGNORECASE)
 ONLY_AND_OR = re.compile(r"(?:[^\w]|and|or|et|ou|und|oder|y|o)*", re.IGNORECASE)
-# Before a label at the start of a line.
+# These stand before a label at the start of a line.
 LEAD = re.compile(
     r"\s*((?:(?:option|choice|answer|letter|lettre|choix|opción|choose|pick|select|definitely|probably|clearly)\s+)"
     r"{1,3})?[(\[]?",
