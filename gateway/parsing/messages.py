@@ -1,4 +1,5 @@
 import binascii
+import re
 from base64 import b64decode
 from dataclasses import dataclass, field
 from urllib.parse import unquote
@@ -9,7 +10,7 @@ from common.payload_types import Json, JsonObject
 from gateway.parsing.addresses import check_address
 from gateway.parsing.fields import BadField
 from gateway.parsing.json_body import strings_in
-from models_registry.providers.contents import PLAIN_FIELDS, Medium, is_text_part, medium_in
+from models_registry.providers.contents import PLAIN_FIELDS, Medium, is_text_part, medium_in, part_field
 
 # Names of things that a provider stores.
 STORED = frozenset({
@@ -23,6 +24,7 @@ _USUAL = _WORDS | {
     "system", "developer", "user", "assistant", "tool", "content", "text", "function", "arguments", "tool_calls",
     "image_url", "url", "input_audio", "data", "file", "file_data", "cache_control", "ephemeral",
 }  # fmt: skip
+_BASE64_HEAD = re.compile(r"data:[\w.+/-]*(?:;\s*[\w.-]+=[\w.\"-]+)*;\s*base64")
 
 
 @dataclass
@@ -109,7 +111,7 @@ class _Reader:
         begin = len(found.texts)
         for name, value in message.items():
             self._param = f"{param}.{name}"
-            self._read_field(name, value, message, may_refer=name != "content" and name not in PLAIN_FIELDS)
+            self._read_field(name, value, message)
         if role not in ("user", "system", "developer"):
             return
         text = content if isinstance(content, str) else "".join(_texts_of(content))
@@ -120,13 +122,14 @@ class _Reader:
         else:
             found.system += text or "".join(found.texts[begin:])
 
-    def _read_field(self, name: str, value: Json, parent: JsonObject, *, may_refer: bool) -> None:
+    def _read_field(self, name: str, value: Json, message: JsonObject) -> None:
+        param = self._param
         if name == "content" and isinstance(value, list):
             for number, part in enumerate(value):
-                self._param = f"{self._param.partition('.content')[0]}.content.{number}"
-                self._read("", part, parent, may_refer=True)
-            return
-        self._read(name, value, parent, may_refer=may_refer)
+                self._param = f"{param}.{number}"
+                self._read("", part, message, may_refer=True)
+        else:
+            self._read(part_field(name), value, message, may_refer=name not in PLAIN_FIELDS)
 
     def _read(self, name: str, value: Json, parent: JsonObject, *, may_refer: bool) -> None:
         if isinstance(value, str):
@@ -171,13 +174,13 @@ def _texts_of(content: Json) -> list[str]:
 
 
 def _readable(medium: Medium) -> list[str]:
-    """Return the text of a text file in a data URL."""
+    """Return the text of a text file in a data URL, and of all that only begins as one."""
     head, _, data = medium.reference.partition(",")
-    head = head.lower().lstrip()
+    head = head.lower().strip()
     if not head.startswith("data:"):
         return []
-    if ";base64" not in head:
-        return [unquote(data)]
+    if not _BASE64_HEAD.fullmatch(head):
+        return [unquote(medium.reference)]
     if not head.startswith(("data:text/", "data:application/json", "data:application/xml")):
         return []
     try:
