@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from battles.worker.calls import CallResult, PreparedCall
 from common.payload_types import JsonObject
 from gateway.doors.port import Piece
-from gateway.message_state import Seal
+from gateway.outgoing.state_tags import Seal
 from models_registry.providers import ChatProvider, ProviderError, stream_contained
 from models_registry.providers.base import ToolCallDelta
 

@@ -16,7 +16,7 @@ _REASONING_KEY, _TEXT_KEY = (REASONING, 0), (TEXT, 0)
 
 @dataclass
 class Block:
-    """index: in the answer. state: of reasoning, for state.pack_state."""
+    """index: in the answer. state: of reasoning, for packed_state.pack_state."""
 
     kind: str
     index: int

@@ -8,8 +8,8 @@ from common.api.openai_errors import openai_error
 from common.errors import ArenaError
 from common.payload_types import JsonObject
 from gateway.doors.blocks import CALL, REASONING, Block, BlockWriter
+from gateway.doors.packed_state import pack_state
 from gateway.doors.port import Head, WholeAnswer
-from gateway.doors.state import pack_state
 from gateway.payload_types import UsagePayload
 
 _encode = msgspec.json.encode

@@ -8,8 +8,7 @@ from django.utils.crypto import salted_hmac
 
 from common.payload_types import Json, JsonObject
 from models_registry.models import LanguageModel
-from models_registry.providers.base import Message
-from models_registry.providers.state import (
+from models_registry.providers.answer_state import (
     IN_CONTENT,
     OBJECTS,
     PARTS,
@@ -17,6 +16,7 @@ from models_registry.providers.state import (
     is_sealed_name,
     with_state,
 )
+from models_registry.providers.base import Message
 
 TAG_CHARACTERS = 22
 
