@@ -36,7 +36,6 @@ FILES: dict[str, tuple[type[ArenaError], int]] = {
     "/api/v1/uploads/": (FileTooLarge, MAX_BYTES),
     "/benchmarks/import/": (ImportTooLarge, MAX_FILE_BYTES),
     "/api/v1/benchmarks/imports/": (ImportTooLarge, MAX_FILE_BYTES),
-    "/v1/chat/completions": (TooLarge, MAX_BODY_BYTES),
 }
 # Forms with ids in their paths.
 FILE_FORM = re.compile(r"/benchmarks/t/[^/]+/cases/\d+/files/\Z")
@@ -61,7 +60,9 @@ class BodyLimit:
         too_large: type[ArenaError] = TooLarge
         left = 2 * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0)
         path = "/uploads/" if FILE_FORM.match(scope["path"]) else scope["path"]
-        if path in FILES:
+        if path.startswith(PROGRAMS_PREFIX):
+            left = MAX_BODY_BYTES + MULTIPART_OVERHEAD
+        elif path in FILES:
             too_large, most = FILES[path]
             left = most + MULTIPART_OVERHEAD
         has_responded = False
