@@ -29,7 +29,7 @@ from gateway.slots import RequestSlot
 BATTLE = "battle"
 # Exponential backoff between queries for the finished turn.
 FIRST_BACKOFF_S, MAX_BACKOFF_S = 0.2, 2.0
-# Of both answers, with the time in the queue.
+# Both answers must be complete by then; the wait in the queue counts.
 MAX_WAIT_S = 600.0
 
 

@@ -41,7 +41,7 @@ class Upstream:
         self.prepared = prepared
         self.result = CallResult(was_sent=False)
         self.tool_calls: list[ToolCallDelta] = []
-        # Of the message, sealed.
+        # Tagged state of the message; that of its tool calls is in `tool_calls`.
         self.state: JsonObject = {}
         self._seal = Seal(prepared.row.model)
         self.changed = asyncio.Event()

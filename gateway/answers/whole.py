@@ -1,4 +1,4 @@
-"""Whole answers from results of calls."""
+"""Complete answers, joined from the pieces that a model's server sent."""
 
 from collections.abc import Sequence
 

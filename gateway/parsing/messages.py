@@ -86,8 +86,8 @@ def read_messages(value: Json) -> Conversation:
         raise BadField("“messages” is missing.", "messages", "missing_required_parameter")
     if not isinstance(value, list) or not value:
         raise BadField("“messages” must be a list of messages, and not empty.", "messages")
-    found = Conversation()
-    reader = _Reader(found)
+    conversation = Conversation()
+    reader = _Reader(conversation)
     for number, message in enumerate(value):
         param = f"messages.{number}"
         if not isinstance(message, dict):
@@ -95,20 +95,20 @@ def read_messages(value: Json) -> Conversation:
         if not isinstance(message.get("role"), str):
             raise BadField(f"“{param}.role” must be a role, such as “user”.", f"{param}.role")
         reader.read_message(message, param)
-        found.messages.append(message)
-    return found
+        conversation.messages.append(message)
+    return conversation
 
 
 class _Reader:
     """Reads all texts and media of messages of any shape."""
 
-    def __init__(self, found: Conversation) -> None:
-        self._found = found
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
         self._param = ""
 
     def read_message(self, message: JsonObject, param: str) -> None:
-        found, role, content = self._found, message["role"], message.get("content")
-        begin = len(found.texts)
+        conversation, role, content = self._conversation, message["role"], message.get("content")
+        begin = len(conversation.texts)
         for name, value in message.items():
             self._param = f"{param}.{name}"
             self._read_field(name, value, message)
@@ -116,11 +116,11 @@ class _Reader:
             return
         text = content if isinstance(content, str) else "".join(_texts_of(content))
         if role == "user":
-            if not found.prompts:
-                found.first_system = found.system
-            found.prompts.append(text)
+            if not conversation.prompts:
+                conversation.first_system = conversation.system
+            conversation.prompts.append(text)
         else:
-            found.system += text or "".join(found.texts[begin:])
+            conversation.system += text or "".join(conversation.texts[begin:])
 
     def _read_field(self, name: str, value: Json, message: JsonObject) -> None:
         param = self._param
@@ -141,30 +141,30 @@ class _Reader:
             may_refer = may_refer and not is_text_part(value)
             for key, entry in value.items():
                 if key not in _USUAL:
-                    self._found.words.append(key)
+                    self._conversation.words.append(key)
                 if key == "cache_control":
-                    self._found.writes_cache = True
+                    self._conversation.writes_cache = True
                 if may_refer and key in STORED and entry:
                     raise BadField("Things that a provider stores cannot be used here.", self._param, "stored_object")
                 self._read(key, entry, value, may_refer=may_refer)
 
     def _read_text(self, name: str, text: str, parent: JsonObject, *, may_refer: bool) -> None:
-        found = self._found
+        conversation = self._conversation
         medium = medium_in(name, text, parent) if may_refer and name else None
         if medium is not None:
-            found.media.append(medium)
+            conversation.media.append(medium)
             if medium.is_address:
                 check_address(text, self._param)
-                found.texts.append(text)
+                conversation.texts.append(text)
             else:
-                found.texts += _readable(medium)
+                conversation.texts += _readable(medium)
         elif name in _WORDS:
             if text not in _USUAL:
-                found.words.append(text)
+                conversation.words.append(text)
         else:
-            found.texts.append(text)
+            conversation.texts.append(text)
             if name == "arguments" and "\\" in text:
-                found.texts += _unescaped(text)
+                conversation.texts += _unescaped(text)
 
 
 def _texts_of(content: Json) -> list[str]:

@@ -13,7 +13,7 @@ from gateway.doors.port import Head, WholeAnswer
 from gateway.payload_types import UsagePayload
 
 _encode = msgspec.json.encode
-# Of answers that did not end by themselves.
+# Reasons of `incomplete_details`, by the finish reason of an answer that did not end by itself.
 _INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
