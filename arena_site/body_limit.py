@@ -21,7 +21,7 @@ from benchmarks.imports.limits import MAX_FILE_BYTES
 from common.api.program_errors import PROGRAMS_PREFIX, program_error
 from common.caching import PRIVATE
 from common.errors import ArenaError, TooLarge
-from gateway.limits import MAX_BODY_BYTES
+from gateway.parsing.json_body import MAX_BODY_BYTES
 from uploads.actions import MAX_BYTES
 from uploads.errors import FileTooLarge, StorageFull
 

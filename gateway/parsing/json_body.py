@@ -3,6 +3,8 @@ import msgspec
 from common.payload_types import Json, JsonObject
 from gateway.parsing.fields import BadField
 
+# Pictures and files are most of it.
+MAX_BODY_BYTES = 16_000_000
 # Messages, parts, tools and their schemas are not deeper; recursive functions read them.
 MAX_DEPTH = 100
 MAX_VALUES = 200_000
