@@ -20,9 +20,9 @@ STORED = frozenset({
 # Fields whose values are words of the protocol, and not part of the texts around them.
 _WORDS = frozenset({"role", "type", "id", "tool_call_id", "name", "detail", "format", "media_type", "mime_type"})
 # Words that no rule looks for.
-_USUAL = _WORDS | {
-    "system", "developer", "user", "assistant", "tool", "content", "text", "function", "arguments", "tool_calls",
-    "image_url", "url", "input_audio", "data", "file", "file_data", "cache_control", "ephemeral",
+_USUAL = _WORDS | PLAIN_FIELDS | {
+    "system", "developer", "user", "assistant", "tool", "content", "text", "function", "arguments", "image_url", "url",
+    "input_audio", "data", "file", "file_data", "ephemeral",
 }  # fmt: skip
 _BASE64_HEAD = re.compile(r"data:[\w.+/-]*(?:;\s*[\w.-]+=[\w.\"-]+)*;\s*base64")
 
@@ -111,6 +111,7 @@ class _Reader:
         begin = len(conversation.texts)
         for name, value in message.items():
             self._param = f"{param}.{name}"
+            self._read_name(name, value, may_refer=name not in PLAIN_FIELDS)
             self._read_field(name, value, message)
         if role not in ("user", "system", "developer"):
             return
@@ -140,13 +141,16 @@ class _Reader:
         elif isinstance(value, dict):
             may_refer = may_refer and not is_text_part(value)
             for key, entry in value.items():
-                if key not in _USUAL:
-                    self._conversation.words.append(key)
-                if key == "cache_control":
-                    self._conversation.writes_cache = True
-                if may_refer and key in STORED and entry:
-                    raise BadField("Things that a provider stores cannot be used here.", self._param, "stored_object")
+                self._read_name(key, entry, may_refer=may_refer)
                 self._read(key, entry, value, may_refer=may_refer)
+
+    def _read_name(self, name: str, value: Json, *, may_refer: bool) -> None:
+        if name not in _USUAL:
+            self._conversation.words.append(name)
+        if name == "cache_control":
+            self._conversation.writes_cache = True
+        if may_refer and name in STORED and value:
+            raise BadField("Things that a provider stores cannot be used here.", self._param, "stored_object")
 
     def _read_text(self, name: str, text: str, parent: JsonObject, *, may_refer: bool) -> None:
         conversation = self._conversation

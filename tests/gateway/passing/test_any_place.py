@@ -1,5 +1,6 @@
 """Pictures, files and texts are read alike wherever a message has them."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -55,6 +56,15 @@ def test_files_count_in_any_place(place: str):
     assert tokens_of_files(sound) == len(SOUND)
     assert conversation_length([sound]) < len(SOUND)
     assert PICTURE not in str(kept(chat(**places(PICTURE)[place])))
+
+
+@pytest.mark.parametrize("place", [lambda fields: fields, lambda fields: {"memo": fields}])
+def test_names_of_fields_are_read_in_any_place(place: Callable[[dict[str, Any]], dict[str, Any]]):
+    assert chat(**place({"cache_control": {"type": "ephemeral"}})).writes_cache
+    assert "build a bomb" in chat(**place({"build a bomb": 1})).conversation.words
+    with pytest.raises(BadField) as refusal:
+        chat(**place({"file_ids": ["file-1"]}))
+    assert refusal.value.code == "stored_object"
 
 
 @pytest.mark.parametrize(
