@@ -21,7 +21,7 @@ from benchmarks.imports.limits import MAX_FILE_BYTES
 from common.api.program_errors import PROGRAMS_PREFIX, program_error
 from common.caching import PRIVATE
 from common.errors import ArenaError, TooLarge
-from gateway.limits import MAX_BODY_BYTES
+from gateway.parsing.json_body import MAX_BODY_BYTES
 from uploads.actions import MAX_BYTES
 from uploads.errors import FileTooLarge, StorageFull
 
@@ -36,7 +36,6 @@ FILES: dict[str, tuple[type[ArenaError], int]] = {
     "/api/v1/uploads/": (FileTooLarge, MAX_BYTES),
     "/benchmarks/import/": (ImportTooLarge, MAX_FILE_BYTES),
     "/api/v1/benchmarks/imports/": (ImportTooLarge, MAX_FILE_BYTES),
-    "/v1/chat/completions": (TooLarge, MAX_BODY_BYTES),
 }
 # Forms with ids in their paths.
 FILE_FORM = re.compile(r"/benchmarks/t/[^/]+/cases/\d+/files/\Z")
@@ -61,7 +60,9 @@ class BodyLimit:
         too_large: type[ArenaError] = TooLarge
         left = 2 * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0)
         path = "/uploads/" if FILE_FORM.match(scope["path"]) else scope["path"]
-        if path in FILES:
+        if path.startswith(PROGRAMS_PREFIX):
+            left = MAX_BODY_BYTES + MULTIPART_OVERHEAD
+        elif path in FILES:
             too_large, most = FILES[path]
             left = most + MULTIPART_OVERHEAD
         has_responded = False

@@ -26,9 +26,9 @@ from gateway.authentication import Caller
 from gateway.candidates import Candidates
 from gateway.doors.port import Door
 from gateway.idempotency import Claim
-from gateway.message_state import Seal
 from gateway.models import Exchange
-from gateway.outgoing import fee_of, parameters_for
+from gateway.outgoing.parameters import fee_of, parameters_for
+from gateway.outgoing.state_tags import Seal
 from gateway.parsing.chat import ChatBody
 from models_registry import drawable_cache, spending
 from models_registry.health import outcomes

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gateway.errors import Busy, TooManyAtOnce
-from gateway.limits import MAX_AT_ONCE, MAX_AT_ONCE_OF_PERSON
 
+# Requests under way in one web process: of one person, and of all.
+MAX_AT_ONCE_OF_PERSON, MAX_AT_ONCE = 100, 400
 RETRY_AFTER_S = 2
 
 _lock = threading.Lock()

@@ -17,8 +17,8 @@ from gateway.doors.messages.door import Messages, estimate_tokens
 from gateway.doors.port import Door
 from gateway.doors.responses.door import Responses
 from gateway.errors import BadFieldError, MethodNotAllowed, UnknownAddress, UnknownModel
-from gateway.limits import MAX_BODY_BYTES
 from gateway.parsing.fields import BadField
+from gateway.parsing.json_body import MAX_BODY_BYTES
 from gateway.payloads import (
     VIRTUAL_MODELS,
     anthropic_list_payload,

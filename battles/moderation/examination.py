@@ -90,10 +90,9 @@ def open_case(battle: Battle) -> ModerationCase:
     return case
 
 
-def _rule_findings(rules: policy.Policy, passages: Iterable[Sequence[str]]) -> list[Finding]:
+def _rule_findings(rules: policy.Policy, passages: Sequence[Sequence[str]]) -> list[Finding]:
     if not rules.matchers:
         return []
-    passages = list(passages)
     if sum(len(text) for passage in passages for text in passage) > MAX_CHARACTERS_INLINE:
         return _findings_of_child(rules, passages)
     variants = [variant for passage in passages for variant in text_variants(passage)]

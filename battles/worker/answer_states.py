@@ -13,8 +13,8 @@ from common.db.execution import is_migrated
 from common.payload_types import JsonObject
 from models_registry import encryption
 from models_registry.models import LanguageModel
+from models_registry.providers.answer_state import with_state
 from models_registry.providers.base import Message
-from models_registry.providers.state import with_state
 
 logger = logging.getLogger(__name__)
 

@@ -17,14 +17,14 @@ from gateway.answers.cache import CachedAnswer
 from gateway.answers.failures import RETRY_AFTER_S, failure_error
 from gateway.answers.responses import KEEP_ALIVE_S, CompletionResponse, Content, set_dropped
 from gateway.answers.texts import kept_texts
+from gateway.answers.threads import in_thread, in_thread_with_retry
 from gateway.answers.upstream import Upstream
 from gateway.answers.whole import whole_answer
 from gateway.calls import NoSlot, Request
 from gateway.doors.port import AnswerWriter, Head
 from gateway.errors import ModelBusy
-from gateway.outgoing import dropped_for
+from gateway.outgoing.parameters import dropped_for
 from gateway.slots import RequestSlot
-from gateway.threads import in_thread, in_thread_with_retry
 from models_registry.providers import repairs
 
 logger = logging.getLogger(__name__)

@@ -14,6 +14,7 @@ from common.errors import NotAllowed
 from common.late_response import once
 from gateway.answers.failures import RETRY_AFTER_S
 from gateway.answers.responses import CompletionResponse, Content, set_dropped
+from gateway.answers.threads import in_thread, in_thread_with_retry
 from gateway.authentication import Caller
 from gateway.candidates import AUTO_MODELS, dial_of
 from gateway.doors.port import Door, Head
@@ -24,12 +25,11 @@ from gateway.parsing.chat import ChatBody
 from gateway.parsing.fields import BadField
 from gateway.payload_types import UsagePayload
 from gateway.slots import RequestSlot
-from gateway.threads import in_thread, in_thread_with_retry
 
 BATTLE = "battle"
 # Exponential backoff between queries for the finished turn.
 FIRST_BACKOFF_S, MAX_BACKOFF_S = 0.2, 2.0
-# Of both answers, with the time in the queue.
+# Both answers must be complete by then; the wait in the queue counts.
 MAX_WAIT_S = 600.0
 
 

@@ -16,7 +16,7 @@ from gateway.answers.responses import EVENT_STREAM, HEADERS
 from gateway.authentication import Caller
 from gateway.calls import Request, messages_for
 from gateway.doors.port import Head, WholeAnswer
-from gateway.outgoing import parameters_for
+from gateway.outgoing.parameters import parameters_for
 from gateway.parsing.chat import ChatBody
 from gateway.sealing import seal, unseal
 from models_registry.models import LanguageModel

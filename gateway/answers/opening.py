@@ -13,7 +13,7 @@ from gateway.candidates import find_candidates
 from gateway.doors.port import Door
 from gateway.idempotency import Claim
 from gateway.models import Exchange
-from gateway.outgoing import dropped_for
+from gateway.outgoing.parameters import dropped_for
 from gateway.parsing.chat import ChatBody
 from gateway.sessions import session_digest
 from gateway.slots import RequestSlot, take_slot

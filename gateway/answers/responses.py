@@ -19,7 +19,7 @@ from gateway.slots import RequestSlot
 HEADERS = {"Cache-Control": "private, no-store, no-transform", "X-Accel-Buffering": "no"}
 # A stream's head waits for so long, so that a refusal keeps its status.
 HEAD_S = 10.0
-# While the model is silent, a response sends a comment or a blank this often.
+# While a model is silent, a comment or a blank is sent this often.
 KEEP_ALIVE_S = 10.0
 EVENT_STREAM = "text/event-stream; charset=utf-8"
 # Names of dropped fields come from the caller, and headers have a limit.

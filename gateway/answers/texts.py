@@ -4,10 +4,12 @@ from common.payload_types import JsonObject
 from common.text.storable import storable
 from gateway.doors.port import CALL_FIELDS, WholeAnswer
 from gateway.parsing.chat import ChatBody
-from models_registry.providers.contents import without_media
+from models_registry.providers.contents import message_without_media
 
 # A picture is stored as the beginning of its data URL.
 _KEPT_URL_CHARACTERS = 40
+# Other fields may be state of a provider, which is not stored.
+_MESSAGE_FIELDS = frozenset({"role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal"})
 
 
 def kept_texts(chat: ChatBody, whole: WholeAnswer) -> JsonObject:
@@ -21,10 +23,6 @@ def kept_texts(chat: ChatBody, whole: WholeAnswer) -> JsonObject:
     return {"messages": messages, "answer": answer, **marked}
 
 
-# The others may be state of a provider, which is not stored.
-_MESSAGE_FIELDS = frozenset({"role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal"})
-
-
 def _without_state(fields: Mapping[str, object], known: frozenset[str]) -> JsonObject:
     return {name: value for name, value in fields.items() if name in known}
 
@@ -35,5 +33,4 @@ def _stored(message: JsonObject) -> JsonObject:
         message["tool_calls"] = [
             _without_state(call, CALL_FIELDS) if isinstance(call, dict) else call for call in message["tool_calls"]
         ]
-    stored: JsonObject = without_media(message, kept=_KEPT_URL_CHARACTERS)  # type: ignore[assignment]
-    return stored
+    return message_without_media(message, kept=_KEPT_URL_CHARACTERS)

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from battles.worker.calls import CallResult, PreparedCall
 from common.payload_types import JsonObject
 from gateway.doors.port import Piece
-from gateway.message_state import Seal
+from gateway.outgoing.state_tags import Seal
 from models_registry.providers import ChatProvider, ProviderError, stream_contained
 from models_registry.providers.base import ToolCallDelta
 
@@ -41,7 +41,7 @@ class Upstream:
         self.prepared = prepared
         self.result = CallResult(was_sent=False)
         self.tool_calls: list[ToolCallDelta] = []
-        # The sealed state of the message.
+        # Tagged state of the message; that of its tool calls is in `tool_calls`.
         self.state: JsonObject = {}
         self._seal = Seal(prepared.row.model)
         self.changed = asyncio.Event()

@@ -1,4 +1,4 @@
-"""A call's result as an answer that is sent in one piece, not as a stream."""
+"""Complete answers, joined from the pieces that a model's server sent."""
 
 from collections.abc import Sequence
 

@@ -8,7 +8,7 @@ from common.payload_types import JsonObject
 from gateway.doors.port import Piece, WholeAnswer
 from models_registry.providers.base import ToolCallDelta
 
-# A block has a kind, and the number of its tool call.
+# A block is known by its kind and the index of its tool call, which is 0 for reasoning and text.
 Key = tuple[str, int]
 REASONING, TEXT, CALL = "reasoning", "text", "call"
 _REASONING_KEY, _TEXT_KEY = (REASONING, 0), (TEXT, 0)
@@ -16,7 +16,7 @@ _REASONING_KEY, _TEXT_KEY = (REASONING, 0), (TEXT, 0)
 
 @dataclass
 class Block:
-    """index: in the answer. state: of reasoning, for state.pack_state."""
+    """index: in the answer. state: of reasoning, for packed_state.pack_state."""
 
     kind: str
     index: int

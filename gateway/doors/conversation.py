@@ -1,7 +1,7 @@
 """Messages of chat completions, built from the parts that other languages split them into."""
 
 from common.payload_types import JsonObject
-from gateway.doors.state import unpack_state
+from gateway.doors.packed_state import unpack_state
 
 
 class ConversationBuilder:

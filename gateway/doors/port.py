@@ -12,7 +12,7 @@ from gateway.parsing.chat import ChatBody
 from gateway.payload_types import ToolCallPayload, UsagePayload
 from models_registry.providers.base import ToolCallDelta
 
-# Of a tool call; the others are its state.
+# Other fields of a tool call are state of its server.
 CALL_FIELDS = frozenset({"index", "id", "type", "function"})
 
 

@@ -9,7 +9,7 @@ from django.conf import settings
 from battles.prompting.auto_options import DIALS, MAX_FIRST_TOKEN_MS, MAX_WORKFLOW_CHARACTERS, RoutingContext
 from battles.prompting.messages import conversation_length
 from battles.worker.calls import sent_bytes
-from common.payload_types import Json, JsonObject
+from common.payload_types import JsonObject
 from common.text.numbers import parse_whole_number
 from gateway.parsing.fields import BadField, Fields
 from gateway.parsing.json_body import strings_in
@@ -28,7 +28,9 @@ class ChatBody:
 
     parameters: those that any provider receives, besides the cap. others: those that a provider receives if its
     settings name them. server_tools: those that a provider runs, sent where they have a price. identities: names of the
-    caller's users and caches as given, never sent so. wants_functions: the answer's calls have OpenAI's older form.
+    caller's users and caches as given, never sent so. has_instructions: the first message is Responses'
+    `instructions`, and no part of the conversation. for_door: facts that the door's writer needs. wants_functions: the
+    answer's calls have OpenAI's older form.
     """
 
     model: str
@@ -49,10 +51,8 @@ class ChatBody:
     workflow: str
     session_id: str
     dropped: tuple[str, ...]
-    # Of other languages: whether the first message is no part of the conversation, and facts for the answer's writer.
     has_instructions: bool = False
     for_door: JsonObject = field(default_factory=dict)
-    # Answers name one call in `function_call`, as before tools.
     wants_functions: bool = False
     _described: list[str] = field(default_factory=list, repr=False)
 
@@ -82,7 +82,8 @@ class ChatBody:
     def passages(self) -> list[list[str]]:
         """Return all texts that are sent, for moderation: in order, and the user's without answers between."""
         conversation = self.conversation
-        values = _values_in([*self.parameters.values(), *self.others.values(), *self.server_tools])
+        fields = [*self.parameters.values(), *self.others.values(), *self.server_tools]
+        values = strings_in(fields, with_names=False)
         passages = [conversation.texts, [*conversation.words, *self._described], values]
         if 1 < len(conversation.prompts) < len(conversation.texts):
             passages += _seams(conversation.prompts)
@@ -146,10 +147,9 @@ def parse_chat(decoded: JsonObject) -> ChatBody:
 
 
 def _check_limits(chat: ChatBody) -> None:
-    most = settings.ARENA_GATEWAY_CHARACTERS
     conversation = chat.conversation
-    if chat.text_characters > most:
-        sentence = f"A request may have at most {most:,} characters."
+    if chat.text_characters > settings.ARENA_GATEWAY_CHARACTERS:
+        sentence = f"A request may have at most {settings.ARENA_GATEWAY_CHARACTERS:,} characters."
         raise BadField(sentence, "messages", "context_length_exceeded")
     if len(conversation.media) > settings.ARENA_GATEWAY_PICTURES:
         sentence = f"The messages may have at most {settings.ARENA_GATEWAY_PICTURES:,} pictures and files."
@@ -197,25 +197,17 @@ def _fit_tool_choice(
 
 def _max_tokens(fields: Fields, dropped: list[str]) -> int | None:
     """Return the cap. 0, −1 and what is no number are as good as none."""
-    found = None
+    cap = None
     for name in ("max_tokens", "max_completion_tokens"):
         value = fields.take(name)
         number = parse_whole_number(value) if isinstance(value, str) else None
         if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**31:
             number = int(value)
         if number is not None and number > 0:
-            found = number
+            cap = number
         elif value not in (None, 0, -1):
             dropped.append(name)
-    return found
-
-
-def _values_in(value: Json) -> list[str]:
-    """Return all texts in order, without the names of fields between them."""
-    if isinstance(value, str):
-        return [value]
-    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [text for child in children for text in _values_in(child)]
+    return cap
 
 
 def _seams(texts: list[str]) -> list[list[str]]:

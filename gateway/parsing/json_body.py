@@ -3,6 +3,8 @@ import msgspec
 from common.payload_types import Json, JsonObject
 from gateway.parsing.fields import BadField
 
+# Pictures and files are most of it.
+MAX_BODY_BYTES = 16_000_000
 # Messages, parts, tools and their schemas are not deeper; recursive functions read them.
 MAX_DEPTH = 100
 MAX_VALUES = 200_000
@@ -31,10 +33,10 @@ def decode_body(body: bytes) -> JsonObject:
     return value
 
 
-def _decode_in_steps(body: bytes) -> JsonObject:
-    found: JsonObject = {}
+def _decode_in_steps(encoded: bytes) -> JsonObject:
+    body: JsonObject = {}
     number = 0
-    for name, raw in _decode_fields(body).items():
+    for name, raw in _decode_fields(encoded).items():
         is_list = bytes(memoryview(raw)[:1]) == b"["
         entries = _decode_entries(raw) if is_list else [raw]
         decoded: list[Json] = []
@@ -43,14 +45,14 @@ def _decode_in_steps(body: bytes) -> JsonObject:
             if number > MAX_VALUES:
                 raise _too_many()
             decoded.append(msgspec.json.decode(entry))
-        found[name] = decoded if is_list else decoded[0]
-    return found
+        body[name] = decoded if is_list else decoded[0]
+    return body
 
 
 def _count_values(content: bytes) -> int:
     """Return how many values encoded JSON has, or somewhat more."""
-    if (most := _count_separators(content)) <= FEW:
-        return most
+    if (separators := _count_separators(content)) <= FEW:
+        return separators
     content = content.replace(b"\\\\", b"").replace(b'\\"', b"")
     if (quotes := content.count(b'"')) > 4 * MAX_VALUES:
         return quotes // 4
@@ -80,13 +82,13 @@ def _too_many() -> BadField:
     return BadField(f"The body may have at most {MAX_VALUES:,} values.", code="too_many_values")
 
 
-def strings_in(value: Json) -> list[str]:
+def strings_in(value: Json, *, with_names: bool = True) -> list[str]:
     """Return all texts in a value of limited depth, and the names of its fields, in order."""
     if isinstance(value, str):
         return [value]
-    if isinstance(value, dict):
+    if isinstance(value, dict) and with_names:
         return [text for name, field in value.items() for text in (name, *strings_in(field))]
-    return [text for child in _children(value) for text in strings_in(child)]
+    return [text for child in _children(value) for text in strings_in(child, with_names=with_names)]
 
 
 def _has_nul(value: Json) -> bool:

@@ -1,4 +1,5 @@
 import binascii
+import re
 from base64 import b64decode
 from dataclasses import dataclass, field
 from urllib.parse import unquote
@@ -9,7 +10,7 @@ from common.payload_types import Json, JsonObject
 from gateway.parsing.addresses import check_address
 from gateway.parsing.fields import BadField
 from gateway.parsing.json_body import strings_in
-from models_registry.providers.contents import PLAIN_FIELDS, Medium, is_text_part, medium_in
+from models_registry.providers.contents import PLAIN_FIELDS, Medium, is_text_part, medium_in, part_field
 
 # Names of things that a provider stores.
 STORED = frozenset({
@@ -19,10 +20,11 @@ STORED = frozenset({
 # Fields whose values are words of the protocol, and not part of the texts around them.
 _WORDS = frozenset({"role", "type", "id", "tool_call_id", "name", "detail", "format", "media_type", "mime_type"})
 # Words that no rule looks for.
-_USUAL = _WORDS | {
-    "system", "developer", "user", "assistant", "tool", "content", "text", "function", "arguments", "tool_calls",
-    "image_url", "url", "input_audio", "data", "file", "file_data", "cache_control", "ephemeral",
+_USUAL = _WORDS | PLAIN_FIELDS | {
+    "system", "developer", "user", "assistant", "tool", "content", "text", "function", "arguments", "image_url", "url",
+    "input_audio", "data", "file", "file_data", "ephemeral",
 }  # fmt: skip
+_BASE64_HEAD = re.compile(r"data:[\w.+/-]*(?:;\s*[\w.-]+=[\w.\"-]+)*;\s*base64")
 
 
 @dataclass
@@ -84,8 +86,8 @@ def read_messages(value: Json) -> Conversation:
         raise BadField("“messages” is missing.", "messages", "missing_required_parameter")
     if not isinstance(value, list) or not value:
         raise BadField("“messages” must be a list of messages, and not empty.", "messages")
-    found = Conversation()
-    reader = _Reader(found)
+    conversation = Conversation()
+    reader = _Reader(conversation)
     for number, message in enumerate(value):
         param = f"messages.{number}"
         if not isinstance(message, dict):
@@ -93,40 +95,42 @@ def read_messages(value: Json) -> Conversation:
         if not isinstance(message.get("role"), str):
             raise BadField(f"“{param}.role” must be a role, such as “user”.", f"{param}.role")
         reader.read_message(message, param)
-        found.messages.append(message)
-    return found
+        conversation.messages.append(message)
+    return conversation
 
 
 class _Reader:
     """Reads all texts and media of messages of any shape."""
 
-    def __init__(self, found: Conversation) -> None:
-        self._found = found
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
         self._param = ""
 
     def read_message(self, message: JsonObject, param: str) -> None:
-        found, role, content = self._found, message["role"], message.get("content")
-        begin = len(found.texts)
+        conversation, role, content = self._conversation, message["role"], message.get("content")
+        begin = len(conversation.texts)
         for name, value in message.items():
             self._param = f"{param}.{name}"
-            self._read_field(name, value, message, may_refer=name != "content" and name not in PLAIN_FIELDS)
+            self._read_name(name, value, may_refer=name not in PLAIN_FIELDS)
+            self._read_field(name, value, message)
         if role not in ("user", "system", "developer"):
             return
         text = content if isinstance(content, str) else "".join(_texts_of(content))
         if role == "user":
-            if not found.prompts:
-                found.first_system = found.system
-            found.prompts.append(text)
+            if not conversation.prompts:
+                conversation.first_system = conversation.system
+            conversation.prompts.append(text)
         else:
-            found.system += text or "".join(found.texts[begin:])
+            conversation.system += text or "".join(conversation.texts[begin:])
 
-    def _read_field(self, name: str, value: Json, parent: JsonObject, *, may_refer: bool) -> None:
+    def _read_field(self, name: str, value: Json, message: JsonObject) -> None:
+        param = self._param
         if name == "content" and isinstance(value, list):
             for number, part in enumerate(value):
-                self._param = f"{self._param.partition('.content')[0]}.content.{number}"
-                self._read("", part, parent, may_refer=True)
-            return
-        self._read(name, value, parent, may_refer=may_refer)
+                self._param = f"{param}.{number}"
+                self._read("", part, message, may_refer=True)
+        else:
+            self._read(part_field(name), value, message, may_refer=name not in PLAIN_FIELDS)
 
     def _read(self, name: str, value: Json, parent: JsonObject, *, may_refer: bool) -> None:
         if isinstance(value, str):
@@ -137,31 +141,34 @@ class _Reader:
         elif isinstance(value, dict):
             may_refer = may_refer and not is_text_part(value)
             for key, entry in value.items():
-                if key not in _USUAL:
-                    self._found.words.append(key)
-                if key == "cache_control":
-                    self._found.writes_cache = True
-                if may_refer and key in STORED and entry:
-                    raise BadField("Things that a provider stores cannot be used here.", self._param, "stored_object")
+                self._read_name(key, entry, may_refer=may_refer)
                 self._read(key, entry, value, may_refer=may_refer)
 
+    def _read_name(self, name: str, value: Json, *, may_refer: bool) -> None:
+        if name not in _USUAL:
+            self._conversation.words.append(name)
+        if name == "cache_control":
+            self._conversation.writes_cache = True
+        if may_refer and name in STORED and value:
+            raise BadField("Things that a provider stores cannot be used here.", self._param, "stored_object")
+
     def _read_text(self, name: str, text: str, parent: JsonObject, *, may_refer: bool) -> None:
-        found = self._found
+        conversation = self._conversation
         medium = medium_in(name, text, parent) if may_refer and name else None
         if medium is not None:
-            found.media.append(medium)
+            conversation.media.append(medium)
             if medium.is_address:
                 check_address(text, self._param)
-                found.texts.append(text)
+                conversation.texts.append(text)
             else:
-                found.texts += _readable(medium)
+                conversation.texts += _readable(medium)
         elif name in _WORDS:
             if text not in _USUAL:
-                found.words.append(text)
+                conversation.words.append(text)
         else:
-            found.texts.append(text)
+            conversation.texts.append(text)
             if name == "arguments" and "\\" in text:
-                found.texts += _unescaped(text)
+                conversation.texts += _unescaped(text)
 
 
 def _texts_of(content: Json) -> list[str]:
@@ -171,13 +178,13 @@ def _texts_of(content: Json) -> list[str]:
 
 
 def _readable(medium: Medium) -> list[str]:
-    """Return the text of a text file in a data URL."""
+    """Return the text of a text file in a data URL, and of all that only begins as one."""
     head, _, data = medium.reference.partition(",")
-    head = head.lower().lstrip()
+    head = head.lower().strip()
     if not head.startswith("data:"):
         return []
-    if ";base64" not in head:
-        return [unquote(data)]
+    if not _BASE64_HEAD.fullmatch(head):
+        return [unquote(medium.reference)]
     if not head.startswith(("data:text/", "data:application/json", "data:application/xml")):
         return []
     try:

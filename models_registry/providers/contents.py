@@ -58,9 +58,14 @@ def media_of(message: JsonObject) -> list[Medium]:
     return [
         medium
         for name, value in message.items()
-        if not (isinstance(value, str) or name in PLAIN_FIELDS)
-        for medium in _media_in(value, "" if name == "content" else name)
+        if name not in PLAIN_FIELDS
+        for medium in _media_in(value, part_field(name), message)
     ]
+
+
+def part_field(name: str) -> str:
+    """Return the name that tells pictures and files of a message's field from texts; a string as content is text."""
+    return "" if name == "content" else name
 
 
 def _media_in(value: Json, field: str = "", parent: JsonObject | None = None) -> Iterator[Medium]:
@@ -87,12 +92,8 @@ def message_text(message: JsonObject) -> str:
             texts.append(part["text"])
         elif not _is_only_picture(part):
             rest.append(without_media(part))
-    fields = {
-        name: value if name in PLAIN_FIELDS else without_media(value, name)
-        for name, value in message.items()
-        if name not in ("role", "content")
-    }
-    rest += [fields] if fields else []
+    if fields := {name: value for name, value in message.items() if name not in ("role", "content")}:
+        rest.append(message_without_media(fields))
     return "".join(texts) + "".join(msgspec.json.encode(value).decode() for value in rest)
 
 
@@ -101,6 +102,14 @@ def _is_only_picture(part: Json) -> bool:
         return False
     image = part["image_url"]
     return isinstance(image, dict) and image.keys() <= {"url", "detail"}
+
+
+def message_without_media(message: JsonObject, *, kept: int = 0) -> JsonObject:
+    """kept: as of without_media."""
+    return {
+        name: value if name in PLAIN_FIELDS else without_media(value, part_field(name), message, kept=kept)
+        for name, value in message.items()
+    }
 
 
 def without_media(value: Json, field: str = "", parent: JsonObject | None = None, *, kept: int = 0) -> Json:

@@ -33,7 +33,7 @@ READ = frozenset({
     "model", "messages", "tools", "max_tokens", "max_completion_tokens", "n", "stream", "stream_options", "metadata",
     "web_search_options", *IDENTITIES,
 })  # fmt: skip
-# What an administrator's names may not be: fields that name addresses, keys, models or stored things, raise the cost
+# Names that an administrator may not add: fields that name addresses, keys, models or stored things, raise the cost
 # of a call above its reservation, or change the server.
 _NEVER = re.compile(
     r"(?:^|_)(?:urls?|uris?|hosts?|ports?|address(?:es)?|endpoints?|base|path|files?|dirs?|keys?|secrets?|passwords?"
@@ -44,7 +44,7 @@ _NEVER = re.compile(
     r"|echo|keep_alive|slots?|n_predict|num_predict|predict|new_tokens|output_tokens|max_length|max_tokens|num_ctx"
     r"|choices|samples|batch|retention|compound|user|moderation|safety_settings|io|mm)(?:_|$)"
 )
-# What the settings of a provider's own tool may not name.
+# Names that the settings of a provider's own tool may not have.
 _REFERENCE = re.compile(
     r"(?:^|_)(?:urls?|uris?|hosts?|endpoints?|keys?|secrets?|tokens?|auth|authorization|headers?|ids?|containers?|files?"
     r"|models?|stores?|connectors?|callbacks?)(?:_|$)"

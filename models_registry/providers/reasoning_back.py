@@ -3,7 +3,7 @@
 from models_registry.providers.base import ChatRequest, Message
 from models_registry.providers.kinds import ReasoningBack
 
-# Names of its field, by server.
+# Servers have different names for the field of reasoning.
 FIELDS = ("reasoning_content", "reasoning", "thinking")
 
 
@@ -16,10 +16,10 @@ def sent_messages(request: ChatRequest) -> list[Message]:
 
 
 def _sent(message: Message, back: ReasoningBack | None) -> Message:
-    found = next((message[name] for name in FIELDS if message.get(name)), "")
+    reasoning = next((message[name] for name in FIELDS if message.get(name)), "")
     bare = {name: value for name, value in message.items() if name not in FIELDS}
     if back is None or (back.only_with_calls and not message.get("tool_calls")):
         return bare
-    if isinstance(found, str) and (found or (back.fills_in and message.get("tool_calls"))):
-        return {**bare, back.field: found}
+    if isinstance(reasoning, str) and (reasoning or (back.fills_in and message.get("tool_calls"))):
+        return {**bare, back.field: reasoning}
     return bare

@@ -10,7 +10,7 @@ from models_registry.providers.base import ChatRequest
 
 MAX_CHARACTERS = 1_000
 _MAX_READ = 20_000
-# Where servers put their sentence, in order.
+# Servers put their sentence into one of these fields; the first that is there is read.
 _NAMES = (
     "message",
     "detail",

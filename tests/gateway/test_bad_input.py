@@ -233,6 +233,15 @@ def test_bad_json_is_refused(send: Callable[..., httpx2.Response]):
     assert not Call.objects.exists()
 
 
+@pytest.mark.parametrize("path", ["chat/completions", "responses", "messages", "messages/count_tokens"])
+def test_every_door_reads_bodies_up_to_the_limit(address: str, token: str, path: str):
+    for megabytes, status in ((15, 400), (17, 413)):
+        headers = {"Authorization": f"Bearer {token}"}
+        content = b"{}" + b" " * megabytes * 1_000_000
+        response = httpx2.post(f"{address}/v1/{path}", content=content, headers=headers, timeout=60)
+        assert (megabytes, response.status_code) == (megabytes, status)
+
+
 def test_too_large_body_is_refused(send: Callable[..., httpx2.Response]):
     response = send(b" " * 16_200_000)
     assert (response.status_code, refusal(response)["code"]) == (413, "too_large")

@@ -163,8 +163,8 @@ def _parts(value: object, param: str, dropped: list[str]) -> list[JsonObject]:
 
 
 def _document(value: JsonObject, param: str, dropped: list[str]) -> list[JsonObject]:
-    found = value.get("source")
-    source: JsonObject = found if isinstance(found, dict) else {}
+    given = value.get("source")
+    source: JsonObject = given if isinstance(given, dict) else {}
     kind = source.get("type")
     if kind == "text":
         return [{"type": "text", "text": source.get("data"), **_cache_control(value)}]

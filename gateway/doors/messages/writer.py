@@ -6,8 +6,8 @@ from common.errors import ArenaError
 from common.payload_types import JsonObject
 from gateway.doors.blocks import CALL, REASONING, Block, BlockWriter
 from gateway.doors.messages.refusals import error_event
+from gateway.doors.packed_state import pack_state
 from gateway.doors.port import Head, WholeAnswer
-from gateway.doors.state import pack_state
 from gateway.payload_types import UsagePayload
 
 _STOP_REASONS = {"length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}

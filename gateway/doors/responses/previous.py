@@ -19,11 +19,13 @@ def previous_messages(response_id: object, caller: Caller) -> list[JsonObject]:
     if kept is None or kept.texts is None:
         raise BadField("There is no such response of this token with kept texts: send all items again.", _NAME)
     messages: list[JsonObject] = [*kept.texts["messages"], kept.texts["answer"]]
-    if any(part["type"] != "text" for message in messages for part in _parts(message)):
+    if not all(map(_has_only_texts, messages)):
         raise BadField("Pictures and files of that response were not kept: send all items again.", _NAME)
     return messages[bool(kept.texts.get("has_instructions")) :]
 
 
-def _parts(message: JsonObject) -> list[JsonObject]:
+def _has_only_texts(message: JsonObject) -> bool:
     content = message.get("content")
-    return content if isinstance(content, list) else []
+    if not isinstance(content, list):
+        return not isinstance(content, dict)
+    return all(isinstance(part, dict) and part.get("type") == "text" for part in content)

@@ -8,7 +8,7 @@ from gateway.doors.responses.tools import Tools, chat_tool_choice
 from gateway.parsing.fields import BadField, Fields
 
 _TEXT_PARTS = ("input_text", "output_text", "text")
-# Of the body; null counts as missing.
+# Fields of the body that are refused with a sentence; null counts as missing.
 _REFUSED = {
     "background": "Answers in the background are not offered here: use a stream.",
     "conversation": "Conversations are not stored here: send the items again.",
@@ -19,7 +19,7 @@ _CHATS_OWN = {
     "reasoning_effort", "stream_options", "top_logprobs", "logprobs", "include", "store",
 }  # fmt: skip
 _INCLUDED = "reasoning.encrypted_content"
-# What an answer repeats of its request, and what it says without it.
+# Fields that an answer repeats of its request, with their values where the request lacks them.
 ECHO: JsonObject = {
     "background": False, "instructions": None, "max_output_tokens": None, "max_tool_calls": None, "metadata": {},
     "parallel_tool_calls": True, "previous_response_id": None, "prompt_cache_key": None,

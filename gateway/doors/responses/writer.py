@@ -8,12 +8,12 @@ from common.api.openai_errors import openai_error
 from common.errors import ArenaError
 from common.payload_types import JsonObject
 from gateway.doors.blocks import CALL, REASONING, Block, BlockWriter
+from gateway.doors.packed_state import pack_state
 from gateway.doors.port import Head, WholeAnswer
-from gateway.doors.state import pack_state
 from gateway.payload_types import UsagePayload
 
 _encode = msgspec.json.encode
-# Of answers that did not end by themselves.
+# Reasons of `incomplete_details`, by the finish reason of an answer that did not end by itself.
 _INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 

@@ -7,6 +7,7 @@ from common.payload_types import JsonObject
 from common.text.redaction import MASK, StreamRedactor
 from common.text.storable import storable
 from models_registry.providers import refusals
+from models_registry.providers.answer_state import merge
 from models_registry.providers.base import (
     ChatRequest,
     Completion,
@@ -23,7 +24,6 @@ from models_registry.providers.reading.finish_reasons import Finish, meaning_of
 from models_registry.providers.reading.reasoning_tags import ReasoningTags
 from models_registry.providers.reading.tool_calls import ToolCalls, masked_state
 from models_registry.providers.reading.usage import TokenCounts
-from models_registry.providers.state import merge
 
 MAX_BYTES = 8_000_000
 MAX_CHARACTERS = 400_000

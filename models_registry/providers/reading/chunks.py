@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from common.payload_types import Json, JsonObject
+from models_registry.providers.answer_state import state_of
 from models_registry.providers.base import FailureCode, ProviderError
 from models_registry.providers.oddities import Oddity
-from models_registry.providers.state import state_of
 
 MAX_DEPTH = 8
 # Objects in one event, of servers that send several.

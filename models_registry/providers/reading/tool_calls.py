@@ -9,8 +9,8 @@ import msgspec
 from common.payload_types import Json, JsonObject
 from common.text.redaction import MASK, StreamRedactor
 from common.text.storable import storable
+from models_registry.providers.answer_state import merge, state_of
 from models_registry.providers.base import FailureCode, ProviderError, ToolCallDelta
-from models_registry.providers.state import merge, state_of
 
 MAX_TOOL_CALLS = 128
 MAX_NAME_CHARACTERS = 200

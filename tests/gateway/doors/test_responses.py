@@ -151,6 +151,19 @@ def test_response_continues_an_earlier_one(
         assert refusal.value.param == "previous_response_id"
 
 
+@pytest.mark.parametrize("content", [["one"], [{"text": "one"}], {"image": "data:image/png;base64,AA"}])
+def test_response_with_odd_contents_is_not_continued(
+    address: str, owner: Actor, model: Callable[..., Any], content: Any
+):
+    slug = model("length-alone").slug
+    with openai_client(address, issue_token(owner, keeps_texts=True)) as keeping:
+        first = keeping.chat.completions.create(model=slug, messages=[{"role": "user", "content": content}])
+        earlier = first.id.replace("chatcmpl-", "resp_")
+        with pytest.raises(openai.BadRequestError) as refusal:
+            keeping.responses.create(model=slug, input="two", previous_response_id=earlier)
+    assert refusal.value.param == "previous_response_id"
+
+
 def test_failed_stream_ends_with_response_failed(client: OpenAI, model: Callable[..., Any]):
     slug = model("cut-after-1").slug
     events = list(client.responses.create(model=slug, input="one two three", stream=True))

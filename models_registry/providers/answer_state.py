@@ -11,9 +11,10 @@ from common.payload_types import Json, JsonObject
 PARTS = ("reasoning_details", "thinking_blocks")
 # Objects in which every text is sealed.
 OBJECTS = ("extra_content", "provider_specific_fields")
-# Where parts of reasoning come from that stand among those of the text; not a field of any server.
+_NAMES = {*PARTS, *OBJECTS}
+# Field of this module for parts of reasoning that stand among those of the text.
 IN_CONTENT = "content_blocks"
-REASONING_KINDS = re.compile(r"reason|think|thought|redact", re.IGNORECASE)
+_REASONING_KINDS = re.compile(r"reason|think|thought|redact", re.IGNORECASE)
 _SEALED = re.compile(r"signature|encrypt|opaque|redact", re.IGNORECASE)
 MAX_DEPTH = 8
 # Fields of a part that grow from chunk to chunk.
@@ -27,18 +28,16 @@ def is_sealed_name(name: str) -> bool:
 
 def state_of(fields: JsonObject) -> JsonObject:
     """Return the state among the fields of a message, a delta, or a tool call."""
-    found = {name: value for name, value in fields.items() if value and (name in _NAMES or _SEALED.search(name))}
+    state = {name: value for name, value in fields.items() if value and (name in _NAMES or _SEALED.search(name))}
     content = fields.get("content")
-    if isinstance(content, list) and (blocks := [part for part in content if _is_block(part)]):
-        found[IN_CONTENT] = blocks
-    return found
+    if isinstance(content, list) and (blocks := [part for part in content if is_reasoning_part(part)]):
+        state[IN_CONTENT] = blocks
+    return state
 
 
-_NAMES = {*PARTS, *OBJECTS}
-
-
-def _is_block(part: Json) -> bool:
-    return isinstance(part, dict) and bool(REASONING_KINDS.search(str(part.get("type"))))
+def is_reasoning_part(part: Json) -> bool:
+    """Return whether a part of a content is reasoning, in the words of any server."""
+    return isinstance(part, dict) and bool(_REASONING_KINDS.search(str(part.get("type"))))
 
 
 def has_seal(part: JsonObject) -> bool:
@@ -92,9 +91,9 @@ def _differ(last: JsonObject, part: JsonObject, name: str) -> bool:
 
 def with_state(message: JsonObject, state: JsonObject) -> JsonObject:
     """Return an assistant's message with its state, as its server sent both."""
-    found = message | {name: value for name, value in state.items() if name != IN_CONTENT}
+    merged = message | {name: value for name, value in state.items() if name != IN_CONTENT}
     if blocks := state.get(IN_CONTENT):
         text = message.get("content")
         parts = text if isinstance(text, list) else [{"type": "text", "text": text}] if text else []
-        found["content"] = [*blocks, *parts]
-    return found
+        merged["content"] = [*blocks, *parts]
+    return merged

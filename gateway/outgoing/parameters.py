@@ -11,7 +11,7 @@ from models_registry.providers import passing
 
 
 def parameters_for(chat: ChatBody, model: LanguageModel, *, token: int) -> JsonObject:
-    """Return the parameters besides the cap. token: id of the caller's."""
+    """Return the parameters besides the cap. token: id of the caller's token."""
     provider = model.provider
     parameters = dict(chat.parameters)
     parameters |= {name: value for name, value in chat.others.items() if name in provider.passed_names}

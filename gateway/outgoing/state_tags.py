@@ -8,15 +8,15 @@ from django.utils.crypto import salted_hmac
 
 from common.payload_types import Json, JsonObject
 from models_registry.models import LanguageModel
-from models_registry.providers.base import Message
-from models_registry.providers.state import (
+from models_registry.providers.answer_state import (
     IN_CONTENT,
     OBJECTS,
     PARTS,
-    REASONING_KINDS,
+    is_reasoning_part,
     is_sealed_name,
     with_state,
 )
+from models_registry.providers.base import Message
 
 TAG_CHARACTERS = 22
 
@@ -30,11 +30,11 @@ class Seal:
 
     def sealed(self, state: JsonObject) -> JsonObject:
         """Return a message's or tool call's state for the caller; parts from the text become `thinking_blocks`."""
-        found: JsonObject = {name: self._tagged(value, name) for name, value in state.items() if name != IN_CONTENT}
+        sealed: JsonObject = {name: self._tagged(value, name) for name, value in state.items() if name != IN_CONTENT}
         if blocks := state.get(IN_CONTENT):
             tagged = [self._tagged(block, IN_CONTENT) for block in blocks]
-            found["thinking_blocks"] = [*found.get("thinking_blocks", []), *tagged]
-        return found
+            sealed["thinking_blocks"] = [*sealed.get("thinking_blocks", []), *tagged]
+        return sealed
 
     def opened(self, messages: list[Message]) -> list[Message]:
         """Return messages with the state that this seal fits; any other is cut."""
@@ -47,7 +47,7 @@ class Seal:
         return message
 
     def _opened_fields(self, fields: JsonObject) -> JsonObject:
-        found: JsonObject = {}
+        opened: JsonObject = {}
         blocks: list[Json] = []
         for name, value in fields.items():
             if name in OBJECTS or is_sealed_name(name):
@@ -59,10 +59,10 @@ class Seal:
                 value = self._open_parts(value, name)
                 if not value:
                     continue
-            elif name == "content" and isinstance(value, list) and any(map(_is_reasoning, value)):
-                value = [part for part in value if not _is_reasoning(part)] or None
-            found[name] = value
-        return with_state(found, {IN_CONTENT: blocks})
+            elif name == "content" and isinstance(value, list) and any(map(is_reasoning_part, value)):
+                value = [part for part in value if not is_reasoning_part(part)] or None
+            opened[name] = value
+        return with_state(opened, {IN_CONTENT: blocks})
 
     def _open_parts(self, parts: Json, place: str) -> list[Json]:
         """Return the parts of reasoning with a seal that fits, and texts for a model that asks for them."""
@@ -96,16 +96,16 @@ class Seal:
             return [inner for inner, _ in opened], _all_fit(fits for _, fits in opened)
         if not isinstance(value, dict):
             return value, None
-        found: JsonObject = {}
+        untagged: JsonObject = {}
         verdicts: list[bool | None] = []
         for name, inner in value.items():
             is_inside_sealed = is_sealed or is_sealed_name(name)
             content, fits = self._untagged(inner, place, is_sealed=is_inside_sealed or name == "id")
             if fits is not False:
-                found[name] = content
+                untagged[name] = content
             if fits or is_inside_sealed:
                 verdicts.append(fits)
-        return found, _all_fit(verdicts)
+        return untagged, _all_fit(verdicts)
 
     def _tag(self, value: str, place: str) -> str:
         digest = salted_hmac("gateway.state", f"{self._scope}\0{place}\0{value}", algorithm="sha256").digest()
@@ -115,10 +115,6 @@ class Seal:
 def _all_fit(verdicts: Iterable[bool | None]) -> bool | None:
     checked = [fits for fits in verdicts if fits is not None]
     return all(checked) if checked else None
-
-
-def _is_reasoning(part: Json) -> bool:
-    return isinstance(part, dict) and bool(REASONING_KINDS.search(str(part.get("type"))))
 
 
 def _has_text(part: Json) -> bool:
