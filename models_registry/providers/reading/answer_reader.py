@@ -66,8 +66,6 @@ class AnswerReader:
         self.completion = options.get("completion") or Completion()
         self.deadlines = Deadlines(request.deadlines)
         self.is_connected = False
-        # A finish reason has come: a failure after it does not concern the answer.
-        self.is_whole = False
         self.content_type = ""
         self._request = request
         self._receive = receive
@@ -85,6 +83,8 @@ class AnswerReader:
         self._bytes = self._characters = 0
         self._begins_inside = request in _beginning_inside
         self._content = ReasoningTags(may_begin_inside=self._begins_inside)
+        # A finish reason has come: a failure after it does not concern the answer.
+        self.is_whole = False
         self._finish: Finish | None = None
         self._finish_word = ""
         self._has_word_for_null = self._has_ended = False
@@ -107,6 +107,11 @@ class AnswerReader:
             return False
         self._begin_reading()
         self.is_connected = False
+        completion = self.completion
+        completion.finish_reason = ""
+        completion.prompt_tokens = completion.completion_tokens = None
+        completion.reasoning_tokens = completion.total_tokens = None
+        self.deadlines.set(FailureCode.FIRST_TIMEOUT)
         return True
 
     @property

@@ -1,6 +1,7 @@
 """Deadlines of a call: of its first piece, of each later one, and of all."""
 
 import asyncio
+import math
 from collections.abc import Mapping
 
 from models_registry.providers.base import FailureCode
@@ -13,19 +14,21 @@ class Deadlines:
 
     def __init__(self, seconds: Mapping[str, float]) -> None:
         self.code = FailureCode.FIRST_TIMEOUT
-        self._seconds = seconds
+        self._idle_s = seconds["idle"]
         self._loop = asyncio.get_running_loop()
-        self._total_at = self._at = self._loop.time() + seconds["total"]
+        now = self._loop.time()
+        self._first_at, self._total_at = now + seconds["first"], now + seconds["total"]
+        self._at = self._total_at
         self._timer: asyncio.TimerHandle | None = None
 
     @property
     def seconds_left(self) -> float:
         return self._at - self._loop.time()
 
-    def set(self, code: FailureCode, *, at_most: float | None = None) -> None:
-        """Start the first or idle deadline for the next piece of text; the total deadline stays."""
-        seconds = self._seconds["first" if code is FailureCode.FIRST_TIMEOUT else "idle"]
-        at = self._loop.time() + (seconds if at_most is None else min(at_most, seconds))
+    def set(self, code: FailureCode, *, at_most: float = math.inf) -> None:
+        """Set the first deadline or, from now on, the idle one; the total deadline stays."""
+        is_first = code is FailureCode.FIRST_TIMEOUT
+        at = self._first_at if is_first else self._loop.time() + min(self._idle_s, at_most)
         self.code = code if at < self._total_at else FailureCode.TOTAL_TIMEOUT
         self._at = min(at, self._total_at)
         if self._timer is None or self._at < self._timer.when():

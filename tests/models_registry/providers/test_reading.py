@@ -9,6 +9,7 @@ import pytest
 
 from models_registry.providers import ChatRequest, Completion, FailureCode, ProviderError, connections
 from models_registry.providers.openai_compatible import OpenAICompatible
+from models_registry.providers.reading.answer_reader import AnswerReader
 from models_registry.providers.reading.deadlines import Deadlines
 from tests.provider_streams import event, text
 
@@ -145,3 +146,20 @@ async def time_out(steps: list[tuple[float, FailureCode | None]]) -> FailureCode
 def test_one_timer_serves_every_deadline(steps: list[tuple[float, FailureCode | None]], code: FailureCode):
     with asyncio.Runner(loop_factory=Loop) as runner:
         assert runner.run(time_out(steps)) == code
+
+
+def test_restarted_reader_forgets_how_the_refused_call_ended():
+    async def read() -> tuple[bool, Completion, FailureCode, float]:
+        request = ChatRequest("", "", "m", [], {}, {"connect": 60, "first": 60, "idle": 60, "total": 90})
+        answer = AnswerReader(request, lambda *_: 0.0, {})
+        answer.deadlines.set(FailureCode.FIRST_TIMEOUT)
+        answer.feed(event({}, "stop", usage={"prompt_tokens": 7, "completion_tokens": 0}))
+        with pytest.raises(ProviderError):
+            answer.feed(event(error={"message": "Unsupported parameter: 'seed'", "param": "seed"}))
+        assert answer.restart()
+        answer.deadlines.stop()
+        return answer.is_whole, answer.completion, answer.deadlines.code, answer.deadlines.seconds_left
+
+    is_whole, completion, code, seconds_left = asyncio.run(read())
+    assert (is_whole, completion, code) == (False, Completion(), FailureCode.FIRST_TIMEOUT)
+    assert seconds_left > 50
