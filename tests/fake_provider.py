@@ -37,7 +37,7 @@ Models that repeat the prompt's words wait before the word ⏸ until the test ca
 As a moderation endpoint it finds violence in texts with "knife" (score 0.9). Models there: silent, html, empty,
 redirect, status-<code>, yes-or-no (no scores), and any other.
 
-For its list of models see tests/fake_model_list.py.
+For its list of models see tests/models_registry/providers/model_list.py.
 """
 
 import asyncio
@@ -51,8 +51,8 @@ from typing import Any
 from aiohttp import web
 from PIL import Image
 
-from tests.fake_model_list import CANARY as CANARY
-from tests.fake_model_list import FakeModelList
+from tests.models_registry.providers.model_list import CANARY as CANARY
+from tests.models_registry.providers.model_list import FakeModelList
 from tests.models_registry.providers.oddities import ODDITIES, Odd
 from tests.picky import PICKY, refusal_of
 from tests.provider_streams import DONE, STREAMS, Step, event, write
