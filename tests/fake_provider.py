@@ -37,13 +37,11 @@ Models that repeat the prompt's words wait before the word ⏸ until the test ca
 As a moderation endpoint it finds violence in texts with "knife" (score 0.9). Models there: silent, html, empty,
 redirect, status-<code>, yes-or-no (no scores), and any other.
 
-The list of models is `serves`, at /v1/models and /api/tags, as JSON. A prefix of /v1 selects a fault of the list:
-/paged (`pages`), /html, /not-json, /not-a-list, /status-<code>, /redirect, /endless, /silent, /cut, /nested, /zipped.
+For its list of models see tests/models_registry/providers/model_list.py.
 """
 
 import asyncio
 import base64
-import gzip
 import io
 import json
 import threading
@@ -53,13 +51,13 @@ from typing import Any
 from aiohttp import web
 from PIL import Image
 
+from tests.models_registry.providers.model_list import CANARY as CANARY
+from tests.models_registry.providers.model_list import FakeModelList
 from tests.models_registry.providers.oddities import ODDITIES, Odd
 from tests.picky import PICKY, refusal_of
 from tests.provider_streams import DONE, STREAMS, Step, event, write
 from tests.stateful import STATEFUL, refusal_of_second_turn
 
-# Appears wherever an upstream may reveal itself.
-CANARY = "canary-upstream-7f3a"
 PAUSE = "⏸"
 # The first word of a prompt: status and message of its refusal.
 JUDGED: dict[str, tuple[int, str]] = {
@@ -78,7 +76,6 @@ WORDS = (
 )
 UPLOADED = ("data:image/png;base64,", "data:image/jpeg;base64,")
 SMALLEST_PICTURE = 60  # characters; tests send shorter data that is none
-SERVES = {"object": "list", "data": [{"id": "honest", "object": "model"}]}
 
 
 def _format_and_size(data_url: str) -> str:
@@ -100,22 +97,17 @@ def _everything(model: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-class FakeProvider:
-    """Runs in a thread of its own; `calls` counts requests by model, `requests` and `headers` keep
-    what they sent."""
+class FakeProvider(FakeModelList):
+    """Runs in a thread of its own; `calls` counts requests by model, `requests` and `headers` keep their content."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.calls: Counter[str] = Counter()
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.moderated: list[dict[str, Any]] = []
-        self.serves: Any = SERVES
         self.words_sent = 0
         self.paused = 0  # answers that wait at a PAUSE
-        self.list_requests: list[web.BaseRequest] = []
-        # Of the list at /paged/v1/models, and the field that names the next page.
-        self.pages: list[list[str]] = []
-        self.page_cursor = "has_more"
         self._loop = asyncio.new_event_loop()
         self._goes_on = asyncio.Event()
         self._ready = threading.Event()
@@ -145,8 +137,7 @@ class FakeProvider:
         self.requests.clear()
         self.headers.clear()
         self.moderated.clear()
-        self.list_requests.clear()
-        self.serves = SERVES
+        self.forget_list()
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -159,60 +150,13 @@ class FakeProvider:
         for address in ("/v1/chat/completions", "/{another_door}/v1/chat/completions"):
             app.router.add_post(address, self._complete)
         app.router.add_post("/v1/moderations", self._moderate)
-        for address in ("/v1/models", "/api/tags", "/{fault}/v1/models"):
-            app.router.add_get(address, self._models)
+        self.add_list(app)
         self._runner = web.AppRunner(app, shutdown_timeout=0.1, handler_cancellation=True, access_log=None)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0)
         await site.start()
         self.port = self._runner.addresses[0][1]
         self._ready.set()
-
-    async def _models(self, request: web.Request) -> web.StreamResponse:
-        self.list_requests.append(request)
-        fault = request.match_info.get("fault", "")
-        if fault.startswith("status-"):
-            words = f"no {CANARY}, {request.headers.get('Authorization')}"
-            return web.json_response({"error": {"message": words}}, status=int(fault[7:]))
-        match fault:
-            case "paged":
-                cursors = [value for name, value in request.query.items() if name != "limit"]
-                return web.json_response(self._page(int(cursors[0][5:]) if cursors else 0))
-            case "html":
-                return web.Response(text="<!DOCTYPE html><h1>hello</h1>", content_type="text/html")
-            case "not-json":
-                return web.Response(text='{"data": [', content_type="application/json")
-            case "not-a-list":
-                return web.json_response({"models": 7})
-            case "nested":
-                return web.Response(text="[" * 100_000, content_type="application/json")
-            case "zipped":
-                headers = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
-                return web.Response(body=gzip.compress(b" " * 1_000_000), headers=headers)
-            case "redirect":
-                raise web.HTTPFound("/v1/models")
-            case "silent":
-                await asyncio.sleep(3600)
-            case "endless" | "cut":
-                return await self._half_a_list(request, endless=fault == "endless")
-        return web.json_response(self.serves)
-
-    def _page(self, number: int) -> dict[str, Any]:
-        page: dict[str, Any] = {"data": [{"id": name} for name in self.pages[number]]}
-        if number + 1 < len(self.pages):
-            cursor, name = f"page-{number + 1}", self.page_cursor
-            page |= {"has_more": True, "last_id": cursor} if name == "has_more" else {name: cursor}
-        return page
-
-    async def _half_a_list(self, request: web.Request, *, endless: bool) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": str(10**9)})
-        await response.prepare(request)
-        await response.write(b'{"data": [')
-        while endless:
-            await response.write(b'{"id": "honest"},' * 10_000)
-        assert request.transport is not None
-        request.transport.abort()
-        return response
 
     async def _moderate(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()

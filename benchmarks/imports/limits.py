@@ -23,7 +23,7 @@ MAX_CASE_FILES = 6
 MAX_CASE_FILE_BYTES = MAX_FILE_MB * 1_000_000
 MAX_PROMPTS = 10
 MAX_MESSAGES = 10
-# A case may have a chat of its own.
+# A chat of a case may be longer than a prompt of the template.
 MAX_CHAT_MESSAGES = 200
 MAX_TURNS = 4
 MAX_CHECKS = 50

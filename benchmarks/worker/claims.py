@@ -165,7 +165,7 @@ def _lock_due_items(
 def _plan(run: Run, entrant: Entrant, item: _DueItem, uploads: Mapping[int, Upload]) -> PlannedCall:
     model = _model_of(entrant)
     messages = with_system_prompt(model, case_files.with_files(item.messages, uploads))
-    # Breakers count a run as one conversation: its owner alone must not close a model.
+    # Breakers count a run as one conversation, so that its owner alone cannot close a model.
     return PlannedCall(
         model, messages, purpose=Call.Purpose.ITEM, lease=RunItem.LEASE, overrides=entrant.parameters,
         asker=run.person, conversation=f"run:{run.pk}",

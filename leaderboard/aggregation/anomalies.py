@@ -13,7 +13,16 @@ from leaderboard.counting.vote_arrays import BoardVotes, read_board
 from leaderboard.models import OVERALL, AnomalyReview
 from leaderboard.rating.anomalies.earlier_fits import LEFT, RIGHT, TIE
 from leaderboard.rating.anomalies.eprocess import KINDS, Anomaly
-from leaderboard.rating.anomalies.look import HORIZON_DAYS, PERIOD_DAYS, Findings, FoundRing, Group, joining, look
+from leaderboard.rating.anomalies.look import (
+    HORIZON_DAYS,
+    PERIOD_DAYS,
+    Findings,
+    FoundRing,
+    Group,
+    joins_from,
+    look,
+    recent_concentration,
+)
 from leaderboard.rating.bradley_terry import Flags, Indices
 from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
 from leaderboard.rating.snapshot_facts import FitLine
@@ -80,15 +89,14 @@ def _extend_group_reviews(board: BoardVotes, read: OverallVotes) -> bool:
     """Hold votes of groups' members who had none with the model, and of joining voters; return whether any exist."""
     index_by_id = {model.pk: index for index, model in enumerate(board.models)}
     votes, last_day, extended = read.dated.votes, int(read.dated.day.max(initial=0)), False
-    joins = {group: joining(read.dated, group, models=len(board.models)) for group in (Group.DAY, Group.FOCUSED)}
+    focus = recent_concentration(read.dated, models=len(board.models))
     of_groups = AnomalyReview.objects.holding_new_votes().with_known_members().exclude(group="")
     for review in of_groups.exclude(first_day=None):
         model = index_by_id.get(review.model_id or 0, -1)
         with_model = np.column_stack([votes.left, votes.right]) == model
         own = with_model.any(axis=1) & _is_member(read, review)
         if review.first_day and (review.first_day - EPOCH).days >= last_day - HORIZON_DAYS:
-            kind = Group.FOCUSED if review.group == Group.FOCUSED else Group.DAY
-            own |= (with_model & joins[kind]).any(axis=1)
+            own |= (with_model & (focus >= joins_from(Group(review.group)))).any(axis=1)
         own &= ~read.dated.accepted_of_group
         own &= ~np.isin(read.order, np.array(review.orders, dtype=np.int64))  # counted again by a moderator
         if own.any():

@@ -23,20 +23,20 @@ class Facts:
     refused_tokens: of the shortest prompt that was refused as too long. listed_context: by the provider's list.
     """
 
-    base_url: str = "https://models.example.org/v1"
-    chosen_kind: str = ""
-    needs_key: bool = False
-    has_key: bool = False
-    has_price: bool = False
-    needs_finish: bool = True
-    context: int | None = None
-    listed_context: int | None = None
-    abilities: frozenset[str] = frozenset()
-    oddities: frozenset[Oddity] = frozenset()
-    failures: frozenset[str] = frozenset()
-    refused_tokens: int | None = None
-    repairs: tuple[str, ...] = ()
-    ends_by_length: bool = False
+    base_url: str
+    chosen_kind: str
+    needs_key: bool
+    has_key: bool
+    has_price: bool
+    needs_finish: bool
+    context: int | None
+    listed_context: int | None
+    abilities: frozenset[str]
+    oddities: frozenset[Oddity]
+    failures: frozenset[str]
+    refused_tokens: int | None
+    repairs: tuple[str, ...]
+    ends_by_length: bool
 
     @property
     def kind(self) -> ProviderKind:

@@ -16,6 +16,8 @@ KEEPALIVE_S = 5.0
 # Responses such as 100 Continue and 103 Early Hints before the final one.
 MAX_INTERIM_RESPONSES = 16
 HEAD_END = b"\r\n\r\n"
+# A head in several reads is held back up to this length.
+MAX_HELD_HEAD_BYTES = 16_000
 
 
 class ClosedUnanswered(aiohttp.ServerDisconnectedError):
@@ -41,6 +43,7 @@ class _Protocol(ResponseHandler):
     _interim_responses = 0
     _is_silent = True
     _has_head = False
+    _head = b""  # its beginning, held back
 
     def set_response_params(self, **params: Any) -> None:
         self._requests += 1
@@ -50,12 +53,22 @@ class _Protocol(ResponseHandler):
     def data_received(self, data: bytes) -> None:
         if not self._has_head:
             self._is_silent = False
+            data, self._head = self._head + data, b""
             while not self._has_head and self._exception is None and (end := data.find(HEAD_END) + len(HEAD_END)) > 3:
                 super().data_received(_with_one_length(data[:end]))
                 data = data[end:]
             if not data or self._exception is not None:
                 return
+            if not self._has_head and self._parser is not None and _is_unfinished_head(data):
+                self._head = data
+                return
         super().data_received(data)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        if self._head:
+            super().data_received(self._head)
+            self._head = b""
+        super().connection_lost(exc)
 
     def resume_reading(self, resume_parser: bool = True) -> None:
         # aiohttp resumes after each chunk that a reader takes from its buffer, a token of a stream, and enters the
@@ -83,6 +96,11 @@ class _Protocol(ResponseHandler):
         if self._is_silent and isinstance(exc, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError):
             exc = ClosedUnanswered(exc, was_idle=self._requests > 1)
         super().set_exception(exc, *cause)
+
+
+def _is_unfinished_head(data: bytes) -> bool:
+    # Some servers end lines by a line feed only.
+    return data.startswith(b"HTTP/") and b"\n\n" not in data and len(data) <= MAX_HELD_HEAD_BYTES
 
 
 def _with_one_length(head: bytes) -> bytes:

@@ -79,16 +79,15 @@ class OpenAICompatible:
                 answer.completion.oddities.add(_REFUSED_ABILITIES[told.parameter])
             raise told from None
         finally:
-            answer.stop_timer()
+            answer.deadlines.stop()
             answer.flush()
         answer.completion.request_id = scrub(answer.completion.request_id, request.key)
         return answer.completion
 
     async def _call_until_end(self, request: ChatRequest, answer: AnswerReader) -> None:
         try:
-            async with asyncio.timeout(None) as deadline:
-                answer.deadline = deadline
-                answer.set_deadline(FailureCode.FIRST_TIMEOUT)
+            async with asyncio.timeout(None) as answer.deadlines.timeout:
+                answer.deadlines.set(FailureCode.FIRST_TIMEOUT)
                 await self._call_with_retry(request, answer)
         except (ClientResponseError, httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
             if not answer.is_whole:
@@ -121,7 +120,7 @@ class OpenAICompatible:
                 repaired.append(repair)
                 continue
             delay = refusals.retry_delay_s(error.status, error.retry_after) if refusals.may_help(error) else None
-            if has_waited or delay is None or delay >= answer.seconds_left:
+            if has_waited or delay is None or delay >= answer.deadlines.seconds_left:
                 raise error
             logger.info("retry after HTTP %s", error.status)
             await asyncio.sleep(delay)
@@ -170,7 +169,7 @@ class OpenAICompatible:
 def _error_for(error: Exception, answer: AnswerReader) -> ProviderError:
     """Return the error for one of a library, with its words."""
     if isinstance(error, TimeoutError):
-        return ProviderError(answer.timeout_code)
+        return ProviderError(answer.deadlines.code)
     if isinstance(error, ClientResponseError):  # aiohttp's error for bytes that are not HTTP
         return ProviderError(FailureCode.MALFORMED, error.message)
     code = answer.connection_error_code

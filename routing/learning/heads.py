@@ -69,7 +69,7 @@ def choose_scales(votes: TrainingVotes) -> tuple[HeadReport, HeadReport]:
     def with_labels(number: int, scale: float) -> Sides:
         return base.fit(votes, weight * (folds != number), label_scale=scale).sides
 
-    labels = _test_head("labels", LABEL_SCALES, votes, without, with_labels)
+    labels = _test_head("labels", LABEL_SCALES, votes, weight, without, with_labels)
     if labels["passed"]:
         without = [base.fit(votes, weight * (folds != number), label_scale=labels["scale"]) for number in range(FOLDS)]
     models = len(votes.models)
@@ -87,7 +87,7 @@ def choose_scales(votes: TrainingVotes) -> tuple[HeadReport, HeadReport]:
         added = design.strengths(fitted.weights)
         return Sides(sides.left + added.left, sides.right + added.right)
 
-    features = _test_head("n-grams", FEATURE_SCALES, votes, without, with_features)
+    features = _test_head("n-grams", FEATURE_SCALES, votes, weight, without, with_features)
     return labels, features
 
 
@@ -95,6 +95,7 @@ def _test_head(
     name: str,
     scales: Sequence[float],
     votes: TrainingVotes,
+    weight: Floats,
     before: "list[_BaseFit]",
     head: Callable[[int, float], Sides],
 ) -> HeadReport:
@@ -102,7 +103,7 @@ def _test_head(
 
     Each fold's gain is that of the scale which is best on the other folds.
     """
-    folds, weight = votes.folds(), voter_weights(votes)
+    folds = votes.folds()
     gains = np.zeros((len(scales), len(votes)))
     for number in range(FOLDS):
         held_out, tie_factor = folds == number, 1 + np.exp(before[number].kappa)

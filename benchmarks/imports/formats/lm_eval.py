@@ -16,6 +16,7 @@ from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import as_text
 from benchmarks.imports.report import Place, ReadError
 from benchmarks.imports.source import RECORDS, Source
+from benchmarks.scoring.scorers.choice import TEXTS_BESIDE_CHOICES, VARIABLE
 
 _USED = {
     "task", "task_alias", "tag", "include", "dataset_path", "dataset_name", "dataset_kwargs", "test_split",
@@ -62,7 +63,7 @@ class _Task:
         if "group" in task and "doc_to_text" not in task:
             raise ReadError("group_not_supported", place_in(task, "group"))
         self._is_choice = kind == "multiple_choice"
-        self._choices_name = "choices"
+        self._choices_name = VARIABLE
 
     def read(self) -> Imported:
         for name in self._task.keys() - _USED:
@@ -110,7 +111,7 @@ class _Task:
         choices: list[str] = []
         if self._is_choice:
             choices = self._choices(row)
-            self._place_of_choices(row, choices)
+            self._name_choices(row, choices)
             variables[self._choices_name] = choices
         if isinstance(target, list):
             case.expected = [self._letter(one, choices, row) if self._is_choice else as_text(one) for one in target]
@@ -135,10 +136,12 @@ class _Task:
             return value
         return target
 
-    def _place_of_choices(self, row: Row, choices: list[str]) -> None:
+    def _name_choices(self, row: Row, choices: list[str]) -> None:
         """Name the variable of the choices; a column of the name with another content is kept."""
-        if row.cells.get("choices", choices) != choices and self._choices_name == "choices":
-            self._choices_name = "choice_texts"
+        if self._choices_name == VARIABLE and row.cells.get(VARIABLE, choices) != choices:
+            self._choices_name = TEXTS_BESIDE_CHOICES
+            for case in self._cases.found:
+                case.variables[TEXTS_BESIDE_CHOICES] = case.variables[VARIABLE]
 
     def _choices(self, row: Row) -> list[str]:
         given = self._task.get("doc_to_choice")

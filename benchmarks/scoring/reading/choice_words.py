@@ -63,7 +63,7 @@ AND_OR = re.compile(
 )
 IS_SINGULAR = re.compile(r"[)\].]? (?:is|was|has|would|isn't|est|ist|es|a)(?!\w)", re.IGNORECASE)
 ONLY_AND_OR = re.compile(r"(?:[^\w]|and|or|et|ou|und|oder|y|o)*", re.IGNORECASE)
-# These stand before a label at the start of a line.
+# These words may stand before a label at the start of a line.
 LEAD = re.compile(
     r"\s*((?:(?:option|choice|answer|letter|lettre|choix|opción|choose|pick|select|definitely|probably|clearly)\s+)"
     r"{1,3})?[(\[]?",
@@ -72,7 +72,7 @@ LEAD = re.compile(
 CLAUSE_END = re.compile(
     r"[)\]']?\s{0,3}(?:[.,;!:)\n—–-]|\Z|(?:because|since|as|not|and not|car|weil|da|porque|pas|nicht)(?!\w))", re.I
 )
-# Behind a label that may be a word, such as "a".
+# A label that may be a word, such as "a", is a label only before these.
 NO_NOUN = re.compile(
     r"[^\w\s]|\s*\Z|\s*\n|\s+(?:[^\w\s]|(?:because|since|as|so|for|and|or|but|not|with|by|is|was|the|which|car|parce|"
     r"puisque|et|ou|mais|est|weil|da|und|oder|ist|nicht|porque|pues|ya|y|o|es|le|la|les|der|die|das|el)(?!\w))",

@@ -33,9 +33,9 @@ def _french() -> dict[Words, int]:
     found: dict[Words, int] = {tuple(word.split("-")): value for value, word in enumerate(_FR)} | {("une",): 1}
     tens = {(word,): (value, 9) for word, value in _FR_TENS.items()} | {("quatre", "vingt"): (80, 19)}
     tens["soixante",] = (60, 19)
-    for words, (value, most) in tens.items():
+    for words, (value, last_unit) in tens.items():
         found[words] = value
-        for unit in range(1, most + 1):
+        for unit in range(1, last_unit + 1):
             for between in ((), ("et",)) if unit in (1, 11) else ((),):
                 found[(*words, *between, *_FR[unit].split("-"))] = value + unit
     return found | {("quatre", "vingts"): 80}

@@ -137,7 +137,7 @@ def find_numerals(text: str, *, decimal_comma: bool = False, words: bool = False
         _read(match, decimal_comma) for match in _PATTERNS[decimal_comma].finditer(text) if match["skipped"] is None
     ]
     found = sorted([*found, *_in_words(text, found, words)], key=lambda numeral: numeral.start)
-    return _told_apart(text, found)
+    return _without_ambiguous(text, found)
 
 
 def _without_list_marks(text: str) -> str:
@@ -285,7 +285,7 @@ def _in_words(text: str, read: list[Numeral], words: bool) -> list[Numeral]:
     return found
 
 
-def _told_apart(text: str, found: list[Numeral]) -> list[Numeral]:
+def _without_ambiguous(text: str, found: list[Numeral]) -> list[Numeral]:
     """Return numbers without values where they are bounds, ranges, operands or one of two."""
     unknown: set[int] = set()
     for number, one in enumerate(found):
@@ -294,15 +294,15 @@ def _told_apart(text: str, found: list[Numeral]) -> list[Numeral]:
             unknown.add(number)
         if _NOT.search(before):
             found[number] = replace(one, is_negated=True)
-    for number, (one, two) in enumerate(pairwise(found)):
-        between = text[one.end : two.start]
+    for number, (first, second) in enumerate(pairwise(found)):
+        between = text[first.end : second.start]
         if len(between) > 20:
             continue
-        is_joined = not between and text[two.start : two.start + 1] in "-–—‐−"
+        is_joined = not between and text[second.start : second.start + 1] in "-–—‐−"
         is_range = _RANGE.fullmatch(between) or _DASH.fullmatch(between)
-        if is_joined or is_range or (_AND.fullmatch(between) and _is_between(text, one)):
+        if is_joined or is_range or (_AND.fullmatch(between) and _is_between(text, first)):
             unknown |= {number, number + 1}
-        elif _OPERATOR.fullmatch(between) or (_is_scaled(one) and not between.strip()):
+        elif _OPERATOR.fullmatch(between) or (_is_scaled(first) and not between.strip()):
             unknown.add(number + 1)
     whole = text.strip(" \n.*$")
     if len(found) == 1 and whole == f"({found[0].written})" and whole[1:2].isdigit():

@@ -11,7 +11,7 @@ from leaderboard.rating.anomalies.eprocess import ALPHA, Verdicts, VoterLog, jud
 from leaderboard.rating.anomalies.expected_votes import Crowds, Expectation, average_of, expect, expect_of
 from leaderboard.rating.anomalies.focus import concentration, shifts, usual_shares
 from leaderboard.rating.anomalies.rings import Ring, find_rings
-from leaderboard.rating.bradley_terry import Flags, Indices
+from leaderboard.rating.bradley_terry import Flags, Floats, Indices
 
 # A group's votes are judged for so many days from the beginning of its period.
 HORIZON_DAYS = 35
@@ -35,8 +35,6 @@ PERIOD_DAYS = {Group.NETWORK: 7, Group.INVITATION: 28, Group.DAY: 1, Group.WEEK:
 WINDOWS = (28, 10, 3, 1)
 # Least concentration of a member, and α of all models. Beyond what is possible by chance, less evidence is enough.
 LEVELS = ((4.0, 1e-3), (0.0, ALPHA))
-# Least concentration of voters who join a flagged group without evidence of their own: of newcomers, and focused.
-JOINS_NEWCOMERS_FROM, JOINS_FOCUSED_FROM = 4.0, 2.0
 
 
 @dataclass(frozen=True)
@@ -168,14 +166,19 @@ def focused_rings(
         judged[begin:] = own_judged
 
 
-def joining(dated: DatedVotes, group: Group, *, models: int) -> Flags:
-    """Return which votes and sides, shape (votes, 2), join a flagged group of the model."""
-    least = JOINS_FOCUSED_FROM if group is Group.FOCUSED else JOINS_NEWCOMERS_FROM
-    joins = np.zeros((len(dated.day), 2), dtype=bool)
+def recent_concentration(dated: DatedVotes, *, models: int) -> Floats:
+    """Return the largest concentration of the windows per vote and side, shape (votes, 2); −∞ before all windows."""
+    largest = np.full((len(dated.day), 2), -np.inf)
     for begin in _window_starts(dated):
         usual = usual_shares(dated.votes.subset(slice(begin)), models=models)
-        joins[begin:] |= concentration(dated.votes.subset(slice(begin, None)), usual) >= least
-    return joins
+        focus = concentration(dated.votes.subset(slice(begin, None)), usual)
+        np.maximum(largest[begin:], focus, out=largest[begin:])
+    return largest
+
+
+def joins_from(group: Group) -> float:
+    """Return the least concentration of voters who join a flagged group without evidence of their own."""
+    return 2.0 if group is Group.FOCUSED else 4.0
 
 
 def _window_starts(dated: DatedVotes) -> list[int]:

@@ -1,6 +1,5 @@
 """Reading of an answer: its bytes become text within deadlines and limits, with the key masked; docs/adr/0064."""
 
-import asyncio
 from collections import OrderedDict
 
 from common.payload_types import JsonObject
@@ -19,6 +18,7 @@ from models_registry.providers.base import (
 from models_registry.providers.kinds import CAPS
 from models_registry.providers.oddities import Oddity
 from models_registry.providers.reading.chunks import DONE, Choice, Chunk, ConvertedChunk
+from models_registry.providers.reading.deadlines import Deadlines
 from models_registry.providers.reading.event_stream import Decompressor, EventReader
 from models_registry.providers.reading.finish_reasons import Finish, meaning_of
 from models_registry.providers.reading.reasoning_tags import ReasoningTags
@@ -60,23 +60,17 @@ _beginning_inside = _BeginningInside()
 
 
 class AnswerReader:
-    """State of one call: text so far, current deadline, possible errors."""
+    """State of one call: text so far, deadlines, possible errors."""
 
     def __init__(self, request: ChatRequest, receive: Receive, options: StreamOptions) -> None:
         self.completion = options.get("completion") or Completion()
-        self.deadline: asyncio.Timeout
-        self._timer: asyncio.TimerHandle | None = None
+        self.deadlines = Deadlines(request.deadlines)
         self.is_connected = False
-        # A finish reason has come: a failure after it does not concern the answer.
-        self.is_whole = False
-        self.timeout_code = FailureCode.FIRST_TIMEOUT
         self.content_type = ""
         self._request = request
         self._receive = receive
         self._receive_tool_calls = options.get("receive_tool_calls")
         self._take_back = options.get("take_back")
-        self._loop = asyncio.get_running_loop()
-        self._total_at = self._deadline_at = self._loop.time() + request.deadlines["total"]
         self._max_characters = _max_characters(request)
         self.pause_s = 0.0
         self._begin_reading()
@@ -89,6 +83,8 @@ class AnswerReader:
         self._bytes = self._characters = 0
         self._begins_inside = request in _beginning_inside
         self._content = ReasoningTags(may_begin_inside=self._begins_inside)
+        # A finish reason has come: a failure after it does not concern the answer.
+        self.is_whole = False
         self._finish: Finish | None = None
         self._finish_word = ""
         self._has_word_for_null = self._has_ended = False
@@ -111,11 +107,12 @@ class AnswerReader:
             return False
         self._begin_reading()
         self.is_connected = False
+        completion = self.completion
+        completion.finish_reason = ""
+        completion.prompt_tokens = completion.completion_tokens = None
+        completion.reasoning_tokens = completion.total_tokens = None
+        self.deadlines.set(FailureCode.FIRST_TIMEOUT)
         return True
-
-    @property
-    def seconds_left(self) -> float:
-        return self._deadline_at - self._loop.time()
 
     @property
     def connection_error_code(self) -> FailureCode:
@@ -125,34 +122,6 @@ class AnswerReader:
         """Called with the response's headers; neither decides how it is read."""
         self.is_connected, self.content_type = True, content_type
         self._decompressor = Decompressor(encoding, MAX_BYTES)
-
-    def set_deadline(self, code: FailureCode) -> None:
-        """Start the first or idle deadline for the next piece of text; the total deadline stays."""
-        name = "first" if code is FailureCode.FIRST_TIMEOUT else "idle"
-        self._set_deadline(code, self._request.deadlines[name])
-
-    def _set_deadline(self, code: FailureCode, seconds: float) -> None:
-        at = self._loop.time() + seconds
-        self.timeout_code = code if at < self._total_at else FailureCode.TOTAL_TIMEOUT
-        self._deadline_at = min(at, self._total_at)
-        if self._timer is None or self._deadline_at < self._timer.when():
-            self._start_timer()
-
-    def _start_timer(self) -> None:
-        # The only timer: one for each piece of text would take a tenth of a stream's CPU.
-        self.stop_timer()
-        self._timer = self._loop.call_at(self._deadline_at, self._check_deadline)
-
-    def _check_deadline(self) -> None:
-        if self._loop.time() < self._deadline_at:
-            self._start_timer()
-        else:
-            self.deadline.reschedule(self._deadline_at)
-
-    def stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
 
     def feed(self, piece: bytes) -> bool:
         """Read a piece of the response; return whether the answer ended with [DONE]."""
@@ -271,7 +240,7 @@ class AnswerReader:
         self._finish, self._finish_word = finish, word
         self.is_whole = finish is not Finish.BROKEN_OFF
         self.completion.finish_reason = finish if self.is_whole else ""
-        self._set_deadline(FailureCode.IDLE_TIMEOUT, min(MAX_LINGER_S, self._request.deadlines["idle"]))
+        self.deadlines.set(FailureCode.IDLE_TIMEOUT, at_most=MAX_LINGER_S)
 
     def _read_tool_calls(self, parts: list[object]) -> None:
         self._has_called_tools = True
@@ -338,7 +307,7 @@ class AnswerReader:
         self._characters += number
         if self._characters > self._max_characters:
             raise ProviderError(FailureCode.TOO_LONG)
-        self.set_deadline(FailureCode.IDLE_TIMEOUT)
+        self.deadlines.set(FailureCode.IDLE_TIMEOUT)
 
     def flush(self) -> None:
         """Pass on what is held back, at the end of any call; collect the oddities."""

@@ -106,6 +106,15 @@ def test_column_of_choices_with_labels_is_kept():
     assert "for choice in choice_texts" in imported.template.prompts[0].messages[-1].text
 
 
+def test_choices_have_one_variable_in_all_cases():
+    task = CHOICE.replace("choices.text", "choices[:2]").replace("choices.label.index(answerKey.lstrip())", "answer")
+    imported = lm_eval(
+        task, {"question": "One?", "choices": ["1", "2"], "answer": 0},
+        {"question": "Two?", "choices": ["1", "2", "3"], "answer": 1},
+    )  # fmt: skip
+    assert [case.variables["choice_texts"] for case in imported.template.cases] == [["1", "2"], ["1", "2"]]
+
+
 def test_options_that_cannot_be_kept_are_told():
     task = SUMS.replace("group_select: -1", "group_select: 2").replace('",", ', '"(?<=a)b", ')
     imported = lm_eval(f"{task}unknown_key: 1\n", {"question": "", "answer": "1"})

@@ -9,7 +9,11 @@ from models_registry.models import LanguageModel, Provider
 from models_registry.providers import FailureCode
 from models_registry.providers.oddities import Oddity
 
-WELL = Facts(context=8_000, has_price=True)
+WELL = Facts(
+    base_url="https://models.example.org/v1", chosen_kind="", needs_key=False, has_key=False, has_price=True,
+    needs_finish=True, context=8_000, listed_context=None, abilities=frozenset(), oddities=frozenset(),
+    failures=frozenset(), refused_tokens=None, repairs=(), ends_by_length=False,
+)  # fmt: skip
 TABLE: dict[str, tuple[dict[str, object], str, str]] = {
     "tags in the text": ({"oddities": {Oddity.TAGGED_REASONING}}, "model.parameters", "reasoning parser"),
     "unopened tag": ({"oddities": {Oddity.UNOPENED_REASONING}}, "model.parameters", "reasoning parser"),

@@ -68,7 +68,7 @@ def read(
         except ProviderError as error:
             got.code, got.upstream = error.code, error.upstream
         finally:
-            answer.stop_timer()
+            answer.deadlines.stop()
             answer.flush()
 
     _loop.run(call())

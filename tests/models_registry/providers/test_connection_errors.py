@@ -136,6 +136,9 @@ ENDS: dict[str, tuple[Sequence[Piece], str]] = {
     "closes-after-finish": ([OK + CLOSES + b"\r\n", WHOLE], ""),
     "closes-before-finish": ([OK + CLOSES + b"\r\n", TEXTS], "cut"),
     "head-in-pieces": ([OK[:-1], b"\nConnection: close\r", b"\n\r\n" + STREAM], ""),
+    "head-in-pieces-length-twice": ([of_length(len(STREAM)), of_length(len(STREAM), b"\r\n", STREAM)[len(OK):]], ""),
+    "head-in-pieces-length-beside-chunks": ([of_length(5), chunked(STREAM).partition(b"\r\n")[2]], ""),
+    "head-in-pieces-bad-chunk": ([CHUNKED[:-2], b"\r\n" + chunk(WHOLE) + b"zz\r\nhello"], ""),
     "hints-first": ([b"HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 100 Go on\r\n\r\n" + chunked(STREAM)], ""),
 }  # fmt: skip
 

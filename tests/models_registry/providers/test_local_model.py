@@ -55,7 +55,8 @@ def ask(url: str, prompt: str, parameters: dict[str, object], *, first: float = 
 
 
 def test_local_model_accepts_all_parameters_and_counts_tokens(url: str):
-    completion, text = ask(url, "Count from one to five.", {**EVERYTHING, "max_tokens": 12})
+    parameters = {**EVERYTHING, "reasoning_format": "deepseek", "max_tokens": 12}
+    completion, text = ask(url, "Count from one to five.", parameters)
     assert text.strip()
     assert completion.finish_reason == "length"
     assert completion.completion_tokens == 12

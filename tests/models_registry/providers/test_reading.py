@@ -10,6 +10,7 @@ import pytest
 from models_registry.providers import ChatRequest, Completion, FailureCode, ProviderError, connections
 from models_registry.providers.openai_compatible import OpenAICompatible
 from models_registry.providers.reading.answer_reader import AnswerReader
+from models_registry.providers.reading.deadlines import Deadlines
 from tests.provider_streams import event, text
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -20,12 +21,12 @@ def chunked(piece: bytes) -> bytes:
     return f"{len(piece):x}\r\n".encode() + piece + b"\r\n"
 
 
-def request_to(server: asyncio.Server | None, **deadlines: float) -> ChatRequest:
-    port = server.sockets[0].getsockname()[1] if server else 0
+def request_to(server: asyncio.Server) -> ChatRequest:
+    port = server.sockets[0].getsockname()[1]
     return ChatRequest(
         base_url=f"http://127.0.0.1:{port}/v1", key="", model="model",
         messages=[{"role": "user", "content": "What?"}], parameters={},
-        deadlines={"connect": 30, "first": 60, "idle": 60, "total": 60} | deadlines,
+        deadlines={"connect": 30, "first": 60, "idle": 60, "total": 60},
     )  # fmt: skip
 
 
@@ -112,23 +113,23 @@ class Loop(asyncio.SelectorEventLoop):
 async def time_out(steps: list[tuple[float, FailureCode | None]]) -> FailureCode:
     """Set these deadlines at these times, None only lets timers run; return the code of the timeout."""
     loop = cast(Loop, asyncio.get_running_loop())
-    answer = AnswerReader(request_to(None, first=5, idle=3, total=10), lambda *_: 0.0, {})
+    deadlines = Deadlines({"first": 5, "idle": 3, "total": 10})
     try:
-        async with asyncio.timeout(None) as answer.deadline:
-            answer.set_deadline(FailureCode.FIRST_TIMEOUT)
+        async with asyncio.timeout(None) as deadlines.timeout:
+            deadlines.set(FailureCode.FIRST_TIMEOUT)
             for now, code in steps:
                 loop.now = now
                 if code:
-                    answer.set_deadline(code)
+                    deadlines.set(code)
                 for _ in range(4):
                     await asyncio.sleep(0)
             raise ProviderError(FailureCode.EMPTY)  # no deadline passed
     except TimeoutError:
-        return answer.timeout_code
+        return deadlines.code
     except ProviderError as error:
         return error.code
     finally:
-        answer.stop_timer()
+        deadlines.stop()
 
 
 @pytest.mark.parametrize(
@@ -145,3 +146,20 @@ async def time_out(steps: list[tuple[float, FailureCode | None]]) -> FailureCode
 def test_one_timer_serves_every_deadline(steps: list[tuple[float, FailureCode | None]], code: FailureCode):
     with asyncio.Runner(loop_factory=Loop) as runner:
         assert runner.run(time_out(steps)) == code
+
+
+def test_restarted_reader_forgets_how_the_refused_call_ended():
+    async def read() -> tuple[bool, Completion, FailureCode, float]:
+        request = ChatRequest("", "", "m", [], {}, {"connect": 60, "first": 60, "idle": 60, "total": 90})
+        answer = AnswerReader(request, lambda *_: 0.0, {})
+        answer.deadlines.set(FailureCode.FIRST_TIMEOUT)
+        answer.feed(event({}, "stop", usage={"prompt_tokens": 7, "completion_tokens": 0}))
+        with pytest.raises(ProviderError):
+            answer.feed(event(error={"message": "Unsupported parameter: 'seed'", "param": "seed"}))
+        assert answer.restart()
+        answer.deadlines.stop()
+        return answer.is_whole, answer.completion, answer.deadlines.code, answer.deadlines.seconds_left
+
+    is_whole, completion, code, seconds_left = asyncio.run(read())
+    assert (is_whole, completion, code) == (False, Completion(), FailureCode.FIRST_TIMEOUT)
+    assert seconds_left > 50

@@ -15,8 +15,9 @@ from leaderboard.rating.anomalies.look import (
     FoundRing,
     Group,
     focused_rings,
-    joining,
+    joins_from,
     look,
+    recent_concentration,
 )
 from leaderboard.rating.board_fit import fit_board
 from tests.leaderboard.rating import simulations
@@ -291,12 +292,13 @@ class Nights:
     def _extend(self, counted: NDArray[np.bool_], upto: NDArray[np.bool_]) -> None:
         dated = dated_votes(self.arena, counted)
         last_day = int(dated.day.max())
+        focus = recent_concentration(dated, models=self.arena.models)
+        sides = np.column_stack([dated.votes.left, dated.votes.right])
         recent = [found for found in self.found if found.first_day >= last_day - HORIZON_DAYS]
         for model, is_focused in {(found.ring.model, found.group is Group.FOCUSED) for found in recent}:
-            joins = joining(dated, Group.FOCUSED if is_focused else Group.DAY, models=self.arena.models)
+            group = Group.FOCUSED if is_focused else Group.DAY
             own = np.zeros(len(self.held), bool)
-            sides = np.column_stack([dated.votes.left, dated.votes.right])
-            own[np.flatnonzero(counted)] = (joins & (sides == model)).any(axis=1)
+            own[np.flatnonzero(counted)] = ((focus >= joins_from(group)) & (sides == model)).any(axis=1)
             self._hold(own, model, upto)
 
 

@@ -6,7 +6,7 @@ import pytest
 from leaderboard.rating.anomalies.earlier_fits import EarlierFit, Votes
 from leaderboard.rating.anomalies.expected_votes import average_of
 from leaderboard.rating.anomalies.focus import concentration, shifts, usual_shares
-from leaderboard.rating.anomalies.look import Group, joining, look
+from leaderboard.rating.anomalies.look import Group, joins_from, look, recent_concentration
 from tests.leaderboard.rating.anomalies.ring_scenarios import Crowd, People, Ring
 from tests.leaderboard.rating.anomalies.ring_simulation import START_DAY, arena, crowd_held, dated_votes, outcome_of
 
@@ -94,7 +94,7 @@ def test_change_of_strength_is_learned_from_other_voters():
 
 def test_voters_who_concentrate_join_a_flagged_group():
     one = arena(np.random.default_rng(16), SMALL, replace(OLD, each=4))
-    joins = joining(dated_votes(one), Group.FOCUSED, models=one.models)
+    joins = recent_concentration(dated_votes(one), models=one.models) >= joins_from(Group.FOCUSED)
     with_target = np.column_stack([one.votes.left, one.votes.right]) == one.target
     joined = (joins & with_target).any(axis=1)
     assert joined[one.rigged].mean() > 0.8
