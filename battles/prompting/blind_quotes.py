@@ -14,7 +14,6 @@ from battles.prompting.messages import (
     conversation_length,
     with_system_prompt,
 )
-from common.cache import TTLCached
 from common.db.execution import is_migrated
 from models_registry import drawable_cache, spending
 from models_registry.models import LanguageModel, Price
@@ -22,8 +21,6 @@ from models_registry.models.ledger import person_account, today
 from models_registry.providers.base import Message, max_tokens_per_image
 
 PRICE_QUANTUM = Decimal("1e-10")
-# A person pays for the drawn models until this release's migration has run, as in the release before.
-_can_store = TTLCached(lambda: is_migrated(BlindCharge), ttl_s=5)
 
 
 class _Rate(NamedTuple):
@@ -103,7 +100,7 @@ def quote_battle(models: Sequence[LanguageModel], conversation: Sequence[Message
     models: those that could be drawn.
     """
     rates = _rates_of(models)
-    if not rates or not _can_store():
+    if not rates or not is_migrated(BlindCharge):
         return None
     return _quote(rates, [conversation, conversation], MeanPrice.of(rates, among=len(models)))
 
@@ -112,7 +109,7 @@ def quote_turn(battle: Battle, turns: Iterable[Turn], sides: Iterable[Side]) -> 
     """Return the quote for these sides of the last of `turns`, at the prices of the battle's beginning."""
     models = _models_for(battle)
     rates = _rates_of(models)
-    if not rates or not _can_store():
+    if not rates or not is_migrated(BlindCharge):
         return None
     turns = list(turns)
     contents = load_attachment_contents(turns)

@@ -8,7 +8,6 @@ from django.conf import settings
 
 from battles.models import Answer, AnswerState, Side, Turn
 from battles.worker.calls import CallResult
-from common.cache import TTLCached
 from common.db.execution import is_migrated
 from common.payload_types import JsonObject
 from models_registry import encryption
@@ -19,7 +18,10 @@ from models_registry.providers.base import Message
 logger = logging.getLogger(__name__)
 
 MAX_BYTES = 200_000
-_can_store = TTLCached(lambda: bool(settings.ARENA_ENCRYPTION_KEYS) and is_migrated(AnswerState), ttl_s=5)
+
+
+def _can_store() -> bool:
+    return bool(settings.ARENA_ENCRYPTION_KEYS) and is_migrated(AnswerState)
 
 
 class _State(msgspec.Struct):

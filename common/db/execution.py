@@ -15,6 +15,7 @@ logger = logging.getLogger(__name__)
 CONNECTION_ERRORS = (OperationalError, InterfaceError)
 RETRY_TIMEOUT_S = 60.0
 RETRY_PAUSE_S = 0.5
+_found_tables: set[str] = set()
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -52,10 +53,15 @@ def rows_if_migrated(rows: QuerySet[M]) -> list[M]:
 
 
 def is_migrated(model: type[Model]) -> bool:
-    """Return whether the model's table exists, as rows_if_migrated."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT to_regclass(%s) IS NOT NULL", [model._meta.db_table])
-        return bool(cursor.fetchone()[0])
+    """Return whether the model's table exists, as rows_if_migrated. A table that was found is not looked for again."""
+    table = model._meta.db_table
+    if table not in _found_tables:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT to_regclass(%s) IS NOT NULL", [table])
+            if not cursor.fetchone()[0]:
+                return False
+        _found_tables.add(table)
+    return True
 
 
 async def run_in_db(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -1,28 +1,23 @@
 from collections.abc import Collection
 from datetime import timedelta
 
-from django.db import connection, models
+from django.db import models
 from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from common.db.execution import is_migrated
 from models_registry.breaker_rule import CONVERSATIONS, PEOPLE
 from models_registry.models.breakers import Breaker
 
 MAX_FAILURES = 60
 CLEARED_FOR = timedelta(hours=1)
 MAX_CLEARED = 200
-_found = False
 
 
 def inquiries_exist() -> bool:
     """Return False while an update has not created this table and that of repairs."""
-    global _found
-    if not _found:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT to_regclass('models_registry_inquiry') IS NOT NULL")
-            [_found] = cursor.fetchone()
-    return _found
+    return is_migrated(Inquiry)
 
 
 class InquiryQuerySet(models.QuerySet["Inquiry"]):

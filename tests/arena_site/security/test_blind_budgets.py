@@ -13,8 +13,7 @@ from openai import OpenAI, RateLimitError
 from accounts.actor import Actor
 from accounts.models import ApiToken, Scope
 from battles import actions
-from battles.models import Battle, BlindCharge, Turn, Vote
-from battles.prompting import blind_quotes
+from battles.models import Battle, Turn, Vote
 from battles.prompting.auto_options import AutoOptions
 from battles.prompting.lineup import BattleRequest
 from battles.prompting.messages import CHARACTERS_PER_TOKEN
@@ -22,7 +21,7 @@ from battles.prompting.pairing import Candidate
 from battles.prompting.routing import Routed, RoutingRequest, Target, heaviest_weight
 from battles.worker import turn_store
 from battles.worker.calls import CallResult, PreparedCall
-from common.db.execution import is_migrated
+from common.db import execution
 from models_registry.models import Budget, LanguageModel
 from models_registry.models.ledger import SITE, person_account
 from models_registry.providers import Completion, FailureCode
@@ -351,7 +350,7 @@ def test_turns_after_the_vote_cost_what_they_cost():
 
 @pytest.mark.django_db(transaction=False)
 def test_battle_before_the_migration_is_paid_as_before(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(blind_quotes, "_can_store", lambda: is_migrated(BlindCharge))
+    monkeypatch.setattr(execution, "_found_tables", set())
     with connection.cursor() as cursor:
         cursor.execute("DROP TRIGGER an_ended_turn_settles_its_blind_charges ON battles_turn")
         cursor.execute("DROP TABLE battles_blindcharge")

@@ -9,10 +9,11 @@ from django.test.utils import CaptureQueriesContext
 
 from battles.actions import start_session
 from battles.labels import custom_categories
-from battles.models import Battle
+from battles.models import AnswerState, Battle
 from battles.worker import turn_store
 from battles.worker.calls import CallResult
 from battles.worker.turn_store import EndedSide
+from common.db.execution import is_migrated
 from models_registry import drawable_cache
 from models_registry.health import repairs
 from models_registry.providers import Completion
@@ -32,6 +33,7 @@ def _caches_are_warm(monkeypatch: pytest.MonkeyPatch) -> None:
     make.model()
     make.model()
     repairs.in_force()
+    is_migrated(AnswerState)
     start()
 
 
