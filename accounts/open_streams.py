@@ -8,7 +8,7 @@ right can be lost, and streams go on.
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -17,22 +17,26 @@ from weakref import WeakKeyDictionary
 from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.models import Session as BrowserSession
-from django.db.models import Model, QuerySet
+from django.db.models import Model
 from django.db.models.functions import Now
 from django.http import HttpRequest
 
 from accounts.models import ApiToken, Ban, Scope, User
 from common.db.execution import CONNECTION_ERRORS, run_in_db
+from common.prepared import PreparedQuery, any_of
 
 M = TypeVar("M", bound=Model)
 
 logger = logging.getLogger(__name__)
 
 INTERVAL_S = 2.0
-# A new stream is looked at sooner, together with others that begin at the same time.
+# A stream whose address was given out earlier is looked at sooner, together with others that begin at the same time.
 FIRST_CHECK_S = 0.25
 # A page that was read before a block may have signed its stream's address after it.
 OVERLAP_S = 5.0
+_bans = PreparedQuery(lambda: Ban.objects.in_force().filter(network=""))
+_users = PreparedQuery(lambda ids: User.objects.filter(any_of("id", ids), is_active=True), list)
+_tokens = PreparedQuery(lambda ids: ApiToken.objects.usable().filter(any_of("id", ids)), list)
 
 
 @dataclass(eq=False)
@@ -41,6 +45,7 @@ class StreamRight:
 
     person: Actor.key, "" for all readers. token: id of the ApiToken that asked for the stream. session_key: of the
     browser that follows it. since: from then on a block of the person ends it; blocked people may still read.
+    is_fresh: the token was read in this request.
     """
 
     person: str = ""
@@ -49,6 +54,7 @@ class StreamRight:
     scope: Scope = Scope.READ
     needs_staff: bool = False
     since: float = field(default_factory=time.time)
+    is_fresh: bool = False
     is_lost: bool = False
     task: "asyncio.Task[object] | None" = None
 
@@ -70,9 +76,9 @@ def right_of_request(
 
 
 async def until_lost(
-    pieces: AsyncIterator[bytes], right: StreamRight, *, last: bytes | None = None
+    pieces: AsyncIterator[bytes], right: StreamRight, *, last: Callable[[], bytes] | None = None
 ) -> AsyncGenerator[bytes]:
-    """Yield the pieces, or `last` instead of the rest; without `last` the response breaks off."""
+    """Yield the pieces, or what `last` returns instead of the rest; without `last` the response breaks off."""
     with watched(right):
         try:
             async with aclosing(pieces):  # type: ignore[type-var]  # generators, all of them
@@ -81,7 +87,7 @@ async def until_lost(
         except asyncio.CancelledError:
             if last is None or not was_cancelled_by_loss(right):
                 raise
-            yield last
+            yield last()
 
 
 @contextmanager
@@ -113,7 +119,7 @@ class _Watcher:
 
     def add(self, right: StreamRight) -> None:
         self.rights.add(right)
-        if right.token or right.session_key:
+        if not right.is_fresh and (right.token or right.session_key):
             self._has_new.set()
         if right.person and (self._task is None or self._task.done()):
             self._task = asyncio.create_task(self._watch())
@@ -151,25 +157,26 @@ def _watcher() -> _Watcher:
 
 def find_lost(rights: Collection[StreamRight]) -> set[StreamRight]:
     """Four queries at most, and one more for each right of staff."""
-    bans = list(Ban.objects.in_force().filter(network=""))
-    users = _by_key(User.objects.filter(is_active=True), (right.user_id for right in rights))
-    tokens = _by_key(ApiToken.objects.usable(), (right.token for right in rights))
+    bans = _bans()
+    users = _by_id(_users, (right.user_id for right in rights))
+    tokens = _by_id(_tokens, (right.token for right in rights))
+    keys = {right.session_key for right in rights if right.user_id and right.session_key}
     live = BrowserSession.objects.filter(expire_date__gt=Now())
-    sessions = _by_key(live, (right.session_key for right in rights if right.user_id))
+    sessions = live.in_bulk(keys) if keys else {}
     return {right for right in rights if not _holds(right, bans, users, tokens, sessions)}
 
 
-def _by_key(rows: QuerySet[M], keys: Iterable[object]) -> dict[object, M]:
-    wanted = {key for key in keys if key}
-    return {row.pk: row for row in rows.filter(pk__in=wanted)} if wanted else {}
+def _by_id(rows: PreparedQuery[M], ids: Iterable[int | None]) -> dict[int, M]:
+    wanted = {number for number in ids if number}
+    return {row.pk: row for row in rows(list(wanted))} if wanted else {}
 
 
 def _holds(
     right: StreamRight,
     bans: list[Ban],
-    users: dict[object, User],
-    tokens: dict[object, ApiToken],
-    sessions: dict[object, BrowserSession],
+    users: dict[int, User],
+    tokens: dict[int, ApiToken],
+    sessions: dict[str, BrowserSession],
 ) -> bool:
     if any(right.is_person_of(ban) and ban.created_at.timestamp() > right.since - OVERLAP_S for ban in bans):
         return False

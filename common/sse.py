@@ -16,6 +16,10 @@ def event(name: str, data: str, *, id: str = "") -> bytes:
     return (head + "".join(f"data: {line}\n" for line in lines) + "\n").encode()
 
 
+def end() -> bytes:
+    return event("end", "")
+
+
 class EventStreamResponse(StreamingHttpResponse):
     """Unbuffered, uncompressed, uncached response; holds a stream slot until it is closed."""
 

@@ -90,7 +90,7 @@ def stream(request: ActorRequest) -> StreamingHttpResponse:
     last_vote = int(seen) if re.fullmatch("[0-9]{1,18}", seen) else 0
     events = live_updates.board_events(key, shown=shown, seen=last_vote)
     person = request.actor.key if settings.ARENA_ACCESS == Access.PRIVATE else ""
-    events = until_lost(events, right_of_request(request, person=person), last=b"")
+    events = until_lost(events, right_of_request(request, person=person), last=lambda: b"")
     return sse.EventStreamResponse(request, events, person=stream_slots.person_of_request(request))
 
 

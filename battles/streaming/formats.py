@@ -34,7 +34,7 @@ async def page_events(token: StreamToken, after: str, *, language: str) -> Async
             events = [sse.event(event.name, _fragment(token, event, labels), id=id) for id, event in numbered]
             yield b"".join(events) or sse.KEEP_ALIVE
     except StreamExpired:
-        yield sse.event("end", "")
+        yield sse.end()
 
 
 async def api_events(token: StreamToken, after: str) -> AsyncIterator[bytes]:

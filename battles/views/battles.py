@@ -296,5 +296,5 @@ def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
         needs_staff=stream_token.format == "test",
     )  # fmt: skip
     # At its `end` the page fetches the battle, which tells whether the person still has it.
-    events = until_lost(events, right, last=sse.event("end", ""))
+    events = until_lost(events, right, last=sse.end)
     return sse.EventStreamResponse(request, events, person=stream_token.person)

@@ -139,5 +139,5 @@ def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
     run_token = streaming.read_or_404(token)
     after = request.headers.get("Last-Event-ID") or request.GET.get("after") or protocol.BEGINNING
     right = right_of_request(request, person=run_token.owner, token=run_token.token, since=run_token.since)
-    events = until_lost(streaming.page_events(run_token, after), right, last=sse.event("end", ""))
+    events = until_lost(streaming.page_events(run_token, after), right, last=sse.end)
     return sse.EventStreamResponse(request, events, person=run_token.person)

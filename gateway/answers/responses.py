@@ -39,7 +39,7 @@ class CompletionResponse(LateResponse):
     def __init__(self, slot: RequestSlot, caller: Caller, door: Door, *, is_stream: bool) -> None:
         super().__init__(iter(()), content_type="application/json", headers=HEADERS)
         self._slot, self._door, self._is_stream = slot, door, is_stream
-        self._right = StreamRight(person=caller.actor.key, token=caller.token.pk, scope=Scope.GATEWAY)
+        self._right = StreamRight(caller.actor.key, caller.token.pk, scope=Scope.GATEWAY, is_fresh=True)
         self._created = int(time.time())
         self._answering: asyncio.Task[Content] | None = None
 
@@ -82,7 +82,10 @@ class CompletionResponse(LateResponse):
 
     def _set_stream(self, chunks: AsyncIterator[bytes]) -> None:
         self.headers["Content-Type"] = EVENT_STREAM
-        self.streaming_content = until_lost(chunks, self._right, last=self._door.error_event(NotSignedIn()))
+        self.streaming_content = until_lost(chunks, self._right, last=self._lost)
+
+    def _lost(self) -> bytes:
+        return self._door.error_event(NotSignedIn())
 
     def _begin_late(self, answering: "asyncio.Task[Content]") -> None:
         """Send the head before the answer's status is known."""
