@@ -7,6 +7,7 @@ bug reports. A refused parameter fails every call, so parameters that a kind doe
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from django.db import models
@@ -191,6 +192,7 @@ _HOST_SUFFIXES = {".openai.azure.com": ProviderKind.OPENAI, ".services.ai.azure.
 _PORTS = {11434: ProviderKind.OLLAMA, 1234: ProviderKind.LM_STUDIO}
 
 
+@lru_cache(maxsize=1_000)
 def guess_kind(base_url: str) -> ProviderKind:
     """Return OTHER if the address has no usual kind."""
     if base_url.startswith("${ARENA_LOCAL_MODEL_URL}"):
