@@ -27,7 +27,7 @@ from models_registry.models.ledger import (
     today,
 )
 from models_registry.providers.base import Message, max_tokens_per_image
-from models_registry.providers.contents import count_images, message_text, tokens_of_files
+from models_registry.providers.sizes import MessagesSize
 from models_registry.sql import read_sql
 
 logger = logging.getLogger(__name__)
@@ -74,26 +74,23 @@ def bill(
     price = model.price
     if price is None or not price.is_above_zero:
         return None
-    prompt = max_prompt_tokens(model.upstream_name, messages, beside=beside, context=model.context_length or 0)
+    size = MessagesSize.of(messages)
+    prompt = max_prompt_tokens(model.upstream_name, size, beside=beside, context=model.context_length or 0)
     prompt *= MAX_CACHE_WRITE_FACTOR if writes_cache else 1
     most = max_cost(price, prompt_tokens=prompt, max_tokens=max_tokens or model.max_tokens) + fee
     return Charge(model=model, provider_id=model.provider_id, price=price, person=person, most=most)
 
 
-def max_prompt_tokens(upstream_name: str, messages: Sequence[Message], *, beside: int = 0, context: int = 0) -> int:
+def max_prompt_tokens(upstream_name: str, size: MessagesSize, *, beside: int = 0, context: int = 0) -> int:
     """Return the most tokens that a prompt can have: its bytes, or the context if known and less, and its pictures."""
-    others = beside + max_tokens_in(messages, image=0)
-    pictures = sum(map(count_images, messages)) * max_tokens_per_image(upstream_name)
+    others = beside + max_tokens_in(size, image=0)
+    pictures = size.images * max_tokens_per_image(upstream_name)
     return (min(others, context) if context else others) + pictures
 
 
-def max_tokens_in(messages: Sequence[Message], *, image: int) -> int:
+def max_tokens_in(size: MessagesSize, *, image: int) -> int:
     """image: tokens of one image."""
-    return sum(
-        len(message_text(message).encode()) + count_images(message) * image + tokens_of_files(message)
-        + MAX_TEMPLATE_TOKENS
-        for message in messages
-    )  # fmt: skip
+    return size.text.bytes + size.images * image + size.files + size.messages * MAX_TEMPLATE_TOKENS
 
 
 def max_cost(price: Price, *, prompt_tokens: int, max_tokens: int) -> Decimal:

@@ -19,6 +19,7 @@ from models_registry import drawable_cache, spending
 from models_registry.models import LanguageModel, Price
 from models_registry.models.ledger import person_account, today
 from models_registry.providers.base import Message, max_tokens_per_image
+from models_registry.providers.sizes import MessagesSize
 
 PRICE_QUANTUM = Decimal("1e-10")
 
@@ -37,7 +38,7 @@ class _Rate(NamedTuple):
         if price is None or not price.is_above_zero:
             return None
         image = max_tokens_per_image(model.upstream_name)
-        system = spending.max_tokens_in(with_system_prompt(model, []), image=image)
+        system = spending.max_tokens_in(MessagesSize.of(with_system_prompt(model, [])), image=image)
         return cls(price, image, system, model.max_tokens)
 
 
@@ -136,8 +137,9 @@ def _price_at_beginning(battle: Battle) -> MeanPrice | None:
 
 def _quote(rates: Sequence[_Rate], conversations: Sequence[Sequence[Message]], price: MeanPrice) -> BlindQuote:
     """Reserve equal shares of the maximum cost of calls to the most expensive models, one for each conversation."""
+    sizes = [MessagesSize.of(messages) for messages in conversations]
     tokens = {
-        image: max(spending.max_tokens_in(messages, image=image) for messages in conversations)
+        image: max(spending.max_tokens_in(size, image=image) for size in sizes)
         for image in {rate.image_tokens for rate in rates}
     }
     costs = sorted(

@@ -1,6 +1,5 @@
 """Outcomes of calls: state, tokens and cost, computed from results without a database."""
 
-import re
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -9,17 +8,15 @@ from battles.prompting.messages import CHARACTERS_PER_TOKEN
 from battles.worker.calls import MAX_TOOL_TEMPLATE_TOKENS, CallResult, PreparedCall, sent_bytes
 from models_registry import spending
 from models_registry.providers import FailureCode
-from models_registry.providers.base import MAX_TOKENS_PER_IMAGE, count_images, message_text
+from models_registry.providers.base import MAX_TOKENS_PER_IMAGE
 from models_registry.providers.kinds import CAPS
 from models_registry.providers.oddities import Oddity
+from models_registry.providers.sizes import TextSize
 
 # A reported number below this part of the estimate is not believed: docs/adr/0064.
 MAX_DOUBT = 4
 # A chat template may bring a system prompt of its own; that of gpt-oss has about 80 tokens.
 MAX_SYSTEM_TEMPLATE_TOKENS = 128
-# Longer texts are judged by pieces of this length together.
-MAX_SQUEEZED_CHARACTERS, SQUEEZED_PIECES = 100_000, 20
-_RUNS = re.compile(r"(.)\1{4,}", re.DOTALL)
 # A stream whose pieces are longer on average has several tokens in one.
 MAX_CHARACTERS_PER_PIECE = 8
 # Providers do not bill these calls: they refused them, or were never reached.
@@ -98,46 +95,37 @@ def _believed(reported: int | None, bounds: _Bounds, oddities: set[Oddity]) -> t
 
 
 def _prompt_bounds(prepared: PreparedCall) -> _Bounds:
-    request = prepared.request
-    text = "".join(map(message_text, request.messages))
+    request, size = prepared.request, prepared.request.size
     tools = sent_bytes(request.parameters)
-    images = sum(map(count_images, request.messages))
-    estimate = _estimate_tokens(_size(text) + tools) + images * MAX_TOKENS_PER_IMAGE
+    estimate = _estimate_tokens(size.text.bytes + tools) + size.images * MAX_TOKENS_PER_IMAGE
     beside = tools + MAX_TOOL_TEMPLATE_TOKENS if tools else 0
-    booked = spending.max_prompt_tokens(request.model, request.messages, beside=beside, context=request.context_tokens)
+    booked = spending.max_prompt_tokens(request.model, size, beside=beside, context=request.context_tokens)
     # Pictures and tools are left out: their tokens differ too much between providers.
-    return _Bounds(estimate, _least(text), booked + MAX_SYSTEM_TEMPLATE_TOKENS, booked)
+    return _Bounds(estimate, _least(size.text), booked + MAX_SYSTEM_TEMPLATE_TOKENS, booked)
 
 
 def _answer_bounds(prepared: PreparedCall, result: CallResult) -> _Bounds:
     caps = [value for name, value in prepared.request.parameters.items() if name in CAPS and isinstance(value, int)]
     most = max(caps) if caps else prepared.row.model.max_tokens
     text = "".join(result.texts + result.reasonings)
-    estimate = _estimate_completion(result, text)
+    size = TextSize.of(text)
+    estimate = _estimate_completion(result, len(text), size)
     # A server may ignore the cap: its visible text explains as many tokens as it is estimated at.
-    return _Bounds(estimate, _least(text), max(most, estimate), most)
+    return _Bounds(estimate, _least(size), max(most, estimate), most)
 
 
-def _least(text: str) -> float:
-    """Return the smallest believable number of tokens: many equal characters may be a single one."""
-    tokens = _estimate_tokens(_size(text)) / MAX_DOUBT
-    if tokens < 2:
-        return tokens
-    if len(text) <= MAX_SQUEEZED_CHARACTERS:
-        return _estimate_tokens(_size(_RUNS.sub(r"\1\1", text))) / MAX_DOUBT
-    # Two million characters would keep the event loop for 70 ms.
-    piece = MAX_SQUEEZED_CHARACTERS // SQUEEZED_PIECES
-    step = len(text) // SQUEEZED_PIECES
-    sample = "".join(text[start : start + piece] for start in range(0, step * SQUEEZED_PIECES, step))
-    return tokens * _size(_RUNS.sub(r"\1\1", sample)) / _size(sample)
+def _least(size: TextSize) -> float:
+    """Return the smallest believable number of tokens."""
+    tokens = _estimate_tokens(size.bytes) / MAX_DOUBT
+    return tokens if tokens < 2 else _estimate_tokens(size.squeezed) / MAX_DOUBT
 
 
-def _estimate_completion(result: CallResult, text: str) -> int:
+def _estimate_completion(result: CallResult, characters: int, size: TextSize) -> int:
     """Return the pieces of a stopped stream that are about a token each, otherwise an estimate by its size."""
     pieces = result.completion.pieces
-    if result.stopped and len(text) + result.tool_characters <= pieces * MAX_CHARACTERS_PER_PIECE:
+    if result.stopped and characters + result.tool_characters <= pieces * MAX_CHARACTERS_PER_PIECE:
         return pieces
-    return _estimate_tokens(_size(text) + result.tool_characters)
+    return _estimate_tokens(size.bytes + result.tool_characters)
 
 
 def _reasoning_tokens(call: Call, result: CallResult) -> int:
@@ -157,11 +145,6 @@ def _cost(prepared: PreparedCall, result: CallResult) -> Decimal:
     cost = call.price.cost_of(prompt_tokens=call.prompt_tokens or 0, completion_tokens=call.completion_tokens or 0)
     cost = (cost + prepared.fee).quantize(spending.COST_QUANTUM)
     return cost if call.charge is None else min(cost, call.charge.most)
-
-
-def _size(text: str) -> int:
-    """Return the length in UTF-8: a letter of most other scripts is two bytes, a Chinese character three."""
-    return len(text.encode())
 
 
 def _estimate_tokens(size: int) -> int:

@@ -163,6 +163,7 @@ def _build_request(plan: PlannedCall) -> tuple[ChatRequest, FailureCode | None]:
     if plan.is_repaired:
         known = repairs.repairs_of(plan.model, is_battle=is_contest, callers=callers)
         request = apply_all(known, request) if known else request
+    _ = request.size  # long texts are measured in this thread, not on the event loop
     return request, refusal
 
 

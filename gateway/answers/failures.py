@@ -13,7 +13,7 @@ from gateway.errors import (
 )
 from models_registry.health.failure_messages import FAILURE_MESSAGES
 from models_registry.providers import FailureCode
-from models_registry.providers.base import CHARACTERS_PER_TOKEN, message_text
+from models_registry.providers.base import CHARACTERS_PER_TOKEN
 
 # Seconds until a client should try again, if the provider names none.
 RETRY_AFTER_S = 5.0
@@ -57,8 +57,7 @@ def _too_long(prepared: PreparedCall, words: str) -> ContextTooLong:
         int(number) for number in re.findall(r"\d+", re.sub(r"(?<=\d)[,_](?=\d{3})", "", words)) if len(number) < 10
     ]
     lengths = sorted(number for number in numbers if number >= MIN_CONTEXT)
-    characters = sum(len(message_text(message)) for message in prepared.request.messages)
     maximum = prepared.row.model.context_length or (lengths[0] if lengths else None)
     reported = [number for number in lengths if number > (maximum or 0)]
-    estimate = max(characters // CHARACTERS_PER_TOKEN, (maximum or 0) + 1)
+    estimate = max(prepared.request.size.characters // CHARACTERS_PER_TOKEN, (maximum or 0) + 1)
     return ContextTooLong(tokens=reported[0] if reported else estimate, maximum=maximum)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Protocol, TypeAlias, TypedDict, Unpack
 
 from common.payload_types import JsonObject
@@ -13,6 +14,7 @@ from models_registry.providers.contents import count_images as count_images
 from models_registry.providers.contents import message_text as message_text
 from models_registry.providers.kinds import ReasoningBack
 from models_registry.providers.oddities import Oddity
+from models_registry.providers.sizes import MessagesSize
 
 logger = logging.getLogger(__name__)
 
@@ -134,6 +136,10 @@ class ChatRequest:
     # How the reasoning in `messages` is sent; None: not at all.
     reasoning_back: ReasoningBack | None = None
 
+    @cached_property
+    def size(self) -> MessagesSize:
+        return MessagesSize.of(self.messages)
+
 
 # Conservative for every language: most have more characters per token.
 CHARACTERS_PER_TOKEN = 3
@@ -143,9 +149,8 @@ def is_over_context(request: ChatRequest) -> bool:
     """Return whether the prompt alone is longer than the context by our estimate."""
     if not request.context_tokens:
         return False
-    images = sum(map(count_images, request.messages)) * MAX_TOKENS_PER_IMAGE
-    characters = sum(len(message_text(message)) for message in request.messages)
-    return characters / CHARACTERS_PER_TOKEN + images > request.context_tokens
+    images = request.size.images * MAX_TOKENS_PER_IMAGE
+    return request.size.characters / CHARACTERS_PER_TOKEN + images > request.context_tokens
 
 
 @dataclass

@@ -55,6 +55,8 @@ def is_text_part(part: Json) -> bool:
 
 
 def media_of(message: JsonObject) -> list[Medium]:
+    if len(message) == 2 and isinstance(message.get("content"), str):
+        return []
     return [
         medium
         for name, value in message.items()
@@ -126,8 +128,3 @@ def without_media(value: Json, field: str = "", parent: JsonObject | None = None
 
 def count_images(message: JsonObject) -> int:
     return sum(medium.is_image for medium in media_of(message))
-
-
-def tokens_of_files(message: JsonObject) -> int:
-    """Return the most tokens of files that are no pictures."""
-    return sum(medium.most_tokens for medium in media_of(message) if not medium.is_image)

@@ -12,13 +12,14 @@ from models_registry.models import Charge, LanguageModel, Price, Provider
 from models_registry.providers import ChatRequest, Completion, FailureCode
 from models_registry.providers.oddities import Oddity
 from models_registry.providers.reading.usage import TokenCounts
+from models_registry.providers.sizes import MessagesSize
 from models_registry.spending import max_prompt_tokens
 
 PROMPT = [{"role": "user", "content": "Which river flows through Bonn? One sentence, please."}]
 TEXT = "The Rhine flows through Bonn, from the south to the north."
 THOUGHT = "The person asks for a river, so I name the Rhine and stop there."
 CAP = 500
-ALLOWED = max_prompt_tokens("m", PROMPT)
+ALLOWED = max_prompt_tokens("m", MessagesSize.of(PROMPT))
 PROMPT_ESTIMATE, TEXT_ESTIMATE, WITH_THOUGHT = 18, 20, 41
 
 

@@ -11,6 +11,7 @@ from gateway.parsing.fields import BadField
 from models_registry import spending
 from models_registry.providers.contents import TEXT_PARTS, without_media
 from models_registry.providers.passing import PLAIN, READ, TEXTS
+from models_registry.providers.sizes import MessagesSize
 
 WORDS = st.sampled_from([
     "", "text", "user", "assistant", "function", "custom", "web_search", "https://example.org/a",
@@ -44,7 +45,7 @@ def test_any_json_is_parsed_or_refused(messages: list[Any], fields: dict[str, An
     found = chat.conversation.messages
     assert msgspec.json.decode(msgspec.json.encode([found, chat.parameters]))
     assert chat.characters >= 0
-    assert spending.max_prompt_tokens("m", found) > 0
+    assert spending.max_prompt_tokens("m", MessagesSize.of(found)) > 0
     assert all(isinstance(text, str) for passage in chat.passages for text in passage)
     assert [without_media(message, kept=9) for message in found]
     assert chat.is_single_prompt in (True, False)
