@@ -58,6 +58,8 @@ def set_outcome(prepared: PreparedCall, result: CallResult) -> dict[str, object]
 def set_token_counts(prepared: PreparedCall, result: CallResult) -> None:
     """Set the row's tokens without saving: as reported within the bounds of docs/adr/0064, otherwise estimated."""
     call, completion = prepared.row, result.completion
+    if call.completion_tokens is not None:  # counted before, for the payload
+        return
     call.prompt_tokens, call.completion_tokens = completion.prompt_tokens, completion.completion_tokens
     if not result.was_sent:
         return

@@ -11,7 +11,8 @@ from gateway.doors.port import WholeAnswer
 from gateway.parsing.chat import ChatBody, parse_chat
 from gateway.parsing.fields import BadField
 from gateway.payload_types import UsagePayload
-from models_registry.providers.contents import count_images, tokens_of_files
+from models_registry.providers.contents import count_images
+from models_registry.providers.sizes import MessagesSize
 
 PRIVATE = "http://10.0.0.1/cat.png"
 PICTURE = "data:image/png;base64," + "A" * 400
@@ -53,7 +54,7 @@ def test_private_address_is_refused_in_any_place(place: str):
 def test_files_count_in_any_place(place: str):
     [picture], [sound] = (chat(**places(url)[place]).conversation.messages for url in (PICTURE, SOUND))
     assert count_images(picture) == 1
-    assert tokens_of_files(sound) == len(SOUND)
+    assert MessagesSize.of([sound]).files == len(SOUND)
     assert conversation_length([sound]) < len(SOUND)
     assert PICTURE not in str(kept(chat(**places(PICTURE)[place])))
 
