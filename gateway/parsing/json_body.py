@@ -10,8 +10,6 @@ MAX_DEPTH = 100
 MAX_VALUES = 200_000
 # Larger bodies are decoded message by message: the decoder lets no other thread run.
 MAX_BYTES_AT_ONCE = 500_000
-# Separators that may all stand in texts: counting more precisely takes longer.
-FEW = 8
 _ESCAPED_NUL = b"\\u0000"
 _decode_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode_entries = msgspec.json.Decoder(list[msgspec.Raw]).decode
@@ -41,18 +39,22 @@ def _decode_in_steps(encoded: bytes) -> JsonObject:
         entries = _decode_entries(raw) if is_list else [raw]
         decoded: list[Json] = []
         for entry in entries:
-            number += _count_values(bytes(entry))
-            if number > MAX_VALUES:
+            content = bytes(entry)
+            if _has_more_values(content, MAX_VALUES - number):
                 raise _too_many()
-            decoded.append(msgspec.json.decode(entry))
+            decoded.append(value := msgspec.json.decode(content))
+            number += _number_of(value)
         body[name] = decoded if is_list else decoded[0]
     return body
 
 
+def _has_more_values(content: bytes, most: int) -> bool:
+    """Compare by what is quickest to count: bytes, separators, and separators outside of texts."""
+    return len(content) > most and _count_separators(content) > most and _count_values(content) > most
+
+
 def _count_values(content: bytes) -> int:
     """Return how many values encoded JSON has, or somewhat more."""
-    if (separators := _count_separators(content)) <= FEW:
-        return separators
     content = content.replace(b"\\\\", b"").replace(b'\\"', b"")
     if (quotes := content.count(b'"')) > 4 * MAX_VALUES:
         return quotes // 4
@@ -61,6 +63,14 @@ def _count_values(content: bytes) -> int:
 
 def _count_separators(content: bytes) -> int:
     return 1 + sum(map(content.count, (b",", b"[", b"{")))
+
+
+def _number_of(value: Json) -> int:
+    number, waiting = 0, [value]
+    while waiting:
+        number += len(waiting)
+        waiting = [child for parent in waiting if isinstance(parent, dict | list) for child in _children(parent)]
+    return number
 
 
 def _check_size(value: JsonObject) -> None:

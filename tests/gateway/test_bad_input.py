@@ -226,6 +226,13 @@ def test_large_body_is_decoded_as_a_small_one():
     assert decode_body(encoded) == body
 
 
+def test_commas_in_texts_are_no_values():
+    body = {"messages": [{"role": "user", "content": "a, b, c, d, e, f"}] * 40_000}
+    assert decode_body(json.dumps(body).encode()) == body
+    one = {"messages": [{"role": "user", "content": "[a, b], " * 150_000}]}
+    assert decode_body(json.dumps(one).encode()) == one
+
+
 def test_bad_json_is_refused(send: Callable[..., httpx2.Response]):
     for name, (body, code) in RAW.items():
         response = send(body)
