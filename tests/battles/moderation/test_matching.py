@@ -50,6 +50,13 @@ def test_phrase_split_over_texts_is_found(texts: tuple[str, ...]):
     assert not any(matches(BOMB, text) for text in texts)
 
 
+def test_phrase_split_over_long_texts_is_found():
+    long = "many words " * 500
+    assert matches(BOMB, f"{long} build", "a", f"bomb {long}")
+    assert matches(BOMB, f"{long} bui", "ld a bo", f"mb {long}", long)
+    assert not matches(BOMB, f"{long} bui {long}", f"ld a bomb {long}")
+
+
 def test_phrase_with_star_matches_prefix():
     assert matches(phrase_matcher(["contract*"]), "these contracts")
     assert not matches(phrase_matcher(["contract"]), "these contracts")
