@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import msgspec
-
 from battles.prompting.messages import CHARACTERS_PER_TOKEN
 from common.errors import ArenaError
 from common.payload_types import JsonObject
@@ -38,8 +36,7 @@ def estimate_tokens(body: bytes) -> int:
 
 
 def _tokens(chat: ChatBody) -> int:
-    described = msgspec.json.encode([chat.parameters.get(name) for name in ("tools", "response_format")])
-    return -(-(chat.characters + len(described)) // CHARACTERS_PER_TOKEN)
+    return -(-chat.characters // CHARACTERS_PER_TOKEN)
 
 
 def _parse(body: bytes, *, needs_max_tokens: bool = True) -> ChatBody:
