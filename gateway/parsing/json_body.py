@@ -43,7 +43,7 @@ def _decode_in_steps(encoded: bytes) -> JsonObject:
             if _has_more_values(content, MAX_VALUES - number):
                 raise _too_many()
             decoded.append(value := msgspec.json.decode(content))
-            number += _number_of(value)
+            number += _check_size(value)
         body[name] = decoded if is_list else decoded[0]
     return body
 
@@ -65,22 +65,14 @@ def _count_separators(content: bytes) -> int:
     return 1 + sum(map(content.count, (b",", b"[", b"{")))
 
 
-def _number_of(value: Json) -> int:
-    number, waiting = 0, [value]
-    while waiting:
-        number += len(waiting)
-        waiting = [child for parent in waiting if isinstance(parent, dict | list) for child in _children(parent)]
-    return number
-
-
-def _check_size(value: JsonObject) -> None:
-    """Refuse deep nesting, and more than MAX_VALUES values."""
-    level: list[Json] = [value]
+def _check_size(value: Json) -> int:
+    """Return the number of values; refuse deep nesting, and more than MAX_VALUES."""
+    level = [value]
     number = 1
     for _ in range(MAX_DEPTH):
         level = [child for parent in level for child in _children(parent)]
         if not level:
-            return
+            return number
         number += len(level)
         if number > MAX_VALUES:
             raise _too_many()
