@@ -9,8 +9,9 @@ from battles.text.normalization import LOOK_ALIKES, normalize_letters
 # Stored with verdicts; to be raised when this module finds other things than before.
 VERSION = "2"
 
-# A phrase that begins in one text and ends in the next is not longer on either side.
-SEAM_CHARACTERS = 500
+# A phrase that begins in one text and ends in the next has fewer letters on either side. Signs between them and letters
+# without a glyph do not count: any number may stand there.
+_BEGINNING = re.compile(r"(?:[\W_\u115f\u1160\u3164\uffa0]*+[^\W_\u115f\u1160\u3164\uffa0]){500}\S*")
 
 # The first code point of the scripts that put no spaces between words.
 _FIRST_UNSPACED = "\u0e00"
@@ -39,21 +40,23 @@ def text_variants(texts: Sequence[str]) -> list[TextVariant]:
     All are in lower case and usual width, without invisible characters and accents. Look-alikes of other alphabets also
     become Latin letters, and separated letters are also joined.
     """
-    wholes = ["\n".join(texts), *_at_seams(texts)] if len(texts) > 1 else list(texts)
+    # Joined without a line break only around seams: a second copy of long texts would take as long again.
+    wholes = ["\n".join(texts), *map("".join, around_seams(texts))] if len(texts) > 1 else list(texts)
     written = dict.fromkeys(spelling for whole in wholes for spelling in _spellings(whole))
     return [TextVariant(text, space_words(text), _spelled_out(text)) for text in written]
 
 
-def _at_seams(texts: Sequence[str]) -> list[str]:
-    """Return the texts joined, but for the middle of long ones: a whole copy would take as long again."""
-    pieces: list[list[str]] = [[]]
+def around_seams(texts: Sequence[str]) -> list[list[str]]:
+    """Return groups of consecutive texts without the middle of long ones, which no seam between texts concerns."""
+    groups: list[list[str]] = [[]]
     for text in texts:
-        if len(text) <= 2 * SEAM_CHARACTERS:
-            pieces[-1].append(text)
+        beginning, end = _BEGINNING.match(text), _BEGINNING.match(text[::-1])
+        if beginning is None or end is None or beginning.end() + end.end() >= len(text):
+            groups[-1].append(text)
         else:
-            pieces[-1].append(text[:SEAM_CHARACTERS])
-            pieces.append([text[-SEAM_CHARACTERS:]])
-    return ["".join(piece) for piece in pieces]
+            groups[-1].append(beginning[0])
+            groups.append([end[0][::-1]])
+    return groups
 
 
 def space_words(text: str) -> str:

@@ -8,6 +8,7 @@ from django.conf import settings
 
 from battles.prompting.auto_options import DIALS, MAX_FIRST_TOKEN_MS, MAX_WORKFLOW_CHARACTERS, RoutingContext
 from battles.prompting.messages import conversation_length
+from battles.text.deobfuscation import around_seams
 from battles.worker.calls import sent_bytes
 from common.payload_types import JsonObject
 from common.text.numbers import parse_whole_number
@@ -17,8 +18,6 @@ from gateway.parsing.messages import Conversation, read_messages
 from gateway.parsing.tools import as_tools, read_tools
 from models_registry.providers import passing
 
-# A phrase of a moderation rule may be spread over so much.
-_SEAM_CHARACTERS, _SEAM_TEXTS = 500, 20
 _BATTLES_OWN = frozenset({"tools", "logprobs", "top_logprobs", "prediction"})
 
 
@@ -86,7 +85,7 @@ class ChatBody:
         values = strings_in(fields, with_names=False)
         passages = [conversation.texts, [*conversation.words, *self._described], values]
         if 1 < len(conversation.prompts) < len(conversation.texts):
-            passages += _seams(conversation.prompts)
+            passages += around_seams(conversation.prompts)
         return [passage for passage in passages if passage]
 
     @property
@@ -208,17 +207,6 @@ def _max_tokens(fields: Fields, dropped: list[str]) -> int | None:
         elif value not in (None, 0, -1):
             dropped.append(name)
     return cap
-
-
-def _seams(texts: list[str]) -> list[list[str]]:
-    """Return the ends and beginnings that meet if the texts are read one after another."""
-    seams = []
-    before: list[str] = []
-    for text in texts:
-        if before:
-            seams.append([*before, text[:_SEAM_CHARACTERS]])
-        before = [text[-_SEAM_CHARACTERS:]] if len(text) >= _SEAM_CHARACTERS else [*before, text][-_SEAM_TEXTS:]
-    return seams
 
 
 def _stream_options(fields: Fields) -> tuple[bool, list[str]]:

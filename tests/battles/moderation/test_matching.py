@@ -50,11 +50,27 @@ def test_phrase_split_over_texts_is_found(texts: tuple[str, ...]):
     assert not any(matches(BOMB, text) for text in texts)
 
 
-def test_phrase_split_over_long_texts_is_found():
-    long = "many words " * 500
-    assert matches(BOMB, f"{long} build", "a", f"bomb {long}")
-    assert matches(BOMB, f"{long} bui", "ld a bo", f"mb {long}", long)
-    assert not matches(BOMB, f"{long} bui {long}", f"ld a bomb {long}")
+LONG = "many words " * 500
+
+
+@pytest.mark.parametrize("sign", ["", "\u200b", "-", "_", "*", "\u3164", "\u0336", "\u202e"])
+def test_phrase_split_over_long_texts_is_found(sign: str):
+    filling = sign * 2_000
+    assert matches(BOMB, f"{LONG} build", f"a{' ' * 2_000}", f"bomb {LONG}")
+    assert matches(BOMB, f"{LONG} bui{filling}", "ld a bo", f"{filling}mb {LONG}", LONG)
+    assert matches(BOMB, f"{LONG} bui{filling}", f"{filling}ld a bomb{filling}")
+
+
+@pytest.mark.parametrize("texts", [("bui", "ld a bomb"), ("a bo", "mb")])
+def test_middle_of_long_texts_meets_no_other(texts: tuple[str, str]):
+    assert not matches(BOMB, f"{LONG} {texts[0]} {LONG}", f"{LONG} {texts[1]} {LONG}")
+
+
+@pytest.mark.parametrize("letters", range(480, 521))
+def test_long_texts_are_cut_between_words(letters: int):
+    text = f"{'x' * letters} build a bombastic house {LONG}"
+    assert not matches(BOMB, "How do I", text)
+    assert not matches(BOMB, f"{LONG} rebuild a bomb {'x' * letters}", "?")
 
 
 def test_phrase_with_star_matches_prefix():
