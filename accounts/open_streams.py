@@ -30,8 +30,6 @@ M = TypeVar("M", bound=Model)
 logger = logging.getLogger(__name__)
 
 INTERVAL_S = 2.0
-# A stream whose address was given out earlier is looked at sooner, together with others that begin at the same time.
-FIRST_CHECK_S = 0.25
 # A page that was read before a block may have signed its stream's address after it.
 OVERLAP_S = 5.0
 _bans = PreparedQuery(lambda: Ban.objects.in_force().filter(network=""))
@@ -45,7 +43,6 @@ class StreamRight:
 
     person: Actor.key, "" for all readers. token: id of the ApiToken that asked for the stream. session_key: of the
     browser that follows it. since: from then on a block of the person ends it; blocked people may still read.
-    is_fresh: the token was read in this request.
     """
 
     person: str = ""
@@ -54,7 +51,6 @@ class StreamRight:
     scope: Scope = Scope.READ
     needs_staff: bool = False
     since: float = field(default_factory=time.time)
-    is_fresh: bool = False
     is_lost: bool = False
     task: "asyncio.Task[object] | None" = None
 
@@ -114,25 +110,16 @@ class _Watcher:
 
     def __init__(self) -> None:
         self.rights: set[StreamRight] = set()
-        self._has_new = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     def add(self, right: StreamRight) -> None:
         self.rights.add(right)
-        if not right.is_fresh and (right.token or right.session_key):
-            self._has_new.set()
         if right.person and (self._task is None or self._task.done()):
             self._task = asyncio.create_task(self._watch())
 
     async def _watch(self) -> None:
         while self.rights:
-            try:
-                async with asyncio.timeout(INTERVAL_S):
-                    await self._has_new.wait()
-                    await asyncio.sleep(FIRST_CHECK_S)
-            except TimeoutError:
-                pass
-            self._has_new.clear()
+            await asyncio.sleep(INTERVAL_S)
             try:
                 lost = await run_in_db(find_lost, list(self.rights))
             except CONNECTION_ERRORS as error:

@@ -39,7 +39,7 @@ class CompletionResponse(LateResponse):
     def __init__(self, slot: RequestSlot, caller: Caller, door: Door, *, is_stream: bool) -> None:
         super().__init__(iter(()), content_type="application/json", headers=HEADERS)
         self._slot, self._door, self._is_stream = slot, door, is_stream
-        self._right = StreamRight(caller.actor.key, caller.token.pk, scope=Scope.GATEWAY, is_fresh=True)
+        self._right = StreamRight(caller.actor.key, caller.token.pk, scope=Scope.GATEWAY)
         self._created = int(time.time())
         self._answering: asyncio.Task[Content] | None = None
 

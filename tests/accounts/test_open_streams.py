@@ -30,6 +30,11 @@ PROMPT = f"one two three {PAUSE} four five six"
 
 
 @pytest.fixture(autouse=True)
+def _interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(open_streams, "INTERVAL_S", 0.1)
+
+
+@pytest.fixture(autouse=True)
 def _models(fake_provider: FakeProvider) -> None:
     for name in ("slow", "slow"):
         make.model(name, at=fake_provider.base_url)
@@ -145,7 +150,6 @@ def test_streams_of_others_go_on(site: str, member: User, fake_provider: FakePro
         return find_lost(rights)
 
     monkeypatch.setattr(open_streams, "find_lost", find)
-    monkeypatch.setattr(open_streams, "INTERVAL_S", 0.05)
     ApiToken.issue(user=member, name="another", scopes=list(Scope))[0].revoke()
     Ban.objects.create(user=make.user(), reason="x")
     for reader in (token_reader(site, member), browser_reader(site, member)):
