@@ -25,5 +25,12 @@ class Report:
         value = f"{share:.4f} ± {margin:.4f}"
         self.row(f"{label} ({len(held):,})", value, bar, held=low <= share <= high, verdict=verdict)
 
+    def mean(self, label: str, values: Sequence[float], *, high: float) -> None:
+        """Print a mean with two standard errors; a bar missed by less is not counted as missed."""
+        mean, margin = float(np.mean(values)), 2 * float(np.std(values, ddof=1)) / np.sqrt(len(values))
+        verdict = "within chance" if mean - margin <= high else "MISSED"
+        value = f"{mean:.1f} ± {margin:.1f}"
+        self.row(f"{label} ({len(values):,})", value, f"bar {high:g}", held=mean <= high, verdict=verdict)
+
     def end(self) -> None:
         print(f"\n{self.missed} bars missed" if self.missed else "\nNo bar is missed.", flush=True)

@@ -81,11 +81,9 @@ def _report_ring(report: Report, scenario: ring_scenarios.RingScenario, outcomes
     if nights:
         report.row("… nights until found, median and most", f"{np.median(nights):.0f}, {max(nights)}")
     gained = float(np.mean([one.points_gained for one in outcomes]))
-    left = float(np.mean([abs(one.points_left) for one in outcomes]))
-    report.row(
-        f"… points gained and left, mean (furthest {max(abs(one.points_left) for one in outcomes):.1f})",
-        f"{gained:.0f} → {left:.1f}", f"bar {scenario.points_left:.0f}", held=left <= scenario.points_left,
-    )  # fmt: skip
+    left = [abs(one.points_left) for one in outcomes]
+    label = f"… of {gained:.0f} points gained, left on average (furthest {max(left):.1f})"
+    report.mean(label, left, high=scenario.points_left)
     _report_before(report, scenario.before)
     rigged, honest = (
         float(np.mean([getattr(one, name) for one in outcomes])) for name in ("rigged_held", "honest_held")
