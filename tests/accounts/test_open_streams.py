@@ -98,12 +98,15 @@ def browser_reader(site: str, member: User) -> Reader:
     return reader
 
 
-def names_until_lost(reader: Reader, url: str, member: User, lose: Callable[[User], Any]) -> list[str]:
+def names_until_lost(
+    reader: Reader, url: str, member: User, fake_provider: FakeProvider, lose: Callable[[User], Any]
+) -> list[str]:
     """Read a stream whose models pause, then lose the right; return the names of later events."""
     events: Iterator[Any] = reader.follow(url)
     text = ""
     while text.count("three") < 2:
         text += next(events)[2]
+    wait_for(lambda: fake_provider.paused == 2)
     lose(member)
     return [name for _, name, _ in events]
 
@@ -112,7 +115,7 @@ def names_until_lost(reader: Reader, url: str, member: User, lose: Callable[[Use
 def test_stream_of_a_token_ends(site: str, member: User, fake_provider: FakeProvider, lose: Any):
     reader = token_reader(site, member)
     battle = reader.start_battle(PROMPT)
-    names = names_until_lost(reader, battle["stream_url"], member, lose)
+    names = names_until_lost(reader, battle["stream_url"], member, fake_provider, lose)
     assert (names, fake_provider.paused) == (["end"], 2)
     stranger = Reader(site)  # the address alone is of no more use
     assert [name for _, name, _ in stranger.follow(battle["stream_url"])][-1] == "end"
@@ -124,7 +127,7 @@ def test_stream_of_a_token_ends(site: str, member: User, fake_provider: FakeProv
 def test_stream_of_a_page_ends(site: str, member: User, fake_provider: FakeProvider, lose: Any):
     reader = browser_reader(site, member)
     battle = reader.start_battle(PROMPT)
-    names = names_until_lost(reader, battle["stream_url"], member, lose)
+    names = names_until_lost(reader, battle["stream_url"], member, fake_provider, lose)
     assert (names, fake_provider.paused) == (["end"], 2)
     fake_provider.go_on()
 
@@ -134,8 +137,9 @@ def test_stream_of_a_blocked_visitor_ends(site: str, fake_provider: FakeProvider
     battle = reader.start_battle(PROMPT)
     visitor = Battle.objects.get().session.owner_visitor
     names = names_until_lost(
-        reader, battle["stream_url"], make.user(), lambda _: Ban.objects.create(visitor=visitor, reason="x")
-    )
+        reader, battle["stream_url"], make.user(), fake_provider,
+        lambda _: Ban.objects.create(visitor=visitor, reason="x"),
+    )  # fmt: skip
     assert (names, fake_provider.paused) == (["end"], 2)
     fake_provider.go_on()
 
@@ -153,6 +157,7 @@ def test_streams_of_others_go_on(site: str, member: User, fake_provider: FakePro
     ApiToken.issue(user=member, name="another", scopes=list(Scope))[0].revoke()
     Ban.objects.create(user=make.user(), reason="x")
     for reader in (token_reader(site, member), browser_reader(site, member)):
+        fake_provider.forget()
         battle = reader.start_battle(PROMPT)
         events = reader.follow(battle["stream_url"])
         text = ""
