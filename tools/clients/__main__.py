@@ -135,7 +135,7 @@ def _environment(trial: Trial, home: Path, address: str, token: str) -> dict[str
 
 def _version(trial: Trial) -> str:
     command = [trial.command[0], "-c", f"import importlib.metadata as m; print(m.version({trial.package!r}))"]
-    if trial.command[0] not in (str(PYTHON), str(INSPECT_PYTHON)):
+    if Path(trial.command[0]).name != "python":
         package = NODE_MODULES / trial.package / "package.json"
         command = ["node", "-p", f"require({str(package)!r}).version"]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
