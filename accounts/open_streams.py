@@ -17,12 +17,13 @@ from weakref import WeakKeyDictionary
 from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.models import Session as BrowserSession
+from django.db import Error
 from django.db.models import Model
 from django.db.models.functions import Now
 from django.http import HttpRequest
 
 from accounts.models import ApiToken, Ban, Scope, User
-from common.db.execution import CONNECTION_ERRORS, run_in_db
+from common.db.execution import run_in_db
 from common.prepared import PreparedQuery, any_of
 
 M = TypeVar("M", bound=Model)
@@ -122,8 +123,8 @@ class _Watcher:
             await asyncio.sleep(INTERVAL_S)
             try:
                 lost = await run_in_db(find_lost, list(self.rights))
-            except CONNECTION_ERRORS as error:
-                logger.warning("rights of open streams are not checked: no database (%s)", str(error).strip())
+            except Error as error:  # also of a query, such as a column that a deploy has not added yet
+                logger.warning("rights of open streams are not checked (%s)", str(error).strip())
                 continue
             for right in lost & self.rights:
                 self.rights.discard(right)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from django.contrib.sessions.models import Session as BrowserSession
-from django.db import OperationalError
+from django.db import OperationalError, ProgrammingError
 from django.db.models.functions import Now
 
 from accounts import open_streams
@@ -144,13 +144,32 @@ def test_stream_of_a_blocked_visitor_ends(site: str, fake_provider: FakeProvider
     fake_provider.go_on()
 
 
+@pytest.mark.parametrize("failure", [OperationalError("no database"), ProgrammingError("no such column")])
+def test_failed_check_is_repeated(
+    site: str, member: User, fake_provider: FakeProvider, monkeypatch: Any, failure: Exception
+):
+    checks: list[int] = []
+
+    def find(rights: Any) -> Any:
+        checks.append(len(rights))
+        if len(checks) < 3:
+            raise failure
+        return find_lost(rights)
+
+    monkeypatch.setattr(open_streams, "find_lost", find)
+    reader = token_reader(site, member)
+    battle = reader.start_battle(PROMPT)
+    names = names_until_lost(reader, battle["stream_url"], member, fake_provider, revoke)
+    assert (names, fake_provider.paused) == (["end"], 2)
+    assert len(checks) > 2
+    fake_provider.go_on()
+
+
 def test_streams_of_others_go_on(site: str, member: User, fake_provider: FakeProvider, monkeypatch: Any):
     looks: list[int] = []
 
     def find(rights: Any) -> Any:
         looks.append(len(rights))
-        if len(looks) == 1:
-            raise OperationalError("the database is away")
         return find_lost(rights)
 
     monkeypatch.setattr(open_streams, "find_lost", find)
