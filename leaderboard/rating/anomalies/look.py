@@ -31,6 +31,11 @@ class Group(StrEnum):
 # Small groups first: their votes are held, and the larger ones are judged without them.
 PERIOD_DAYS = {Group.NETWORK: 7, Group.INVITATION: 28, Group.DAY: 1, Group.WEEK: 7, Group.MONTH: 28}
 
+# Sd of an honest group's liking of a model, in natural-log units (35 and 17 points). Newcomers of one day may be one
+# class or course. Voters of any age come from everywhere, but prompts of one day differ from others.
+NEWCOMERS_DRIFT = 0.2
+FOCUSED_DRIFT = 0.1
+
 # Days until the look in which voters of any age concentrate on a model: long ones first, they cover most of a ring.
 WINDOWS = (28, 10, 3, 1)
 # Least concentration of a member, and α of all models. Beyond what is possible by chance, less evidence is enough.
@@ -121,8 +126,9 @@ def _rings(
             average, errors = average_of(forecast), earlier_fits[start].errors
             # Votes for one model are votes against others: they are judged again without the strongest ring's votes.
             while rings := find_rings(
-                votes, members, expectation, average, errors=errors, models=models, judged=judged[own], alpha=alpha
-            ):
+                votes, members, expectation, average, errors=errors, models=models, drift=NEWCOMERS_DRIFT,
+                judged=judged[own], alpha=alpha,
+            ):  # fmt: skip
                 judged[own[rings[0].votes]] = False
                 yield FoundRing(group, start, rings[0].numbered_by(own))
 
@@ -158,7 +164,7 @@ def focused_rings(
             expectation = expect_of(own, fit.forecast(own), crowd, models=models)
             none = np.zeros(len(chosen), dtype=np.int64)
             while rings := find_rings(
-                own, none, expectation, average.subset(chosen), errors=errors, models=models,
+                own, none, expectation, average.subset(chosen), errors=errors, models=models, drift=FOCUSED_DRIFT,
                 judged=members[chosen] & own_judged[chosen, None], alpha=alpha, centre=centre,
             ):  # fmt: skip
                 own_judged[chosen[rings[0].votes]] = False

@@ -1,7 +1,7 @@
 """Detection of rings: one e-process per group of voters and model, valid however often it is inspected.
 
 Null hypothesis: the votes of an honest group with a model have the probabilities π of honest people by a fit of votes
-cast before the group began, with the model's strength shifted by δ ~ N(0, se² + DRIFT²), the same for all its votes.
+cast before the group began, with the model's strength shifted by δ ~ N(0, se² + drift²), the same for all its votes.
 E is the ratio of the votes' probability if bets tilt π by exp(η s(o)), s the model's share, to that under the null:
 
     E = mean over η of Π π(o) exp(η s(o)) / Z(η)  /  ∫ Π π(o; δ) dN(δ)
@@ -22,8 +22,6 @@ from leaderboard.rating.anomalies.expected_votes import Expectation
 from leaderboard.rating.bradley_terry import Flags, Floats, Indices
 
 TILTS = np.array([-3.0, -1.5, -0.75, -0.35, 0.35, 0.75, 1.5, 3.0])
-# Sd of an honest group's liking of a model, in natural-log units (17 points): prompts of one day differ from others.
-DRIFT = 0.1
 _NODES, _WEIGHTS = hermegauss(9)
 MIN_VOTERS = 2
 
@@ -60,11 +58,12 @@ class _Entries:
 
 def find_rings(
     votes: Votes, group: Indices, expectation: Expectation, average: Expectation, *, errors: Floats, models: int,
-    judged: Flags | None = None, alpha: float = ALPHA, centre: Floats | None = None,
+    drift: float, judged: Flags | None = None, alpha: float = ALPHA, centre: Floats | None = None,
 ) -> list[Ring]:  # fmt: skip
     """Return the flagged pairs of a group and a model, strongest first.
 
     group: shape (votes,), −1: none. average: for Ring.expected. errors: of θ, and centre: mean of δ, shape (models,).
+    drift: sd of an honest group's liking of a model, in natural-log units.
     judged: shape (votes,) or, by side, (votes, 2), False where a vote is no evidence.
     """
     entries = _entries(votes, group, expectation, judged)
@@ -73,7 +72,7 @@ def find_rings(
     key = entries.group * models + entries.model
     begin = np.flatnonzero(np.diff(key, prepend=-1))
     lengths = np.diff(np.append(begin, len(key)))
-    spread, centre = np.sqrt(errors**2 + DRIFT**2), np.zeros(models) if centre is None else centre
+    spread, centre = np.sqrt(errors**2 + drift**2), np.zeros(models) if centre is None else centre
     wealth = _log_wealth(votes, entries, expectation, centre, spread, begin, lengths)
     log_e = logsumexp(wealth, axis=0) - np.log(len(TILTS))
     flagged = np.flatnonzero(np.maximum.reduceat(log_e, begin) >= np.log(models / alpha))

@@ -7,7 +7,7 @@ from leaderboard.rating.anomalies.earlier_fits import EarlierFit, Votes, sequent
 from leaderboard.rating.anomalies.expected_votes import Crowd, average_of, expect, expect_of
 from leaderboard.rating.anomalies.held_share import HeldVotes
 from leaderboard.rating.anomalies.look import Group, look
-from leaderboard.rating.anomalies.rings import DRIFT, TILTS, find_rings
+from leaderboard.rating.anomalies.rings import TILTS, find_rings
 from tests.leaderboard.rating.anomalies.paid_raters import MAX_HELD, held_shares, paid_raters
 from tests.leaderboard.rating.anomalies.ring_scenarios import HONEST, RINGS, People
 from tests.leaderboard.rating.anomalies.ring_simulation import (
@@ -147,12 +147,12 @@ def test_ring_evidence_is_ratio_of_probabilities(rigged):
     expectation = expect_of(votes, forecast, Crowd(), models=rigged.models)
     rings = find_rings(
         votes, np.zeros(60, dtype=int), expectation, average_of(forecast), errors=fit.errors, models=rigged.models,
-        alpha=0.5,
+        drift=0.1, alpha=0.5,
     )  # fmt: skip
     [ring] = [ring for ring in rings if ring.model == rigged.target]
     sign, turn = np.where(votes.left == rigged.target, 1, -1), np.arange(60)
     shares = np.where(sign[:, None] > 0, [1, 0, 0.5], [0, 1, 0.5])
-    sd = np.hypot(fit.errors[rigged.target], DRIFT)
+    sd = np.hypot(fit.errors[rigged.target], 0.1)
     deltas = np.linspace(-5, 5, 401) * sd
     density = np.exp(-((deltas / sd) ** 2) / 2)
     null = [expectation.probabilities(delta * sign)[turn, votes.outcome].prod() for delta in deltas]
