@@ -5,17 +5,9 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
 from battles import feedback
+from battles.auto.options import AUTO, DEFAULT_DIAL, DIAL_LABELS, DIALS, REQUESTED_MODES, AutoOptions, dial_name
 from battles.models import Attachment, Battle, Position, Session, Vote
 from battles.prompting import consent
-from battles.prompting.auto_options import (
-    AUTO,
-    DEFAULT_DIAL,
-    DIAL_LABELS,
-    DIALS,
-    REQUESTED_MODES,
-    AutoOptions,
-    dial_name,
-)
 from battles.prompting.lineup import BattleRequest, Filters
 from battles.prompting.proof_of_work import MAX_PROOF_CHARACTERS
 from common.errors import ArenaError

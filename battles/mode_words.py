@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from battles.auto.options import AUTO
 from battles.models import Battle
-from battles.prompting.auto_options import AUTO
 
 
 @dataclass(frozen=True, kw_only=True)

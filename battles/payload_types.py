@@ -2,7 +2,7 @@
 
 from typing import Literal, NotRequired, TypedDict
 
-from battles.routing_reasons import ReasonPayload
+from battles.auto.payload_types import BattleDecisionPayload
 from common.payload_types import Moment
 from models_registry.payload_types import ModelPayload
 from uploads.payload_types import UploadKind
@@ -13,7 +13,6 @@ Origin = Literal["draw", "router"]
 Choice = Literal["left", "right", "tie", "both_bad"]
 BattleState = Literal["answering", "awaiting_vote", "voted", "void", "open"]
 AnswerState = Literal["queued", "streaming", "done", "stopped", "failed"]
-RouteTarget = Literal["model", "arena", "stay", "fallback", "refused"]
 EndState = Literal["done", "stopped", "failed"]
 
 
@@ -114,47 +113,6 @@ class PublicPagePayload(TypedDict):
     url: str
     turn_count: int
     published_at: Moment
-
-
-class AlternativePayload(TypedDict):
-    """Model that auto mode considered. `win_chance`: of winning against the others; `good_enough`: that its answer
-    suffices alone; `cost` in US dollars and `first_token_ms` are expected. Null while unknown."""
-
-    model: str
-    name: str
-    win_chance: float | None
-    good_enough: float | None
-    cost: str | None
-    first_token_ms: int | None
-
-
-class RoutePayload(TypedDict):
-    """Decision of auto mode. `target`: `model`, `stay` and `fallback` name one model, `arena` is a battle, whose models
-    and alternatives are hidden until its vote. `confidence`: that the model is the best choice."""
-
-    decision: str
-    target: RouteTarget
-    model: str | None
-    runner_up: str | None
-    query_type: str
-    confidence: float | None
-    reason: ReasonPayload
-    alternatives: list[AlternativePayload]
-    policy: str
-
-
-class BattleDecisionPayload(TypedDict):
-    """Decision of auto mode behind a battle. Until the names are revealed, only the first three fields are present."""
-
-    target: RouteTarget
-    query_type: str
-    reason: ReasonPayload
-    decision: NotRequired[str]
-    model: NotRequired[str | None]
-    runner_up: NotRequired[str | None]
-    confidence: NotRequired[float | None]
-    alternatives: NotRequired[list[AlternativePayload]]
-    policy: NotRequired[str]
 
 
 class BattlePayload(TypedDict):

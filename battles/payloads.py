@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from battles.decision_payloads import battle_decision_payload
+from battles.auto.payloads import battle_decision_payload
 from battles.models import NUMBERED_POSITIONS, Answer, Battle, Position, Share, Side, Turn, Vote
 from battles.models.turns import AttachedFile
 from battles.payload_types import (

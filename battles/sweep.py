@@ -5,6 +5,7 @@ from datetime import timedelta
 from functools import partial
 
 from battles.actions import delete_discarded
+from battles.calls import store
 from battles.models import Call, Session, Turn
 from battles.models.turns import TurnQuerySet
 from battles.streaming.control import (
@@ -14,7 +15,7 @@ from battles.streaming.control import (
     truncate_finished_streams,
 )
 from battles.tasks import wake, wake_probe, wake_repair_check
-from battles.worker import call_store, turn_store
+from battles.worker import turn_store
 from common.sweeping import Step, Sweep
 from models_registry.models import Breaker, Inquiry, RequestRepair
 from models_registry.models.inquiries import inquiries_exist
@@ -68,7 +69,7 @@ sweep = Sweep(
     Step(Turn.objects.abandoned, _recover_abandoned),
     Step(_queued, _wake_queued),
     Step(Turn.objects.recently_finished, _repair_ends),
-    Step(Call.objects.abandoned, call_store.mark_abandoned_lost),
+    Step(Call.objects.abandoned, store.mark_abandoned_lost),
     Step(Breaker.objects.due, _wake_due_probes),
     Step(Session.objects.due_for_deletion, partial(delete_discarded, limit=MAX_PER_ROUND)),
     Step(possibly_untruncated, partial(truncate_finished_streams, at_most=MAX_PER_ROUND)),

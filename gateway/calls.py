@@ -9,16 +9,23 @@ from functools import partial
 from django.db import transaction
 from django.utils.translation import override
 
-from battles.actions.decisions import store_decision
+from battles.auto.port import Target
+from battles.auto.reasons import reason_sentence
+from battles.auto.store import store_decision
+from battles.calls import (
+    CallResult,
+    PlannedCall,
+    PreparedCall,
+    bill_for,
+    is_limited,
+    record_failure,
+    set_outcome,
+    start_call,
+    store_result,
+)
 from battles.errors import ARENA_OVER_BUDGET, BudgetReached, ModelsOverBudget
 from battles.models import Call, RoutingDecision
 from battles.prompting.messages import with_system_prompt
-from battles.prompting.routing import Target
-from battles.routing_reasons import reason_sentence
-from battles.worker import call_store
-from battles.worker.call_outcomes import set_outcome
-from battles.worker.call_slots import is_limited
-from battles.worker.calls import CallResult, PlannedCall, PreparedCall
 from common.errors import ArenaError
 from common.payload_types import JsonObject
 from gateway import sessions
@@ -86,7 +93,7 @@ def open_call(request: Request, model: LanguageModel) -> PreparedCall:
     is_lone = request.candidates.routed is None and not model.is_paid and not is_limited(model)
     with nullcontext() if is_lone else transaction.atomic():
         _store_decision(request, model)
-        prepared = call_store.start_call(plan, person=person)
+        prepared = start_call(plan, person=person)
         if prepared is FailureCode.RATE_LIMITED:
             raise NoSlot
         if isinstance(prepared, FailureCode):
@@ -108,11 +115,11 @@ def settle(request: Request, prepared: PreparedCall, result: CallResult) -> None
     Exchange.objects.store_settled(exchange)
     if request.claim is not None and request.completion is not None:
         request.claim.store(request.completion)
-    if call_store.store_result(prepared, result) and result.affects_breakers:
+    if store_result(prepared, result) and result.affects_breakers:
         if result.error is None:
             outcomes.record_answers([call.model])
         else:
-            call_store.record_failure(prepared, result, is_callers=True)
+            record_failure(prepared, result, is_callers=True)
     if result.error is None and request.candidates.routed is not None:
         transaction.on_commit(partial(_remember, request, call.model.pk, calls_tools=result.tool_characters > 0))
 
@@ -159,7 +166,7 @@ def messages_for(chat: ChatBody, model: LanguageModel) -> list[JsonObject]:
 def _over_budget(plan: PlannedCall, person: str) -> BudgetReached | ModelsOverBudget:
     wait = seconds_until_tomorrow()
     remaining = spending.remaining_personal_budget(person)
-    bill = call_store.bill_for(plan, person)
+    bill = bill_for(plan, person)
     if remaining is not None and bill is not None and bill.most > remaining:
         return BudgetReached(retry_after=wait)
     return ModelsOverBudget(ARENA_OVER_BUDGET, retry_after=wait)

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
-from battles.prompting.auto_options import DEFAULT_DIAL, DIALS
-from battles.prompting.routing import Routed, RoutingRequest, Target, route
+from battles.auto.options import DEFAULT_DIAL, DIALS
+from battles.auto.port import Routed, RoutingRequest, Target, route
 from common.errors import ArenaError, InvalidInput
 from gateway import sessions
 from gateway.authentication import Caller
@@ -44,7 +44,7 @@ class Candidates:
 
 
 def find_candidates(chat: ChatBody, caller: Caller, *, digest: str) -> Candidates:
-    """Raises as named_model, or as battles.prompting.routing.route."""
+    """Raises as named_model, or as battles.auto.port.route."""
     if chat.model not in AUTO_MODELS:
         return Candidates((named_model(chat),))
     routing_request = RoutingRequest(

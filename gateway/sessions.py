@@ -10,8 +10,8 @@ import msgspec
 from django.utils.crypto import salted_hmac
 
 from accounts.models import ApiToken
+from battles.auto.port import PreviousAnswer
 from battles.labels import Labels
-from battles.prompting.routing import PreviousAnswer
 from common.valkey.connections import UNREACHABLE, connection, fail_fast
 from gateway.parsing.chat import ChatBody
 

@@ -9,8 +9,8 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from battles.auto.port import Alternative, RoutingRequest
 from battles.prompting.messages import context_characters
-from battles.prompting.routing import Alternative, RoutingRequest
 from models_registry import drawable_cache
 from models_registry.drawable_cache import Roster
 from models_registry.models import LanguageModel

@@ -1,5 +1,5 @@
+from battles.auto.port import PreviousAnswer
 from battles.labels import UNDETERMINED, Labels
-from battles.prompting.routing import PreviousAnswer
 from models_registry import drawable_cache
 from models_registry.models import LanguageModel
 from routing.query_types import FORMS

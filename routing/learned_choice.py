@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from battles.prompting.routing import MAX_CANDIDATES_STORED, Alternative, Routed, Target
+from battles.auto.port import MAX_CANDIDATES_STORED, Alternative, Routed, Target
 from routing.candidates import Candidates, dollars
 from routing.exploration import may_explore
 from routing.learning.choosing import Choice, Options, choose

@@ -1,6 +1,6 @@
 from typing import Literal, NotRequired, TypedDict
 
-from battles.payload_types import RoutePayload
+from battles.auto.payload_types import RoutePayload
 from common.payload_types import Moment
 
 

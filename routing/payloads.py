@@ -1,6 +1,6 @@
 from typing import cast
 
-from battles.decision_payloads import is_hidden, route_payload
+from battles.auto.payloads import is_hidden, route_payload
 from battles.models import RoutingDecision
 from common.text.money import plain_decimal
 from routing.models import DecisionOutcome, RouterSnapshot

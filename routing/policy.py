@@ -5,8 +5,8 @@ from dataclasses import replace
 from random import SystemRandom
 
 from accounts.actor import Actor
+from battles.auto.port import PreviousAnswer, Routed, RoutingRequest, Target
 from battles.prompting.lineup import draw_models
-from battles.prompting.routing import PreviousAnswer, Routed, RoutingRequest, Target
 from routing.conversation import has_new_subject, is_recent, previous_model
 from routing.learned_choice import choose_freely, find_better
 from routing.models import Rule

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from battles.auto.options import RoutingContext
 from battles.labels import Labels
 from battles.labels.categories import BUILT_IN
-from battles.prompting.auto_options import RoutingContext
 from battles.text.vocabulary import word_pattern
 
 TOOL_USE, DATA_ANALYSIS, GENERAL_CHAT = "tool-use", "data-analysis", "general-chat"

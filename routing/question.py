@@ -2,9 +2,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from accounts.actor import Actor
+from battles.auto.port import Routed, RoutingRequest, Target
 from battles.labels import Labels
 from battles.prompting.lineup import MIN_NARROWED_POOL
-from battles.prompting.routing import Routed, RoutingRequest, Target
 from models_registry import drawable_cache
 from models_registry.models import LanguageModel
 from models_registry.spending import remaining_personal_budget

@@ -2,8 +2,8 @@ from typing import NamedTuple
 
 from django.conf import settings
 
+from battles.auto.port import RoutingRequest
 from battles.labels import Labels
-from battles.prompting.routing import RoutingRequest
 from common.cache import TTLCached
 from common.db.execution import rows_if_migrated
 from routing.models import RoutingThresholds, Rule

@@ -7,10 +7,10 @@ from django.utils import timezone
 from accounts.actor import Actor
 from accounts.models import ApiToken, Scope
 from battles import actions
-from battles.actions.decisions import store_decision
+from battles.auto.port import Routed, RoutingRequest
+from battles.auto.store import store_decision
 from battles.models import Answer, Battle, RoutingDecision, Turn, Vote
 from battles.prompting.lineup import BattleRequest
-from battles.prompting.routing import Routed, RoutingRequest
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel
 from tests import make

@@ -1,8 +1,8 @@
 """Single steps of answering a turn, which a worker takes for several turns at once."""
 
+from battles.calls.values import CallResult, PreparedCall
 from battles.models import Answer, Turn
 from battles.worker import turn_store
-from battles.worker.calls import CallResult, PreparedCall
 from battles.worker.turn_store import ClaimedTurn, EndedSide, LeaseLost
 
 

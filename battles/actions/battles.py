@@ -10,14 +10,14 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
 from battles.actions.battle_rows import insert_battle
-from battles.actions.decisions import store_decision
+from battles.auto.matchup import AutoDecision, decide
+from battles.auto.store import store_decision
 from battles.errors import ARENA_OVER_BUDGET, ModelsOverBudget, ProofRequired, TooFewModels
 from battles.labels.labelling import label
 from battles.models import Attachment, Battle, Session
 from battles.moderation.examination import check_prompt, store_findings
 from battles.moderation.findings import Finding
 from battles.prompting import attachments, budget, consent, proof_of_work
-from battles.prompting.auto import AutoDecision, decide
 from battles.prompting.blind_quotes import BlindQuote, quote_battle
 from battles.prompting.lineup import BattleRequest, MatchupPlan, ModelRequirements
 from battles.prompting.messages import turn_content

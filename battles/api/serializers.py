@@ -7,9 +7,9 @@ from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 
 from battles import feedback
-from battles.api.routing_fields import ContextSerializer, DialField, max_cost_field
+from battles.auto.fields import ContextSerializer, DialField, max_cost_field
+from battles.auto.options import AUTO, DEFAULT_DIAL, REQUESTED_MODES, AutoOptions, RoutingContext
 from battles.models import Attachment, Battle, Vote
-from battles.prompting.auto_options import AUTO, DEFAULT_DIAL, REQUESTED_MODES, AutoOptions, RoutingContext
 from battles.prompting.lineup import BattleRequest, Filters
 from battles.prompting.proof_of_work import MAX_PROOF_CHARACTERS
 from common.api.fields import ChoiceField, TextField

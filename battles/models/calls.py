@@ -42,7 +42,7 @@ class Call(models.Model):
         JUDGE = "judge", _("judgement in a benchmark run")
         GATEWAY = "gateway", _("gateway")
 
-    # Purposes that leave slots to people (battles.worker.call_slots).
+    # Purposes that leave slots to people (battles.calls.slots).
     BACKGROUND = (Purpose.ITEM, Purpose.JUDGE)
 
     class State(models.TextChoices):

@@ -53,7 +53,7 @@ class RoutingDecision(models.Model):
     type_confidence = models.FloatField()
     categories = ArrayField(models.CharField(max_length=40), default=list, blank=True)
     language = models.CharField(max_length=3, default=UNDETERMINED)
-    # battles.prompting.routing.RoutingContext.
+    # battles.auto.port.RoutingContext.
     context = models.JSONField(default=dict)
     # Name and version of the policy: "learned 17" of snapshot 17, "rule 3", "stay", "weights".
     policy = models.CharField(max_length=60)
@@ -71,7 +71,7 @@ class RoutingDecision(models.Model):
     explored = models.BooleanField(default=False)
     # At most 12: {model, theta, sd, cost, first_token_ms, win_chance, good_enough, reason_out}.
     candidates = models.JSONField(default=list)
-    # Code of battles.routing_reasons, and its numbers.
+    # Code of battles.auto.reasons, and its numbers.
     reason = models.CharField(max_length=40)
     details = models.JSONField(default=dict)
     # Duration of the decision in microseconds.

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.conf import settings
 from django.utils.functional import Promise
@@ -13,7 +13,6 @@ from django.utils.translation import gettext_lazy as _
 
 from battles.errors import TooFewModels
 from battles.models import NUMBERED_POSITIONS, Battle, Position, Side
-from battles.prompting.auto_options import AutoOptions
 from battles.prompting.messages import context_characters
 from battles.prompting.pairing import Candidate, Pair, PairWeights, draw_pair
 from common.errors import InvalidInput
@@ -21,6 +20,9 @@ from common.payload_types import JsonObject
 from common.text.storable import has_unstorable, storable
 from models_registry.drawable_cache import Roster
 from models_registry.models import LanguageModel
+
+if TYPE_CHECKING:
+    from battles.auto.options import AutoOptions  # auto mode takes its battles from this module
 
 Mode = Battle.Mode
 
@@ -76,7 +78,7 @@ class BattleRequest:
     filters: Filters = field(default_factory=Filters)
     attachments: tuple[str, ...] = ()
     consent: bool = False
-    auto: AutoOptions | None = None
+    auto: "AutoOptions | None" = None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from accounts.actor import Actor
 from accounts.models import User
 from accounts.personal_data import account_deleting, personal_data_requested
 from battles.actions import delete_session
-from battles.decision_payloads import is_hidden
+from battles.auto.payloads import is_hidden
 from battles.models import Battle, Report, RoutingDecision, Session
 from battles.payload_types import SessionPayload
 from battles.queries import get_battles_of_sessions

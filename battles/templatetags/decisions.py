@@ -8,8 +8,9 @@ from django import template
 from django.utils.functional import Promise
 from django.utils.translation import gettext
 
-from battles.payload_types import AlternativePayload, BattlePayload
-from battles.prompting.auto_options import DIAL_LABELS
+from battles.auto.options import DIAL_LABELS
+from battles.auto.payload_types import AlternativePayload
+from battles.payload_types import BattlePayload
 from battles.templatetags.battles import seconds
 from common.text.money import rounded_dollars
 

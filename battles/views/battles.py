@@ -14,12 +14,12 @@ from django_htmx.middleware import HtmxDetails
 from accounts.actor import ActorRequest, ensure_known_actor
 from accounts.open_streams import right_of_request, until_lost
 from battles import actions
+from battles.auto.options import AUTO, REQUESTED_MODES, dial_name
 from battles.errors import AlreadyRegenerated, AlreadyVoted, NothingToStop, StillAnswering, UnknownTag
 from battles.forms import FeedbackForm, PromptForm, RenameForm, StarsForm, StartForm, VoteForm
 from battles.models import Answer, Battle, Session, Vote
 from battles.payload_types import BattlePayload
 from battles.payloads import battle_payload
-from battles.prompting.auto_options import AUTO, REQUESTED_MODES, dial_name
 from battles.prompting.preselection import by_name, preselected_models
 from battles.queries import find_battle, find_battle_with_related, get_session_battles
 from battles.streaming import formats, protocol

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from django.conf import settings
 
+from battles.calls.values import CallResult
 from battles.models import Answer, AnswerState, Side, Turn
-from battles.worker.calls import CallResult
 from common.db.execution import is_migrated
 from common.payload_types import JsonObject
 from models_registry import encryption

@@ -13,12 +13,13 @@ import msgspec
 import redis.asyncio
 from django.db import transaction
 
+from battles.calls import store
+from battles.calls.attempt import ask
+from battles.calls.values import CallResult, PlannedCall, PreparedCall
 from battles.models import Call
 from battles.prompting.messages import with_system_prompt
 from battles.streaming.protocol import FIELD, TurnEvent, model_test_stream_key
 from battles.streaming.publisher import Publisher, TurnChannel
-from battles.worker import asking, call_store
-from battles.worker.calls import CallResult, PlannedCall, PreparedCall
 from common.db.execution import run_in_db
 from common.text.money import plain_decimal
 from common.valkey.connections import UNREACHABLE, connection
@@ -122,7 +123,7 @@ async def run_test(test_id: str, provider: ChatProvider, publisher: Publisher, v
             for side in SIDES:
                 channel.reset_side(side)
 
-        result = await asking.ask(call, provider, on_piece=publish, on_take_back=take_back)
+        result = await ask(call, provider, on_piece=publish, on_take_back=take_back)
         await run_in_db(_store_result, test, call, result)
     test.is_over = True
     await valkey.set(_key(test_id), msgspec.json.encode(test), ex=RESULT_TTL_S)
@@ -138,7 +139,7 @@ def _create_call(test: ModelTest) -> PreparedCall | None:
         planned = PlannedCall(
             model, messages(model, test.prompt), purpose=Call.Purpose.TEST, lease=outcomes.PROBE_LEASE
         )
-        [call] = call_store.create_calls([planned])
+        [call] = store.create_calls([planned])
         if call.must_wait:
             transaction.set_rollback(True)
             return None
@@ -149,7 +150,7 @@ def _store_result(test: ModelTest, call: PreparedCall, result: CallResult) -> No
     """Store the call and fill in the test. An answer closes breakers like a probe's; a failure opens none."""
     with transaction.atomic():
         model = call.row.model
-        if call_store.store_result(call, result) and result.error is None:
+        if store.store_result(call, result) and result.error is None:
             for breaker in Breaker.objects.of_model(model.pk, model.provider_id).open().order_by("pk"):
                 outcomes.record_probe(breaker.pk, None)
     _remember_server(model.pk, result)

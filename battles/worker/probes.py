@@ -4,10 +4,11 @@ from typing import NamedTuple
 
 from django.db import transaction
 
+from battles.calls import store
+from battles.calls.attempt import ask
+from battles.calls.values import CallResult, PlannedCall, PreparedCall
 from battles.models import Call
 from battles.prompting.messages import with_system_prompt
-from battles.worker import asking, call_store
-from battles.worker.calls import CallResult, PlannedCall, PreparedCall
 from common.db.execution import run_in_db
 from models_registry.health import outcomes
 from models_registry.models import LanguageModel
@@ -32,7 +33,7 @@ async def probe(breaker_id: int, provider: ChatProvider) -> None:
     claimed = await run_in_db(_create_call, breaker_id)
     if claimed is None:
         return
-    result = await asking.ask(claimed.call, provider)
+    result = await ask(claimed.call, provider)
     await run_in_db(_store_outcome, breaker_id, claimed, result)
 
 
@@ -70,7 +71,7 @@ def _create_call(breaker_id: int) -> _Claimed | None:
     if model is None:
         return None
     with transaction.atomic():
-        call = call_store.start_call(plan(model), person="")
+        call = store.start_call(plan(model), person="")
     if isinstance(call, FailureCode):
         if is_question:
             outcomes.open_unasked(breaker_id)
@@ -82,7 +83,7 @@ def _create_call(breaker_id: int) -> _Claimed | None:
 
 @transaction.atomic
 def _store_outcome(breaker_id: int, claimed: _Claimed, result: CallResult) -> None:
-    if not call_store.store_result(claimed.call, result):
+    if not store.store_result(claimed.call, result):
         return
     record = outcomes.record_question if claimed.is_question else outcomes.record_probe
     record(breaker_id, reply_error(result), retry_after=result.retry_after)

@@ -2,8 +2,10 @@
 
 from django.db import transaction
 
-from battles.worker import asking, call_store, probes
-from battles.worker.calls import CallResult, PreparedCall
+from battles.calls import store
+from battles.calls.attempt import ask
+from battles.calls.values import CallResult, PreparedCall
+from battles.worker import probes
 from common.db.execution import run_in_db
 from models_registry.health import repairs
 from models_registry.models import RequestRepair
@@ -14,7 +16,7 @@ async def check_repair(repair_id: int, provider: ChatProvider) -> None:
     claimed = await run_in_db(_create_call, repair_id)
     if claimed is not None:
         row, call = claimed
-        result = await asking.ask(call, provider)
+        result = await ask(call, provider)
         await run_in_db(_store, row, call, result)
 
 
@@ -25,7 +27,7 @@ def _create_call(repair_id: int) -> tuple[RequestRepair, PreparedCall] | None:
     # A bound on the cap shows only with the model's own cap.
     keeps_cap = " ≤ " in row.repair
     with transaction.atomic():
-        call = call_store.start_call(probes.plan(row.model, is_repaired=False, keeps_cap=keeps_cap), person="")
+        call = store.start_call(probes.plan(row.model, is_repaired=False, keeps_cap=keeps_cap), person="")
     if isinstance(call, FailureCode):
         repairs.postpone_check(row)
         return None
@@ -34,6 +36,6 @@ def _create_call(repair_id: int) -> tuple[RequestRepair, PreparedCall] | None:
 
 @transaction.atomic
 def _store(row: RequestRepair, call: PreparedCall, result: CallResult) -> None:
-    if call_store.store_result(call, result):
+    if store.store_result(call, result):
         is_confirmed = row.repair in result.completion.repaired and probes.reply_error(result) is None
         repairs.record_check(row, is_confirmed=is_confirmed)

@@ -13,9 +13,10 @@ import uvloop
 from celery.signals import worker_shutting_down
 from django.conf import settings
 
+from battles.calls import slot_queue
 from battles.streaming import cancel
 from battles.streaming.publisher import Publisher
-from battles.worker import slot_queue, turn_queue, turn_store
+from battles.worker import turn_queue, turn_store
 from battles.worker.model_tests import run_test
 from battles.worker.probes import probe
 from battles.worker.repair_checks import check_repair

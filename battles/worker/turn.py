@@ -11,13 +11,13 @@ from typing import Unpack
 
 from django.conf import settings
 
+from battles.calls.slot_queue import SlotQueue
+from battles.calls.values import CallResult, PreparedCall
 from battles.models import Answer
 from battles.streaming.protocol import stream_key
 from battles.streaming.publisher import Publisher, TurnChannel
 from battles.worker import turn_store
 from battles.worker.answer_store import AnswerStore
-from battles.worker.calls import CallResult, PreparedCall
-from battles.worker.slot_queue import SlotQueue
 from battles.worker.turn_store import ClaimedTurn, EndedSide, LeaseLost, ShownAnswer
 from common.db.execution import CONNECTION_ERRORS, run_in_db_with_retry
 from common.rendering.renderer import Renderer

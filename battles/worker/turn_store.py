@@ -20,6 +20,9 @@ from django.db.models import Exists, F, OuterRef
 from django.db.models.functions import Now
 from django.utils.safestring import SafeString
 
+from battles.calls import store
+from battles.calls.store import StoredAnswer
+from battles.calls.values import CallResult, PlannedCall, PreparedCall
 from battles.models import Answer, Attachment, Battle, RoutingDecision, Side, Turn, TurnQuerySet
 from battles.prompting.attachments import load_attachment_contents
 from battles.prompting.lineup import Filters, ModelRequirements, draw_opponent
@@ -35,9 +38,7 @@ from battles.prompting.pairing import Pair
 from battles.queries import set_prices
 from battles.sql import read_sql
 from battles.text.self_identification import leaks_identity
-from battles.worker import answer_states, call_store
-from battles.worker.call_store import StoredAnswer
-from battles.worker.calls import CallResult, PlannedCall, PreparedCall
+from battles.worker import answer_states
 from common.prepared import PreparedQuery, any_of
 from models_registry.models import Breaker, LanguageModel
 from models_registry.providers import FailureCode
@@ -94,7 +95,7 @@ def claim_and_start(turn_ids: Sequence[int]) -> list[tuple[ClaimedTurn, list[Pre
         claimed[turn.pk] = _claimed_turn(turn)
         if turn.fence == 1:
             planned += _plan_calls(claimed[turn.pk], turn, answers)
-    calls = call_store.create_calls(planned)
+    calls = store.create_calls(planned)
     return [
         (turn, [call for call in calls if call.turn_id == turn.turn_id] if turn.fence == 1 else None)
         for turn in claimed.values()
@@ -128,7 +129,7 @@ def begin_calls(claimed: ClaimedTurn) -> list[PreparedCall]:
     """Create a call for each side without an answer. Raises LeaseLost."""
     if claimed.fence > 1:
         with transaction.atomic():  # of its own: see the order of locks
-            call_store.mark_lost(_lock_turn_with_battle(claimed))
+            store.mark_lost(_lock_turn_with_battle(claimed))
     with transaction.atomic():
         return _start_sides(claimed, _lock_turn_with_battle(claimed))
 
@@ -152,7 +153,7 @@ def _start_sides(claimed: ClaimedTurn, turn: Turn) -> list[PreparedCall]:
         if turn.stop_requested_at is not None and any(answer.state == Answer.State.STOPPED for answer in answers):
             _end_alike(turn, state=Answer.State.STOPPED)
         close_finished([turn.pk])
-    return call_store.create_calls(_plan_calls(claimed, turn, answers))
+    return store.create_calls(_plan_calls(claimed, turn, answers))
 
 
 def _plan_calls(claimed: ClaimedTurn, turn: Turn, answers: Sequence[Answer]) -> list[PlannedCall]:
@@ -190,7 +191,7 @@ def _plan_call(
 def acquire_slot(claimed: ClaimedTurn, call: PreparedCall) -> bool:
     """Raises LeaseLost."""
     _lock_turn_with_battle(claimed)
-    return call_store.acquire_slot(call)
+    return store.acquire_slot(call)
 
 
 def redraw(claimed: ClaimedTurn, failed: PreparedCall, result: CallResult) -> PreparedCall | None:
@@ -200,7 +201,7 @@ def redraw(claimed: ClaimedTurn, failed: PreparedCall, result: CallResult) -> Pr
     """
     with transaction.atomic():  # of its own: see the order of locks
         _lock_turn_with_battle(claimed)
-        call_store.close(failed, result)
+        store.close(failed, result)
     with transaction.atomic():
         turn = _lock_turn_with_battle(claimed)
         answer = Answer.objects.select_related("side").get(pk=failed.answer_id)
@@ -218,7 +219,7 @@ def redraw(claimed: ClaimedTurn, failed: PreparedCall, result: CallResult) -> Pr
         Battle.objects.filter(pk=battle.pk).update(propensity=redrawn.propensity)
         [(_, answers)] = _with_answers([turn.pk])
         answer = next(fresh for fresh in answers if fresh.pk == answer.pk)
-        [call] = call_store.create_calls([_plan_call(claimed, turn, [turn], answer, contents)])
+        [call] = store.create_calls([_plan_call(claimed, turn, [turn], answer, contents)])
         return call
 
 
@@ -281,12 +282,12 @@ def store_answers(ended: Sequence[EndedSide]) -> list[Answer.State | None]:
     held = [side for side in ended if fences.get(side.claimed.turn_id) == side.claimed.fence]
     if held:
         stored = [(side.call, side.result, side.answer) for side in held]
-        closed = call_store.store_calls_of_answers(stored)
+        closed = store.store_calls_of_answers(stored)
         answer_states.store([(side.call.answer_id, side.call.row.model, side.result) for side in held])
         close_finished([side.claimed.turn_id for side in held if side.closes_turn])
-        call_store.settle(closed)
+        store.settle(closed)
         if any(side.result.error for side in held) or locked[0].has_failing_models:  # type: ignore[attr-defined]
-            call_store.record_outcomes(closed)
+            store.record_outcomes(closed)
     return [side.state if side in held else None for side in ended]
 
 
@@ -337,7 +338,7 @@ def end_at_once(turn: Turn, *, state: Answer.State = Answer.State.STOPPED, error
         _end_alike(turn, state=state, error=error)
     Turn.objects.filter(pk=turn.pk).update(fence=F("fence") + 1)
     close_finished([turn.pk])
-    call_store.mark_lost(turn, is_final=True)
+    store.mark_lost(turn, is_final=True)
 
 
 def _end_alike(turn: Turn, *, state: Answer.State, error: str = "") -> None:
@@ -352,7 +353,7 @@ def release(claimed: ClaimedTurn) -> None:
     turn = Turn.objects.held(claimed.turn_id, claimed.fence).select_for_update().first()
     if turn is not None:
         _requeue(Turn.objects.filter(pk=turn.pk), attempt=F("attempt") - 1)
-        call_store.mark_lost(turn)
+        store.mark_lost(turn)
 
 
 def requeue_expired(turn_id: int) -> bool:

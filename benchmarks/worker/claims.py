@@ -17,10 +17,9 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from battles.calls import PlannedCall, PreparedCall, insert_started, take_slots
 from battles.models import Call
 from battles.prompting.messages import with_system_prompt
-from battles.worker import call_slots, call_store
-from battles.worker.calls import PlannedCall, PreparedCall
 from benchmarks import case_files
 from benchmarks.models import Entrant, ItemReply, Run, RunItem
 from benchmarks.models.entrant_calls import calls_at_once
@@ -114,7 +113,7 @@ def claim_items(
     _add_earlier_turns(planned)
     keys = {pk: reuse.answer_key(plan, item.repeat) for pk, (item, plan) in planned.items()}
     reused = _reuse(run, planned, keys)
-    may_start = call_slots.take_slots([plan.model for _, plan in planned.values()], background=True, paces=paces)
+    may_start = take_slots([plan.model for _, plan in planned.values()], background=True, paces=paces)
     planned = dict(compress(planned.items(), may_start))
     charges, reason = _reserve(run, planned)
     items = _insert(planned, charges, entrants, keys, uploads)
@@ -241,7 +240,7 @@ def _insert(
         return []
     items = [item for item, _ in planned.values()]
     by_position = {number: charges[item.item_id] for number, item in enumerate(items) if item.item_id in charges}
-    calls = call_store.insert_started([plan for _, plan in planned.values()], by_position)
+    calls = insert_started([plan for _, plan in planned.values()], by_position)
     made = [{"item_id": item.item_id, "call_id": call.row.pk} for item, call in zip(items, calls, strict=True)]
     with connection.cursor() as cursor:
         cursor.execute(

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from battles.worker.call_slots import headroom
+from battles.calls import headroom
 from benchmarks.models import ProviderPace
 from benchmarks.sql import read_sql
 from models_registry.models import Provider

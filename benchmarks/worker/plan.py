@@ -10,8 +10,8 @@ from django.db import connection
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from battles.calls import is_limited
 from battles.models import Call
-from battles.worker.call_slots import is_limited
 from benchmarks.models import Entrant, Run, RunCount, RunItem
 from benchmarks.models.entrant_calls import calls_at_once
 from benchmarks.scores import CheckSet

@@ -9,8 +9,8 @@ from django.db import transaction
 from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.db.models.functions import Greatest, Now
 
+from battles.calls import mark_calls_lost
 from battles.models import Call
-from battles.worker import call_store
 from benchmarks.models import Entrant, ItemCall, Run, RunItem
 from benchmarks.models.entrant_calls import let_go_on
 from benchmarks.results import reports
@@ -129,7 +129,7 @@ def _close_lost(run: Run, calls: Collection[int]) -> None:
     """Mark calls LOST at the cost of their whole reservations."""
     open_calls = Call.objects.unfinished().filter(pk__in=calls, charge__isnull=False)
     most = sum(open_calls.values_list("charge__most", flat=True), Decimal(0))
-    spent = call_store.mark_calls_lost(calls)
+    spent = mark_calls_lost(calls)
     if most:
         Run.objects.filter(pk=run.pk).update(reserved=F("reserved") - most, spent=F("spent") + spent)
 

@@ -8,7 +8,7 @@ import msgspec
 from django.db import connection
 from django.db.models.functions import Now
 
-from battles.worker.calls import PlannedCall
+from battles.calls import PlannedCall
 from benchmarks.models import Reply, Run
 from benchmarks.sql import read_sql
 

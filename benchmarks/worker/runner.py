@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 
-from battles.worker import asking
-from battles.worker.calls import CallResult
+from battles.calls import CallResult, ask
 from battles.worker.turn import WorkerContext
 from benchmarks import case_files, streaming
 from benchmarks.checking import scoring_children
@@ -155,7 +154,7 @@ class RunDriver:
         try:
             if item.pictures:  # after the claim, whose locks must not last while they are read
                 await run_in_db(case_files.fill_pictures, item.call.request.messages, item.pictures)
-            await asking.ask(item.call, self._provider, result=result)
+            await ask(item.call, self._provider, result=result)
         except asyncio.CancelledError:
             if self._stopping.is_set():
                 raise

@@ -15,8 +15,7 @@ import msgspec
 from django.db import connection, transaction
 from django.db.models import F
 
-from battles.worker import call_store
-from battles.worker.calls import CallResult
+from battles.calls import CallResult, record_failure, store_results
 from benchmarks import streaming
 from benchmarks.models import Entrant, Run, RunItem
 from benchmarks.models.entrant_calls import CHANGING, SETUP_FAILURES, note_ends
@@ -162,7 +161,7 @@ def store_group(run: RunFacts, group: Sequence[Ended], paces: Mapping[int, int])
         )
         if len(cursor.fetchall()) < len(group):
             logger.info("some items of run %s were taken over", run.run_id)
-    costs = call_store.store_results([(ended.item.call, ended.result) for ended in group])
+    costs = store_results([(ended.item.call, ended.result) for ended in group])
     released = sum((ended.item.most for ended in group if ended.item.call.row.pk in costs), Decimal(0))
     if released:
         spent = sum(costs.values(), Decimal(0))
@@ -203,7 +202,7 @@ def record_outcomes(group: Sequence[Ended]) -> None:
         error = ended.result.error
         if error and error is not FailureCode.RATE_LIMITED and (ended.result.was_sent or error in _KEY_FAILURES):
             with transaction.atomic():
-                call_store.record_failure(ended.item.call, ended.result)
+                record_failure(ended.item.call, ended.result)
 
 
 class GroupCommit:

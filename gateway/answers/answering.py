@@ -7,8 +7,7 @@ from functools import partial
 
 from django.utils.translation import activate, get_language
 
-from battles.worker.call_outcomes import set_token_counts
-from battles.worker.calls import CallResult, PreparedCall
+from battles.calls import CallResult, PreparedCall, set_token_counts
 from common import logs
 from common.errors import ArenaError, ServiceAway
 from gateway import calls

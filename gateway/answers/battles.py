@@ -6,8 +6,8 @@ import time
 from django.utils.translation import gettext_lazy as _
 
 from battles.actions import start_session
+from battles.auto.options import AutoOptions
 from battles.models import Answer, Turn
-from battles.prompting.auto_options import AutoOptions
 from battles.prompting.lineup import BattleRequest
 from battles.prompting.messages import CHARACTERS_PER_TOKEN
 from common.errors import NotAllowed

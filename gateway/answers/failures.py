@@ -1,6 +1,6 @@
 import re
 
-from battles.worker.calls import CallResult, PreparedCall
+from battles.calls import CallResult, PreparedCall
 from common.errors import ArenaError
 from gateway.errors import (
     ContextTooLong,

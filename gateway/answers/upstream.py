@@ -5,7 +5,7 @@ from dataclasses import replace
 from importlib import import_module
 from weakref import WeakKeyDictionary
 
-from battles.worker.calls import CallResult, PreparedCall
+from battles.calls import CallResult, PreparedCall
 from common.payload_types import JsonObject
 from gateway.doors.port import Piece
 from gateway.outgoing.state_tags import Seal

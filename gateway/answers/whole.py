@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from battles.calls import CallResult
 from battles.models import Call
-from battles.worker.calls import CallResult
 from gateway.answers.upstream import Upstream
 from gateway.doors.port import WholeAnswer
 from gateway.payload_types import ToolCallPayload, UsagePayload

@@ -6,10 +6,10 @@ from decimal import Decimal, InvalidOperation
 
 from django.conf import settings
 
-from battles.prompting.auto_options import DIALS, MAX_FIRST_TOKEN_MS, MAX_WORKFLOW_CHARACTERS, RoutingContext
+from battles.auto.options import DIALS, MAX_FIRST_TOKEN_MS, MAX_WORKFLOW_CHARACTERS, RoutingContext
+from battles.calls import sent_bytes
 from battles.prompting.messages import conversation_length
 from battles.text.deobfuscation import around_seams
-from battles.worker.calls import sent_bytes
 from common.payload_types import JsonObject
 from common.text.numbers import parse_whole_number
 from gateway.parsing.fields import BadField, Fields

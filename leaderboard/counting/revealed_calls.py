@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 
 from django.db import connection
 
-from battles.worker.call_counters import count_by_model
+from battles.calls import count_by_model
 from leaderboard.models import OVERALL, AggregationRun
 
 # Takes RevealCutoff as query parameters. {model} is an SQL expression for the id of the called model.

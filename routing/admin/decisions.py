@@ -10,8 +10,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.people import ReadOnlyAdmin
+from battles.auto.reasons import SENTENCES, reason_sentence
 from battles.models import Battle, RoutingDecision
-from battles.routing_reasons import SENTENCES, reason_sentence
 from common.admin.estimated_count import EstimatedCountAdmin
 from common.payload_types import JsonObject
 from common.text.money import rounded_dollars

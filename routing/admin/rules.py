@@ -14,10 +14,10 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
 from accounts.admin.audited import AuditChangesMixin
+from battles.auto.options import DEFAULT_DIAL, MAX_WORKFLOW_CHARACTERS, RoutingContext
+from battles.auto.port import Routed, RoutingRequest, route
+from battles.auto.reasons import reason_sentence
 from battles.labels.categories import category_names
-from battles.prompting.auto_options import DEFAULT_DIAL, MAX_WORKFLOW_CHARACTERS, RoutingContext
-from battles.prompting.routing import Routed, RoutingRequest, route
-from battles.routing_reasons import reason_sentence
 from common.admin.single_row import SingleRowMixin
 from common.admin.trial_page import TrialPageMixin
 from common.payload_types import JsonObject

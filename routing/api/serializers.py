@@ -1,9 +1,9 @@
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
-from battles.api.routing_fields import ContextSerializer, DialField, max_cost_field
-from battles.prompting.auto_options import DEFAULT_DIAL, MAX_FIRST_TOKEN_MS, RoutingContext
-from battles.prompting.routing import RoutingRequest
+from battles.auto.fields import ContextSerializer, DialField, max_cost_field
+from battles.auto.options import DEFAULT_DIAL, MAX_FIRST_TOKEN_MS, RoutingContext
+from battles.auto.port import RoutingRequest
 from common.api.fields import ChoiceField, TextField
 from common.payload_types import JsonObject
 from routing.api.messages import Conversation, read_messages, single_prompt

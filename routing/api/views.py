@@ -10,11 +10,11 @@ from rest_framework.viewsets import ViewSet
 from accounts.actor import Actor, ActorRequest, ensure_known_actor
 from accounts.api.idempotency import idempotent
 from accounts.models import Scope
-from battles.actions.decisions import store_decision
-from battles.decision_payloads import route_payload
+from battles.auto.payload_types import RoutePayload
+from battles.auto.payloads import route_payload
+from battles.auto.port import route
+from battles.auto.store import store_decision
 from battles.models import RoutingDecision
-from battles.payload_types import RoutePayload
-from battles.prompting.routing import route
 from common.api.serializers import validated_data
 from common.api_responses import PayloadResponse, paginated
 from common.errors import InvalidInput, NotFound

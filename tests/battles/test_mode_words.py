@@ -1,9 +1,9 @@
 import pytest
 from django.template import Context, Template
 
+from battles.auto.options import AUTO
 from battles.mode_words import MODE_WORDS
 from battles.models import Battle
-from battles.prompting.auto_options import AUTO
 
 PAGE = Template(
     "{% load battles %}{% with words=mode|mode_words %}{{ words.start }}{% endwith %}"

@@ -17,7 +17,7 @@ from tests.gateway.software import WEATHER, settled
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
-HEAVIEST = "battles.prompting.routing.heaviest_weight"
+HEAVIEST = "battles.auto.port.heaviest_weight"
 
 
 @pytest.fixture(autouse=True)

@@ -149,7 +149,7 @@ def refusal(response: httpx2.Response) -> dict[str, Any]:
 def test_images_count_in_the_context_of_auto(
     send: Callable[..., httpx2.Response], model: Callable[..., Any], settings: Any
 ):
-    settings.ARENA_ROUTER = "battles.prompting.routing.heaviest_weight"
+    settings.ARENA_ROUTER = "battles.auto.port.heaviest_weight"
     small, large = (model(abilities=["images"], context_length=n, weight=9 - n / 9_000).slug for n in (5_000, 32_000))
     seen = picture("data:image/png;base64," + base64.b64encode(pictures.picture()).decode())
     assert send({"model": "auto", **seen}).headers["X-Arena-Model"] == large

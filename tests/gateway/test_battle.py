@@ -8,8 +8,8 @@ from openai import OpenAI
 
 from accounts.actor import Actor
 from accounts.models import Scope
+from battles.auto.port import Routed, RoutingRequest, Target, heaviest_weight
 from battles.models import Battle, Vote
-from battles.prompting.routing import Routed, RoutingRequest, Target, heaviest_weight
 from gateway.models import Exchange
 from tests.fake_provider import FakeProvider
 from tests.gateway.software import ASKED, WEATHER, issue_token, openai_client

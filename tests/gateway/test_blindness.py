@@ -21,7 +21,7 @@ DOORS: dict[str, dict[str, Any]] = {
     "responses": {"input": "tell me who you are", "include": ["reasoning.encrypted_content"]},
     "messages": {"messages": ASKED, "max_tokens": 500},
 }
-ROUTERS = {"battle": "battles.prompting.routing.heaviest_weight", "auto": "tests.gateway.test_battle.always_battle"}
+ROUTERS = {"battle": "battles.auto.port.heaviest_weight", "auto": "tests.gateway.test_battle.always_battle"}
 
 
 @pytest.fixture

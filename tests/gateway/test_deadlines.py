@@ -111,7 +111,7 @@ def test_unaccepting_server_ends_at_the_connect_deadline(raw: httpx2.Client, mod
 def test_full_model_is_refused_as_busy_without_a_call(
     raw: httpx2.Client, model: Callable[..., Any], fake_provider: FakeProvider, settings: Any, asked: str
 ):
-    settings.ARENA_ROUTER = "battles.prompting.routing.heaviest_weight"
+    settings.ARENA_ROUTER = "battles.auto.port.heaviest_weight"
     settings.ARENA_DEADLINES = LONG_DEADLINES | {"first": SHORT_S}
     slug = paid(model("hang-after-1", calls_at_once=1)).slug
     with raw.stream("POST", "/chat/completions", json=body(slug, stream=True)) as held:
@@ -131,7 +131,7 @@ def test_full_model_is_refused_as_busy_without_a_call(
 def test_auto_passes_a_full_model_by(
     raw: httpx2.Client, model: Callable[..., Any], fake_provider: FakeProvider, settings: Any
 ):
-    settings.ARENA_ROUTER = "battles.prompting.routing.heaviest_weight"
+    settings.ARENA_ROUTER = "battles.auto.port.heaviest_weight"
     full, free = model(weight=2, calls_at_once=1).slug, model().slug
     waiting = [{"role": "user", "content": f"one {PAUSE}"}]
     with ThreadPoolExecutor(1) as threads:

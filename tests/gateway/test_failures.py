@@ -18,8 +18,8 @@ from django.utils import timezone
 from openai import OpenAI
 
 from accounts.actor import Actor
+from battles.calls.store import mark_abandoned_lost
 from battles.models import Call
-from battles.worker.call_store import mark_abandoned_lost
 from gateway.models import Exchange
 from models_registry.health.failure_messages import failure_message
 from models_registry.models import Breaker, SpendingDay

@@ -76,7 +76,7 @@ def code_of(key: str, base_url: str) -> str:
 def test_openais_javascript_client_works(
     address: str, token: str, model: Callable[..., Any], settings: Any, tmp_path: Path
 ):
-    settings.ARENA_ROUTER = "battles.prompting.routing.heaviest_weight"
+    settings.ARENA_ROUTER = "battles.auto.port.heaviest_weight"
     slugs = [model(weight=9).slug, model("calls-tools", abilities=["tools"]).slug]
     code = code_of("javascript", f"{address}/v1")
     first, last = run(tmp_path, code + MORE.replace("TOOLS", slugs[1]), ARENA_TOKEN=token)

@@ -118,7 +118,7 @@ def send(address: str, token: str) -> Callable[..., httpx2.Response]:
 def test_every_text_is_examined(
     send: Callable[..., httpx2.Response], model: Callable[..., Any], fake_provider: FakeProvider, settings: Any
 ):
-    settings.ARENA_ROUTER = "battles.prompting.routing.heaviest_weight"
+    settings.ARENA_ROUTER = "battles.auto.port.heaviest_weight"
     slug = model(abilities=["tools", "images"]).slug
     for name, place in PLACES.items():
         for asked, is_stream in ((slug, False), ("auto", True)):

@@ -37,7 +37,7 @@ def keeping_token(owner: Actor) -> str:
 
 @pytest.mark.processes
 def test_snippets_run_unchanged(address: str, token: str, model: Callable[..., Any], settings: Any):
-    settings.ARENA_ROUTER = "battles.prompting.routing.heaviest_weight"
+    settings.ARENA_ROUTER = "battles.auto.port.heaviest_weight"
     model()
     page = httpx2.get(f"{address}/software/").text
     code = {

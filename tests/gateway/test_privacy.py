@@ -51,7 +51,7 @@ def test_texts_and_secrets_are_found_nowhere(
     address: str, token: str, fake_provider: FakeProvider, caplog: pytest.LogCaptureFixture, capfd: Any,
     upstream_name: str, asked: str, settings: Any,
 ):  # fmt: skip
-    settings.ARENA_ROUTER = "battles.prompting.routing.heaviest_weight"
+    settings.ARENA_ROUTER = "battles.auto.port.heaviest_weight"
     caplog.set_level(logging.DEBUG)
     model = make.model(upstream_name, at=fake_provider.base_url, abilities=["tools"])
     provider = Provider.objects.get()

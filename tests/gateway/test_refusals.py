@@ -89,7 +89,7 @@ def test_other_model_answers_after_the_head(
 ):  # fmt: skip
     monkeypatch.setattr("gateway.answers.responses.HEAD_S", 0.05)
     settings.ARENA_GATEWAY_BLANKS_AFTER_S = 0.05
-    settings.ARENA_ROUTER = "battles.prompting.routing.heaviest_weight"
+    settings.ARENA_ROUTER = "battles.auto.port.heaviest_weight"
     model("patient-501", weight=2)
     other = model("honest").slug
     asked = {"model": "auto", "messages": ASKED, "stream": stream}

@@ -6,9 +6,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import AuditEntry
+from battles.calls import store as call_store
 from battles.models import Battle, Call, Side
 from battles.sweep import sweep
-from battles.worker import call_store, probes
+from battles.worker import probes
 from battles.worker.runner import Engine
 from common.valkey.connections import connection
 from models_registry import breaker_rule

@@ -5,11 +5,12 @@ import pytest
 from django.db import connection as database
 from django.utils import timezone
 
+from battles.calls import slot_queue
+from battles.calls.slot_queue import SlotQueue
+from battles.calls.values import CallResult
 from battles.models import Battle, Call, Side
-from battles.worker import slot_queue, turn, turn_store
-from battles.worker.calls import CallResult
+from battles.worker import turn, turn_store
 from battles.worker.runner import Engine
-from battles.worker.slot_queue import SlotQueue
 from common.valkey import connections as valkey
 from models_registry.models import Breaker
 from models_registry.providers import Completion

@@ -7,9 +7,9 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import AuditEntry
 from battles.admin.call_statistics import CallStatistics, get_call_statistics
+from battles.calls.values import CallResult
 from battles.models import Call
 from battles.worker import turn_store
-from battles.worker.calls import CallResult
 from models_registry.health import outcomes
 from models_registry.models import Charge, LanguageModel, PaidCallsHalt
 from models_registry.models.ledger import are_paid_calls_halted, today

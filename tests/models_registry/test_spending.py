@@ -3,10 +3,10 @@ from decimal import Decimal
 import pytest
 
 from battles import actions
+from battles.calls.values import CallResult
 from battles.models import Call
 from battles.prompting.messages import CHARACTERS_PER_TOKEN
 from battles.worker import turn_store
-from battles.worker.calls import CallResult
 from battles.worker.runner import Engine
 from models_registry import spending
 from models_registry.models import Charge, LanguageModel, SpendingDay

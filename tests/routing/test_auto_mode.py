@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from battles.actions import cast_vote
+from battles.calls.values import CallResult
 from battles.models import Battle, RoutingDecision, Vote
 from battles.worker import turn_store
-from battles.worker.calls import CallResult
 from models_registry.models import Breaker, LanguageModel, ModelLimit, Price
 from models_registry.providers import FailureCode
 from routing.models import Rule

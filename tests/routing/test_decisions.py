@@ -5,10 +5,10 @@ import pytest
 from django.test import override_settings
 
 from accounts.actor import Actor
+from battles.auto.options import RoutingContext
+from battles.auto.port import PreviousAnswer, RoutingRequest, Target, route
 from battles.errors import NoModelAvailable, NoModelFits
 from battles.labels import Labels
-from battles.prompting.auto_options import RoutingContext
-from battles.prompting.routing import PreviousAnswer, RoutingRequest, Target, route
 from common.errors import InvalidInput
 from models_registry.models import Breaker, LanguageModel, Price, Provider
 from routing.call_medians import CallMedians, call_medians
@@ -254,7 +254,7 @@ def test_decision_makes_no_query(models, monkeypatch, nothing_is_forgotten, djan
         route(asked, ANYBODY)
 
 
-@override_settings(ARENA_ROUTER="battles.prompting.routing.heaviest_weight")
+@override_settings(ARENA_ROUTER="battles.auto.port.heaviest_weight")
 def test_router_of_battles_takes_the_heaviest_weight(models):
     LanguageModel.objects.filter(slug="dear").update(weight=2)
     assert chosen(CHAT) == ("model", "dear", "weights")

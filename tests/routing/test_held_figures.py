@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from accounts.actor import Actor
+from battles.auto.port import RoutingRequest, route
 from battles.models import Battle, Call, Side
-from battles.prompting.routing import RoutingRequest, route
 from common.cache import RefreshedCached
 from leaderboard.models import AggregationRun, Standing
 from models_registry.models import LanguageModel, Price

@@ -93,7 +93,7 @@ def test_impossible_rule_is_refused(client: Client, values: dict[str, Any], fiel
 
 
 def test_trial_shows_decision_and_stores_nothing(client: Client, settings: Any):
-    settings.ARENA_ROUTER = "battles.prompting.routing.heaviest_weight"
+    settings.ARENA_ROUTER = "battles.auto.port.heaviest_weight"
     for name, weight in (("light", 1), ("heavy", 5)):
         make.model(slug=name, name=name.title(), weight=weight)
     assert client.get(TRY).status_code == 200
@@ -115,7 +115,7 @@ def test_bad_trial_is_refused_with_422(client: Client, values: dict[str, str], f
 
 
 def test_trial_without_models_says_so(client: Client, settings: Any):
-    settings.ARENA_ROUTER = "battles.prompting.routing.heaviest_weight"
+    settings.ARENA_ROUTER = "battles.auto.port.heaviest_weight"
     page = client.post(TRY, {"text": "Hello", "dial": "0.5"})
     assert page.status_code == 422
     assert page.context["form"].non_field_errors()

@@ -1,8 +1,8 @@
 import pytest
 
+from battles.auto.options import NO_CONTEXT, RoutingContext
+from battles.auto.reasons import SENTENCES, reason_sentence
 from battles.labels import Labels
-from battles.prompting.auto_options import NO_CONTEXT, RoutingContext
-from battles.routing_reasons import SENTENCES, reason_sentence
 from routing.query_types import query_type
 
 CODE = Labels(("coding", "hard-prompt", "multi-turn"), "en")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from common.payload_types import JsonObject
 
-# A larger number is taken for this one; battles.worker.call_outcomes bounds it by what the call allowed.
+# A larger number is taken for this one; battles.calls.outcomes bounds it by what the call allowed.
 MAX_TOKENS = 1_000_000_000
 _NAMES = {
     "prompt": re.compile(r"(?:prompt|input)(?:tokens?|tokens?count|evalcount|n|count)|tokensin|promptn"),

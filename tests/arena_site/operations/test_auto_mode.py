@@ -17,9 +17,9 @@ from arena_site.operations.auto_mode import Part, read_auto_mode
 from arena_site.operations.dashboard import read_dashboard
 from arena_site.tasks import purge
 from battles.actions import cast_vote, delete_session
-from battles.actions.decisions import store_decision
+from battles.auto.port import RoutingRequest, heaviest_weight
+from battles.auto.store import store_decision
 from battles.models import Battle, Call, RoutingDecision, Vote
-from battles.prompting.routing import RoutingRequest, heaviest_weight
 from common.valkey import counters
 from gateway.models import Exchange
 from routing.models import DecisionOutcome, RouterSnapshot, RoutingThresholds

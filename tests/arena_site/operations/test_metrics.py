@@ -18,9 +18,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from accounts.actor import Actor
 from arena_site.operations import facts, metrics
 from battles.actions import cast_vote
+from battles.calls import store as call_store
+from battles.calls.values import CallResult
 from battles.models import Battle, Call, Turn, Vote
-from battles.worker import call_store, turn_store
-from battles.worker.calls import CallResult
+from battles.worker import turn_store
 from battles.worker.runner import Engine
 from common.valkey import counters
 from models_registry.models import Breaker, SpendingDay, budgets

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from battles.auto.options import REQUESTED_MODES
 from battles.models import Battle
-from battles.prompting.auto_options import REQUESTED_MODES
 from tests.site_urls import addresses
 
 

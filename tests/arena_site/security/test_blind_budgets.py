@@ -13,14 +13,14 @@ from openai import OpenAI, RateLimitError
 from accounts.actor import Actor
 from accounts.models import ApiToken, Scope
 from battles import actions
+from battles.auto.options import AutoOptions
+from battles.auto.port import Routed, RoutingRequest, Target, heaviest_weight
+from battles.calls.values import CallResult, PreparedCall
 from battles.models import Battle, Turn, Vote
-from battles.prompting.auto_options import AutoOptions
 from battles.prompting.lineup import BattleRequest
 from battles.prompting.messages import CHARACTERS_PER_TOKEN
 from battles.prompting.pairing import Candidate
-from battles.prompting.routing import Routed, RoutingRequest, Target, heaviest_weight
 from battles.worker import turn_store
-from battles.worker.calls import CallResult, PreparedCall
 from common.db import execution
 from models_registry.models import Budget, LanguageModel
 from models_registry.models.ledger import SITE, person_account

@@ -21,9 +21,9 @@ from django.utils import timezone
 from accounts.actor import Actor
 from accounts.models import ApiToken, Scope, SignIn
 from battles import actions
+from battles.calls.values import CallResult
 from battles.models import Battle, Call, Session, Turn, Vote
 from battles.worker import turn_store
-from battles.worker.calls import CallResult
 from benchmarks.actions import EntrantRequest, create_run
 from benchmarks.exports import responses
 from benchmarks.models import Run, RunItem

@@ -15,9 +15,9 @@ from django.utils import timezone
 
 from accounts.actor import Actor
 from accounts.models import ApiToken, Scope
+from battles.calls.values import CallResult
 from battles.models import Battle
 from battles.worker import turn_store
-from battles.worker.calls import CallResult
 from common.valkey import heartbeat
 from common.valkey.connections import connection
 from models_registry import breaker_rule, drawable_cache

@@ -7,13 +7,13 @@ import msgspec
 import pytest
 
 from battles import actions
+from battles.calls.values import CallResult
 from battles.models import Answer, Battle, Turn
 from battles.payloads import battle_payload
 from battles.queries import get_battle
 from battles.streaming.pacing import EqualPace
 from battles.streaming.protocol import FIELD, TurnEvent, stream_key
 from battles.worker import turn_store
-from battles.worker.calls import CallResult
 from battles.worker.runner import Engine
 from common.valkey.connections import connection
 from models_registry.models import LanguageModel

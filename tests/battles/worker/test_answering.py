@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from battles.calls.values import CallResult
 from battles.models import Answer, Battle, Call, Turn
 from battles.streaming.protocol import FIELD, stream_key
 from battles.worker import turn_store
-from battles.worker.calls import CallResult
 from battles.worker.runner import Engine
 from common.valkey.connections import connection
 from tests import make

@@ -7,9 +7,11 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from battles.calls import slots as call_slots
+from battles.calls import store as call_store
+from battles.calls.values import CallResult, PlannedCall, PreparedCall
 from battles.models import Call
-from battles.worker import call_slots, call_store, turn_store
-from battles.worker.calls import CallResult, PlannedCall, PreparedCall
+from battles.worker import turn_store
 from models_registry.models import LanguageModel
 from models_registry.providers import Completion, FailureCode
 from tests import make

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from battles.calls.outcomes import OUTCOME_FIELDS, set_outcome
+from battles.calls.values import CallResult, PreparedCall
 from battles.models import Call
-from battles.worker.call_outcomes import OUTCOME_FIELDS, set_outcome
-from battles.worker.calls import CallResult, PreparedCall
 from models_registry.models import Charge, LanguageModel, Price, Provider
 from models_registry.providers import ChatRequest, Completion, FailureCode
 from models_registry.providers.oddities import Oddity

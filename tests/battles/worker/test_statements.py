@@ -8,10 +8,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from battles.actions import start_session
+from battles.calls.values import CallResult
 from battles.labels import custom_categories
 from battles.models import AnswerState, Battle
 from battles.worker import turn_store
-from battles.worker.calls import CallResult
 from battles.worker.turn_store import EndedSide
 from common.db.execution import is_migrated
 from models_registry import drawable_cache

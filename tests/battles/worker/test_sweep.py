@@ -4,12 +4,12 @@ import pytest
 from django.utils import timezone
 
 from battles.actions import sessions
+from battles.calls.values import CallResult
 from battles.models import Answer, Battle, Session, Turn
 from battles.models.sessions import UNDO_WINDOW
 from battles.streaming.protocol import TurnEvent, entry, stream_key
 from battles.sweep import sweep
 from battles.worker import turn_queue, turn_store
-from battles.worker.calls import CallResult
 from common.valkey import connections
 from common.valkey.connections import connection
 from tests import make

@@ -95,7 +95,7 @@ def send(address: str, token: str) -> Callable[..., httpx2.Response]:
 
 @pytest.fixture(autouse=True)
 def _router(settings: Any) -> None:
-    settings.ARENA_ROUTER = "battles.prompting.routing.heaviest_weight"
+    settings.ARENA_ROUTER = "battles.auto.port.heaviest_weight"
 
 
 def named_in(response: httpx2.Response) -> str:

@@ -47,7 +47,7 @@ def test_addresses_go_only_to_providers_that_fetch(
     send: Callable[..., httpx2.Response], model: Callable[..., Any], fake_provider: FakeProvider, hosted: None,
     settings: Any,
 ):  # fmt: skip
-    settings.ARENA_ROUTER = "battles.prompting.routing.heaviest_weight"
+    settings.ARENA_ROUTER = "battles.auto.port.heaviest_weight"
     slug = model(abilities=["images"]).slug
     for fetches in (False, True):
         Provider.objects.update(fetches_media=fetches)
@@ -66,7 +66,7 @@ def test_auto_chooses_a_model_that_fetches(
     send: Callable[..., httpx2.Response], model: Callable[..., Any], fake_provider: FakeProvider, hosted: None,
     settings: Any,
 ):  # fmt: skip
-    settings.ARENA_ROUTER = "battles.prompting.routing.heaviest_weight"
+    settings.ARENA_ROUTER = "battles.auto.port.heaviest_weight"
     model(abilities=["images"], weight=9)
     another_door = fake_provider.base_url.replace("/v1", "/b/v1")
     fetching = make.model(at=another_door, abilities=["images"])

@@ -182,9 +182,9 @@ def _booked(odd: Odd) -> str:
 
 
 def _call(odd: Odd) -> "Call":
+    from battles.calls.outcomes import set_outcome
+    from battles.calls.values import CallResult, PreparedCall
     from battles.models import Call
-    from battles.worker.call_outcomes import set_outcome
-    from battles.worker.calls import CallResult, PreparedCall
     from models_registry.models import LanguageModel, Price, Provider
     from models_registry.providers import ChatRequest, FailureCode
     from tests.models_registry.providers.reading import read

@@ -3,9 +3,9 @@
 from decimal import Decimal
 from typing import NamedTuple
 
+from battles.calls.values import MAX_TOOL_TEMPLATE_TOKENS, CallResult, PreparedCall, sent_bytes
 from battles.models import Call
 from battles.prompting.messages import CHARACTERS_PER_TOKEN
-from battles.worker.calls import MAX_TOOL_TEMPLATE_TOKENS, CallResult, PreparedCall, sent_bytes
 from models_registry import spending
 from models_registry.providers import FailureCode
 from models_registry.providers.base import MAX_TOKENS_PER_IMAGE

@@ -5,8 +5,8 @@ from functools import partial
 from django.db import transaction
 
 from accounts.actor import Actor
+from battles.auto.port import MAX_CANDIDATES_STORED, Alternative, Routed, RoutingRequest
 from battles.models import Battle, RoutingDecision, Session
-from battles.prompting.routing import MAX_CANDIDATES_STORED, Alternative, Routed, RoutingRequest
 from common.valkey import counters
 from models_registry.models import LanguageModel
 

@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable
 
-from battles.worker.calls import CallResult, PreparedCall
+from battles.calls.values import CallResult, PreparedCall
 from models_registry.providers import ChatProvider, ProviderError, stream_contained
 
 logger = logging.getLogger(__name__)

@@ -11,15 +11,15 @@ import msgspec
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
+from battles.calls.active_people import count_active_people
+from battles.calls.counters import count_by_model
+from battles.calls.outcomes import set_outcome
+from battles.calls.slot_queue import announce_freed
+from battles.calls.slots import take_slots
+from battles.calls.values import MAX_TOOL_TEMPLATE_TOKENS, CallResult, PlannedCall, PreparedCall, sent_bytes
 from battles.models import Answer, Call, CallQuerySet, Turn
 from battles.prompting.messages import with_system_prompt
 from battles.sql import read_sql
-from battles.worker.call_counters import count_by_model
-from battles.worker.call_outcomes import set_outcome
-from battles.worker.call_slots import take_slots
-from battles.worker.calls import MAX_TOOL_TEMPLATE_TOKENS, CallResult, PlannedCall, PreparedCall, sent_bytes
-from battles.worker.people import count_active_people
-from battles.worker.slot_queue import announce_freed
 from common.payload_types import JsonObject
 from common.valkey import counters
 from models_registry import spending

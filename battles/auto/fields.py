@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from battles.prompting.auto_options import DIALS, MAX_WORKFLOW_CHARACTERS, RoutingContext
+from battles.auto.options import DIALS, MAX_WORKFLOW_CHARACTERS, RoutingContext
 from common.api.serializers import StrictSerializer
 from common.payload_types import JsonObject
 from common.text.storable import has_unstorable

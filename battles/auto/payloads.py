@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import cast
 
+from battles.auto.payload_types import AlternativePayload, BattleDecisionPayload, RoutePayload, RouteTarget
+from battles.auto.reasons import reason_payload
 from battles.models import RoutingDecision
-from battles.payload_types import AlternativePayload, BattleDecisionPayload, RoutePayload, RouteTarget
-from battles.routing_reasons import reason_payload
 
 MAX_ALTERNATIVES_SHOWN = 6
 

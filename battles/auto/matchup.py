@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from accounts.actor import Actor
+from battles.auto.options import AutoOptions
+from battles.auto.port import Routed, RoutingRequest, Target, route
 from battles.labels import Labels
 from battles.labels.labelling import label
 from battles.models import Attachment
-from battles.prompting.auto_options import AutoOptions
 from battles.prompting.lineup import BattleRequest, MatchupPlan, Mode, ModelRequirements, RoutedPair
-from battles.prompting.routing import Routed, RoutingRequest, Target, route
 from models_registry.models import LanguageModel
 from uploads.models import Upload
 

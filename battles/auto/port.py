@@ -8,11 +8,11 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from accounts.actor import Actor
+from battles.auto.options import DEFAULT_DIAL, NO_CONTEXT, RoutingContext
 from battles.errors import NoModelAvailable
 from battles.labels import Labels
 from battles.labels.labelling import IMAGES, label
 from battles.models import RoutingDecision
-from battles.prompting.auto_options import DEFAULT_DIAL, NO_CONTEXT, RoutingContext
 from battles.prompting.lineup import RETRY_AFTER_S, ModelRequirements, unavailable_errors
 from common.errors import InvalidInput
 from common.payload_types import JsonObject
@@ -121,7 +121,7 @@ class Routed:
 
     confidence: probability that the first of `models` is the best choice. alternatives: by utility, the chosen model
     first. ranking: all models that could be chosen, by utility; () for those of the alternatives. reason, details: code
-    of battles.routing_reasons, and its numbers.
+    of battles.auto.reasons, and its numbers.
     """
 
     target: Target

@@ -9,7 +9,7 @@ from functools import partial
 
 from django.db import transaction
 
-from battles.worker.call_slots import is_limited
+from battles.calls.slots import is_limited
 from common.valkey.connections import UNREACHABLE, connection, fail_fast
 from models_registry.models import LanguageModel
 
