@@ -2,7 +2,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from gateway.candidates import choosable_models
+from gateway.answers.candidates import choosable_models
 from gateway.snippets import snippets
 
 # The others stand at /v1/models.

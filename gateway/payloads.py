@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from gateway.answers.battles import BATTLE
-from gateway.candidates import AUTO_MODELS
+from gateway.answers.candidates import AUTO_MODELS
 from gateway.payload_types import (
     AnthropicModelListPayload,
     AnthropicModelPayload,

@@ -7,11 +7,12 @@ from django.views.decorators.csrf import csrf_exempt
 
 from common.api.program_errors import program_error
 from common.errors import ArenaError, TooLarge
-from gateway import idempotency
+from gateway.answers import idempotency
 from gateway.answers.battles import is_battle, open_battle
+from gateway.answers.candidates import choosable_models, find_model
 from gateway.answers.opening import open_answer
+from gateway.answers.slots import take_slot
 from gateway.authentication import Caller, authenticate
-from gateway.candidates import choosable_models, find_model
 from gateway.doors.chat_completions import ChatCompletions
 from gateway.doors.messages.door import Messages, estimate_tokens
 from gateway.doors.port import Door
@@ -28,7 +29,6 @@ from gateway.payloads import (
     model_payload,
     virtual_payload,
 )
-from gateway.slots import take_slot
 
 MAX_SESSION_CHARACTERS = 200
 # Sent by Anthropic's clients.

@@ -1,7 +1,7 @@
 from django.utils.translation import gettext as _
 
 from battles.labels.categories import category_names
-from routing.query_types import DATA_ANALYSIS, GENERAL_CHAT, TOOL_USE
+from routing.deciding.query_types import DATA_ANALYSIS, GENERAL_CHAT, TOOL_USE
 
 
 def type_names() -> dict[str, str]:

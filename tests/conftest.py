@@ -38,9 +38,9 @@ from leaderboard.models.listed import listed_boards
 from models_registry import drawable_cache, model_limits, profiles
 from models_registry.models import budgets
 from models_registry.providers import refusals
-from routing import router_cache
-from routing.call_medians import call_medians
-from routing.rules import current_policy
+from routing.deciding import router_cache
+from routing.deciding.call_medians import call_medians
+from routing.deciding.rules import current_policy
 from site_content import current
 from tests import database_reset, make, migrated
 from tests.fake_provider import FakeProvider

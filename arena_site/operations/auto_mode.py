@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from arena_site.operations.activity import HOURS
 from battles.models import RoutingDecision, RoutingDecisionQuerySet
+from routing.deciding.rules import thresholds_or_default
 from routing.models import RouterSnapshot, RoutingThresholds
-from routing.rules import thresholds_or_default
 from routing.type_names import type_names
 
 MAX_TYPES = 8

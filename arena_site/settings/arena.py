@@ -18,7 +18,7 @@ ARENA_GATEWAY_TOOLS = env.int("ARENA_GATEWAY_TOOLS", default=512)
 ARENA_MAX_TOKENS = env.int("ARENA_MAX_TOKENS", default=2048)
 ARENA_PAIR_WEIGHTS = env.str("ARENA_PAIR_WEIGHTS", default="battles.prompting.pairing.uniform_pair_weights")
 # Decides in auto mode and in the gateway; battles.auto.port.heaviest_weight learns nothing.
-ARENA_ROUTER = env.str("ARENA_ROUTER", default="routing.policy.decide")
+ARENA_ROUTER = env.str("ARENA_ROUTER", default="routing.deciding.policy.decide")
 # Maximum share of auto mode's decisions in an hour that start a battle to learn from.
 ARENA_ROUTE_EXPLORE = env.float("ARENA_ROUTE_EXPLORE", default=0.2)
 # Names of entry points of installed packages (docs/benchmarks.md, "Plug-ins").

@@ -12,19 +12,19 @@ from battles.prompting.lineup import BattleRequest
 from battles.prompting.messages import CHARACTERS_PER_TOKEN
 from common.errors import NotAllowed
 from common.late_response import once
+from gateway.answers.candidates import AUTO_MODELS, dial_of
 from gateway.answers.failures import RETRY_AFTER_S
+from gateway.answers.idempotency import Claim
 from gateway.answers.responses import CompletionResponse, Content, set_dropped
+from gateway.answers.slots import RequestSlot
 from gateway.answers.threads import in_thread, in_thread_with_retry
 from gateway.authentication import Caller
-from gateway.candidates import AUTO_MODELS, dial_of
 from gateway.doors.port import Door, Head
 from gateway.errors import ModelsFailed
-from gateway.idempotency import Claim
 from gateway.models import Exchange
 from gateway.parsing.chat import ChatBody
 from gateway.parsing.fields import BadField
 from gateway.payload_types import UsagePayload
-from gateway.slots import RequestSlot
 
 BATTLE = "battle"
 # Exponential backoff between queries for the finished turn.

@@ -12,13 +12,13 @@ from django.http import HttpResponse
 from django.utils.crypto import salted_hmac
 
 from common.valkey.connections import UNREACHABLE, connection, fail_fast
+from gateway.answers.calls import Request, messages_for
 from gateway.answers.responses import EVENT_STREAM, HEADERS
+from gateway.answers.sealing import seal, unseal
 from gateway.authentication import Caller
-from gateway.calls import Request, messages_for
 from gateway.doors.port import Head, WholeAnswer
 from gateway.outgoing.parameters import parameters_for
 from gateway.parsing.chat import ChatBody
-from gateway.sealing import seal, unseal
 from models_registry.models import LanguageModel
 
 logger = logging.getLogger(__name__)

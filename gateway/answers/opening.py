@@ -3,20 +3,19 @@
 from django.http import HttpResponseBase
 
 from battles.moderation.examination import check_passages
-from gateway import calls
-from gateway.answers import cache, upstream
+from gateway.answers import cache, calls, upstream
 from gateway.answers.answering import Answer
+from gateway.answers.calls import Request
+from gateway.answers.candidates import find_candidates
+from gateway.answers.idempotency import Claim
 from gateway.answers.responses import set_dropped
+from gateway.answers.sessions import session_digest
+from gateway.answers.slots import RequestSlot, take_slot
 from gateway.authentication import Caller
-from gateway.calls import Request
-from gateway.candidates import find_candidates
 from gateway.doors.port import Door
-from gateway.idempotency import Claim
 from gateway.models import Exchange
 from gateway.outgoing.parameters import dropped_for
 from gateway.parsing.chat import ChatBody
-from gateway.sessions import session_digest
-from gateway.slots import RequestSlot, take_slot
 from models_registry import model_limits
 from site_content.terms import require_accepted
 

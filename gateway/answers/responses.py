@@ -12,9 +12,9 @@ from accounts.open_streams import StreamRight, until_lost, was_cancelled_by_loss
 from common.errors import ArenaError, NotSignedIn
 from common.late_response import BrokenOff, LateResponse, once
 from common.payload_types import JsonObject
+from gateway.answers.slots import RequestSlot
 from gateway.authentication import Caller
 from gateway.doors.port import Door
-from gateway.slots import RequestSlot
 
 HEADERS = {"Cache-Control": "private, no-store, no-transform", "X-Accel-Buffering": "no"}
 # A stream's head waits for so long, so that a refusal keeps its status.

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from common.allocator import keep_freed_arrays
 from leaderboard.counting import schedule
 from leaderboard.models import OVERALL, AggregationRun
-from routing.candidates import current_table
+from routing.deciding.candidates import current_table
 from routing.learning.choosing import dial_table, win_chances
 from routing.learning.features import VERSION
 from routing.learning.heads import METHOD, HeadReport, clustered_lower_bound, fit_router, train

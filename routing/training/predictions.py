@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from routing.candidates import CandidateTable
+from routing.deciding.candidates import CandidateTable
 from routing.learning.fitting import Sides
 from routing.learning.grounded import Floats, Indices, log_losses
 from routing.learning.router import Router, Scores

@@ -4,7 +4,7 @@ from typing import TypedDict
 
 import numpy as np
 
-from routing.candidates import current_table
+from routing.deciding.candidates import current_table
 from routing.learning.choosing import Options, choose, dial_table, win_chances
 from routing.learning.evaluation import Calibration, calibration, quality_area, quality_hull, replay
 from routing.learning.grounded import Floats, Indices, win_chance

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from battles.models import Battle, Turn, Vote, VoteQuerySet
 from battles.text.labels import Labels
+from routing.deciding.query_types import router_labels
 from routing.learning.grounded import OUTCOMES, Floats
 from routing.learning.votes import TrainingVotes, feature_matrix, label_matrix
-from routing.query_types import router_labels
 
 # The newest; more make no better router, and take memory and time.
 MAX_VOTES = 100_000

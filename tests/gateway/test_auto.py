@@ -27,7 +27,7 @@ def _router(settings: Any) -> None:
 
 @pytest.fixture
 def learned(settings: Any) -> None:
-    settings.ARENA_ROUTER = "routing.policy.decide"
+    settings.ARENA_ROUTER = "routing.deciding.policy.decide"
 
 
 def user(content: str) -> Any:

@@ -11,8 +11,8 @@ import httpx2
 import pytest
 
 from battles.models import Call
+from gateway.answers.slots import _held as held_slots
 from gateway.models import Exchange
-from gateway.slots import _held as held_slots
 from models_registry.models import LanguageModel
 from models_registry.versions import set_price
 from tests.fake_provider import PAUSE, FakeProvider

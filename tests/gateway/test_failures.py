@@ -248,7 +248,7 @@ def test_silent_model_is_commented(raw: httpx2.Client, model: Callable[..., Any]
 def test_member_has_few_requests_at_once(
     raw: httpx2.Client, model: Callable[..., Any], fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("gateway.slots.MAX_AT_ONCE_OF_PERSON", 1)
+    monkeypatch.setattr("gateway.answers.slots.MAX_AT_ONCE_OF_PERSON", 1)
     slug = model().slug
     with ThreadPoolExecutor(1) as threads:
         first = threads.submit(raw.post, "/chat/completions", json=body(slug, f"one {PAUSE} two"))
@@ -264,7 +264,7 @@ def test_refused_requests_free_their_slots(
     raw: httpx2.Client, fake_provider: FakeProvider, settings: Any, monkeypatch: pytest.MonkeyPatch
 ):
     """Garbage collections may be far apart: tracebacks refer to frames, and these to slots."""
-    monkeypatch.setattr("gateway.slots.MAX_AT_ONCE_OF_PERSON", 1)
+    monkeypatch.setattr("gateway.answers.slots.MAX_AT_ONCE_OF_PERSON", 1)
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "member": cents(0)}
     slug = paid_model("honest", at=fake_provider.base_url).slug
     gc.disable()

@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from battles.models import Call
+from gateway.answers.slots import _held as held_slots
 from gateway.answers.upstream import Upstream
 from gateway.models import Exchange
-from gateway.slots import _held as held_slots
 from models_registry.models import LanguageModel
 from models_registry.versions import set_price
 from tests.fake_provider import PAUSE, FakeProvider

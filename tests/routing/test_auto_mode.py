@@ -58,7 +58,7 @@ def test_auto_starts_a_chat_with_the_best(models, member, monkeypatch):
 
 
 def explored_battle(member: Any, models: list[LanguageModel], monkeypatch: pytest.MonkeyPatch) -> Battle:
-    monkeypatch.setattr("routing.learned_choice.may_explore", lambda **_: True)
+    monkeypatch.setattr("routing.deciding.learned_choice.may_explore", lambda **_: True)
     ada, bob, cyd, dee = models
     trained.hold(monkeypatch, {ada: 0.0, bob: 2.0, cyd: 2.0, dee: 0.5}, ranking=[cyd])
     [battle] = start(member).json()["battles"]

@@ -80,7 +80,7 @@ def test_comparison_asks_the_second_best_the_same(browser, models, monkeypatch):
 
 def test_unsure_decision_would_rather_ask(browser, models, monkeypatch):
     trained.hold(monkeypatch, dict.fromkeys(models, 1.0))
-    monkeypatch.setattr("routing.learned_choice.may_explore", lambda **_: False)
+    monkeypatch.setattr("routing.deciding.learned_choice.may_explore", lambda **_: False)
     page = browser.get(answered(ask(browser))).text
     assert "It would rather ask you." in page
     assert "Compare it with the second best" in page
@@ -88,7 +88,7 @@ def test_unsure_decision_would_rather_ask(browser, models, monkeypatch):
 
 def test_page_of_an_undecided_battle_names_nobody(browser, models, monkeypatch):
     trained.hold(monkeypatch, dict.fromkeys(models, 1.0))
-    monkeypatch.setattr("routing.learned_choice.may_explore", lambda **_: True)
+    monkeypatch.setattr("routing.deciding.learned_choice.may_explore", lambda **_: True)
     battle = ask(browser)
     page = browser.get(answered(battle)).text
     assert "Two models may be the best for this question. Your vote decides." in page

@@ -11,9 +11,9 @@ from battles.errors import NoModelAvailable, NoModelFits
 from battles.labels import Labels
 from common.errors import InvalidInput
 from models_registry.models import Breaker, LanguageModel, Price, Provider
-from routing.call_medians import CallMedians, call_medians
+from routing.deciding.call_medians import CallMedians, call_medians
+from routing.deciding.policy import decide
 from routing.models import RoutingThresholds, Rule
-from routing.policy import decide
 from tests import make
 from tests.routing import trained
 

@@ -13,11 +13,11 @@ from battles.models import Battle, Call, Side
 from common.cache import RefreshedCached
 from leaderboard.models import AggregationRun, Standing
 from models_registry.models import LanguageModel, Price
-from routing.call_medians import call_medians, read_call_medians
+from routing.deciding.call_medians import call_medians, read_call_medians
+from routing.deciding.router_cache import held_router
 from routing.learning.features import CELLS
 from routing.learning.router import DIALS, Router
 from routing.models import RouterSnapshot
-from routing.router_cache import held_router
 from tests import make
 from tests.waiting import wait_for
 

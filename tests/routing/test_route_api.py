@@ -7,7 +7,7 @@ from django.test import Client
 from accounts.models import ApiToken, Scope
 from battles.models import RoutingDecision
 from models_registry.models import LanguageModel
-from routing.call_medians import CallMedians, call_medians
+from routing.deciding.call_medians import CallMedians, call_medians
 from routing.models import RouterSnapshot, Rule
 from tests import make
 from tests.routing import trained

@@ -3,7 +3,7 @@ import pytest
 from battles.auto.options import NO_CONTEXT, RoutingContext
 from battles.auto.reasons import SENTENCES, reason_sentence
 from battles.labels import Labels
-from routing.query_types import query_type
+from routing.deciding.query_types import query_type
 
 CODE = Labels(("coding", "hard-prompt", "multi-turn"), "en")
 

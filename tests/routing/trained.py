@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from models_registry.models import LanguageModel
-from routing import learned_choice
+from routing.deciding import learned_choice
+from routing.deciding.router_cache import HeldRouter
 from routing.learning.choosing import Choice, Options
 from routing.learning.router import Scores
-from routing.router_cache import HeldRouter
 
 
 class FixedRouter:

@@ -26,7 +26,7 @@ from models_registry.models import LanguageModel, SpendingDay
 from models_registry.models.ledger import SITE, provider_account
 from models_registry.providers import FailureCode
 from models_registry.versions import set_price
-from routing.call_medians import CallMedians, call_medians
+from routing.deciding.call_medians import CallMedians, call_medians
 from routing.models import Rule
 from tests import make
 from tests.routing import trained

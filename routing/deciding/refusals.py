@@ -6,7 +6,7 @@ from battles.errors import BudgetReached, NoModelAvailable, NoModelFits
 from battles.prompting.lineup import RETRY_AFTER_S
 from common.errors import ArenaError
 from models_registry.models.ledger import seconds_until_tomorrow
-from routing.candidates import Candidates
+from routing.deciding.candidates import Candidates
 
 # By the reason that excluded the last models, as they are checked: the request's field, and the sentence about it.
 _SENTENCES = {

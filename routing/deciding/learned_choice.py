@@ -6,13 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from battles.auto.port import MAX_CANDIDATES_STORED, Alternative, Routed, Target
-from routing.candidates import Candidates, dollars
-from routing.exploration import may_explore
+from routing.deciding.candidates import Candidates, dollars
+from routing.deciding.exploration import may_explore
+from routing.deciding.query_types import router_labels
+from routing.deciding.question import Question
+from routing.deciding.router_cache import HeldRouter, held_router
 from routing.learning.choosing import Choice, Options, choose
 from routing.learning.router import Router, Scores
-from routing.query_types import router_labels
-from routing.question import Question
-from routing.router_cache import HeldRouter, held_router
 
 
 class Estimate(NamedTuple):

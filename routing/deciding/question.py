@@ -8,10 +8,10 @@ from battles.prompting.lineup import MIN_NARROWED_POOL
 from models_registry import drawable_cache
 from models_registry.models import LanguageModel
 from models_registry.spending import remaining_personal_budget
-from routing.candidates import Candidates, candidates_for, dollars, within_caps
+from routing.deciding.candidates import Candidates, candidates_for, dollars, within_caps
+from routing.deciding.query_types import QueryType, query_type
+from routing.deciding.rules import current_policy, first_match
 from routing.models import RoutingThresholds, Rule
-from routing.query_types import QueryType, query_type
-from routing.rules import current_policy, first_match
 
 # Reasons of Candidates.reasons_out that do not depend on cost or time.
 UNFIT = {"pool", "images", "tools", "context"}

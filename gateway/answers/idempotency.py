@@ -15,10 +15,10 @@ from django.utils import timezone
 from accounts.errors import IdempotencyKeyReused, StillRunning
 from accounts.models import IdempotencyKey
 from common.payload_types import JsonObject
+from gateway.answers.sealing import NotReadable, seal, unseal
 from gateway.authentication import Caller
 from gateway.models import Exchange
 from gateway.parsing.fields import BadField
-from gateway.sealing import NotReadable, seal, unseal
 
 # The process of an older request without a result was killed.
 MAX_RUNNING = timedelta(minutes=15)

@@ -2,8 +2,8 @@ from battles.auto.port import PreviousAnswer
 from battles.labels import UNDETERMINED, Labels
 from models_registry import drawable_cache
 from models_registry.models import LanguageModel
-from routing.query_types import FORMS
-from routing.refusals import unavailable
+from routing.deciding.query_types import FORMS
+from routing.deciding.refusals import unavailable
 
 # A conversation that paused for longer is decided anew. The gateway remembers answers for SESSION_TTL_S, as long.
 MAX_IDLE_S = 3600

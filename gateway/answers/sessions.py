@@ -35,7 +35,7 @@ def session_digest(token: ApiToken, chat: ChatBody, header: str) -> str:
     """Return a keyed digest of the asked name and the session, by default of its system prompt and first prompt."""
     given = header or chat.session_id
     session = f"given:{given}" if given else chat.conversation.opening
-    return salted_hmac("gateway.sessions", f"{token.pk}:{chat.model}:{session}", algorithm="sha256").hexdigest()
+    return salted_hmac("gateway.answers.sessions", f"{token.pk}:{chat.model}:{session}", algorithm="sha256").hexdigest()
 
 
 def find_previous_answer(digest: str, chat: ChatBody) -> PreviousAnswer | None:

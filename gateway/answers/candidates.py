@@ -8,7 +8,7 @@ from accounts.actor import Actor
 from battles.auto.options import DEFAULT_DIAL, DIALS
 from battles.auto.port import Routed, RoutingRequest, Target, route
 from common.errors import ArenaError, InvalidInput
-from gateway import sessions
+from gateway.answers import sessions
 from gateway.authentication import Caller
 from gateway.errors import ContextTooLong, UnknownModel
 from gateway.parsing.chat import ChatBody

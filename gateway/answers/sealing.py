@@ -19,5 +19,5 @@ def unseal(secret: str, name: str, sealed: str) -> bytes:
 
 
 def _cipher(secret: str, name: str) -> Fernet:
-    digest = salted_hmac("gateway.idempotency", f"{secret}\0{name}", algorithm="sha256").digest()
+    digest = salted_hmac("gateway.answers.idempotency", f"{secret}\0{name}", algorithm="sha256").digest()
     return Fernet(base64.urlsafe_b64encode(digest))

@@ -28,11 +28,11 @@ from battles.models import Call, RoutingDecision
 from battles.prompting.messages import with_system_prompt
 from common.errors import ArenaError
 from common.payload_types import JsonObject
-from gateway import sessions
+from gateway.answers import sessions
+from gateway.answers.candidates import Candidates
+from gateway.answers.idempotency import Claim
 from gateway.authentication import Caller
-from gateway.candidates import Candidates
 from gateway.doors.port import Door
-from gateway.idempotency import Claim
 from gateway.models import Exchange
 from gateway.outgoing.parameters import fee_of, parameters_for
 from gateway.outgoing.state_tags import Seal

@@ -7,11 +7,11 @@ from random import SystemRandom
 from accounts.actor import Actor
 from battles.auto.port import PreviousAnswer, Routed, RoutingRequest, Target
 from battles.prompting.lineup import draw_models
-from routing.conversation import has_new_subject, is_recent, previous_model
-from routing.learned_choice import choose_freely, find_better
+from routing.deciding.conversation import has_new_subject, is_recent, previous_model
+from routing.deciding.learned_choice import choose_freely, find_better
+from routing.deciding.question import Question
+from routing.deciding.refusals import no_model, unavailable
 from routing.models import Rule
-from routing.question import Question
-from routing.refusals import no_model, unavailable
 
 _random = SystemRandom()
 

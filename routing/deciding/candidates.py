@@ -16,7 +16,7 @@ from models_registry.drawable_cache import Roster
 from models_registry.models import LanguageModel
 from models_registry.models.prices import Price
 from models_registry.spending import COST_QUANTUM
-from routing.call_medians import ALL, CallMedians, call_medians
+from routing.deciding.call_medians import ALL, CallMedians, call_medians
 from routing.learning.grounded import Floats
 
 Mask = NDArray[np.bool_]
