@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from battles.auto.payload_types import BattleDecisionPayload
 from battles.auto.payloads import battle_decision_payload
 from battles.models import NUMBERED_POSITIONS, Answer, Battle, Position, Share, Side, Turn, Vote
 from battles.models.turns import AttachedFile
@@ -20,7 +21,6 @@ from battles.payload_types import (
     AnswerPayload,
     AnswerState,
     AttachedFilePayload,
-    BattleDecisionPayload,
     BattlePayload,
     BattleState,
     Choice,
