@@ -4,7 +4,7 @@ A call is planned (PlannedCall), gets a slot, reserved money and a row (Prepared
 stored with its cost. Functions with queries run in a thread.
 """
 
-from battles.calls.attempt import ask
+from battles.calls.attempt import Attempt
 from battles.calls.counters import count_by_model
 from battles.calls.outcomes import set_outcome, set_token_counts
 from battles.calls.slots import headroom, is_limited, take_slots
@@ -20,10 +20,10 @@ from battles.calls.store import (
 from battles.calls.values import CallResult, PlannedCall, PreparedCall, sent_bytes
 
 __all__ = [
+    "Attempt",
     "CallResult",
     "PlannedCall",
     "PreparedCall",
-    "ask",
     "bill_for",
     "count_by_model",
     "headroom",

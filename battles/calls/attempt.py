@@ -1,54 +1,71 @@
-"""One call outside a turn: a probe, a test of a model, an item of a run."""
+"""One sending of a call, for turns, the gateway, runs, probes and tests of models."""
 
 import logging
 import time
-from collections.abc import Callable
+from typing import Unpack
 
 from battles.calls.values import CallResult, PreparedCall
-from models_registry.providers import ChatProvider, ProviderError, stream_contained
+from models_registry.providers import ChatProvider, ChatRequest, ProviderError, stream_contained
+from models_registry.providers.base import StreamOptions
 
 logger = logging.getLogger(__name__)
 
 
-async def ask(
-    call: PreparedCall,
-    provider: ChatProvider,
-    *,
-    on_piece: Callable[[str, str], None] | None = None,
-    on_take_back: Callable[[], None] | None = None,
-    result: CallResult | None = None,
-) -> CallResult:
-    """Send a call and return its result, which contains provider errors.
+class Attempt:
+    """Sends a call and fills in its result as the answer arrives. Subclasses pass the pieces on."""
 
-    on_piece: called with (text, reasoning); must not block. result: filled in, for a caller that may cancel.
-    """
-    result = result or CallResult()
-    result.was_sent = call.refusal is None
-    began = time.monotonic()
+    # Whether the first token may be reasoning.
+    times_reasoning = True
 
-    def receive(text: str, reasoning: str) -> float:
-        if result.first_token_ms is None:
-            result.first_token_ms = round((time.monotonic() - began) * 1000)
-        result.texts.append(text)
-        result.reasonings.append(reasoning)
-        if on_piece is not None:
-            on_piece(text, reasoning)
+    def __init__(self, call: PreparedCall, provider: ChatProvider) -> None:
+        self.call = call
+        self.provider = provider
+        self.result = CallResult(was_sent=False)
+        self._began = time.monotonic()
+
+    async def run(self) -> CallResult:
+        """Return the result, which contains provider errors. After a cancellation, `result` has what arrived."""
+        try:
+            if self.call.refusal is not None:
+                raise ProviderError(self.call.refusal)
+            await self.stream()
+            if self.is_empty():
+                raise self.result.missing_answer()
+        except ProviderError as error:
+            self.result.fail(error)
+            logger.warning("%s %s failed: %s", self.call.row.purpose, self.call.row.pk, error)
+        finally:
+            self.result.total_ms = self._elapsed_ms()
+        return self.result
+
+    async def stream(self) -> None:
+        await self.send(self.call.request)
+
+    async def send(self, request: ChatRequest, **options: Unpack[StreamOptions]) -> None:
+        self.result.was_sent = True
+        await stream_contained(
+            self.provider, request, self.receive, take_back=self.take_back, completion=self.result.completion, **options
+        )
+
+    def receive(self, text: str, reasoning: str) -> float:
+        """Keep a piece. Return seconds until the next one is needed."""
+        if text:
+            self.result.texts.append(text)
+        if reasoning:
+            self.result.reasonings.append(reasoning)
+        if text or self.times_reasoning:
+            self.note_first_token()
         return 0.0
 
-    def take_back() -> None:
-        result.take_back()
-        if on_take_back is not None:
-            on_take_back()
+    def take_back(self) -> None:
+        self.result.take_back()
 
-    try:
-        if call.refusal is not None:
-            raise ProviderError(call.refusal)
-        await stream_contained(provider, call.request, receive, completion=result.completion, take_back=take_back)
-        if result.first_token_ms is None:
-            raise result.missing_answer()
-    except ProviderError as error:
-        result.fail(error)
-        logger.warning("%s %s failed: %s", call.row.purpose, call.row.pk, error)
-    finally:
-        result.total_ms = round((time.monotonic() - began) * 1000)
-    return result
+    def is_empty(self) -> bool:
+        return self.result.first_token_ms is None
+
+    def note_first_token(self) -> None:
+        if self.result.first_token_ms is None:
+            self.result.first_token_ms = self._elapsed_ms()
+
+    def _elapsed_ms(self) -> int:
+        return round((time.monotonic() - self._began) * 1000)

@@ -14,7 +14,7 @@ import redis.asyncio
 from django.db import transaction
 
 from battles.calls import store
-from battles.calls.attempt import ask
+from battles.calls.attempt import Attempt
 from battles.calls.values import CallResult, PlannedCall, PreparedCall
 from battles.models import Call
 from battles.prompting.messages import with_system_prompt
@@ -107,27 +107,37 @@ async def run_test(test_id: str, provider: ChatProvider, publisher: Publisher, v
         return
     test = msgspec.json.decode(stored, type=ModelTest)
     channel = TurnChannel(publisher, model_test_stream_key(test_id), SIDES, is_plain=True, lifetime_s=RESULT_TTL_S)
-    for side in SIDES:
-        channel.reset_side(side)  # readers clear the pane, and the stream exists from here on
+    _clear(channel)  # the stream exists from here on
     call = await run_in_db(_create_call, test)
     if call is None:
         test.error = FailureCode.RATE_LIMITED
     else:
-
-        def publish(text: str, reasoning: str) -> None:
-            for side, piece in zip(SIDES, (reasoning, text), strict=True):
-                if piece:
-                    channel.add(side, piece)
-
-        def take_back() -> None:
-            for side in SIDES:
-                channel.reset_side(side)
-
-        result = await ask(call, provider, on_piece=publish, on_take_back=take_back)
+        result = await _PublishedAttempt(call, provider, channel).run()
         await run_in_db(_store_result, test, call, result)
     test.is_over = True
     await valkey.set(_key(test_id), msgspec.json.encode(test), ex=RESULT_TTL_S)
     channel.end()
+
+
+class _PublishedAttempt(Attempt):
+    def __init__(self, call: PreparedCall, provider: ChatProvider, channel: TurnChannel) -> None:
+        super().__init__(call, provider)
+        self._channel = channel
+
+    def receive(self, text: str, reasoning: str) -> float:
+        for side, piece in zip(SIDES, (reasoning, text), strict=True):
+            if piece:
+                self._channel.add(side, piece)
+        return super().receive(text, reasoning)
+
+    def take_back(self) -> None:
+        super().take_back()
+        _clear(self._channel)
+
+
+def _clear(channel: TurnChannel) -> None:
+    for side in SIDES:
+        channel.reset_side(side)
 
 
 def _create_call(test: ModelTest) -> PreparedCall | None:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from django.db import transaction
 
 from battles.calls import store
-from battles.calls.attempt import ask
+from battles.calls.attempt import Attempt
 from battles.calls.values import CallResult, PlannedCall, PreparedCall
 from battles.models import Call
 from battles.prompting.messages import with_system_prompt
@@ -33,7 +33,7 @@ async def probe(breaker_id: int, provider: ChatProvider) -> None:
     claimed = await run_in_db(_create_call, breaker_id)
     if claimed is None:
         return
-    result = await ask(claimed.call, provider)
+    result = await Attempt(claimed.call, provider).run()
     await run_in_db(_store_outcome, breaker_id, claimed, result)
 
 

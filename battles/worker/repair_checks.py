@@ -3,7 +3,7 @@
 from django.db import transaction
 
 from battles.calls import store
-from battles.calls.attempt import ask
+from battles.calls.attempt import Attempt
 from battles.calls.values import CallResult, PreparedCall
 from battles.worker import probes
 from common.db.execution import run_in_db
@@ -16,7 +16,7 @@ async def check_repair(repair_id: int, provider: ChatProvider) -> None:
     claimed = await run_in_db(_create_call, repair_id)
     if claimed is not None:
         row, call = claimed
-        result = await ask(call, provider)
+        result = await Attempt(call, provider).run()
         await run_in_db(_store, row, call, result)
 
 

@@ -74,14 +74,16 @@ class Engine:
         work = partial(run_test, test_id, self._context.provider, self._context.publisher, self._valkey)
         self._run_blocking(self._run_background(work, "test of a model"))
 
-    def run(self, work: Callable[[WorkerContext], Coroutine[object, None, None]], name: str) -> None:
-        """Start `work` on the loop and return; a no-op once closing.
+    def run(self, work: Callable[[ChatProvider, Callable[[], bool]], Coroutine[object, None, None]], name: str) -> None:
+        """Start work(provider, serves_people) on the loop and return; a no-op once closing.
 
         close() cancels it and waits SHUTDOWN_TIMEOUT_S.
         """
         with self._closing_lock:
             if not self._closing:
-                work_future = self._submit(self._run_background(partial(work, self._context), name))
+                work_future = self._submit(
+                    self._run_background(partial(work, self._context.provider, self._serves_people), name)
+                )
                 work_future.add_done_callback(partial(_log_failure, name))
 
     def close(self) -> None:
@@ -93,6 +95,9 @@ class Engine:
         self._submit(self._shut_down()).result(timeout=8)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(timeout=2)
+
+    def _serves_people(self) -> bool:
+        return bool(self._running)
 
     def _run_loop(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -114,7 +119,7 @@ class Engine:
         self._valkey = new_async_connection()
         renderer = Renderer()
         publisher = Publisher(self._valkey, renderer)
-        self._context = WorkerContext(self._new_provider(), publisher, renderer, lambda: len(self._running))
+        self._context = WorkerContext(self._new_provider(), publisher, renderer)
         self._services = [
             asyncio.create_task(service)
             for service in (self._context.publisher.run(), self._renew_leases(), self._listen())

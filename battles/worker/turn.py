@@ -3,14 +3,14 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from random import SystemRandom
-from typing import Unpack
 
 from django.conf import settings
 
+from battles.calls.attempt import Attempt
 from battles.calls.slot_queue import SlotQueue
 from battles.calls.values import CallResult, PreparedCall
 from battles.models import Answer
@@ -21,16 +21,7 @@ from battles.worker.answer_store import AnswerStore
 from battles.worker.turn_store import ClaimedTurn, EndedSide, LeaseLost, ShownAnswer
 from common.db.execution import CONNECTION_ERRORS, run_in_db_with_retry
 from common.rendering.renderer import Renderer
-from models_registry.providers import (
-    ChatProvider,
-    ChatRequest,
-    Completion,
-    FailureCode,
-    ProviderError,
-    Receive,
-    stream_contained,
-)
-from models_registry.providers.base import StreamOptions
+from models_registry.providers import ChatProvider, ChatRequest, FailureCode, ProviderError
 
 logger = logging.getLogger(__name__)
 
@@ -50,8 +41,6 @@ class WorkerContext:
     provider: ChatProvider
     publisher: Publisher
     renderer: Renderer
-    # Turns that this process answers now.
-    live_turns: Callable[[], int] = lambda: 0
     slots: SlotQueue = field(default_factory=SlotQueue)
     answers: AnswerStore = field(default_factory=AnswerStore)
 
@@ -62,22 +51,22 @@ class TurnRunner:
     def __init__(self, context: WorkerContext, claimed: ClaimedTurn, calls: list[PreparedCall] | None) -> None:
         self.claimed = claimed
         self._calls = calls
-        self._context = context
+        self.context = context
         # By side: a redrawn side's second call replaces its first.
         self._current_calls: dict[str, PreparedCall] = {}
         self._equal_pace = settings.ARENA_EQUAL_PACE and claimed.is_blind
-        self._channel = self._new_channel(calls or [])
-        self._streams: set[asyncio.Task[Completion]] = set()
-        self._stopped = claimed.stop_requested
+        self.channel = self._new_channel(calls or [])
+        self._streams: set[asyncio.Task[None]] = set()
+        self.stopped = claimed.stop_requested
 
     def _new_channel(self, calls: Sequence[PreparedCall]) -> TurnChannel:
         key = stream_key(self.claimed.battle_public_id, self.claimed.index, self.claimed.regenerated)
         sides = [call.side for call in calls]
-        return TurnChannel(self._context.publisher, key, sides, equal_pace=self._equal_pace)
+        return TurnChannel(self.context.publisher, key, sides, equal_pace=self._equal_pace)
 
     def stop(self) -> None:
         """Cancel the streams; their text so far is stored, at equal pace as shown."""
-        self._stopped = True
+        self.stopped = True
         self._cut_if_stopped()
         for stream in self._streams:
             stream.cancel()
@@ -86,7 +75,7 @@ class TurnRunner:
         try:
             if self._calls is None:
                 self._calls = await run_in_db_with_retry(turn_store.begin_calls, self.claimed)
-                self._channel = self._new_channel(self._calls)
+                self.channel = self._new_channel(self._calls)
         except LeaseLost:
             logger.info("turn %s was taken over", self.claimed.turn_id)
             return
@@ -102,9 +91,9 @@ class TurnRunner:
             logger.info("turn %s was taken over", self.claimed.turn_id)
         finally:
             if is_stored:
-                self._channel.end()
+                self.channel.end()
             else:
-                self._channel.abandon()
+                self.channel.abandon()
 
     async def _answer_or_fail(self, call: PreparedCall) -> bool:
         """Answer one side; if that raises, store a failure. Return False if that fails too.
@@ -132,101 +121,62 @@ class TurnRunner:
         """Answer one side, with at most one redraw."""
         self._current_calls[call.side] = call
         if self.claimed.attempt > 1 or self.claimed.regenerated:
-            self._channel.reset_side(call.side)
-        result = await self._call_model(call)
-        may_redraw = result.error and self.claimed.index == 0 and not self._channel.was_shown(call.side)
-        if may_redraw and not self._stopped:
+            self.channel.reset_side(call.side)
+        result = await _SideAttempt(self, call).run()
+        may_redraw = result.error and self.claimed.index == 0 and not self.channel.was_shown(call.side)
+        if may_redraw and not self.stopped:
             replacement = await run_in_db_with_retry(turn_store.redraw, self.claimed, call, result)
             if replacement is not None:
-                self._channel.reset_side(call.side)
+                self.channel.reset_side(call.side)
                 call = self._current_calls[call.side] = replacement
-                result = await self._call_model(replacement)
+                result = await _SideAttempt(self, replacement).run()
         # Before the transaction, which locks the turn's row.
-        result.html = await self._context.renderer.render("".join(result.texts), self._channel.rendering_cost)
+        result.html = await self.context.renderer.render("".join(result.texts), self.channel.rendering_cost)
         await self._store(call, result)
 
     async def _store(self, call: PreparedCall, result: CallResult) -> None:
         ended = EndedSide(self.claimed, call, result, closes_turn=not self._equal_pace)
-        state = await self._context.answers.store(ended)
-        self._channel.finish_side(call.side, state)
+        state = await self.context.answers.store(ended)
+        self.channel.finish_side(call.side, state)
 
     async def _close_when_published(self, answers: Sequence[asyncio.Task[bool]]) -> None:
         """Close the turn once all text is published; earlier would reveal that the faster model has ended."""
         if not all([await answer for answer in answers]):
             return
-        if self._channel.is_cut:
+        if self.channel.is_cut:
             await self._close_as_shown()
             return
-        while not self._channel.is_published():
-            self._channel.show_more(at_once=self._stopped)
-            await asyncio.sleep(self._context.publisher.tick_s)
+        while not self.channel.is_published():
+            self.channel.show_more(at_once=self.stopped)
+            await asyncio.sleep(self.context.publisher.tick_s)
         await run_in_db_with_retry(turn_store.close_turn, self.claimed)
 
     def _cut_if_stopped(self) -> None:
         # The rest of an answer, or a state of its own, would reveal the faster model.
-        if self._stopped and self._equal_pace:
-            self._channel.cut(Answer.State.STOPPED)
+        if self.stopped and self._equal_pace:
+            self.channel.cut(Answer.State.STOPPED)
 
     async def _close_as_shown(self) -> None:
         """Store the shown texts in one state."""
-        texts = {call.answer_id: self._channel.sent_text(side) for side, call in self._current_calls.items()}
+        texts = {call.answer_id: self.channel.sent_text(side) for side, call in self._current_calls.items()}
         if not self.claimed.regenerated:
             # Answers that another worker stored, before this one was claimed again.
             stored = await run_in_db_with_retry(turn_store.stored_texts, self.claimed)
             longest = max(map(len, texts.values()))
             texts = {pk: text[:longest] for pk, text in stored.items()} | texts
-        render, cost = self._context.renderer.render, self._channel.rendering_cost
+        render, cost = self.context.renderer.render, self.channel.rendering_cost
         shown = [ShownAnswer(pk, text, await render(text, cost)) for pk, text in texts.items()]
         await run_in_db_with_retry(turn_store.close_as_shown, self.claimed, shown)
 
-    async def _call_model(self, call: PreparedCall) -> CallResult:
-        """Send a call; the result contains provider errors."""
-        result = CallResult(was_sent=False)
-        began = time.monotonic()
-
-        def receive(text: str, reasoning: str) -> float:
-            if reasoning:
-                result.reasonings.append(reasoning)
-            if not text:
-                return 0.0
-            if result.first_token_ms is None:
-                result.first_token_ms = _ms_since(began)
-            result.texts.append(text)
-            return self._channel.add(call.side, text)
-
-        def take_back() -> None:
-            result.take_back()
-            self._channel.reset_side(call.side)
-
-        try:
-            if call.refusal is not None:
-                raise ProviderError(call.refusal)
-            request = await self._wait_for_slot(call)
-            if not self._stopped:
-                result.was_sent = True
-                result.completion = await self._stream(
-                    request, receive, completion=result.completion, take_back=take_back
-                )
-                if not result.has_text:
-                    raise result.missing_answer()
-        except _Stopped:
-            pass
-        except ProviderError as error:
-            result.fail(error)
-            logger.warning("call %s failed: %s", call.row.pk, error)
-        result.stopped = self._stopped and not result.completion.finish_reason and not result.error
-        result.total_ms = _ms_since(began)
-        return result
-
-    async def _wait_for_slot(self, call: PreparedCall) -> ChatRequest:
+    async def wait_for_slot(self, call: PreparedCall) -> ChatRequest:
         """Return the request, its first-token deadline reduced by the wait. Raises ProviderError after half of it."""
         if not call.must_wait:
             return call.request
         began = time.monotonic()
         first_s = call.request.deadlines["first"]
         pause_s = FIRST_BACKOFF_S
-        with self._context.slots.place(call.row.model.provider_id) as woken:
-            while not self._stopped:
+        with self.context.slots.place(call.row.model.provider_id) as woken:
+            while not self.stopped:
                 woken.clear()  # before the look: what is freed during it wakes the next one
                 if await run_in_db_with_retry(turn_store.acquire_slot, self.claimed, call):
                     break
@@ -239,14 +189,14 @@ class TurnRunner:
         remaining_s = first_s - (time.monotonic() - began)
         return replace(call.request, deadlines={**call.request.deadlines, "first": remaining_s})
 
-    async def _stream(self, request: ChatRequest, receive: Receive, **options: Unpack[StreamOptions]) -> Completion:
-        """Stream in a task of its own, so that stop() never cancels a transaction."""
-        stream = asyncio.create_task(stream_contained(self._context.provider, request, receive, **options))
+    async def in_task(self, sending: Coroutine[object, None, None]) -> None:
+        """Send in a task of its own, so that stop() never cancels a transaction. Raises _Stopped."""
+        stream = asyncio.create_task(sending)
         self._streams.add(stream)
         try:
-            return await stream
+            await stream
         except asyncio.CancelledError:
-            if self._stopped and stream.cancelled():
+            if self.stopped and stream.cancelled():
                 raise _Stopped from None
             stream.cancel()
             raise
@@ -254,5 +204,35 @@ class TurnRunner:
             self._streams.discard(stream)
 
 
-def _ms_since(began: float) -> int:
-    return round((time.monotonic() - began) * 1000)
+class _SideAttempt(Attempt):
+    """Call of a side, whose text is published."""
+
+    times_reasoning = False
+
+    def __init__(self, turn: TurnRunner, call: PreparedCall) -> None:
+        super().__init__(call, turn.context.provider)
+        self._turn = turn
+
+    async def run(self) -> CallResult:
+        with suppress(_Stopped):
+            await super().run()
+        result = self.result
+        result.stopped = self._turn.stopped and not result.completion.finish_reason and not result.error
+        return result
+
+    async def stream(self) -> None:
+        request = await self._turn.wait_for_slot(self.call)
+        if self._turn.stopped:
+            raise _Stopped
+        await self._turn.in_task(self.send(request))
+
+    def receive(self, text: str, reasoning: str) -> float:
+        super().receive(text, reasoning)
+        return self._turn.channel.add(self.call.side, text) if text else 0.0
+
+    def take_back(self) -> None:
+        super().take_back()
+        self._turn.channel.reset_side(self.call.side)
+
+    def is_empty(self) -> bool:
+        return not self.result.has_text

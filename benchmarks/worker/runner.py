@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 
-from battles.calls import CallResult, ask
-from battles.worker.turn import WorkerContext
+from battles.calls import Attempt
 from benchmarks import case_files, streaming
 from benchmarks.checking import scoring_children
 from benchmarks.models import Run
@@ -37,14 +36,14 @@ MAX_STANDSTILL_S = 1800.0
 _drivers: dict[int, "RunDriver"] = {}
 
 
-async def drive(run_id: int, context: WorkerContext) -> None:
+async def drive(run_id: int, provider: ChatProvider, serves_people: Callable[[], bool]) -> None:
     """Drive a run until it has no more work for this process."""
     if run_id in _drivers:
         _drivers[run_id].is_called_again = True
         return
     try:
         while True:
-            driver = _drivers[run_id] = RunDriver(run_id, context.provider, lambda: context.live_turns() > 0)
+            driver = _drivers[run_id] = RunDriver(run_id, provider, serves_people)
             await driver.run()
             if not driver.is_called_again:
                 return
@@ -150,11 +149,12 @@ class RunDriver:
         return bool(claim.items or claim.reused)
 
     async def _answer(self, item: ClaimedItem) -> None:
-        result = CallResult(was_sent=False)
+        attempt = Attempt(item.call, self._provider)
+        result = attempt.result
         try:
             if item.pictures:  # after the claim, whose locks must not last while they are read
                 await run_in_db(case_files.fill_pictures, item.call.request.messages, item.pictures)
-            await ask(item.call, self._provider, result=result)
+            await attempt.run()
         except asyncio.CancelledError:
             if self._stopping.is_set():
                 raise

@@ -58,16 +58,16 @@ class Answer(CompletionResponse):
         except ArenaError:
             await self._release_claim()  # before the response, after which the client may repeat its request
             raise
-        self.headers["X-Arena-Model"] = upstream.prepared.row.model.slug
+        self.headers["X-Arena-Model"] = upstream.call.row.model.slug
         self._name_repaired(upstream)
         if self._request.fallbacks:
             self.headers["X-Arena-Fallback"] = "1"
         self._name_decision()
         if self._is_stream:
             return self._chunks(upstream)
-        set_token_counts(upstream.prepared, upstream.result)
+        set_token_counts(upstream.call, upstream.result)
         self._request.completion = self._writer(upstream).whole(whole_answer(upstream))
-        await self._settle(upstream.prepared, upstream.result)
+        await self._settle(upstream.call, upstream.result)
         return self._request.completion
 
     def _name_decision(self) -> None:
@@ -79,7 +79,7 @@ class Answer(CompletionResponse):
     def _name_repaired(self, upstream: Upstream) -> None:
         """Name parameters of the caller that the provider refused and that were left out."""
         left_out = {repairs.parameter_of(name) for name in upstream.result.completion.repaired}
-        chat, model = self._request.chat, upstream.prepared.row.model
+        chat, model = self._request.chat, upstream.call.row.model
         if names := sorted(left_out & chat.parameters.keys()):
             set_dropped(self, [*dropped_for(chat, model), *names])
 
@@ -91,7 +91,7 @@ class Answer(CompletionResponse):
         """Return a call whose answer has begun, and without a stream is complete. Raises ArenaError."""
         upstream = await self._ask(self._prepared or await self._wait_for_slot())
         while upstream.failed and not (self._is_stream and upstream.result.first_token_ms is not None):
-            await self._settle(upstream.prepared, upstream.result)
+            await self._settle(upstream.call, upstream.result)
             prepared = await self._open(partial(calls.open_next, self._request))
             if prepared is None:
                 raise self._failure(upstream)
@@ -166,7 +166,7 @@ class Answer(CompletionResponse):
         if self._prepared is None:
             return
         result = CallResult(stopped=True, was_sent=False)
-        if self._upstream is not None and self._upstream.prepared is self._prepared:
+        if self._upstream is not None and self._upstream.call is self._prepared:
             result = self._upstream.result
         try:
             await self._settle(self._prepared, result)
@@ -174,10 +174,10 @@ class Answer(CompletionResponse):
             logger.exception("call %s was not settled; the sweeper will", self._prepared.row.pk)
 
     def _failure(self, upstream: Upstream) -> ArenaError:
-        return failure_error(upstream.prepared, upstream.result) if upstream.failed else ServiceAway()
+        return failure_error(upstream.call, upstream.result) if upstream.failed else ServiceAway()
 
     def _writer(self, upstream: Upstream) -> AnswerWriter:
-        head = Head(self._request.exchange.public_id, self._created, upstream.prepared.row.model.slug)
+        head = Head(self._request.exchange.public_id, self._created, upstream.call.row.model.slug)
         return self._door.writer(head, self._request.chat)
 
     async def _chunks(self, upstream: Upstream) -> AsyncIterator[bytes]:
@@ -202,7 +202,7 @@ class Answer(CompletionResponse):
         if upstream.failed:
             return writer.error(self._failure(upstream))
         if self._request.chat.includes_usage:
-            set_token_counts(upstream.prepared, upstream.result)
+            set_token_counts(upstream.call, upstream.result)
         return writer.end(whole_answer(upstream))
 
 

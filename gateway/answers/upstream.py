@@ -1,18 +1,14 @@
 import asyncio
-import logging
-import time
 from dataclasses import replace
 from importlib import import_module
 from weakref import WeakKeyDictionary
 
-from battles.calls import CallResult, PreparedCall
+from battles.calls import Attempt, PreparedCall
 from common.payload_types import JsonObject
 from gateway.doors.port import Piece
 from gateway.outgoing.state_tags import Seal
-from models_registry.providers import ChatProvider, ProviderError, stream_contained
+from models_registry.providers import ChatProvider
 from models_registry.providers.base import ToolCallDelta
-
-logger = logging.getLogger(__name__)
 
 # Pieces that arrive within this time are sent together, because a chunk costs as much as ten of its words; longer while
 # the process has many streams.
@@ -34,12 +30,11 @@ def _provider() -> ChatProvider:
     return _providers[loop]
 
 
-class Upstream:
+class Upstream(Attempt):
     """Running call. `changed` is set when pieces wait to be taken, and at the end."""
 
     def __init__(self, prepared: PreparedCall, *, has_stops: bool) -> None:
-        self.prepared = prepared
-        self.result = CallResult(was_sent=False)
+        super().__init__(prepared, _provider())
         self.tool_calls: list[ToolCallDelta] = []
         # Tagged state of the message; that of its tool calls is in `tool_calls`.
         self.state: JsonObject = {}
@@ -48,7 +43,6 @@ class Upstream:
         self.is_over = False
         self._has_stops = has_stops
         self._pieces: list[Piece] = []
-        self._began = time.monotonic()
         self._task = asyncio.create_task(self._run())
 
     def take(self) -> list[Piece]:
@@ -79,48 +73,44 @@ class Upstream:
 
     async def _run(self) -> None:
         global _running
-        result = self.result
         _running += 1
         try:
-            if self.prepared.refusal is not None:
-                raise ProviderError(self.prepared.refusal)
-            result.was_sent = True
-            await stream_contained(
-                _provider(), self.prepared.request, self._receive,
-                receive_tool_calls=self._receive_tool_calls, take_back=self._take_back, completion=result.completion,
-            )  # fmt: skip
-            self._refuse_empty()
-            self._add_state()
-        except ProviderError as error:
-            result.fail(error)
-            logger.warning("call %s failed: %s", self.prepared.row.pk, error.code)
+            await self.run()
+            if not self.failed:
+                self._add_state()
         except asyncio.CancelledError:
-            result.stopped = True
+            self.result.stopped = True
             raise
         finally:
             _running -= 1
-            result.total_ms = self._elapsed_ms()
             self.is_over = True
             self.changed.set()
 
-    def _receive(self, text: str, reasoning: str) -> float:
-        result = self.result
-        if text:
-            result.texts.append(text)
-        if reasoning:
-            result.reasonings.append(reasoning)
-        return self._add(Piece(text, reasoning))
+    async def stream(self) -> None:
+        await self.send(self.call.request, receive_tool_calls=self._receive_tool_calls)
 
-    def _take_back(self) -> None:
+    def receive(self, text: str, reasoning: str) -> float:
+        is_first = self.result.first_token_ms is None
+        super().receive(text, reasoning)
+        self._add(Piece(text, reasoning))
+        return 0.0 if is_first else min(BATCH_S + BATCH_PER_STREAM_S * _running, MAX_BATCH_S)
+
+    def take_back(self) -> None:
         """Turn the text so far into reasoning; text that a stream's caller has read stays text there."""
-        self.result.take_back()
+        super().take_back()
         self._pieces = [piece._replace(text="", reasoning=piece.text + piece.reasoning) for piece in self._pieces]
 
     def _receive_tool_calls(self, deltas: list[ToolCallDelta]) -> None:
         deltas = [replace(delta, state=self._seal.sealed(delta.state)) if delta.state else delta for delta in deltas]
         self.tool_calls += deltas
         self.result.tool_characters += sum(len(delta.arguments) + len(delta.name) for delta in deltas)
+        self.note_first_token()
         self._add(Piece(tool_calls=deltas))
+
+    def is_empty(self) -> bool:
+        """Return whether an answer has nothing, and the caller's limits do not explain it."""
+        is_explained = self._has_stops or self.result.completion.finish_reason == "length"
+        return not (self.result.has_text or self.tool_calls or is_explained)
 
     def _add_state(self) -> None:
         """Pass the message's state on at its end, whole: a signature may come in parts."""
@@ -128,19 +118,6 @@ class Upstream:
         if self.state:
             self._pieces.append(Piece(state=self.state))
 
-    def _add(self, piece: Piece) -> float:
+    def _add(self, piece: Piece) -> None:
         self._pieces.append(piece)
         self.changed.set()
-        if self.result.first_token_ms is None:
-            self.result.first_token_ms = self._elapsed_ms()
-            return 0.0
-        return min(BATCH_S + BATCH_PER_STREAM_S * _running, MAX_BATCH_S)
-
-    def _refuse_empty(self) -> None:
-        """Raise ProviderError for an answer without anything, unless the caller's limits explain it."""
-        is_explained = self._has_stops or self.result.completion.finish_reason == "length"
-        if not (self.result.has_text or self.tool_calls or is_explained):
-            raise self.result.missing_answer()
-
-    def _elapsed_ms(self) -> int:
-        return round((time.monotonic() - self._began) * 1000)

@@ -17,7 +17,7 @@ def whole_answer(upstream: Upstream) -> WholeAnswer:
     result, tool_calls = upstream.result, upstream.tool_calls
     return WholeAnswer(
         text="".join(result.texts), reasoning="".join(result.reasonings), tool_calls=joined_tool_calls(tool_calls),
-        finish=_finish_reason(result, has_tool_calls=bool(tool_calls)), usage=_usage(upstream.prepared.row),
+        finish=_finish_reason(result, has_tool_calls=bool(tool_calls)), usage=_usage(upstream.call.row),
         state=upstream.state,
     )  # fmt: skip
 
