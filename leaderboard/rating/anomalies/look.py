@@ -31,9 +31,9 @@ class Group(StrEnum):
 # Small groups first: their votes are held, and the larger ones are judged without them.
 PERIOD_DAYS = {Group.NETWORK: 7, Group.INVITATION: 28, Group.DAY: 1, Group.WEEK: 7, Group.MONTH: 28}
 
-# Sd of an honest group's liking of a model, in natural-log units (35 and 17 points). Newcomers of one day may be one
+# Sd of an honest group's liking of a model, in natural-log units (52 and 17 points). Newcomers of one day may be one
 # class or course. Voters of any age come from everywhere, but prompts of one day differ from others.
-NEWCOMERS_DRIFT = 0.2
+NEWCOMERS_DRIFT = 0.3
 FOCUSED_DRIFT = 0.1
 
 # Days until the look in which voters of any age concentrate on a model: long ones first, they cover most of a ring.
