@@ -43,9 +43,8 @@ class Attempt:
 
     async def send(self, request: ChatRequest, **options: Unpack[StreamOptions]) -> None:
         self.result.was_sent = True
-        await stream_contained(
-            self.provider, request, self.receive, take_back=self.take_back, completion=self.result.completion, **options
-        )
+        own: StreamOptions = {"take_back": self.take_back, "completion": self.result.completion}
+        await stream_contained(self.provider, request, self.receive, **(own | options))
 
     def receive(self, text: str, reasoning: str) -> float:
         """Keep a piece. Return seconds until the next one is needed."""

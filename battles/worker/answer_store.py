@@ -1,5 +1,3 @@
-"""Group commit of sides that end at about the same time."""
-
 import asyncio
 from collections.abc import Sequence
 
@@ -7,6 +5,7 @@ from battles.models import Answer
 from battles.worker import turn_store
 from battles.worker.turn_store import EndedSide, LeaseLost
 from common.db.execution import CONNECTION_ERRORS, run_in_db_with_retry
+from common.group_commit import GroupCommit
 
 # How long the first side of a group waits for others.
 DELAY_S = 0.01
@@ -16,11 +15,10 @@ _Waiting = tuple[EndedSide, "asyncio.Future[Answer.State]"]
 
 
 class AnswerStore:
-    """Stores one group at a time: sides that end meanwhile are the next one."""
+    """Stores sides that end at about the same time in one transaction."""
 
     def __init__(self) -> None:
-        self._waiting: list[_Waiting] = []
-        self._running: asyncio.Task[None] | None = None
+        self._commit = GroupCommit(_store, delay_s=DELAY_S, max_size=MAX_GROUP)
 
     async def store(self, ended: EndedSide) -> Answer.State:
         """Raises LeaseLost, and errors of the database."""
@@ -28,17 +26,8 @@ class AnswerStore:
         if ended.result.error:  # alone, see store_answers
             await _store([(ended, stored)])
         else:
-            self._waiting.append((ended, stored))
-            if self._running is None:
-                self._running = asyncio.create_task(self._run())
+            self._commit.put((ended, stored))
         return await stored
-
-    async def _run(self) -> None:
-        await asyncio.sleep(DELAY_S)
-        while self._waiting:
-            group, self._waiting = self._waiting[:MAX_GROUP], self._waiting[MAX_GROUP:]
-            await _store(group)
-        self._running = None
 
 
 async def _store(group: Sequence[_Waiting]) -> None:

@@ -16,7 +16,7 @@ from benchmarks.scores import CheckSet
 from benchmarks.worker import claims, plan, progress, scoring
 from benchmarks.worker.claims import Claim, ClaimedItem
 from benchmarks.worker.loop_lag import LoopLag
-from benchmarks.worker.store import Ended, GroupCommit
+from benchmarks.worker.store import Ended, RunCommit
 from common.db.execution import CONNECTION_ERRORS, run_in_db, run_in_db_with_retry
 from models_registry.providers import ChatProvider, FailureCode
 
@@ -72,8 +72,8 @@ class RunDriver:
             return
         facts = await run_in_db_with_retry(plan.read_facts, self._run_id)
         self._plan = await run_in_db_with_retry(plan.read_plan, self._run_id)
-        self._commit = GroupCommit(facts, self._plan.paces, self._wake)
-        works = (self._commit.run(), self._lag.measure(), self._renew(), self._score(facts.checks.copy()))
+        self._commit = RunCommit(facts, self._plan.paces, self._wake)
+        works = (self._lag.measure(), self._renew(), self._score(facts.checks.copy()))
         services = [asyncio.create_task(work) for work in works]
         try:
             await self._claim_until_done()

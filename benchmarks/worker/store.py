@@ -25,13 +25,13 @@ from benchmarks.sql import read_sql
 from benchmarks.worker import pace, reuse
 from benchmarks.worker.claims import ClaimedItem
 from common.db.execution import run_in_db_with_retry
+from common.group_commit import GroupCommit
 from common.payload_types import JsonObject
 from models_registry.health import outcomes
 from models_registry.providers import FailureCode
 
 logger = logging.getLogger(__name__)
 
-# A group is due with 16 calls, and takes what else has ended meanwhile.
 DUE_GROUP, MAX_GROUP = 16, 64
 MAX_DELAY_S = 0.05
 # Ended by the provider or the way to it: the next attempt may succeed.
@@ -205,53 +205,25 @@ def record_outcomes(group: Sequence[Ended]) -> None:
                 record_failure(ended.item.call, ended.result)
 
 
-class GroupCommit:
-    """Collects ended calls of a run, and stores them once there are DUE_GROUP, or after MAX_DELAY_S."""
+class RunCommit:
+    """Stores the ended calls of a run in groups. Nothing is lost if the database is away: the items' leases decide."""
 
     def __init__(self, run: RunFacts, paces: Mapping[int, int], stored: asyncio.Event) -> None:
         self._run, self.paces, self._stored = run, paces, stored
-        self._waiting: list[Ended] = []
-        self._has_some, self._is_full = asyncio.Event(), asyncio.Event()
+        self._commit = GroupCommit(self._store, delay_s=MAX_DELAY_S, due_size=DUE_GROUP, max_size=MAX_GROUP)
         # Items handed over and not stored yet.
         self.unstored: set[int] = set()
         # Since the plan was last read.
         self.has_changed_entrants = False
 
     def put(self, ended: Ended) -> None:
-        self._waiting.append(ended)
         self.unstored.add(ended.item.item_id)
-        self._has_some.set()
-        if ended.is_preempted or len(self._waiting) >= DUE_GROUP:  # a person waits for the slot
-            self._is_full.set()
+        self._commit.put(ended, is_urgent=ended.is_preempted)  # a person waits for the slot
 
     async def finish(self) -> None:
-        """Store all that was put, also the group that run() stores now."""
-        while self._waiting:
-            await self.flush()
-        while self.unstored:  # noqa: ASYNC110 (for milliseconds, when a worker ends)
-            await asyncio.sleep(0.01)
+        await self._commit.finish()
 
-    async def run(self) -> None:
-        """Store groups until cancelled."""
-        while True:
-            await self._has_some.wait()
-            if not self._is_full.is_set():
-                try:
-                    async with asyncio.timeout(MAX_DELAY_S):
-                        await self._is_full.wait()
-                except TimeoutError:
-                    pass
-            await self.flush()
-
-    async def flush(self) -> None:
-        """Store one group. Nothing is lost if the database is away: the items' leases decide."""
-        group, self._waiting = self._waiting[:MAX_GROUP], self._waiting[MAX_GROUP:]
-        if len(self._waiting) < DUE_GROUP:
-            self._is_full.clear()
-        if not self._waiting:
-            self._has_some.clear()
-        if not group:
-            return
+    async def _store(self, group: Sequence[Ended]) -> None:
         try:
             self.has_changed_entrants |= await run_in_db_with_retry(_store_and_record, self._run, group, self.paces)
             streaming.publish_soon(self._run.run_id, [ended.item.item_id for ended in group])
