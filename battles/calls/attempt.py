@@ -44,7 +44,7 @@ class Attempt:
     async def send(self, request: ChatRequest, **options: Unpack[StreamOptions]) -> None:
         self.result.was_sent = True
         own: StreamOptions = {"take_back": self.take_back, "completion": self.result.completion}
-        await stream_contained(self.provider, request, self.receive, **(own | options))
+        self.result.completion = await stream_contained(self.provider, request, self.receive, **(own | options))
 
     def receive(self, text: str, reasoning: str) -> float:
         """Keep a piece. Return seconds until the next one is needed."""
