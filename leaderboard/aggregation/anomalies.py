@@ -13,15 +13,15 @@ from leaderboard.counting.vote_arrays import BoardVotes, read_board
 from leaderboard.models import OVERALL, AnomalyReview
 from leaderboard.rating.anomalies.earlier_fits import LEFT, RIGHT, TIE
 from leaderboard.rating.anomalies.eprocess import KINDS, Anomaly
-from leaderboard.rating.anomalies.look import (
+from leaderboard.rating.anomalies.screening import (
     HORIZON_DAYS,
     PERIOD_DAYS,
     Findings,
     FoundRing,
     Group,
     joins_from,
-    look,
     recent_concentration,
+    screen_voters,
 )
 from leaderboard.rating.bradley_terry import Flags, Indices
 from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
@@ -126,7 +126,7 @@ def _has_member_key(read: OverallVotes, review: AnomalyReview) -> Flags:
 
 def _suspects(board: BoardVotes, read: OverallVotes, effects: Effects) -> Iterator[reviews.Suspect]:
     """Yield voters, strongest evidence first, then groups."""
-    found = look(read.dated, models=len(board.models), kappa=method.VIRTUAL_TIES)
+    found = screen_voters(read.dated, models=len(board.models), kappa=method.VIRTUAL_TIES)
     crossed = np.flatnonzero(found.verdicts.crossed)
     for index in crossed[np.argsort(-found.verdicts.log_e[crossed], kind="stable")]:
         yield _suspect_voter(board, read, found, int(index), effects)

@@ -3,7 +3,7 @@ from typing import cast
 from django.db import connection
 
 from common.text.money import plain_decimal
-from leaderboard.counting.revealed_calls import CALLS_OF_MODEL, RevealCutoff
+from leaderboard.counting.revealed_calls import RevealCutoff, calls_of_model_sql
 from leaderboard.payload_types import CallsPayload
 from models_registry.spending import COST_QUANTUM
 
@@ -22,7 +22,7 @@ SELECT
     count(*) FILTER (WHERE finish_reason = 'length') AS cut_short,
     count(*) FILTER (WHERE state = 'failed') AS failed
 FROM (
-    SELECT call.* FROM {CALLS_OF_MODEL.format(model="%(model)s")} AND call.state IN ('done', 'stopped', 'failed')
+    SELECT call.* FROM {calls_of_model_sql("%(model)s")} AND call.state IN ('done', 'stopped', 'failed')
     ORDER BY call.started_at DESC LIMIT %(limit)s
 ) AS recent
 """  # noqa: S608 (constants)

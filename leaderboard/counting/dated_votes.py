@@ -8,7 +8,7 @@ from django.db import connection
 from leaderboard.counting.columns import Column, Integers, read_columns
 from leaderboard.counting.vote_arrays import VOTE_COLUMNS, VOTER_COLUMN, BoardVotes, indices_of, read_log
 from leaderboard.rating.anomalies.earlier_fits import TIE, Votes
-from leaderboard.rating.anomalies.look import DatedVotes
+from leaderboard.rating.anomalies.screening import DatedVotes
 from leaderboard.rating.bradley_terry import Flags, Indices
 
 _DAY = "floor(extract(epoch from {}) / 86400)"

@@ -12,8 +12,16 @@ from django.db import connection
 from battles.calls import count_by_model
 from leaderboard.models import OVERALL, AggregationRun
 
-# Takes RevealCutoff as query parameters. {model} is an SQL expression for the id of the called model.
-CALLS_OF_MODEL = """
+
+BEFORE_ALL = datetime(2000, 1, 1, tzinfo=UTC)
+
+# Each call is joined with its battle and vote: a board of 300 models reads 30,000 calls in every run.
+CALLS_PER_MODEL = 100
+
+
+def calls_of_model_sql(model: str) -> str:
+    """Return the FROM and WHERE of a query whose parameters are a RevealCutoff. model: SQL expression of the id."""
+    return f"""
 battles_call AS call
 JOIN battles_answer AS answer ON answer.id = call.answer_id
 JOIN battles_turn AS turn ON turn.id = answer.turn_id
@@ -23,15 +31,11 @@ WHERE call.model_id = {model}
 AND (battle.mode <> 'blind' OR vote."order" <= %(last_order)s OR battle.voided_at < %(moment)s)
 """
 
-BEFORE_ALL = datetime(2000, 1, 1, tzinfo=UTC)
-
-# Each call is joined with its battle and vote: a board of 300 models reads 30,000 calls in every run.
-CALLS_PER_MODEL = 100
 
 _MEDIANS = f"""
 SELECT model.id, percentile_cont(0.5) WITHIN GROUP (ORDER BY recent.first_token_ms)
 FROM unnest(%(models)s::bigint[]) AS model (id) CROSS JOIN LATERAL (
-    SELECT call.first_token_ms FROM {CALLS_OF_MODEL.format(model="model.id")}
+    SELECT call.first_token_ms FROM {calls_of_model_sql("model.id")}
     AND call.state = 'done' AND call.first_token_ms IS NOT NULL
     ORDER BY call.started_at DESC LIMIT %(limit)s
 ) AS recent GROUP BY model.id

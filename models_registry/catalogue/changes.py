@@ -61,9 +61,10 @@ def _differences(model: LanguageModel, offer: Offer | None) -> Iterable[tuple[st
         return
     price = model.price
     if offer.price_input is not None and offer.price_output is not None:
-        before = price and (price.input_per_million, price.output_per_million)
-        if before != (offer.price_input, offer.price_output):
-            yield Kind.PRICE, _price(*before) if before else {}, _price(offer.price_input, offer.price_output)
+        old = _price(price.input_per_million, price.output_per_million) if price else {}
+        new = _price(offer.price_input, offer.price_output)
+        if old != new:
+            yield Kind.PRICE, old, new
     if offer.context_length and offer.context_length != model.context_length:
         before_tokens = {"tokens": model.context_length} if model.context_length else {}
         yield Kind.CONTEXT, before_tokens, {"tokens": offer.context_length}

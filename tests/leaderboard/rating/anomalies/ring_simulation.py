@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from leaderboard.rating.anomalies.earlier_fits import Votes, sequential_forecast
 from leaderboard.rating.anomalies.expected_votes import expect
-from leaderboard.rating.anomalies.look import (
+from leaderboard.rating.anomalies.screening import (
     HORIZON_DAYS,
     PERIOD_DAYS,
     DatedVotes,
@@ -16,8 +16,8 @@ from leaderboard.rating.anomalies.look import (
     Group,
     focused_rings,
     joins_from,
-    look,
     recent_concentration,
+    screen_voters,
 )
 from leaderboard.rating.board_fit import fit_board
 from tests.leaderboard.rating import simulations
@@ -202,7 +202,7 @@ def outcome_of(rng: Generator, people: People, ring: Ring, *, nights_after: int 
     held, found_at, nights = np.zeros(len(one.day), bool), 0, Nights(one)
     for number in range(1, ring.days + nights_after + 1):
         upto = one.day < START_DAY + people.days + number
-        held = nights.look(upto)
+        held = nights.screen(upto)
         if not found_at and (held & one.rigged & upto).sum() >= 0.1 * (one.rigged & upto).sum():
             found_at = number
     honest, everything = ~one.rigged, np.ones(len(held), bool)
@@ -226,12 +226,12 @@ class HonestHeld:
 
 def honest_held(rng: np.random.Generator, people: People) -> HonestHeld:
     one = arena(rng, people)
-    found = look(dated_votes(one), models=one.models)
+    found = screen_voters(dated_votes(one), models=one.models)
     held = np.isin(one.votes.voter, found.flagged_voters)
     # Looks at the end of earlier months complete the days whose groups are judged.
     rings, last = len(found.rings), one.day.max()
     for day in range(last - 35, START_DAY, -35):
-        rings += len(look(dated_votes(one, one.day <= day), models=one.models).rings)
+        rings += len(screen_voters(dated_votes(one, one.day <= day), models=one.models).rings)
     rings += _focused_rings_of_nights(one)
     voters = len(np.unique(one.votes.voter))
     return HonestHeld(len(found.flagged_voters) / voters, float(held.mean()), rings, people.models * people.days)
@@ -252,7 +252,7 @@ def crowd_held(rng: np.random.Generator, people: People, crowd: Crowd) -> list[F
     one, rings = arena(rng, people, crowd=crowd), []
     for number in range(1, crowd.days + 1):
         upto = one.day < START_DAY + people.days + number
-        rings += look(dated_votes(one, upto), models=one.models).rings
+        rings += screen_voters(dated_votes(one, upto), models=one.models).rings
     return rings
 
 
@@ -264,14 +264,14 @@ class Nights:
         self.held = np.zeros(len(one.day), bool)
         self.found: list[FoundRing] = []
 
-    def look(self, upto: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def screen(self, upto: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which votes are held after a look at the votes `upto`, also later ones of held voters and models."""
         one, votes = self.arena, self.arena.votes
         sides = np.column_stack([votes.left, votes.right])
         self._extend(upto & ~self.held, upto)
         counted = upto & ~self.held
         dated = dated_votes(one, counted)
-        findings = look(dated, models=one.models)
+        findings = screen_voters(dated, models=one.models)
         self.held |= np.isin(votes.voter, findings.flagged_voters)
         for found in findings.rings:
             of_group = np.zeros(len(self.held), bool)

@@ -6,7 +6,7 @@ import pytest
 from leaderboard.rating.anomalies.earlier_fits import EarlierFit, Votes
 from leaderboard.rating.anomalies.expected_votes import average_of
 from leaderboard.rating.anomalies.focus import concentration, shifts, usual_shares
-from leaderboard.rating.anomalies.look import Group, joins_from, look, recent_concentration
+from leaderboard.rating.anomalies.screening import Group, joins_from, recent_concentration, screen_voters
 from tests.leaderboard.rating.anomalies.ring_scenarios import Crowd, People, Ring
 from tests.leaderboard.rating.anomalies.ring_simulation import START_DAY, arena, crowd_held, dated_votes, outcome_of
 
@@ -21,7 +21,7 @@ OLD = Ring(20, 20, stays=True, days=1, past=1)
 )
 def test_old_accounts_with_common_target_are_found(ring):
     one = arena(np.random.default_rng(11), SMALL, ring)
-    [found] = look(dated_votes(one), models=one.models).rings
+    [found] = screen_voters(dated_votes(one), models=one.models).rings
     assert (found.group, found.ring.model) == (Group.FOCUSED, one.target)
     assert (found.ring.tilt > 0) == ring.promotes
     assert one.rigged[found.ring.votes].mean() > 0.8

@@ -6,8 +6,8 @@ import pytest
 from leaderboard.rating.anomalies.earlier_fits import EarlierFit, Votes, sequential_forecast
 from leaderboard.rating.anomalies.expected_votes import Crowd, average_of, expect, expect_of
 from leaderboard.rating.anomalies.held_share import HeldVotes
-from leaderboard.rating.anomalies.look import Group, look
 from leaderboard.rating.anomalies.rings import TILTS, find_rings
+from leaderboard.rating.anomalies.screening import Group, screen_voters
 from tests.leaderboard.rating.anomalies.paid_raters import MAX_HELD, held_shares, paid_raters
 from tests.leaderboard.rating.anomalies.ring_scenarios import HONEST, RINGS, People
 from tests.leaderboard.rating.anomalies.ring_simulation import (
@@ -88,7 +88,7 @@ def test_room_for_held_votes_ends_at_cap(held, is_group, most):
 
 
 def test_ring_has_direction_and_group(rigged):
-    [found] = look(dated_votes(rigged), models=rigged.models).rings
+    [found] = screen_voters(dated_votes(rigged), models=rigged.models).rings
     assert (found.group, found.first_day, found.ring.model) == (Group.DAY, START_DAY + SMALL.days, rigged.target)
     assert found.ring.tilt > 0
     assert found.ring.observed > 1.5 * found.ring.expected
@@ -102,17 +102,17 @@ def test_ring_in_common_group_holds_only_its_votes(rigged, group):
     dated = replace(dated, network=number) if group is Group.NETWORK else replace(dated, inviter=number)
     # The whole period of the group comes after the earlier votes.
     dated = replace(dated, day=np.where(rigged.rigged, 20_048, dated.day), first_day=np.where(rigged.rigged, 20_048, 0))
-    [found] = look(dated, models=rigged.models).rings
+    [found] = screen_voters(dated, models=rigged.models).rings
     assert found.group == group
     assert rigged.rigged[found.ring.votes].all()
 
 
 def test_accepted_votes_of_group_are_not_judged_again(rigged):
     dated = dated_votes(rigged)
-    [found] = look(dated, models=rigged.models).rings
+    [found] = screen_voters(dated, models=rigged.models).rings
     accepted = dated.accepted_of_group.copy()
     accepted[found.ring.votes] = True
-    assert look(replace(dated, accepted_of_group=accepted), models=rigged.models).rings == []
+    assert screen_voters(replace(dated, accepted_of_group=accepted), models=rigged.models).rings == []
 
 
 def test_probabilities_come_from_earlier_votes_only(rigged):
@@ -166,7 +166,7 @@ def test_ring_evidence_is_ratio_of_probabilities(rigged):
 
 def test_arena_of_one_day_has_no_rings():
     one = arena(np.random.default_rng(3), People(models=6, days=1, per_day=300))
-    assert look(dated_votes(one), models=6).rings == []
+    assert screen_voters(dated_votes(one), models=6).rings == []
 
 
 def test_arena_without_votes_is_looked_at():

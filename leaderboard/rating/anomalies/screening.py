@@ -1,4 +1,4 @@
-"""Look for anomalous voters, and for rings among newcomers and among voters who concentrate on a model."""
+"""Screening for anomalous voters, and for rings among newcomers and among voters who concentrate on a model."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -36,7 +36,7 @@ PERIOD_DAYS = {Group.NETWORK: 7, Group.INVITATION: 28, Group.DAY: 1, Group.WEEK:
 NEWCOMERS_DRIFT = 0.3
 FOCUSED_DRIFT = 0.1
 
-# Days until the look in which voters of any age concentrate on a model: long ones first, they cover most of a ring.
+# Days until a screening in which voters of any age concentrate on a model: long ones first, they cover most of a ring.
 WINDOWS = (28, 10, 3, 1)
 # Least concentration of a member, and α of all models. Beyond what is possible by chance, less evidence is enough.
 LEVELS = ((4.0, 1e-3), (0.0, ALPHA))
@@ -73,7 +73,7 @@ class FoundRing:
 
 @dataclass(frozen=True)
 class Findings:
-    """Results of a look; verdicts are of the voters in `voter`."""
+    """Results of a screening; verdicts are of the voters in `voter`."""
 
     voter: Indices
     verdicts: Verdicts
@@ -87,7 +87,7 @@ class Findings:
         return flagged
 
 
-def look(dated: DatedVotes, *, models: int, kappa: float = 0.5, alpha: float = ALPHA) -> Findings:
+def screen_voters(dated: DatedVotes, *, models: int, kappa: float = 0.5, alpha: float = ALPHA) -> Findings:
     votes = dated.votes
     forecast = sequential_forecast(votes, models=models, kappa=kappa)
     # Accepted votes do not show the taste by which later ones are judged.
