@@ -12,7 +12,6 @@ from django.db import connection
 from battles.calls import count_by_model
 from leaderboard.models import OVERALL, AggregationRun
 
-
 BEFORE_ALL = datetime(2000, 1, 1, tzinfo=UTC)
 
 # Each call is joined with its battle and vote: a board of 300 models reads 30,000 calls in every run.
