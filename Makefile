@@ -130,7 +130,7 @@ requirements: $(BIN)/.dev ## Compile pyproject.toml into hash-pinned lists
 	$(COMPILE) -o requirements/arena.txt pyproject.toml
 	$(COMPILE) --extra dev -c requirements/arena.txt -o requirements/dev.txt pyproject.toml
 	printf 'cyclonedx-bom\npip-audit\n' | $(COMPILE) -o requirements/supply-chain.txt -
-	echo pip | $(COMPILE) -c requirements/dev.txt -o requirements/pip.txt -
+	printf 'pip\nsetuptools\nwheel\n' | $(COMPILE) -c requirements/dev.txt -o requirements/pip.txt -
 
 # Packages of a running arena, without those of the tests.
 RUN_LISTS := requirements/arena.txt requirements/local-model.txt requirements/pip.txt
@@ -152,12 +152,20 @@ $(BIN)/python:
 	@umask 022 && "$(PYTHON)" -m venv $(if $(PIP_WHEEL),--without-pip) .venv
 	@export PYTHONPATH="$(PIP_WHEEL)" && $(INSTALL) requirements/pip.txt # three times as quick as Python 3.11's own
 
-$(BIN)/.arena: requirements/arena.txt | $(BIN)/python
+# Built in a copy: the build leaves files beside its sources.
+$(BIN)/.import-formats: $(wildcard examples/import_formats/pyproject.toml examples/import_formats/*/*.py) requirements/pip.txt | $(BIN)/python
+	@$(INSTALL) requirements/pip.txt
+	@umask 022 && rm -rf $(BIN)/import_formats && cp -r examples/import_formats $(BIN) \
+		&& $(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check --no-deps --no-index \
+			--no-build-isolation --force-reinstall $(BIN)/import_formats && rm -r $(BIN)/import_formats
+	@touch $@
+
+$(BIN)/.arena: requirements/arena.txt | $(BIN)/.import-formats
 	@echo "Installing the packages of $< …"
 	@$(INSTALL_PARTS)
 	@touch $@
 
-$(BIN)/.dev: requirements/dev.txt | $(BIN)/python
+$(BIN)/.dev: requirements/dev.txt | $(BIN)/.import-formats
 	@echo "Installing the packages of $< …"
 	@$(INSTALL) $<
 	@touch $@

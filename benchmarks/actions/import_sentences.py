@@ -33,6 +33,7 @@ SENTENCES: Mapping[Code, str | Promise] = {
     "examples_not_given": _("The examples are not in the file."),
     "field_not_used": _("The field “%(field)s” is not used."),
     "filter_not_supported": _("This filter is not supported."),
+    "importer_failed": _("The installed format “%(name)s” does not load: %(error)s"),
     "key_not_used": _("The key “%(key)s” is not used."),
     "no_check_left": _("No check is left: answers will have no score."),
     "parameter_not_used": _("The parameter “%(parameter)s” is not used."),

@@ -12,7 +12,7 @@ from rest_framework import serializers
 from benchmarks.actions.drafts import DraftContent
 from benchmarks.check_reasons import error_sentence
 from benchmarks.errors import ChecksRefused
-from benchmarks.forms.imports import FORMATS
+from benchmarks.forms.imports import formats
 from benchmarks.imports.limits import (
     MAX_CASE_FILES,
     MAX_CHAT_MESSAGES,
@@ -305,7 +305,7 @@ class MappingField(serializers.JSONField):
 class NewImportSerializer(serializers.Serializer[None]):
     """mapping: roles of a table's columns, as docs/benchmarks-import.md names them."""
 
-    format = ChoiceField(choices=list(FORMATS), allow_blank=True, default="")
+    format = ChoiceField(choices=list(formats()), allow_blank=True, default="")
     sheet = serializers.CharField(max_length=100, allow_blank=True, default="")
     mapping = MappingField(default=dict)
 

@@ -9,22 +9,25 @@ from django.utils.translation import gettext_lazy as _
 
 from benchmarks.imports.content import Request
 from benchmarks.imports.limits import MAX_FILE_BYTES
+from benchmarks.imports.ports import installed_names
 
 # Names of benchmarks.imports.reading.FORMATS, which only the child may import.
-FORMATS: Mapping[str, str | Promise] = {
+BUILT_IN: Mapping[str, str | Promise] = {
     "": _("found by the file’s fields"), "promptfoo": "promptfoo", "table": _("table (CSV, TSV, XLSX, JSON lines)"),
     "inspect": "inspect-ai", "openai_evals": "OpenAI evals", "lm_eval": "lm-evaluation-harness",
-    "mt_bench": "MT-Bench", "arena_hard": "Arena-Hard", "alpaca_eval": "AlpacaEval", "gsm8k": "GSM8K", "mmlu": "MMLU",
-    "ifeval": "IFEval", "human_eval": "HumanEval", "simple_qa": "SimpleQA", "truthful_qa": "TruthfulQA",
-    "traces": "Langfuse, Braintrust, Phoenix, DeepEval, Ragas",
 }  # fmt: skip
+
+
+def formats() -> dict[str, str | Promise]:
+    """Return labels by name, also of other packages' formats."""
+    return {**BUILT_IN, **{name: name for name in installed_names() if name not in BUILT_IN}}
 
 
 class ImportForm(forms.Form):
     file = forms.FileField(
         label=_("File"), help_text=format_lazy(_("At most {megabytes} MB."), megabytes=MAX_FILE_BYTES // 1_000_000)
     )
-    format = forms.ChoiceField(label=_("Format"), required=False, choices=FORMATS)
+    format = forms.ChoiceField(label=_("Format"), required=False, choices=lambda: formats().items())
     sheet = forms.CharField(
         label=_("Sheet of a workbook"), required=False, max_length=100, help_text=_("Empty: the first one.")
     )

@@ -30,6 +30,7 @@ Code = Literal[
     "examples_not_given",
     "field_not_used",
     "filter_not_supported",
+    "importer_failed",
     "key_not_used",
     "no_check_left",
     "parameter_not_used",

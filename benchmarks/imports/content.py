@@ -151,7 +151,7 @@ class Imported(msgspec.Struct):
 class Request(msgspec.Struct):
     """File's name and the person's choices.
 
-    format: an identifier of `reading.FORMATS`; "" finds it out.
+    format: name of one; "" finds it out.
     mapping: roles of columns: variable, variable:<name>, key, expected, prompt, cluster, tag, metadata,
     metadata:<name>, weight, ignore, reply:<model>.
     sheet: of a spreadsheet; "" is the first one.

@@ -1,64 +1,39 @@
 """Reading an import from bytes to content. Only `benchmarks.imports.child`, the guarded process, calls it."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
 from benchmarks.imports.content import Imported, Request
-from benchmarks.imports.formats import (
-    alpaca_eval,
-    arena_hard,
-    hub_presets,
-    inspect_ai,
-    lm_eval,
-    mt_bench,
-    openai_evals,
-    promptfoo,
-    tables,
-    traces,
-)
+from benchmarks.imports.formats import inspect_ai, lm_eval, openai_evals, promptfoo, tables
+from benchmarks.imports.ports import PORT_VERSION, Format, load_installed
 from benchmarks.imports.report import ReadError, Report, TooManyErrors
 from benchmarks.imports.sniffing import columns_of, find_format
 from benchmarks.imports.source import Source, open_source
 
-FORMATS: dict[str, Callable[[Source], Imported]] = {
-    "promptfoo": promptfoo.read,
-    "table": tables.read,
-    "inspect": inspect_ai.read,
-    "openai_evals": openai_evals.read,
-    "lm_eval": lm_eval.read,
-    "mt_bench": mt_bench.read_questions,
-    "mt_bench_answers": mt_bench.read_answers,
-    "arena_hard": arena_hard.read_questions,
-    "arena_hard_answers": arena_hard.read_answers,
-    "arena_hard_judgements": arena_hard.refuse_judgements,
-    "alpaca_eval": alpaca_eval.read,
-    "gsm8k": hub_presets.gsm8k,
-    "mmlu": hub_presets.mmlu,
-    "ifeval": hub_presets.ifeval,
-    "human_eval": hub_presets.human_eval,
-    "simple_qa": hub_presets.simple_qa,
-    "truthful_qa": hub_presets.truthful_qa,
-    "traces": traces.read,
+FORMATS: dict[str, Format] = {
+    "promptfoo": Format(PORT_VERSION, promptfoo.read),
+    "table": Format(PORT_VERSION, tables.read),
+    "inspect": Format(PORT_VERSION, inspect_ai.read, (frozenset({"input", "target"}),)),
+    "openai_evals": Format(PORT_VERSION, openai_evals.read, (frozenset({"input", "ideal"}),)),
+    "lm_eval": Format(PORT_VERSION, lm_eval.read),
 }
-
-# Formats of answers by those of their questions.
-ANSWERS = {"mt_bench": "mt_bench_answers", "arena_hard": "arena_hard_answers"}
 
 
 def read_import(content: bytes, request: Request) -> Imported:
     """Return all of the content, or none of it and the errors."""
     report = Report()
     found = request.format
+    formats = load_installed(report) | FORMATS
     try:
         source = open_source(content, request, report)
-        found = found or ("table" if request.mapping else find_format(source))
-        if found not in FORMATS:
+        found = found or ("table" if request.mapping else find_format(source, formats))
+        if found not in formats:
             raise ReadError("format_unknown", format=found)
-        imported = FORMATS[found](source)
+        imported = formats[found].read(source)
         if not report.columns:
             report.columns = columns_of(source)
         imported.format = found
         if source.is_archive and imported.template is not None:
-            _add_answers(imported, source)
+            _add_answers(imported, source, formats)
         if imported.template is None and not imported.replies and not report.counts["refused"]:
             raise ReadError("no_cases")
     except TooManyErrors:
@@ -69,13 +44,14 @@ def read_import(content: bytes, request: Request) -> Imported:
     return _with_report(imported, report)
 
 
-def _add_answers(imported: Imported, source: Source) -> None:
+def _add_answers(imported: Imported, source: Source, formats: Mapping[str, Format]) -> None:
     """Add models' answers that lie in the archive beside their questions."""
-    for path in sorted(source.files.keys() - {source.main}) if imported.format in ANSWERS else ():
+    answers = formats[imported.format].answers
+    for path in sorted(source.files.keys() - {source.main}) if answers in formats else ():
         if path.lower().endswith(".jsonl"):
             beside = Source(source.files, path, source.request, source.report, is_archive=True)
-            if find_format(beside) == ANSWERS[imported.format]:
-                imported.replies += FORMATS[ANSWERS[imported.format]](beside).replies
+            if find_format(beside, formats) == answers:
+                imported.replies += formats[answers].read(beside).replies
     keys = {case.key for case in imported.template.cases} if imported.template else set()
     for reply in imported.replies:
         if reply.case_key not in keys:

@@ -1,9 +1,10 @@
 """Finding the format of a file by its fields."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from benchmarks.imports.content import Column
 from benchmarks.imports.limits import MAX_SAMPLE
+from benchmarks.imports.ports import Format
 from benchmarks.imports.readers.documents import Map
 from benchmarks.imports.readers.encoding import BOM
 from benchmarks.imports.readers.json_rows import is_lines, is_wrapped
@@ -11,16 +12,11 @@ from benchmarks.imports.readers.values import as_text
 from benchmarks.imports.report import Place, ReadError, Report, TooManyErrors
 from benchmarks.imports.source import DOCUMENTS, Source
 
-_TRACE_INPUTS = {"input", "user_input"}
-_TRACE_ANSWERS = {
-    "expected", "expectedOutput", "expected_output", "reference", "metadata", "actual_output", "output", "response",
-    "retrieved_contexts", "retrieval_context",
-}  # fmt: skip
 _PROMPTFOO = {"prompts", "tests", "providers", "targets", "scenarios", "defaultTest"}
 
 
-def find_format(source: Source) -> str:
-    """Return an identifier of `reading.FORMATS`. Raises ReadError."""
+def find_format(source: Source, formats: Mapping[str, Format]) -> str:
+    """Return the name of a format. Raises ReadError."""
     lower = source.main.lower()
     if lower.endswith(DOCUMENTS):
         return _of_document(source)
@@ -33,7 +29,7 @@ def find_format(source: Source) -> str:
         row = None
     if row is None:  # reading it as a table lists every error
         return "table"
-    return of_fields(row.cells, is_table=bool(row.columns))
+    return of_fields(row.cells, formats)
 
 
 def columns_of(source: Source) -> list[Column]:
@@ -78,40 +74,15 @@ def _of_document(source: Source) -> str:
     raise ReadError("format_unknown", Place(0, 0, source.main_in_report))
 
 
-def of_fields(row: Mapping[str, object], *, is_table: bool) -> str:
-    """Return the format of a record; any other record is a row of a table."""
-    fields = row.keys()
-    for names, found in _BY_FIELDS:
-        if names <= fields:
-            return found
-    if any(name.startswith("__expected") for name in fields):
+def of_fields(row: Mapping[str, object], formats: Mapping[str, Format]) -> str:
+    """Return the format of a record: the one with most fields; any other record is a row of a table."""
+    sizes = {
+        name: max((len(fields) for fields in one.fields if fields <= row.keys()), default=0)
+        for name, one in formats.items()
+    }
+    name = max(sizes, key=sizes.__getitem__)
+    if sizes[name]:
+        return name
+    if any(field.startswith("__expected") for field in row):
         return "table"
-    if {"question", "answer"} <= fields and "#### " in str(row["answer"]):
-        return "gsm8k"
-    if _is_trace(fields):
-        return "traces"
-    return "table"
-
-
-def _is_trace(fields: Collection[str]) -> bool:
-    return bool(_TRACE_INPUTS & set(fields)) and bool(_TRACE_ANSWERS & set(fields))
-
-
-# The first match counts, so that fields of several formats stand after those of one.
-_BY_FIELDS: list[tuple[set[str], str]] = [
-    ({"question_id", "model_id", "choices"}, "mt_bench_answers"),
-    ({"question_id", "cluster", "turns"}, "arena_hard"),
-    ({"question_id", "turns"}, "mt_bench"),
-    ({"uid", "model", "messages"}, "arena_hard_answers"),
-    ({"uid", "games"}, "arena_hard_judgements"),
-    ({"uid", "prompt"}, "arena_hard"),
-    ({"task_id", "prompt", "test"}, "human_eval"),
-    ({"prompt", "instruction_id_list", "kwargs"}, "ifeval"),
-    ({"question", "mc1_targets"}, "truthful_qa"),
-    ({"question", "choices", "answer"}, "mmlu"),
-    ({"problem", "answer"}, "simple_qa"),
-    ({"instruction", "output"}, "alpaca_eval"),
-    ({"instruction", "dataset"}, "alpaca_eval"),
-    ({"input", "ideal"}, "openai_evals"),
-    ({"input", "target"}, "inspect"),
-]
+    return next((name for name, one in formats.items() if one.matches is not None and one.matches(row)), "table")

@@ -10,7 +10,7 @@ from benchmarks import access
 from benchmarks.actions import importing
 from benchmarks.editing.import_report import parts_of
 from benchmarks.forms.columns import MAX_COLUMNS, ColumnsForm
-from benchmarks.forms.imports import FORMATS, ImportForm
+from benchmarks.forms.imports import ImportForm, formats
 from benchmarks.models import Template
 from benchmarks.views.pages import PageRequest, member_of
 from common.errors import ArenaError
@@ -52,7 +52,7 @@ def _report(request: PageRequest, template: Template | None, found: importing.Lo
     shown = found.imported.columns if len(found.imported.columns) <= MAX_COLUMNS else []
     context = {
         "form": ImportForm(), "template": template, "look": found, "parts": parts_of(found),
-        "found": found.imported.template, "format": FORMATS.get(found.imported.format, found.imported.format),
+        "found": found.imported.template, "format": formats().get(found.imported.format, found.imported.format),
         "columns": ColumnsForm(columns=shown) if shown else None, "source_id": found.source_id,
     }  # fmt: skip
     return render(request, "benchmarks/import.html", context, status=200 if found.id else 422)

@@ -1,9 +1,12 @@
 """Every format's sample becomes the same kind of content."""
 
+from pathlib import Path
+
 import minijinja
 import pytest
 
 from benchmarks.imports.content import Check, Imported, ProposedModel, Reply, Request
+from benchmarks.imports.ports import installed_names
 from benchmarks.imports.reading import FORMATS, read_import
 from tests.benchmarks.imports import files
 
@@ -96,7 +99,27 @@ def test_prompt_renders_with_the_case(name: str):
 
 
 def test_samples_cover_every_format():
-    assert FORMATS.keys() - {found for found, *_ in SAMPLES.values()} == {"arena_hard_judgements"}
+    names = {*FORMATS, *installed_names()}
+    assert names - {found for found, *_ in SAMPLES.values()} == {"arena_hard_judgements"}
+
+
+def test_importers_that_do_not_load_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "broken.py").write_text("raise RuntimeError('no luck')\n")
+    (tmp_path / "other.py").write_text("FORMAT = 'none'\n")
+    information = tmp_path / "broken-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Name: broken\nVersion: 1.0\n")
+    lines = ["[arena.importers]", "broken = broken:FORMAT", "other = other:FORMAT", "table = other:FORMAT"]
+    (information / "entry_points.txt").write_text("\n".join(lines))
+    monkeypatch.syspath_prepend(tmp_path)
+    imported = files.read_sample("semicolons.csv")
+    failed = {
+        entry.values["name"]: entry.values["error"] for entry in imported.entries if entry.code == "importer_failed"
+    }
+    assert failed == {
+        "broken": "RuntimeError: no luck", "other": "no Format of version 1", "table": "no Format of version 1",
+    }  # fmt: skip
+    assert (imported.format, keys(imported)) == ("table", ["1", "2"])
 
 
 def test_chat_and_files_of_inspect_are_kept():

@@ -3,6 +3,7 @@
 from benchmarks.imports.building import Cases, one_message
 from benchmarks.imports.content import Case, Imported, Reply
 from benchmarks.imports.formats.fields import for_each, required_text, text
+from benchmarks.imports.ports import Format
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.source import Source
 
@@ -25,3 +26,6 @@ def read(source: Source) -> Imported:
     template = cases.template(source.request.name, [one_message("{{ instruction }}")])
     source.report.left_out("judge_not_available", type="pairwise")
     return Imported("alpaca_eval", [], {}, template, cases.replies)
+
+
+ALPACA_EVAL = Format(1, read, (frozenset({"instruction", "output"}), frozenset({"instruction", "dataset"})))

@@ -3,6 +3,7 @@
 from benchmarks.imports.building import Cases, one_message
 from benchmarks.imports.content import Case, Imported, Reply
 from benchmarks.imports.formats.fields import for_each, required_text, text
+from benchmarks.imports.ports import Format
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.report import ReadError
 from benchmarks.imports.source import Source
@@ -54,3 +55,11 @@ def read_answers(source: Source) -> Imported:
 
 def refuse_judgements(source: Source) -> Imported:
     raise ReadError("judge_not_available", type="model_judgment")
+
+
+QUESTIONS = Format(
+    1, read_questions, (frozenset({"question_id", "cluster", "turns"}), frozenset({"uid", "prompt"})),
+    answers="arena_hard_answers",
+)  # fmt: skip
+ANSWERS = Format(1, read_answers, (frozenset({"uid", "model", "messages"}),))
+JUDGEMENTS = Format(1, refuse_judgements, (frozenset({"uid", "games"}),))

@@ -4,6 +4,7 @@ from benchmarks.imports.building import Cases
 from benchmarks.imports.content import Case, Imported, Message, Prompt, Reply
 from benchmarks.imports.formats.fields import for_each, required_text, required_texts, text, texts
 from benchmarks.imports.limits import MAX_TURNS
+from benchmarks.imports.ports import Format
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.report import ReadError
 from benchmarks.imports.source import Source
@@ -69,3 +70,7 @@ def _add_reply(cases: Cases, reply: Reply, row: Row) -> None:
     if reply.text == "$ERROR$":
         raise ReadError("answer_is_an_error", row.place(), key=reply.case_key)
     cases.reply(reply, row.place())
+
+
+QUESTIONS = Format(1, read_questions, (frozenset({"question_id", "turns"}),), answers="mt_bench_answers")
+ANSWERS = Format(1, read_answers, (frozenset({"question_id", "model_id", "choices"}),))

@@ -1,12 +1,13 @@
 """Rows of well-known data sets, as the hub's files have them."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from benchmarks.imports.building import CHOICES, MAX_CHOICES, Cases, choice_checks, choice_prompt, one_message
 from benchmarks.imports.codes import Code
 from benchmarks.imports.content import Case, Check, Imported, Prompt
 from benchmarks.imports.formats.fields import for_each, required_text, required_texts, text, with_decoded
+from benchmarks.imports.ports import Format
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.report import ReadError
 from benchmarks.imports.source import Source
@@ -120,9 +121,22 @@ _LAST_NUMBER = Check("number", "number", uses_expected=True)
 _STEPS = one_message("{{ question }}\n\nSolve the problem step by step, and end with the number alone.")
 _CODE = one_message("Complete the function. Answer with the whole function in one code block.\n\n{{ prompt }}")
 
-gsm8k = _preset("gsm8k", _gsm8k, _STEPS, _LAST_NUMBER)
-mmlu = _preset("mmlu", _mmlu, choice_prompt())
-ifeval = _preset("ifeval", _ifeval, one_message("{{ prompt }}"))
-human_eval = _preset("human_eval", _human_eval, _CODE, left_out="code_not_run")
-simple_qa = _preset("simpleqa", _simple_qa, one_message("{{ problem }}"), left_out="judge_not_available")
-truthful_qa = _preset("truthfulqa", _truthful_qa, choice_prompt())
+
+def _is_gsm8k(row: Mapping[str, object]) -> bool:
+    return {"question", "answer"} <= row.keys() and "#### " in str(row["answer"])
+
+
+GSM8K = Format(1, _preset("gsm8k", _gsm8k, _STEPS, _LAST_NUMBER), matches=_is_gsm8k)
+MMLU = Format(1, _preset("mmlu", _mmlu, choice_prompt()), (frozenset({"question", "choices", "answer"}),))
+IFEVAL = Format(
+    1, _preset("ifeval", _ifeval, one_message("{{ prompt }}")),
+    (frozenset({"prompt", "instruction_id_list", "kwargs"}),),
+)  # fmt: skip
+HUMAN_EVAL = Format(
+    1, _preset("human_eval", _human_eval, _CODE, left_out="code_not_run"), (frozenset({"task_id", "prompt", "test"}),)
+)
+SIMPLE_QA = Format(
+    1, _preset("simpleqa", _simple_qa, one_message("{{ problem }}"), left_out="judge_not_available"),
+    (frozenset({"problem", "answer"}),),
+)  # fmt: skip
+TRUTHFUL_QA = Format(1, _preset("truthfulqa", _truthful_qa, choice_prompt()), (frozenset({"question", "mc1_targets"}),))

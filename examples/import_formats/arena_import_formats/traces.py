@@ -1,8 +1,11 @@
 """Rows of Langfuse, Braintrust, Phoenix, DeepEval and Ragas: input, expected answer, context, metadata."""
 
+from collections.abc import Mapping
+
 from benchmarks.imports.building import Cases, input_prompt
 from benchmarks.imports.content import Case, Check, Imported, Message, Prompt, Reply
 from benchmarks.imports.formats.fields import for_each, mapping, messages, text, with_decoded
+from benchmarks.imports.ports import Format
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.report import ReadError, Report
 from benchmarks.imports.source import Source
@@ -12,6 +15,11 @@ EXPECTED = ("expected", "expectedOutput", "expected_output", "reference", "groun
 OUTPUTS = ("actual_output", "actualOutput", "output", "response")
 CONTEXTS = ("context", "retrieval_context", "retrieved_contexts", "contexts")
 _KEYS = ("id", "key", "name")
+_SNIFFED_INPUTS = {"input", "user_input"}
+_SNIFFED_ANSWERS = {
+    "expected", "expectedOutput", "expected_output", "reference", "metadata", "actual_output", "output", "response",
+    "retrieved_contexts", "retrieval_context",
+}  # fmt: skip
 _QUESTION_KEYS = ("question", "input", "query", "prompt", "user_input")
 
 
@@ -85,3 +93,10 @@ def _prompt(cases: Cases) -> Prompt:
         )
         return Prompt("question with context", [Message("user", with_context)])
     return input_prompt(cases.found)
+
+
+def _matches(row: Mapping[str, object]) -> bool:
+    return bool(_SNIFFED_INPUTS & row.keys()) and bool(_SNIFFED_ANSWERS & row.keys())
+
+
+TRACES = Format(1, read, matches=_matches)
