@@ -4,8 +4,8 @@ import asyncio
 import socket
 import subprocess
 
+from common.child_process.frames import Rendered
 from common.rendering import renderer
-from common.rendering.frames import Rendered
 from common.rendering.renderer import Renderer
 
 # Idle children with their sockets; each engine takes one.

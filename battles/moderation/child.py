@@ -9,7 +9,7 @@ import msgspec
 
 from battles.text.deobfuscation import text_variants
 from battles.text.matching import expression_matcher, phrase_matcher
-from uploads.reading.process_limits import set_limits
+from common.child_process.limits import set_limits
 
 
 class RulePatterns(msgspec.Struct, array_like=True):

@@ -11,8 +11,8 @@ import msgspec
 from benchmarks.imports.codes import Code
 from benchmarks.imports.content import Entry, Imported, Request
 from benchmarks.imports.limits import MAX_RESULT_BYTES
+from common.child_process.limits import set_limits
 from uploads.reading.panics import is_damage
-from uploads.reading.process_limits import set_limits
 
 
 def refused(code: Code, format: str = "") -> Imported:

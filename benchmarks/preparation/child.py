@@ -21,8 +21,8 @@ from benchmarks.preparation.frames import (
     RenderedSource,
     RenderRequest,
 )
+from common.child_process.frames import pack
 from common.payload_types import JsonObject
-from common.rendering.frames import pack
 
 CPU_S = 10
 # Ends this process if the parent, which would have killed it by then, has died.

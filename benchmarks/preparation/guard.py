@@ -12,7 +12,7 @@ import msgspec
 
 from benchmarks.preparation.frames import CaseProblem, CaseResult, RenderRequest
 from benchmarks.preparation.text_frames import Examine, Examined, RenderTexts, Texts
-from common.rendering.frames import LENGTH_BYTES
+from common.child_process.frames import LENGTH_BYTES
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ import msgspec
 from benchmarks.preparation.child import Renderer, environment, set_limits
 from benchmarks.preparation.frames import RenderRequest
 from benchmarks.preparation.text_frames import Examine, Examined, RenderTexts, Texts, TextsOfCase
-from common.rendering.frames import pack
+from common.child_process.frames import pack
 
 
 def main() -> None:

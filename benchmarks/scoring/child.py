@@ -19,7 +19,7 @@ from benchmarks.scoring.evaluation import evaluate, failed
 from benchmarks.scoring.messages import READY, FindErrors, Reply, Request, Score
 from benchmarks.scoring.plugins import Plugins
 from benchmarks.scoring.registry import Registry
-from common.rendering.frames import pack, receive
+from common.child_process.frames import pack, receive
 
 # All libraries loaded take 150 MB.
 MEMORY_BYTES = 320 << 20

@@ -18,7 +18,7 @@ from benchmarks.scoring.evaluation import failed
 from benchmarks.scoring.messages import FindErrors, ListPlugins, Reply, Request, Score
 from benchmarks.scoring.plugins import PluginState
 from benchmarks.scoring.ports import ScoredAnswer, Target, Verdict
-from common.rendering.frames import pack, receive
+from common.child_process.frames import pack, receive
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from types import FrameType
 
 import msgspec
 
-from common.rendering.frames import Rendered, pack, receive
+from common.child_process.frames import Rendered, pack, receive
 from common.text.markdown import render
 
 # Budget of one text. 64,000 characters of ordinary Markdown take 0.1 s.

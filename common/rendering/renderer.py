@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 from django.utils.safestring import SafeString
 
-from common.rendering.frames import LENGTH_BYTES, Rendered, pack
+from common.child_process.frames import LENGTH_BYTES, Rendered, pack
 from common.text.markdown import declare_safe, plain, render
 
 logger = logging.getLogger(__name__)

@@ -81,7 +81,7 @@ def test_slow_child_is_killed(monkeypatch):
     ],
 )
 def test_kernel_limits_end_the_child(code: str, status: int, message: bytes, tmp_path: Path):
-    limited = "from uploads.reading import process_limits as limits; limits.CPU_S = 1; limits.set_limits()"
+    limited = "from common.child_process import limits; limits.CPU_S = 1; limits.set_limits()"
     ended = subprocess.run(
         [sys.executable, "-c", f"{limited}\n{code}"],
         cwd=tmp_path, env={"PYTHONPATH": str(guard.PROJECT_DIR)}, capture_output=True, check=False,

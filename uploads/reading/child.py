@@ -9,9 +9,9 @@ import sys
 
 import msgspec
 
+from common.child_process.limits import set_limits
 from uploads.reading.findings import Finding, Reason, Refusal, Unreadable
 from uploads.reading.panics import is_damage
-from uploads.reading.process_limits import set_limits
 from uploads.reading.sniffing import OLE, ZIP
 
 

@@ -14,8 +14,8 @@ import msgspec
 
 from benchmarks.imports.child import _read_safely
 from benchmarks.imports.content import Imported, Request
+from common.child_process.limits import set_limits
 from tests.benchmarks.imports import files
-from uploads.reading.process_limits import set_limits
 
 ROWS = [["question", "expected"], *([f"what is {number}?", str(number)] for number in range(40))]
 TABLE = "".join(f"{question},{expected}\n" for question, expected in ROWS).encode()
