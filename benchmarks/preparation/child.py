@@ -5,8 +5,6 @@ files.
 """
 
 import hashlib
-import resource
-import signal
 import sys
 
 import jsonschema_rs
@@ -22,12 +20,9 @@ from benchmarks.preparation.frames import (
     RenderRequest,
 )
 from common.child_process.frames import pack
+from common.child_process.limits import limit_run
 from common.payload_types import JsonObject
 
-CPU_S = 10
-# Ends this process if the parent, which would have killed it by then, has died.
-ALARM_S = 20
-MEMORY_BYTES = 640 << 20
 FUEL = 200_000
 MAX_PROBLEMS_PER_CASE = 20
 # They read attributes, mark text as HTML, or print what a template sees.
@@ -41,17 +36,6 @@ class _NotRendered(Exception):
     def __init__(self, problem: str, line: int = 0, column: int = 0) -> None:
         super().__init__(problem)
         self.problem, self.line, self.column = problem, line, column
-
-
-def set_limits() -> None:
-    for limit, value in [
-        (resource.RLIMIT_CPU, CPU_S),
-        (resource.RLIMIT_AS, MEMORY_BYTES),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ]:
-        resource.setrlimit(limit, (value, value))
-    signal.alarm(ALARM_S)
 
 
 def environment() -> minijinja.Environment:
@@ -123,7 +107,7 @@ class Renderer:
 
 
 def main() -> None:
-    set_limits()
+    limit_run()
     request = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=RenderRequest)
     try:
         renderer = Renderer(request)

@@ -1,23 +1,17 @@
 """Rendering of prompts in a guarded child process."""
 
 import logging
-import os
-import signal
-import subprocess
-import sys
-from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 from benchmarks.preparation.frames import CaseProblem, CaseResult, RenderRequest
 from benchmarks.preparation.text_frames import Examine, Examined, RenderTexts, Texts
-from common.child_process.frames import LENGTH_BYTES
+from common.child_process.frames import unpack
+from common.child_process.process import ChildFailed, run_once
 
 logger = logging.getLogger(__name__)
 
-TIMEOUT_S = 14.0
-PROJECT_DIR = Path(__file__).resolve().parents[2]
 TOO_DEMANDING = "takes too much time or memory"
 
 
@@ -51,31 +45,11 @@ def examine(request: Examine) -> Examined:
 
 
 def _run(module: str, request: RenderRequest | RenderTexts | Examine) -> bytes:
-    child = subprocess.Popen(  # noqa: S603 (our own modules)
-        [sys.executable, "-s", "-m", module],
-        cwd=PROJECT_DIR, env={"PYTHONDONTWRITEBYTECODE": "1"}, start_new_session=True,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
     try:
-        return child.communicate(msgspec.msgpack.encode(request), timeout=TIMEOUT_S)[0]
-    except subprocess.TimeoutExpired as error:
-        return error.stdout or b""
-    finally:
-        _kill(child)
+        return run_once(module, content=msgspec.msgpack.encode(request))
+    except ChildFailed as error:
+        return error.output
 
 
 def _decode(output: bytes, kind: type[T]) -> list[T]:
-    results, at = [], 0
-    while at + LENGTH_BYTES <= len(output):
-        end = at + LENGTH_BYTES + int.from_bytes(output[at : at + LENGTH_BYTES])
-        if end > len(output):
-            break
-        results.append(msgspec.msgpack.decode(output[at + LENGTH_BYTES : end], type=kind))
-        at = end
-    return results
-
-
-def _kill(child: "subprocess.Popen[bytes]") -> None:
-    if child.poll() is None:
-        os.killpg(child.pid, signal.SIGKILL)
-        child.communicate()
+    return [msgspec.msgpack.decode(content, type=kind) for content in unpack(output)]

@@ -9,14 +9,15 @@ import jsonschema_rs
 import minijinja
 import msgspec
 
-from benchmarks.preparation.child import Renderer, environment, set_limits
+from benchmarks.preparation.child import Renderer, environment
 from benchmarks.preparation.frames import RenderRequest
 from benchmarks.preparation.text_frames import Examine, Examined, RenderTexts, Texts, TextsOfCase
 from common.child_process.frames import pack
+from common.child_process.limits import limit_run
 
 
 def main() -> None:
-    set_limits()
+    limit_run()
     request = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=RenderTexts | Examine)
     if isinstance(request, Examine):
         _write(_examined(request))
