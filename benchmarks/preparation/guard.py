@@ -5,8 +5,15 @@ from typing import TypeVar
 
 import msgspec
 
-from benchmarks.preparation.frames import CaseProblem, CaseResult, RenderRequest
-from benchmarks.preparation.text_frames import Examine, Examined, RenderTexts, Texts
+from benchmarks.preparation.frames import (
+    CaseProblem,
+    CaseResult,
+    Examine,
+    Examined,
+    RenderRequest,
+    RenderTexts,
+    Texts,
+)
 from common.child_process.frames import unpack
 from common.child_process.process import ChildFailed, run_once
 
@@ -20,7 +27,7 @@ T = TypeVar("T", CaseResult, Texts, Examined)
 
 def render(request: RenderRequest) -> list[CaseResult]:
     """Return a result for each case up to the first that the child did not survive, which has a problem."""
-    results = _decode(_run("benchmarks.preparation.child", request), CaseResult)
+    results = _results(request, CaseResult)
     if len(results) < len(request.cases):
         case = request.cases[len(results)]
         logger.warning("the rendering child ended at case %s", case.key)
@@ -30,13 +37,13 @@ def render(request: RenderRequest) -> list[CaseResult]:
 
 def render_texts(request: RenderTexts) -> list[Texts]:
     """Return texts of cases as `render` does."""
-    results = _decode(_run("benchmarks.preparation.text_child", request), Texts)
+    results = _results(request, Texts)
     return results if len(results) == len(request.cases) else [*results, Texts([], TOO_DEMANDING)]
 
 
 def examine(request: Examine) -> Examined:
     """Return problems of templates by position, of the schema as `variables`, and of cases."""
-    results = _decode(_run("benchmarks.preparation.text_child", request), Examined)
+    results = _results(request, Examined)
     if results:
         return results[0]
     rendered = render(RenderRequest(request.prompts, request.cases, request.schema)) if request.cases else []
@@ -44,12 +51,9 @@ def examine(request: Examine) -> Examined:
     return Examined({}, problems) if problems else Examined({"variables": TOO_DEMANDING})
 
 
-def _run(module: str, request: RenderRequest | RenderTexts | Examine) -> bytes:
+def _results(request: RenderRequest | RenderTexts | Examine, kind: type[T]) -> list[T]:
     try:
-        return run_once(module, content=msgspec.msgpack.encode(request))
+        output = run_once("benchmarks.preparation.child", content=msgspec.msgpack.encode(request))
     except ChildFailed as error:
-        return error.output
-
-
-def _decode(output: bytes, kind: type[T]) -> list[T]:
+        output = error.output
     return [msgspec.msgpack.decode(content, type=kind) for content in unpack(output)]
