@@ -12,7 +12,7 @@ from benchmarks.imports.codes import Code
 from benchmarks.imports.content import Entry, Imported, Request
 from benchmarks.imports.limits import MAX_RESULT_BYTES
 from common.child_process.limits import limit_run
-from uploads.reading.panics import is_damage
+from common.panics import is_damage
 
 
 def refused(code: Code, format: str = "") -> Imported:

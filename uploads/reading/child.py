@@ -10,8 +10,8 @@ import sys
 import msgspec
 
 from common.child_process.limits import limit_run
+from common.panics import is_damage
 from uploads.reading.findings import Finding, Reason, Refusal, Unreadable
-from uploads.reading.panics import is_damage
 from uploads.reading.sniffing import OLE, ZIP
 
 
