@@ -4,8 +4,9 @@ import asyncio
 import socket
 import subprocess
 
+from common.child_process.process import kill, start_connected
 from common.rendering import renderer
-from common.rendering.frames import Rendered
+from common.rendering.child import Rendered
 from common.rendering.renderer import Renderer
 
 # Idle children with their sockets; each engine takes one.
@@ -45,9 +46,7 @@ class RendererOfTests(Renderer):
         if _kept:
             process, self._socket = _kept.pop()
         else:
-            self._socket, theirs = socket.socketpair()
-            with theirs:
-                process = await asyncio.to_thread(renderer._spawn, theirs)
+            process, self._socket = await asyncio.to_thread(start_connected, "common.rendering.child")
         # The loop closes its own copy of the socket.
         return renderer._Child(process, *await asyncio.open_unix_connection(sock=self._socket.dup()))
 
@@ -56,5 +55,4 @@ def stop_kept_children() -> None:
     while _kept:
         process, connection = _kept.pop()
         connection.close()
-        process.kill()
-        process.wait()
+        kill(process)

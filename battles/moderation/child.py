@@ -9,7 +9,7 @@ import msgspec
 
 from battles.text.deobfuscation import text_variants
 from battles.text.matching import expression_matcher, phrase_matcher
-from uploads.reading.process_limits import set_limits
+from common.child_process.limits import limit_run
 
 
 class RulePatterns(msgspec.Struct, array_like=True):
@@ -34,7 +34,7 @@ def matching_rules(examination: Examination) -> list[int]:
 
 
 def main() -> None:
-    set_limits()
+    limit_run()
     examination = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Examination)
     sys.stdout.buffer.write(msgspec.msgpack.encode(matching_rules(examination)))
 

@@ -15,10 +15,9 @@ from battles.moderation import endpoint, policy
 from battles.moderation.child import Examination, RulePatterns
 from battles.moderation.findings import Finding
 from battles.text.deobfuscation import text_variants
+from common.child_process.process import ChildFailed, run_once
 from uploads.message_parts import sent_text
 from uploads.models import Upload
-from uploads.reading.findings import Unreadable
-from uploads.reading.guard import run_child
 
 # Longer texts are examined in a child process, two at a time.
 MAX_CHARACTERS_INLINE = 100_000
@@ -106,8 +105,8 @@ def _findings_of_child(rules: policy.Policy, passages: Sequence[Sequence[str]]) 
     examination = Examination(patterns, [list(passage) for passage in passages])
     try:
         with _children:
-            output = run_child("battles.moderation.child", content=msgspec.msgpack.encode(examination))
-    except Unreadable as error:
+            output = run_once("battles.moderation.child", content=msgspec.msgpack.encode(examination))
+    except ChildFailed as error:
         raise NotExamined(retry_after=RETRY_AFTER_S) from error
     return [Finding(rules.matchers[index][0]) for index in msgspec.msgpack.decode(output, type=list[int])]
 

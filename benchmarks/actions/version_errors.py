@@ -12,9 +12,9 @@ from benchmarks.check_reasons import error_sentence
 from benchmarks.check_targets import is_template, templates_of, without_templates
 from benchmarks.models import Case, TemplateVersion
 from benchmarks.preparation import guard
+from benchmarks.preparation.frames import Examine
 from benchmarks.preparation.problems import reason_of
 from benchmarks.preparation.sources import examined_cases, sources_of
-from benchmarks.preparation.text_frames import Examine
 from benchmarks.scores import raw_check, target_of
 from benchmarks.scoring.checks import Check, CheckError, Prepared
 from benchmarks.scoring.child_process import ScoringChildren

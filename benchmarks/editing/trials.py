@@ -11,7 +11,7 @@ from benchmarks.checking import scoring_children
 from benchmarks.editing.case_choice import case_at
 from benchmarks.models import Case, Check, TemplateVersion
 from benchmarks.preparation import guard
-from benchmarks.preparation.text_frames import RenderTexts, TextsOfCase
+from benchmarks.preparation.frames import RenderTexts, TextsOfCase
 from benchmarks.scores import case_checks, raw_check, target_of
 from benchmarks.scoring.checks import Check as ScoringCheck
 from benchmarks.scoring.item_checks import score_item

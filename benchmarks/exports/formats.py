@@ -1,30 +1,42 @@
 from collections.abc import Callable, Iterator
 
-from benchmarks.exports.csv_files import as_csv
 from benchmarks.exports.inspect_logs import as_inspect
-from benchmarks.exports.json_lines import as_jsonl
-from benchmarks.exports.parquet import as_parquet
+from benchmarks.exports.matrix import matrix_batches, matrix_table
 from benchmarks.exports.run_json import as_json
 from benchmarks.exports.source import RunExport
+from common.tables import writers
 
 CONTENT_TYPES = {
-    "jsonl": "application/jsonl",
-    "csv": "text/csv; charset=utf-8",
-    "parquet": "application/vnd.apache.parquet",
+    **writers.CONTENT_TYPES,
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "json": "application/json",
     "inspect.json": "application/json",
     "inspect.zip": "application/zip",
 }
 INSPECT = "inspect"
-
-
+# Rows with their replies, in memory until they are written.
+_ROWS_PER_GROUP = 10_000
 # Of a sheet of a workbook.
 _MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
 
 
 def fits_workbook(export: RunExport) -> bool:
-    return export.run.item_count < _MAX_ROWS and len(export.columns.names) <= _MAX_COLUMNS
+    return export.run.item_count < _MAX_ROWS and len(export.table.columns) <= _MAX_COLUMNS
+
+
+def _as_jsonl(export: RunExport) -> Iterator[bytes]:
+    return writers.as_jsonl(export.batches(), export.table)
+
+
+def _as_csv(export: RunExport) -> Iterator[bytes]:
+    """Yield a row per item or, if wide, per case and repeat."""
+    if export.is_wide:
+        return writers.as_csv(matrix_batches(export), matrix_table(export))
+    return writers.as_csv(export.batches(), export.table)
+
+
+def _as_parquet(export: RunExport) -> Iterator[bytes]:
+    return writers.as_parquet(export.batches(), export.table, rows_per_group=_ROWS_PER_GROUP)
 
 
 def _as_xlsx(export: RunExport) -> Iterator[bytes]:
@@ -34,9 +46,9 @@ def _as_xlsx(export: RunExport) -> Iterator[bytes]:
 
 
 WRITERS: dict[str, Callable[[RunExport], Iterator[bytes]]] = {
-    "jsonl": as_jsonl,
-    "csv": as_csv,
-    "parquet": as_parquet,
+    "jsonl": _as_jsonl,
+    "csv": _as_csv,
+    "parquet": _as_parquet,
     "xlsx": _as_xlsx,
     "json": as_json,
     INSPECT: as_inspect,

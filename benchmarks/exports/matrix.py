@@ -5,22 +5,23 @@ from collections.abc import Iterator, Sequence
 from benchmarks.exports.source import RunExport
 from benchmarks.models import Case, ItemReply, RunItem
 from benchmarks.results.item_rows import entrant_key
+from common.tables.table import Table
 
 ITEMS_AT_ONCE = 2_000
 _CASE_COLUMNS = ("case_key", "repeat", "cluster", "tags")
 _Item = tuple[int, int, int, int, float | None, bool | None, str]
 
 
-def matrix_header(export: RunExport) -> list[str]:
+def matrix_table(export: RunExport) -> Table:
     parts = ["score", "passed", "error", *(["reply"] if export.with_contents else [])]
     names = [f"{entrant_key(entrant)} {entrant}" for entrant in export.entrants]
-    return [*_CASE_COLUMNS, *(f"{name} {part}" for name in names for part in parts)]
+    return Table([*_CASE_COLUMNS, *(f"{name} {part}" for name in names for part in parts)], {}, tuple)
 
 
-def matrix_rows(export: RunExport) -> Iterator[list[object]]:
+def matrix_batches(export: RunExport) -> Iterator[list[list[object]]]:
     """Yield rows in the order of the cases."""
     for cases in export.case_batches(max(1, ITEMS_AT_ONCE // max(1, len(export.entrants) * export.run.repeats))):
-        yield from _rows(export, cases)
+        yield list(_rows(export, cases))
 
 
 def _rows(export: RunExport, cases: Sequence[Case]) -> Iterator[list[object]]:

@@ -3,12 +3,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from benchmarks.exports.columns import ItemColumns
+from benchmarks.exports.columns import item_table
 from benchmarks.models import Case, Entrant, Run, Score, TemplateVersion
 from benchmarks.results.item_rows import BATCH, item_rows
 from benchmarks.results.reports import read_report
 from benchmarks.statistics.payload import ReportPayload
 from benchmarks.statistics.rows import ItemRow
+from common.tables.table import Table
 
 
 def case_batches(version: TemplateVersion, size: int) -> Iterator[list[Case]]:
@@ -38,11 +39,11 @@ class RunExport:
         return case_batches(self.run.version, size)
 
     @cached_property
-    def columns(self) -> ItemColumns:
+    def table(self) -> Table:
         version_keys = list(self.run.scoring_version.checks.values_list("key", flat=True))
         scores = Score.objects.filter(item__entrant__run=self.run, source="check").order_by()
         found = set(scores.values_list("check_key", flat=True).distinct())
-        return ItemColumns([*version_keys, *sorted(found.difference(version_keys))])
+        return item_table([*version_keys, *sorted(found.difference(version_keys))])
 
     @cached_property
     def report(self) -> ReportPayload:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks.exports.parquet import read_parquet
+from benchmarks.exports.columns import row_of
 from benchmarks.statistics.payload import ReportPayload
 from benchmarks.statistics.recompute import NotOneRun, read_rows, recompute
 from benchmarks.statistics.rows import ItemRow
-from leaderboard.exports.parquet import NotParquet
+from common.tables import parquet
 
 TOLERANCE = 1e-9
 
@@ -33,11 +33,11 @@ def recompute_file(path: Path) -> ReportPayload:
         if path.suffix == ".json":
             return recompute(_read_run(path).items)
         if path.suffix == ".parquet":
-            return recompute(read_parquet(path))
+            return recompute(map(row_of, parquet.read_rows(path)))
         if path.suffix == ".jsonl":
             with path.open("rb") as lines:
                 return recompute(read_rows(lines))
-    except (msgspec.MsgspecError, NotOneRun, NotParquet, KeyError) as error:
+    except (msgspec.MsgspecError, NotOneRun, parquet.NotParquet, KeyError) as error:
         raise CannotRecompute(f"{path.name} is no export of one run: {error}.") from error
     raise CannotRecompute(f"An export ends in .jsonl, .parquet or .json; this is {path.name}.")
 

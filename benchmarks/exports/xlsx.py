@@ -16,10 +16,10 @@ from xlsxwriter.xmlwriter import XMLwriter
 
 from benchmarks.errors import ExportTooLarge
 from benchmarks.exports.description import METHOD_TEXT, described_run
-from benchmarks.exports.matrix import matrix_header, matrix_rows
+from benchmarks.exports.matrix import matrix_batches, matrix_table
 from benchmarks.exports.source import RunExport
 from benchmarks.statistics.payload import ReportPayload
-from leaderboard.exports.writers import file_chunks
+from common.tables.writers import file_chunks
 
 MAX_CELL = 32_767  # UTF-16 units
 # Equal for all items, and so in Summary; or facts of a case.
@@ -55,7 +55,7 @@ def _sheets(export: RunExport) -> Iterator[tuple[str, Rows]]:
     yield "Summary", _summary(export, report)
     yield "Pairs", _pairs(report)
     scores = RunExport(export.run, with_contents=False)
-    yield "Matrix", chain([matrix_header(scores)], matrix_rows(scores))
+    yield "Matrix", chain([matrix_table(scores).columns], chain.from_iterable(matrix_batches(scores)))
     yield "Items", _items(export)
     yield "Cases", _cases(export)
     yield "Method", [["method", report.method], ["digest", report.digest], [METHOD_TEXT]]
@@ -96,11 +96,11 @@ def _pairs(report: ReportPayload) -> Iterator[Sequence[object]]:
 
 
 def _items(export: RunExport) -> Iterator[Sequence[object]]:
-    columns = export.columns
-    shown = [place for place, name in enumerate(columns.names) if name not in ELSEWHERE]
-    yield [columns.names[place] for place in shown]
+    table = export.table
+    shown = [place for place, name in enumerate(table.columns) if name not in ELSEWHERE]
+    yield [table.columns[place] for place in shown]
     for row in chain.from_iterable(export.batches()):
-        cells = columns.cells(row)
+        cells = table.cells(row)
         yield [cells[place] for place in shown]
 
 

@@ -11,8 +11,8 @@ import msgspec
 from benchmarks.imports.codes import Code
 from benchmarks.imports.content import Entry, Imported, Request
 from benchmarks.imports.limits import MAX_RESULT_BYTES
-from uploads.reading.panics import is_damage
-from uploads.reading.process_limits import set_limits
+from common.child_process.limits import limit_run
+from common.panics import is_damage
 
 
 def refused(code: Code, format: str = "") -> Imported:
@@ -37,7 +37,7 @@ def _read_safely(content: bytes, request: Request) -> bytes:
 
 
 def main() -> None:
-    set_limits()
+    limit_run()
     gc.disable()  # the process ends after one file, and hundreds of thousands of values are all in use
     request = msgspec.json.decode(sys.argv[1], type=Request)
     sys.stdout.buffer.write(_read_safely(sys.stdin.buffer.read(), request))

@@ -3,7 +3,7 @@ from contextlib import contextmanager
 
 from benchmarks.imports.codes import Code
 from benchmarks.imports.report import Place, ReadError
-from uploads.reading.panics import is_damage
+from common.panics import is_damage
 
 
 @contextmanager

@@ -3,8 +3,7 @@ import msgspec
 from benchmarks.imports.codes import Code
 from benchmarks.imports.content import Entry, Imported, Request
 from benchmarks.imports.limits import MAX_FILE_BYTES
-from uploads.reading.findings import Unreadable
-from uploads.reading.guard import run_child
+from common.child_process.process import ChildFailed, run_once
 
 # Linux refuses longer single arguments of a program.
 _MAX_REQUEST_BYTES = 100_000
@@ -18,8 +17,8 @@ def read_file(content: bytes, request: Request) -> Imported:
     if len(encoded) > _MAX_REQUEST_BYTES:
         return _refused("mapping_too_large", request, limit=_MAX_REQUEST_BYTES)
     try:
-        output = run_child("benchmarks.imports.child", encoded.decode(), content=content)
-    except Unreadable:
+        output = run_once("benchmarks.imports.child", encoded.decode(), content=content)
+    except ChildFailed:
         return _refused("too_demanding", request)
     return msgspec.msgpack.decode(output, type=Imported)
 

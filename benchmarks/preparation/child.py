@@ -1,13 +1,12 @@
-"""`python -m benchmarks.preparation.child`: read a RenderRequest, write a CaseResult for each case.
+"""`python -m benchmarks.preparation.child`: read one request, write a result for each case or Examined.
 
 Fuel ends loops, but not the growth of a string: kernel limits apply. The process has no database, settings, keys or
 files.
 """
 
 import hashlib
-import resource
-import signal
 import sys
+from collections.abc import Iterator
 
 import jsonschema_rs
 import minijinja
@@ -17,17 +16,19 @@ from benchmarks.preparation.frames import (
     CaseProblem,
     CaseResult,
     CaseSource,
+    Examine,
+    Examined,
     PromptSource,
     RenderedSource,
     RenderRequest,
+    RenderTexts,
+    Texts,
+    TextsOfCase,
 )
+from common.child_process.frames import pack
+from common.child_process.limits import limit_run
 from common.payload_types import JsonObject
-from common.rendering.frames import pack
 
-CPU_S = 10
-# Ends this process if the parent, which would have killed it by then, has died.
-ALARM_S = 20
-MEMORY_BYTES = 640 << 20
 FUEL = 200_000
 MAX_PROBLEMS_PER_CASE = 20
 # They read attributes, mark text as HTML, or print what a template sees.
@@ -43,18 +44,11 @@ class _NotRendered(Exception):
         self.problem, self.line, self.column = problem, line, column
 
 
-def set_limits() -> None:
-    for limit, value in [
-        (resource.RLIMIT_CPU, CPU_S),
-        (resource.RLIMIT_AS, MEMORY_BYTES),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ]:
-        resource.setrlimit(limit, (value, value))
-    signal.alarm(ALARM_S)
+class _BadSchema(Exception):
+    pass
 
 
-def environment() -> minijinja.Environment:
+def _environment() -> minijinja.Environment:
     environment = minijinja.Environment()
     environment.undefined_behavior, environment.fuel = "strict", FUEL
     environment.keep_trailing_newline = True
@@ -65,12 +59,18 @@ def environment() -> minijinja.Environment:
     return environment
 
 
-class Renderer:
+def _validator(schema: JsonObject) -> jsonschema_rs.Validator:
+    try:
+        return jsonschema_rs.validator_for(schema, offline=True, pattern_options=jsonschema_rs.RegexOptions())
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
+        raise _BadSchema(str(error).splitlines()[0]) from None
+
+
+class _PromptRenderer:
     def __init__(self, request: RenderRequest) -> None:
-        self._request, self._environment = request, environment()
-        self._validator = jsonschema_rs.validator_for(
-            request.schema, offline=True, pattern_options=jsonschema_rs.RegexOptions()
-        )
+        """Raises _BadSchema."""
+        self._request, self._environment = request, _environment()
+        self._validator = _validator(request.schema)
 
     def result(self, case: CaseSource) -> CaseResult:
         problems = [
@@ -111,8 +111,7 @@ class Renderer:
             # A range counts bytes.
             before = template.encode()[: error.range[0]].decode() if error.range else None
             column = 0 if before is None else len(before) - before.rfind("\n")
-            problem = ": ".join(filter(None, [error.kind, error.detail]))
-            raise _NotRendered(problem, error.line or 0, column) from None
+            raise _NotRendered(_reason(error), error.line or 0, column) from None
         if len(text) > self._request.max_characters:
             raise self._too_long
         return text
@@ -122,22 +121,72 @@ class Renderer:
         return _NotRendered(f"over {self._request.max_characters} characters")
 
 
-def main() -> None:
-    set_limits()
-    request = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=RenderRequest)
+def _results(request: RenderRequest | RenderTexts | Examine) -> Iterator[CaseResult | Texts | Examined]:
+    if isinstance(request, Examine):
+        yield _examined(request)
+    elif isinstance(request, RenderTexts):
+        templates = _environment()
+        yield from (_texts(templates, request, case) for case in request.cases)
+    else:
+        yield from _prompts(request)
+
+
+def _prompts(request: RenderRequest) -> Iterator[CaseResult]:
     try:
-        renderer = Renderer(request)
-    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
-        for case in request.cases:
-            _write(CaseResult([], [CaseProblem(case.key, f"schema of the variables: {str(error).splitlines()[0]}")]))
+        renderer = _PromptRenderer(request)
+    except _BadSchema as error:
+        problem = f"schema of the variables: {error}"
+        yield from (CaseResult([], [CaseProblem(case.key, problem)]) for case in request.cases)
         return
-    for case in request.cases:
-        _write(renderer.result(case))
+    yield from map(renderer.result, request.cases)
 
 
-def _write(result: CaseResult) -> None:
-    sys.stdout.buffer.write(pack(msgspec.msgpack.encode(result)))
-    sys.stdout.buffer.flush()  # the parent counts the results to name the case that killed this process
+def _texts(templates: minijinja.Environment, request: RenderTexts, case: TextsOfCase) -> Texts:
+    values = {"expected": case.expected, **case.variables}
+    texts, characters = [], 0
+    for template in (*request.templates, *case.own):
+        try:
+            texts.append(templates.render_str(template, "target", **values))
+        except minijinja.TemplateError as error:
+            return Texts([], _reason_with_line(error))
+        characters += len(texts[-1])
+        if characters > request.max_characters:
+            return Texts([], f"over {request.max_characters} characters")
+    return Texts(texts)
+
+
+def _examined(request: Examine) -> Examined:
+    templates, problems = _environment(), {}
+    for position, template in request.templates.items():
+        try:
+            templates.add_template(position, template)
+        except minijinja.TemplateError as error:
+            problems[position] = _reason_with_line(error)
+    try:
+        renderer = _PromptRenderer(RenderRequest(request.prompts, request.cases, request.schema))
+    except _BadSchema as error:
+        problems["variables"] = str(error)
+        return Examined(problems)
+    if problems:
+        return Examined(problems)
+    return Examined({}, [problem for case in request.cases for problem in renderer.result(case).problems])
+
+
+def _reason_with_line(error: minijinja.TemplateError) -> str:
+    place = f"line {error.line}: " if error.line else ""
+    return place + _reason(error)
+
+
+def _reason(error: minijinja.TemplateError) -> str:
+    return ": ".join(filter(None, [error.kind, error.detail]))
+
+
+def main() -> None:
+    limit_run()
+    request = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=RenderRequest | RenderTexts | Examine)
+    for result in _results(request):
+        sys.stdout.buffer.write(pack(msgspec.msgpack.encode(result)))
+        sys.stdout.buffer.flush()  # the parent counts the results to name the case that killed this process
 
 
 if __name__ == "__main__":

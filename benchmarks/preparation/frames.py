@@ -25,7 +25,7 @@ class CaseSource(msgspec.Struct):
     files: dict[str, str] = {}
 
 
-class RenderRequest(msgspec.Struct):
+class RenderRequest(msgspec.Struct, tag=True):
     prompts: list[PromptSource]
     cases: list[CaseSource]
     # JSON Schema of the variables; empty: anything.
@@ -62,3 +62,39 @@ class CaseProblem(msgspec.Struct, frozen=True):
 class CaseResult(msgspec.Struct):
     rendered: list[RenderedSource]
     problems: list[CaseProblem]
+
+
+class TextsOfCase(msgspec.Struct):
+    key: str
+    variables: JsonObject
+    expected: object
+    own: list[str]
+
+
+class RenderTexts(msgspec.Struct, tag=True):
+    templates: list[str]
+    cases: list[TextsOfCase]
+    max_characters: int = MAX_CHARACTERS
+
+
+class Examine(msgspec.Struct, tag=True):
+    """Finds templates, by position, and schemas that cannot be used, and cases that cannot be rendered."""
+
+    templates: dict[str, str]
+    schema: JsonObject
+    prompts: list[PromptSource] = []
+    cases: list[CaseSource] = []
+
+
+class Texts(msgspec.Struct):
+    """Rendered texts of a case, the own ones last, or the reason why there are none."""
+
+    texts: list[str]
+    problem: str = ""
+
+
+class Examined(msgspec.Struct):
+    """cases: only if there are no other problems."""
+
+    problems: dict[str, str]
+    cases: list[CaseProblem] = []

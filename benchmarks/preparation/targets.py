@@ -4,8 +4,7 @@ from itertools import islice
 from benchmarks.check_targets import fill_templates, template_texts, templates_of
 from benchmarks.models import Case, RenderedTargets, TemplateVersion
 from benchmarks.preparation import guard
-from benchmarks.preparation.frames import CaseProblem
-from benchmarks.preparation.text_frames import RenderTexts, TextsOfCase
+from benchmarks.preparation.frames import CaseProblem, RenderTexts, TextsOfCase
 from benchmarks.scores import CheckSet, facts_of
 from benchmarks.scoring.registry import target_error
 

@@ -19,7 +19,8 @@ from benchmarks.scoring.evaluation import evaluate, failed
 from benchmarks.scoring.messages import READY, FindErrors, Reply, Request, Score
 from benchmarks.scoring.plugins import Plugins
 from benchmarks.scoring.registry import Registry
-from common.rendering.frames import pack, receive
+from common.child_process.frames import pack, receive
+from common.child_process.limits import limit_process
 
 # All libraries loaded take 150 MB.
 MEMORY_BYTES = 320 << 20
@@ -77,12 +78,7 @@ def _resident_bytes() -> int:
 
 def _set_limits() -> None:
     os.nice(NICENESS)
-    for resource_id, limit in (
-        (resource.RLIMIT_AS, MEMORY_BYTES),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        resource.setrlimit(resource_id, (limit, limit))
+    limit_process(MEMORY_BYTES)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # A library asks for it when it is imported; Python finds one by writing a file, which the limit forbids.
     tempfile.tempdir = os.sep

@@ -5,7 +5,6 @@ import os
 import queue
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,11 +17,11 @@ from benchmarks.scoring.evaluation import failed
 from benchmarks.scoring.messages import FindErrors, ListPlugins, Reply, Request, Score
 from benchmarks.scoring.plugins import PluginState
 from benchmarks.scoring.ports import ScoredAnswer, Target, Verdict
-from common.rendering.frames import pack, receive
+from common.child_process.frames import pack, receive
+from common.child_process.process import ENVIRONMENT, kill, start_connected
 
 logger = logging.getLogger(__name__)
 
-PROJECT_DIR = Path(__file__).resolve().parents[2]
 # Time that a child runs or sleeps; at its low priority, it may wait longer for a processor.
 TIMEOUT_S = 5.0
 # Imports of a check's library and of plug-ins: a second.
@@ -113,26 +112,17 @@ class ScoringChild:
         if connection is not None:
             connection.close()
         if process is not None:
-            process.kill()
-            process.wait()
+            kill(process)
 
     def _connection(self) -> socket.socket:
         if self._socket is None:
-            ours, theirs = socket.socketpair()
-            with theirs:
-                self._process = self._spawn(theirs)
-            self._socket = ours
+            environment = {**ENVIRONMENT, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+            if "PYTHONPATH" in os.environ:  # plug-ins may be there
+                environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
+            self._process, self._socket = start_connected(
+                "benchmarks.scoring.child", *self.plugins, environment=environment
+            )
         return self._socket
-
-    def _spawn(self, stdin: socket.socket) -> "subprocess.Popen[bytes]":
-        environment = {"PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        if "PYTHONPATH" in os.environ:  # plug-ins may be there
-            environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
-        return subprocess.Popen(  # noqa: S603 (our own module)
-            [sys.executable, "-s", "-m", "benchmarks.scoring.child", *self.plugins],
-            cwd=PROJECT_DIR, env=environment, start_new_session=True,
-            stdin=stdin.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
 
 
 def waited_for_processor_s(pid: int) -> float:

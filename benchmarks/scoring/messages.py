@@ -1,4 +1,4 @@
-"""Messages between ScoringChild and its child process, framed by common.rendering.frames."""
+"""Messages between ScoringChild and its child process, framed by common.child_process.frames."""
 
 import msgspec
 

@@ -3,7 +3,6 @@
 Some Markdown takes minutes; a process of its own can be interrupted. It has no database, settings or keys.
 """
 
-import resource
 import signal
 import socket
 import time
@@ -11,14 +10,19 @@ from types import FrameType
 
 import msgspec
 
-from common.rendering.frames import Rendered, pack, receive
+from common.child_process.frames import pack, receive
+from common.child_process.limits import limit_process
 from common.text.markdown import render
 
 # Budget of one text. 64,000 characters of ordinary Markdown take 0.1 s.
 CPU_S = 0.25
-MEMORY_BYTES = 640 << 20
 # Loads the lexers and the table of symbols before the first text.
 _WARM_UP = "**a** $x$\n\n```python\nx = 1\n```\n"
+
+
+class Rendered(msgspec.Struct, array_like=True):
+    html: str | None  # None if rendering exceeded its budget
+    cpu_s: float
 
 
 class BudgetExceeded(BaseException):
@@ -30,12 +34,7 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _set_limits() -> None:
-    for resource_id, limit in (
-        (resource.RLIMIT_AS, MEMORY_BYTES),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        resource.setrlimit(resource_id, (limit, limit))
+    limit_process()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGPROF, _interrupt)
 

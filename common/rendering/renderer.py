@@ -5,22 +5,20 @@ import heapq
 import itertools
 import logging
 import re
-import socket
 import subprocess
-import sys
 from asyncio import StreamReader, StreamWriter
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import msgspec
 from django.utils.safestring import SafeString
 
-from common.rendering.frames import LENGTH_BYTES, Rendered, pack
+from common.child_process import frames
+from common.child_process.process import kill, start_connected
+from common.rendering.child import Rendered
 from common.text.markdown import declare_safe, plain, render
 
 logger = logging.getLogger(__name__)
 
-PROJECT_ROOT = Path(__file__).resolve().parents[2]
 # The worst text of this length takes 0.04 s; most paragraphs are shorter.
 MAX_INLINE_CHARACTERS = 500
 # Inline rendering may take this share of the loop's time, and exceed it by MAX_INLINE_EXCESS_S.
@@ -127,10 +125,8 @@ class Renderer:
                 self.start()
                 assert self._child_task is not None
                 child = await self._child_task
-                child.writer.write(pack(text.encode(errors="replace")))
-                length = await child.reader.readexactly(LENGTH_BYTES)
-                content = await child.reader.readexactly(int.from_bytes(length))
-                return msgspec.msgpack.decode(content, type=Rendered)
+                child.writer.write(frames.pack(text.encode(errors="replace")))
+                return msgspec.msgpack.decode(await frames.read(child.reader), type=Rendered)
         except Exception as error:  # one that ended _render_jobs() would leave the job pending for ever
             logger.warning("the rendering child is replaced (%r)", error)
             await self._stop_child()
@@ -145,25 +141,14 @@ class Renderer:
         except (Exception, asyncio.CancelledError):
             return
         child.writer.close()
-        child.process.kill()
-        await asyncio.to_thread(child.process.wait)
+        await asyncio.to_thread(kill, child.process)
 
 
 async def _start() -> _Child:
-    ours, theirs = socket.socketpair()
-    with theirs:
-        process = await asyncio.to_thread(_spawn, theirs)
+    process, connection = await asyncio.to_thread(start_connected, "common.rendering.child")
     try:
-        return _Child(process, *await asyncio.open_unix_connection(sock=ours))
+        return _Child(process, *await asyncio.open_unix_connection(sock=connection))
     except BaseException:
-        ours.close()
-        process.kill()
+        connection.close()
+        await asyncio.to_thread(kill, process)
         raise
-
-
-def _spawn(stdin: socket.socket) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(
-        [sys.executable, "-s", "-m", "common.rendering.child"],
-        cwd=PROJECT_ROOT, env={"PYTHONDONTWRITEBYTECODE": "1"}, start_new_session=True,
-        stdin=stdin.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip

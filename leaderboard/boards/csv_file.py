@@ -1,9 +1,9 @@
 import csv
 import io
-import re
 
 from django.http import HttpResponse
 
+from common.tables.cells import escape_formula
 from leaderboard.payload_types import LeaderboardPayload
 
 COLUMNS = (
@@ -12,9 +12,6 @@ COLUMNS = (
     "elo", "price_input", "price_output", "median_first_token_ms",
     "tier", "both_bad_rate", "both_bad_low", "both_bad_high", "judges", "agreement_score",
 )  # fmt: skip
-
-# First character of a formula, in ASCII or full width, also after invisible characters.
-_FORMULA = re.compile(r"[\s\x00-\x1f\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]")
 
 
 def csv_response(board: LeaderboardPayload) -> HttpResponse:
@@ -33,8 +30,3 @@ def results_as_csv(board: LeaderboardPayload) -> str:
         cells: dict[str, object] = {**line["model"], **line, "model": line["model"]["id"], "judges": board["judges"]}
         writer.writerow({name: escape_formula(value) for name, value in cells.items()})
     return text.getvalue()
-
-
-def escape_formula(value: object) -> object:
-    """Prefix a quote to text that a spreadsheet might run as a formula."""
-    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value

@@ -16,10 +16,10 @@ from accounts.models import Scope
 from battles import interactions
 from common.db.execution import run_in_db
 from common.errors import NotAllowed, NotFound
+from common.tables.writers import CONTENT_TYPES, WRITERS
 from leaderboard.exports import interactions as exported_interactions
 from leaderboard.exports import selection
 from leaderboard.exports.access import export_scope, require_exports
-from leaderboard.exports.writers import CONTENT_TYPES, WRITERS
 
 INTERACTION_ENDINGS = ("jsonl", "csv")
 MAY_READ = "battles.view_call"

@@ -1,10 +1,9 @@
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from itertools import chain
-from typing import Any
 
 import msgspec
 
+from common.tables.table import Kind, Table
 from leaderboard.export_rows import STYLE_COUNTS, SideContext, VoteRow
 from leaderboard.exports.conversations import VoteWithPrompts
 from leaderboard.exports.stars import StarRow
@@ -17,17 +16,19 @@ STYLE = tuple(f"style_{side}_{count}" for side in SIDES for count in STYLE_COUNT
 _SIDE_CONTEXT = SideContext.__struct_fields__
 CONTEXT = ("context_files", *(f"context_{side}_{name}" for side in SIDES for name in _SIDE_CONTEXT))
 COLUMNS = (*_FIELDS, *STYLE, *CONTEXT, *_LATER)
+KINDS: dict[str, Kind] = {
+    "order": "int64",
+    "created_at": "time",
+    "excluded_at": "time",
+    "categories": "texts",
+    "turn_count": "int32",
+    "n": "int64",
+    **dict.fromkeys(STYLE, "int32"),
+    **{name: "bool" if name.endswith(("_met", "_reasoning")) else "int32" for name in CONTEXT},
+}
 
 
-@dataclass(frozen=True)
-class Table:
-    """Column names, and a function that returns a row's cells in their order."""
-
-    columns: tuple[str, ...]
-    flat: Callable[[Any], tuple[object, ...]]
-
-
-def flat(row: VoteRow) -> tuple[object, ...]:
+def _cells(row: VoteRow) -> tuple[object, ...]:
     """Return cells in the order of COLUMNS; None for unknown style or context."""
     style: tuple[object, ...] = (None,) * len(STYLE)
     if row.style is not None:
@@ -40,14 +41,14 @@ def flat(row: VoteRow) -> tuple[object, ...]:
     return (*fields, *style, *context, *later)
 
 
-def flat_with_prompts(row: VoteWithPrompts) -> tuple[object, ...]:
+def _cells_with_prompts(row: VoteWithPrompts) -> tuple[object, ...]:
     """Return the row's cells, the consent, and the turns as JSON."""
     turns = None if row.turns is None else msgspec.json.encode(row.turns).decode()
-    return (*flat(row), row.consent, turns)
+    return (*_cells(row), row.consent, turns)
 
 
 def nested(cells: Mapping[str, object]) -> dict[str, object]:
-    """Invert `flat`, from cells or their texts."""
+    """Return a row of `VOTES`, from cells or their texts."""
     row = {name: cells[name] for name in (*_FIELDS, *_LATER) if name in cells}
     sides = {side: {count: cells.get(f"style_{side}_{count}") for count in STYLE_COUNTS} for side in SIDES}
     has_style = all(count is not None for counts in sides.values() for count in counts.values())
@@ -59,6 +60,6 @@ def nested(cells: Mapping[str, object]) -> dict[str, object]:
     return {**row, "style": sides if has_style else None, "context": context if has_context else None}
 
 
-VOTES = Table(COLUMNS, flat)
-VOTES_WITH_PROMPTS = Table((*COLUMNS, "consent", "turns"), flat_with_prompts)
-STARS = Table(StarRow.__struct_fields__, msgspec.structs.astuple)
+VOTES = Table(COLUMNS, KINDS, _cells)
+VOTES_WITH_PROMPTS = Table((*COLUMNS, "consent", "turns"), KINDS, _cells_with_prompts)
+STARS = Table(StarRow.__struct_fields__, {**KINDS, "stars": "int32", "latest": "bool"}, msgspec.structs.astuple)

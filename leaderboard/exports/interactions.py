@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from battles.models import Call
 from common.payload_types import JsonObject
+from common.tables.table import Table
 from common.text.money import plain_decimal
-from leaderboard.exports.columns import Table
 
 # As for conversations: the texts may be long.
 BATCH = 200
@@ -90,7 +90,7 @@ class InteractionRow(msgspec.Struct, frozen=True, kw_only=True):
     reasoning: str | None
 
 
-def _flat(row: InteractionRow) -> tuple[object, ...]:
+def _cells(row: InteractionRow) -> tuple[object, ...]:
     cells = msgspec.structs.asdict(row)
     return tuple({**cells, "request": msgspec.json.encode(row.request).decode()}.values())
 
@@ -101,7 +101,7 @@ class InteractionExport:
 
     calls: QuerySet[Call]
     name = "interactions"
-    table = Table(InteractionRow.__struct_fields__, _flat)
+    table = Table(InteractionRow.__struct_fields__, {}, _cells)
 
     def batches(self) -> Iterator[list[InteractionRow]]:
         """Yield rows with one query for each batch. Calls that start later are left out."""

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import msgspec
 
+from common.tables.cells import unquote
 from leaderboard.export_rows import VoteRow
 from leaderboard.exports.columns import nested
-from leaderboard.exports.writers import unquote
 
 
 class NotAnExport(ValueError):
@@ -50,7 +50,7 @@ def _value(name: str, cell: str | None) -> str | list[str] | None:
 
 
 def _from_parquet(path: Path) -> Iterator[VoteRow]:
-    from leaderboard.exports import parquet
+    from common.tables import parquet
 
     try:
         for cells in parquet.read_rows(path):

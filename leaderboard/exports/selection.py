@@ -6,13 +6,14 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from common.errors import InvalidInput
+from common.tables.table import Table
 from common.text.numbers import parse_whole_number
 from leaderboard.counting import stars
 from leaderboard.errors import NoSuchSnapshot
 from leaderboard.export_rows import VoteRow
 from leaderboard.exports import imported_votes, votes
 from leaderboard.exports import stars as exported_stars
-from leaderboard.exports.columns import STARS, VOTES, VOTES_WITH_PROMPTS, Table
+from leaderboard.exports.columns import STARS, VOTES, VOTES_WITH_PROMPTS
 from leaderboard.exports.conversations import VoteWithPrompts, with_prompts
 from leaderboard.exports.stars import StarRow
 from leaderboard.models import COMPARE, AggregationRun

@@ -13,9 +13,9 @@ from accounts.models import Scope
 from common.api_responses import PayloadResponse, paginated
 from common.errors import NotFound
 from common.payload_types import Page
+from common.tables.writers import CONTENT_TYPES
 from leaderboard.exports.access import export_scope, require_exports
 from leaderboard.exports.api import stream_chunks
-from leaderboard.exports.writers import CONTENT_TYPES
 from leaderboard.models import DataRelease
 from leaderboard.payload_types import ReleasePayload
 from leaderboard.releases.queries import find_file, release_payload

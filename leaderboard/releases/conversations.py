@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import msgspec
 
 from battles.models import Vote, VoteQuerySet
-from leaderboard.exports.columns import Table
+from common.tables.table import Table
 from leaderboard.exports.conversations import BATCH, ExportedTurn, read_conversations
 from leaderboard.models import ReleasedText
 
@@ -17,12 +17,12 @@ class ReleasedConversation(msgspec.Struct, frozen=True):
     turns: list[ExportedTurn] | None
 
 
-def _flat(row: ReleasedConversation) -> tuple[object, ...]:
+def _cells(row: ReleasedConversation) -> tuple[object, ...]:
     turns = None if row.turns is None else msgspec.json.encode(row.turns).decode()
     return (row.order, row.withdrawn, row.consent, turns)
 
 
-CONVERSATIONS = Table(ReleasedConversation.__struct_fields__, _flat)
+CONVERSATIONS = Table(ReleasedConversation.__struct_fields__, {"order": "int64", "withdrawn": "bool"}, _cells)
 
 
 def _orders(votes: VoteQuerySet) -> set[int]:

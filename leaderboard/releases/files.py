@@ -12,12 +12,13 @@ import msgspec
 from django.conf import settings
 from rest_framework.renderers import JSONRenderer
 
+from common.tables.table import Table
+from common.tables.writers import WRITERS, as_jsonl
 from leaderboard.boards import snapshots
 from leaderboard.export_rows import VoteRow
 from leaderboard.exports import selection, stars, votes
-from leaderboard.exports.columns import STARS, VOTES, Table
+from leaderboard.exports.columns import STARS, VOTES
 from leaderboard.exports.stars import StarRow
-from leaderboard.exports.writers import WRITERS, as_jsonl
 from leaderboard.models import COMPARE, DataRelease
 from leaderboard.releases import conversations
 from leaderboard.releases.conversations import CONVERSATIONS, ReleasedConversation

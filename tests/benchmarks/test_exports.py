@@ -25,7 +25,7 @@ from benchmarks.exports.xlsx import CUT, ELSEWHERE, MAX_CELL, PlainSheet, cut
 from benchmarks.models import Reply, Run, Score, Template
 from benchmarks.results.reports import compute_report, store_report
 from benchmarks.statistics.rows import ItemRow
-from leaderboard.exports.parquet import read_rows as read_parquet
+from common.tables.parquet import read_rows as read_parquet
 from tests import make
 from tests.benchmarks import samples
 
@@ -90,7 +90,7 @@ def workbook_cell(value: object) -> object:
 
 
 def test_formats_agree_cell_for_cell(run: Run, written: Callable[[str], Path]):
-    rows, columns = rows_of(written("jsonl")), RunExport(run).columns
+    rows, table = rows_of(written("jsonl")), RunExport(run).table
     assert (len(rows), {row.reply_text for row in rows if row.state == "scored"}) == (16, set(REPLIES))
     assert [row_of(cells) for cells in read_parquet(written("parquet"))] == rows
     whole = msgspec.json.decode(written("json").read_bytes(), type=dict[str, msgspec.Raw])
@@ -98,9 +98,9 @@ def test_formats_agree_cell_for_cell(run: Run, written: Callable[[str], Path]):
     sheets = load_workbook(written("xlsx"))
     assert sheets.sheet_names == ["Summary", "Pairs", "Matrix", "Items", "Cases", "Method"]
     heading, *cells = sheets.get_sheet_by_name("Items").to_python()
-    shown = [name not in ELSEWHERE for name in columns.names]
-    assert heading == list(compress(columns.names, shown))
-    assert cells == [[workbook_cell(value) for value in compress(columns.cells(row), shown)] for row in rows]
+    shown = [name not in ELSEWHERE for name in table.columns]
+    assert heading == list(compress(table.columns, shown))
+    assert cells == [[workbook_cell(value) for value in compress(table.cells(row), shown)] for row in rows]
     summary = {line[0]: line[1] for line in sheets.get_sheet_by_name("Summary").to_python()}
     assert (summary["run"], summary["template"], summary["errors_count"]) == (run.public_id, "=HYPERLINK(1)", "missing")
     assert [row[0] for row in sheets.get_sheet_by_name("Cases").to_python()][1:] == [

@@ -10,7 +10,7 @@ from django.test import Client
 from accounts.actor import Actor
 from benchmarks.exports.formats import WRITERS
 from benchmarks.models import Run, RunItem, Template
-from leaderboard.exports.parquet import read_rows
+from common.tables.parquet import read_rows
 from tests import make
 from tests.arena_site.security import url_access
 from tests.benchmarks import samples

@@ -100,12 +100,12 @@ def test_hung_child_is_replaced(monkeypatch):
 
 @pytest.mark.processes
 def test_child_that_cannot_be_started_costs_one_text(monkeypatch):
-    def refuse(_: object) -> None:
+    def refuse(*_: object) -> None:
         raise RuntimeError("can't start new thread")
 
     async def work(renderer: Renderer) -> None:
         with monkeypatch.context() as patched:
-            patched.setattr(renderer_module, "_spawn", refuse)
+            patched.setattr(renderer_module, "start_connected", refuse)
             async with asyncio.timeout(60):
                 assert (await renderer.render(CODE, RenderingCost())).startswith('<pre class="plain"')
         assert 'class="mi"' in await renderer.render(CODE, RenderingCost())

@@ -2,19 +2,17 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import pytest
 
+from common.child_process import process
 from tests import make
 from tests.uploads import pdfs, pictures
 from uploads import actions
 from uploads.extraction import read_upload
 from uploads.models import Upload
-from uploads.reading import guard
 from uploads.reading.findings import Picture, Reason, Text, Unreadable
 from uploads.reading.guard import read
 
@@ -62,7 +60,7 @@ def test_slow_child_is_killed(monkeypatch):
         return started[-1]
 
     popen = subprocess.Popen
-    monkeypatch.setattr(guard, "TIMEOUT_S", 0.3)
+    monkeypatch.setattr(process, "TIMEOUT_S", 0.3)
     monkeypatch.setattr(subprocess, "Popen", note)
     with pytest.raises(Unreadable) as refused:
         read(pdfs.many_operators(), "document")
@@ -70,37 +68,6 @@ def test_slow_child_is_killed(monkeypatch):
     assert started[0].poll() is not None
     with pytest.raises(ProcessLookupError):
         os.kill(started[0].pid, 0)
-
-
-@pytest.mark.parametrize(
-    ("code", "status", "message"),
-    [
-        ("while True: pass", -9, b""),
-        ("bytearray(2 << 30)", 1, b"MemoryError"),
-        ("with open('written', 'w') as file: file.write('x')", 1, b"File too large"),
-    ],
-)
-def test_kernel_limits_end_the_child(code: str, status: int, message: bytes, tmp_path: Path):
-    limited = "from uploads.reading import process_limits as limits; limits.CPU_S = 1; limits.set_limits()"
-    ended = subprocess.run(
-        [sys.executable, "-c", f"{limited}\n{code}"],
-        cwd=tmp_path, env={"PYTHONPATH": str(guard.PROJECT_DIR)}, capture_output=True, check=False,
-    )  # fmt: skip
-    assert ended.returncode == status
-    assert message in ended.stderr
-
-
-def test_child_environment_has_no_secrets(monkeypatch):
-    passed: dict[str, object] = {}
-    popen = subprocess.Popen
-
-    def note(*args: object, **options: object) -> "subprocess.Popen[bytes]":
-        passed.update(options)
-        return popen(*args, **options)
-
-    monkeypatch.setattr(subprocess, "Popen", note)
-    read(pdfs.with_text("hello"), "document")
-    assert passed["env"] == {"PYTHONDONTWRITEBYTECODE": "1"}
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import sys
 
 import msgspec
 
+from common.child_process.limits import limit_run
+from common.panics import is_damage
 from uploads.reading.findings import Finding, Reason, Refusal, Unreadable
-from uploads.reading.panics import is_damage
-from uploads.reading.process_limits import set_limits
 from uploads.reading.sniffing import OLE, ZIP
 
 
@@ -51,7 +51,7 @@ def _read_safely(kind: str, content: bytes) -> Finding:
 
 
 def main() -> None:
-    set_limits()
+    limit_run()
     logging.disable()  # pypdf logs a warning for every irregularity
     finding = _read_safely(sys.argv[1], sys.stdin.buffer.read())
     sys.stdout.buffer.write(msgspec.msgpack.encode(finding))

@@ -6,8 +6,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from common.errors import ArenaError
 from common.output_files import complete_file
+from common.tables.writers import WRITERS
 from leaderboard.exports import selection
-from leaderboard.exports.writers import WRITERS
 
 
 class Command(BaseCommand):

@@ -5,10 +5,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rest_framework.renderers import JSONRenderer
 
 from common.errors import ArenaError
+from common.tables.writers import as_jsonl
 from leaderboard.boards import snapshots
 from leaderboard.exports import selection, verification
+from leaderboard.exports.columns import VOTES
 from leaderboard.exports.readers import NotAnExport, read_rows
-from leaderboard.exports.writers import as_jsonl
 
 MAX_SHOWN = 100
 
@@ -66,5 +67,5 @@ class Command(BaseCommand):
 def _export_to(snapshot: str, folder: Path) -> Path:
     file = folder / "votes.jsonl"
     with file.open("wb") as out:
-        out.writelines(as_jsonl(selection.open_export(snapshot=snapshot).batches()))
+        out.writelines(as_jsonl(selection.open_export(snapshot=snapshot).batches(), VOTES))
     return file

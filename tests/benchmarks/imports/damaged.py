@@ -14,8 +14,8 @@ import msgspec
 
 from benchmarks.imports.child import _read_safely
 from benchmarks.imports.content import Imported, Request
+from common.child_process.limits import limit_run
 from tests.benchmarks.imports import files
-from uploads.reading.process_limits import set_limits
 
 ROWS = [["question", "expected"], *([f"what is {number}?", str(number)] for number in range(40))]
 TABLE = "".join(f"{question},{expected}\n" for question, expected in ROWS).encode()
@@ -64,7 +64,7 @@ def read_forked(content: bytes, name: str) -> tuple[int, list[tuple[str, dict[st
     reads, writes = os.pipe()
     if not (pid := os.fork()):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        set_limits()
+        limit_run()
         with os.fdopen(writes, "wb") as out:
             out.write(_read_safely(content, Request(name)))
         os._exit(0)

@@ -15,7 +15,7 @@ from benchmarks.imports import child
 from benchmarks.imports.content import Entry, Request
 from benchmarks.imports.guard import read_file
 from benchmarks.imports.reading import read_import
-from leaderboard.exports.parquet import NotParquet, read_rows
+from common.tables.parquet import NotParquet, read_rows
 from tests.benchmarks.imports import damaged, files
 
 ROOT = Path(__file__).parents[3]

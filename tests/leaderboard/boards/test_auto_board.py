@@ -15,13 +15,14 @@ from msgspec.structs import replace
 from battles.actions import cast_vote, reassign_votes
 from battles.labels.duplicates import excess_duplicates
 from battles.models import Battle, Vote
+from common.tables.writers import as_jsonl
 from leaderboard import actions
 from leaderboard.boards.reveal import battle_places
 from leaderboard.counting import tallies
 from leaderboard.counting.live_elo import replay_elo
 from leaderboard.counting.new_votes import NewVotes
+from leaderboard.exports.columns import VOTES
 from leaderboard.exports.readers import read_rows
-from leaderboard.exports.writers import as_jsonl
 from leaderboard.models import AggregationRun, AnomalyReview, EloRating, PairTally, SamplingPlan, VoterPairTally
 from leaderboard.rating.counts import OUTCOMES
 from models_registry.models import LanguageModel
@@ -140,7 +141,7 @@ def test_forged_origin_is_detected(voted, tmp_path: Path, client: Client):
 
     def recompute(origin: str) -> None:
         forged = tmp_path / f"{origin}.jsonl"
-        forged.write_bytes(b"".join(as_jsonl([[replace(row, origin=origin) for row in found]])))
+        forged.write_bytes(b"".join(as_jsonl([[replace(row, origin=origin) for row in found]], VOTES)))
         call_command("recompute_snapshot", standings=tmp_path / "snapshot.json", export=forged)
 
     recompute("router")

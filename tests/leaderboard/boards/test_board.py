@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from battles.models import Battle, Call
-from leaderboard.boards.csv_file import escape_formula
+from common.tables.cells import escape_formula
 from leaderboard.boards.queries import BoardQuery, read_board
 from leaderboard.counting import method
 from leaderboard.models.listed import listed_boards

@@ -5,9 +5,9 @@ from django.conf import settings
 from django.test import override_settings
 
 from accounts.models import ApiToken, Scope
+from common.tables.writers import WRITERS
 from leaderboard.exports import votes
 from leaderboard.exports.readers import read_rows
-from leaderboard.exports.writers import WRITERS
 from tests import make
 from tests.leaderboard.public_data.exports import publish
 from tests.leaderboard.vote_factory import cast_many, contestants

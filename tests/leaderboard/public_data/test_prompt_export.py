@@ -12,9 +12,9 @@ from django.utils import timezone
 from accounts.models import ApiToken, Scope
 from battles import actions as battle_actions
 from battles.models import Answer, Battle, Turn, Vote
+from common.tables.parquet import read_rows as read_parquet
 from leaderboard import actions
 from leaderboard.exports import conversations
-from leaderboard.exports.parquet import read_rows as read_parquet
 from tests import make
 from tests.leaderboard.public_data.exports import export, publish, rows
 from tests.leaderboard.vote_factory import contestants

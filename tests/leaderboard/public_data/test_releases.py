@@ -15,8 +15,8 @@ from django.utils import timezone
 from accounts.models import ApiToken, Scope
 from battles import actions as battle_actions
 from battles.models import Battle
+from common.tables.parquet import read_rows as read_parquet
 from leaderboard.errors import EmbargoInThePast, NothingToRelease, ReleaseExists
-from leaderboard.exports.parquet import read_rows as read_parquet
 from leaderboard.exports.readers import read_rows
 from leaderboard.models import DataPolicy, DataRelease, ReleaseFile
 from leaderboard.releases import data_page, planning, publishing

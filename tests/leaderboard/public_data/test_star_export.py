@@ -7,8 +7,8 @@ from arro3.io import read_parquet
 from django.test import Client
 
 from battles import actions
+from common.tables.writers import WRITERS
 from leaderboard.exports.selection import open_star_export
-from leaderboard.exports.writers import WRITERS
 from tests.leaderboard.boards.test_star_board import SLUGS, compared, give, publish
 from tests.leaderboard.vote_factory import contestants
 

@@ -12,12 +12,13 @@ from battles.actions import reassign_votes
 from battles.labels import LabelChange, Labels
 from battles.models import Vote
 from battles.signals import labels_change, relabelling_begins
+from common.tables.writers import as_jsonl
 from leaderboard import actions
 from leaderboard.aggregation import fit_boards, job
 from leaderboard.counting.vote_log import PendingVotes
 from leaderboard.export_rows import VoteRow
+from leaderboard.exports.columns import VOTES
 from leaderboard.exports.readers import read_rows
-from leaderboard.exports.writers import as_jsonl
 from leaderboard.models import AggregationRun, EloRating
 from tests.leaderboard.public_data.exports import export, publish
 from tests.leaderboard.vote_factory import ballot, cast, cast_all, contestants
@@ -85,7 +86,7 @@ def recompute(*options: str) -> None:
 
 def agrees(snapshot: str, rows: list[VoteRow], folder: Path) -> bool:
     file = folder / "given.jsonl"
-    file.write_bytes(b"".join(as_jsonl([rows])))
+    file.write_bytes(b"".join(as_jsonl([rows], VOTES)))
     try:
         recompute(snapshot, "--export", str(file))
     except CommandError as error:

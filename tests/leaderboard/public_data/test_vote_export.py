@@ -8,11 +8,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from battles.models import Vote
+from common.tables.writers import WRITERS
 from leaderboard import actions
 from leaderboard.export_rows import Context, SideContext, Style, StyleCounts
 from leaderboard.exports import selection, votes
 from leaderboard.exports.readers import NotAnExport, read_rows
-from leaderboard.exports.writers import WRITERS
 from tests import make
 from tests.leaderboard.public_data.exports import export, publish, rows
 from tests.leaderboard.vote_factory import cast, cast_many, contestants
