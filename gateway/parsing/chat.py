@@ -10,11 +10,12 @@ from battles.auto.options import DIALS, MAX_FIRST_TOKEN_MS, MAX_WORKFLOW_CHARACT
 from battles.calls import sent_bytes
 from battles.prompting.messages import conversation_length
 from battles.text.deobfuscation import around_seams
+from common.conversation.errors import BadField
+from common.conversation.json_values import strings_in
+from common.conversation.messages import Conversation, read_messages
 from common.payload_types import JsonObject
 from common.text.numbers import parse_whole_number
-from gateway.parsing.fields import BadField, Fields
-from gateway.parsing.json_body import strings_in
-from gateway.parsing.messages import Conversation, read_messages
+from gateway.parsing.fields import Fields
 from gateway.parsing.tools import as_tools, read_tools
 from models_registry.providers import passing
 

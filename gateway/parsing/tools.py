@@ -1,7 +1,7 @@
 from django.conf import settings
 
+from common.conversation.errors import BadField
 from common.payload_types import Json, JsonObject
-from gateway.parsing.fields import BadField
 
 # Tools that the caller runs; a provider would run those of other types itself.
 CALLERS_TYPES = ("function", "custom")

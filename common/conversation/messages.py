@@ -6,11 +6,11 @@ from urllib.parse import unquote
 
 import msgspec
 
+from common.conversation.addresses import check_address
+from common.conversation.contents import PLAIN_FIELDS, Medium, is_text_part, medium_in, part_field
+from common.conversation.errors import BadField
+from common.conversation.json_values import strings_in
 from common.payload_types import Json, JsonObject
-from gateway.parsing.addresses import check_address
-from gateway.parsing.fields import BadField
-from gateway.parsing.json_body import strings_in
-from models_registry.providers.contents import PLAIN_FIELDS, Medium, is_text_part, medium_in, part_field
 
 # Names of things that a provider stores.
 STORED = frozenset({
