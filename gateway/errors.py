@@ -1,7 +1,7 @@
 from django.utils.translation import gettext_lazy as _
 
+from common.conversation.errors import BadField
 from common.errors import ArenaError, InvalidInput, NotFound, ServiceAway, TooManyRequests
-from gateway.parsing.fields import BadField
 
 
 class BadFieldError(InvalidInput):

@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.views.decorators.csrf import csrf_exempt
 
 from common.api.program_errors import program_error
+from common.conversation.errors import BadField
 from common.errors import ArenaError, TooLarge
 from gateway.answers import idempotency
 from gateway.answers.battles import is_battle, open_battle
@@ -18,7 +19,6 @@ from gateway.doors.messages.door import Messages, estimate_tokens
 from gateway.doors.port import Door
 from gateway.doors.responses.door import Responses
 from gateway.errors import BadFieldError, MethodNotAllowed, UnknownAddress, UnknownModel
-from gateway.parsing.fields import BadField
 from gateway.parsing.json_body import MAX_BODY_BYTES
 from gateway.payloads import (
     VIRTUAL_MODELS,

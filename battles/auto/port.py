@@ -1,11 +1,12 @@
 """Port of auto mode: requests of battles and the gateway to the router that the setting ARENA_ROUTER names."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
 from django.conf import settings
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
 from battles.auto.options import DEFAULT_DIAL, NO_CONTEXT, RoutingContext
@@ -168,6 +169,23 @@ def route(request: RoutingRequest, actor: Actor) -> Routed:
     _check_models(request.models)
     router: Router = import_string(settings.ARENA_ROUTER)
     return router(request, actor)
+
+
+def fetching_models(among: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the slugs of models whose servers fetch pictures and files; among: of these only, unless it is empty.
+
+    Raises InvalidInput for none.
+    """
+    fetching = [model.slug for model in drawable_cache.cached_roster().choosable if model.provider.may_fetch_media]
+    slugs = tuple(slug for slug in fetching if slug in among or not among)
+    if not slugs:
+        raise addresses_refused()
+    return slugs
+
+
+def addresses_refused() -> InvalidInput:
+    sentence = _("Pictures and files at an address cannot be sent to this model. Send them as data URLs.")
+    return InvalidInput(sentence, fields={"messages": [sentence]})
 
 
 def _check_models(slugs: Iterable[str]) -> None:

@@ -6,11 +6,12 @@ from typing import NamedTuple
 from django.conf import settings
 
 from battles.models import Answer, Side, Turn
+from common.conversation.contents import count_images, message_text
 from models_registry.models import LanguageModel
 from models_registry.providers.base import (
     CHARACTERS_PER_TOKEN as CHARACTERS_PER_TOKEN,
 )
-from models_registry.providers.base import MAX_TOKENS_PER_IMAGE, Content, Message, count_images, message_text
+from models_registry.providers.base import MAX_TOKENS_PER_IMAGE, Content, Message
 
 
 class AttachmentContent(NamedTuple):

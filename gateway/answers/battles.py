@@ -10,6 +10,7 @@ from battles.auto.options import AutoOptions
 from battles.models import Answer, Turn
 from battles.prompting.lineup import BattleRequest
 from battles.prompting.messages import CHARACTERS_PER_TOKEN
+from common.conversation.errors import BadField
 from common.errors import NotAllowed
 from common.late_response import once
 from gateway.answers.candidates import AUTO_MODELS, dial_of
@@ -23,7 +24,6 @@ from gateway.doors.port import Door, Head
 from gateway.errors import ModelsFailed
 from gateway.models import Exchange
 from gateway.parsing.chat import ChatBody
-from gateway.parsing.fields import BadField
 from gateway.payload_types import UsagePayload
 
 BATTLE = "battle"

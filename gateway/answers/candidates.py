@@ -2,12 +2,10 @@
 
 from dataclasses import dataclass, replace
 
-from django.utils.translation import gettext as _
-
 from accounts.actor import Actor
 from battles.auto.options import DEFAULT_DIAL, DIALS
-from battles.auto.port import Routed, RoutingRequest, Target, route
-from common.errors import ArenaError, InvalidInput
+from battles.auto.port import Routed, RoutingRequest, Target, addresses_refused, fetching_models, route
+from common.errors import ArenaError
 from gateway.answers import sessions
 from gateway.authentication import Caller
 from gateway.errors import ContextTooLong, UnknownModel
@@ -50,7 +48,7 @@ def find_candidates(chat: ChatBody, caller: Caller, *, digest: str) -> Candidate
     routing_request = RoutingRequest(
         prompts=tuple(chat.conversation.prompts) or ("",),
         needs_images=bool(chat.conversation.images),
-        models=_fetching_models() if chat.conversation.has_addresses else (),
+        models=fetching_models() if chat.conversation.has_addresses else (),
         needs_tools=chat.has_tools,
         characters=chat.characters,
         context=chat.context,
@@ -94,20 +92,8 @@ def named_model(chat: ChatBody) -> LanguageModel:
     if model is None:
         raise UnknownModel(chat.model)
     if chat.conversation.has_addresses and not model.provider.may_fetch_media:
-        raise _no_addresses()
+        raise addresses_refused()
     tokens = chat.text_characters / MAX_CHARACTERS_PER_TOKEN
     if model.context_length and tokens > model.context_length:
         raise ContextTooLong(tokens=int(tokens), maximum=model.context_length)
     return model
-
-
-def _fetching_models() -> tuple[str, ...]:
-    found = tuple(model.slug for model in choosable_models() if model.provider.may_fetch_media)
-    if not found:
-        raise _no_addresses()
-    return found
-
-
-def _no_addresses() -> InvalidInput:
-    sentence = _("Pictures and files at an address cannot be sent to this model. Send them as data URLs.")
-    return InvalidInput(sentence, fields={"messages": [sentence]})

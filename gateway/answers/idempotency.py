@@ -14,11 +14,11 @@ from django.utils import timezone
 
 from accounts.errors import IdempotencyKeyReused, StillRunning
 from accounts.models import IdempotencyKey
+from common.conversation.errors import BadField
 from common.payload_types import JsonObject
 from gateway.answers.sealing import NotReadable, seal, unseal
 from gateway.authentication import Caller
 from gateway.models import Exchange
-from gateway.parsing.fields import BadField
 
 # The process of an older request without a result was killed.
 MAX_RUNNING = timedelta(minutes=15)

@@ -1,10 +1,10 @@
 from collections.abc import Mapping
 
+from common.conversation.contents import message_without_media
 from common.payload_types import JsonObject
 from common.text.storable import storable
 from gateway.doors.port import CALL_FIELDS, WholeAnswer
 from gateway.parsing.chat import ChatBody
-from models_registry.providers.contents import message_without_media
 
 # A picture is stored as the beginning of its data URL.
 _KEPT_URL_CHARACTERS = 40

@@ -10,11 +10,12 @@ from battles.auto.options import DIALS, MAX_FIRST_TOKEN_MS, MAX_WORKFLOW_CHARACT
 from battles.calls import sent_bytes
 from battles.prompting.messages import conversation_length
 from battles.text.deobfuscation import around_seams
+from common.conversation.errors import BadField
+from common.conversation.json_values import strings_in
+from common.conversation.messages import Conversation, Limits, parse_conversation
 from common.payload_types import JsonObject
 from common.text.numbers import parse_whole_number
-from gateway.parsing.fields import BadField, Fields
-from gateway.parsing.json_body import strings_in
-from gateway.parsing.messages import Conversation, read_messages
+from gateway.parsing.fields import Fields
 from gateway.parsing.tools import as_tools, read_tools
 from models_registry.providers import passing
 
@@ -62,7 +63,7 @@ class ChatBody:
 
     @property
     def text_characters(self) -> int:
-        return sum(map(len, self.conversation.texts)) + sum(map(len, self._described))
+        return self.conversation.text_characters + sum(map(len, self._described))
 
     @property
     def has_tools(self) -> bool:
@@ -105,7 +106,8 @@ def parse_chat(decoded: JsonObject) -> ChatBody:
     """decoded: by decode_body, which limits its depth. Raises BadField."""
     wants_functions = bool(decoded.get("functions"))
     body = as_tools(decoded)
-    conversation = read_messages(body.pop("messages", None))
+    limits = Limits(settings.ARENA_GATEWAY_CHARACTERS, settings.ARENA_GATEWAY_PICTURES)
+    conversation = parse_conversation(body.pop("messages", None), limits)
     fields = Fields(body)
     model = fields.text("model", max_length=120, required=True)
     n = fields.integer("n", at_least=1, at_most=2)
@@ -141,18 +143,8 @@ def parse_chat(decoded: JsonObject) -> ChatBody:
         wants_functions=wants_functions,
         _described=strings_in([parameters, *tools, others, *server_tools]),
     )
-    _check_limits(chat)
+    limits.check_characters(chat.text_characters)
     return chat
-
-
-def _check_limits(chat: ChatBody) -> None:
-    conversation = chat.conversation
-    if chat.text_characters > settings.ARENA_GATEWAY_CHARACTERS:
-        sentence = f"A request may have at most {settings.ARENA_GATEWAY_CHARACTERS:,} characters."
-        raise BadField(sentence, "messages", "context_length_exceeded")
-    if len(conversation.media) > settings.ARENA_GATEWAY_PICTURES:
-        sentence = f"The messages may have at most {settings.ARENA_GATEWAY_PICTURES:,} pictures and files."
-        raise BadField(sentence, "messages")
 
 
 def _sort(fields: Fields, dropped: list[str]) -> tuple[JsonObject, JsonObject]:

@@ -1,14 +1,7 @@
 """Typed access to decoded JSON; a refusal names its field as OpenAI does: messages.0.content."""
 
+from common.conversation.errors import BadField
 from common.payload_types import Json, JsonObject
-
-
-class BadField(Exception):
-    """Refusal of a request. param: the field, or "" for the whole body."""
-
-    def __init__(self, message: str, param: str = "", code: str = "invalid_value") -> None:
-        super().__init__(message)
-        self.message, self.param, self.code = message, param, code
 
 
 class Fields:

@@ -1,13 +1,11 @@
 import msgspec
 
+from common.conversation.errors import BadField
+from common.conversation.json_values import MAX_VALUES, check_size, has_nul, too_many_values
 from common.payload_types import Json, JsonObject
-from gateway.parsing.fields import BadField
 
 # Pictures and files are most of it.
 MAX_BODY_BYTES = 16_000_000
-# Messages, parts, tools and their schemas are not deeper; recursive functions read them.
-MAX_DEPTH = 100
-MAX_VALUES = 200_000
 # Larger bodies are decoded message by message: the decoder lets no other thread run.
 MAX_BYTES_AT_ONCE = 500_000
 _ESCAPED_NUL = b"\\u0000"
@@ -25,8 +23,8 @@ def decode_body(body: bytes) -> JsonObject:
         raise BadField("The body is nested too deeply.", code="too_deep") from None
     if not isinstance(value, dict):
         raise BadField("The body must be an object.")
-    _check_size(value)
-    if _ESCAPED_NUL in body and _has_nul(value):
+    check_size(value)
+    if _ESCAPED_NUL in body and has_nul(value):
         raise BadField("The body contains NUL characters.", code="invalid_characters")
     return value
 
@@ -41,9 +39,9 @@ def _decode_in_steps(encoded: bytes) -> JsonObject:
         for entry in entries:
             content = bytes(entry)
             if _has_more_values(content, MAX_VALUES - number):
-                raise _too_many()
+                raise too_many_values()
             decoded.append(value := msgspec.json.decode(content))
-            number += _check_size(value)
+            number += check_size(value)
         body[name] = decoded if is_list else decoded[0]
     return body
 
@@ -63,43 +61,3 @@ def _count_values(content: bytes) -> int:
 
 def _count_separators(content: bytes) -> int:
     return 1 + sum(map(content.count, (b",", b"[", b"{")))
-
-
-def _check_size(value: Json) -> int:
-    """Return the number of values; refuse deep nesting, and more than MAX_VALUES."""
-    level = [value]
-    number = 1
-    for _ in range(MAX_DEPTH):
-        level = [child for parent in level for child in _children(parent)]
-        if not level:
-            return number
-        number += len(level)
-        if number > MAX_VALUES:
-            raise _too_many()
-        level = [child for child in level if isinstance(child, dict | list)]
-    raise BadField(f"The body is nested more than {MAX_DEPTH} levels deep.", code="too_deep")
-
-
-def _too_many() -> BadField:
-    return BadField(f"The body may have at most {MAX_VALUES:,} values.", code="too_many_values")
-
-
-def strings_in(value: Json, *, with_names: bool = True) -> list[str]:
-    """Return all texts in a value of limited depth, and the names of its fields, in order."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict) and with_names:
-        return [text for name, field in value.items() for text in (name, *strings_in(field))]
-    return [text for child in _children(value) for text in strings_in(child, with_names=with_names)]
-
-
-def _has_nul(value: Json) -> bool:
-    if isinstance(value, str):
-        return "\x00" in value
-    if isinstance(value, dict) and any("\x00" in name for name in value):
-        return True
-    return any(_has_nul(child) for child in _children(value))
-
-
-def _children(value: Json) -> list[Json]:
-    return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []

@@ -1,7 +1,7 @@
 from django.conf import settings
 
+from common.conversation.errors import BadField
 from common.payload_types import Json, JsonObject
-from gateway.parsing.fields import BadField
 
 # Tools that the caller runs; a provider would run those of other types itself.
 CALLERS_TYPES = ("function", "custom")
@@ -25,34 +25,11 @@ def _is_callers(tool: JsonObject) -> bool:
 
 
 def as_tools(body: JsonObject) -> JsonObject:
-    """Return the body with OpenAI's older `functions`, their calls and results in the form of tools."""
+    """Return the body with OpenAI's older `functions` in the form of tools."""
     body = dict(body)
     functions, choice = body.pop("functions", None), body.pop("function_call", None)
     if isinstance(functions, list) and functions and not body.get("tools"):
         body["tools"] = [{"type": "function", "function": function} for function in functions]
         if choice is not None:
             body["tool_choice"] = {"type": "function", "function": choice} if isinstance(choice, dict) else choice
-    messages = body.get("messages")
-    if isinstance(messages, list) and any(_is_older(message) for message in messages):
-        body["messages"] = _with_tool_calls(messages)
     return body
-
-
-def _is_older(message: Json) -> bool:
-    return isinstance(message, dict) and (message.get("role") == "function" or bool(message.get("function_call")))
-
-
-def _with_tool_calls(messages: list[Json]) -> list[Json]:
-    found: list[Json] = []
-    for number, message in enumerate(messages):
-        if not isinstance(message, dict) or not _is_older(message):
-            found.append(message)
-        elif message.get("role") == "function":
-            # The result of the newest call: there was one at a time.
-            result = {name: value for name, value in message.items() if name != "name"}
-            found.append({**result, "role": "tool", "tool_call_id": f"call_{number - 1}"})
-        else:
-            rest = {name: value for name, value in message.items() if name != "function_call"}
-            call = {"id": f"call_{number}", "type": "function", "function": message["function_call"]}
-            found.append({"content": None, **rest, "tool_calls": message.get("tool_calls") or [call]})
-    return found

@@ -10,8 +10,6 @@ from functools import cached_property
 from typing import Protocol, TypeAlias, TypedDict, Unpack
 
 from common.payload_types import JsonObject
-from models_registry.providers.contents import count_images as count_images
-from models_registry.providers.contents import message_text as message_text
 from models_registry.providers.kinds import ReasoningBack
 from models_registry.providers.oddities import Oddity
 from models_registry.providers.sizes import MessagesSize

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
+from common.conversation.contents import count_images
 from models_registry.providers import refused_parts as parts
-from models_registry.providers.base import ChatRequest, FailureCode, Message, ProviderError, count_images
+from models_registry.providers.base import ChatRequest, FailureCode, Message, ProviderError
 from models_registry.providers.kinds import CAPS, TOOLING, ReasoningBack
 
 # Refusals of one call that are answered by a repeat, each about another part.

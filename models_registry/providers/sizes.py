@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from common.conversation.contents import media_of, message_text
 from common.payload_types import JsonObject
-from models_registry.providers.contents import media_of, message_text
 
 # Longer texts are judged by pieces of this length together.
 MAX_SQUEEZED_CHARACTERS, SQUEEZED_PIECES = 100_000, 20

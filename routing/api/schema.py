@@ -10,8 +10,8 @@ from routing.api.views import DecisionViewSet, Route, SnapshotList
 OPERATIONS: Operations = {
     (Route, "post"): Operation(
         summary="Decide which model suits a prompt best",
-        description="Starts nothing and calls no model. Send `prompt`, or `messages` in OpenAI's shape, with images as "
-        "data URLs. `context` has facts that rules decide by: the application has `tools`, it has `data_loaded`, it is "
+        description="Starts nothing and calls no model. Send `prompt`, or `messages` as to `/v1/chat/completions`. "
+        "`context` has facts that rules decide by: the application has `tools`, it has `data_loaded`, it is "
         "in a `workflow`. `dial` is a number from 0 (cheapest) to 1 (best), or `cheap`, `balanced` or `best`. "
         "`max_cost` limits the expected US dollars of the answer, `max_first_token_ms` the model's usual time until "
         "its first text; `models` narrows the choice. With the target `arena` "

@@ -3,10 +3,12 @@ from rest_framework import serializers
 
 from battles.auto.fields import ContextSerializer, DialField, max_cost_field
 from battles.auto.options import DEFAULT_DIAL, MAX_FIRST_TOKEN_MS, RoutingContext
-from battles.auto.port import RoutingRequest
+from battles.auto.port import RoutingRequest, fetching_models
+from battles.prompting.messages import conversation_length
+from battles.prompting.prompt import clean_prompt
 from common.api.fields import ChoiceField, TextField
 from common.payload_types import JsonObject
-from routing.api.messages import Conversation, read_messages, single_prompt
+from routing.api.messages import read_messages
 from routing.models import DecisionOutcome
 
 MAX_MODELS = 200
@@ -28,24 +30,24 @@ class RouteRequestSerializer(serializers.Serializer[None]):
             raise serializers.ValidationError({"prompt": [_("Send either a prompt or messages.")]})
         return data
 
-    def conversation(self) -> Conversation:
-        """Raises InvalidInput."""
-        data = self.validated_data
-        return single_prompt(data["prompt"]) if "prompt" in data else read_messages(data["messages"])
-
     def routing_request(self, *, token: int | None) -> RoutingRequest:
         """Raises InvalidInput."""
-        data, conversation = self.validated_data, self.conversation()
+        data = self.validated_data
+        if "prompt" in data:
+            conversation = read_messages([{"role": "user", "content": clean_prompt(data["prompt"])}])
+        else:
+            conversation = read_messages(data["messages"])
+        models = tuple(dict.fromkeys(data["models"]))
         return RoutingRequest(
-            conversation.prompts,
-            needs_images=conversation.has_images,
-            needs_tools=conversation.has_tools,
-            characters=conversation.characters,
+            tuple(conversation.prompts) or ("",),
+            needs_images=bool(conversation.images),
+            needs_tools=conversation.has_tool_calls,
+            characters=conversation_length(conversation.messages),
             context=data["context"],
             dial=data["dial"],
             max_cost=data["max_cost"],
             max_first_token_ms=data["max_first_token_ms"],
-            models=tuple(dict.fromkeys(data["models"])),
+            models=fetching_models(models) if conversation.has_addresses else models,
             token=token,
         )
 

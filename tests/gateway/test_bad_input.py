@@ -12,10 +12,8 @@ import pytest
 from accounts.models import Ban, Scope
 from battles.models import Call
 from gateway.models import Exchange
-from gateway.parsing.chat import parse_chat
 from gateway.parsing.json_body import MAX_BYTES_AT_ONCE, decode_body
 from models_registry.models import Provider
-from routing.api.messages import read_messages
 from tests import make
 from tests.fake_provider import FakeProvider
 from tests.gateway.software import issue_token
@@ -161,12 +159,6 @@ def test_prompt_over_any_context_is_refused(send: Callable[..., httpx2.Response]
     prompt = {"messages": [{"role": "user", "content": "x" * 9_000}]}
     assert refusal(send({"model": model(context_length=1_000).slug, **prompt}))["code"] == "context_length_exceeded"
     assert send({"model": model(context_length=3_000).slug, **prompt}).status_code == 200
-
-
-def test_route_and_gateway_count_the_same_characters():
-    messages = [*picture(PNG)["messages"], {"role": "assistant", "content": None, "tool_calls": [CALL]}, RESULT]
-    chat = parse_chat({"model": "auto", "messages": messages})
-    assert chat.characters == read_messages(messages).characters > 15_000
 
 
 def test_bad_field_is_named(send: Callable[..., httpx2.Response]):

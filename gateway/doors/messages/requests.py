@@ -2,9 +2,10 @@
 
 import msgspec
 
+from common.conversation.errors import BadField
 from common.payload_types import JsonObject
 from gateway.doors.conversation import ConversationBuilder, joined_texts, text_or_parts
-from gateway.parsing.fields import BadField, Fields
+from gateway.parsing.fields import Fields
 
 _CHATS_OWN = {
     "messages", "max_completion_tokens", "response_format", "functions", "function_call", "n", "stop",

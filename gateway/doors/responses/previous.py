@@ -1,9 +1,9 @@
 """Responses that are continued by their ids."""
 
+from common.conversation.errors import BadField
 from common.payload_types import JsonObject
 from gateway.authentication import Caller
 from gateway.models import Exchange
-from gateway.parsing.fields import BadField
 
 _NAME = "previous_response_id"
 

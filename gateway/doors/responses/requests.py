@@ -2,10 +2,11 @@
 
 import msgspec
 
+from common.conversation.errors import BadField
 from common.payload_types import JsonObject
 from gateway.doors.conversation import ConversationBuilder, joined_texts, text_or_parts
 from gateway.doors.responses.tools import Tools, chat_tool_choice
-from gateway.parsing.fields import BadField, Fields
+from gateway.parsing.fields import Fields
 
 _TEXT_PARTS = ("input_text", "output_text", "text")
 # Fields of the body that are refused with a sentence; null counts as missing.

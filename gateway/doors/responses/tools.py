@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, field
 
+from common.conversation.errors import BadField
 from common.payload_types import JsonObject
-from gateway.parsing.fields import BadField, Fields
+from gateway.parsing.fields import Fields
 
 FUNCTION_FIELDS = ("name", "description", "parameters", "strict")
 

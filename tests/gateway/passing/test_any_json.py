@@ -6,10 +6,10 @@ import msgspec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from common.conversation.contents import TEXT_PARTS, without_media
+from common.conversation.errors import BadField
 from gateway.parsing.chat import parse_chat
-from gateway.parsing.fields import BadField
 from models_registry import spending
-from models_registry.providers.contents import TEXT_PARTS, without_media
 from models_registry.providers.passing import PLAIN, READ, TEXTS
 from models_registry.providers.sizes import MessagesSize
 

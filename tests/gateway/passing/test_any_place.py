@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from battles.prompting.messages import conversation_length
+from common.conversation.contents import count_images
+from common.conversation.errors import BadField
 from gateway.answers.texts import kept_texts
 from gateway.doors.port import WholeAnswer
 from gateway.parsing.chat import ChatBody, parse_chat
-from gateway.parsing.fields import BadField
 from gateway.payload_types import UsagePayload
-from models_registry.providers.contents import count_images
 from models_registry.providers.sizes import MessagesSize
 
 PRIVATE = "http://10.0.0.1/cat.png"

@@ -1,4 +1,4 @@
-"""Texts, media and addresses in messages of any shape, as callers of the gateway send them."""
+"""Texts, media and addresses in messages of any shape, as callers send them."""
 
 import re
 from collections.abc import Iterator

@@ -5,8 +5,8 @@ import socket
 import unicodedata
 from urllib.parse import urlsplit
 
+from common.conversation.errors import BadField
 from common.network_zones import Zone, zone_of, zone_of_url
-from gateway.parsing.fields import BadField
 
 MAX_CHARACTERS = 8_000
 _UNPRINTABLE = re.compile(r"[\s\\\x00-\x20\x7f]")

@@ -2,15 +2,17 @@ import binascii
 import re
 from base64 import b64decode
 from dataclasses import dataclass, field
+from typing import NamedTuple
 from urllib.parse import unquote
 
 import msgspec
 
+from common.conversation.addresses import check_address
+from common.conversation.contents import PLAIN_FIELDS, Medium, is_text_part, medium_in, part_field
+from common.conversation.errors import BadField
+from common.conversation.json_values import strings_in
+from common.conversation.tool_calls import with_tool_calls
 from common.payload_types import Json, JsonObject
-from gateway.parsing.addresses import check_address
-from gateway.parsing.fields import BadField
-from gateway.parsing.json_body import strings_in
-from models_registry.providers.contents import PLAIN_FIELDS, Medium, is_text_part, medium_in, part_field
 
 # Names of things that a provider stores.
 STORED = frozenset({
@@ -44,12 +46,20 @@ class Conversation:
     writes_cache: bool = False
 
     @property
+    def text_characters(self) -> int:
+        return sum(map(len, self.texts))
+
+    @property
     def images(self) -> int:
         return sum(medium.is_image for medium in self.media)
 
     @property
     def has_addresses(self) -> bool:
         return any(medium.is_address for medium in self.media)
+
+    @property
+    def has_tool_calls(self) -> bool:
+        return any(message["role"] == "assistant" and message.get("tool_calls") for message in self.messages)
 
     @property
     def has_open_tool_calls(self) -> bool:
@@ -80,15 +90,31 @@ class Conversation:
         return f"{system}\0{(self.prompts or self.texts or [''])[0]}"
 
 
-def read_messages(value: Json) -> Conversation:
-    """Raises BadField for what is no list of messages, and for media that no provider may get."""
+class Limits(NamedTuple):
+    """characters: of all texts. media: pictures and files."""
+
+    characters: int
+    media: int
+
+    def check_characters(self, n: int) -> None:
+        """Raises BadField."""
+        if n > self.characters:
+            sentence = f"A request may have at most {self.characters:,} characters."
+            raise BadField(sentence, "messages", "context_length_exceeded")
+
+
+def parse_conversation(value: Json, limits: Limits) -> Conversation:
+    """Raises BadField for what is no list of messages, for media that no provider may get, and beyond the limits.
+
+    value: JSON of limited depth.
+    """
     if value is None:
         raise BadField("“messages” is missing.", "messages", "missing_required_parameter")
     if not isinstance(value, list) or not value:
         raise BadField("“messages” must be a list of messages, and not empty.", "messages")
     conversation = Conversation()
     reader = _Reader(conversation)
-    for number, message in enumerate(value):
+    for number, message in enumerate(with_tool_calls(value)):
         param = f"messages.{number}"
         if not isinstance(message, dict):
             raise BadField(f"“{param}” must be an object.", param, "invalid_type")
@@ -96,6 +122,10 @@ def read_messages(value: Json) -> Conversation:
             raise BadField(f"“{param}.role” must be a role, such as “user”.", f"{param}.role")
         reader.read_message(message, param)
         conversation.messages.append(message)
+    limits.check_characters(conversation.text_characters)
+    if len(conversation.media) > limits.media:
+        sentence = f"The messages may have at most {limits.media:,} pictures and files."
+        raise BadField(sentence, "messages")
     return conversation
 
 
