@@ -57,10 +57,10 @@ from benchmarks.queries.answers import ItemDetail, TurnReply
 from benchmarks.queries.left_out import LeftOut
 from benchmarks.queries.listing import ItemCounts
 from benchmarks.queries.run_progress import RunProgress
-from benchmarks.reporting.heat_map import HeatMap
-from benchmarks.reporting.power import Power
-from benchmarks.reporting.results import results_of
-from benchmarks.results.reports import payload_of
+from benchmarks.reports.heat_map import HeatMap
+from benchmarks.reports.power import Power
+from benchmarks.reports.results import results_of
+from benchmarks.reports.store import payload_of
 from common.text.money import plain_decimal
 
 ITEM_ID_PREFIX = 22

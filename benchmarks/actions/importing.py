@@ -17,12 +17,12 @@ from benchmarks.actions.case_digests import case_digest
 from benchmarks.actions.case_files import store_files
 from benchmarks.actions.drafts import create_template, start_draft
 from benchmarks.actions.import_sentences import sentence_of
+from benchmarks.checks.check_set import MAX_KEY, case_checks
 from benchmarks.errors import WrongState
 from benchmarks.imports import content as neutral
 from benchmarks.imports.content import Column, Entry, Imported, Request
 from benchmarks.imports.guard import read_file
 from benchmarks.models import Case, Check, ImportLook, Prompt, Template, TemplateVersion
-from benchmarks.scores import MAX_KEY, case_checks
 from common.errors import ArenaError, NotFound
 from common.ids import new_public_id
 from common.payload_types import JsonObject

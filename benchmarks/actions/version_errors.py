@@ -8,15 +8,15 @@ import msgspec
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from benchmarks.check_reasons import error_sentence
-from benchmarks.check_targets import is_template, templates_of, without_templates
+from benchmarks.checks.check_set import raw_check, target_of
+from benchmarks.checks.reasons import error_sentence
+from benchmarks.checks.targets import is_template, templates_of, without_templates
 from benchmarks.models import Case, TemplateVersion
 from benchmarks.preparation import guard
 from benchmarks.preparation.problems import reason_of
 from benchmarks.preparation.sources import examined_cases, sources_of
 from benchmarks.preparation.text_frames import Examine
-from benchmarks.scores import raw_check, target_of
-from benchmarks.scoring.checks import Check, CheckError, Prepared
+from benchmarks.scoring.check import Check, CheckError, Prepared
 from benchmarks.scoring.child_process import ScoringChildren
 from benchmarks.scoring.registry import errors_of_checks, prepare, target_error
 from benchmarks.statistics.headers import PASSED, SCORE

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from benchmarks.actions.drafts import DraftContent
-from benchmarks.check_reasons import error_sentence
+from benchmarks.checks.reasons import error_sentence
 from benchmarks.errors import ChecksRefused
 from benchmarks.forms.imports import FORMATS
 from benchmarks.imports.limits import (

@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from benchmarks.check_reasons import check_reason, error_sentence
-from benchmarks.check_targets import fill_templates, template_texts, templates_of, with_targets, without_templates
-from benchmarks.checking import scoring_children
+from benchmarks.checks.check_set import case_checks, raw_check, target_of
+from benchmarks.checks.children import scoring_children
+from benchmarks.checks.reasons import check_reason, error_sentence
+from benchmarks.checks.targets import fill_templates, template_texts, templates_of, with_targets, without_templates
 from benchmarks.editing.case_choice import case_at
 from benchmarks.models import Case, Check, TemplateVersion
 from benchmarks.preparation import guard
 from benchmarks.preparation.text_frames import RenderTexts, TextsOfCase
-from benchmarks.scores import case_checks, raw_check, target_of
-from benchmarks.scoring.checks import Check as ScoringCheck
+from benchmarks.scoring.check import Check as ScoringCheck
 from benchmarks.scoring.item_checks import score_item
 from benchmarks.scoring.item_score import ItemScore, item_score
 from benchmarks.scoring.ports import ScoredAnswer, Verdict

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from benchmarks.exports.matrix import matrix_header, matrix_rows
-from benchmarks.exports.source import RunExport
+from benchmarks.exports.run_export import RunExport
 from leaderboard.exports.writers import inert_cell
 
 _ROWS_PER_CHUNK = 500

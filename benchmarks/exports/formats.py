@@ -4,8 +4,8 @@ from benchmarks.exports.csv_files import as_csv
 from benchmarks.exports.inspect_logs import as_inspect
 from benchmarks.exports.json_lines import as_jsonl
 from benchmarks.exports.parquet import as_parquet
+from benchmarks.exports.run_export import RunExport
 from benchmarks.exports.run_json import as_json
-from benchmarks.exports.source import RunExport
 
 CONTENT_TYPES = {
     "jsonl": "application/jsonl",

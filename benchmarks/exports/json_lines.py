@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from benchmarks.exports.source import RunExport
+from benchmarks.exports.run_export import RunExport
 
 
 def as_jsonl(export: RunExport) -> Iterator[bytes]:

@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.exports.columns import row_of
-from benchmarks.exports.source import RunExport
+from benchmarks.exports.run_export import RunExport
 from benchmarks.statistics.rows import ItemRow
 from leaderboard.exports.writers import parquet_chunks
 

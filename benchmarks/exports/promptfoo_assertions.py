@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from benchmarks.check_targets import is_template
+from benchmarks.checks.targets import is_template
 from benchmarks.scoring.ports import Target, texts_of
 from common.payload_types import JsonObject
 

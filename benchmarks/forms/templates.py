@@ -13,12 +13,12 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from benchmarks import actions
 from benchmarks.actions.drafts import DraftContent
-from benchmarks.check_reasons import error_sentence
-from benchmarks.check_targets import without_templates
+from benchmarks.checks.reasons import error_sentence
+from benchmarks.checks.targets import without_templates
 from benchmarks.forms.fields import JSONField, text_area
 from benchmarks.models import Check, Prompt, Template, TemplateVersion
 from benchmarks.scoring import registry
-from benchmarks.scoring.checks import CheckError
+from benchmarks.scoring.check import CheckError
 from common.payload_types import JsonObject
 
 MAX_CHECKS = 50

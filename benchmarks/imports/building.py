@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from benchmarks.imports.content import Case, CaseFile, Check, Message, Prompt, Reply, Template
 from benchmarks.imports.limits import MAX_CASE_FILES, MAX_CASES, MAX_KEY, MAX_REPLIES, MAX_TAG
-from benchmarks.imports.report import Place, ReadError, Report
+from benchmarks.imports.reading_log import Place, ReadError, Report
 
 _TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
 

@@ -15,7 +15,7 @@ from benchmarks.imports.formats import (
     tables,
     traces,
 )
-from benchmarks.imports.report import ReadError, Report, TooManyErrors
+from benchmarks.imports.reading_log import ReadError, Report, TooManyErrors
 from benchmarks.imports.sniffing import columns_of, find_format
 from benchmarks.imports.source import Source, open_source
 

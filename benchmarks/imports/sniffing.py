@@ -8,7 +8,7 @@ from benchmarks.imports.readers.documents import Map
 from benchmarks.imports.readers.encoding import BOM
 from benchmarks.imports.readers.json_rows import is_lines, is_wrapped
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import Place, ReadError, Report, TooManyErrors
+from benchmarks.imports.reading_log import Place, ReadError, Report, TooManyErrors
 from benchmarks.imports.source import DOCUMENTS, Source
 
 _TRACE_INPUTS = {"input", "user_input"}

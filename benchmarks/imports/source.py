@@ -12,7 +12,7 @@ from benchmarks.imports.readers.parquet import MAGIC, read_parquet_rows
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.spreadsheets import read_sheet
 from benchmarks.imports.readers.tables import read_table
-from benchmarks.imports.report import Place, ReadError, Report
+from benchmarks.imports.reading_log import Place, ReadError, Report
 from benchmarks.imports.unpacking import is_spreadsheet, unpack
 
 DOCUMENTS = (".yaml", ".yml")

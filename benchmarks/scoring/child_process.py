@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks.scoring.checks import Check, CheckError
+from benchmarks.scoring.check import Check, CheckError
 from benchmarks.scoring.evaluation import failed
 from benchmarks.scoring.messages import FindErrors, ListPlugins, Reply, Request, Score
 from benchmarks.scoring.plugins import PluginState

@@ -4,7 +4,7 @@ import math
 
 import msgspec
 
-from benchmarks.scoring.checks import Group, Prepared
+from benchmarks.scoring.check import Group, Prepared
 from benchmarks.scoring.extraction import extract
 from benchmarks.scoring.ports import (
     MAX_DETAIL_BYTES,

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from benchmarks.scoring.checks import Check, CheckError
+from benchmarks.scoring.check import Check, CheckError
 from benchmarks.scoring.plugins import PluginState
 from benchmarks.scoring.ports import ScoredAnswer, Verdict
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from benchmarks.scoring.checks import Check, CheckError, Group, Prepared
+from benchmarks.scoring.check import Check, CheckError, Group, Prepared
 from benchmarks.scoring.ports import Scorer, Target
 from benchmarks.scoring.scorers import (
     choice,

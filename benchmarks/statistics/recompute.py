@@ -7,10 +7,10 @@ from typing import BinaryIO
 import msgspec
 import numpy as np
 
+from benchmarks.statistics.figures import report
 from benchmarks.statistics.headers import PASSED, SCORE, CaseHeader, EntrantHeader, RunHeader
 from benchmarks.statistics.inputs import RunInputs, Usage
 from benchmarks.statistics.payload import ReportPayload
-from benchmarks.statistics.report import report
 from benchmarks.statistics.rows import NOT_EXTRACTED, NOT_MEASURED, WRONG_ERRORS, CheckResult, ItemRow
 from benchmarks.statistics.scores import Kind
 

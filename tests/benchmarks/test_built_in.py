@@ -5,12 +5,12 @@ import pytest
 
 from benchmarks import actions
 from benchmarks.built_in.reading import NAMES, BuiltIn, BuiltInCase, read
-from benchmarks.checking import scoring_children
+from benchmarks.checks.children import scoring_children
 from benchmarks.models import Template, TemplateVersion
 from benchmarks.preparation import guard
 from benchmarks.preparation.frames import CaseSource, PromptSource, RenderRequest
 from benchmarks.scoring import registry
-from benchmarks.scoring.checks import Check
+from benchmarks.scoring.check import Check
 from benchmarks.scoring.item_checks import score_item
 from benchmarks.scoring.item_score import item_score
 from benchmarks.scoring.ports import ScoredAnswer

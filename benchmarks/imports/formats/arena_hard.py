@@ -4,7 +4,7 @@ from benchmarks.imports.building import Cases, one_message
 from benchmarks.imports.content import Case, Imported, Reply
 from benchmarks.imports.formats.fields import for_each, required_text, text
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.report import ReadError
+from benchmarks.imports.reading_log import ReadError
 from benchmarks.imports.source import Source
 
 

@@ -12,7 +12,7 @@ from benchmarks.imports.formats.fields import is_number
 from benchmarks.imports.formats.promptfoo_arena import is_marked
 from benchmarks.imports.readers.documents import Map, Seq, place_in, read_document
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import Place, ReadError, Report
+from benchmarks.imports.reading_log import Place, ReadError, Report
 
 # promptfoo's type: scorer that takes its texts.
 _TEXTS = {

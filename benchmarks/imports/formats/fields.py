@@ -11,7 +11,7 @@ from benchmarks.imports.limits import MAX_CASE_FILE_BYTES, MAX_CHAT_MESSAGES
 from benchmarks.imports.readers.json_rows import decode
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import Place, ReadError, Report
+from benchmarks.imports.reading_log import Place, ReadError, Report
 from uploads.reading.sniffing import detect_type
 
 # Reading cannot go on after these.

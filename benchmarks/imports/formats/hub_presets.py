@@ -8,7 +8,7 @@ from benchmarks.imports.codes import Code
 from benchmarks.imports.content import Case, Check, Imported, Prompt
 from benchmarks.imports.formats.fields import for_each, required_text, required_texts, text, with_decoded
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.report import ReadError
+from benchmarks.imports.reading_log import ReadError
 from benchmarks.imports.source import Source
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

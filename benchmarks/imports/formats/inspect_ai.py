@@ -14,7 +14,7 @@ from benchmarks.imports.formats.fields import (
     with_decoded,
 )
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.report import ReadError, Report
+from benchmarks.imports.reading_log import ReadError, Report
 from benchmarks.imports.source import Source
 
 _FIELDS = {"input", "target", "choices", "id", "metadata", "files", "sandbox", "setup"}

@@ -14,7 +14,7 @@ from benchmarks.imports.formats.jinja_values import only_expression, value_of
 from benchmarks.imports.readers.documents import Map, Seq, place_in
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import Place, ReadError
+from benchmarks.imports.reading_log import Place, ReadError
 from benchmarks.imports.source import RECORDS, Source
 from benchmarks.scoring.scorers.choice import TEXTS_BESIDE_CHOICES, VARIABLE
 

@@ -5,7 +5,7 @@ from benchmarks.imports.content import Case, Imported, Message, Prompt, Reply
 from benchmarks.imports.formats.fields import for_each, required_text, required_texts, text, texts
 from benchmarks.imports.limits import MAX_TURNS
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.report import ReadError
+from benchmarks.imports.reading_log import ReadError
 from benchmarks.imports.source import Source
 
 # The temperatures of the benchmark's authors, by category (FastChat, llm_judge/common.py).

@@ -12,7 +12,7 @@ from benchmarks.imports.formats.fields import examples, for_each, messages, requ
 from benchmarks.imports.readers.documents import Map, place_in
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import NOWHERE, Place, ReadError
+from benchmarks.imports.reading_log import NOWHERE, Place, ReadError
 from benchmarks.imports.source import DOCUMENTS, Source
 
 CHECKS = {

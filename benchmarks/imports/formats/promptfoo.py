@@ -15,7 +15,7 @@ from benchmarks.imports.formats.tables import TableCases, with_affixes
 from benchmarks.imports.limits import MAX_CASES
 from benchmarks.imports.readers.documents import Map, Seq, place_in
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import Place, ReadError
+from benchmarks.imports.reading_log import Place, ReadError
 from benchmarks.imports.source import Source
 from uploads.reading.sniffing import BINARY_DOCUMENTS, detect_type
 

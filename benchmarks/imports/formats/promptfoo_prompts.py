@@ -7,7 +7,7 @@ from benchmarks.imports.formats.promptfoo_arena import complete_prompt
 from benchmarks.imports.limits import MAX_PROMPTS
 from benchmarks.imports.readers.documents import Map, Seq, place_in, read_document
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import Place, ReadError, Report
+from benchmarks.imports.reading_log import Place, ReadError, Report
 from benchmarks.imports.source import Source
 
 _CONVERSATION = re.compile(r"\{[{%][^}]*\b_conversation\b")

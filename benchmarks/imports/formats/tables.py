@@ -11,7 +11,7 @@ from benchmarks.imports.formats.fields import for_each, text
 from benchmarks.imports.limits import MAX_SAMPLE
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import ReadError
+from benchmarks.imports.reading_log import ReadError
 from benchmarks.imports.source import Source
 
 ROLES = ("variable", "key", "expected", "prompt", "cluster", "tag", "metadata", "weight", "ignore")

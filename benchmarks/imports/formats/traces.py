@@ -4,7 +4,7 @@ from benchmarks.imports.building import Cases, input_prompt
 from benchmarks.imports.content import Case, Check, Imported, Message, Prompt, Reply
 from benchmarks.imports.formats.fields import for_each, mapping, messages, text, with_decoded
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.report import ReadError, Report
+from benchmarks.imports.reading_log import ReadError, Report
 from benchmarks.imports.source import Source
 
 INPUTS = ("input", "user_input", "question")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from benchmarks.imports.readers.encoding import BOM, check_utf8, place_of_character
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import check_value
-from benchmarks.imports.report import Place, ReadError, Report
+from benchmarks.imports.reading_log import Place, ReadError, Report
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 # Wrappers of exported arrays: {"data": [...]}.

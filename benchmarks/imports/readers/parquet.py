@@ -7,7 +7,7 @@ from benchmarks.imports.damage import refuse_damage
 from benchmarks.imports.limits import MAX_CASES, MAX_COLUMNS
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import check_value
-from benchmarks.imports.report import Place, ReadError, Report
+from benchmarks.imports.reading_log import Place, ReadError, Report
 
 MAGIC = b"PAR1"
 # Few rows at once: a short file may repeat a long text in each.

@@ -10,7 +10,7 @@ from benchmarks.imports.limits import MAX_CASES, MAX_COLUMNS
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.tables import heading
 from benchmarks.imports.readers.values import as_text, check_value
-from benchmarks.imports.report import Place, ReadError, Report
+from benchmarks.imports.reading_log import Place, ReadError, Report
 
 Cell = int | float | str | bool | time | date | datetime | timedelta
 MAX_PARTS = 10_000

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from benchmarks.imports.limits import MAX_COLUMNS, MAX_TEXT
 from benchmarks.imports.readers.encoding import check_utf8
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.report import Place, ReadError, Report
+from benchmarks.imports.reading_log import Place, ReadError, Report
 
 _SEPARATORS = ",;\t|"
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import msgspec
 
-from benchmarks.scoring.checks import Check, Group
+from benchmarks.scoring.check import Check, Group
 from benchmarks.scoring.json_texts import NotJson, read_json, resolve_pointer, write_json
 from benchmarks.scoring.ports import ScoredAnswer, Settings, Verdict
 

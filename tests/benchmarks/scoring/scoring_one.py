@@ -4,7 +4,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from benchmarks.scoring.checks import Check
+from benchmarks.scoring.check import Check
 from benchmarks.scoring.evaluation import evaluate
 from benchmarks.scoring.ports import ScoredAnswer, Verdict
 from benchmarks.scoring.registry import Registry

@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings
 
 from benchmarks.scoring import child_process
-from benchmarks.scoring.checks import Check
+from benchmarks.scoring.check import Check
 from benchmarks.scoring.child_process import ScoringChildren, waited_for_processor_s
 from benchmarks.scoring.ports import ScoredAnswer, Verdict
 from tests.waiting import wait_for

@@ -1,6 +1,6 @@
 import pytest
 
-from benchmarks.scoring.checks import Check, CheckError
+from benchmarks.scoring.check import Check, CheckError
 from benchmarks.scoring.ports import ScoredAnswer, Verdict
 from benchmarks.scoring.registry import BUILT_IN, checks_digest, errors_of_checks, prepare, target_error
 from tests.benchmarks.scoring.scoring_one import registry, score

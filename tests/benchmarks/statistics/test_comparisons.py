@@ -2,16 +2,16 @@ import numpy as np
 import pytest
 from scipy.stats import studentized_range
 
+from benchmarks.statistics.averages import Cell, average, averages
 from benchmarks.statistics.clusters import Clusters
 from benchmarks.statistics.comparison import compare_runs
 from benchmarks.statistics.costs import cost_per_point, pareto_front
-from benchmarks.statistics.heat_map import Cell, average, averages
+from benchmarks.statistics.figures import report
 from benchmarks.statistics.multiple import step_down
 from benchmarks.statistics.paired import all_pairs
-from benchmarks.statistics.power import cases_to_separate, detectable_difference, repeats_to_separate
 from benchmarks.statistics.quantiles import quantile
-from benchmarks.statistics.report import report
 from benchmarks.statistics.run_against_run import difference_of_runs, flips, match_cases
+from benchmarks.statistics.sample_sizes import cases_to_separate, detectable_difference, repeats_to_separate
 from benchmarks.statistics.tags import holm_of_tags, tag_means
 from tests.benchmarks.statistics.factory import run_inputs, scores
 

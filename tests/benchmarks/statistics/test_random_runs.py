@@ -8,9 +8,9 @@ import pytest
 
 from benchmarks.statistics.clusters import Clusters, clustered_means
 from benchmarks.statistics.comparison import compare_runs
+from benchmarks.statistics.figures import report
 from benchmarks.statistics.inputs import RunInputs
 from benchmarks.statistics.payload import Interval, Metric, Pair, ReportPayload
-from benchmarks.statistics.report import report
 from benchmarks.statistics.scores import Kind
 from tests.benchmarks.statistics.factory import run_inputs
 

@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from benchmarks.statistics.report import report as report_of_run
+from benchmarks.statistics.figures import report as report_of_run
 from tests.benchmarks.statistics import coverage
 from tests.benchmarks.statistics.factory import run_inputs
 from tools.bench.ratings.calibration import Simulator

@@ -3,8 +3,8 @@
 import pytest
 from django.utils import translation
 
-from benchmarks.check_reasons import check_reason
-from benchmarks.scoring.checks import Check, CheckError
+from benchmarks.checks.reasons import check_reason
+from benchmarks.scoring.check import Check, CheckError
 from benchmarks.scoring.registry import errors_of_checks
 from tests.benchmarks.scoring.scoring_one import registry
 from tests.benchmarks.scoring.test_refused_checks import BAD_CHECKS

@@ -4,10 +4,10 @@ import msgspec
 import numpy as np
 import pytest
 
+from benchmarks.statistics.figures import report
 from benchmarks.statistics.inputs import RunInputs
 from benchmarks.statistics.payload import ReportPayload
 from benchmarks.statistics.recompute import NotOneRun, inputs_from_rows, read_rows, recompute
-from benchmarks.statistics.report import report
 from benchmarks.statistics.rows import CheckResult, ItemRow
 from benchmarks.statistics.scores import Kind
 from tests.benchmarks.statistics.factory import run_inputs

@@ -8,9 +8,9 @@ from django.db.models import OuterRef, Subquery
 
 from benchmarks.access import Person, readable_runs
 from benchmarks.models import Run, RunReport, Template
+from benchmarks.statistics.averages import Cell as Estimate
+from benchmarks.statistics.averages import averages
 from benchmarks.statistics.headers import EntrantHeader
-from benchmarks.statistics.heat_map import Cell as Estimate
-from benchmarks.statistics.heat_map import averages
 from benchmarks.statistics.payload import Mean
 
 # The newest ones; older results than these are not shown.

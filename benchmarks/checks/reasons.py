@@ -6,7 +6,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.scoring.checks import CheckError
+from benchmarks.scoring.check import CheckError
 
 # Messages of scorers and msgspec, and sentences with the same groups. Plug-ins' messages stay as they are.
 _REASONS: list[tuple[re.Pattern[str], str | Promise]] = [

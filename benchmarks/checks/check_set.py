@@ -8,11 +8,11 @@ from typing import Self
 
 import msgspec
 
-from benchmarks.check_targets import templates_of, with_targets
+from benchmarks.checks.targets import templates_of, with_targets
 from benchmarks.models import Case, Check, TemplateVersion
-from benchmarks.scoring import checks as scoring_checks
+from benchmarks.scoring import check as scoring_checks
 from benchmarks.scoring import item_checks
-from benchmarks.scoring.checks import Prepared
+from benchmarks.scoring.check import Prepared
 from benchmarks.scoring.evaluation import failed
 from benchmarks.scoring.item_score import item_score
 from benchmarks.scoring.ports import ScoredAnswer, Target, Verdict
