@@ -9,7 +9,7 @@ from benchmarks.imports.source import Source
 
 
 def read_questions(source: Source) -> Imported:
-    cases = Cases(source.report)
+    cases = Cases(source.log)
 
     def add(row: Row) -> None:
         tags = [text(row, name) for name in ("category", "subcategory")]
@@ -18,8 +18,8 @@ def read_questions(source: Source) -> Imported:
         case = Case(key, {"prompt": _prompt(row)}, cluster=cluster, tags=[*tags, cluster])
         cases.add(case, row.place())
 
-    for_each(source.rows(), add, source.report)
-    source.report.left_out("judge_not_available", type="pairwise")
+    for_each(source.rows(), add, source.log)
+    source.log.left_out("judge_not_available", type="pairwise")
     return Imported("arena_hard", [], {}, cases.template(source.request.name, [one_message("{{ prompt }}")]))
 
 
@@ -36,7 +36,7 @@ def _prompt(row: Row) -> str:
 
 def read_answers(source: Source) -> Imported:
     """Return replies only: the last message is the answer."""
-    cases = Cases(source.report)
+    cases = Cases(source.log)
 
     def add(row: Row) -> None:
         messages = row.cells.get("messages")
@@ -48,7 +48,7 @@ def read_answers(source: Source) -> Imported:
             raise ReadError("messages_not_understood", row.place())
         cases.reply(Reply(required_text(row, "model"), required_text(row, "uid"), content), row.place())
 
-    for_each(source.rows(), add, source.report)
+    for_each(source.rows(), add, source.log)
     return Imported("arena_hard_answers", [], {}, replies=cases.replies)
 
 

@@ -32,10 +32,10 @@ def _preset(
     name: str, case_of: Callable[[Row], Case], prompt: Prompt, *checks: Check, left_out: Code | None = None
 ) -> Callable[[Source], Imported]:
     def read(source: Source) -> Imported:
-        cases = Cases(source.report)
-        for_each(source.rows(), lambda row: cases.add(case_of(row), row.place()), source.report)
+        cases = Cases(source.log)
+        for_each(source.rows(), lambda row: cases.add(case_of(row), row.place()), source.log)
         if left_out:
-            source.report.left_out(left_out, type=name)
+            source.log.left_out(left_out, type=name)
         found = choice_checks(cases.found) if prompt.label == CHOICES else checks
         return Imported(name, [], {}, cases.template(source.request.name, [prompt], found))
 
