@@ -335,7 +335,7 @@ def heat_map_payload(found: HeatMap) -> HeatMapPayload:
     ids = [template.public_id for template in found.templates]
     cells: list[HeatCellPayload] = [
         {
-            "model": model,
+            "model": row.model,
             "template": template,
             "run": cell.run,
             "value": cell.mean.mean.value,
@@ -343,14 +343,14 @@ def heat_map_payload(found: HeatMap) -> HeatMapPayload:
             "high": cell.mean.mean.high,
             "is_complete": cell.mean.is_complete,
         }
-        for model, row, _average in found.rows
-        for template, cell in zip(ids, row, strict=True)
+        for row in found.rows
+        for template, cell in zip(ids, row.cells, strict=True)
         if cell is not None
     ]
     averages: list[HeatAveragePayload] = [
-        {"model": model, "value": average.mean, "low": average.low, "high": average.high}
-        for model, _row, average in found.rows
-        if average is not None
+        {"model": row.model, "value": row.average.mean, "low": row.average.low, "high": row.average.high}
+        for row in found.rows
+        if row.average is not None
     ]
     return {"cells": cells, "averages": averages}
 

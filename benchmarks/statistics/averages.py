@@ -1,4 +1,4 @@
-"""Average of one model over templates."""
+"""Averages of models over templates."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from math import sqrt
 
 
 @dataclass(frozen=True)
-class Cell:
+class TemplateMean:
     """Mean of one model on one template with its 95 % interval."""
 
     mean: float
@@ -15,23 +15,23 @@ class Cell:
     high: float
 
 
-def average(cells: Sequence[Cell]) -> Cell:
+def average(means: Sequence[TemplateMean]) -> TemplateMean:
     """Return the mean of templates with equal weights; se = √Σse²/B."""
     # Each template's variance is recovered from its own bounds, so that 0 % and 100 % widen the average's.
     # Source: Zou, Donner (2008).
-    number = len(cells)
-    mean = sum(cell.mean for cell in cells) / number
-    below = sqrt(sum((cell.mean - cell.low) ** 2 for cell in cells)) / number
-    above = sqrt(sum((cell.high - cell.mean) ** 2 for cell in cells)) / number
-    se = sqrt(sum(cell.se**2 for cell in cells)) / number
-    return Cell(mean, se, mean - below, mean + above)
+    number = len(means)
+    mean = sum(one.mean for one in means) / number
+    below = sqrt(sum((one.mean - one.low) ** 2 for one in means)) / number
+    above = sqrt(sum((one.high - one.mean) ** 2 for one in means)) / number
+    se = sqrt(sum(one.se**2 for one in means)) / number
+    return TemplateMean(mean, se, mean - below, mean + above)
 
 
-def averages(heat_map: dict[str, dict[str, Cell]]) -> dict[str, Cell]:
-    """Return averages of the models that have all templates. heat_map: model to template to cell."""
-    templates = {template for row in heat_map.values() for template in row}
+def averages(by_model: dict[str, dict[str, TemplateMean]]) -> dict[str, TemplateMean]:
+    """Return averages of the models that have all templates. by_model: means by template."""
+    templates = {template for means in by_model.values() for template in means}
     return {
-        model: average([row[template] for template in sorted(templates)])
-        for model, row in sorted(heat_map.items())
-        if row and templates <= row.keys()
+        model: average([means[template] for template in sorted(templates)])
+        for model, means in sorted(by_model.items())
+        if means and templates <= means.keys()
     }

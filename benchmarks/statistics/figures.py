@@ -1,4 +1,4 @@
-"""Report of a run from its inputs alone."""
+"""Figures of a run, computed from its inputs alone."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,7 +26,7 @@ MIN_COVERAGE = 0.95
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # figures that do not exist are None
-def report(inputs: RunInputs) -> ReportPayload:
+def compute_figures(inputs: RunInputs) -> ReportPayload:
     """Return everything that a report stores. The order of entrants and cases in the inputs does not matter."""
     inputs = inputs.sorted()
     primary = _Comparison(inputs, SCORE)
