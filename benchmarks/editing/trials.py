@@ -17,6 +17,7 @@ from benchmarks.scoring.check import Check as ScoringCheck
 from benchmarks.scoring.item_checks import score_item
 from benchmarks.scoring.item_score import ItemScore, item_score
 from benchmarks.scoring.ports import ScoredAnswer, Verdict
+from benchmarks.scoring.refusals import read_refusal
 from benchmarks.scoring.registry import errors_of_checks, prepare
 from common.payload_types import JsonObject
 
@@ -48,7 +49,7 @@ def try_checks(version: TemplateVersion, checks: Sequence[Check], answer: str, n
         written = [msgspec.convert(check, ScoringCheck) for check in _rendered(raw, case)]
         prepared = [prepare(check) for check in written]
     except ValueError as error:
-        trial.problems.append(check_reason(str(error)))
+        trial.problems.append(check_reason(read_refusal(error)))
         return trial
     scored = ScoredAnswer(text=answer, variables=case.variables, metadata=case.metadata, finish_reason="stop")
     verdicts = score_item(prepared, [target_of(case.expected)] * len(prepared), scored, scoring_children())

@@ -13,12 +13,11 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from benchmarks import actions
 from benchmarks.actions.drafts import DraftContent
-from benchmarks.checks.reasons import error_sentence
+from benchmarks.checks.reasons import check_reason, placed
 from benchmarks.checks.targets import without_templates
 from benchmarks.forms.fields import JSONField, text_area
 from benchmarks.models import Check, Prompt, Template, TemplateVersion
 from benchmarks.scoring import registry
-from benchmarks.scoring.check import CheckError
 from common.payload_types import JsonObject
 
 MAX_CHECKS = 50
@@ -185,8 +184,7 @@ class CheckForm(forms.Form):
         raw = without_templates({name: data[name] for name in self.NAMES})
         for error in registry.errors_of_checks([raw], lambda check, position: []):
             place = error.position.removeprefix("checks[0]").strip(".")
-            name = next((name for name in ("extract", "target") if name in error.message), "settings")
-            self.add_error(name, error_sentence(CheckError(place, error.message)))
+            self.add_error(error.field, placed(place, check_reason(error)))
 
     def check(self) -> Check:
         """Return the unsaved check of valid data."""

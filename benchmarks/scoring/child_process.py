@@ -13,11 +13,12 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks.scoring.check import Check, CheckError
+from benchmarks.scoring.check import Check
 from benchmarks.scoring.evaluation import failed
 from benchmarks.scoring.messages import FindErrors, ListPlugins, Reply, Request, Score
 from benchmarks.scoring.plugins import PluginState
 from benchmarks.scoring.ports import ScoredAnswer, Target, Verdict
+from benchmarks.scoring.refusals import CheckError, Refusal
 from common.rendering.frames import pack, receive
 
 logger = logging.getLogger(__name__)
@@ -175,9 +176,10 @@ class ScoringChildren:
             with self._child() as child:
                 return child.exchange(FindErrors(check, position)).errors
         except (ChildTimeout, ChildEnded):
-            return [CheckError(position, "the settings need more time or memory than a check may have")]
+            text = "the settings need more time or memory than a check may have"
+            return [Refusal("other", text=text).at(position)]
         except (UnicodeEncodeError, OverflowError) as error:
-            return [CheckError(position, str(error))]
+            return [Refusal("other", text=str(error)).at(position)]
 
     def plugins(self) -> list[PluginState]:
         """Return the plug-ins that are named in the settings, loaded or with the reason why not."""

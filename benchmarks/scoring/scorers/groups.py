@@ -7,6 +7,7 @@ import msgspec
 from benchmarks.scoring.check import Check, Group
 from benchmarks.scoring.json_texts import NotJson, read_json, resolve_pointer, write_json
 from benchmarks.scoring.ports import ScoredAnswer, Settings, Verdict
+from benchmarks.scoring.refusals import Refusal
 
 MAX_NESTED = 50
 
@@ -20,7 +21,7 @@ class CountSettings(GroupSettings, frozen=True):
 
     def __post_init__(self) -> None:
         if self.count > len(self.checks):
-            raise ValueError("count is above the number of checks")
+            raise Refusal("count_above_checks")
 
 
 class CheckGroup(Group):
@@ -85,7 +86,7 @@ class FieldSettings(Settings, frozen=True):
 
     def __post_init__(self) -> None:
         if self.pointer and not self.pointer.startswith("/"):
-            raise ValueError("a JSON pointer starts with /")
+            raise Refusal("pointer_without_slash")
 
 
 class JsonField(Group):
