@@ -10,11 +10,11 @@ from django.urls import reverse
 from accounts.actor import Actor
 from benchmarks import access, streaming
 from benchmarks.actions.importing import Look
+from benchmarks.checks.check_set import raw_check
 from benchmarks.estimates import Estimate
 from benchmarks.models import (
     Case,
     CaseFile,
-    Check,
     Entrant,
     Grade,
     Prompt,
@@ -104,7 +104,7 @@ def template_payload(template: Template, person: access.Person) -> TemplatePaylo
         "threshold": None if version is None else version.threshold,
         "relevant_difference": None if version is None else version.relevant_difference,
         "prompts": [_prompt(prompt) for prompt in version.prompts.all()] if version is not None and is_shown else None,
-        "checks": [_check(check) for check in version.checks.all()] if version is not None and is_shown else None,
+        "checks": _checks(version) if version is not None and is_shown else None,
     }
 
 
@@ -117,19 +117,8 @@ def _prompt(prompt: Prompt) -> TemplatePromptPayload:
     }
 
 
-def _check(check: Check) -> TemplateCheckPayload:
-    return {
-        "key": check.key,
-        "scorer": check.scorer,
-        "target": check.target,
-        "settings": check.settings,
-        "extract": check.extract,
-        "weight": check.weight,
-        "negate": check.negate,
-        "threshold": check.threshold,
-        "is_gate": check.is_gate,
-        "metric": check.metric,
-    }
+def _checks(version: TemplateVersion) -> list[TemplateCheckPayload]:
+    return [cast(TemplateCheckPayload, raw_check(check)) for check in version.checks.all()]
 
 
 def case_payload(case: Case) -> CasePayload:

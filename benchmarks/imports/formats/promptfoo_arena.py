@@ -28,10 +28,7 @@ class _Check(msgspec.Struct):
     metric: Annotated[str, msgspec.Meta(max_length=80)] = ""
 
     def check(self) -> Check:
-        return Check(
-            self.key or self.scorer, self.scorer, target=self.target, settings=self.settings, extract=self.extract,
-            weight=self.weight, negate=self.negate, threshold=self.threshold, is_gate=self.is_gate, metric=self.metric,
-        )  # fmt: skip
+        return Check(**msgspec.structs.asdict(self) | {"key": self.key or self.scorer})
 
 
 _Checks = Annotated[list[_Check], msgspec.Meta(max_length=MAX_CHECKS)]

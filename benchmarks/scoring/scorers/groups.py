@@ -112,4 +112,6 @@ class JsonField(Group):
         return verdict
 
 
-GROUPS: tuple[Group, ...] = (CheckGroup("all_of"), AnyOf("any_of"), AtLeast("at_least"), JsonField())
+_OF_CHECKS = (CheckGroup("all_of"), AnyOf("any_of"), AtLeast("at_least"))
+NAMES = frozenset(group.name for group in _OF_CHECKS)
+GROUPS: tuple[Group, ...] = (*_OF_CHECKS, JsonField())
