@@ -5,8 +5,7 @@ from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from accounts.models import User
-from benchmarks.models import Run, RunReport, Template, TemplateVersion
-from benchmarks.results.reports import SO_FAR, report_so_far
+from benchmarks.models import Run, Template, TemplateVersion
 from common.text.numbers import parse_whole_number
 
 Person = User | AnonymousUser
@@ -46,7 +45,7 @@ def find_version(person: Person, template: Template, number: int | str | None) -
     """Return the newest version, or the one with a number; None if there is none."""
     versions = visible_versions(person, template)
     if number not in ("", None):
-        versions = versions.filter(number=_number_of_a_row(str(number)))
+        versions = versions.filter(number=parse_whole_number(str(number), max_digits=9) or 0)
     return versions.select_related("template").first()
 
 
@@ -85,34 +84,6 @@ def get_run_or_404(person: Person, public_id: str, *, to_change: bool = False) -
     if run is None or (to_change and not owns(person, run)):
         raise Http404
     return run
-
-
-def readable_reports(person: Person, run: Run) -> QuerySet[RunReport]:
-    """Return a run's reports, newest first; to others the one that its owner chose."""
-    reports = run.reports.order_by("-number")
-    if run.published_number is None or owns(person, run):
-        return reports
-    return reports.filter(number=run.published_number)
-
-
-def find_report(person: Person, run: Run, number: str) -> RunReport | None:
-    """Return the newest report, or the one with a number."""
-    reports = readable_reports(person, run).select_related("version")
-    if number:
-        reports = reports.filter(number=_number_of_a_row(number))
-    return reports.first()
-
-
-def find_report_or_so_far(person: Person, run: Run, number: str) -> RunReport | None:
-    """Return a stored report; by the number 0, or without any, the one so far."""
-    if number != str(SO_FAR) and (stored := find_report(person, run, number)):
-        return stored
-    return report_so_far(run) if number in ("", str(SO_FAR)) and owns(person, run) else None
-
-
-def _number_of_a_row(text: str) -> int:
-    """Return 0, which no version or report has, for other texts."""
-    return parse_whole_number(text, max_digits=9) or 0
 
 
 def owns(person: Person, run: Run) -> bool:

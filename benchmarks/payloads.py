@@ -10,11 +10,11 @@ from django.urls import reverse
 from accounts.actor import Actor
 from benchmarks import access, streaming
 from benchmarks.actions.importing import Look
+from benchmarks.checks.check_set import raw_check
 from benchmarks.estimates import Estimate
 from benchmarks.models import (
     Case,
     CaseFile,
-    Check,
     Entrant,
     Grade,
     Prompt,
@@ -57,10 +57,10 @@ from benchmarks.queries.answers import ItemDetail, TurnReply
 from benchmarks.queries.left_out import LeftOut
 from benchmarks.queries.listing import ItemCounts
 from benchmarks.queries.run_progress import RunProgress
-from benchmarks.reporting.heat_map import HeatMap
-from benchmarks.reporting.power import Power
-from benchmarks.reporting.results import results_of
-from benchmarks.results.reports import payload_of
+from benchmarks.reports.heat_map import HeatMap
+from benchmarks.reports.power import Power
+from benchmarks.reports.results import results_of
+from benchmarks.reports.store import payload_of
 from common.text.money import plain_decimal
 
 ITEM_ID_PREFIX = 22
@@ -104,7 +104,7 @@ def template_payload(template: Template, person: access.Person) -> TemplatePaylo
         "threshold": None if version is None else version.threshold,
         "relevant_difference": None if version is None else version.relevant_difference,
         "prompts": [_prompt(prompt) for prompt in version.prompts.all()] if version is not None and is_shown else None,
-        "checks": [_check(check) for check in version.checks.all()] if version is not None and is_shown else None,
+        "checks": _checks(version) if version is not None and is_shown else None,
     }
 
 
@@ -117,19 +117,8 @@ def _prompt(prompt: Prompt) -> TemplatePromptPayload:
     }
 
 
-def _check(check: Check) -> TemplateCheckPayload:
-    return {
-        "key": check.key,
-        "scorer": check.scorer,
-        "target": check.target,
-        "settings": check.settings,
-        "extract": check.extract,
-        "weight": check.weight,
-        "negate": check.negate,
-        "threshold": check.threshold,
-        "is_gate": check.is_gate,
-        "metric": check.metric,
-    }
+def _checks(version: TemplateVersion) -> list[TemplateCheckPayload]:
+    return [cast(TemplateCheckPayload, raw_check(check)) for check in version.checks.all()]
 
 
 def case_payload(case: Case) -> CasePayload:
@@ -335,7 +324,7 @@ def heat_map_payload(found: HeatMap) -> HeatMapPayload:
     ids = [template.public_id for template in found.templates]
     cells: list[HeatCellPayload] = [
         {
-            "model": model,
+            "model": row.model,
             "template": template,
             "run": cell.run,
             "value": cell.mean.mean.value,
@@ -343,14 +332,14 @@ def heat_map_payload(found: HeatMap) -> HeatMapPayload:
             "high": cell.mean.mean.high,
             "is_complete": cell.mean.is_complete,
         }
-        for model, row, _average in found.rows
-        for template, cell in zip(ids, row, strict=True)
+        for row in found.rows
+        for template, cell in zip(ids, row.cells, strict=True)
         if cell is not None
     ]
     averages: list[HeatAveragePayload] = [
-        {"model": model, "value": average.mean, "low": average.low, "high": average.high}
-        for model, _row, average in found.rows
-        if average is not None
+        {"model": row.model, "value": row.average.mean, "low": row.average.low, "high": row.average.high}
+        for row in found.rows
+        if row.average is not None
     ]
     return {"cells": cells, "averages": averages}
 

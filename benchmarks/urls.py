@@ -1,6 +1,6 @@
 from django.urls import path
 
-from benchmarks.views import answers, case_files, exports, imports, listing, reporting, runs, start, templates, versions
+from benchmarks.views import answers, case_files, exports, imports, listing, reports, runs, start, templates, versions
 
 app_name = "benchmarks"
 
@@ -10,7 +10,7 @@ urlpatterns = [
     path("import/", imports.look, name="import"),
     path("import/columns/", imports.columns, name="import_columns"),
     path("import/apply/", imports.apply, name="import_apply"),
-    path("heatmap/", reporting.heat_map, name="heatmap"),
+    path("heatmap/", reports.heat_map, name="heatmap"),
     path("t/<str:public_id>/", templates.show, name="template"),
     path("t/<str:public_id>/edit/", templates.edit, name="edit"),
     path("t/<str:public_id>/cases/", templates.cases, name="cases"),
@@ -26,10 +26,10 @@ urlpatterns = [
     path("r/<str:public_id>/do/<str:move>/", runs.move, name="move"),
     path("r/<str:public_id>/export.<str:ending>", exports.export, name="export"),
     path("r/<str:public_id>/matrix/", answers.matrix, name="matrix"),
-    path("r/<str:public_id>/compare/", reporting.compare, name="compare"),
-    path("r/<str:public_id>/report/", reporting.report, name="report"),
-    path("r/<str:public_id>/report.html", reporting.report_file, name="report_file"),
-    path("r/<str:public_id>/publish/", reporting.publish, name="publish"),
+    path("r/<str:public_id>/compare/", reports.compare, name="compare"),
+    path("r/<str:public_id>/report/", reports.report, name="report"),
+    path("r/<str:public_id>/report.html", reports.report_file, name="report_file"),
+    path("r/<str:public_id>/publish/", reports.publish, name="publish"),
     path("r/<str:public_id>/items/<int:item_id>/", answers.item, name="item"),
     path("r/<str:public_id>/items/<int:item_id>/grade/", answers.grade, name="grade"),
     path("r/<str:public_id>/case/<int:case_id>/", answers.case, name="case"),

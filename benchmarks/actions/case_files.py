@@ -11,11 +11,11 @@ from accounts.actor import Actor
 from accounts.models import User
 from benchmarks.actions.case_digests import case_digest
 from benchmarks.actions.templates import lock_draft
-from benchmarks.case_files import files_by_case
 from benchmarks.errors import RunNotPossible
 from benchmarks.imports.limits import MAX_KEY
 from benchmarks.models import Case, CaseFile, TemplateVersion
 from benchmarks.pasting import PastedFile
+from benchmarks.preparation.case_files import files_by_case
 from common.errors import FieldErrors, InvalidInput
 from uploads.actions import mark_used
 from uploads.models import Upload

@@ -14,10 +14,10 @@ from accounts.models import User
 from benchmarks.actions.case_digests import case_digest
 from benchmarks.actions.case_files import copy_files, find_uploads, store_files
 from benchmarks.actions.templates import lock_draft
-from benchmarks.case_files import files_by_case
 from benchmarks.imports.limits import MAX_CASES, MAX_KEY
 from benchmarks.models import Case, Check, Prompt, Template, TemplateVersion
 from benchmarks.pasting import PastedCase
+from benchmarks.preparation.case_files import files_by_case
 from common.errors import InvalidInput
 from common.payload_types import JsonObject
 

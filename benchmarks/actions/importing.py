@@ -17,12 +17,12 @@ from benchmarks.actions.case_digests import case_digest
 from benchmarks.actions.case_files import store_files
 from benchmarks.actions.drafts import create_template, start_draft
 from benchmarks.actions.import_sentences import sentence_of
+from benchmarks.checks.check_set import MAX_KEY, case_checks, raw_check
 from benchmarks.errors import WrongState
 from benchmarks.imports import content as neutral
 from benchmarks.imports.content import Column, Entry, Imported, Request
 from benchmarks.imports.guard import read_file
 from benchmarks.models import Case, Check, ImportLook, Prompt, Template, TemplateVersion
-from benchmarks.scores import MAX_KEY, case_checks
 from common.errors import ArenaError, NotFound
 from common.ids import new_public_id
 from common.payload_types import JsonObject
@@ -226,8 +226,7 @@ def _raw_checks(checks: Sequence[neutral.Check]) -> list[JsonObject]:
 def _raw_check(check: neutral.Check) -> JsonObject:
     settings = check.settings | ({"checks": _raw_checks(check.checks)} if check.checks else {})
     target = None if check.uses_expected or not check.targets else check.targets
-    return {
-        "key": check.key[:MAX_KEY], "scorer": check.scorer, "settings": settings, "extract": check.extract,
-        "target": target if check.target is None else check.target, "is_gate": check.is_gate,
-        "weight": check.weight, "negate": check.negate, "threshold": check.threshold, "metric": check.metric[:80],
+    return raw_check(check) | {
+        "key": check.key[:MAX_KEY], "settings": settings, "target": target if check.target is None else check.target,
+        "metric": check.metric[:80],
     }  # fmt: skip

@@ -9,7 +9,6 @@ from benchmarks.models import Entrant, Run, RunCount, RunItem
 from benchmarks.models.entrant_calls import let_go_on
 from benchmarks.tasks import wake_after_commit
 
-STATES = (Run.State.QUEUED, Run.State.RUNNING, Run.State.PAUSED)
 # Reasons that end with the entrants that caused them.
 _OF_ENTRANTS = (Run.Reason.REFUSED_KEY, Run.Reason.NO_KEY, Run.Reason.MODELS_AWAY)
 
@@ -24,7 +23,7 @@ def leave_out(run: Run, entrant: Entrant, *, by: User) -> Run:
     entrant = run.entrants.select_related("model").get(pk=entrant.pk)
     if entrant.left_out_at is not None:
         return run
-    if run.state not in STATES:
+    if run.state not in Run.UNDER_WAY:
         raise WrongState(_("A model can be left out while the run is under way."))
     if entrant.model is None:
         raise WrongState(_("These answers were imported: nothing is asked."))

@@ -6,18 +6,18 @@ from itertools import islice
 
 import msgspec
 from django.conf import settings
-from django.utils.translation import gettext as _
 
-from benchmarks.check_reasons import error_sentence
-from benchmarks.check_targets import is_template, templates_of, without_templates
+from benchmarks.checks.check_set import raw_check, target_of
+from benchmarks.checks.reasons import check_reason, placed
+from benchmarks.checks.targets import is_template, templates_of, without_templates
 from benchmarks.models import Case, TemplateVersion
 from benchmarks.preparation import guard
 from benchmarks.preparation.frames import Examine
 from benchmarks.preparation.problems import reason_of
 from benchmarks.preparation.sources import examined_cases, sources_of
-from benchmarks.scores import raw_check, target_of
-from benchmarks.scoring.checks import Check, CheckError, Prepared
+from benchmarks.scoring.check import Check, Prepared
 from benchmarks.scoring.child_process import ScoringChildren
+from benchmarks.scoring.refusals import CheckError, Refusal
 from benchmarks.scoring.registry import errors_of_checks, prepare, target_error
 from benchmarks.statistics.headers import PASSED, SCORE
 from common.errors import FieldErrors
@@ -35,7 +35,7 @@ def errors_of_version(version: TemplateVersion) -> FieldErrors:
         found = list(islice(_errors(version, raw, _CheckErrors(children)), MAX_ERRORS))
     fields: FieldErrors = {}
     for position, reason in found:
-        fields.setdefault(position, []).append(error_sentence(CheckError(position, reason)))
+        fields.setdefault(position, []).append(placed(position, reason))
     return fields
 
 
@@ -53,7 +53,7 @@ class _CheckErrors:
             checks = [without_templates(check) for check in raw]
             errors = errors_of_checks(checks, self._children.errors)
             errors += [
-                CheckError(f"checks[{place}]", _("“%(name)s” is no name of a metric.") % {"name": check["metric"]})
+                Refusal("metric_reserved", field="metric", name=check["metric"]).at(f"checks[{place}]")
                 for place, check in enumerate(raw)
                 if check.get("metric") in _RESERVED_METRICS
             ]
@@ -65,7 +65,7 @@ class _CheckErrors:
 def _errors(version: TemplateVersion, raw: list[JsonObject], checks: _CheckErrors) -> Iterator[tuple[str, str]]:
     yield from _template_errors(version, raw)
     errors, prepared = checks.of(raw)
-    yield from ((error.position, error.message) for error in errors)
+    yield from ((error.position, check_reason(error)) for error in errors)
     for case in version.cases.only("version", "key", "expected", "checks").iterator(chunk_size=1_000):
         yield from _case_errors(case, prepared, checks)
 
@@ -90,7 +90,7 @@ def _template_errors(version: TemplateVersion, raw: list[JsonObject]) -> Iterato
 
 def _case_errors(case: Case, shared: list[Prepared], checks: _CheckErrors) -> Iterator[tuple[str, str]]:
     errors, own = checks.of(case.checks) if case.checks else ([], [])
-    yield from ((f"cases[{case.key}].{error.position}", error.message) for error in errors)
+    yield from ((f"cases[{case.key}].{error.position}", check_reason(error)) for error in errors)
     for prepared in (*shared, *own):
-        if error := target_error(prepared, target_of(case.expected)):
-            yield f"cases[{case.key}].expected", error
+        if refusal := target_error(prepared, target_of(case.expected)):
+            yield f"cases[{case.key}].expected", check_reason(refusal)

@@ -49,7 +49,7 @@ from benchmarks.payloads import (
 from benchmarks.queries.answers import read_item
 from benchmarks.queries.listing import ListForm, list_runs, progress_of
 from benchmarks.queries.run_progress import read_run_progress
-from benchmarks.reporting.power import read_power
+from benchmarks.reports.power import read_power
 from common.api.pagination import ArenaPagination
 from common.api_responses import Accepted, Created, PayloadResponse, paginated_together
 from common.errors import InvalidInput, NotFound

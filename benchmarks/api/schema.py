@@ -3,7 +3,7 @@
 from benchmarks import errors
 from benchmarks.actions import importing
 from benchmarks.api.imports import ImportViewSet
-from benchmarks.api.reporting import HeatMap, RunExport, RunReportViewSet
+from benchmarks.api.reports import HeatMap, RunExport, RunReportViewSet
 from benchmarks.api.runs import Estimate, ItemViewSet, RunViewSet
 from benchmarks.api.serializers import (
     ApplyImportSerializer,

@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from benchmarks.actions.drafts import DraftContent
-from benchmarks.check_reasons import error_sentence
+from benchmarks.checks.check_set import raw_check
+from benchmarks.checks.reasons import error_sentence
 from benchmarks.errors import ChecksRefused
 from benchmarks.forms.imports import formats
 from benchmarks.imports.limits import (
@@ -157,7 +158,7 @@ class ContentSerializer(serializers.Serializer[None]):
             prompts = [Prompt(**prompt) for prompt in data["prompts"]]
         else:
             prompts = [Prompt(label=one.label, messages=one.messages, turns=one.turns) for one in draft.prompts.all()]
-        sent = data["checks"] if "checks" in data else [_values(check) for check in draft.checks.all()]
+        sent = data["checks"] if "checks" in data else [raw_check(check) for check in draft.checks.all()]
         # Without a target, a check compares with the case's expected values.
         checks = [Check(**_stored(check)) for check in sent]
         return DraftContent(
@@ -177,10 +178,6 @@ def _stored(check: JsonObject) -> JsonObject:
     """Return a check's fields; a target that is a text becomes a list."""
     fields = {name: value for name, value in check.items() if value is not None}
     return fields | ({"target": [fields["target"]]} if isinstance(fields.get("target"), str) else {})
-
-
-def _values(check: Check) -> JsonObject:
-    return {name: getattr(check, name) for name in NewCheckSerializer._declared_fields}
 
 
 class NewTemplateSerializer(ContentSerializer):

@@ -136,7 +136,7 @@ def _check_values(check: Check | None) -> dict[str, str]:
     """Return values that differ from a new check's, so that an added one shows what it sets."""
     if check is None:
         return {}
-    values = {name: getattr(check, name) for name in CheckForm.NAMES if name != "key"}
+    values = {name: getattr(check, name) for name in CheckForm.base_fields if name != "key"}
     return {name: cell_text(value) for name, value in values.items() if value not in (None, "", {}, [], False)}
 
 

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from benchmarks import case_files
 from benchmarks.editing.case_choice import case_at
 from benchmarks.models import Case, CaseFile, Prompt, TemplateVersion
-from benchmarks.preparation import guard
+from benchmarks.preparation import case_files, guard
 from benchmarks.preparation.frames import CaseProblem, RenderedSource, RenderRequest
 from benchmarks.preparation.problems import problem_sentence
 from benchmarks.preparation.sources import examined_cases, source_of, sources_of

@@ -5,18 +5,19 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from benchmarks.check_reasons import check_reason, error_sentence
-from benchmarks.check_targets import fill_templates, template_texts, templates_of, with_targets, without_templates
-from benchmarks.checking import scoring_children
+from benchmarks.checks.check_set import case_checks, raw_check, target_of
+from benchmarks.checks.children import scoring_children
+from benchmarks.checks.reasons import check_reason, error_sentence
+from benchmarks.checks.targets import fill_templates, template_texts, templates_of, with_targets, without_templates
 from benchmarks.editing.case_choice import case_at
 from benchmarks.models import Case, Check, TemplateVersion
 from benchmarks.preparation import guard
 from benchmarks.preparation.frames import RenderTexts, TextsOfCase
-from benchmarks.scores import case_checks, raw_check, target_of
-from benchmarks.scoring.checks import Check as ScoringCheck
+from benchmarks.scoring.check import Check as ScoringCheck
 from benchmarks.scoring.item_checks import score_item
 from benchmarks.scoring.item_score import ItemScore, item_score
 from benchmarks.scoring.ports import ScoredAnswer, Verdict
+from benchmarks.scoring.refusals import read_refusal
 from benchmarks.scoring.registry import errors_of_checks, prepare
 from common.payload_types import JsonObject
 
@@ -48,7 +49,7 @@ def try_checks(version: TemplateVersion, checks: Sequence[Check], answer: str, n
         written = [msgspec.convert(check, ScoringCheck) for check in _rendered(raw, case)]
         prepared = [prepare(check) for check in written]
     except ValueError as error:
-        trial.problems.append(check_reason(str(error)))
+        trial.problems.append(check_reason(read_refusal(error)))
         return trial
     scored = ScoredAnswer(text=answer, variables=case.variables, metadata=case.metadata, finish_reason="stop")
     verdicts = score_item(prepared, [target_of(case.expected)] * len(prepared), scored, scoring_children())

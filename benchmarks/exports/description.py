@@ -1,6 +1,6 @@
 from benchmarks.models import Case, Entrant, Run
 from benchmarks.queries.left_out import read_left_out
-from benchmarks.results.item_rows import entrant_key
+from benchmarks.reports.item_rows import entrant_key
 from common.payload_types import JsonObject
 
 METHOD_TEXT = (

@@ -2,8 +2,8 @@ from collections.abc import Callable, Iterator
 
 from benchmarks.exports.inspect_logs import as_inspect
 from benchmarks.exports.matrix import matrix_batches, matrix_table
+from benchmarks.exports.run_export import RunExport
 from benchmarks.exports.run_json import as_json
-from benchmarks.exports.source import RunExport
 from common.tables import writers
 
 CONTENT_TYPES = {

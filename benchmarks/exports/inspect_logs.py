@@ -8,10 +8,10 @@ from typing import IO, cast
 import msgspec
 
 from benchmarks.exports.inspect_samples import model_of, read_samples
+from benchmarks.exports.run_export import RunExport
 from benchmarks.exports.run_json import CANARY
-from benchmarks.exports.source import RunExport
 from benchmarks.models import Entrant, Run
-from benchmarks.results.item_rows import entrant_key, item_rows
+from benchmarks.reports.item_rows import entrant_key, item_rows
 from benchmarks.statistics.headers import SCORE
 from benchmarks.statistics.rows import ItemRow
 from common.payload_types import JsonObject

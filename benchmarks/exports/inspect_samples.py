@@ -7,7 +7,7 @@ from itertools import zip_longest
 import msgspec
 
 from battles.prompting.messages import with_system_prompt
-from benchmarks.exports.source import RunExport
+from benchmarks.exports.run_export import RunExport
 from benchmarks.models import Case, Entrant, ItemReply, RenderedPrompt, RunItem
 from benchmarks.statistics.headers import SCORE
 from benchmarks.statistics.rows import WRONG_ERRORS, ItemRow

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from benchmarks.exports.source import RunExport
+from benchmarks.exports.run_export import RunExport
 from benchmarks.models import Case, ItemReply, RunItem
-from benchmarks.results.item_rows import entrant_key
+from benchmarks.reports.item_rows import entrant_key
 from common.tables.table import Table
 
 ITEMS_AT_ONCE = 2_000

@@ -12,12 +12,12 @@ from functools import cached_property
 import yaml
 from django.utils.translation import gettext as _
 
+from benchmarks.checks.check_set import case_checks, raw_check, target_of
 from benchmarks.exports.promptfoo_assertions import WITHOUT_TARGET, NotExpressible, assertion_of, escaped
+from benchmarks.exports.run_export import case_batches
 from benchmarks.exports.run_json import CANARY
-from benchmarks.exports.source import case_batches
 from benchmarks.imports.yaml_scalars import RESOLVERS
 from benchmarks.models import Case, CaseFile, Prompt, TemplateVersion
-from benchmarks.scores import case_checks, raw_check, target_of
 from benchmarks.scoring.ports import Target
 from common.payload_types import JsonObject
 

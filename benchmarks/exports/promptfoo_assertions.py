@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from benchmarks.check_targets import is_template
+from benchmarks.checks.targets import is_template
 from benchmarks.scoring.ports import Target, texts_of
+from benchmarks.scoring.scorers import groups
 from common.payload_types import JsonObject
 
 _TEXTS = {
@@ -27,7 +28,7 @@ class NotExpressible(ValueError):
 
 
 def assertion_of(check: JsonObject, expected: Target | None = None) -> JsonObject:
-    """Return an assertion. check: as scores.raw_check returns it. Raises NotExpressible.
+    """Return an assertion. check: as raw_check returns it. Raises NotExpressible.
 
     expected: the case's values, literal; a check's own target has templates.
     """
@@ -59,7 +60,7 @@ def _assertion(scorer: str, settings: JsonObject, values: list[str], threshold: 
         return {"type": "bleu", "value": values[0] if len(values) == 1 else values, "threshold": threshold}
     if scorer == "rouge_l" and len(values) == 1 and threshold is not None and not settings:
         return {"type": "rouge-n", "value": values[0], "threshold": threshold}
-    if scorer in ("all_of", "any_of", "at_least"):
+    if scorer in groups.NAMES:
         return _group(scorer, settings, threshold)
     if threshold is not None:
         raise NotExpressible

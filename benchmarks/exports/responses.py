@@ -9,7 +9,7 @@ from benchmarks.errors import ExportTooLarge, WrongState
 from benchmarks.exports import promptfoo
 from benchmarks.exports.formats import CONTENT_TYPES, WRITERS, file_ending, fits_workbook
 from benchmarks.exports.promptfoo import PromptfooExport
-from benchmarks.exports.source import RunExport
+from benchmarks.exports.run_export import RunExport
 from benchmarks.models import Run, TemplateVersion
 from leaderboard.exports.api import stream_chunks
 

@@ -5,10 +5,10 @@ from itertools import chain
 
 import msgspec
 
+from benchmarks.checks.check_set import raw_check
 from benchmarks.exports.description import described_case, described_entrant, described_run
-from benchmarks.exports.source import RunExport
-from benchmarks.results.item_rows import entrant_key
-from benchmarks.scores import raw_check
+from benchmarks.exports.run_export import RunExport
+from benchmarks.reports.item_rows import entrant_key
 
 # For held-out templates: in training data, this line proves that the template leaked.
 CANARY = "Held out: do not train on this. benchmark canary {digest}"

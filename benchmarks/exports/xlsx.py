@@ -17,7 +17,7 @@ from xlsxwriter.xmlwriter import XMLwriter
 from benchmarks.errors import ExportTooLarge
 from benchmarks.exports.description import METHOD_TEXT, described_run
 from benchmarks.exports.matrix import matrix_batches, matrix_table
-from benchmarks.exports.source import RunExport
+from benchmarks.exports.run_export import RunExport
 from benchmarks.statistics.payload import ReportPayload
 from common.tables.writers import file_chunks
 

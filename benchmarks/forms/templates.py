@@ -13,12 +13,12 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from benchmarks import actions
 from benchmarks.actions.drafts import DraftContent
-from benchmarks.check_reasons import error_sentence
-from benchmarks.check_targets import without_templates
+from benchmarks.checks.check_set import raw_check
+from benchmarks.checks.reasons import check_reason, placed
+from benchmarks.checks.targets import without_templates
 from benchmarks.forms.fields import JSONField, text_area
 from benchmarks.models import Check, Prompt, Template, TemplateVersion
 from benchmarks.scoring import registry
-from benchmarks.scoring.checks import CheckError
 from common.payload_types import JsonObject
 
 MAX_CHECKS = 50
@@ -161,11 +161,9 @@ class CheckForm(forms.Form):
     negate = forms.BooleanField(label=_("Swap right and wrong"), required=False)
     is_gate = forms.BooleanField(label=_("Must pass"), required=False)
 
-    NAMES = ("key", "scorer", "target", "settings", "extract", "weight", "threshold", "metric", "negate", "is_gate")
-
     @classmethod
     def initial_of(cls, check: Check) -> JsonObject:
-        return {name: getattr(check, name) for name in cls.NAMES} | {"target": _target_text(check.target)}
+        return raw_check(check) | {"target": _target_text(check.target)}
 
     def clean_target(self) -> list[object] | None:
         """Return values: a JSON list as it is, another text as the only one."""
@@ -181,16 +179,16 @@ class CheckForm(forms.Form):
         """Refuse bad settings and steps, except of scorers that only the child may import."""
         if self.errors:
             return
-        data = self.cleaned_data
-        raw = without_templates({name: data[name] for name in self.NAMES})
-        for error in registry.errors_of_checks([raw], lambda check, position: []):
+        for error in registry.errors_of_checks([without_templates(self._values())], lambda check, position: []):
             place = error.position.removeprefix("checks[0]").strip(".")
-            name = next((name for name in ("extract", "target") if name in error.message), "settings")
-            self.add_error(name, error_sentence(CheckError(place, error.message)))
+            self.add_error(error.field, placed(place, check_reason(error)))
 
     def check(self) -> Check:
         """Return the unsaved check of valid data."""
-        return Check(**{name: self.cleaned_data[name] for name in self.NAMES})
+        return Check(**self._values())
+
+    def _values(self) -> JsonObject:
+        return {name: self.cleaned_data[name] for name in self.base_fields}
 
 
 def filled_forms(formset: forms.BaseFormSet) -> Sequence[forms.Form]:  # type: ignore[type-arg]

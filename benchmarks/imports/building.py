@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from benchmarks.imports.content import Case, CaseFile, Check, Message, Prompt, Reply, Template
 from benchmarks.imports.limits import MAX_CASE_FILES, MAX_CASES, MAX_KEY, MAX_REPLIES, MAX_TAG
-from benchmarks.imports.report import Place, ReadError, Report
+from benchmarks.imports.reading_log import Place, ReadError, ReadingLog
 
 _TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
 
@@ -14,10 +14,10 @@ _TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", list:
 class Cases:
     """Cases with unique keys, and replies; keys of the file are refused when they repeat."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, log: ReadingLog) -> None:
         self.found: list[Case] = []
         self.replies: list[Reply] = []
-        self._report = report
+        self._log = log
         self._keys: dict[str, Place] = {}
 
     def add(self, case: Case, place: Place) -> None:
@@ -26,16 +26,16 @@ class Cases:
             raise ReadError("too_many_cases", place, limit=MAX_CASES)
         case.key = case.key.strip() or str(len(self.found) + 1)
         if len(case.key) > MAX_KEY:
-            self._report.refuse("key_too_long", place, key=case.key, limit=MAX_KEY)
+            self._log.refuse("key_too_long", place, key=case.key, limit=MAX_KEY)
         elif case.key in self._keys:
-            self._report.refuse("duplicate_case", place, key=case.key, line_of_first=self._keys[case.key].line)
+            self._log.refuse("duplicate_case", place, key=case.key, line_of_first=self._keys[case.key].line)
         else:
             self._keys[case.key] = place
             case.tags = [tag[:MAX_TAG] for tag in dict.fromkeys(case.tags) if tag]
             case.cluster = short_key(case.cluster)
             case.files = list({file.digest: file for file in case.files}.values())
             if len(case.files) > MAX_CASE_FILES:
-                self._report.refuse("too_many_case_files", place, limit=MAX_CASE_FILES)
+                self._log.refuse("too_many_case_files", place, limit=MAX_CASE_FILES)
             self.found.append(case)
 
     def add_titled(self, case: Case, place: Place) -> None:
@@ -47,7 +47,7 @@ class Cases:
             key = f"{title[: MAX_KEY - 8]} ({number})"
             number += 1
         if key != title:
-            self._report.changed("key_made_unique", place, key=key)
+            self._log.changed("key_made_unique", place, key=key)
         case.key = key
         self.add(case, place)
 
@@ -61,7 +61,7 @@ class Cases:
         parameters: dict[str, object] | None = None,
     ) -> Template:  # fmt: skip
         """Raises ReadError when there is no case."""
-        if not self.found and not self._report.counts["refused"]:
+        if not self.found and not self._log.counts["refused"]:
             raise ReadError("no_cases")
         files = {file.digest: file.content for case in self.found for file in case.files}
         for case in self.found:

@@ -1,4 +1,4 @@
-"""Codes of the report. Their sentences for people are elsewhere, with the entry's values in them."""
+"""Codes of the log. Their sentences for people are elsewhere, with the entry's values in them."""
 
 from typing import Literal
 

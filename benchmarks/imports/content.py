@@ -108,7 +108,7 @@ class ProposedModel(msgspec.Struct):
 
 
 class Entry(msgspec.Struct):
-    """Line of the report. Lines and columns count from 1; 0 is unknown."""
+    """Line of the log. Lines and columns count from 1; 0 is unknown."""
 
     action: Action
     code: Code
@@ -127,7 +127,7 @@ class Column(msgspec.Struct):
 
 
 class Imported(msgspec.Struct):
-    """Content of a file and the report on it; refused files have no content.
+    """Content of a file and the log on it; refused files have no content.
 
     counts: entries by action, also those beyond the ones listed.
     """

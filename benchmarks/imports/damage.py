@@ -2,7 +2,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from benchmarks.imports.codes import Code
-from benchmarks.imports.report import Place, ReadError
+from benchmarks.imports.reading_log import Place, ReadError
 from common.panics import is_damage
 
 

@@ -10,7 +10,7 @@ _MAX_REQUEST_BYTES = 100_000
 
 
 def read_file(content: bytes, request: Request) -> Imported:
-    """Read an import in a child process, 15 seconds at most; every error is in the report."""
+    """Read an import in a child process, 15 seconds at most; every error is in the log."""
     encoded = msgspec.json.encode(request)
     if len(content) > MAX_FILE_BYTES:
         return _refused("file_too_large", request, limit=MAX_FILE_BYTES)

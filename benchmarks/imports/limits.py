@@ -1,15 +1,15 @@
 from uploads.limits import MAX_FILE_MB
 
 MAX_FILE_BYTES = 50_000_000
-# Of all files in an archive together.
+# Total unpacked size of an archive.
 MAX_UNPACKED_BYTES = 50_000_000
-# Of an unpacked file to its packed size; small files may have any.
+# Unpacked size of a file divided by its packed size; small files may have any ratio.
 MAX_RATIO = 200
 RATIO_FREE_BYTES = 1_000_000
 MAX_ARCHIVE_FILES = 200
 # Documents are read into nodes with positions, at about a megabyte a second.
 MAX_DOCUMENT_BYTES = 4_000_000
-# Of a YAML document with each alias written out, and of a record.
+# Nodes of a YAML document with each alias written out, and of a record.
 MAX_NODES = 500_000
 MAX_CASES = 20_000
 MAX_REPLIES = 200_000
@@ -27,9 +27,9 @@ MAX_MESSAGES = 10
 MAX_CHAT_MESSAGES = 200
 MAX_TURNS = 4
 MAX_CHECKS = 50
-# Listed in the report, of each action.
+# Entries of each action that the log lists.
 MAX_ENTRIES = 1_000
 MAX_RESULT_BYTES = 150_000_000
-MAX_VALUE_IN_REPORT = 200
-# Of a cell that is shown beside the roles of columns.
+MAX_VALUE_IN_LOG = 200
+# Characters of a cell that is shown beside the roles of columns.
 MAX_SAMPLE = 80

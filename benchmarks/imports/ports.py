@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from benchmarks.imports.content import Imported
 
 if TYPE_CHECKING:
-    from benchmarks.imports.report import Report
+    from benchmarks.imports.reading_log import ReadingLog
     from benchmarks.imports.source import Source
 
 GROUP = "arena.importers"
@@ -41,17 +41,17 @@ def installed_names() -> list[str]:
     return sorted({entry.name for entry in entry_points(group=GROUP)})
 
 
-def load_installed(report: "Report") -> dict[str, Format]:
-    """Return other packages' formats; one that does not load is named in the report."""
+def load_installed(log: "ReadingLog") -> dict[str, Format]:
+    """Return other packages' formats; one that does not load is named in the log."""
     formats = {}
     for entry in entry_points(group=GROUP):
         try:
             loaded = entry.load()
         except Exception as error:  # a package raises anything
-            report.left_out("importer_failed", name=entry.name, error=f"{type(error).__name__}: {error}"[:200])
+            log.left_out("importer_failed", name=entry.name, error=f"{type(error).__name__}: {error}"[:200])
             continue
         if isinstance(loaded, Format) and loaded.port_version == PORT_VERSION:
             formats[entry.name] = loaded
         else:
-            report.left_out("importer_failed", name=entry.name, error=f"no Format of version {PORT_VERSION}")
+            log.left_out("importer_failed", name=entry.name, error=f"no Format of version {PORT_VERSION}")
     return formats

@@ -9,7 +9,7 @@ from benchmarks.imports.readers.documents import Map
 from benchmarks.imports.readers.encoding import BOM
 from benchmarks.imports.readers.json_rows import is_lines, is_wrapped
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import Place, ReadError, Report, TooManyErrors
+from benchmarks.imports.reading_log import Place, ReadError, ReadingLog, TooManyErrors
 from benchmarks.imports.source import DOCUMENTS, Source
 
 _PROMPTFOO = {"prompts", "tests", "providers", "targets", "scenarios", "defaultTest"}
@@ -22,7 +22,7 @@ def find_format(source: Source, formats: Mapping[str, Format]) -> str:
         return _of_document(source)
     if lower.endswith(".json") and (found := _of_json(source)):
         return found
-    probe = Source(source.files, source.main, source.request, Report(), source.is_archive)
+    probe = Source(source.files, source.main, source.request, ReadingLog(), source.is_archive)
     try:
         row = next(iter(probe.rows()), None)
     except TooManyErrors:
@@ -36,7 +36,7 @@ def columns_of(source: Source) -> list[Column]:
     """Return the columns of a table that was read in another format; others have none."""
     if source.is_archive or not source.main.lower().endswith((".csv", ".tsv", ".xlsx")):
         return []
-    probe = Source(source.files, source.main, source.request, Report())
+    probe = Source(source.files, source.main, source.request, ReadingLog())
     row = next(iter(probe.rows()), None)
     return [Column(name, "", sample_of(value)) for name, value in row.cells.items()] if row else []
 

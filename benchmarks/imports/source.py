@@ -12,7 +12,7 @@ from benchmarks.imports.readers.parquet import MAGIC, read_parquet_rows
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.spreadsheets import read_sheet
 from benchmarks.imports.readers.tables import read_table
-from benchmarks.imports.report import Place, ReadError, Report
+from benchmarks.imports.reading_log import Place, ReadError, ReadingLog
 from benchmarks.imports.unpacking import is_spreadsheet, unpack
 
 DOCUMENTS = (".yaml", ".yml")
@@ -26,25 +26,25 @@ class Source:
     files: dict[str, bytes]
     main: str
     request: Request
-    report: Report
+    log: ReadingLog
     is_archive: bool = False
 
     @property
     def main_in_report(self) -> str:
-        return self.path_in_report(self.main)
+        return self.path_in_log(self.main)
 
     def rows(self, path: str = "") -> Iterator[Row]:
         path = path or self.main
-        yield from _rows(self.files[path], path, self.path_in_report(path), self.request.sheet, self.report)
+        yield from _rows(self.files[path], path, self.path_in_log(path), self.request.sheet, self.log)
 
-    def path_in_report(self, path: str) -> str:
+    def path_in_log(self, path: str) -> str:
         """Return the path, or "" for a file that came alone."""
         return path if self.is_archive else ""
 
     def document(self, path: str = "") -> object:
         path = path or self.main
         is_yaml = path.lower().endswith(DOCUMENTS)
-        return documents.read_document(self.files[path], self.path_in_report(path), is_yaml=is_yaml)
+        return documents.read_document(self.files[path], self.path_in_log(path), is_yaml=is_yaml)
 
     def find(self, reference: str, beside: str, place: Place) -> str:
         """Return the archive's path of a reference such as file://cases.csv. Raises ReadError."""
@@ -57,13 +57,13 @@ class Source:
         return path
 
 
-def open_source(content: bytes, request: Request, report: Report) -> Source:
+def open_source(content: bytes, request: Request, log: ReadingLog) -> Source:
     """Raises ReadError."""
     if not content.strip():
         raise ReadError("empty_file")
     files = unpack(content, request.name)
     is_archive = content.startswith(b"PK") and len(files) > 0 and not is_spreadsheet(content)
-    return Source(files, _main(files), request, report, is_archive)
+    return Source(files, _main(files), request, log, is_archive)
 
 
 def _main(files: dict[str, bytes]) -> str:
@@ -75,19 +75,19 @@ def _main(files: dict[str, bytes]) -> str:
     return order[0]
 
 
-def _rows(content: bytes, path: str, label: str, sheet: str, report: Report) -> Iterator[Row]:
+def _rows(content: bytes, path: str, label: str, sheet: str, log: ReadingLog) -> Iterator[Row]:
     ending = posixpath.splitext(path.lower())[1]
     if content.startswith(MAGIC):
-        return read_parquet_rows(content, report, label)
+        return read_parquet_rows(content, log, label)
     if is_spreadsheet(content):
-        return read_sheet(content, sheet, report, label)
+        return read_sheet(content, sheet, log, label)
     start = content[:1_000].removeprefix(BOM).lstrip()
     if ending in (".csv", ".tsv"):
-        return read_table(content, report, label)
+        return read_table(content, log, label)
     if start.startswith(b"["):
-        return read_json_array(content, report, label)
+        return read_json_array(content, log, label)
     if start.startswith(b"{"):
         if ending in (".jsonl", ".ndjson") or is_lines(content):
-            return read_json_lines(content, report, label)
-        return read_json_array(content, report, label)
-    return read_table(content, report, label)
+            return read_json_lines(content, log, label)
+        return read_json_array(content, log, label)
+    return read_table(content, log, label)

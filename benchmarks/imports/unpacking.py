@@ -5,7 +5,7 @@ import zipfile
 
 from benchmarks.imports.damage import refuse_damage
 from benchmarks.imports.limits import MAX_ARCHIVE_FILES, MAX_RATIO, MAX_UNPACKED_BYTES, RATIO_FREE_BYTES
-from benchmarks.imports.report import Place, ReadError
+from benchmarks.imports.reading_log import Place, ReadError
 
 ZIP = b"PK\x03\x04"
 GZIP = b"\x1f\x8b"

@@ -47,6 +47,8 @@ class Run(models.Model):
         CANCELLED = "cancelled", _("cancelled")
 
     ENDED = (State.DONE, State.FAILED, State.CANCELLED)
+    # Entrants can be left out.
+    UNDER_WAY = (State.QUEUED, State.RUNNING, State.PAUSED)
     # A worker has something to do.
     WITH_WORK = (State.PREPARING, State.RUNNING, State.SCORING)
 

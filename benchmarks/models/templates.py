@@ -237,7 +237,7 @@ class RenderedPrompt(models.Model):
 
 
 class RenderedTargets(models.Model):
-    """Rendered targets of a case's checks, in the order of benchmarks.check_targets.templates_of."""
+    """Rendered targets of a case's checks, in the order of benchmarks.checks.targets.templates_of."""
 
     case = models.OneToOneField(Case, models.CASCADE, related_name="rendered_targets")
     targets = models.JSONField()

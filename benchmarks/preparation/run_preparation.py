@@ -17,13 +17,12 @@ from battles.moderation import policy
 from battles.moderation.examination import refused_by_rules, store_refusal
 from battles.moderation.findings import Finding
 from battles.prompting.messages import context_characters
-from benchmarks import case_files
 from benchmarks.models import Case, CaseFile, Entrant, Prompt, RenderedPrompt, Run, RunCount, RunItem
 from benchmarks.models.entrant_calls import let_go_on
-from benchmarks.preparation import guard
+from benchmarks.preparation import case_files, guard
 from benchmarks.preparation.frames import CaseProblem, CaseResult, CaseSource, PromptSource, RenderRequest
+from benchmarks.preparation.rendered_targets import render_targets
 from benchmarks.preparation.sources import source_of
-from benchmarks.preparation.targets import render_targets
 from benchmarks.sql import read_sql
 
 logger = logging.getLogger(__name__)

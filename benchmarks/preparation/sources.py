@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from benchmarks import case_files
 from benchmarks.models import Case, CaseFile, Prompt, TemplateVersion
+from benchmarks.preparation import case_files
 from benchmarks.preparation.frames import CaseSource, PromptSource
 
 # Before a run, the first cases show most faults; preparation renders all.

@@ -12,7 +12,6 @@ from django.utils.formats import time_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from benchmarks.actions.leaving_out import STATES as LEAVE_OUT_STATES
 from benchmarks.models import Entrant, Run, RunItem
 from models_registry.health.failure_messages import FAILURE_MESSAGES
 
@@ -140,7 +139,7 @@ class RunProgress:
 
     @property
     def can_leave_out(self) -> bool:
-        return self.run.state in LEAVE_OUT_STATES and len(self.entrants) > 0
+        return self.run.state in Run.UNDER_WAY and len(self.entrants) > 0
 
     @property
     def has_work(self) -> bool:

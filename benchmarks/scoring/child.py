@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks.scoring.checks import Check, Group, Prepared
+from benchmarks.scoring.check import Check, Group, Prepared
 from benchmarks.scoring.evaluation import evaluate, failed
 from benchmarks.scoring.messages import READY, FindErrors, Reply, Request, Score
 from benchmarks.scoring.plugins import Plugins

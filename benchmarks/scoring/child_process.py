@@ -12,11 +12,12 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks.scoring.checks import Check, CheckError
+from benchmarks.scoring.check import Check
 from benchmarks.scoring.evaluation import failed
 from benchmarks.scoring.messages import FindErrors, ListPlugins, Reply, Request, Score
 from benchmarks.scoring.plugins import PluginState
 from benchmarks.scoring.ports import ScoredAnswer, Target, Verdict
+from benchmarks.scoring.refusals import CheckError, Refusal
 from common.child_process.frames import pack, receive
 from common.child_process.process import ENVIRONMENT, kill, start_connected
 
@@ -165,9 +166,10 @@ class ScoringChildren:
             with self._child() as child:
                 return child.exchange(FindErrors(check, position)).errors
         except (ChildTimeout, ChildEnded):
-            return [CheckError(position, "the settings need more time or memory than a check may have")]
+            text = "the settings need more time or memory than a check may have"
+            return [Refusal("other", text=text).at(position)]
         except (UnicodeEncodeError, OverflowError) as error:
-            return [CheckError(position, str(error))]
+            return [Refusal("other", text=str(error)).at(position)]
 
     def plugins(self) -> list[PluginState]:
         """Return the plug-ins that are named in the settings, loaded or with the reason why not."""

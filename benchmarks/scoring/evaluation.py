@@ -4,7 +4,7 @@ import math
 
 import msgspec
 
-from benchmarks.scoring.checks import Group, Prepared
+from benchmarks.scoring.check import Group, Prepared
 from benchmarks.scoring.extraction import extract
 from benchmarks.scoring.ports import (
     MAX_DETAIL_BYTES,
@@ -48,7 +48,7 @@ def _evaluate(prepared: Prepared, answer: ScoredAnswer, target: Target) -> Verdi
     else:
         assert prepared.scorer is not None
         if error := prepared.scorer.target_error(target):
-            return failed(error)
+            return failed(str(error))
         verdict = prepared.scorer.score(answer, target, settings)
     if verdict.error or verdict.label == NOT_EXTRACTED:
         return _trimmed(verdict)

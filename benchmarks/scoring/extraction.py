@@ -10,6 +10,7 @@ from benchmarks.scoring.patterns import compile_pattern
 from benchmarks.scoring.reading.choices import find_letter
 from benchmarks.scoring.reading.numerals import find_numerals
 from benchmarks.scoring.reading.plain_text import without_reasoning
+from benchmarks.scoring.refusals import Refusal
 
 _FENCE = compile_pattern(r"(?m)^[ \t]*(?:```+|~~~+)[ \t]*([\w+#.-]*)[^\n]*\n((?s:.*?))^[ \t]*(?:```+|~~~+)[ \t]*$")
 
@@ -61,7 +62,7 @@ class Regex(Step, frozen=True, tag="regex"):
     def __post_init__(self) -> None:
         groups = compile_pattern(self.pattern, self.ignore_case).groups
         if not 0 <= self.group <= groups:
-            raise ValueError(f"the pattern has {groups} groups, not {self.group}")
+            raise Refusal("pattern_group_missing", groups=groups, group=self.group)
 
     def take(self, text: str) -> str | None:
         found = None
@@ -82,7 +83,7 @@ class JsonPointer(Step, frozen=True, tag="json_pointer"):
 
     def __post_init__(self) -> None:
         if self.pointer and not self.pointer.startswith("/"):
-            raise ValueError("a JSON pointer starts with /")
+            raise Refusal("pointer_without_slash")
 
     def take(self, text: str) -> str | None:
         try:
@@ -96,7 +97,7 @@ class Letter(Step, frozen=True, tag="letter"):
 
     def __post_init__(self) -> None:
         if not 2 <= self.choices <= 26:
-            raise ValueError("there are 2 to 26 choices")
+            raise Refusal("choices_out_of_range")
 
     def take(self, text: str) -> str | None:
         return find_letter(text, self.choices)

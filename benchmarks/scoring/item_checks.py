@@ -5,7 +5,7 @@ from typing import Protocol
 
 import msgspec
 
-from benchmarks.scoring.checks import Check, Prepared
+from benchmarks.scoring.check import Check, Prepared
 from benchmarks.scoring.evaluation import evaluate
 from benchmarks.scoring.ports import ScoredAnswer, Target, Verdict, texts_of
 

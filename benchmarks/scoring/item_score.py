@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from benchmarks.scoring.checks import Check
+from benchmarks.scoring.check import Check
 from benchmarks.scoring.ports import Verdict
 
 

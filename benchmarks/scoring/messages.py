@@ -2,9 +2,10 @@
 
 import msgspec
 
-from benchmarks.scoring.checks import Check, CheckError
+from benchmarks.scoring.check import Check
 from benchmarks.scoring.plugins import PluginState
 from benchmarks.scoring.ports import ScoredAnswer, Verdict
+from benchmarks.scoring.refusals import CheckError
 
 # The child's first frame of each reply: it has imported what the request needs, so that the request's time begins.
 READY = b""

@@ -5,6 +5,8 @@ from typing import Protocol
 
 import re2
 
+from benchmarks.scoring.refusals import Refusal
+
 
 class Match(Protocol):
     def group(self, index: int = 0, /) -> str | None: ...
@@ -26,7 +28,7 @@ MAX_PATTERN_BYTES = 1 << 20
 
 @lru_cache(maxsize=128)
 def compile_pattern(pattern: str, ignore_case: bool = False, dot_all: bool = False) -> Pattern:
-    """Raises ValueError with RE2's reason, such as for a back-reference."""
+    """Raises Refusal with RE2's reason, such as for a back-reference."""
     options = re2.Options()
     options.log_errors, options.case_sensitive, options.dot_nl = False, not ignore_case, dot_all
     options.max_mem = MAX_PATTERN_BYTES
@@ -35,5 +37,5 @@ def compile_pattern(pattern: str, ignore_case: bool = False, dot_all: bool = Fal
     except re2.error as error:
         message = error.args[0] if error.args else ""
         reason = message.decode(errors="replace") if isinstance(message, bytes) else str(message)
-        raise ValueError(f"RE2 refuses the pattern {pattern[:200]!r}: {reason}") from None
+        raise Refusal("pattern_refused", pattern=repr(pattern[:200]), reason=reason) from None
     return compiled

@@ -6,6 +6,7 @@ from typing import NoReturn
 import msgspec
 
 from benchmarks.scoring.ports import PORT_VERSION, Scorer
+from benchmarks.scoring.refusals import Refusal
 from benchmarks.scoring.registry import BUILT_IN
 
 GROUP = "arena.scorers"
@@ -31,7 +32,7 @@ class Plugins:
     def find(self, name: str) -> Scorer:
         """Raises ValueError for an unknown scorer or a plug-in that fails to load."""
         if name not in self._names:
-            raise ValueError(f"unknown scorer {name[:100]!r}")
+            raise Refusal("scorer_unknown", field="scorer", name=repr(name[:100]))
         if name not in self._loaded:
             self._loaded[name] = _load(name)
         return self._loaded[name]

@@ -4,6 +4,8 @@ from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
+from benchmarks.scoring.refusals import Refusal
+
 PORT_VERSION = 1
 MAX_DETAIL_BYTES = 4000
 MAX_LABEL_CHARACTERS = 100
@@ -62,8 +64,8 @@ class Scorer(Protocol):
         """Import what the scorer needs, before its time starts to run."""
         return
 
-    def target_error(self, target: Target) -> str:
-        """Return why a target is refused, or ""."""
+    def target_error(self, target: Target) -> Refusal | str:
+        """Return why a target is refused, or ""; a plug-in, in its own words."""
         return ""
 
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict: ...
@@ -84,8 +86,11 @@ def texts_of(target: Target) -> list[str]:
     return [value if isinstance(value, str) else msgspec.json.encode(value).decode() for value in target]
 
 
-def absent_target_error(target: Target) -> str:
+def empty_target_error(target: Target) -> Refusal | str:
+    return "" if target else Refusal("target_empty")
+
+
+def absent_target_error(target: Target) -> Refusal | str:
     """Return why a target without a visible text is refused, or ""."""
-    if not target:
-        return "the target is empty"
-    return "the target has an empty text" if any(not text.strip() for text in texts_of(target)) else ""
+    is_blank = any(not text.strip() for text in texts_of(target))
+    return Refusal("target_text_empty") if is_blank else empty_target_error(target)

@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from benchmarks.scoring.checks import Check, CheckError, Group, Prepared
+from benchmarks.scoring.check import Check, Group, Prepared
 from benchmarks.scoring.ports import Scorer, Target
+from benchmarks.scoring.refusals import CheckError, Refusal, read_refusal
 from benchmarks.scoring.scorers import (
     choice,
     expression,
@@ -43,16 +44,16 @@ class Registry:
         self._find_plugin = find_plugin
 
     def prepare(self, check: Check, depth: int = 0) -> Prepared:
-        """Raises ValueError for a check that must be refused."""
+        """Raises ValueError, for which read_refusal finds the reason, for a check that must be refused."""
         scorer = BUILT_IN.get(check.scorer)
         if isinstance(scorer, Group):
             if depth == MAX_DEPTH:
-                raise ValueError(f"checks are nested in more than {MAX_DEPTH} groups")
+                raise Refusal("nested_too_deep", depth=MAX_DEPTH)
             settings = msgspec.convert(check.settings, scorer.settings)
             nested = tuple(self.prepare(one, depth + 1) for one in scorer.nested(settings))
             return Prepared(check, scorer, settings, nested, needs_child=any(one.needs_child for one in nested))
-        if scorer is not None and check.target is not None and (error := scorer.target_error(check.target)):
-            raise ValueError(error)
+        if scorer is not None and check.target is not None and (refusal := _target_refusal(scorer, check.target)):
+            raise refusal
         if self._find_plugin is None and (scorer is None or scorer.needs_child):
             return Prepared(check, scorer, None, needs_child=True)
         if scorer is None:
@@ -69,7 +70,10 @@ class Registry:
                 return []
             nested = scorer.nested(msgspec.convert(check.settings, scorer.settings))
         except ValueError as error:
-            return [CheckError(position, str(error))]
+            refusal = read_refusal(error)
+            if depth:
+                refusal.field = "settings"  # of the check in which this one is nested
+            return [refusal.at(position)]
         return [
             error
             for index, one in enumerate(nested)
@@ -93,10 +97,15 @@ def errors_of_checks(raw_checks: Sequence[object], ask_child: FindErrors) -> lis
         try:
             check = msgspec.convert(raw, Check)
         except msgspec.ValidationError as error:
-            errors.append(CheckError(position, str(error)))
+            refusal = read_refusal(error)
+            refusal.field = next(
+                (name for name in Check.__struct_fields__ if refusal.places and refusal.places[0].startswith(name)),
+                refusal.field,
+            )
+            errors.append(refusal.at(position))
             continue
         if check.key and check.key in keys:
-            errors.append(CheckError(position, f"the key {check.key!r} is used twice"))
+            errors.append(Refusal("key_used_twice", field="key", key=repr(check.key)).at(position))
         keys.add(check.key)
         found = _registry.errors(check, position)
         if not found and prepare(check).needs_child:
@@ -105,13 +114,23 @@ def errors_of_checks(raw_checks: Sequence[object], ask_child: FindErrors) -> lis
     return errors
 
 
-def target_error(prepared: Prepared, target: Target) -> str:
-    """Return why a check refuses a case's target, or ""."""
+def target_error(prepared: Prepared, target: Target) -> Refusal | None:
+    """Return why a check refuses a case's target."""
     if prepared.check.target is not None:
         target = prepared.check.target
     if prepared.nested:
-        return next(filter(None, (target_error(nested, target) for nested in prepared.nested)), "")
-    return "" if prepared.scorer is None or isinstance(prepared.scorer, Group) else prepared.scorer.target_error(target)
+        return next(filter(None, (target_error(nested, target) for nested in prepared.nested)), None)
+    if prepared.scorer is None or isinstance(prepared.scorer, Group):
+        return None
+    return _target_refusal(prepared.scorer, target)
+
+
+def _target_refusal(scorer: Scorer, target: Target) -> Refusal | None:
+    refusal = scorer.target_error(target)
+    if isinstance(refusal, str):
+        return Refusal("other", field="target", text=refusal) if refusal else None
+    refusal.field = "target"
+    return refusal
 
 
 def checks_digest(checks: Sequence[Check]) -> str:

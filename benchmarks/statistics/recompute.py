@@ -7,10 +7,10 @@ from typing import BinaryIO
 import msgspec
 import numpy as np
 
+from benchmarks.statistics.figures import compute_figures
 from benchmarks.statistics.headers import PASSED, SCORE, CaseHeader, EntrantHeader, RunHeader
 from benchmarks.statistics.inputs import RunInputs, Usage
 from benchmarks.statistics.payload import ReportPayload
-from benchmarks.statistics.report import report
 from benchmarks.statistics.rows import NOT_EXTRACTED, NOT_MEASURED, WRONG_ERRORS, CheckResult, ItemRow
 from benchmarks.statistics.scores import Kind
 
@@ -21,7 +21,7 @@ class NotOneRun(Exception):
 
 def recompute(rows: Iterable[ItemRow]) -> ReportPayload:
     """Return the report of the run whose items these are, in any order. Raises NotOneRun."""
-    return report(inputs_from_rows(rows))
+    return compute_figures(inputs_from_rows(rows))
 
 
 def read_rows(file: BinaryIO) -> Iterator[ItemRow]:

@@ -15,7 +15,7 @@ from battles.templatetags.battles import seconds
 from benchmarks.editing.text_diffs import Part
 from benchmarks.queries.cases import expected_text
 from benchmarks.queries.matrix import Cell, Sign
-from benchmarks.reporting.document import chart_x
+from benchmarks.reports.document import chart_x
 from benchmarks.statistics.payload import Interval
 from common.text.money import rounded_dollars
 

@@ -12,7 +12,7 @@ from benchmarks.models import Run, RunItem
 from benchmarks.queries.answers import read_case, read_item
 from benchmarks.queries.cases import cell_text
 from benchmarks.queries.matrix import MatrixForm, read_matrix, tags_of
-from benchmarks.reporting.grades import read_item_grades
+from benchmarks.reports.grades import read_item_grades
 from benchmarks.streaming import position_now, token_for
 from benchmarks.views.pages import PageRequest, member_of
 from common.errors import ArenaError

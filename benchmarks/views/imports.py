@@ -8,7 +8,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from benchmarks import access
 from benchmarks.actions import importing
-from benchmarks.editing.import_report import parts_of
+from benchmarks.editing.import_lines import parts_of
 from benchmarks.forms.columns import MAX_COLUMNS, ColumnsForm
 from benchmarks.forms.imports import ImportForm, formats
 from benchmarks.models import Template

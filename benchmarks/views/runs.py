@@ -17,9 +17,10 @@ from battles.streaming import protocol
 from benchmarks import access, actions, streaming
 from benchmarks.models import Run, TemplateVersion
 from benchmarks.queries.run_progress import read_run_progress
-from benchmarks.reporting.grades import read_run_grades
-from benchmarks.reporting.power import power_sentence
-from benchmarks.reporting.results import read_results
+from benchmarks.reports.grades import read_run_grades
+from benchmarks.reports.power import power_sentence
+from benchmarks.reports.readable import find_report, readable_reports
+from benchmarks.reports.results import read_results
 from benchmarks.views.pages import PageRequest, member_of, redirect_to
 from common import sse
 from common.errors import ArenaError
@@ -76,8 +77,8 @@ def _page(request: PageRequest, run: Run, form: BudgetForm | None = None, *, sta
 
 def _results(request: PageRequest, run: Run) -> dict[str, object]:
     """Return the newest report's results, or another one's."""
-    number, reports = request.GET.get("number", ""), access.readable_reports(request.user, run)
-    stored = access.find_report(request.user, run, number)
+    number, reports = request.GET.get("number", ""), readable_reports(request.user, run)
+    stored = find_report(request.user, run, number)
     if number and stored is None:
         raise Http404
     found = read_results(run, None if stored is None else stored.number)

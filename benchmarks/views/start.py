@@ -7,7 +7,7 @@ from benchmarks import access
 from benchmarks.actions.run_limit import counted_run
 from benchmarks.estimates import estimate
 from benchmarks.forms.start import StartForm
-from benchmarks.reporting.power import read_power
+from benchmarks.reports.power import read_power
 from benchmarks.views.pages import PageRequest, member_of
 from common.errors import ArenaError
 from models_registry.models import LanguageModel

@@ -20,9 +20,9 @@ from django.utils import timezone
 from battles.calls import PlannedCall, PreparedCall, insert_started, take_slots
 from battles.models import Call
 from battles.prompting.messages import with_system_prompt
-from benchmarks import case_files
 from benchmarks.models import Entrant, ItemReply, Run, RunItem
 from benchmarks.models.entrant_calls import calls_at_once
+from benchmarks.preparation import case_files
 from benchmarks.sql import read_sql
 from benchmarks.worker import reuse
 from models_registry import spending

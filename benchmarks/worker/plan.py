@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from battles.calls import is_limited
 from battles.models import Call
+from benchmarks.checks.check_set import CheckSet
 from benchmarks.models import Entrant, Run, RunCount, RunItem
 from benchmarks.models.entrant_calls import calls_at_once
-from benchmarks.scores import CheckSet
 from benchmarks.sql import read_sql
 from benchmarks.worker import pace
 from benchmarks.worker.fairness import max_min_shares

@@ -13,7 +13,7 @@ from battles.calls import mark_calls_lost
 from battles.models import Call
 from benchmarks.models import Entrant, ItemCall, Run, RunItem
 from benchmarks.models.entrant_calls import let_go_on
-from benchmarks.results import reports
+from benchmarks.reports.store import compute_report, store_report
 from benchmarks.worker.claims import ClaimedItem
 from models_registry.models.ledger import seconds_until_tomorrow
 from models_registry.providers import FailureCode
@@ -57,11 +57,11 @@ def finish(run_id: int) -> bool:
 
 def _report(run: Run) -> None:
     """Store the report of a run without unfinished items; a run that was scored is then done."""
-    report = reports.compute_report(run)
+    report = compute_report(run)
     with transaction.atomic():
         if Run.objects.lock(run.pk).state != run.state:
             return
-        reports.store_report(run, report)
+        store_report(run, report)
         if run.state == Run.State.SCORING:
             done = {"state": Run.State.DONE, "finished_at": Now(), "driven_until": None}
             Run.objects.filter(pk=run.pk).update(**done)

@@ -9,10 +9,11 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from battles.calls import Attempt
-from benchmarks import case_files, streaming
-from benchmarks.checking import scoring_children
+from benchmarks import streaming
+from benchmarks.checks.check_set import CheckSet
+from benchmarks.checks.children import scoring_children
 from benchmarks.models import Run
-from benchmarks.scores import CheckSet
+from benchmarks.preparation import case_files
 from benchmarks.worker import claims, plan, progress, scoring
 from benchmarks.worker.claims import Claim, ClaimedItem
 from benchmarks.worker.loop_lag import LoopLag

@@ -10,10 +10,10 @@ from threading import Event
 from django.db import transaction
 from django.utils import timezone
 
-from benchmarks.checking import scoring_children
+from benchmarks.checks.check_set import CaseFacts, CheckSet, ScoredItem
+from benchmarks.checks.children import scoring_children
 from benchmarks.models import ItemReply, Run, RunItem, Score
-from benchmarks.preparation.targets import render_targets
-from benchmarks.scores import CaseFacts, CheckSet, ScoredItem
+from benchmarks.preparation.rendered_targets import render_targets
 from benchmarks.scoring.ports import ScoredAnswer
 
 logger = logging.getLogger(__name__)

@@ -17,9 +17,9 @@ from django.db.models import F
 
 from battles.calls import CallResult, record_failure, store_results
 from benchmarks import streaming
+from benchmarks.checks.check_set import CaseFacts, CheckSet, ScoredItem
 from benchmarks.models import Entrant, Run, RunItem
 from benchmarks.models.entrant_calls import CHANGING, SETUP_FAILURES, note_ends
-from benchmarks.scores import CaseFacts, CheckSet, ScoredItem
 from benchmarks.scoring.ports import ScoredAnswer
 from benchmarks.sql import read_sql
 from benchmarks.worker import pace, reuse

@@ -33,7 +33,7 @@ from benchmarks.models import (
     TemplateVersion,
 )
 from benchmarks.pasting import read_table
-from benchmarks.results.reports import compute_report, store_report
+from benchmarks.reports.store import compute_report, store_report
 from models_registry.models import LanguageModel
 from uploads.actions import store_upload
 from uploads.models import Upload

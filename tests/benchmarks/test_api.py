@@ -10,10 +10,10 @@ from accounts.actor import Actor
 from accounts.models import ApiToken, AuditEntry, Scope
 from benchmarks.actions import leave_out
 from benchmarks.exports.formats import WRITERS
-from benchmarks.exports.source import RunExport
+from benchmarks.exports.run_export import RunExport
 from benchmarks.models import Case, Run, Template, TemplateVersion
-from benchmarks.results.item_rows import item_rows
-from benchmarks.results.reports import compute_report, store_report
+from benchmarks.reports.item_rows import item_rows
+from benchmarks.reports.store import compute_report, store_report
 from benchmarks.statistics.recompute import recompute
 from models_registry.models import LanguageModel, Price
 from tests import make

@@ -5,12 +5,12 @@ import pytest
 
 from benchmarks import actions
 from benchmarks.built_in.reading import NAMES, BuiltIn, BuiltInCase, read
-from benchmarks.checking import scoring_children
+from benchmarks.checks.children import scoring_children
 from benchmarks.models import Template, TemplateVersion
 from benchmarks.preparation import guard
 from benchmarks.preparation.frames import CaseSource, PromptSource, RenderRequest
 from benchmarks.scoring import registry
-from benchmarks.scoring.checks import Check
+from benchmarks.scoring.check import Check
 from benchmarks.scoring.item_checks import score_item
 from benchmarks.scoring.item_score import item_score
 from benchmarks.scoring.ports import ScoredAnswer
@@ -24,7 +24,7 @@ def passes(built_in: BuiltIn, one: BuiltInCase, text: str) -> bool | None:
     assert registry.errors_of_checks(raw, scoring_children().errors) == []
     checks = [msgspec.convert(check, Check) for check in raw]
     prepared = [registry.prepare(check) for check in checks]
-    assert [registry.target_error(check, one.case.expected) for check in prepared] == [""] * len(prepared)
+    assert [registry.target_error(check, one.case.expected) for check in prepared] == [None] * len(prepared)
     verdicts = score_item(prepared, [one.case.expected] * len(raw), ScoredAnswer(text=text), scoring_children())
     assert [verdict.error for verdict in verdicts] == [""] * len(raw)
     return item_score(checks, verdicts, None).passed

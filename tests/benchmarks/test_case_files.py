@@ -12,12 +12,13 @@ from django.test.utils import CaptureQueriesContext
 from accounts.actor import Actor
 from accounts.models import User
 from battles.worker.runner import Engine
-from benchmarks import actions, case_files
+from benchmarks import actions
 from benchmarks.actions.case_files import change_files
 from benchmarks.actions.templates import delete_template
 from benchmarks.errors import RunNotPossible
 from benchmarks.models import CaseFile, Run, RunItem, TemplateVersion
 from benchmarks.pasting import PastedCase, PastedFile
+from benchmarks.preparation import case_files
 from benchmarks.worker.runner import drive
 from common.errors import InvalidInput
 from models_registry.models import LanguageModel

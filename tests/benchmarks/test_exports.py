@@ -20,10 +20,10 @@ from xlsxwriter import Workbook
 
 from benchmarks.exports.columns import row_of
 from benchmarks.exports.formats import WRITERS
-from benchmarks.exports.source import RunExport
+from benchmarks.exports.run_export import RunExport
 from benchmarks.exports.xlsx import CUT, ELSEWHERE, MAX_CELL, PlainSheet, cut
 from benchmarks.models import Reply, Run, Score, Template
-from benchmarks.results.reports import compute_report, store_report
+from benchmarks.reports.store import compute_report, store_report
 from benchmarks.statistics.rows import ItemRow
 from common.tables.parquet import read_rows as read_parquet
 from tests import make

@@ -7,7 +7,7 @@ from django.test import Client
 from accounts.actor import Actor
 from benchmarks import actions
 from benchmarks.models import Grade, Run, RunItem
-from benchmarks.results.item_rows import item_rows
+from benchmarks.reports.item_rows import item_rows
 from tests import make
 from tests.benchmarks import samples
 from tests.benchmarks.samples import Sample

@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from battles.worker.runner import Engine
 from benchmarks import streaming
 from benchmarks.models import Run, RunItem
-from benchmarks.results import reports
-from benchmarks.results.reports import ReportPayload
+from benchmarks.reports import store
+from benchmarks.reports.store import ReportPayload
 from benchmarks.worker.runner import drive
 from tests import make
 from tests.benchmarks import factory
@@ -46,13 +46,13 @@ def test_worker_publishes_counts_items_and_the_end(
 def test_end_of_slow_report_is_published(
     fake_provider: FakeProvider, reader: Reader, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ):
-    compute_report = reports.compute_report
+    compute_report = store.compute_report
 
     def compute_late(run: Run) -> ReportPayload:
         wait_for(lambda: run.pk not in streaming._pending)
         return compute_report(run)
 
-    monkeypatch.setattr(reports, "compute_report", compute_late)
+    monkeypatch.setattr(store, "compute_report", compute_late)
     monkeypatch.setattr(streaming, "INTERVAL_S", 0.01)
     start = streaming.position_now()
     run = factory.run(factory.version(2), make.model("honest", at=fake_provider.base_url))

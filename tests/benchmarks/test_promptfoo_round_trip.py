@@ -13,12 +13,12 @@ from benchmarks import actions
 from benchmarks.actions.drafts import DraftContent
 from benchmarks.actions.importing import create_draft, read_import
 from benchmarks.built_in.reading import NAMES
+from benchmarks.checks.check_set import raw_check
 from benchmarks.exports.promptfoo import PromptfooExport
 from benchmarks.imports.content import Request
 from benchmarks.models import Check, Prompt, Template, TemplateVersion
 from benchmarks.pasting import PastedCase
-from benchmarks.scores import raw_check
-from benchmarks.scoring import checks as scoring
+from benchmarks.scoring import check as scoring
 from common.payload_types import JsonObject
 from tests import make
 from tests.benchmarks import samples

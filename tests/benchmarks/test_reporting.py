@@ -5,7 +5,7 @@ from django.test import Client
 
 from accounts.actor import Actor
 from benchmarks.models import Run, Template
-from benchmarks.results.reports import compute_report, store_report
+from benchmarks.reports.store import compute_report, store_report
 from models_registry.models import LanguageModel
 from tests import make
 from tests.benchmarks import samples

@@ -13,12 +13,12 @@ from battles.worker.runner import Engine
 from benchmarks import actions, streaming
 from benchmarks.actions import freeze_version, rescore_run, start_draft
 from benchmarks.actions.importing import apply_look, look
-from benchmarks.checking import scoring_children
+from benchmarks.checks.children import scoring_children
 from benchmarks.errors import RunNotPossible, WrongState
 from benchmarks.imports.content import Request
 from benchmarks.models import Check, Run, RunItem, Score, TemplateVersion
 from benchmarks.preparation.run_preparation import prepare
-from benchmarks.results.reports import compute_report, read_report
+from benchmarks.reports.store import compute_report, read_report
 from benchmarks.worker.runner import drive
 from common.db.execution import run_in_db
 from models_registry.models import Price

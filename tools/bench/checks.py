@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from benchmarks.scoring.checks import Check
+from benchmarks.scoring.check import Check
 from benchmarks.scoring.child_process import ScoringChildren
 from benchmarks.scoring.evaluation import evaluate
 from benchmarks.scoring.ports import ScoredAnswer

@@ -92,18 +92,18 @@ print(run.pk)
 
 REPORT = """
 import resource, time
-from benchmarks.results import reports
+from benchmarks.reports.store import compute_report, store_report
 from benchmarks.models import Run
 run = Run.objects.get(pk={run})
-reports.compute_report(run)  # imports scipy
+compute_report(run)  # imports scipy
 began = time.process_time()
-reports.store_report(run, reports.compute_report(run))
+store_report(run, compute_report(run))
 print(time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 EXPORT = """
 import time
 from benchmarks.exports.formats import WRITERS
-from benchmarks.exports.source import RunExport
+from benchmarks.exports.run_export import RunExport
 from benchmarks.models import Run
 began = time.process_time()
 size = sum(len(chunk) for chunk in WRITERS["{ending}"](RunExport(Run.objects.get(pk={run}))))

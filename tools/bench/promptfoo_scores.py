@@ -20,12 +20,12 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.test")
 django.setup()
 
 from benchmarks.actions.importing import _raw_checks, read_import  # noqa: E402
-from benchmarks.check_targets import without_templates  # noqa: E402
+from benchmarks.checks.check_set import case_checks  # noqa: E402
+from benchmarks.checks.targets import without_templates  # noqa: E402
 from benchmarks.editing.trials import _rendered  # noqa: E402
 from benchmarks.imports import content  # noqa: E402
 from benchmarks.models import Case  # noqa: E402
-from benchmarks.scores import case_checks  # noqa: E402
-from benchmarks.scoring.checks import Check  # noqa: E402
+from benchmarks.scoring.check import Check  # noqa: E402
 from benchmarks.scoring.child_process import ScoringChildren  # noqa: E402
 from benchmarks.scoring.item_checks import score_item  # noqa: E402
 from benchmarks.scoring.item_score import item_score  # noqa: E402

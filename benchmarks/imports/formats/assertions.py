@@ -12,7 +12,7 @@ from benchmarks.imports.formats.fields import is_number
 from benchmarks.imports.formats.promptfoo_arena import is_marked
 from benchmarks.imports.readers.documents import Map, Seq, place_in, read_document
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import Place, ReadError, Report
+from benchmarks.imports.reading_log import Place, ReadError, ReadingLog
 
 # promptfoo's type: scorer that takes its texts.
 _TEXTS = {
@@ -55,7 +55,7 @@ LoadFile = Callable[[str, Place], object]
 
 
 class LeftOut(Exception):
-    """Raised for an assertion that has no check; `code` is the report's."""
+    """Raised for an assertion that has no check; `code` is the log's."""
 
     def __init__(self, code: Code, place: Place, kind: str) -> None:
         super().__init__(code)
@@ -63,7 +63,7 @@ class LeftOut(Exception):
 
 
 def read_assertions(
-    value: object, load: LoadFile, report: Report, prefix: str = "", *, skips_marked: bool = False
+    value: object, load: LoadFile, log: ReadingLog, prefix: str = "", *, skips_marked: bool = False
 ) -> list[Check]:
     """Return the checks of an `assert` list; others are listed as left out with their line.
 
@@ -74,22 +74,22 @@ def read_assertions(
         assertion = value[number] if isinstance(value, Seq) else None
         place = place_in(value, number)
         if not isinstance(assertion, Map) or not isinstance(assertion.get("type"), str):
-            report.refuse("assertion_not_understood", place)
+            log.refuse("assertion_not_understood", place)
             continue
         if skips_marked and is_marked(assertion):
             continue
         try:
-            check = _check(assertion, load, report)
+            check = _check(assertion, load, log)
         except LeftOut as left_out:
-            report.left_out(left_out.code, left_out.place, type=left_out.kind)
+            log.left_out(left_out.code, left_out.place, type=left_out.kind)
             continue
         check.key = f"{prefix}{check.scorer}-{number + 1}"
-        report.taken("check", place_in(assertion, "type"), scorer=check.scorer, type=as_text(assertion["type"]))
+        log.taken("check", place_in(assertion, "type"), scorer=check.scorer, type=as_text(assertion["type"]))
         checks.append(check)
     return checks
 
 
-def _check(assertion: Map, load: LoadFile, report: Report) -> Check:
+def _check(assertion: Map, load: LoadFile, log: ReadingLog) -> Check:
     full, place = as_text(assertion["type"]), place_in(assertion, "type")
     kind = full.removeprefix("not-")
     if "transform" in assertion or "contextTransform" in assertion:
@@ -102,14 +102,14 @@ def _check(assertion: Map, load: LoadFile, report: Report) -> Check:
     threshold = assertion.get("threshold")
     given = float(threshold) if isinstance(threshold, int | float) and is_number(threshold) else None
     if kind == "assert-set":
-        nested = read_assertions(assertion.get("assert"), load, report)
+        nested = read_assertions(assertion.get("assert"), load, log)
         if not nested:
             raise LeftOut("no_check_left", place, full)
         check = Check("", "all_of", checks=nested, threshold=given)
     else:
         check = make_check(kind, value, given, place_in(assertion, "value"), place)
     if kind == "rouge-n":
-        report.changed("rouge_n_as_rouge_l", place)
+        log.changed("rouge_n_as_rouge_l", place)
     check.negate = full.startswith("not-")
     weight = assertion.get("weight")
     check.weight = float(weight) if isinstance(weight, int | float) and is_number(weight) and weight >= 0 else 1.0
@@ -211,15 +211,15 @@ def _word_count(value: object, place: Place) -> Check:
     raise LeftOut("value_missing", place, "word-count")
 
 
-def read_cell(cell: str, place: Place, report: Report) -> Check | None:
+def read_cell(cell: str, place: Place, log: ReadingLog) -> Check | None:
     """Return the check of a cell `type(threshold): value`; a cell without a type is compared whole."""
     text = cell.strip()
     kind, negate, threshold, value = "equals", False, None, text
     if text.startswith(_CODE) or text.startswith("file://"):
-        report.left_out("code_not_run", place, type=text.partition(":")[0])
+        log.left_out("code_not_run", place, type=text.partition(":")[0])
         return None
     if text.startswith("grade:"):
-        report.left_out("judge_not_available", place, type="llm-rubric")
+        log.left_out("judge_not_available", place, type="llm-rubric")
         return None
     match = _CELL.match(text)
     if match and match[2] in _TYPES:
@@ -229,7 +229,7 @@ def read_cell(cell: str, place: Place, report: Report) -> Check | None:
     try:
         check = make_check(kind, value, threshold, place, place)
     except LeftOut as left_out:
-        report.left_out(left_out.code, place, type=left_out.kind)
+        log.left_out(left_out.code, place, type=left_out.kind)
         return None
     check.negate = negate
     return check

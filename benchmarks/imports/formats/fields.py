@@ -11,7 +11,7 @@ from benchmarks.imports.limits import MAX_CASE_FILE_BYTES, MAX_CHAT_MESSAGES
 from benchmarks.imports.readers.json_rows import decode
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import Place, ReadError, Report
+from benchmarks.imports.reading_log import Place, ReadError, ReadingLog
 from uploads.reading.sniffing import detect_type
 
 # Reading cannot go on after these.
@@ -22,15 +22,15 @@ _ROLES: dict[str, Role] = {
 _DATA = re.compile(r"data:(?:[\w.+-]+/[\w.+-]+)?(?:;charset=[\w-]+)?;base64,(?P<content>[A-Za-z0-9+/=\s]*)\Z")
 
 
-def for_each(rows: Iterable[Row], handle: Callable[[Row], None], report: Report) -> None:
-    """Handle every row; errors of single rows go to the report."""
+def for_each(rows: Iterable[Row], handle: Callable[[Row], None], log: ReadingLog) -> None:
+    """Handle every row; errors of single rows go to the log."""
     for row in rows:
         try:
             handle(row)
         except ReadError as error:
             if error.code in FATAL:
                 raise
-            report.refuse_error(error)
+            log.refuse_error(error)
 
 
 def required(row: Row, name: str) -> object:
@@ -93,12 +93,12 @@ def with_decoded(row: Row, *names: str) -> Row:
     return row._replace(cells=row.cells | {name: nested(row, name) for name in names if name in row.cells})
 
 
-def messages(value: object, place: Place, report: Report) -> tuple[list[Message], list[CaseFile]]:
+def messages(value: object, place: Place, log: ReadingLog) -> tuple[list[Message], list[CaseFile]]:
     """Return a chat; its pictures become files. A last message of the system is sent as the user's."""
     files = list[CaseFile]()
     found = _messages(value, files, place)
     if found[-1].role == "system":
-        report.changed("system_message_as_user", place)
+        log.changed("system_message_as_user", place)
         found[-1] = Message("user", found[-1].text)
     if found[-1].role != "user":
         raise ReadError("last_message_is_not_the_users", place)

@@ -14,7 +14,7 @@ from benchmarks.imports.formats.jinja_values import only_expression, value_of
 from benchmarks.imports.readers.documents import Map, Seq, place_in
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import Place, ReadError
+from benchmarks.imports.reading_log import Place, ReadError
 from benchmarks.imports.source import RECORDS, Source
 from benchmarks.scoring.scorers.choice import TEXTS_BESIDE_CHOICES, VARIABLE
 
@@ -55,8 +55,8 @@ def _with_includes(source: Source, task: Map) -> Map:
 
 class _Task:
     def __init__(self, source: Source, task: Map) -> None:
-        self._source, self._report, self._task = source, source.report, task
-        self._cases = Cases(source.report)
+        self._source, self._log, self._task = source, source.log, task
+        self._cases = Cases(source.log)
         kind = as_text(task.get("output_type")) or "generate_until"
         if kind in _LIKELIHOOD:
             raise ReadError("likelihood_not_available", place_in(task, "output_type"), type=kind)
@@ -67,10 +67,10 @@ class _Task:
 
     def read(self) -> Imported:
         for name in self._task.keys() - _USED:
-            self._report.left_out("key_not_used", place_in(self._task, name), key=name)
-        for_each(self._source.rows(self._documents()), self._add, self._report)
+            self._log.left_out("key_not_used", place_in(self._task, name), key=name)
+        for_each(self._source.rows(self._documents()), self._add, self._log)
         if self._is_choice:
-            self._report.changed("not_the_likelihood_score", place_in(self._task, "output_type"))
+            self._log.changed("not_the_likelihood_score", place_in(self._task, "output_type"))
         checks = self._choice_checks() if self._is_choice else self._checks()
         name = as_text(self._task.get("task")) or self._source.request.name
         template = self._cases.template(name, [self._prompt()], checks, parameters=self._parameters())
@@ -203,10 +203,10 @@ class _Task:
         if isinstance(samples, Seq) and not self._is_choice:
             place = place_in(config, "samples")
             if len(samples) > _MAX_SHOTS:
-                self._report.changed("fewer_examples", place, limit=_MAX_SHOTS, found=len(samples))
+                self._log.changed("fewer_examples", place, limit=_MAX_SHOTS, found=len(samples))
             return [dict(sample) for sample in islice(samples, _MAX_SHOTS) if isinstance(sample, Map)]
         if self._task.get("num_fewshot") or samples:
-            self._report.left_out("examples_not_given", self._place("num_fewshot" if not samples else "fewshot_config"))
+            self._log.left_out("examples_not_given", self._place("num_fewshot" if not samples else "fewshot_config"))
         return []
 
     def _parameters(self) -> dict[str, object]:
@@ -218,7 +218,7 @@ class _Task:
             elif name == "do_sample":
                 found.setdefault("temperature", 1.0 if value else 0.0)
             else:
-                self._report.left_out("parameter_not_used", place_in(given, name), parameter=name)
+                self._log.left_out("parameter_not_used", place_in(given, name), parameter=name)
         return found
 
     def _checks(self) -> list[Check]:
@@ -238,10 +238,10 @@ class _Task:
                 check = Check(f"{kind}-{name}", _METRICS[kind], extract=steps, settings=settings)
                 checks.append(self._with_target(check))
         for kind, place in unknown.items():
-            self._report.left_out("check_not_supported", place, type=kind)
+            self._log.left_out("check_not_supported", place, type=kind)
         if len(checks) > 1:
             place = self._place("filter_list" if "filter_list" in self._task else "metric_list")
-            self._report.changed("first_check_counts", place, check=checks[0].key)
+            self._log.changed("first_check_counts", place, check=checks[0].key)
             for number, check in enumerate(checks):
                 check.metric, check.weight = check.key, float(number == 0)
         return checks
@@ -256,10 +256,10 @@ class _Task:
         if isinstance(patterns, list):
             found["ignore_patterns"] = [as_text(pattern) for pattern in patterns]
             if any(_groups(as_text(pattern)) is None for pattern in patterns):
-                self._report.left_out("pattern_not_supported", place)
+                self._log.left_out("pattern_not_supported", place)
                 return None
         for name in metric.keys() - {"metric", "aggregation", "higher_is_better", "regexes_to_ignore", *names}:
-            self._report.left_out("key_not_used", place_in(metric, name), key=name)
+            self._log.left_out("key_not_used", place_in(metric, name), key=name)
         return found
 
     def _filters(self) -> list[tuple[str, list[dict[str, object]]]]:
@@ -269,7 +269,7 @@ class _Task:
             functions = entry.get("filter") if isinstance(entry, Map) else None
             steps = [_step(function) for function in functions] if isinstance(functions, Seq) else [None]
             if not isinstance(entry, Map) or None in steps:
-                self._report.left_out("filter_not_supported", place_in(listed, number))
+                self._log.left_out("filter_not_supported", place_in(listed, number))
                 continue
             found.append((as_text(entry.get("name")) or str(number), [step for step in steps if step]))
         return found if found or listed else [("none", [])]

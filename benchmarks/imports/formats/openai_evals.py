@@ -12,7 +12,7 @@ from benchmarks.imports.formats.fields import examples, for_each, messages, requ
 from benchmarks.imports.readers.documents import Map, place_in
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import NOWHERE, Place, ReadError
+from benchmarks.imports.reading_log import NOWHERE, Place, ReadError
 from benchmarks.imports.source import DOCUMENTS, Source
 
 CHECKS = {
@@ -39,7 +39,7 @@ class _Evaluation:
 
 
 def read(source: Source) -> Imported:
-    report, cases = source.report, Cases(source.report)
+    log, cases = source.log, Cases(source.log)
     evaluation = _registered(source)
     unused: set[str] = set()
 
@@ -47,7 +47,7 @@ def read(source: Source) -> Imported:
         value = required(row, "input")
         case = Case("", expected=list(required_texts(row, "ideal")))
         if isinstance(value, list):
-            case.messages, case.files = messages(value, row.place("input"), report)
+            case.messages, case.files = messages(value, row.place("input"), log)
             case.messages[-1:-1] = evaluation.shots
         elif evaluation.shots:
             raise ReadError("messages_not_understood", row.place("input"))
@@ -55,10 +55,10 @@ def read(source: Source) -> Imported:
             case.variables = {"input": required_text(row, "input")}
         for name in row.cells.keys() - {"input", "ideal"} - unused:
             unused.add(name)
-            report.left_out("field_not_used", row.place(name), field=name)
+            log.left_out("field_not_used", row.place(name), field=name)
         cases.add(case, row.place())
 
-    for_each(source.rows(evaluation.samples), add, report)
+    for_each(source.rows(evaluation.samples), add, log)
     template = cases.template(
         evaluation.name, [input_prompt(cases.found)], evaluation.checks, parameters=evaluation.parameters
     )
@@ -77,7 +77,7 @@ def _registered(source: Source) -> _Evaluation:
         if not isinstance(entry, Map) or not isinstance(arguments, Map):
             continue
         if found is not None:
-            source.report.left_out("evaluation_left_out", place_in(entries, name), name=name)
+            source.log.left_out("evaluation_left_out", place_in(entries, name), name=name)
             continue
         place = place_in(entry, "class")
         samples = _samples(source, as_text(arguments.get("samples_jsonl")), place_in(arguments, "samples_jsonl"))
@@ -91,7 +91,7 @@ def _registered(source: Source) -> _Evaluation:
 
 def _add_arguments(source: Source, evaluation: _Evaluation, arguments: Map) -> None:
     for name in arguments.keys() - _ARGUMENTS:
-        source.report.left_out("key_not_used", place_in(arguments, name), key=name)
+        source.log.left_out("key_not_used", place_in(arguments, name), key=name)
     if arguments.get("ignore_case") is True:
         evaluation.checks = [
             msgspec.structs.replace(check, scorer="icontains_any") if check.key == "includes" else check
@@ -120,12 +120,12 @@ def _samples(source: Source, reference: str, place: Place) -> str:
 def _checks(source: Source, evaluation: str, place: Place) -> list[Check]:
     kind = evaluation.rpartition(":")[2]
     if kind in CHECKS:
-        source.report.taken("check", place, scorer=CHECKS[kind].scorer, type=kind)
+        source.log.taken("check", place, scorer=CHECKS[kind].scorer, type=kind)
         return [CHECKS[kind]]
     if kind.startswith("ModelBased"):
-        source.report.left_out("judge_not_available", place, type=kind)
+        source.log.left_out("judge_not_available", place, type=kind)
         return []
     if kind:
         raise ReadError("evaluation_not_supported", place, type=kind)
-    source.report.changed("comparison_assumed", place, scorer="starts_with")
+    source.log.changed("comparison_assumed", place, scorer="starts_with")
     return [CHECKS["Match"]]

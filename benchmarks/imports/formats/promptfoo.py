@@ -15,7 +15,7 @@ from benchmarks.imports.formats.tables import TableCases, with_affixes
 from benchmarks.imports.limits import MAX_CASES
 from benchmarks.imports.readers.documents import Map, Seq, place_in
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import Place, ReadError
+from benchmarks.imports.reading_log import Place, ReadError
 from benchmarks.imports.source import Source
 from uploads.reading.sniffing import BINARY_DOCUMENTS, detect_type
 
@@ -38,8 +38,8 @@ def read(source: Source) -> Imported:
 
 class _Configuration:
     def __init__(self, source: Source, document: Map) -> None:
-        self._source, self._report, self._document = source, source.report, document
-        self._cases = Cases(source.report)
+        self._source, self._log, self._document = source, source.log, document
+        self._cases = Cases(source.log)
         self._arena = ArenaVersion(document)
         self._uses_affixes = False
         self._open_files: set[str] = set()
@@ -53,7 +53,7 @@ class _Configuration:
 
     def read(self) -> Imported:
         for name in self._document.keys() - _USED:
-            self._report.left_out("key_not_used", place_in(self._document, name), key=name)
+            self._log.left_out("key_not_used", place_in(self._document, name), key=name)
         prompts = read_prompts(self._source, self._document, is_exported=self._arena.is_known)
         models = read_providers(self._source, self._document)
         self._leave_out(self._default, "defaultTest")
@@ -61,7 +61,7 @@ class _Configuration:
         self._default_checks = self._assertions(self._default, "default-")
         for check in self._arena.checks:
             place = place_in(self._document, "metadata")
-            self._report.taken("check", place, scorer=check.scorer, type=check.key)
+            self._log.taken("check", place, scorer=check.scorer, type=check.key)
         self._tests(self._document.get("tests"), place_in(self._document, "tests"))
         self._scenarios()
         if not self._document.get("tests") and "scenarios" not in self._document:
@@ -83,7 +83,7 @@ class _Configuration:
         )  # fmt: skip
 
     def _assertions(self, test: Map, prefix: str = "") -> list[Check]:
-        return read_assertions(test.get("assert"), self._load, self._report, prefix, skips_marked=self._arena.is_known)
+        return read_assertions(test.get("assert"), self._load, self._log, prefix, skips_marked=self._arena.is_known)
 
     def _load(self, reference: str, place: Place) -> object:
         path = self._source.find(reference, self._source.main, place)
@@ -104,13 +104,13 @@ class _Configuration:
                 elif isinstance(test, Map) and "path" not in test:
                     self._try_test(test, shared)
                 else:
-                    self._report.refuse("test_not_understood", place_in(tests, number))
+                    self._log.refuse("test_not_understood", place_in(tests, number))
         elif tests is not None:
-            self._report.refuse("test_not_understood", place)
+            self._log.refuse("test_not_understood", place)
 
     def _tests_of_file(self, reference: str, place: Place, shared: Map | None) -> None:
         if reference in self._open_files:
-            self._report.refuse("file_includes_itself", place, file=reference)
+            self._log.refuse("file_includes_itself", place, file=reference)
             return
         self._open_files.add(reference)
         try:
@@ -121,14 +121,14 @@ class _Configuration:
         except ReadError as error:
             if error.code in FATAL:
                 raise
-            self._report.refuse_error(error)
+            self._log.refuse_error(error)
         finally:
             self._open_files.remove(reference)
 
     def _tests_of_table(self, path: str, shared: Map | None) -> None:
         variables = self._shared_variables | (self._variables(shared) if shared else {})
         table = TableCases(self._source, guess=False)
-        for_each(self._source.rows(path), table.add, self._report)
+        for_each(self._source.rows(path), table.add, self._log)
         keys: dict[str, str] = {}
         for case in table.cases.found:
             own = {name: self._value(name, value, Place(0, 0, path)) for name, value in case.variables.items()}
@@ -146,7 +146,7 @@ class _Configuration:
         except ReadError as error:
             if error.code in FATAL:
                 raise
-            self._report.refuse_error(error)
+            self._log.refuse_error(error)
 
     def _test(self, test: Map, shared: Map | None) -> None:
         variables = self._variables(test)
@@ -231,7 +231,7 @@ class _Configuration:
             place = place_in(scenarios, number)
             config = scenario.get("config") if isinstance(scenario, Map) else None
             if not isinstance(scenario, Map) or not isinstance(config, Seq):
-                self._report.refuse("scenario_not_understood", place)
+                self._log.refuse("scenario_not_understood", place)
                 continue
             for shared in config:
                 if isinstance(shared, Map):
@@ -240,14 +240,14 @@ class _Configuration:
                         self._try_test(Map(place), shared)
                     self._tests(tests, place, shared)
                 else:
-                    self._report.refuse("scenario_not_understood", place)
+                    self._log.refuse("scenario_not_understood", place)
 
     def _leave_out(self, test: Map, where: str) -> None:
         for name in test.keys() - _TEST_FIELDS:
-            self._report.left_out("key_not_used", place_in(test, name), key=f"{where}.{name}")
+            self._log.left_out("key_not_used", place_in(test, name), key=f"{where}.{name}")
         options = test.get("options")
         for name in (options.keys() - _OPTION_FIELDS) if isinstance(options, Map) else ():
-            self._report.left_out("key_not_used", place_in(options, name), key=f"{where}.options.{name}")
+            self._log.left_out("key_not_used", place_in(options, name), key=f"{where}.options.{name}")
 
 
 def _without_files(variables: dict[str, object]) -> tuple[dict[str, object], list[CaseFile]]:

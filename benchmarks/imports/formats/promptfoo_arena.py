@@ -7,7 +7,7 @@ import msgspec
 from benchmarks.imports.content import Case, Check, Message, Prompt, Template
 from benchmarks.imports.limits import MAX_CHAT_MESSAGES, MAX_CHECKS, MAX_KEY, MAX_MESSAGES, MAX_TEXT, MAX_TURNS
 from benchmarks.imports.readers.documents import Map, place_in
-from benchmarks.imports.report import ReadError
+from benchmarks.imports.reading_log import ReadError
 
 _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 _Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT)]
@@ -28,10 +28,7 @@ class _Check(msgspec.Struct):
     metric: Annotated[str, msgspec.Meta(max_length=80)] = ""
 
     def check(self) -> Check:
-        return Check(
-            self.key or self.scorer, self.scorer, target=self.target, settings=self.settings, extract=self.extract,
-            weight=self.weight, negate=self.negate, threshold=self.threshold, is_gate=self.is_gate, metric=self.metric,
-        )  # fmt: skip
+        return Check(**msgspec.structs.asdict(self) | {"key": self.key or self.scorer})
 
 
 _Checks = Annotated[list[_Check], msgspec.Meta(max_length=MAX_CHECKS)]

@@ -7,7 +7,7 @@ from benchmarks.imports.formats.promptfoo_arena import complete_prompt
 from benchmarks.imports.limits import MAX_PROMPTS
 from benchmarks.imports.readers.documents import Map, Seq, place_in, read_document
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import Place, ReadError, Report
+from benchmarks.imports.reading_log import Place, ReadError, ReadingLog
 from benchmarks.imports.source import Source
 
 _CONVERSATION = re.compile(r"\{[{%][^}]*\b_conversation\b")
@@ -36,7 +36,7 @@ def refuse_environment(value: object, place: Place) -> None:
 
 
 def read_prompts(source: Source, document: Map, *, is_exported: bool = False) -> list[Prompt]:
-    """Return the prompts; errors go to the report. is_exported: from an arena, labels may be empty."""
+    """Return the prompts; errors go to the log. is_exported: from an arena, labels may be empty."""
     value = document.get("prompts")
     listed = value if isinstance(value, Seq) else [value]
     prompts: list[Prompt] = []
@@ -46,11 +46,11 @@ def read_prompts(source: Source, document: Map, *, is_exported: bool = False) ->
             found = _prompts(source, entry, place)
             prompts += [complete_prompt(entry, found[0])] if isinstance(entry, Map) and len(found) == 1 else found
         except ReadError as error:
-            source.report.refuse_error(error)
+            source.log.refuse_error(error)
     if len(prompts) > MAX_PROMPTS:
-        source.report.refuse("too_many_prompts", place_in(document, "prompts"), limit=MAX_PROMPTS, found=len(prompts))
-    if not prompts and not source.report.counts["refused"]:
-        source.report.refuse("no_prompts", place_in(document, "prompts"))
+        source.log.refuse("too_many_prompts", place_in(document, "prompts"), limit=MAX_PROMPTS, found=len(prompts))
+    if not prompts and not source.log.counts["refused"]:
+        source.log.refuse("no_prompts", place_in(document, "prompts"))
     if not is_exported:
         for number, prompt in enumerate(prompts, start=1):
             prompt.label = prompt.label or f"prompt {number}"
@@ -69,18 +69,18 @@ def _prompts(source: Source, entry: object, place: Place) -> list[Prompt]:
     if raw.startswith(("exec:", "python:", "http://", "https://", "langfuse://", "portkey://", "helicone://")):
         raise ReadError("prompt_from_elsewhere", place, prompt=raw)
     if not raw.startswith("file://") and not _is_file_name(raw):
-        return [_prompt(raw, label, place, source.report)]
+        return [_prompt(raw, label, place, source.log)]
     path = source.find(raw, source.main, place)
     if path.lower().endswith(_CODE_FILES):
         raise ReadError("code_not_run", place, file=raw)
     text = source.files[path].decode("utf-8", "replace")
     refuse_environment(text, Place(0, 0, path))
     if path.lower().endswith((".json", ".yaml", ".yml")):
-        return [_chat(source.document(path), label or path, Place(1, 1, path), source.report)]
+        return [_chat(source.document(path), label or path, Place(1, 1, path), source.log)]
     parts = [part.strip() for part in _SEPARATOR.split(text) if part.strip()]
     labels = [label or path if len(parts) == 1 else f"{label or path} {number + 1}" for number in range(len(parts))]
     here = Place(1, 1, path)
-    return [_prompt(part, one, here, source.report) for part, one in zip(parts, labels, strict=True)]
+    return [_prompt(part, one, here, source.log) for part, one in zip(parts, labels, strict=True)]
 
 
 def _is_file_name(raw: str) -> bool:
@@ -88,20 +88,20 @@ def _is_file_name(raw: str) -> bool:
     return not re.search(r"[\s{}]", raw) and raw.lower().endswith(_TEXT_FILES + _CODE_FILES)
 
 
-def _prompt(raw: str, label: str, place: Place, report: Report) -> Prompt:
+def _prompt(raw: str, label: str, place: Place, log: ReadingLog) -> Prompt:
     if raw.lstrip().startswith(("[", "- role:")):
         try:
-            return _chat(read_document(raw.encode(), is_yaml=True), label, place, report)
+            return _chat(read_document(raw.encode(), is_yaml=True), label, place, log)
         except ReadError:
             pass  # a text that only begins like a chat
     return Prompt(label, [Message("user", raw)])
 
 
-def _chat(value: object, label: str, place: Place, report: Report) -> Prompt:
+def _chat(value: object, label: str, place: Place, log: ReadingLog) -> Prompt:
     messages: list[Message] = []
     for message in value if isinstance(value, list) else []:
         role = message.get("role") if isinstance(message, dict) else None
-        content = _text_of(message.get("content"), place, report) if isinstance(message, dict) else None
+        content = _text_of(message.get("content"), place, log) if isinstance(message, dict) else None
         if role not in ("system", "user", "assistant") or not isinstance(content, str):
             raise ReadError("messages_not_understood", place)
         messages.append(Message(role, content))
@@ -110,7 +110,7 @@ def _chat(value: object, label: str, place: Place, report: Report) -> Prompt:
     return Prompt(label, messages)
 
 
-def _text_of(content: object, place: Place, report: Report) -> object:
+def _text_of(content: object, place: Place, log: ReadingLog) -> object:
     """Return the texts of a list of parts; a case's picture, named by a variable, goes beside them."""
     if not isinstance(content, list):
         return content
@@ -119,7 +119,7 @@ def _text_of(content: object, place: Place, report: Report) -> object:
     if any(not _PICTURE.search(str(part)) for part in others) or not all(isinstance(text, str) for text in texts):
         return None
     if others:
-        report.changed("picture_beside_prompt", place)
+        log.changed("picture_beside_prompt", place)
     return "\n".join(map(str, texts))
 
 
@@ -142,10 +142,10 @@ def read_providers(source: Source, document: Map) -> list[ProposedModel]:
         else:
             name = as_text(entry)
         if not name or name.startswith(_NO_MODELS):
-            source.report.left_out("provider_not_supported", place, provider=name)
+            source.log.left_out("provider_not_supported", place, provider=name)
             continue
         model = name.rpartition(":")[2]
-        source.report.taken("model", place, name=model, provider=name)
+        source.log.taken("model", place, name=model, provider=name)
         models.append(ProposedModel(model, label or name, _parameters(source, config)))
     return models
 
@@ -156,5 +156,5 @@ def _parameters(source: Source, config: object) -> dict[str, object]:
         if name in _PARAMETERS:
             found[_PARAMETERS[name]] = value
         else:
-            source.report.left_out("parameter_not_used", place_in(config, name), parameter=name)
+            source.log.left_out("parameter_not_used", place_in(config, name), parameter=name)
     return found

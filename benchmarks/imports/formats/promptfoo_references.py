@@ -2,7 +2,7 @@
 
 from benchmarks.imports.limits import MAX_DEPTH, MAX_NODES
 from benchmarks.imports.readers.documents import Map, Seq, place_in
-from benchmarks.imports.report import Place, ReadError
+from benchmarks.imports.reading_log import Place, ReadError
 
 # JSON Schemas have references of their own.
 _VALUES = {"value", "$defs", "definitions"}

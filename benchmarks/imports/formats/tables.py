@@ -11,7 +11,7 @@ from benchmarks.imports.formats.fields import for_each, text
 from benchmarks.imports.limits import MAX_SAMPLE
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import as_text
-from benchmarks.imports.report import ReadError
+from benchmarks.imports.reading_log import ReadError
 from benchmarks.imports.source import Source
 
 ROLES = ("variable", "key", "expected", "prompt", "cluster", "tag", "metadata", "weight", "ignore")
@@ -58,8 +58,8 @@ class TableCases:
 
     def __init__(self, source: Source, *, guess: bool) -> None:
         self._guess = guess and not source.request.mapping
-        self.cases = Cases(source.report)
-        self._source, self._report = source, source.report
+        self.cases = Cases(source.log)
+        self._source, self._log = source, source.log
         self.roles: dict[str, str] = {}
         self.columns: list[Column] = []
         self.names: dict[str, str] = {}  # of variables, by column
@@ -100,7 +100,7 @@ class TableCases:
             self.cases.reply(reply, row.place())
 
     def _set_roles(self, row: Row) -> None:
-        """Decide roles of columns, and report them."""
+        """Decide roles of columns, and enter them in the log."""
         guess = self._guess and not any(name.startswith("__") for name in row.cells)
         for column in [name for name in row.cells if name not in self.roles]:
             place = row.place(column)._replace(line=1)
@@ -108,15 +108,15 @@ class TableCases:
             self.columns.append(Column(column, role, as_text(row.cells[column])[:MAX_SAMPLE]))
             kind, _, given = role.partition(":")
             if role in ("unknown", "ignore"):
-                self._report.left_out("column_not_used", place, column=column)
+                self._log.left_out("column_not_used", place, column=column)
             else:
-                self._report.taken("column", place, column=column, role=role)
+                self._log.taken("column", place, column=column, role=role)
             if re.match(r"_(expected|prefix|suffix|description|providerOutput|metric|threshold|metadata)", column):
-                self._report.changed("single_underscore", place, column=column)
+                self._log.changed("single_underscore", place, column=column)
             if kind in ("variable", "prompt"):
                 name = self.names[column] = _identifier(given or column, self.names.values())
                 if name != (given or column):
-                    self._report.changed("column_renamed", place, column=column, name=name)
+                    self._log.changed("column_renamed", place, column=column, name=name)
 
     def _variable(self, case: Case, row: Row, column: str) -> None:
         case.variables[self.names[column]] = row.cells[column]
@@ -136,7 +136,7 @@ class TableCases:
 
     def _assertion(self, case: Case, row: Row, column: str) -> None:
         cell = text(row, column)
-        check = read_cell(cell, row.place(column), self._report) if cell.strip() else None
+        check = read_cell(cell, row.place(column), self._log) if cell.strip() else None
         if check is not None:
             check.key = f"{check.scorer}-{len(case.checks) + 1}"
             case.checks.append(check)
@@ -174,7 +174,7 @@ class TableCases:
     def checks(self) -> list[Check]:
         """Return the version's checks, and take them from the cases that share them."""
         if any(case.expected for case in self.cases.found):
-            self._report.changed("comparison_assumed", scorer="iequals")
+            self._log.changed("comparison_assumed", scorer="iequals")
             return [Check("equals", "iequals", uses_expected=True)]
         return shared_check(self.cases.found)
 
@@ -229,11 +229,11 @@ def read(source: Source) -> Imported:
     for column, role in source.request.mapping.items():
         role_of(column, {column: role})
     table = TableCases(source, guess=True)
-    source.report.columns = table.columns
-    for_each(source.rows(), table.add, source.report)
+    source.log.columns = table.columns
+    for_each(source.rows(), table.add, source.log)
     unknown = source.request.mapping.keys() - table.roles.keys()
     for column in sorted(unknown):
-        source.report.refuse("column_missing", column=column)
+        source.log.refuse("column_missing", column=column)
     cases, checks = table.cases.found, table.checks()
     prompts = [one_message(_prompt(table, source))]
     if table.uses_affixes:
@@ -249,7 +249,7 @@ def _prompt(table: TableCases, source: Source) -> str:
     if len(names) == 1:
         return f"{{{{ {names[0]} }}}}"
     if names:
-        source.report.changed("prompt_made_of_columns", columns=", ".join(names))
+        source.log.changed("prompt_made_of_columns", columns=", ".join(names))
     return "\n\n".join(f"{_literal(name)}: {{{{ {name} }}}}" for name in names)
 
 

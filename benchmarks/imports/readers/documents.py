@@ -9,7 +9,7 @@ import yaml
 from benchmarks.imports.limits import MAX_DEPTH, MAX_DOCUMENT_BYTES, MAX_NODES
 from benchmarks.imports.readers.encoding import check_utf8, place_of_character
 from benchmarks.imports.readers.values import check_value
-from benchmarks.imports.report import NOWHERE, Place, ReadError
+from benchmarks.imports.reading_log import NOWHERE, Place, ReadError
 from benchmarks.imports.yaml_scalars import PREFIX, RESOLVERS
 
 

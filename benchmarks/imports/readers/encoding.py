@@ -1,6 +1,6 @@
 import codecs
 
-from benchmarks.imports.report import Place, ReadError
+from benchmarks.imports.reading_log import Place, ReadError
 
 BOM = codecs.BOM_UTF8
 _CHUNK_BYTES = 1 << 20

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from benchmarks.imports.readers.encoding import BOM, check_utf8, place_of_character
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import check_value
-from benchmarks.imports.report import Place, ReadError, Report
+from benchmarks.imports.reading_log import Place, ReadError, ReadingLog
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 # Wrappers of exported arrays: {"data": [...]}.
@@ -71,8 +71,8 @@ def _place_of_name(text: str, name: str, code: str, place: Place) -> Place:
     return Place(place.line + found.line - 1, found.column, place.file)
 
 
-def read_json_lines(content: bytes, report: Report, file: str = "") -> Iterator[Row]:
-    """Yield each line's object; errors of lines go to the report."""
+def read_json_lines(content: bytes, log: ReadingLog, file: str = "") -> Iterator[Row]:
+    """Yield each line's object; errors of lines go to the log."""
     check_utf8(content, file)
     start = len(BOM) if content.startswith(BOM) else 0
     line = 0
@@ -83,22 +83,22 @@ def read_json_lines(content: bytes, report: Report, file: str = "") -> Iterator[
         text = content[start:end].decode().strip(" \t\r")
         start = end + 1
         if text:
-            yield from _row(text, Place(line, 0, file), report)
+            yield from _row(text, Place(line, 0, file), log)
 
 
-def _row(text: str, place: Place, report: Report) -> Iterator[Row]:
+def _row(text: str, place: Place, log: ReadingLog) -> Iterator[Row]:
     try:
         value = decode(text, place)
     except ReadError as error:
-        report.refuse_error(error)
+        log.refuse_error(error)
         return
     if isinstance(value, dict):
         yield Row(value, place.line, file=place.file)
     else:
-        report.refuse("not_an_object", place)
+        log.refuse("not_an_object", place)
 
 
-def read_json_array(content: bytes, report: Report, file: str = "") -> Iterator[Row]:
+def read_json_array(content: bytes, log: ReadingLog, file: str = "") -> Iterator[Row]:
     """Yield the objects of an array, or of an object that wraps one. Raises ReadError."""
     check_utf8(content, file)
     text = content.decode("utf-8-sig")
@@ -109,13 +109,13 @@ def read_json_array(content: bytes, report: Report, file: str = "") -> Iterator[
         place = Place(line, position - text.rfind("\n", 0, position), file)
         value, position = _element(text, position, place)
         if not isinstance(value, dict):
-            report.refuse("not_an_object", place)
+            log.refuse("not_an_object", place)
         else:
             try:
                 check_value(value, place)
                 yield Row(value, line, file=file)
             except ReadError as error:
-                report.refuse_error(error)
+                log.refuse_error(error)
         position = _skip(text, position)
         if text[position : position + 1] == ",":
             position = _skip(text, position + 1)

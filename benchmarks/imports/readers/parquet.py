@@ -7,14 +7,14 @@ from benchmarks.imports.damage import refuse_damage
 from benchmarks.imports.limits import MAX_CASES, MAX_COLUMNS
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.values import check_value
-from benchmarks.imports.report import Place, ReadError, Report
+from benchmarks.imports.reading_log import Place, ReadError, ReadingLog
 
 MAGIC = b"PAR1"
 # Few rows at once: a short file may repeat a long text in each.
 _BATCH_ROWS = 200
 
 
-def read_parquet_rows(content: bytes, report: Report, file: str = "") -> Iterator[Row]:
+def read_parquet_rows(content: bytes, log: ReadingLog, file: str = "") -> Iterator[Row]:
     """Yield rows; their number counts as the line. Raises ReadError."""
     number = 0
     with refuse_damage("not_parquet", Place(0, 0, file)):

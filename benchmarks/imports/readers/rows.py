@@ -1,7 +1,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from benchmarks.imports.report import Place
+from benchmarks.imports.reading_log import Place
 
 
 class Row(NamedTuple):

@@ -10,14 +10,14 @@ from benchmarks.imports.limits import MAX_CASES, MAX_COLUMNS
 from benchmarks.imports.readers.rows import Row
 from benchmarks.imports.readers.tables import heading
 from benchmarks.imports.readers.values import as_text, check_value
-from benchmarks.imports.report import Place, ReadError, Report
+from benchmarks.imports.reading_log import Place, ReadError, ReadingLog
 
 Cell = int | float | str | bool | time | date | datetime | timedelta
 MAX_PARTS = 10_000
 MAX_XML_BYTES = 200_000_000
 
 
-def read_sheet(content: bytes, sheet: str, report: Report, file: str = "") -> Iterator[Row]:
+def read_sheet(content: bytes, sheet: str, log: ReadingLog, file: str = "") -> Iterator[Row]:
     """Yield the rows of a sheet, the first one by default: values, never formulas. Raises ReadError."""
     _check_parts(content, file)
     with refuse_damage("not_a_spreadsheet", Place(0, 0, file)):
@@ -30,10 +30,10 @@ def read_sheet(content: bytes, sheet: str, report: Report, file: str = "") -> It
         if found.height > MAX_CASES + 1:
             raise ReadError("too_many_cases", Place(0, 0, file), limit=MAX_CASES)
         rows = found.to_python(skip_empty_area=False)
-    yield from _rows(rows, report, file)
+    yield from _rows(rows, log, file)
 
 
-def _rows(rows: list[list[Cell]], report: Report, file: str) -> Iterator[Row]:
+def _rows(rows: list[list[Cell]], log: ReadingLog, file: str) -> Iterator[Row]:
     names: list[str] | None = None
     columns: dict[str, int] = {}
     for line, cells in enumerate(rows, start=1):
@@ -44,7 +44,7 @@ def _rows(rows: list[list[Cell]], report: Report, file: str) -> Iterator[Row]:
             columns = {name: number for number, name in enumerate(names, start=1)}
             continue
         if any(cell != "" for cell in cells[len(names) :]):
-            report.refuse("ragged_row", Place(line, len(names) + 1, file), expected=len(names), found=len(cells))
+            log.refuse("ragged_row", Place(line, len(names) + 1, file), expected=len(names), found=len(cells))
             continue
         values = dict(zip(names, map(_value, cells), strict=False))
         for name, value in values.items():

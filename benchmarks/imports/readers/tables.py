@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from benchmarks.imports.limits import MAX_COLUMNS, MAX_TEXT
 from benchmarks.imports.readers.encoding import check_utf8
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.report import Place, ReadError, Report
+from benchmarks.imports.reading_log import Place, ReadError, ReadingLog
 
 _SEPARATORS = ",;\t|"
 
 
-def read_table(content: bytes, report: Report, file: str = "") -> Iterator[Row]:
+def read_table(content: bytes, log: ReadingLog, file: str = "") -> Iterator[Row]:
     """Yield the rows under the heading, all cells as texts; the heading decides the separator. Raises ReadError."""
     check_utf8(content, file)
     csv.field_size_limit(MAX_TEXT)
@@ -27,7 +27,7 @@ def read_table(content: bytes, report: Report, file: str = "") -> Iterator[Row]:
                 columns = {name: number for number, name in enumerate(names, start=1)}
             elif len(cells) != len(names):
                 place = Place(line, min(len(cells), len(names)) + 1, file)
-                report.refuse("ragged_row", place, expected=len(names), found=len(cells))
+                log.refuse("ragged_row", place, expected=len(names), found=len(cells))
             else:
                 yield Row(dict(zip(names, cells, strict=True)), line, columns, file)
     except csv.Error as error:

@@ -3,7 +3,7 @@
 import math
 
 from benchmarks.imports.limits import MAX_DEPTH, MAX_NODES, MAX_TEXT
-from benchmarks.imports.report import Place, ReadError
+from benchmarks.imports.reading_log import Place, ReadError
 from common.text.storable import has_unstorable
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from benchmarks.exports.formats import CONTENT_TYPES, INSPECT, WRITERS, file_ending
-from benchmarks.exports.source import RunExport
+from benchmarks.exports.run_export import RunExport
 from benchmarks.models import Run
 from common.output_files import complete_file
 

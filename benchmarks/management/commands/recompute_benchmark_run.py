@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from benchmarks.exports import verification
 from benchmarks.models import Run
-from benchmarks.results.reports import read_report
+from benchmarks.reports.store import read_report
 from benchmarks.statistics.payload import ReportPayload
 
 MAX_SHOWN = 100

@@ -5,8 +5,18 @@ from typing import Annotated
 
 import msgspec
 
-from benchmarks.scoring.ports import ScoredAnswer, Scorer, Settings, Target, Verdict, decided, not_extracted
+from benchmarks.scoring.ports import (
+    ScoredAnswer,
+    Scorer,
+    Settings,
+    Target,
+    Verdict,
+    decided,
+    empty_target_error,
+    not_extracted,
+)
 from benchmarks.scoring.reading.choices import LabelKind, find_choice, labels_of
+from benchmarks.scoring.refusals import Refusal
 
 # Key of a case's metadata: indices of the choices in the order that its prompt shows.
 ORDER_KEY = "choice_order"
@@ -54,8 +64,8 @@ class ChoiceScorer(Scorer):
     version = "2"
     settings = ChoiceSettings
 
-    def target_error(self, target: Target) -> str:
-        return "" if target else "the target is empty"
+    def target_error(self, target: Target) -> Refusal | str:
+        return empty_target_error(target)
 
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:
         assert isinstance(settings, ChoiceSettings)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 
 from benchmarks.scoring.ports import ScoredAnswer, Scorer, Settings, Target, Verdict, decided
+from benchmarks.scoring.refusals import Refusal
 
 if TYPE_CHECKING:
     from cel import Program
@@ -62,8 +63,8 @@ def _compiled(expression: str) -> "Program":
     except ValueError as error:
         place = _PLACE.search(str(error))
         if place is None:
-            raise ValueError(f"not a CEL expression: {str(error)[-300:]}") from None
-        raise ValueError(f"line {place[1]}, column {place[2]}: {place[3][:300]}") from None
+            raise Refusal("expression_unusable", reason=str(error)[-300:]) from None
+        raise Refusal("expression_error", line=place[1], column=place[2], reason=place[3][:300]) from None
 
 
 SCORERS: tuple[Scorer, ...] = (ExpressionScorer(),)

@@ -4,9 +4,10 @@ from typing import Annotated
 
 import msgspec
 
-from benchmarks.scoring.checks import Check, Group
+from benchmarks.scoring.check import Check, Group
 from benchmarks.scoring.json_texts import NotJson, read_json, resolve_pointer, write_json
 from benchmarks.scoring.ports import ScoredAnswer, Settings, Verdict
+from benchmarks.scoring.refusals import Refusal
 
 MAX_NESTED = 50
 
@@ -20,7 +21,7 @@ class CountSettings(GroupSettings, frozen=True):
 
     def __post_init__(self) -> None:
         if self.count > len(self.checks):
-            raise ValueError("count is above the number of checks")
+            raise Refusal("count_above_checks")
 
 
 class CheckGroup(Group):
@@ -85,7 +86,7 @@ class FieldSettings(Settings, frozen=True):
 
     def __post_init__(self) -> None:
         if self.pointer and not self.pointer.startswith("/"):
-            raise ValueError("a JSON pointer starts with /")
+            raise Refusal("pointer_without_slash")
 
 
 class JsonField(Group):
@@ -111,4 +112,6 @@ class JsonField(Group):
         return verdict
 
 
-GROUPS: tuple[Group, ...] = (CheckGroup("all_of"), AnyOf("any_of"), AtLeast("at_least"), JsonField())
+_OF_CHECKS = (CheckGroup("all_of"), AnyOf("any_of"), AtLeast("at_least"))
+NAMES = frozenset(group.name for group in _OF_CHECKS)
+GROUPS: tuple[Group, ...] = (*_OF_CHECKS, JsonField())

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from benchmarks.scoring.ports import ScoredAnswer, Scorer, Settings, Target, Verdict
+from benchmarks.scoring.refusals import Refusal, read_refusal
 from benchmarks.scoring.scorers.instruction_rules import RULES, Rule
 
 
@@ -21,13 +22,13 @@ class InstructionSettings(Settings, frozen=True):
 
     def __post_init__(self) -> None:
         if not self.instruction_id_list:
-            raise ValueError("no instruction")
+            raise Refusal("instruction_missing")
         self.rules()
 
     def rules(self) -> list[Rule]:
         kwargs = self.kwargs or ({},) * len(self.instruction_id_list)
         if len(kwargs) != len(self.instruction_id_list):
-            raise ValueError("kwargs and instruction_id_list have different lengths")
+            raise Refusal("instruction_lists_differ")
         return [_rule(name, settings) for name, settings in zip(self.instruction_id_list, kwargs, strict=True)]
 
 
@@ -49,11 +50,13 @@ class Instructions(Scorer):
 
 def _rule(name: str, settings: dict[str, object]) -> Rule:
     if name not in RULES:
-        raise ValueError(f"unknown instruction {name[:100]!r}")
+        raise Refusal("instruction_unknown", name=repr(name[:100]))
     try:
         return msgspec.convert({key: value for key, value in settings.items() if value is not None}, RULES[name])
     except msgspec.ValidationError as error:
-        raise ValueError(f"{name}: {error}") from None
+        refusal = read_refusal(error)
+        refusal.places += (name,)
+        raise refusal from None
 
 
 def _loose_readings(text: str) -> list[str]:

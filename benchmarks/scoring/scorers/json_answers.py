@@ -6,7 +6,8 @@ import jsonschema_rs
 import msgspec
 
 from benchmarks.scoring.json_texts import NotJson, read_json, read_values
-from benchmarks.scoring.ports import ScoredAnswer, Scorer, Settings, Target, Verdict, decided
+from benchmarks.scoring.ports import ScoredAnswer, Scorer, Settings, Target, Verdict, decided, empty_target_error
+from benchmarks.scoring.refusals import Refusal
 
 
 class JsonSettings(Settings, frozen=True):
@@ -69,7 +70,7 @@ def _validator(schema: bytes) -> jsonschema_rs.Validator:
             validate_formats=True,
         )
     except jsonschema_rs.ValidationError as error:
-        raise ValueError(f"not a usable JSON Schema: {error.message}") from None
+        raise Refusal("schema_unusable", reason=error.message) from None
 
 
 class JsonEquals(Scorer):
@@ -79,8 +80,8 @@ class JsonEquals(Scorer):
     version = "3"
     settings = JsonSettings
 
-    def target_error(self, target: Target) -> str:
-        return "" if target else "the target is empty"
+    def target_error(self, target: Target) -> Refusal | str:
+        return empty_target_error(target)
 
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:
         assert isinstance(settings, JsonSettings)

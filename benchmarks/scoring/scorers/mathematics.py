@@ -18,8 +18,8 @@ from benchmarks.scoring.ports import (
     not_extracted,
     texts_of,
 )
+from benchmarks.scoring.refusals import Refusal
 
-NOT_INSTALLED = "the check `math` needs math-verify: install it with `pip install math-verify` (the extra `math`)"
 # A bare expression in an answer is read as LaTeX; prose is not.
 MAX_BARE_CHARACTERS = 200
 _BARE = re.compile(r"[^\n]*[\d=^\\+*/()][^\n]*|[A-Za-z]")
@@ -35,7 +35,7 @@ class MathSettings(Settings, frozen=True):
 
     def __post_init__(self) -> None:
         if find_spec("math_verify") is None:
-            raise ValueError(NOT_INSTALLED)
+            raise Refusal("math_not_installed")
 
 
 class _Parse(Protocol):
@@ -55,7 +55,7 @@ class MathScorer(Scorer):
         logging.getLogger("math_verify").setLevel(logging.ERROR)
         math_verify.parse("$1$", parsing_timeout=None)
 
-    def target_error(self, target: Target) -> str:
+    def target_error(self, target: Target) -> Refusal | str:
         return absent_target_error(target)
 
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:

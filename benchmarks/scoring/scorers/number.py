@@ -7,8 +7,19 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from benchmarks.scoring.ports import ScoredAnswer, Scorer, Settings, Target, Verdict, decided, not_extracted, texts_of
+from benchmarks.scoring.ports import (
+    ScoredAnswer,
+    Scorer,
+    Settings,
+    Target,
+    Verdict,
+    decided,
+    empty_target_error,
+    not_extracted,
+    texts_of,
+)
 from benchmarks.scoring.reading.numerals import Numeral, find_numerals
+from benchmarks.scoring.refusals import Refusal
 
 _NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1e300)]
 
@@ -33,11 +44,9 @@ class NumberScorer(Scorer):
     version = "2"
     settings = NumberSettings
 
-    def target_error(self, target: Target) -> str:
-        if not target:
-            return "the target is empty"
+    def target_error(self, target: Target) -> Refusal | str:
         wrong = next((text for text in texts_of(target) if _only_number(text) is None), None)
-        return "" if wrong is None else f"{wrong[:100]!r} is not one number"
+        return empty_target_error(target) if wrong is None else Refusal("target_no_number", text=repr(wrong[:100]))
 
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:
         assert isinstance(settings, NumberSettings)

@@ -11,6 +11,7 @@ import msgspec
 from rapidfuzz.distance import LCSseq
 
 from benchmarks.scoring.ports import ScoredAnswer, Scorer, Settings, Target, Verdict, absent_target_error, texts_of
+from benchmarks.scoring.refusals import Refusal
 
 
 class _Score(Protocol):
@@ -93,7 +94,7 @@ class SacrebleuScorer(Scorer):
     def load(self) -> None:
         import sacrebleu.metrics  # noqa: F401
 
-    def target_error(self, target: Target) -> str:
+    def target_error(self, target: Target) -> Refusal | str:
         return absent_target_error(target)
 
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:
@@ -116,7 +117,7 @@ class RougeL(Scorer):
     settings = RougeSettings
     needs_child = True
 
-    def target_error(self, target: Target) -> str:
+    def target_error(self, target: Target) -> Refusal | str:
         return absent_target_error(target)
 
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:

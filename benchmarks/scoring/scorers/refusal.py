@@ -5,6 +5,7 @@ import re
 import msgspec
 
 from benchmarks.scoring.ports import ScoredAnswer, Scorer, Settings, Target, Verdict, decided
+from benchmarks.scoring.refusals import Refusal
 
 # A refusal comes first; later in a text, the same words are part of an answer.
 WITHIN_CHARACTERS = 300
@@ -100,7 +101,7 @@ class RefusalSettings(Settings, frozen=True):
 
     def __post_init__(self) -> None:
         if any(not phrase.strip() for phrase in self.phrases):
-            raise ValueError("a phrase is empty")
+            raise Refusal("phrase_empty")
 
 
 class RefusalScorer(Scorer):

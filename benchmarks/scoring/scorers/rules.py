@@ -17,6 +17,7 @@ from benchmarks.scoring.ports import (
     not_extracted,
     texts_of,
 )
+from benchmarks.scoring.refusals import Refusal
 
 # Short words that titles leave in lower case.
 _SMALL_WORDS = frozenset({
@@ -35,9 +36,9 @@ class RangeSettings(Settings, frozen=True):
 
     def __post_init__(self) -> None:
         if self.min is None and self.max is None:
-            raise ValueError("set min, max or both")
+            raise Refusal("min_and_max_missing")
         if self.min is not None and self.max is not None and self.min > self.max:
-            raise ValueError("min is above max")
+            raise Refusal("min_above_max")
 
 
 class CountRule(Scorer):
@@ -100,7 +101,7 @@ class WordsRule(Scorer):
         self.name = name
         self._wanted = wanted
 
-    def target_error(self, target: Target) -> str:
+    def target_error(self, target: Target) -> Refusal | str:
         return absent_target_error(target)
 
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:

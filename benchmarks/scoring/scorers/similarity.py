@@ -17,6 +17,7 @@ from benchmarks.scoring.ports import (
     decided,
     texts_of,
 )
+from benchmarks.scoring.refusals import Refusal
 
 
 class RegexSettings(Settings, frozen=True):
@@ -31,12 +32,12 @@ class RegexScorer(Scorer):
     name = "regex"
     settings = RegexSettings
 
-    def target_error(self, target: Target) -> str:
+    def target_error(self, target: Target) -> Refusal | str:
         try:
             for pattern in texts_of(target):
                 compile_pattern(pattern)
-        except ValueError as error:
-            return str(error)
+        except Refusal as refusal:
+            return refusal
         return absent_target_error(target)
 
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:
@@ -60,7 +61,7 @@ class FuzzyScorer(Scorer):
     name = "fuzzy"
     settings = FuzzySettings
 
-    def target_error(self, target: Target) -> str:
+    def target_error(self, target: Target) -> Refusal | str:
         return absent_target_error(target)
 
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:
@@ -81,7 +82,7 @@ class LevenshteinScorer(Scorer):
     name = "levenshtein"
     settings = LevenshteinSettings
 
-    def target_error(self, target: Target) -> str:
+    def target_error(self, target: Target) -> Refusal | str:
         return absent_target_error(target)
 
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:

@@ -16,8 +16,10 @@ from benchmarks.scoring.ports import (
     Verdict,
     absent_target_error,
     decided,
+    empty_target_error,
     texts_of,
 )
+from benchmarks.scoring.refusals import Refusal
 
 _DIGITS = compile_pattern(r"\d+")
 _ARTICLES = re.compile(r"\b(?:an?|the)\b", re.IGNORECASE)
@@ -74,10 +76,8 @@ class TextScorer(Scorer):
         if all_count:
             self.settings = AllTextSettings
 
-    def target_error(self, target: Target) -> str:
-        if self.name.endswith("equals"):
-            return "" if target else "the target is empty"
-        return absent_target_error(target)
+    def target_error(self, target: Target) -> Refusal | str:
+        return empty_target_error(target) if self.name.endswith("equals") else absent_target_error(target)
 
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:
         assert isinstance(settings, TextSettings)

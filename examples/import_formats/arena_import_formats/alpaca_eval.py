@@ -10,7 +10,7 @@ from benchmarks.imports.source import Source
 
 def read(source: Source) -> Imported:
     """Return cases in the file's order; `generator` names the model of `output`, or "reference"."""
-    cases = Cases(source.report)
+    cases = Cases(source.log)
 
     def add(row: Row) -> None:
         instruction = required_text(row, "instruction")
@@ -22,9 +22,9 @@ def read(source: Source) -> Imported:
             generator = text(row, "generator") or "reference"
             cases.reply(Reply(generator, case.key, output), row.place())
 
-    for_each(source.rows(), add, source.report)
+    for_each(source.rows(), add, source.log)
     template = cases.template(source.request.name, [one_message("{{ instruction }}")])
-    source.report.left_out("judge_not_available", type="pairwise")
+    source.log.left_out("judge_not_available", type="pairwise")
     return Imported("alpaca_eval", [], {}, template, cases.replies)
 
 

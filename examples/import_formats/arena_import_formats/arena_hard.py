@@ -5,12 +5,12 @@ from benchmarks.imports.content import Case, Imported, Reply
 from benchmarks.imports.formats.fields import for_each, required_text, text
 from benchmarks.imports.ports import Format
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.report import ReadError
+from benchmarks.imports.reading_log import ReadError
 from benchmarks.imports.source import Source
 
 
 def read_questions(source: Source) -> Imported:
-    cases = Cases(source.report)
+    cases = Cases(source.log)
 
     def add(row: Row) -> None:
         tags = [text(row, name) for name in ("category", "subcategory")]
@@ -19,8 +19,8 @@ def read_questions(source: Source) -> Imported:
         case = Case(key, {"prompt": _prompt(row)}, cluster=cluster, tags=[*tags, cluster])
         cases.add(case, row.place())
 
-    for_each(source.rows(), add, source.report)
-    source.report.left_out("judge_not_available", type="pairwise")
+    for_each(source.rows(), add, source.log)
+    source.log.left_out("judge_not_available", type="pairwise")
     return Imported("arena_hard", [], {}, cases.template(source.request.name, [one_message("{{ prompt }}")]))
 
 
@@ -37,7 +37,7 @@ def _prompt(row: Row) -> str:
 
 def read_answers(source: Source) -> Imported:
     """Return replies only: the last message is the answer."""
-    cases = Cases(source.report)
+    cases = Cases(source.log)
 
     def add(row: Row) -> None:
         messages = row.cells.get("messages")
@@ -49,7 +49,7 @@ def read_answers(source: Source) -> Imported:
             raise ReadError("messages_not_understood", row.place())
         cases.reply(Reply(required_text(row, "model"), required_text(row, "uid"), content), row.place())
 
-    for_each(source.rows(), add, source.report)
+    for_each(source.rows(), add, source.log)
     return Imported("arena_hard_answers", [], {}, replies=cases.replies)
 
 

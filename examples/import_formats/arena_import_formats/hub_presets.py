@@ -9,7 +9,7 @@ from benchmarks.imports.content import Case, Check, Imported, Prompt
 from benchmarks.imports.formats.fields import for_each, required_text, required_texts, text, with_decoded
 from benchmarks.imports.ports import Format
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.report import ReadError
+from benchmarks.imports.reading_log import ReadError
 from benchmarks.imports.source import Source
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -33,10 +33,10 @@ def _preset(
     name: str, case_of: Callable[[Row], Case], prompt: Prompt, *checks: Check, left_out: Code | None = None
 ) -> Callable[[Source], Imported]:
     def read(source: Source) -> Imported:
-        cases = Cases(source.report)
-        for_each(source.rows(), lambda row: cases.add(case_of(row), row.place()), source.report)
+        cases = Cases(source.log)
+        for_each(source.rows(), lambda row: cases.add(case_of(row), row.place()), source.log)
         if left_out:
-            source.report.left_out(left_out, type=name)
+            source.log.left_out(left_out, type=name)
         found = choice_checks(cases.found) if prompt.label == CHOICES else checks
         return Imported(name, [], {}, cases.template(source.request.name, [prompt], found))
 

@@ -6,7 +6,7 @@ from benchmarks.imports.formats.fields import for_each, required_text, required_
 from benchmarks.imports.limits import MAX_TURNS
 from benchmarks.imports.ports import Format
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.report import ReadError
+from benchmarks.imports.reading_log import ReadError
 from benchmarks.imports.source import Source
 
 # The temperatures of the benchmark's authors, by category (FastChat, llm_judge/common.py).
@@ -18,7 +18,7 @@ TEMPERATURES = {
 
 def read_questions(source: Source) -> Imported:
     """Return a template of as many turns as all questions have; references are expected, one a turn."""
-    report, cases = source.report, Cases(source.report)
+    log, cases = source.log, Cases(source.log)
     turns: list[int] = []
 
     def add(row: Row) -> None:
@@ -36,19 +36,19 @@ def read_questions(source: Source) -> Imported:
         key = required_text(row, "question_id")
         cases.add(Case(key, {"turns": list(questions)}, reference, tags=[category], metadata=metadata), row.place())
 
-    for_each(source.rows(), add, report)
+    for_each(source.rows(), add, log)
     follow_ups = [f"{{{{ turns[{number}] }}}}" for number in range(1, max(turns, default=1))]
     prompt = Prompt("questions", [Message("user", "{{ turns[0] }}")], follow_ups)
     template = cases.template(source.request.name, [prompt])
     if any("temperature" in case.metadata for case in cases.found):
-        report.changed("temperature_as_metadata")
-    report.left_out("judge_not_available", type="single-v1")
+        log.changed("temperature_as_metadata")
+    log.left_out("judge_not_available", type="single-v1")
     return Imported("mt_bench", [], {}, template)
 
 
 def read_answers(source: Source) -> Imported:
     """Return replies only: their questions are another file."""
-    cases = Cases(source.report)
+    cases = Cases(source.log)
 
     def add(row: Row) -> None:
         model, key = required_text(row, "model_id"), required_text(row, "question_id")
@@ -62,7 +62,7 @@ def read_answers(source: Source) -> Imported:
             for turn, answer in enumerate(answers):
                 _add_reply(cases, Reply(model, key, answer, turn, repeat), row)
 
-    for_each(source.rows(), add, source.report)
+    for_each(source.rows(), add, source.log)
     return Imported("mt_bench_answers", [], {}, replies=cases.replies)
 
 

@@ -7,7 +7,7 @@ from benchmarks.imports.content import Case, Check, Imported, Message, Prompt, R
 from benchmarks.imports.formats.fields import for_each, mapping, messages, text, with_decoded
 from benchmarks.imports.ports import Format
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.report import ReadError, Report
+from benchmarks.imports.reading_log import ReadError, ReadingLog
 from benchmarks.imports.source import Source
 
 INPUTS = ("input", "user_input", "question")
@@ -25,14 +25,14 @@ _QUESTION_KEYS = ("question", "input", "query", "prompt", "user_input")
 
 def read(source: Source) -> Imported:
     """Return cases, and replies where a row has an output; objects as input give a variable a field."""
-    cases = Cases(source.report)
+    cases = Cases(source.log)
     used = {*INPUTS, *EXPECTED, *OUTPUTS, *CONTEXTS, *_KEYS, "metadata", "tags"}
     seen: set[str] = set()
 
     def add(row: Row) -> None:
         row = with_decoded(row, *INPUTS, *EXPECTED, *CONTEXTS, "metadata", "tags")
         case = Case(text(row, _first(row, _KEYS)), metadata=mapping(row, "metadata"))
-        _set_input(case, row, source.report)
+        _set_input(case, row, source.log)
         _set_expected(case, row)
         context = row.cells.get(_first(row, CONTEXTS))
         if context:
@@ -41,15 +41,15 @@ def read(source: Source) -> Imported:
         case.tags = [str(tag) for tag in tags] if isinstance(tags, list) else []
         for name in row.cells.keys() - used - seen:
             seen.add(name)
-            source.report.left_out("field_not_used", row.place(name), field=name)
+            source.log.left_out("field_not_used", row.place(name), field=name)
         cases.add(case, row.place())
         if output := text(row, _first(row, OUTPUTS)):
             cases.reply(Reply("imported", case.key, output), row.place())
 
-    for_each(source.rows(), add, source.report)
+    for_each(source.rows(), add, source.log)
     checks = []
     if any(case.expected for case in cases.found):
-        source.report.changed("comparison_assumed", scorer="iequals")
+        source.log.changed("comparison_assumed", scorer="iequals")
         checks = [Check("equals", "iequals", uses_expected=True)]
     return Imported("traces", [], {}, cases.template(source.request.name, [_prompt(cases)], checks), cases.replies)
 
@@ -58,7 +58,7 @@ def _first(row: Row, names: tuple[str, ...]) -> str:
     return next((name for name in names if row.cells.get(name) not in (None, "")), names[0])
 
 
-def _set_input(case: Case, row: Row, report: Report) -> None:
+def _set_input(case: Case, row: Row, log: ReadingLog) -> None:
     name = _first(row, INPUTS)
     value = row.cells.get(name)
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
@@ -66,7 +66,7 @@ def _set_input(case: Case, row: Row, report: Report) -> None:
     if value is None or value == "":
         raise ReadError("field_missing", row.place(name), field=name)
     if isinstance(value, list):
-        case.messages, case.files = messages(value, row.place(name), report)
+        case.messages, case.files = messages(value, row.place(name), log)
     elif isinstance(value, dict):
         case.variables = dict(value)
         question = next((key for key in _QUESTION_KEYS if isinstance(value.get(key), str)), None)

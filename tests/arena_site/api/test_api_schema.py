@@ -12,7 +12,7 @@ from django.test import Client
 from accounts.models import SignIn, User
 from arena_site.openapi.views import schema_as_json
 from benchmarks.models import Run
-from benchmarks.results import reports
+from benchmarks.reports.store import compute_report, store_report
 from leaderboard.releases import planning, publishing
 from routing.models import RouterSnapshot
 from site_content.actions import publish_page
@@ -288,7 +288,7 @@ def ask_about_benchmarks(ask: Callable[..., Any], owner: User, ids: dict[str, li
 def ask_about_reports(ask: Callable[..., Any], run: Run, owner: User) -> None:
     other = samples.finished_run(owner, run.version, [entrant.model for entrant in run.entrants.all()])
     for each in (run, other):
-        reports.store_report(each, reports.compute_report(each))
+        store_report(each, compute_report(each))
     path = "benchmarks/runs/{public_id}/"
     assert ask("get", f"{path}report/", public_id=run.public_id)["report"]["metrics"]
     compared = ask("get", f"{path}compare/", query=f"?with={other.public_id}", public_id=run.public_id)

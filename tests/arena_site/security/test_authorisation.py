@@ -13,7 +13,7 @@ from accounts.actor import Actor
 from accounts.models import ApiToken, Scope, SignIn
 from benchmarks.actions import importing
 from benchmarks.imports.content import Request
-from benchmarks.results import reports
+from benchmarks.reports.store import compute_report, store_report
 from tests import api_fixtures, make
 from tests.api_fixtures import World
 from tests.arena_site.security import url_access
@@ -295,7 +295,7 @@ def test_benchmark_api_needs_owner_and_scope(others: dict[str, Client]):
     live = benchmark_samples.live_run(member.user, version, [ada])
     later = benchmark_samples.finished_run(member.user, version, [ada])
     for run in (sample.run, later):
-        reports.store_report(run, reports.compute_report(run))
+        store_report(run, compute_report(run))
     look = importing.look(owner=member.user, content=b"country,expected\nFrance,Paris", request=Request("cases.csv"))
     programs = {scope: program(member, scope) for scope in Scope}
     for address, needed in url_access.BENCHMARKS_API.items():

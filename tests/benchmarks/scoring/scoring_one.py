@@ -4,14 +4,15 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from benchmarks.scoring.checks import Check
+from benchmarks.scoring.check import Check
 from benchmarks.scoring.evaluation import evaluate
 from benchmarks.scoring.ports import ScoredAnswer, Verdict
+from benchmarks.scoring.refusals import Refusal
 from benchmarks.scoring.registry import Registry
 
 
 def _no_plugin(name: str) -> NoReturn:
-    raise ValueError(f"unknown scorer {name!r}")
+    raise Refusal("scorer_unknown", field="scorer", name=repr(name))
 
 
 registry = Registry(_no_plugin)

@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings
 
 from benchmarks.scoring import child_process
-from benchmarks.scoring.checks import Check
+from benchmarks.scoring.check import Check
 from benchmarks.scoring.child_process import ScoringChildren, waited_for_processor_s
 from benchmarks.scoring.ports import ScoredAnswer, Verdict
 from tests.waiting import wait_for
@@ -69,7 +69,8 @@ def test_deep_and_entity_bombs_are_wrong(children: ScoringChildren):
 
 def test_refusals_come_from_the_child(children: ScoringChildren):
     [error] = children.errors(Check(scorer="expression", settings={"expression": "1 +"}), "checks[0]")
-    assert (error.position, error.message[:31]) == ("checks[0]", "line 1, column 4: Syntax error:")
+    assert (error.position, error.code, error.places) == ("checks[0]", "expression_error", ())
+    assert (error.values["line"], error.values["column"]) == ("1", "4")
     assert children.errors(Check(scorer="expression", settings={"expression": "true"}), "checks[0]") == []
     # Settings that only the child reads are refused there, not scored.
     assert score(children, "expression", "a", expression="1 +").error == "scorer_failed"
@@ -158,7 +159,7 @@ def test_example_plugin_scores_and_failing_ones_are_listed():
         assert (verdict.value, verdict.passed, verdict.detail) == (0.5, False, "longest: 3")
         assert score(children, "short_sentences", "").error == "scorer_failed"
         [error] = children.errors(Check(scorer="short_sentences", settings={"max_words": 0}), "checks[0]")
-        assert error.message == "max_words is at least 1"
+        assert (error.code, error.values) == ("other", {"text": "max_words is at least 1"})
     finally:
         children.close()
 
@@ -167,7 +168,7 @@ def test_example_plugin_scores_and_failing_ones_are_listed():
 def test_unnamed_plugin_is_unknown_and_ending_one_is_off():
     children = ScoringChildren(1, plugins=["ending"])
     try:
-        assert score(children, "short_sentences", "One.").detail == "unknown scorer 'short_sentences'"
+        assert score(children, "short_sentences", "One.").detail == "There is no comparison 'short_sentences'."
         [state] = children.plugins()
         assert state.error == "a plug-in hangs or ends its process"
         assert score(children, "rouge_l", "a", "a").value == 1

@@ -1,6 +1,6 @@
 import pytest
 
-from benchmarks.scoring.checks import Check
+from benchmarks.scoring.check import Check
 from benchmarks.scoring.item_checks import needs_child, score_item
 from benchmarks.scoring.item_score import item_score
 from benchmarks.scoring.ports import ScoredAnswer, Target, Verdict

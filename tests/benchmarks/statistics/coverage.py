@@ -11,8 +11,8 @@ from benchmarks.statistics.clusters import Clusters, Floats, clustered_means
 from benchmarks.statistics.means import unit_interval
 from benchmarks.statistics.multiple import step_down
 from benchmarks.statistics.paired import all_pairs, paired_differences
-from benchmarks.statistics.power import MAX_REPEATS, cases_to_separate, repeats_to_separate
 from benchmarks.statistics.quantiles import quantile
+from benchmarks.statistics.sample_sizes import MAX_REPEATS, cases_to_separate, repeats_to_separate
 from tests.benchmarks.statistics.factory import scores
 
 Held = dict[str, list[bool]]

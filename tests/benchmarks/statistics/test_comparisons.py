@@ -2,16 +2,16 @@ import numpy as np
 import pytest
 from scipy.stats import studentized_range
 
+from benchmarks.statistics.averages import TemplateMean, average, averages
 from benchmarks.statistics.clusters import Clusters
 from benchmarks.statistics.comparison import compare_runs
 from benchmarks.statistics.costs import cost_per_point, pareto_front
-from benchmarks.statistics.heat_map import Cell, average, averages
+from benchmarks.statistics.figures import compute_figures
 from benchmarks.statistics.multiple import step_down
 from benchmarks.statistics.paired import all_pairs
-from benchmarks.statistics.power import cases_to_separate, detectable_difference, repeats_to_separate
 from benchmarks.statistics.quantiles import quantile
-from benchmarks.statistics.report import report
 from benchmarks.statistics.run_against_run import difference_of_runs, flips, match_cases
+from benchmarks.statistics.sample_sizes import cases_to_separate, detectable_difference, repeats_to_separate
 from benchmarks.statistics.tags import holm_of_tags, tag_means
 from tests.benchmarks.statistics.factory import run_inputs, scores
 
@@ -43,7 +43,7 @@ def test_step_down_separates_more_than_the_first_bound():
 def test_rank_ranges_and_best_group_follow_joint_comparisons():
     rng = np.random.default_rng(4)
     p = np.array([0.95, 0.94, 0.6, 0.2])
-    found = report(run_inputs((rng.random((4, 300, 1)) < p[:, None, None]).astype(float), baseline=3))
+    found = compute_figures(run_inputs((rng.random((4, 300, 1)) < p[:, None, None]).astype(float), baseline=3))
     assert [(rank.best, rank.worst, rank.is_in_best_group) for rank in found.ranks] == [
         (1, 2, True), (1, 2, True), (3, 3, False), (4, 4, False),
     ]  # fmt: skip
@@ -56,7 +56,7 @@ def test_secondary_metrics_share_one_holm_family():
     rng = np.random.default_rng(4)
     values = rng.random((3, 40, 1))
     others = {"b": rng.random((3, 40, 1)), "c": rng.random((3, 40, 1))}
-    metrics = report(run_inputs(values, metrics=others)).metrics
+    metrics = compute_figures(run_inputs(values, metrics=others)).metrics
     assert [metric.metric for metric in metrics] == ["score", "b", "c"]
     assert {pair.holm_p for pair in metrics[0].pairs} == {None}
     secondary = [pair for metric in metrics[1:] for pair in metric.pairs]
@@ -82,7 +82,7 @@ def test_noise_names_repeats_or_cases():
     coins = (rng.random((2, 200, 4)) < 0.5).astype(float)
     fixed = np.repeat((rng.random((2, 200, 1)) < 0.5).astype(float), 4, axis=2)
     named = {
-        name: report(run_inputs(values)).metrics[0].pairs[0].noise
+        name: compute_figures(run_inputs(values)).metrics[0].pairs[0].noise
         for name, values in (("coins", coins), ("fixed", fixed), ("once", coins[:, :, :1]))
     }
     assert named == {"coins": "repeats", "fixed": "cases", "once": "unknown"}
@@ -146,8 +146,8 @@ def test_tags_are_compared_with_other_cases_under_holm():
 
 
 def test_heat_map_average_needs_all_templates():
-    certain = Cell(1.0, 0.0, 0.8, 1.0)
-    found = average([certain, Cell(0.5, 0.1, 0.3, 0.7)])
+    certain = TemplateMean(1.0, 0.0, 0.8, 1.0)
+    found = average([certain, TemplateMean(0.5, 0.1, 0.3, 0.7)])
     assert (found.mean, found.se) == (0.75, pytest.approx(0.05))
     assert (found.low, found.high) == (pytest.approx(0.75 - np.hypot(0.2, 0.2) / 2), pytest.approx(0.85))
     assert averages({"a": {"t": certain, "u": certain}, "b": {"t": certain}}).keys() == {"a"}

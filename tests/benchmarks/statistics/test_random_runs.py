@@ -8,9 +8,9 @@ import pytest
 
 from benchmarks.statistics.clusters import Clusters, clustered_means
 from benchmarks.statistics.comparison import compare_runs
+from benchmarks.statistics.figures import compute_figures
 from benchmarks.statistics.inputs import RunInputs
 from benchmarks.statistics.payload import Interval, Metric, Pair, ReportPayload
-from benchmarks.statistics.report import report
 from benchmarks.statistics.scores import Kind
 from tests.benchmarks.statistics.factory import run_inputs
 
@@ -103,7 +103,7 @@ def test_drawn_runs_have_finite_or_absent_figures(part):
     previous = drawn_run(part)
     for seed in range(part, 160, 4):
         run = drawn_run(seed)
-        found, compared = report(run), compare_runs(previous, run)
+        found, compared = compute_figures(run), compare_runs(previous, run)
         for payload in (found, compared):
             text = msgspec.json.encode(payload)  # infinities and NaN would become null
             assert msgspec.json.decode(text, type=type(payload)) == payload, seed
@@ -121,8 +121,8 @@ def test_entrant_without_scores_changes_no_other(kind):
     kinds = np.full(values.shape, Kind.SCORED, dtype=np.int8)
     kinds[3], values[3] = kind, np.nan
     kinds[2, :30], values[2, :30] = kind, np.nan  # incomplete, and so in no family either
-    whole = report(run_inputs(values, kinds=kinds, metrics={"passed": values}))
-    two = report(run_inputs(values[:2], kinds=kinds[:2], metrics={"passed": values[:2]}))
+    whole = compute_figures(run_inputs(values, kinds=kinds, metrics={"passed": values}))
+    two = compute_figures(run_inputs(values[:2], kinds=kinds[:2], metrics={"passed": values[:2]}))
     assert whole.ranks == two.ranks
     first, alone = whole.metrics[0], two.metrics[0]
     assert (first.bound, first.means[:2], first.pairs[:1]) == (alone.bound, alone.means, alone.pairs)

@@ -12,10 +12,10 @@ from django.utils import timezone
 
 from accounts.actor import Actor
 from benchmarks.exports.formats import WRITERS
-from benchmarks.exports.source import RunExport
+from benchmarks.exports.run_export import RunExport
 from benchmarks.exports.verification import differences, recompute_file
 from benchmarks.models import Run, RunItem
-from benchmarks.results.reports import compute_report, read_report, store_report
+from benchmarks.reports.store import compute_report, read_report, store_report
 from models_registry.models import LanguageModel
 from tests import make
 from tests.benchmarks import samples

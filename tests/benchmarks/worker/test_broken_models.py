@@ -17,7 +17,7 @@ from benchmarks import actions
 from benchmarks.errors import WrongState
 from benchmarks.models import Entrant, ProviderPace, Run, RunItem, entrant_calls
 from benchmarks.queries.run_progress import read_run_progress
-from benchmarks.results.reports import read_report
+from benchmarks.reports.store import read_report
 from benchmarks.sweep import sweep
 from benchmarks.worker import claims, plan
 from benchmarks.worker.runner import drive

@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from benchmarks.statistics.report import report as report_of_run
+from benchmarks.statistics.figures import compute_figures
 from tests.benchmarks.statistics import coverage
 from tests.benchmarks.statistics.factory import run_inputs
 from tools.bench.ratings.calibration import Simulator
@@ -71,7 +71,7 @@ def benchmark_report(report: Report, seed: int) -> None:
         metrics = {f"metric {number}": rng.random(shape) for number in range(4)}
         inputs = run_inputs(values, metrics=metrics, tags=[(f"tag {case % 8}",) for case in range(cases)], baseline=0)
         begun = time.process_time()
-        report_of_run(inputs)
+        compute_figures(inputs)
         took, has_bar = time.process_time() - begun, entrants == 10
         label = f"{values.size:,} items, {entrants} entrants, {repeats} repeats, 5 metrics, all pairs"
         report.row(label, f"{took:.2f} s", "bar 1 s" if has_bar else "", held=not has_bar or took <= 1)

@@ -7,7 +7,7 @@ from itertools import groupby
 import numpy as np
 
 from benchmarks.models import Run
-from benchmarks.results.item_rows import read_cases, shared_rows
+from benchmarks.reports.item_rows import read_cases, shared_rows
 from benchmarks.sql import read_sql
 from benchmarks.statistics.clusters import Floats, Indices
 from benchmarks.statistics.headers import PASSED, SCORE

@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchmarks.models import Entrant, ItemReply, Run
-from benchmarks.results.item_rows import entrant_key
-from benchmarks.results.reports import read_report
+from benchmarks.reports.item_rows import entrant_key
+from benchmarks.reports.store import read_report
 from benchmarks.statistics.payload import EntrantUsage, Mean, Rank, ReportPayload
 from common.text.money import rounded_dollars
 from common.text.numbers import format_numbers

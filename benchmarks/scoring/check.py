@@ -53,10 +53,3 @@ class Prepared(msgspec.Struct, frozen=True):
     settings: msgspec.Struct | None
     nested: "tuple[Prepared, ...]" = ()
     needs_child: bool = False
-
-
-class CheckError(msgspec.Struct, frozen=True):
-    """Reason to refuse a check. position: such as `checks[2].settings.checks[0]`."""
-
-    position: str
-    message: str

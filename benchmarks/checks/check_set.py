@@ -8,11 +8,10 @@ from typing import Self
 
 import msgspec
 
-from benchmarks.check_targets import templates_of, with_targets
-from benchmarks.models import Case, Check, TemplateVersion
-from benchmarks.scoring import checks as scoring_checks
+from benchmarks.checks.targets import templates_of, with_targets
+from benchmarks.models import Case, TemplateVersion
 from benchmarks.scoring import item_checks
-from benchmarks.scoring.checks import Prepared
+from benchmarks.scoring.check import Check, Prepared
 from benchmarks.scoring.evaluation import failed
 from benchmarks.scoring.item_score import item_score
 from benchmarks.scoring.ports import ScoredAnswer, Target, Verdict
@@ -56,16 +55,13 @@ class CaseChecks:
     digest: str
 
     @property
-    def checks(self) -> list[scoring_checks.Check]:
+    def checks(self) -> list[Check]:
         return [prepared.check for prepared in self.prepared]
 
 
-def raw_check(check: Check) -> JsonObject:
-    return {
-        "key": check.key, "scorer": check.scorer, "target": check.target, "settings": check.settings,
-        "extract": check.extract, "weight": check.weight, "negate": check.negate, "threshold": check.threshold,
-        "is_gate": check.is_gate, "metric": check.metric,
-    }  # fmt: skip
+def raw_check(row: object) -> JsonObject:
+    """Return the values of a row with a check's fields; a draft's may be invalid."""
+    return {name: getattr(row, name) for name in Check.__struct_fields__}
 
 
 def case_checks(version_checks: Sequence[JsonObject], own: Sequence[JsonObject]) -> list[JsonObject]:
@@ -123,7 +119,7 @@ class CheckSet:
             shared = self._shared
             return CaseChecks(shared.prepared, [case.expected] * len(shared.prepared), shared.digest)
         raw = case_checks(self.raw, case.own_checks)
-        written = [_check(check) for check in raw]
+        written = msgspec.convert(raw, list[Check])
         if case.targets is not None:
             raw = with_targets(raw, case.targets)
         elif templates_of(raw):
@@ -143,8 +139,9 @@ class CheckSet:
         try:
             return self._score(case, self.of_case(case), answer, child)
         except Exception as error:
-            verdict, written = failed(f"{type(error).__name__}: {error}"), case_checks(self.raw, case.own_checks)
-            return ScoredItem(checks=[_row(_check(check), verdict, "") for check in written])
+            verdict = failed(f"{type(error).__name__}: {error}")
+            written = msgspec.convert(case_checks(self.raw, case.own_checks), list[Check])
+            return ScoredItem(checks=[_row(check, verdict, "") for check in written])
 
     def _score(self, case: CaseFacts, checks: CaseChecks, answer: ScoredAnswer, child: item_checks.Child) -> ScoredItem:
         verdicts = item_checks.score_item(checks.prepared, checks.targets, answer, child)
@@ -155,7 +152,7 @@ class CheckSet:
 
 
 class _NoChild:
-    def score(self, check: scoring_checks.Check, answer: ScoredAnswer, target: Target) -> Verdict:
+    def score(self, check: Check, answer: ScoredAnswer, target: Target) -> Verdict:
         raise RuntimeError("this check needs a child")
 
 
@@ -174,13 +171,9 @@ def target_of(expected: object) -> Target:
     return expected if isinstance(expected, list) else [expected]
 
 
-def _check(raw: JsonObject) -> scoring_checks.Check:
-    return msgspec.convert(raw, scoring_checks.Check)
-
-
 @lru_cache(maxsize=512)
 def _prepared_from(encoded: bytes) -> Prepared:
-    check = msgspec.json.decode(encoded, type=scoring_checks.Check)
+    check = msgspec.json.decode(encoded, type=Check)
     try:
         return prepare(check)
     except ValueError:  # refused by a newer release: the child gives the reason
@@ -195,7 +188,7 @@ def _needs_call(prepared: Prepared) -> bool:
     return prepared.check.scorer in _SCORERS_OF_CALLS or any(map(_needs_call, prepared.nested))
 
 
-def _row(check: scoring_checks.Check, verdict: Verdict, digest: str) -> JsonObject:
+def _row(check: Check, verdict: Verdict, digest: str) -> JsonObject:
     return {
         "check_key": check.key, "value": verdict.value, "passed": verdict.passed, "error": verdict.error,
         "label": verdict.label, "detail": {"text": verdict.detail} if verdict.detail else {}, "version": digest,

@@ -1,4 +1,4 @@
-"""Report of a run from its inputs alone."""
+"""Figures of a run, computed from its inputs alone."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import structs
 from scipy.special import stdtr
 
-from benchmarks.statistics import paired, power
+from benchmarks.statistics import paired, sample_sizes
 from benchmarks.statistics.clusters import Flags, Floats, clustered_means
 from benchmarks.statistics.headers import PASSED, SCORE
 from benchmarks.statistics.inputs import RunInputs
@@ -26,7 +26,7 @@ MIN_COVERAGE = 0.95
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # figures that do not exist are None
-def report(inputs: RunInputs) -> ReportPayload:
+def compute_figures(inputs: RunInputs) -> ReportPayload:
     """Return everything that a report stores. The order of entrants and cases in the inputs does not matter."""
     inputs = inputs.sorted()
     primary = _Comparison(inputs, SCORE)
@@ -156,7 +156,7 @@ class _Comparison:
     def _pair(self, pairs: PairedDifferences, row: int, family: StepDown | None) -> Pair:
         first, second = int(pairs.first[row]), int(pairs.second[row])
         is_ranked = bool(self.is_complete[first] and self.is_complete[second])
-        joint, tail = None, power.TAIL
+        joint, tail = None, sample_sizes.TAIL
         if family is not None and is_ranked and np.isfinite(family.bound) and pairs.df[row] > 0:
             half = family.bound * pairs.scale[row]
             low, high = pairs.centre[row] - half, pairs.centre[row] + half
@@ -202,11 +202,11 @@ class _Comparison:
         if np.isfinite(within):
             # More repeats do not lessen correlation within clusters.
             between = max(variance - within / self.scores.repeats, 0.0)
-            repeats_needed = power.repeats_to_separate(
+            repeats_needed = sample_sizes.repeats_to_separate(
                 between, within, cases, difference, repeats=self.scores.repeats, tail=tail, df=float(pairs.df[row])
             )
         return (
-            power.cases_to_separate(variance, difference, tail=tail, clusters_per_case=share),
+            sample_sizes.cases_to_separate(variance, difference, tail=tail, clusters_per_case=share),
             repeats_needed,
         )
 

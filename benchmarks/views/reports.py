@@ -13,8 +13,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from benchmarks import access, actions
 from benchmarks.models import Run
-from benchmarks.reporting import document, run_changes
-from benchmarks.reporting.heat_map import read_heat_map
+from benchmarks.reports import document, run_changes
+from benchmarks.reports.heat_map import read_heat_map
+from benchmarks.reports.readable import readable_reports
 from benchmarks.views.pages import PageRequest
 from common.errors import ArenaError
 
@@ -88,7 +89,7 @@ def report(request: PageRequest, public_id: str) -> HttpResponse:
         "run": found.run, "report": found, "owns": access.owns(request.user, found.run),
         "is_stored": not found.is_so_far,
         "is_readable": access.readable_runs(request.user).filter(pk=found.run.pk).exists(),
-        "reports": access.readable_reports(request.user, found.run).order_by("number").defer("payload"),
+        "reports": readable_reports(request.user, found.run).order_by("number").defer("payload"),
         "publish_form": PublishForm(run=found.run, shown=found.number),
     }  # fmt: skip
     return render(request, "benchmarks/report.html", context)

@@ -15,10 +15,10 @@ MIN_SO_FAR_TTL_S, ITEMS_PER_SO_FAR_S = 5.0, 5_000
 
 
 def compute_report(run: Run) -> ReportPayload:
-    from benchmarks.results.report_inputs import read_inputs  # both import scipy, which other processes do not need
-    from benchmarks.statistics.report import report
+    from benchmarks.reports.inputs import read_inputs  # both import scipy, which other processes do not need
+    from benchmarks.statistics.figures import compute_figures
 
-    return report(read_inputs(run))
+    return compute_figures(read_inputs(run))
 
 
 @transaction.atomic

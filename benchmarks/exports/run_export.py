@@ -5,8 +5,8 @@ from itertools import islice
 
 from benchmarks.exports.columns import item_table
 from benchmarks.models import Case, Entrant, Run, Score, TemplateVersion
-from benchmarks.results.item_rows import BATCH, item_rows
-from benchmarks.results.reports import read_report
+from benchmarks.reports.item_rows import BATCH, item_rows
+from benchmarks.reports.store import read_report
 from benchmarks.statistics.payload import ReportPayload
 from benchmarks.statistics.rows import ItemRow
 from common.tables.table import Table

@@ -14,10 +14,11 @@ from django.utils.translation import gettext as _
 from benchmarks import access
 from benchmarks.access import Person
 from benchmarks.models import Check, Prompt, Run, RunReport
-from benchmarks.reporting.power import power_sentence
-from benchmarks.reporting.results import ResultRow, Results, results_of
-from benchmarks.results.item_rows import entrant_key
-from benchmarks.results.reports import SO_FAR, payload_of
+from benchmarks.reports.item_rows import entrant_key
+from benchmarks.reports.power import power_sentence
+from benchmarks.reports.readable import find_report_or_so_far
+from benchmarks.reports.results import ResultRow, Results, results_of
+from benchmarks.reports.store import SO_FAR, payload_of
 from benchmarks.statistics.payload import Mean, Pair, PassRate, ReportPayload, TagMean
 
 _STYLES = Path(settings.BASE_DIR) / "static/css/benchmark_report.css"
@@ -88,7 +89,7 @@ def chart_x(share: float) -> float:
 
 def read_run_report(run: Run, person: Person, number: str = "") -> Report | None:
     """Return the run's newest report, another one or one so far, as this person may see it; None if there is none."""
-    stored = access.find_report_or_so_far(person, run, number)
+    stored = find_report_or_so_far(person, run, number)
     return None if stored is None else _report(run, stored, person)
 
 

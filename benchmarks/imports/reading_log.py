@@ -3,7 +3,7 @@ from typing import NamedTuple
 
 from benchmarks.imports.codes import Code
 from benchmarks.imports.content import Action, Column, Entry, Value
-from benchmarks.imports.limits import MAX_ENTRIES, MAX_VALUE_IN_REPORT
+from benchmarks.imports.limits import MAX_ENTRIES, MAX_VALUE_IN_LOG
 
 
 class Place(NamedTuple):
@@ -26,10 +26,10 @@ class ReadError(Exception):
 
 
 class TooManyErrors(ReadError):
-    """Raised after the last error that the report lists."""
+    """Raised after the last error that the log lists."""
 
 
-class Report:
+class ReadingLog:
     """Entries in the order of reading, at most `MAX_ENTRIES` of each action."""
 
     def __init__(self) -> None:
@@ -75,5 +75,5 @@ class Report:
 
 def _shortened(value: Value) -> Value:
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode().replace("\0", "\ufffd")[:MAX_VALUE_IN_REPORT]
+        return value.encode("utf-8", "replace").decode().replace("\0", "\ufffd")[:MAX_VALUE_IN_LOG]
     return value

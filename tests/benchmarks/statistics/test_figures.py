@@ -4,10 +4,10 @@ import msgspec
 import numpy as np
 import pytest
 
+from benchmarks.statistics.figures import compute_figures
 from benchmarks.statistics.inputs import RunInputs
 from benchmarks.statistics.payload import ReportPayload
 from benchmarks.statistics.recompute import NotOneRun, inputs_from_rows, read_rows, recompute
-from benchmarks.statistics.report import report
 from benchmarks.statistics.rows import CheckResult, ItemRow
 from benchmarks.statistics.scores import Kind
 from tests.benchmarks.statistics.factory import run_inputs
@@ -43,7 +43,7 @@ EDGE_CASES = {
 def test_no_interval_has_zero_width(values, cluster):
     cases = values.shape[1]
     clusters = {"own": None, "one": ["same"] * cases, "pairs": [str(case // 2) for case in range(cases)]}[cluster]
-    metric = report(run_inputs(values, clusters=clusters, baseline=0)).metrics[0]
+    metric = compute_figures(run_inputs(values, clusters=clusters, baseline=0)).metrics[0]
     intervals = [mean.mean for mean in metric.means]
     for pair in (*metric.pairs, *metric.against_baseline):
         intervals += [pair.difference, pair.joint] if pair.joint else [pair.difference]
@@ -55,10 +55,10 @@ def test_infrastructure_errors_are_bounds_not_wrong():
     values = np.r_[np.ones(80), np.zeros(20)].reshape(1, 100, 1)
     kinds = np.zeros(values.shape, dtype=np.int8)
     kinds[0, 90:] = Kind.MISSING
-    mean = report(run_inputs(values, kinds=kinds)).metrics[0].means[0]
+    mean = compute_figures(run_inputs(values, kinds=kinds)).metrics[0].means[0]
     assert (mean.mean.value, mean.lowest, mean.highest) == pytest.approx((80 / 90, 0.8, 0.9))
     assert (mean.scored, mean.planned, mean.missing, mean.is_complete) == (90, 100, 10, False)
-    mean = report(run_inputs(values, kinds=kinds, errors_count="wrong")).metrics[0].means[0]
+    mean = compute_figures(run_inputs(values, kinds=kinds, errors_count="wrong")).metrics[0].means[0]
     assert (mean.mean.value, mean.scored, mean.missing, mean.is_complete) == (pytest.approx(0.8), 100, 10, True)
 
 
@@ -67,14 +67,14 @@ def test_unscored_and_wrong_items_are_told_apart():
     values[0, :4] = np.nan
     kinds = np.zeros(values.shape, dtype=np.int8)
     kinds[0, 4:10] = Kind.WRONG
-    mean = report(run_inputs(values, kinds=kinds)).metrics[0].means[0]
+    mean = compute_figures(run_inputs(values, kinds=kinds)).metrics[0].means[0]
     assert (mean.unscored, mean.wrong, mean.missing, mean.mean.value) == (4, 6, 0, pytest.approx(30 / 36))
 
 
 def test_entrant_without_scores_has_a_report():
     kinds = np.zeros((2, 10, 1), dtype=np.int8)
     kinds[0] = Kind.MISSING
-    found = report(run_inputs(binary(2, 10), kinds=kinds))
+    found = compute_figures(run_inputs(binary(2, 10), kinds=kinds))
     mean = found.metrics[0].means[0]
     assert (mean.note, mean.mean.value, mean.lowest, mean.highest, mean.coverage) == ("no_scores", None, 0, 1, 0)
     assert [rank.entrant for rank in found.ranks] == ["entrant 01"]
@@ -83,9 +83,9 @@ def test_entrant_without_scores_has_a_report():
 
 def test_cases_without_weight_change_nothing_but_cost():
     values = binary(3, 40)
-    kept = report(run_inputs(values))
+    kept = compute_figures(run_inputs(values))
     more = np.concatenate([values, 1 - values[:, :10]], axis=1)
-    weighted = report(run_inputs(more, weights=[1.0] * 40 + [0.0] * 10))
+    weighted = compute_figures(run_inputs(more, weights=[1.0] * 40 + [0.0] * 10))
     assert (weighted.metrics, weighted.ranks, weighted.cases) == (kept.metrics, kept.ranks, 40)
 
 
@@ -103,15 +103,15 @@ def test_order_of_entrants_and_cases_does_not_matter():
         type(inputs.usage)(**{name: array[place] for name, array in vars(inputs.usage).items()}),
         inputs.not_extracted[rows],
     )
-    assert report(shuffled) == report(inputs)
+    assert compute_figures(shuffled) == compute_figures(inputs)
 
 
 def test_report_equals_its_recomputation_from_an_export():
     inputs = full_inputs()
     lines = b"\n".join(msgspec.json.encode(row) for row in reversed(rows_of(inputs)))
-    stored = msgspec.json.encode(report(inputs))
+    stored = msgspec.json.encode(compute_figures(inputs))
     assert msgspec.json.encode(recompute(read_rows(io.BytesIO(lines)))) == stored
-    assert msgspec.json.decode(stored, type=ReportPayload) == report(inputs)
+    assert msgspec.json.decode(stored, type=ReportPayload) == compute_figures(inputs)
 
 
 def test_rows_of_two_runs_or_twice_an_item_are_refused():

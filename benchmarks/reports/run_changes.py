@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from benchmarks.access import Person, readable_runs
 from benchmarks.models import Case, Entrant, Run, RunReport
 from benchmarks.queries.left_out import LeftOut, read_left_out
-from benchmarks.results.item_rows import entrant_key
+from benchmarks.reports.item_rows import entrant_key
 from benchmarks.statistics.payload import EntrantComparison, RunComparison
 from common.text.numbers import format_numbers
 
@@ -96,7 +96,7 @@ def _newest_report(run: Run) -> int:
 # Keyed by the reports, too: a run that is scored again is compared again.
 @lru_cache(maxsize=32)
 def _compared(older: int, _older_report: int, newer: int, _newer_report: int) -> RunComparison:
-    from benchmarks.results.report_inputs import read_inputs
+    from benchmarks.reports.inputs import read_inputs
     from benchmarks.statistics.comparison import compare_runs  # both import scipy, which few requests need
 
     runs = Run.objects.select_related("version__template").in_bulk([older, newer])

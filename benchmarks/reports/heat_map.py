@@ -1,16 +1,16 @@
 """Model × template: the newest result of each pair."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import msgspec
 from django.db.models import OuterRef, Subquery
 
 from benchmarks.access import Person, readable_runs
 from benchmarks.models import Run, RunReport, Template
+from benchmarks.statistics.averages import TemplateMean, averages
 from benchmarks.statistics.headers import EntrantHeader
-from benchmarks.statistics.heat_map import Cell as Estimate
-from benchmarks.statistics.heat_map import averages
 from benchmarks.statistics.payload import Mean
 
 # The newest ones; older results than these are not shown.
@@ -29,12 +29,18 @@ class HeatCell:
         return round(10 * min(max(self.mean.mean.value or 0.0, 0.0), 1.0))
 
 
+class HeatRow(NamedTuple):
+    model: str
+    cells: list[HeatCell | None]
+    average: TemplateMean | None
+
+
 @dataclass(frozen=True)
 class HeatMap:
-    """rows: model, a cell for each of `templates`, and the average if it was asked for."""
+    """Newest results by model and template. rows: each with a cell for every template."""
 
     templates: list[Template]
-    rows: list[tuple[str, list[HeatCell | None], Estimate | None]] = field(default_factory=list)
+    rows: list[HeatRow]
 
 
 def read_heat_map(person: Person, wanted: Collection[str] = (), *, with_average: bool = False) -> HeatMap:
@@ -53,11 +59,11 @@ def read_heat_map(person: Person, wanted: Collection[str] = (), *, with_average:
             _add(cells, run, template_id, headers, means)
     ids = {template_id for row in cells.values() for template_id in row}
     templates = sorted(Template.objects.in_bulk(ids).values(), key=lambda template: template.name.lower())
-    found = _averages(cells) if with_average else {}
+    model_averages = _averages(cells) if with_average else {}
     return HeatMap(
         templates,
         [
-            (model, [row.get(template.pk) for template in templates], found.get(model))
+            HeatRow(model, [row.get(template.pk) for template in templates], model_averages.get(model))
             for model, row in sorted(cells.items(), key=lambda item: item[0].lower())
         ],
     )
@@ -75,17 +81,19 @@ def _add(
             row[template_id] = HeatCell(run, mean)
 
 
-def _averages(cells: dict[str, dict[int, HeatCell]]) -> dict[str, Estimate]:
+def _averages(cells: dict[str, dict[int, HeatCell]]) -> dict[str, TemplateMean]:
     """Return averages of the models with complete results in all templates."""
-    estimates = {
-        model: {str(template): found for template, cell in row.items() if (found := _estimate(cell.mean)) is not None}
+    by_model = {
+        model: {
+            str(template): mean for template, cell in row.items() if (mean := _complete_mean(cell.mean)) is not None
+        }
         for model, row in cells.items()
     }
-    return averages(estimates)
+    return averages(by_model)
 
 
-def _estimate(mean: Mean) -> Estimate | None:
+def _complete_mean(mean: Mean) -> TemplateMean | None:
     value, low, high = mean.mean.value, mean.mean.low, mean.mean.high
     if not mean.is_complete or value is None or mean.se is None or low is None or high is None:
         return None
-    return Estimate(value, mean.se, low, high)
+    return TemplateMean(value, mean.se, low, high)

@@ -1,11 +1,11 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from benchmarks.check_targets import fill_templates, template_texts, templates_of
+from benchmarks.checks.check_set import CheckSet, facts_of
+from benchmarks.checks.targets import fill_templates, template_texts, templates_of
 from benchmarks.models import Case, RenderedTargets, TemplateVersion
 from benchmarks.preparation import guard
 from benchmarks.preparation.frames import CaseProblem, RenderTexts, TextsOfCase
-from benchmarks.scores import CheckSet, facts_of
 from benchmarks.scoring.registry import target_error
 
 CASES_PER_CHILD = 1_000

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from benchmarks.access import Person, readable_runs
 from benchmarks.models import RunReport, TemplateVersion
-from benchmarks.results.reports import payload_of
+from benchmarks.reports.store import payload_of
 from benchmarks.statistics.payload import Pair, ReportPayload
 from common.text.numbers import format_numbers
 
@@ -60,7 +60,7 @@ class Power:
 
 def read_power(person: Person, version: TemplateVersion) -> Power | None:
     """Return what this version's cases detect, from the template's last run; None without one."""
-    from benchmarks.statistics.power import detectable_difference  # imports scipy, which few requests need
+    from benchmarks.statistics.sample_sizes import detectable_difference  # imports scipy, which few requests need
 
     runs = readable_runs(person).filter(version__template=version.template_id)
     newest = RunReport.objects.filter(run__in=runs).order_by("-computed_at").first()

@@ -19,8 +19,9 @@ from benchmarks.models import Run
 from benchmarks.payload_types import ComparisonPayload, HeatMapPayload, RunPayload, RunReportPayload
 from benchmarks.payloads import heat_map_payload, left_out_payload, report_payload, run_payload
 from benchmarks.queries.run_progress import read_run_progress
-from benchmarks.reporting import run_changes
-from benchmarks.reporting.heat_map import read_heat_map
+from benchmarks.reports import run_changes
+from benchmarks.reports.heat_map import read_heat_map
+from benchmarks.reports.readable import find_report_or_so_far
 from common.api_responses import PayloadResponse
 from common.errors import InvalidInput, NotFound
 from common.text.numbers import parse_whole_number
@@ -42,7 +43,7 @@ class RunReportViewSet(ViewSet):
         number = request.query_params.get("number", "")
         if number and parse_whole_number(number, max_digits=9) is None:
             raise InvalidInput(fields={"number": [_("A whole number.")]})
-        found = access.find_report_or_so_far(person_of(request), self.get_object(), number)
+        found = find_report_or_so_far(person_of(request), self.get_object(), number)
         if found is None:
             raise NotFound(_("The run has no such report."))
         return PayloadResponse(report_payload(found))

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from benchmarks.scoring.scorers import groups
 from common.payload_types import JsonObject
 
 _MARKS = ("{{", "{%", "{#")
-_GROUPS = {"all_of", "any_of", "at_least"}
 
 
 def is_template(value: object) -> bool:
@@ -51,9 +51,9 @@ def _replace(check: JsonObject, change: Callable[[list[object]], list[object] | 
     if isinstance(target, list) and any(map(is_template, target)):
         check["target"] = change(target)
     if isinstance(settings, dict):
-        if check.get("scorer") in _GROUPS and isinstance(nested := settings.get("checks"), list):
+        if check.get("scorer") in groups.NAMES and isinstance(nested := settings.get("checks"), list):
             checks = [_replace(one, change) if isinstance(one, dict) else one for one in nested]
             check["settings"] = settings | {"checks": checks}
-        if check.get("scorer") == "json_field" and isinstance(one := settings.get("check"), dict):
+        if check.get("scorer") == groups.JsonField.name and isinstance(one := settings.get("check"), dict):
             check["settings"] = settings | {"check": _replace(one, change)}
     return check

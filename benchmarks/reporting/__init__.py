@@ -1,1 +1,0 @@
-"""Numbers for pages: results, grades, run against run, heat map and report."""
