@@ -3,7 +3,8 @@ from battles.errors import NotVotedYet
 from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_of
 from common.errors import NotFound, TooManyRequests
 from leaderboard.api import views
-from leaderboard.boards.standings import ORDERS, SORTS
+from leaderboard.boards.columns import SORTS
+from leaderboard.boards.standings import ORDERS
 from leaderboard.exports.api import INTERACTION_ENDINGS, InteractionExport, StarExport, VoteExport
 from leaderboard.exports.writers import CONTENT_TYPES, WRITERS
 from leaderboard.releases.api import ReleaseDownload, ReleaseList
