@@ -28,7 +28,7 @@ from leaderboard.boards.facts import agreement_rows, describe_facts, sampling_sh
 from leaderboard.boards.head_to_head import read_head_to_head
 from leaderboard.boards.history import read_history
 from leaderboard.boards.model_page import get_public_model, read_model_page
-from leaderboard.boards.table import tables
+from leaderboard.boards.table import standing_rows, tables
 from leaderboard.boards.titles import board_titles
 from leaderboard.boards.weekly_stars import read_weekly_stars
 from leaderboard.exports.access import may_read_exports
@@ -102,7 +102,7 @@ def model(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "page": page,
         "overall": next((line for line in page["standings"] if line["board"] == OVERALL), None),
-        "tables": tables(page["standings"]),
+        "rows": standing_rows(page["standings"]),
         "history": [{"id": slug, "name": page["model"]["name"], "points": points}],
         "stars": read_weekly_stars([slug]),
     }

@@ -70,7 +70,7 @@ ARENA_LIMITS = {
     ("read", "network"): "12000/minute",
     ("read", "network48"): "20000/minute",
     # Requests to /v1/chat/completions.
-    ("gateway", "member"): env.str("ARENA_LIMIT_GATEWAY_MEMBER", default="300/minute,6000/hour"),
+    ("gateway", "member"): "300/minute,6000/hour",
     ("gateway", "network"): "3000/minute,60000/hour",
     ("gateway", "network48"): "5000/minute,100000/hour",
     # Decisions of auto mode without a battle.
@@ -79,7 +79,7 @@ ARENA_LIMITS = {
     ("route", "network"): "6000/minute",
     ("route", "network48"): "10000/minute",
     # New benchmark runs; see also ARENA_RUNS.
-    ("run", "member"): env.str("ARENA_LIMIT_RUN_MEMBER", default="20/hour"),
+    ("run", "member"): "20/hour",
     ("run", "network"): "200/hour",
     ("run", "network48"): "400/hour",
     ("export", "visitor"): "6/hour",

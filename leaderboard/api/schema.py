@@ -4,7 +4,8 @@ from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_
 from common.errors import NotFound, TooManyRequests
 from common.tables.writers import CONTENT_TYPES, WRITERS
 from leaderboard.api import views
-from leaderboard.boards.standings import ORDERS, SORTS
+from leaderboard.boards.columns import SORTS
+from leaderboard.boards.standings import ORDERS
 from leaderboard.exports.api import INTERACTION_ENDINGS, InteractionExport, StarExport, VoteExport
 from leaderboard.releases.api import ReleaseDownload, ReleaseList
 

@@ -1,8 +1,8 @@
 from collections import Counter
 from typing import NamedTuple
 
+from leaderboard.boards.cells import format_integer, score_text
 from leaderboard.boards.queries import board_payload
-from leaderboard.boards.table import format_integer, score_text
 from leaderboard.errors import NoSuchSnapshot
 from leaderboard.models import AggregationRun
 from leaderboard.payload_types import LeaderboardPayload, MethodPayload, ResultPayload

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from common.payload_types import JsonObject
-from leaderboard.boards.table import format_integer
+from leaderboard.boards.cells import format_integer
 from leaderboard.payload_types import ResultPayload
 from leaderboard.rating.snapshot_facts import (
     AgreementFacts,

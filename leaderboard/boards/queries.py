@@ -9,8 +9,9 @@ from django.utils.translation import gettext as _
 
 from common.errors import InvalidInput
 from common.payload_types import JsonObject
+from leaderboard.boards.columns import SORTS
 from leaderboard.boards.live_figures import LiveFigures, figures_beside, live_payload
-from leaderboard.boards.standings import ORDERS, SORTS, read_standings, sort_results, standing_payload
+from leaderboard.boards.standings import ORDERS, read_standings, sort_results, standing_payload
 from leaderboard.boards.titles import board_description, board_title, board_titles
 from leaderboard.counting import method, schedule
 from leaderboard.counting.board_keys import counts_votes

@@ -13,13 +13,6 @@ from models_registry.payload_types import ModelPayload
 from models_registry.payloads import model_summary, prices_in_force
 
 ORDERS = ("asc", "desc")
-NUMBER_FIELDS = (
-    "rank", "score", "ci_low", "ci_high", "elo", "votes", "wins", "losses", "ties", "both_bad", "both_bad_rate",
-    "win_rate", "tier", "agreement_score",
-    "median_first_token_ms",
-)  # fmt: skip
-TEXT_FIELDS = ("name", "organization", "license")
-SORTS = (*NUMBER_FIELDS, *TEXT_FIELDS, "price")
 
 
 class StandingRow(NamedTuple):
@@ -163,9 +156,8 @@ def _lowest_last(score: float | None) -> tuple[bool, float]:
 
 
 def _sort_key(line: ResultPayload, sort_by: str) -> Decimal | str | float | None:
-    model = line["model"]
     if sort_by == "price":  # per million output tokens
-        return None if model["price_output"] is None else Decimal(model["price_output"])
-    if sort_by in TEXT_FIELDS:
-        return str(cast("dict[str, object]", model)[sort_by]).lower() or None
-    return cast("dict[str, float | None]", line)[sort_by]
+        price = line["model"]["price_output"]
+        return None if price is None else Decimal(price)
+    value = cast("dict[str, str | float | None]", {**line["model"], **line})[sort_by]
+    return value.lower() or None if isinstance(value, str) else value

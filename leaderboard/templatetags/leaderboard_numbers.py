@@ -1,7 +1,7 @@
 from django import template
 
+from leaderboard.boards.cells import format_percent
 from leaderboard.boards.queries import BoardHead
-from leaderboard.boards.table import format_percent
 from leaderboard.counting import reviews
 from leaderboard.payload_types import SnapshotHeadPayload
 

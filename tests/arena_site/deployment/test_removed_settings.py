@@ -2,6 +2,7 @@ import pytest
 from django.core.checks import ERROR, WARNING
 
 from arena_site.removed_settings import IGNORED, REFUSED, check_removed_settings
+from tests.doc_checks import known_variables
 
 
 def test_environment_without_removed_settings_passes():
@@ -29,3 +30,9 @@ def test_harmful_setting_is_an_error(monkeypatch: pytest.MonkeyPatch):
 
 def test_no_setting_is_both_ignored_and_refused():
     assert not IGNORED.keys() & REFUSED.keys()
+
+
+def test_settings_of_env_example_are_read(monkeypatch: pytest.MonkeyPatch):
+    for name in known_variables():
+        monkeypatch.setenv(name, "5")
+    assert check_removed_settings() == []

@@ -1,4 +1,5 @@
 import csv
+import re
 from datetime import timedelta
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -10,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from battles.models import Vote
+from leaderboard.boards.columns import FIELDS
 from leaderboard.counting import schedule
 from leaderboard.models import OVERALL, AggregationRun, Standing
 from leaderboard.models.listed import listed_boards
@@ -239,11 +241,29 @@ def test_newest_snapshot_of_each_board_is_found(client):
     }
 
 
-def test_columns_without_values_are_hidden(client, two_groups):
-    html = client.get(PAGE).content.decode()
-    assert "no-price no-first-token no-organization" in html
+def test_columns_without_values_are_left_out(client, two_groups):
+    columns = [
+        "rank", "name", "score", "interval", "tier", "votes", "win_rate", "both_bad_rate", "agreement_score", "elo",
+        "license",
+    ]  # fmt: skip
+    assert _columns(client.get(PAGE).content.decode()) == columns
     LanguageModel.objects.filter(slug="ada").update(organization="Mint")
-    assert "no-organization" not in client.get(PAGE).content.decode()
+    html = client.get(PAGE).content.decode()
+    assert _columns(html) == [*columns[:-1], "organization", "license"]
+    for row in re.findall('<tr[^>]* data-model="[^"]*">(.*?)</tr>', html, re.DOTALL):
+        assert len(re.findall("<t[dh]", row)) == len(columns) + 1
+
+
+def _columns(html: str) -> list[str]:
+    return re.findall('data-column="([^"]*)"', html.split("</thead>")[0])
+
+
+def test_fields_of_csv_keep_their_order():
+    assert ",".join(FIELDS) == (
+        "rank,rank_best,rank_worst,model,name,organization,license,license_kind,status,score,ci_low,ci_high,"
+        "preliminary,votes,wins,losses,ties,both_bad,win_rate,elo,price_input,price_output,median_first_token_ms,"
+        "tier,both_bad_rate,both_bad_low,both_bad_high,judges,agreement_score"
+    )
 
 
 def test_leaderboard_pages_link_to_each_other(client, two_groups):
