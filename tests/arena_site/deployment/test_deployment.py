@@ -195,7 +195,7 @@ def test_dockerignore_admits_existing_needed_paths_only():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     packages = set(project["tool"]["importlinter"]["root_packages"])
     texts = {"locale", "docs/method.md", "docs/method.fr.md"}
-    ours = {"manage.py", "templates", "static", "config", "deploy/ollama_models.sh"} | texts
+    ours = {"manage.py", "templates", "static", "config", "deploy/ollama_models.sh", "examples/import_formats"} | texts
     lists = {"requirements/arena.txt", "requirements/local-model.txt", "requirements/pip.txt"}
     assert admitted_paths() == packages | ours | lists
     for path in admitted_paths():
