@@ -8,15 +8,10 @@ import sys
 
 import msgspec
 
-from benchmarks.imports.codes import Code
-from benchmarks.imports.content import Entry, Imported, Request
+from benchmarks.imports.content import Imported, Request
 from benchmarks.imports.limits import MAX_RESULT_BYTES
 from common.child_process.limits import limit_run
 from common.panics import is_damage
-
-
-def refused(code: Code, format: str = "") -> Imported:
-    return Imported(format, [Entry("refused", code)], {"refused": 1})
 
 
 def _read_safely(content: bytes, request: Request) -> bytes:
@@ -26,13 +21,13 @@ def _read_safely(content: bytes, request: Request) -> bytes:
         imported = read_import(content, request)
         encoded = msgspec.msgpack.encode(imported)
     except MemoryError:
-        return msgspec.msgpack.encode(refused("too_demanding", request.format))
+        return msgspec.msgpack.encode(Imported.refused("too_demanding", request.format))
     except BaseException as error:  # readers meet files that nothing foresaw, also RecursionError
         if not is_damage(error):
             raise
-        return msgspec.msgpack.encode(refused("not_understood", request.format))
+        return msgspec.msgpack.encode(Imported.refused("not_understood", request.format))
     if len(encoded) > MAX_RESULT_BYTES:
-        return msgspec.msgpack.encode(refused("result_too_large", request.format))
+        return msgspec.msgpack.encode(Imported.refused("result_too_large", request.format))
     return encoded
 
 

@@ -143,6 +143,10 @@ class Imported(msgspec.Struct):
     # Of a table, also of a refused one.
     columns: list[Column] = []
 
+    @classmethod
+    def refused(cls, code: Code, format: str = "", **values: Value) -> "Imported":
+        return cls(format, [Entry("refused", code, values)], {"refused": 1})
+
     @property
     def is_refused(self) -> bool:
         return self.counts.get("refused", 0) > 0

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.actions.import_sentences import SENTENCES, sentence_of
 from benchmarks.imports import child
-from benchmarks.imports.content import Entry, Request
+from benchmarks.imports.content import Entry, Imported, Request
 from benchmarks.imports.guard import read_file
 from benchmarks.imports.reading import read_import
 from common.tables.parquet import NotParquet, read_rows
@@ -75,7 +75,7 @@ def test_panic_of_a_reader_is_refused_as_damage(monkeypatch):
 def test_panic_elsewhere_does_not_end_the_child(monkeypatch):
     monkeypatch.setattr("benchmarks.imports.reading.read_import", panic)
     output = child._read_safely(b"q", Request("own.csv", format="table"))
-    assert output == msgspec.msgpack.encode(child.refused("not_understood", "table"))
+    assert output == msgspec.msgpack.encode(Imported.refused("not_understood", "table"))
 
 
 def test_archive_member_without_a_name_is_damage():
