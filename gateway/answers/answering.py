@@ -7,7 +7,7 @@ from functools import partial
 
 from django.utils.translation import activate, get_language
 
-from battles.calls import CallResult, PreparedCall, set_token_counts
+from battles.calls import CallResult, PreparedCall, set_token_counts, subscribed_slot_queue
 from common import logs
 from common.errors import ArenaError, ServiceAway
 from gateway.answers import cache, calls
@@ -27,7 +27,7 @@ from models_registry.providers import repairs
 
 logger = logging.getLogger(__name__)
 
-# Exponential backoff between attempts to get a slot.
+# Exponential backoff between attempts to get a slot, if no message of a freed one comes.
 FIRST_BACKOFF_S, MAX_BACKOFF_S = 0.1, 1.0
 
 
@@ -110,12 +110,16 @@ class Answer(CompletionResponse):
         model = self._request.candidates.models[0]
         until = time.monotonic() + model.provider.deadlines["first"] / 2
         pause_s = FIRST_BACKOFF_S
-        while time.monotonic() + pause_s < until:
-            await asyncio.sleep(pause_s)
-            with suppress(NoSlot):
-                if prepared := await self._open(partial(calls.open_call, self._request, model)):
-                    return prepared
-            pause_s = min(2 * pause_s, MAX_BACKOFF_S)
+        with subscribed_slot_queue().place(model.provider_id) as woken:
+            while time.monotonic() + pause_s < until:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(pause_s):
+                        await woken.wait()
+                woken.clear()  # before the look: a slot that is freed during it wakes the call again
+                with suppress(NoSlot):
+                    if prepared := await self._open(partial(calls.open_call, self._request, model)):
+                        return prepared
+                pause_s = min(2 * pause_s, MAX_BACKOFF_S)
         raise ModelBusy(retry_after=RETRY_AFTER_S)
 
     async def _open(self, open_call: Callable[[], PreparedCall | None]) -> PreparedCall | None:
