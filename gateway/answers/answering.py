@@ -10,16 +10,15 @@ from django.utils.translation import activate, get_language
 from battles.calls import CallResult, PreparedCall, set_token_counts, subscribed_slot_queue
 from common import logs
 from common.errors import ArenaError, ServiceAway
+from common.late_response import in_thread, in_thread_with_retry
 from gateway.answers import cache, calls
 from gateway.answers.cache import CachedAnswer
 from gateway.answers.calls import NoSlot, Request
 from gateway.answers.failures import RETRY_AFTER_S, failure_error
 from gateway.answers.responses import KEEP_ALIVE_S, CompletionResponse, Content, set_dropped
 from gateway.answers.slots import RequestSlot
-from gateway.answers.texts import kept_texts
-from gateway.answers.threads import in_thread, in_thread_with_retry
 from gateway.answers.upstream import Upstream
-from gateway.answers.whole import whole_answer
+from gateway.answers.whole import kept_texts, whole_answer
 from gateway.doors.port import AnswerWriter, Head
 from gateway.errors import ModelBusy
 from gateway.outgoing.parameters import dropped_for
