@@ -8,7 +8,7 @@ from arena_site.openapi.views import Schema, documentation
 from arena_site.operations.metrics import metrics
 from arena_site.pages import UnknownEndpoint
 from arena_site.styleguide import styleguide
-from gateway.pages import software
+from gateway.views import software
 
 # Staff sign in on the site's own page, which limits wrong passwords and asks for the second factor.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]

@@ -1,11 +1,19 @@
 """Responses whose status is known only after waiting on the event loop, without a thread or a connection."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from contextvars import copy_context
+from functools import cache, partial
+from typing import ParamSpec, TypeVar
 
 from django.conf import settings
 from django.http import StreamingHttpResponse
+
+from common.db.execution import run_and_release, with_retry
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class LateResponse(StreamingHttpResponse):
@@ -36,3 +44,14 @@ async def once(body: bytes) -> AsyncIterator[bytes]:
 def request_threads() -> ThreadPoolExecutor:
     """Threads of this process for requests and work after them: as many as it may have database connections."""
     return ThreadPoolExecutor(settings.ARENA_DATABASE_POOL, "request")
+
+
+def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> "asyncio.Future[T]":
+    """Run `work` in a thread of requests."""
+    run = partial(copy_context().run, run_and_release, partial(work, *args, **kwargs))
+    return asyncio.get_running_loop().run_in_executor(request_threads(), run)
+
+
+async def in_thread_with_retry(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Retry as common.db.execution.run_in_db_with_retry."""
+    return await with_retry(partial(in_thread, work, *args, **kwargs), name=getattr(work, "__name__", str(work)))

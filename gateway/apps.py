@@ -7,4 +7,4 @@ class GatewayConfig(AppConfig):
     verbose_name = _("Gateway")
 
     def ready(self) -> None:
-        from gateway import personal_data, token_usage  # noqa: F401 (connect their receivers)
+        from gateway import receivers  # noqa: F401 (connects them)

@@ -3,7 +3,9 @@ from functools import wraps
 from typing import Concatenate, ParamSpec
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import render
 from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_safe
 
 from common.api.program_errors import program_error
 from common.conversation.errors import BadField
@@ -29,8 +31,11 @@ from gateway.payloads import (
     model_payload,
     virtual_payload,
 )
+from gateway.snippets import snippets
 
 MAX_SESSION_CHARACTERS = 200
+# On the page; the others stand at /v1/models.
+MAX_MODELS_SHOWN = 12
 # Sent by Anthropic's clients.
 ANTHROPICS_HEADER = "Anthropic-Version"
 
@@ -149,3 +154,15 @@ def _session_header(request: HttpRequest) -> str:
     if len(header) > MAX_SESSION_CHARACTERS:
         raise BadField("The header X-Arena-Session is too long.")
     return header
+
+
+@require_safe
+def software(request: HttpRequest) -> HttpResponse:
+    """Show settings of other software."""
+    base_url = request.build_absolute_uri("/v1")
+    context = {
+        "base_url": base_url,
+        "models": choosable_models()[:MAX_MODELS_SHOWN],
+        "snippets": snippets(base_url),
+    }
+    return render(request, "gateway/software.html", context)

@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from arena_site.operations.activity import HOURS
 from battles.models import RoutingDecision, RoutingDecisionQuerySet
+from routing.deciding.query_types import type_names
 from routing.deciding.rules import thresholds_or_default
 from routing.models import RouterSnapshot, RoutingThresholds
-from routing.type_names import type_names
 
 MAX_TYPES = 8
 BINS = 10

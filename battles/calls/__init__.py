@@ -7,6 +7,7 @@ stored with its cost. Functions with queries run in a thread.
 from battles.calls.attempt import Attempt
 from battles.calls.counters import count_by_model
 from battles.calls.outcomes import set_outcome, set_token_counts
+from battles.calls.slot_queue import subscribed_slot_queue
 from battles.calls.slots import headroom, is_limited, take_slots
 from battles.calls.store import (
     bill_for,
@@ -37,5 +38,6 @@ __all__ = [
     "start_call",
     "store_result",
     "store_results",
+    "subscribed_slot_queue",
     "take_slots",
 ]

@@ -6,16 +6,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from weakref import WeakKeyDictionary
 
 from django.db import transaction
 
 from battles.calls.slots import is_limited
-from common.valkey.connections import UNREACHABLE, connection, fail_fast
+from common.valkey.connections import UNREACHABLE, connection, fail_fast, new_async_connection
 from models_registry.models import LanguageModel
 
 logger = logging.getLogger(__name__)
 
 CHANNEL = "freed-slots"
+# Seconds until a subscription without a waiting call ends.
+TICK_S = 1.0
 
 
 def announce_freed(models: Iterable[LanguageModel]) -> None:
@@ -56,3 +59,42 @@ class SlotQueue:
         waiting = [woken for woken in self._waiting[provider_id] if not woken.is_set()]
         for woken in waiting[:slots]:
             woken.set()
+
+
+class SubscribedSlotQueue(SlotQueue):
+    """Slot queue of a process without a worker's engine: it subscribes to freed slots while calls wait."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._valkey = new_async_connection()
+        self._subscription: asyncio.Task[None] | None = None
+
+    @contextmanager
+    def place(self, provider_id: int) -> Iterator[asyncio.Event]:
+        with super().place(provider_id) as woken:
+            if self._subscription is None or self._subscription.done():
+                self._subscription = asyncio.create_task(self._wake_on_messages())
+            yield woken
+
+    async def _wake_on_messages(self) -> None:
+        while any(self._waiting.values()):
+            try:
+                async with self._valkey.pubsub(ignore_subscribe_messages=True) as messages:
+                    await messages.subscribe(CHANNEL)
+                    while any(self._waiting.values()):
+                        if message := await messages.get_message(timeout=TICK_S):
+                            self.wake(message["data"])
+            except UNREACHABLE as error:
+                logger.warning("waiting calls look for slots by themselves: Valkey is away (%s)", error)
+                await asyncio.sleep(TICK_S)
+
+
+_queues: WeakKeyDictionary[asyncio.AbstractEventLoop, SubscribedSlotQueue] = WeakKeyDictionary()
+
+
+def subscribed_slot_queue() -> SubscribedSlotQueue:
+    """Return the queue of the running event loop."""
+    loop = asyncio.get_running_loop()
+    if loop not in _queues:
+        _queues[loop] = SubscribedSlotQueue()
+    return _queues[loop]

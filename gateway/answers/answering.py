@@ -7,19 +7,18 @@ from functools import partial
 
 from django.utils.translation import activate, get_language
 
-from battles.calls import CallResult, PreparedCall, set_token_counts
+from battles.calls import CallResult, PreparedCall, set_token_counts, subscribed_slot_queue
 from common import logs
 from common.errors import ArenaError, ServiceAway
+from common.late_response import in_thread, in_thread_with_retry
 from gateway.answers import cache, calls
 from gateway.answers.cache import CachedAnswer
 from gateway.answers.calls import NoSlot, Request
 from gateway.answers.failures import RETRY_AFTER_S, failure_error
 from gateway.answers.responses import KEEP_ALIVE_S, CompletionResponse, Content, set_dropped
 from gateway.answers.slots import RequestSlot
-from gateway.answers.texts import kept_texts
-from gateway.answers.threads import in_thread, in_thread_with_retry
 from gateway.answers.upstream import Upstream
-from gateway.answers.whole import whole_answer
+from gateway.answers.whole import kept_texts, whole_answer
 from gateway.doors.port import AnswerWriter, Head
 from gateway.errors import ModelBusy
 from gateway.outgoing.parameters import dropped_for
@@ -27,7 +26,7 @@ from models_registry.providers import repairs
 
 logger = logging.getLogger(__name__)
 
-# Exponential backoff between attempts to get a slot.
+# Exponential backoff between attempts to get a slot, if no message of a freed one comes.
 FIRST_BACKOFF_S, MAX_BACKOFF_S = 0.1, 1.0
 
 
@@ -110,12 +109,16 @@ class Answer(CompletionResponse):
         model = self._request.candidates.models[0]
         until = time.monotonic() + model.provider.deadlines["first"] / 2
         pause_s = FIRST_BACKOFF_S
-        while time.monotonic() + pause_s < until:
-            await asyncio.sleep(pause_s)
-            with suppress(NoSlot):
-                if prepared := await self._open(partial(calls.open_call, self._request, model)):
-                    return prepared
-            pause_s = min(2 * pause_s, MAX_BACKOFF_S)
+        with subscribed_slot_queue().place(model.provider_id) as woken:
+            while time.monotonic() + pause_s < until:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(pause_s):
+                        await woken.wait()
+                woken.clear()  # before the look: a slot that is freed during it wakes the call again
+                with suppress(NoSlot):
+                    if prepared := await self._open(partial(calls.open_call, self._request, model)):
+                        return prepared
+                pause_s = min(2 * pause_s, MAX_BACKOFF_S)
         raise ModelBusy(retry_after=RETRY_AFTER_S)
 
     async def _open(self, open_call: Callable[[], PreparedCall | None]) -> PreparedCall | None:

@@ -12,13 +12,12 @@ from battles.prompting.lineup import BattleRequest
 from battles.prompting.messages import CHARACTERS_PER_TOKEN
 from common.conversation.errors import BadField
 from common.errors import NotAllowed
-from common.late_response import once
+from common.late_response import in_thread, in_thread_with_retry, once
 from gateway.answers.candidates import AUTO_MODELS, dial_of
 from gateway.answers.failures import RETRY_AFTER_S
 from gateway.answers.idempotency import Claim
 from gateway.answers.responses import CompletionResponse, Content, set_dropped
 from gateway.answers.slots import RequestSlot
-from gateway.answers.threads import in_thread, in_thread_with_retry
 from gateway.authentication import Caller
 from gateway.doors.port import Door, Head
 from gateway.errors import ModelsFailed

@@ -1,14 +1,22 @@
-"""Complete answers, joined from the pieces that a model's server sent."""
+"""Complete answers, joined from the pieces that a model's server sent, and the texts that are kept of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from battles.calls import CallResult
 from battles.models import Call
+from common.conversation.contents import message_without_media
+from common.payload_types import JsonObject
+from common.text.storable import storable
 from gateway.answers.upstream import Upstream
-from gateway.doors.port import WholeAnswer
+from gateway.doors.port import CALL_FIELDS, WholeAnswer
+from gateway.parsing.chat import ChatBody
 from gateway.payload_types import ToolCallPayload, UsagePayload
 from models_registry.providers.base import ToolCallDelta
 
+# A picture is stored as the beginning of its data URL.
+_KEPT_URL_CHARACTERS = 40
+# Other fields may be state of a provider, which is not stored.
+_MESSAGE_FIELDS = frozenset({"role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal"})
 FINISH_REASONS = ("stop", "length", "tool_calls", "content_filter")
 
 
@@ -50,3 +58,27 @@ def joined_tool_calls(deltas: Sequence[ToolCallDelta]) -> list[ToolCallPayload]:
         call["function"]["arguments"] += delta.arguments
         call.update(delta.state)  # type: ignore[typeddict-item]  # fields of servers
     return [calls[index] for index in sorted(calls)]
+
+
+def kept_texts(chat: ChatBody, whole: WholeAnswer) -> JsonObject:
+    answer: JsonObject = {"role": "assistant", "content": storable(whole.text)}
+    if whole.reasoning:
+        answer["reasoning_content"] = storable(whole.reasoning)
+    if whole.tool_calls:
+        answer["tool_calls"] = [_without_state(call, CALL_FIELDS) for call in whole.tool_calls]
+    messages = [_stored(message) for message in chat.conversation.messages]
+    marked = {"has_instructions": True} if chat.has_instructions else {}
+    return {"messages": messages, "answer": answer, **marked}
+
+
+def _without_state(fields: Mapping[str, object], known: frozenset[str]) -> JsonObject:
+    return {name: value for name, value in fields.items() if name in known}
+
+
+def _stored(message: JsonObject) -> JsonObject:
+    message = _without_state(message, _MESSAGE_FIELDS)
+    if isinstance(message.get("tool_calls"), list):
+        message["tool_calls"] = [
+            _without_state(call, CALL_FIELDS) if isinstance(call, dict) else call for call in message["tool_calls"]
+        ]
+    return message_without_media(message, kept=_KEPT_URL_CHARACTERS)

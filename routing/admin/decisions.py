@@ -16,8 +16,8 @@ from common.admin.estimated_count import EstimatedCountAdmin
 from common.payload_types import JsonObject
 from common.text.money import rounded_dollars
 from routing.admin.tables import number, percent, table
+from routing.deciding.query_types import type_names
 from routing.models import DecisionOutcome
-from routing.type_names import type_names
 
 _HEAD = (
     _("model"), _("wins"), _("good enough"), _("cost"), _("first token"), _("strength"), _("uncertainty"),

@@ -23,8 +23,8 @@ from common.admin.trial_page import TrialPageMixin
 from common.payload_types import JsonObject
 from models_registry.models import LanguageModel
 from routing.admin.decisions import candidate_table
+from routing.deciding.query_types import type_names
 from routing.models import RoutingThresholds, Rule
-from routing.type_names import type_names
 
 _CODE = RegexValidator(r"^([a-z]{2,3})$", _("Enter a code of two or three small letters, such as “fr”."))
 _CONDITIONS = (

@@ -19,7 +19,7 @@ from common.api.serializers import validated_data
 from common.api_responses import PayloadResponse, paginated
 from common.errors import InvalidInput, NotFound
 from common.payload_types import Page
-from routing.actions.outcomes import report_outcome
+from routing.actions import report_outcome
 from routing.api.serializers import OutcomeSerializer, RouteRequestSerializer
 from routing.models import RouterSnapshot
 from routing.payload_types import DecisionOutcomePayload, DecisionPayload, RouterSnapshotPayload

@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from django.utils.translation import gettext as _
+
 from battles.auto.options import RoutingContext
 from battles.labels import Labels
-from battles.labels.categories import BUILT_IN
+from battles.labels.categories import BUILT_IN, category_names
 from battles.text.vocabulary import word_pattern
 
 TOOL_USE, DATA_ANALYSIS, GENERAL_CHAT = "tool-use", "data-analysis", "general-chat"
@@ -75,3 +77,13 @@ def in_order(categories: Iterable[str]) -> list[str]:
 def router_labels(labels: Labels) -> list[str]:
     """Return the labels by which a router tells prompts apart: categories, and the language as `language:fr`."""
     return [*labels.categories, f"language:{labels.language}"]
+
+
+def type_names() -> dict[str, str]:
+    """Return names by RoutingDecision.query_type; one query, for the operator's categories."""
+    return {
+        TOOL_USE: _("Tool use"),
+        DATA_ANALYSIS: _("Data analysis"),
+        **category_names(),
+        GENERAL_CHAT: _("General chat"),
+    }

@@ -10,7 +10,10 @@ from typing import Any
 import httpx2
 import pytest
 
+from battles.calls import slot_queue
 from battles.models import Call
+from common.valkey.connections import connection
+from gateway.answers import answering
 from gateway.answers.slots import _held as held_slots
 from gateway.models import Exchange
 from models_registry.models import LanguageModel
@@ -141,3 +144,26 @@ def test_auto_passes_a_full_model_by(
         fake_provider.go_on()
         assert first.result().json()["model"] == full
     assert (answered.json()["model"], answered.headers["X-Arena-Fallback"]) == (free, "1")
+
+
+def test_waiting_call_starts_when_a_slot_is_freed(
+    raw: httpx2.Client, model: Callable[..., Any], fake_provider: FakeProvider, settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+):  # fmt: skip
+    settings.ARENA_DEADLINES = LONG_DEADLINES
+    monkeypatch.setattr(answering, "FIRST_BACKOFF_S", 400.0)  # no attempt by itself
+    slug = model(calls_at_once=1).slug
+    paused = [{"role": "user", "content": f"one {PAUSE}"}]
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(raw.post, "/chat/completions", json=body(slug) | {"messages": paused})
+        wait_for(lambda: fake_provider.paused == 1)
+        waiting = threads.submit(raw.post, "/chat/completions", json=body(slug))
+        wait_for(lambda: subscriptions() == 1)
+        assert not waiting.done()
+        fake_provider.go_on()
+        assert (first.result().status_code, waiting.result().status_code) == (200, 200)
+    wait_for(lambda: subscriptions() == 0)
+
+
+def subscriptions() -> int:
+    return dict(connection().pubsub_numsub(slot_queue.CHANNEL))[slot_queue.CHANNEL]

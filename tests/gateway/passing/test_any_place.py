@@ -8,7 +8,7 @@ import pytest
 from battles.prompting.messages import conversation_length
 from common.conversation.contents import count_images
 from common.conversation.errors import BadField
-from gateway.answers.texts import kept_texts
+from gateway.answers.whole import kept_texts
 from gateway.doors.port import WholeAnswer
 from gateway.parsing.chat import ChatBody, parse_chat
 from gateway.payload_types import UsagePayload

@@ -1,12 +1,19 @@
-from datetime import datetime
+"""Receivers of signals of accounts: personal data, and the use of tokens."""
+
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TypedDict
 
+from django.db.models import Count, Sum
 from django.dispatch import receiver
+from django.utils import timezone
 
 from accounts.models import User
+from accounts.payload_types import TokenUsagePayload
 from accounts.personal_data import account_deleting, personal_data_requested
+from accounts.token_usage import USAGE_DAYS, token_usage_requested
 from common.payload_types import JsonObject
+from common.text.money import plain_decimal
 from gateway.models import Exchange
 
 
@@ -51,3 +58,22 @@ def _exported(exchange: Exchange) -> ExportedExchange:
 def forget_exchanges(user: User, **_: object) -> None:
     """Delete the texts and the digests of sessions; calls and costs stay without the person."""
     Exchange.objects.filter(user=user).update(texts=None, session_digest="")
+
+
+@receiver(token_usage_requested)
+def sum_usage(user: User, **_: object) -> dict[int, TokenUsagePayload]:
+    recent = Exchange.objects.of_user(user).filter(created_at__gt=timezone.now() - timedelta(days=USAGE_DAYS))
+    rows = recent.order_by().values("token").annotate(
+        requests=Count("pk"), prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens"),
+        dollars=Sum("cost"),
+    )  # fmt: skip
+    return {
+        row["token"]: {
+            "days": USAGE_DAYS,
+            "requests": row["requests"],
+            "prompt_tokens": row["prompt"] or 0,
+            "completion_tokens": row["completion"] or 0,
+            "cost": plain_decimal(row["dollars"] or Decimal(0)),
+        }
+        for row in rows
+    }
