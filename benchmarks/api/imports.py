@@ -10,7 +10,7 @@ from accounts.api.idempotency import idempotent
 from accounts.models import Scope
 from benchmarks import access
 from benchmarks.actions import importing
-from benchmarks.api.people import actor_of, member_of, person_of, validated
+from benchmarks.api.people import actor_of, member_of, validated
 from benchmarks.api.serializers import ApplyImportSerializer, NewImportSerializer
 from benchmarks.errors import ImportTooLarge
 from benchmarks.imports.content import Request as ImportRequest
@@ -54,8 +54,8 @@ class ImportViewSet(ViewSet):
             raise importing.ImportGone
         template = None
         if chosen["template"]:
-            template = access.get_template_or_404(person_of(request), chosen["template"], to_edit=True)
+            template = access.get_template_or_404(actor_of(request), chosen["template"], to_edit=True)
         draft = importing.apply_look(
             owner=member, look_id=public_id.replace("\0", ""), template=template, with_answers=chosen["with_answers"]
         )
-        return Created(template_payload(draft.template, member))
+        return Created(template_payload(draft.template, actor_of(request)))

@@ -22,8 +22,8 @@ from common.text.numbers import parse_whole_number
 @require_safe
 def matrix(request: PageRequest, public_id: str) -> HttpResponse:
     """Show a page of the matrix; to htmx, only the table."""
-    run = access.get_run_or_404(request.user, public_id)
-    shows_contents = access.shows_contents_of(request.user, run)
+    run = access.get_run_or_404(request.actor, public_id)
+    shows_contents = access.shows_contents_of(request.actor, run)
     form = MatrixForm(request.GET)
     form.full_clean()
     page = read_matrix(run, form, after=request.GET.get("after", ""), is_searchable=shows_contents)
@@ -42,8 +42,8 @@ def matrix(request: PageRequest, public_id: str) -> HttpResponse:
 
 
 def _readable_run(request: PageRequest, public_id: str) -> Run:
-    run = access.get_run_or_404(request.user, public_id)
-    if not access.shows_contents_of(request.user, run):
+    run = access.get_run_or_404(request.actor, public_id)
+    if not access.shows_contents_of(request.actor, run):
         raise Http404
     return run
 
@@ -60,8 +60,8 @@ def _item_page(
     page = read_item(run, item_id)
     if page is None:
         raise Http404
-    grades = read_item_grades(page.item, request.user)
-    owns = access.owns(request.user, run)
+    grades = read_item_grades(page.item, request.actor)
+    owns = access.owns(request.actor, run)
     context = {
         "run": run, "page": page, "grades": grades, "chosen": chosen_of(grades.own),
         "may_grade": owns and bool(page.replies), "shows_comments": owns,
@@ -75,7 +75,7 @@ def _item_page(
 @require_POST
 def grade(request: PageRequest, public_id: str, item_id: int) -> HttpResponse:
     """Store a grade of an item; to htmx, show its grades."""
-    run = access.get_run_or_404(request.user, public_id, to_change=True)
+    run = access.get_run_or_404(request.actor, public_id, to_change=True)
     graded = get_object_or_404(RunItem, entrant__run=run, pk=item_id)
     form = GradeForm(request.POST)
     if form.is_valid():

@@ -65,7 +65,7 @@ def _address(template: Template | None) -> str:
 def _template(request: PageRequest) -> Template | None:
     """Return the template that gets the import as its next draft, None for a new template."""
     public_id = (request.POST if request.method == "POST" else request.GET).get("template", "")
-    return access.get_template_or_404(request.user, public_id, to_edit=True) if public_id else None
+    return access.get_template_or_404(request.actor, public_id, to_edit=True) if public_id else None
 
 
 @login_required
