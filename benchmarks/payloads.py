@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from accounts.actor import Actor
 from benchmarks import access, streaming
-from benchmarks.actions.importing import Look
+from benchmarks.actions.importing import ImportPreview
 from benchmarks.checks.check_set import raw_check
 from benchmarks.estimates import Estimate
 from benchmarks.models import (
@@ -342,18 +342,18 @@ def heat_map_payload(found: HeatMap) -> HeatMapPayload:
     return {"cells": cells, "averages": averages}
 
 
-def import_payload(look: Look) -> ImportPayload:
-    template = look.imported.template
+def import_payload(preview: ImportPreview) -> ImportPayload:
+    template = preview.imported.template
     return {
-        "id": look.id,
-        "format": look.imported.format,
+        "id": preview.id,
+        "format": preview.imported.format,
         "name": template.name if template is not None else "",
         "prompts": len(template.prompts) if template is not None else 0,
         "checks": len(template.checks) if template is not None else 0,
         "cases": len(template.cases) if template is not None else 0,
-        "answers": len(look.imported.replies),
+        "answers": len(preview.imported.replies),
         "files": len(template.files) if template is not None else 0,
-        "columns": [{"name": column.name, "role": column.role} for column in look.imported.columns],
+        "columns": [{"name": column.name, "role": column.role} for column in preview.imported.columns],
         "report": [
             {
                 "action": line["action"],
@@ -363,7 +363,7 @@ def import_payload(look: Look) -> ImportPayload:
                 "column": line["column"],
                 "file": line["file"],
             }
-            for line in look.lines
+            for line in preview.lines
         ],
     }
 

@@ -1,4 +1,4 @@
-"""Imports of files: look first, then store."""
+"""Imports of files: preview first, then store."""
 
 from django.core.files.uploadedfile import UploadedFile
 from rest_framework.decorators import action
@@ -39,7 +39,7 @@ class ImportViewSet(ViewSet):
             raise ImportTooLarge
         actor_of(request).count("upload", fail_open=True)
         asked = ImportRequest(file.name or "", chosen["format"], chosen["mapping"], chosen["sheet"])
-        found = importing.look(owner=member, content=file.read(), request=asked)
+        found = importing.preview(owner=member, content=file.read(), request=asked)
         if not found.id:
             places = [(f"{line['line']}: " if line["line"] else "", line) for line in found.lines]
             refused = [place + line["sentence"] for place, line in places if line["action"] == "refused"]
@@ -55,7 +55,7 @@ class ImportViewSet(ViewSet):
         template = None
         if chosen["template"]:
             template = access.get_template_or_404(actor_of(request), chosen["template"], to_edit=True)
-        draft = importing.apply_look(
-            owner=member, look_id=public_id.replace("\0", ""), template=template, with_answers=chosen["with_answers"]
+        draft = importing.apply_preview(
+            owner=member, preview_id=public_id.replace("\0", ""), template=template, with_answers=chosen["with_answers"]
         )
         return Created(template_payload(draft.template, actor_of(request)))
