@@ -10,8 +10,8 @@ from benchmarks import access, actions
 from benchmarks.forms.grades import GradeForm, chosen_of
 from benchmarks.models import Run, RunItem
 from benchmarks.queries.answers import read_case, read_item
-from benchmarks.queries.cases import cell_text
-from benchmarks.queries.matrix import MatrixForm, read_matrix, tags_of
+from benchmarks.queries.cases import cell_text, expected_text
+from benchmarks.queries.matrix import FINISHED_SIGNS, MatrixForm, read_matrix, tags_of
 from benchmarks.reports.grades import read_item_grades
 from benchmarks.streaming import position_now, token_for
 from benchmarks.views.pages import PageRequest, member_of
@@ -34,6 +34,7 @@ def matrix(request: PageRequest, public_id: str) -> HttpResponse:
         "shows_contents": shows_contents,
         "stream": token_for(run, request.actor),
         "after": position_now(),
+        "finished_signs": FINISHED_SIGNS,
         "items_url": reverse("benchmarks:run", args=[run.public_id]) + "items/" if shows_contents else "",
     }
     if request.htmx:
@@ -63,7 +64,8 @@ def _item_page(
     grades = read_item_grades(page.item, request.actor)
     owns = access.owns(request.actor, run)
     context = {
-        "run": run, "page": page, "grades": grades, "chosen": chosen_of(grades.own),
+        "run": run, "page": page, "expected": expected_text(page.case.expected),
+        "grades": grades, "chosen": chosen_of(grades.own),
         "may_grade": owns and bool(page.replies), "shows_comments": owns,
         "grade_form": form or GradeForm(initial={"comment": grades.own.comment if grades.own else ""}),
     }  # fmt: skip
@@ -104,5 +106,6 @@ def case(request: PageRequest, public_id: str, case_id: int) -> HttpResponse:
         "run": run, "case": one, "replies": replies, "repeats": range(1, repeats + 1),
         "repeat": replies[0].item.repeat + 1 if replies else 1,
         "variables": [(name, cell_text(value)) for name, value in one.variables.items()],
+        "expected": expected_text(one.expected),
     }  # fmt: skip
     return render(request, "benchmarks/case.html", context)
