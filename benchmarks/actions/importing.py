@@ -222,13 +222,4 @@ def _case(draft: TemplateVersion, position: int, case: neutral.Case, files: Sequ
 
 
 def _raw_checks(checks: Sequence[neutral.Check]) -> list[JsonObject]:
-    return [_raw_check(check) for check in checks]
-
-
-def _raw_check(check: neutral.Check) -> JsonObject:
-    settings = check.settings | ({"checks": _raw_checks(check.checks)} if check.checks else {})
-    target = None if check.uses_expected or not check.targets else check.targets
-    return raw_check(check) | {
-        "key": check.key[:MAX_KEY], "settings": settings, "target": target if check.target is None else check.target,
-        "metric": check.metric[:80],
-    }  # fmt: skip
+    return [raw_check(check) | {"key": check.key[:MAX_KEY], "metric": check.metric[:80]} for check in checks]
