@@ -10,7 +10,7 @@ from accounts.api.idempotency import idempotent
 from accounts.models import Scope
 from benchmarks import access
 from benchmarks.actions import importing
-from benchmarks.api.people import actor_of, member_of, validated
+from benchmarks.api.requests import actor_of, member_of, validated
 from benchmarks.api.serializers import ApplyImportSerializer, NewImportSerializer
 from benchmarks.errors import ImportTooLarge
 from benchmarks.imports.content import Request as ImportRequest

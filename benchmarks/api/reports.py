@@ -11,7 +11,7 @@ from rest_framework.viewsets import ViewSet
 from accounts.api.idempotency import idempotent
 from accounts.models import Scope
 from benchmarks import access, actions
-from benchmarks.api.people import actor_of, validated
+from benchmarks.api.requests import actor_of, validated
 from benchmarks.api.serializers import PublishSerializer
 from benchmarks.exports.formats import WRITERS
 from benchmarks.exports.responses import export_response

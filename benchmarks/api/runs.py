@@ -16,7 +16,7 @@ from benchmarks import access, actions, streaming
 from benchmarks.actions import EntrantRequest
 from benchmarks.actions.run_limit import counted_run
 from benchmarks.api.items import read_items
-from benchmarks.api.people import actor_of, member_of, validated
+from benchmarks.api.requests import actor_of, member_of, validated
 from benchmarks.api.serializers import (
     ChangeRunSerializer,
     EstimatedRunSerializer,

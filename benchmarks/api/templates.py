@@ -12,7 +12,7 @@ from accounts.actor import Actor
 from accounts.api.idempotency import idempotent
 from accounts.models import Scope, User
 from benchmarks import access, actions
-from benchmarks.api.people import actor_of, member_of, validated
+from benchmarks.api.requests import actor_of, member_of, validated
 from benchmarks.api.serializers import (
     ChangeTemplateSerializer,
     ContentSerializer,
