@@ -75,7 +75,7 @@ class _DueItem:
     turns: list[str]
 
 
-# By item id.
+# Due items and their calls, by item id.
 _Planned = dict[int, tuple[_DueItem, PlannedCall]]
 
 
