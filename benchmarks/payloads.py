@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from accounts.actor import Actor
 from benchmarks import access, streaming
-from benchmarks.actions.importing import Look
+from benchmarks.actions.importing import ImportPreview
 from benchmarks.checks.check_set import raw_check
 from benchmarks.estimates import Estimate
 from benchmarks.models import (
@@ -66,9 +66,7 @@ from common.text.money import plain_decimal
 ITEM_ID_PREFIX = 22
 
 
-def template_summary(
-    template: Template, person: access.Person, version: TemplateVersion | None
-) -> TemplateSummaryPayload:
+def template_summary(template: Template, actor: Actor, version: TemplateVersion | None) -> TemplateSummaryPayload:
     return {
         "id": template.public_id,
         "name": template.name,
@@ -77,7 +75,7 @@ def template_summary(
         "visibility": cast(Visibility, template.visibility),
         "held_out": template.held_out,
         "archived": template.archived_at is not None,
-        "mine": access.may_edit(person, template),
+        "mine": access.may_edit(actor, template),
         "version": None if version is None else version_payload(version),
         "created_at": template.created_at,
     }
@@ -93,11 +91,11 @@ def version_payload(version: TemplateVersion) -> TemplateVersionPayload:
     }
 
 
-def template_payload(template: Template, person: access.Person) -> TemplatePayload:
-    version = access.visible_versions(person, template).first()
-    is_shown = version is not None and access.shows_contents(person, template)
+def template_payload(template: Template, actor: Actor) -> TemplatePayload:
+    version = access.visible_versions(actor, template).first()
+    is_shown = version is not None and access.shows_contents(actor, template)
     return {
-        **template_summary(template, person, version),
+        **template_summary(template, actor, version),
         "variables": version.variables if version is not None and is_shown else {},
         "parameters": {} if version is None else version.parameters,
         "errors_count": cast(ErrorsCount, "missing" if version is None else version.errors_count),
@@ -158,8 +156,8 @@ def estimate_payload(estimate: Estimate, prompts: Sequence[int], power: Power | 
     }
 
 
-def run_summary(run: Run, person: access.Person, progress: ItemCounts) -> RunSummaryPayload:
-    owns = access.owns(person, run)
+def run_summary(run: Run, actor: Actor, progress: ItemCounts) -> RunSummaryPayload:
+    owns = access.owns(actor, run)
 
     def amount(value: Decimal | None) -> str | None:
         return plain_decimal(value) if owns and value is not None else None
@@ -189,15 +187,15 @@ def run_summary(run: Run, person: access.Person, progress: ItemCounts) -> RunSum
     }
 
 
-def run_payload(progress: RunProgress, actor: Actor, person: access.Person) -> RunPayload:
-    run, owns = progress.run, access.owns(person, progress.run)
+def run_payload(progress: RunProgress, actor: Actor) -> RunPayload:
+    run, owns = progress.run, access.owns(actor, progress.run)
     counted = ItemCounts()
     for one in progress.entrants:
         counted.total += one.total
         for state, n in one.counts.items():
             counted.by_state[state] = counted.by_state.get(state, 0) + n
     return {
-        **run_summary(run, person, counted),
+        **run_summary(run, actor, counted),
         "entrants": [_entrant(one.entrant, one.counts) for one in progress.entrants],
         "problems": run.detail.splitlines() if owns else [],
         "waits": progress.waits,
@@ -344,18 +342,18 @@ def heat_map_payload(found: HeatMap) -> HeatMapPayload:
     return {"cells": cells, "averages": averages}
 
 
-def import_payload(look: Look) -> ImportPayload:
-    template = look.imported.template
+def import_payload(preview: ImportPreview) -> ImportPayload:
+    template = preview.imported.template
     return {
-        "id": look.id,
-        "format": look.imported.format,
+        "id": preview.id,
+        "format": preview.imported.format,
         "name": template.name if template is not None else "",
         "prompts": len(template.prompts) if template is not None else 0,
         "checks": len(template.checks) if template is not None else 0,
         "cases": len(template.cases) if template is not None else 0,
-        "answers": len(look.imported.replies),
+        "answers": len(preview.imported.replies),
         "files": len(template.files) if template is not None else 0,
-        "columns": [{"name": column.name, "role": column.role} for column in look.imported.columns],
+        "columns": [{"name": column.name, "role": column.role} for column in preview.imported.columns],
         "report": [
             {
                 "action": line["action"],
@@ -365,7 +363,7 @@ def import_payload(look: Look) -> ImportPayload:
                 "column": line["column"],
                 "file": line["file"],
             }
-            for line in look.lines
+            for line in preview.lines
         ],
     }
 

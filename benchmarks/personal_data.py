@@ -1,5 +1,6 @@
 from django.dispatch import receiver
 
+from accounts.actor import Actor
 from accounts.models import User
 from accounts.personal_data import account_deleting, personal_data_requested
 from benchmarks.actions.deletion import delete_belongings
@@ -12,20 +13,20 @@ from benchmarks.queries.listing import progress_of
 @receiver(personal_data_requested)
 def export_templates(user: User, **_: object) -> dict[str, list[ExportedTemplatePayload]]:
     templates = Template.objects.filter(owner_user=user).order_by("pk")
-    return {"benchmark_templates": [_with_cases(template, user) for template in templates]}
+    return {"benchmark_templates": [_with_cases(template, Actor(user)) for template in templates]}
 
 
-def _with_cases(template: Template, user: User) -> ExportedTemplatePayload:
+def _with_cases(template: Template, actor: Actor) -> ExportedTemplatePayload:
     newest = template.versions.order_by("-number").first()
     cases = [] if newest is None else newest.cases.prefetch_related("files__upload").order_by("position")
-    return {**template_payload(template, user), "cases": [case_payload(case) for case in cases]}
+    return {**template_payload(template, actor), "cases": [case_payload(case) for case in cases]}
 
 
 @receiver(personal_data_requested)
 def export_runs(user: User, **_: object) -> dict[str, list[RunSummaryPayload]]:
     runs = list(Run.objects.filter(owner=user).select_related("version__template").order_by("pk"))
     progress = progress_of(runs)
-    return {"benchmark_runs": [run_summary(run, user, progress[run.pk]) for run in runs]}
+    return {"benchmark_runs": [run_summary(run, Actor(user), progress[run.pk]) for run in runs]}
 
 
 @receiver(account_deleting)

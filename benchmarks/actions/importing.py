@@ -1,4 +1,4 @@
-"""Imports of templates: look first, then store all or nothing."""
+"""Imports of templates: preview first, then store all or nothing."""
 
 import zlib
 from collections.abc import Sequence
@@ -52,8 +52,8 @@ class ReportLine(TypedDict):
 
 
 @dataclass(frozen=True)
-class Look:
-    """id: "" if the file is refused. source_id: for look_again; "" if the file has no columns."""
+class ImportPreview:
+    """id: "" if the file is refused. source_id: for preview_with_mapping; "" if the file has no columns."""
 
     id: str
     imported: Imported
@@ -65,11 +65,11 @@ class Look:
         return [_line(entry) for entry in self.imported.entries]
 
 
-def look(*, owner: User, content: bytes, request: Request) -> Look:
-    """Parse a file and keep it for apply_look, in place of the member's last one."""
+def preview(*, owner: User, content: bytes, request: Request) -> ImportPreview:
+    """Parse a file and keep it for apply_preview, in place of the member's last one."""
     imported = read_import(content, request)
     if imported.is_refused and not imported.columns:
-        return Look("", imported)
+        return ImportPreview("", imported)
     ImportLook.objects.filter(created_at__lt=Now() - ImportLook.TTL).delete()
     facts = {
         "public_id": new_public_id(), "file_name": request.name[:255], "created_at": Now(), "source": None,
@@ -80,7 +80,9 @@ def look(*, owner: User, content: bytes, request: Request) -> Look:
         facts["source"] = zlib.compress(content, level=1)
         facts["choices"] = msgspec.to_builtins(_Choices(request, imported.columns))
     kept, _is_new = ImportLook.objects.update_or_create(owner=owner, defaults=facts)
-    return Look("" if imported.is_refused else kept.public_id, imported, kept.public_id if imported.columns else "")
+    return ImportPreview(
+        "" if imported.is_refused else kept.public_id, imported, kept.public_id if imported.columns else ""
+    )
 
 
 class _Choices(msgspec.Struct):
@@ -88,17 +90,17 @@ class _Choices(msgspec.Struct):
     columns: list[Column]
 
 
-def looked_at_columns(*, owner: User, source_id: str) -> list[Column]:
-    """Return the columns of the table that the member looked at. Raises ImportGone."""
+def previewed_columns(*, owner: User, source_id: str) -> list[Column]:
+    """Return the columns of the member's previewed table. Raises ImportGone."""
     return msgspec.convert(_source(owner, source_id).choices, _Choices).columns
 
 
-def look_again(*, owner: User, source_id: str, mapping: dict[str, str]) -> Look:
-    """Look at the same table with other roles of its columns. Raises ImportGone."""
+def preview_with_mapping(*, owner: User, source_id: str, mapping: dict[str, str]) -> ImportPreview:
+    """Preview the same table with other roles of its columns. Raises ImportGone."""
     kept = _source(owner, source_id)
     request = msgspec.convert(kept.choices, _Choices).request
     again = msgspec.structs.replace(request, format="table", mapping=mapping)
-    return look(owner=owner, content=zlib.decompress(kept.source or b""), request=again)
+    return preview(owner=owner, content=zlib.decompress(kept.source or b""), request=again)
 
 
 def _source(owner: User, source_id: str) -> ImportLook:
@@ -117,14 +119,14 @@ def read_import(content: bytes, request: Request) -> Imported:
 
 
 @transaction.atomic
-def apply_look(
-    *, owner: User, look_id: str, template: Template | None = None, with_answers: bool = False
+def apply_preview(
+    *, owner: User, preview_id: str, template: Template | None = None, with_answers: bool = False
 ) -> TemplateVersion:
-    """Store a look once, as create_draft does, and the file's answers as a run.
+    """Store a preview once, as create_draft does, and the file's answers as a run.
 
     Raises ImportGone, ImportRefused and WrongState; with answers also RunNotPossible and TooManyRuns.
     """
-    kept = ImportLook.objects.select_for_update().filter(public_id=look_id, owner=owner).first()
+    kept = ImportLook.objects.select_for_update().filter(public_id=preview_id, owner=owner).first()
     if kept is None or not kept.content:
         raise ImportGone
     imported = msgspec.msgpack.decode(zlib.decompress(kept.content), type=Imported)
@@ -220,13 +222,4 @@ def _case(draft: TemplateVersion, position: int, case: neutral.Case, files: Sequ
 
 
 def _raw_checks(checks: Sequence[neutral.Check]) -> list[JsonObject]:
-    return [_raw_check(check) for check in checks]
-
-
-def _raw_check(check: neutral.Check) -> JsonObject:
-    settings = check.settings | ({"checks": _raw_checks(check.checks)} if check.checks else {})
-    target = None if check.uses_expected or not check.targets else check.targets
-    return raw_check(check) | {
-        "key": check.key[:MAX_KEY], "settings": settings, "target": target if check.target is None else check.target,
-        "metric": check.metric[:80],
-    }  # fmt: skip
+    return [raw_check(check) | {"key": check.key[:MAX_KEY], "metric": check.metric[:80]} for check in checks]

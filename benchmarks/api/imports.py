@@ -1,4 +1,4 @@
-"""Imports of files: look first, then store."""
+"""Imports of files: preview first, then store."""
 
 from django.core.files.uploadedfile import UploadedFile
 from rest_framework.decorators import action
@@ -10,7 +10,7 @@ from accounts.api.idempotency import idempotent
 from accounts.models import Scope
 from benchmarks import access
 from benchmarks.actions import importing
-from benchmarks.api.people import actor_of, member_of, person_of, validated
+from benchmarks.api.requests import actor_of, member_of, validated
 from benchmarks.api.serializers import ApplyImportSerializer, NewImportSerializer
 from benchmarks.errors import ImportTooLarge
 from benchmarks.imports.content import Request as ImportRequest
@@ -39,7 +39,7 @@ class ImportViewSet(ViewSet):
             raise ImportTooLarge
         actor_of(request).count("upload", fail_open=True)
         asked = ImportRequest(file.name or "", chosen["format"], chosen["mapping"], chosen["sheet"])
-        found = importing.look(owner=member, content=file.read(), request=asked)
+        found = importing.preview(owner=member, content=file.read(), request=asked)
         if not found.id:
             places = [(f"{line['line']}: " if line["line"] else "", line) for line in found.lines]
             refused = [place + line["sentence"] for place, line in places if line["action"] == "refused"]
@@ -54,8 +54,8 @@ class ImportViewSet(ViewSet):
             raise importing.ImportGone
         template = None
         if chosen["template"]:
-            template = access.get_template_or_404(person_of(request), chosen["template"], to_edit=True)
-        draft = importing.apply_look(
-            owner=member, look_id=public_id.replace("\0", ""), template=template, with_answers=chosen["with_answers"]
+            template = access.get_template_or_404(actor_of(request), chosen["template"], to_edit=True)
+        draft = importing.apply_preview(
+            owner=member, preview_id=public_id.replace("\0", ""), template=template, with_answers=chosen["with_answers"]
         )
-        return Created(template_payload(draft.template, member))
+        return Created(template_payload(draft.template, actor_of(request)))

@@ -11,7 +11,7 @@ from rest_framework.viewsets import ViewSet
 from accounts.api.idempotency import idempotent
 from accounts.models import Scope
 from benchmarks import access, actions
-from benchmarks.api.people import actor_of, person_of, validated
+from benchmarks.api.requests import actor_of, validated
 from benchmarks.api.serializers import PublishSerializer
 from benchmarks.exports.formats import WRITERS
 from benchmarks.exports.responses import export_response
@@ -32,18 +32,18 @@ class RunReportViewSet(ViewSet):
     lookup_field = "public_id"
 
     def get_object(self, *, to_change: bool = False) -> Run:
-        return access.get_run_or_404(person_of(self.request), self.kwargs["public_id"], to_change=to_change)
+        return access.get_run_or_404(actor_of(self.request), self.kwargs["public_id"], to_change=to_change)
 
     def _changed(self) -> PayloadResponse[RunPayload]:
         run, request = self.get_object(), self.request
-        return PayloadResponse(run_payload(read_run_progress(run), actor_of(request), person_of(request)))
+        return PayloadResponse(run_payload(read_run_progress(run), actor_of(request)))
 
     @action(detail=True, methods=["get"])
     def report(self, request: Request, public_id: str) -> PayloadResponse[RunReportPayload]:
         number = request.query_params.get("number", "")
         if number and parse_whole_number(number, max_digits=9) is None:
             raise InvalidInput(fields={"number": [_("A whole number.")]})
-        found = find_report_or_so_far(person_of(request), self.get_object(), number)
+        found = find_report_or_so_far(actor_of(request), self.get_object(), number)
         if found is None:
             raise NotFound(_("The run has no such report."))
         return PayloadResponse(report_payload(found))
@@ -51,7 +51,7 @@ class RunReportViewSet(ViewSet):
     @action(detail=True, methods=["get"])
     def compare(self, request: Request, public_id: str) -> PayloadResponse[ComparisonPayload]:
         run, wanted = self.get_object(), request.query_params.get("with", "")
-        other = run_changes.comparable_runs(person_of(request), run).filter(public_id=wanted.replace("\0", "")).first()
+        other = run_changes.comparable_runs(actor_of(request), run).filter(public_id=wanted.replace("\0", "")).first()
         if other is None or not run.reports.exists():
             raise NotFound(_("Choose another run of the template that has a report, too."))
         changes = run_changes.read_changes(run, other)
@@ -82,15 +82,15 @@ class RunReportViewSet(ViewSet):
 
 class RunExport(APIView):
     def get(self, request: Request, public_id: str, ending: str) -> StreamingHttpResponse:
-        run = access.get_run_or_404(person_of(request), public_id)
+        run = access.get_run_or_404(actor_of(request), public_id)
         if ending not in WRITERS:
             raise NotFound
         wide = request.query_params.get("wide", "")
-        return export_response(run, ending, actor=actor_of(request), person=person_of(request), wide=wide)
+        return export_response(run, ending, actor=actor_of(request), wide=wide)
 
 
 class HeatMap(APIView):
     def get(self, request: Request) -> PayloadResponse[HeatMapPayload]:
         wanted = [public_id.replace("\0", "") for public_id in request.query_params.getlist("template")]
-        found = read_heat_map(person_of(request), wanted, with_average="average" in request.query_params)
+        found = read_heat_map(actor_of(request), wanted, with_average="average" in request.query_params)
         return PayloadResponse(heat_map_payload(found))

@@ -16,7 +16,7 @@ from benchmarks import access, actions, streaming
 from benchmarks.actions import EntrantRequest
 from benchmarks.actions.run_limit import counted_run
 from benchmarks.api.items import read_items
-from benchmarks.api.people import actor_of, member_of, person_of, validated
+from benchmarks.api.requests import actor_of, member_of, validated
 from benchmarks.api.serializers import (
     ChangeRunSerializer,
     EstimatedRunSerializer,
@@ -72,7 +72,7 @@ class Estimate(APIView):
             repeats=data["repeats"], parameters=data["parameters"], concurrency=data["concurrency"],
         )  # fmt: skip
         prompts = [cast(Prompt, one.prompt).position + 1 for one in entrants]
-        return PayloadResponse(estimate_payload(found, prompts, read_power(person_of(request), version)))
+        return PayloadResponse(estimate_payload(found, prompts, read_power(actor_of(request), version)))
 
 
 class RunViewSet(ViewSet):
@@ -80,20 +80,20 @@ class RunViewSet(ViewSet):
     lookup_field = "public_id"
 
     def get_object(self, *, to_change: bool = False) -> Run:
-        return access.get_run_or_404(person_of(self.request), self.kwargs["public_id"], to_change=to_change)
+        return access.get_run_or_404(actor_of(self.request), self.kwargs["public_id"], to_change=to_change)
 
     def _payload(self, run: Run) -> RunPayload:
-        return run_payload(read_run_progress(run), actor_of(self.request), person_of(self.request))
+        return run_payload(read_run_progress(run), actor_of(self.request))
 
     def list(self, request: Request) -> PayloadResponse[Page[RunSummaryPayload]]:
-        form, person = ListForm(request.query_params), person_of(request)
+        form, actor = ListForm(request.query_params), actor_of(request)
         form.full_clean()
 
         def summaries(runs: list[Run]) -> list[RunSummaryPayload]:
             progress = progress_of(runs)
-            return [run_summary(run, person, progress[run.pk]) for run in runs]
+            return [run_summary(run, actor, progress[run.pk]) for run in runs]
 
-        return paginated_together(list_runs(person, form), request, summaries)
+        return paginated_together(list_runs(actor, form), request, summaries)
 
     @idempotent
     def create(self, request: Request) -> Accepted[RunPayload]:
@@ -163,7 +163,7 @@ class RunViewSet(ViewSet):
     @action(detail=True, methods=["get"])
     def items(self, request: Request, public_id: str) -> PayloadResponse[ItemPagePayload]:
         run, params = self.get_object(), request.query_params
-        shows_contents = access.shows_contents_of(person_of(request), run)
+        shows_contents = access.shows_contents_of(actor_of(request), run)
         page = read_items(run, params, limit=ArenaPagination().get_limit(request), is_searchable=shows_contents)
         url = request.build_absolute_uri()
         payload: ItemPagePayload = {
@@ -189,10 +189,10 @@ class ItemViewSet(ViewSet):
 
     def _find(self, *, to_change: bool = False) -> tuple[Run, int]:
         """Return the run and the item's number."""
-        person, public_id = person_of(self.request), self.kwargs["public_id"]
+        actor, public_id = actor_of(self.request), self.kwargs["public_id"]
         number = parse_whole_number(public_id[ITEM_ID_PREFIX + 1 :])
-        run = access.get_run_or_404(person, public_id[:ITEM_ID_PREFIX], to_change=to_change)
-        if number is None or public_id[ITEM_ID_PREFIX] != "-" or not access.shows_contents_of(person, run):
+        run = access.get_run_or_404(actor, public_id[:ITEM_ID_PREFIX], to_change=to_change)
+        if number is None or public_id[ITEM_ID_PREFIX] != "-" or not access.shows_contents_of(actor, run):
             raise NotFound
         return run, number
 
@@ -217,8 +217,8 @@ class ItemViewSet(ViewSet):
 
 
 def _version(request: Request, data: JsonObject) -> TemplateVersion:
-    template = access.get_template_or_404(person_of(request), data["template"])
-    return find_version(template, person_of(request), data.get("version"))
+    template = access.get_template_or_404(actor_of(request), data["template"])
+    return find_version(template, actor_of(request), data.get("version"))
 
 
 def _entrants(version: TemplateVersion, serializer: EstimatedRunSerializer) -> list[EntrantRequest]:

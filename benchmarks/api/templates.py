@@ -8,10 +8,11 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet
 
+from accounts.actor import Actor
 from accounts.api.idempotency import idempotent
 from accounts.models import Scope, User
 from benchmarks import access, actions
-from benchmarks.api.people import actor_of, member_of, person_of, validated
+from benchmarks.api.requests import actor_of, member_of, validated
 from benchmarks.api.serializers import (
     ChangeTemplateSerializer,
     ContentSerializer,
@@ -43,10 +44,10 @@ class TemplateViewSet(ViewSet):
     lookup_field = "public_id"
 
     def get_object(self, *, to_edit: bool = False) -> Template:
-        return access.get_template_or_404(person_of(self.request), self.kwargs["public_id"], to_edit=to_edit)
+        return access.get_template_or_404(actor_of(self.request), self.kwargs["public_id"], to_edit=to_edit)
 
     def list(self, request: Request) -> PayloadResponse[Page[TemplateSummaryPayload]]:
-        form, person = ListForm(request.query_params), person_of(request)
+        form, actor = ListForm(request.query_params), actor_of(request)
         form.full_clean()
 
         def summaries(templates: list[Template]) -> list[TemplateSummaryPayload]:
@@ -54,11 +55,11 @@ class TemplateViewSet(ViewSet):
             newest = {
                 version.template_id: version
                 for version in visible.select_related("template")
-                if version.state == TemplateVersion.State.FROZEN or access.may_edit(person, version.template)
+                if version.state == TemplateVersion.State.FROZEN or access.may_edit(actor, version.template)
             }
-            return [template_summary(template, person, newest.get(template.pk)) for template in templates]
+            return [template_summary(template, actor, newest.get(template.pk)) for template in templates]
 
-        return paginated_together(list_templates(person, form), request, summaries)
+        return paginated_together(list_templates(actor, form), request, summaries)
 
     @idempotent
     def create(self, request: Request) -> Created[TemplatePayload]:
@@ -70,10 +71,10 @@ class TemplateViewSet(ViewSet):
             if serializer.changes_content:
                 draft = template.versions.get()
                 actions.save_draft(draft, serializer.content(draft))
-        return Created(template_payload(template, member))
+        return Created(template_payload(template, actor_of(request)))
 
     def retrieve(self, request: Request, public_id: str) -> PayloadResponse[TemplatePayload]:
-        return PayloadResponse(template_payload(self.get_object(), person_of(request)))
+        return PayloadResponse(template_payload(self.get_object(), actor_of(request)))
 
     def update(self, request: Request, public_id: str) -> PayloadResponse[TemplatePayload]:
         template, member = self.get_object(to_edit=True), member_of(request)
@@ -85,7 +86,7 @@ class TemplateViewSet(ViewSet):
                 actions.save_draft(draft, serializer.content(draft))
             _update(template, serializer, member)
             actions.archive_template(template, archived=data["archived"])
-        return PayloadResponse(template_payload(template, member))
+        return PayloadResponse(template_payload(template, actor_of(request)))
 
     def destroy(self, request: Request, public_id: str) -> NoContent:
         actions.delete_template(self.get_object(to_edit=True))
@@ -93,9 +94,9 @@ class TemplateViewSet(ViewSet):
 
     @action(detail=True, methods=["get"])
     def cases(self, request: Request, public_id: str) -> PayloadResponse[Page[CasePayload]]:
-        template, person = self.get_object(), person_of(request)
-        version = find_version(template, person, request.query_params.get("version", ""))
-        if not access.shows_contents(person, template):
+        template, actor = self.get_object(), actor_of(request)
+        version = find_version(template, actor, request.query_params.get("version", ""))
+        if not access.shows_contents(actor, template):
             raise NotFound
         return paginated(version.cases.prefetch_related("files__upload").order_by("position"), request, case_payload)
 
@@ -124,7 +125,7 @@ class TemplateViewSet(ViewSet):
 
     @action(detail=True, methods=["get"])
     def versions(self, request: Request, public_id: str) -> PayloadResponse[Page[TemplateVersionPayload]]:
-        versions = access.visible_versions(person_of(request), self.get_object())
+        versions = access.visible_versions(actor_of(request), self.get_object())
         return paginated(versions, request, version_payload)
 
     @versions.mapping.post
@@ -135,17 +136,17 @@ class TemplateViewSet(ViewSet):
 
 class TemplateExport(APIView):
     def get(self, request: Request, public_id: str) -> StreamingHttpResponse:
-        person = person_of(request)
-        template = access.get_template_or_404(person, public_id)
-        version = find_version(template, person, request.query_params.get("version", ""))
-        if not access.shows_contents(person, template):
+        actor = actor_of(request)
+        template = access.get_template_or_404(actor, public_id)
+        version = find_version(template, actor, request.query_params.get("version", ""))
+        if not access.shows_contents(actor, template):
             raise NotFound
         return template_response(version, actor=actor_of(request))
 
 
-def find_version(template: Template, person: access.Person, number: int | str | None) -> TemplateVersion:
+def find_version(template: Template, actor: Actor, number: int | str | None) -> TemplateVersion:
     """Raises NotFound."""
-    version = access.find_version(person, template, number)
+    version = access.find_version(actor, template, number)
     if version is None:
         raise NotFound
     return version

@@ -1,14 +1,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmarks.actions.importing import Look, ReportLine
+from benchmarks.actions.importing import ImportPreview, ReportLine
 
 LISTED_LINES = 200
 ACTIONS = ("refused", "left_out", "changed", "taken")
 
 
 @dataclass(frozen=True)
-class ReportPart:
+class ListedLines:
     """Lines of one action: the number of all, and the first."""
 
     action: str
@@ -20,13 +20,13 @@ class ReportPart:
         return self.count - len(self.lines)
 
 
-def parts_of(look: Look) -> list[ReportPart]:
+def parts_of(preview: ImportPreview) -> list[ListedLines]:
     """Return lines by action, the worst first."""
-    lines = look.lines
+    lines = preview.lines
     parts = []
     for action in ACTIONS:
         found = [line for line in lines if line["action"] == action]
-        count = max(look.imported.counts.get(action, 0), len(found))
+        count = max(preview.imported.counts.get(action, 0), len(found))
         if count:
-            parts.append(ReportPart(action, count, found[:LISTED_LINES]))
+            parts.append(ListedLines(action, count, found[:LISTED_LINES]))
     return parts

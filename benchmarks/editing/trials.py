@@ -13,6 +13,7 @@ from benchmarks.editing.case_choice import case_at
 from benchmarks.models import Case, Check, TemplateVersion
 from benchmarks.preparation import guard
 from benchmarks.preparation.frames import RenderTexts, TextsOfCase
+from benchmarks.queries.cases import expected_text
 from benchmarks.scoring.check import Check as ScoringCheck
 from benchmarks.scoring.item_checks import score_item
 from benchmarks.scoring.item_score import ItemScore, item_score
@@ -33,6 +34,10 @@ class Trial:
     verdicts: list[tuple[str, Verdict]] = field(default_factory=list)
     score: ItemScore | None = None
     problems: list[str] = field(default_factory=list)
+
+    @property
+    def expected(self) -> str:
+        return "" if self.case is None else expected_text(self.case.expected)
 
 
 def try_checks(version: TemplateVersion, checks: Sequence[Check], answer: str, number: int) -> Trial:

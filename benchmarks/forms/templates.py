@@ -17,11 +17,11 @@ from benchmarks.checks.check_set import raw_check
 from benchmarks.checks.reasons import check_reason, placed
 from benchmarks.checks.targets import without_templates
 from benchmarks.forms.fields import JSONField, text_area
+from benchmarks.imports.limits import MAX_CHECKS
 from benchmarks.models import Check, Prompt, Template, TemplateVersion
 from benchmarks.scoring import registry
 from common.payload_types import JsonObject
 
-MAX_CHECKS = 50
 # Between follow-ups.
 _SEPARATOR = re.compile(r"(?m)^---[ \t]*$\n?")
 

@@ -151,4 +151,4 @@ def choice_checks(cases: Sequence[Case], name: str = "choices") -> list[Check]:
 
 
 def _choice_check(count: int) -> Check:
-    return Check("choice", "choice", uses_expected=True, settings={"choices": max(2, count)})
+    return Check("choice", "choice", settings={"choices": max(2, count)})

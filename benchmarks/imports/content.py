@@ -27,18 +27,10 @@ class Prompt(msgspec.Struct):
 
 
 class Check(msgspec.Struct):
-    """Check of an answer, by a scorer's name.
-
-    targets: templates of the case's variables, any of which may match; with `uses_expected` the case's `expected`.
-    target: in place of both, of any values.
-    extract: steps before the scorer, each with its `step` and settings.
-    checks: nested ones of `all_of`.
-    """
+    """A benchmarks.scoring.check.Check as the file has it: nothing of it is examined yet."""
 
     key: str
     scorer: str
-    targets: list[str] = []
-    uses_expected: bool = False
     target: list[object] | None = None
     settings: dict[str, object] = {}
     extract: list[dict[str, object]] = []
@@ -47,7 +39,6 @@ class Check(msgspec.Struct):
     threshold: float | None = None
     is_gate: bool = False
     metric: str = ""
-    checks: list["Check"] = []
 
 
 class CaseFile(msgspec.Struct):

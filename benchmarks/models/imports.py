@@ -8,7 +8,7 @@ from common.ids import new_public_id
 
 
 class ImportLook(models.Model):
-    """A file that a member looked at and may apply. A member has one at a time."""
+    """Preview of an import, which its member may apply. A member has one at a time."""
 
     TTL = timedelta(days=1)
 
@@ -17,7 +17,7 @@ class ImportLook(models.Model):
     file_name = models.CharField(max_length=255)
     # benchmarks.imports.content.Imported as MessagePack, compressed by zlib; empty if the file is refused.
     content = models.BinaryField()
-    # A table's bytes, compressed by zlib, and the person's choices: it may be looked at again with other columns.
+    # A table's bytes, compressed by zlib, and the person's choices, for a preview with other columns.
     source = models.BinaryField(null=True)
     choices = models.JSONField(null=True)
     created_at = models.DateTimeField(db_default=Now())

@@ -11,9 +11,9 @@ class RunReport(models.Model):
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="reports", db_index=False)
     number = models.PositiveSmallIntegerField()
-    # Its checks gave the scores.
+    # Version whose checks scored the answers.
     version = models.ForeignKey(TemplateVersion, models.PROTECT, related_name="+")
-    # Of all inputs, SHA-256, and the name of the method: both together decide the payload.
+    # SHA-256 of all inputs; with `method` it determines the payload.
     digest = models.CharField(max_length=64)
     method = models.CharField(max_length=40)
     # benchmarks.statistics.payload.ReportPayload.

@@ -7,7 +7,7 @@ from django import forms
 from django.db.models import F, Max, OuterRef, Q, QuerySet, Subquery, Sum
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import User
+from accounts.actor import Actor
 from benchmarks import access
 from benchmarks.models import Run, RunCount, RunItem, Template, TemplateVersion
 
@@ -32,41 +32,37 @@ class ListForm(forms.Form):
         return any(self.value(name) for name in self.fields)
 
 
-def list_templates(person: access.Person, form: ListForm) -> QuerySet[Template]:
+def list_templates(actor: Actor, form: ListForm) -> QuerySet[Template]:
     """Return templates with their newest version's facts and `last_run`, latest first."""
-    templates = access.readable_templates(person).filter(archived_at=None)
+    templates = access.readable_templates(actor).filter(archived_at=None)
     if search := form.value("search"):
         templates = templates.filter(Q(name__icontains=search) | Q(description__icontains=search))
     if form.value("whose") == "site":
         templates = templates.filter(visibility=Template.Visibility.SITE)
     elif form.value("whose") == "own":
-        templates = templates.filter(owner_user=_member(person))
+        templates = templates.filter(owner_user=actor.user)
     visible = TemplateVersion.objects.filter(template=OuterRef("pk")).order_by("-number")
     frozen = Q(state=TemplateVersion.State.FROZEN)
-    visible = visible.filter(frozen | Q(template__owner_user=_member(person)))
+    visible = visible.filter(frozen | Q(template__owner_user=actor.user))
     return templates.annotate(
         number=Subquery(visible.values("number")[:1]),
         state=Subquery(visible.values("state")[:1]),
         case_count=Subquery(visible.values("case_count")[:1]),
-        last_run=Max("versions__runs__created_at", filter=Q(versions__runs__owner=_member(person))),
+        last_run=Max("versions__runs__created_at", filter=Q(versions__runs__owner=actor.user)),
     ).order_by(F("last_run").desc(nulls_last=True), "-created_at", "pk")
 
 
-def list_runs(person: access.Person, form: ListForm) -> QuerySet[Run]:
-    runs = access.readable_runs(person).select_related("version__template", "owner")
+def list_runs(actor: Actor, form: ListForm) -> QuerySet[Run]:
+    runs = access.readable_runs(actor).select_related("version__template", "owner")
     if search := form.value("search"):
         runs = runs.filter(Q(name__icontains=search) | Q(version__template__name__icontains=search))
     if state := form.value("state"):
         runs = runs.filter(state=state)
     if form.value("whose") == "own":
-        runs = runs.filter(owner=_member(person))
+        runs = runs.filter(owner=actor.user)
     elif form.value("whose") == "site":
         runs = runs.filter(published_at__isnull=False)
     return runs.order_by("-created_at", "-pk")
-
-
-def _member(person: access.Person) -> User | None:
-    return person if isinstance(person, User) else None
 
 
 @dataclass

@@ -14,6 +14,7 @@ from common.text.numbers import parse_whole_number
 
 ROWS = 50
 Sign = Literal["right", "wrong", "partly", "failed", "open", "unscored", "none"]
+FINISHED_SIGNS: tuple[Sign, ...] = ("right", "wrong", "partly", "failed", "unscored", "none")
 
 
 class MatrixForm(forms.Form):

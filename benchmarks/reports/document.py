@@ -11,8 +11,8 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
+from accounts.actor import Actor
 from benchmarks import access
-from benchmarks.access import Person
 from benchmarks.models import Check, Prompt, Run, RunReport
 from benchmarks.reports.item_rows import entrant_key
 from benchmarks.reports.power import power_sentence
@@ -87,16 +87,16 @@ def chart_x(share: float) -> float:
     return round(LEFT + WIDTH * min(max(share, 0.0), 1.0), 1)
 
 
-def read_run_report(run: Run, person: Person, number: str = "") -> Report | None:
+def read_run_report(run: Run, actor: Actor, number: str = "") -> Report | None:
     """Return the run's newest report, another one or one so far, as this person may see it; None if there is none."""
-    stored = find_report_or_so_far(person, run, number)
-    return None if stored is None else _report(run, stored, person)
+    stored = find_report_or_so_far(actor, run, number)
+    return None if stored is None else _report(run, stored, actor)
 
 
-def _report(run: Run, stored: RunReport, person: Person) -> Report:
-    numbers, owns = payload_of(stored), access.owns(person, run)
+def _report(run: Run, stored: RunReport, actor: Actor) -> Report:
+    numbers, owns = payload_of(stored), access.owns(actor, run)
     shows_names = owns or run.publishes_names
-    shows_contents = access.shows_contents_of(person, run) and shows_names
+    shows_contents = access.shows_contents_of(actor, run) and shows_names
     labels = _labels(run, numbers, shows_names=shows_names)
     return Report(
         run=run,

@@ -3,8 +3,7 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, Subquery
 
-from accounts.models import User
-from benchmarks.access import Person
+from accounts.actor import Actor
 from benchmarks.models import Grade, Run, RunItem
 
 
@@ -28,13 +27,13 @@ class RunGrades:
     next_id: int | None
 
 
-def read_item_grades(item: RunItem, person: Person) -> ItemGrades:
+def read_item_grades(item: RunItem, actor: Actor) -> ItemGrades:
     grades = list(Grade.objects.filter(item=item).counting())
-    own = next((grade for grade in grades if grade.grader_id is not None and grade.grader_id == person.pk), None)
+    own = next((grade for grade in grades if actor.user and grade.grader_id == actor.user.pk), None)
     return ItemGrades(own, [grade for grade in grades if grade is not own])
 
 
-def read_run_grades(run: Run, person: Person) -> RunGrades:
+def read_run_grades(run: Run, actor: Actor) -> RunGrades:
     """Return a run's numbers of grades; two queries."""
     grades = list(
         Grade.objects.filter(item__entrant__run=run).counting().values_list("item", "kind", "value", named=False)
@@ -42,8 +41,8 @@ def read_run_grades(run: Run, person: Person) -> RunGrades:
     passes = [value for _item, kind, value in grades if kind == Grade.Kind.PASS]
     stars = [value for _item, kind, value in grades if kind == Grade.Kind.STARS]
     answered = RunItem.objects.filter(entrant__run=run, replies__turn=0)
-    if isinstance(person, User):
-        answered = answered.exclude(grades__grader=person)
+    if actor.user is not None:
+        answered = answered.exclude(grades__grader=actor.user)
     # By cases, which an index has in order: there is none of a run's items.
     case = run.version.cases.filter(Exists(answered.filter(case=OuterRef("pk")))).order_by("position")
     following = answered.filter(case=Subquery(case.values("pk")[:1])).order_by("entrant__position", "repeat")

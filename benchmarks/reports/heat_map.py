@@ -7,7 +7,8 @@ from typing import NamedTuple
 import msgspec
 from django.db.models import OuterRef, Subquery
 
-from benchmarks.access import Person, readable_runs
+from accounts.actor import Actor
+from benchmarks.access import readable_runs
 from benchmarks.models import Run, RunReport, Template
 from benchmarks.statistics.averages import TemplateMean, averages
 from benchmarks.statistics.headers import EntrantHeader
@@ -43,9 +44,9 @@ class HeatMap:
     rows: list[HeatRow]
 
 
-def read_heat_map(person: Person, wanted: Collection[str] = (), *, with_average: bool = False) -> HeatMap:
+def read_heat_map(actor: Actor, wanted: Collection[str] = (), *, with_average: bool = False) -> HeatMap:
     """Return the heat map of readable runs. wanted: templates' public ids; empty: all of them."""
-    runs = readable_runs(person).filter(state=Run.State.DONE).order_by("-created_at")
+    runs = readable_runs(actor).filter(state=Run.State.DONE).order_by("-created_at")
     if wanted:
         runs = runs.filter(version__template__public_id__in=wanted)
     newest = RunReport.objects.filter(run=OuterRef("pk")).order_by("-number")

@@ -7,7 +7,8 @@ from statistics import median
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from benchmarks.access import Person, readable_runs
+from accounts.actor import Actor
+from benchmarks.access import readable_runs
 from benchmarks.models import RunReport, TemplateVersion
 from benchmarks.reports.store import payload_of
 from benchmarks.statistics.payload import Pair, ReportPayload
@@ -58,11 +59,11 @@ class Power:
         ) % {**format_numbers(cases=self.cases), "points": number_format(round(100 * self.difference, 1), 1)}
 
 
-def read_power(person: Person, version: TemplateVersion) -> Power | None:
+def read_power(actor: Actor, version: TemplateVersion) -> Power | None:
     """Return what this version's cases detect, from the template's last run; None without one."""
     from benchmarks.statistics.sample_sizes import detectable_difference  # imports scipy, which few requests need
 
-    runs = readable_runs(person).filter(version__template=version.template_id)
+    runs = readable_runs(actor).filter(version__template=version.template_id)
     newest = RunReport.objects.filter(run__in=runs).order_by("-computed_at").first()
     if newest is None or not version.case_count:
         return None

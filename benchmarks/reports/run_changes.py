@@ -7,7 +7,8 @@ from functools import lru_cache
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
-from benchmarks.access import Person, readable_runs
+from accounts.actor import Actor
+from benchmarks.access import readable_runs
 from benchmarks.models import Case, Entrant, Run, RunReport
 from benchmarks.queries.left_out import LeftOut, read_left_out
 from benchmarks.reports.item_rows import entrant_key
@@ -63,9 +64,9 @@ class RunChanges:
         return max((one.found.reused_cases for one in self.entrants), default=0)
 
 
-def comparable_runs(person: Person, run: Run) -> QuerySet[Run]:
+def comparable_runs(actor: Actor, run: Run) -> QuerySet[Run]:
     """Return readable runs of the same template that have a report, the latest first."""
-    runs = readable_runs(person).filter(version__template=run.version.template_id).exclude(pk=run.pk)
+    runs = readable_runs(actor).filter(version__template=run.version.template_id).exclude(pk=run.pk)
     reported = Exists(RunReport.objects.filter(run=OuterRef("pk")))
     return runs.filter(reported).select_related("version__template").order_by("-created_at")
 

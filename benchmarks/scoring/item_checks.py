@@ -30,15 +30,20 @@ def score_item(
 ) -> list[Verdict]:
     """Return a verdict for each check in their order; targets[i] is that of checks[i] unless it has its own."""
     verdicts: dict[int, Verdict] = {}
-    later = [number for number, prepared in enumerate(checks) if _uses_scores(prepared)]
-    for number in [*(number for number in range(len(checks)) if number not in later), *later]:
-        prepared, target = checks[number], targets[number]
-        seen = msgspec.structs.replace(answer, scores=_values(checks, verdicts)) if number in later else answer
-        if prepared.needs_child or _is_long(prepared, answer, target):
-            verdicts[number] = child.score(prepared.check, seen, target)
-        else:
-            verdicts[number] = evaluate(prepared, seen, target)
+    with_scores = [number for number, prepared in enumerate(checks) if _uses_scores(prepared)]
+    without_scores = [number for number in range(len(checks)) if number not in with_scores]
+    for number in without_scores:
+        verdicts[number] = _verdict(checks[number], targets[number], answer, child)
+    for number in with_scores:
+        seen = msgspec.structs.replace(answer, scores=_values(checks, verdicts))
+        verdicts[number] = _verdict(checks[number], targets[number], seen, child)
     return [verdicts[number] for number in range(len(checks))]
+
+
+def _verdict(prepared: Prepared, target: Target, answer: ScoredAnswer, child: Child) -> Verdict:
+    if prepared.needs_child or _is_long(prepared, answer, target):
+        return child.score(prepared.check, answer, target)
+    return evaluate(prepared, answer, target)
 
 
 def _is_long(prepared: Prepared, answer: ScoredAnswer, target: Target) -> bool:

@@ -36,14 +36,14 @@ SENTENCES: Mapping[str, str] = {
     "key_used_twice": _("The name %(key)s is used twice."),
     "metric_reserved": _("“%(name)s” is no name of a metric."),
     "math_not_installed": _("This arena cannot compare mathematics: an administrator has to install math-verify."),
-    # Of msgspec:
+    # Errors of msgspec:
     "setting_unknown": _("There is no setting “%(name)s”."),
     "setting_missing": _("The setting “%(name)s” is missing."),
     "value_unknown": _("“%(value)s” is none of the possible values."),
     "length_out_of_range": _("A length %(limit)s is needed."),
     "number_out_of_range": _("A number %(limit)s is needed."),
     "wrong_type": _("This should be %(wanted)s, not %(given)s."),
-    # Of plug-ins and libraries, in their own words:
+    # The words of a plug-in or a library:
     "other": "%(text)s",
 }
 

@@ -126,9 +126,10 @@ def target_error(prepared: Prepared, target: Target) -> Refusal | None:
 
 
 def _target_refusal(scorer: Scorer, target: Target) -> Refusal | None:
-    refusal = scorer.target_error(target)
-    if isinstance(refusal, str):
-        return Refusal("other", field="target", text=refusal) if refusal else None
+    reason = scorer.target_error(target)
+    if not reason:
+        return None
+    refusal = reason if isinstance(reason, Refusal) else Refusal("other", text=reason)
     refusal.field = "target"
     return refusal
 

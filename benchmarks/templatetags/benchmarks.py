@@ -13,7 +13,6 @@ from django.utils.translation import gettext_lazy
 
 from battles.templatetags.battles import seconds
 from benchmarks.editing.text_diffs import Part
-from benchmarks.queries.cases import expected_text
 from benchmarks.queries.matrix import Cell, Sign
 from benchmarks.reports.document import chart_x
 from benchmarks.statistics.payload import Interval
@@ -107,16 +106,6 @@ def tick_label(quarter: int) -> str:
 @register.filter
 def milliseconds(number: float | None) -> str:
     return "–" if number is None else seconds(round(number))
-
-
-@register.filter
-def expected(value: object) -> str:
-    return expected_text(value)
-
-
-@register.filter
-def words(text: str) -> list[str]:
-    return text.split()
 
 
 SIGNS: dict[str, tuple[str, str | Promise]] = {

@@ -10,8 +10,8 @@ from benchmarks import access, actions
 from benchmarks.forms.grades import GradeForm, chosen_of
 from benchmarks.models import Run, RunItem
 from benchmarks.queries.answers import read_case, read_item
-from benchmarks.queries.cases import cell_text
-from benchmarks.queries.matrix import MatrixForm, read_matrix, tags_of
+from benchmarks.queries.cases import cell_text, expected_text
+from benchmarks.queries.matrix import FINISHED_SIGNS, MatrixForm, read_matrix, tags_of
 from benchmarks.reports.grades import read_item_grades
 from benchmarks.streaming import position_now, token_for
 from benchmarks.views.pages import PageRequest, member_of
@@ -22,8 +22,8 @@ from common.text.numbers import parse_whole_number
 @require_safe
 def matrix(request: PageRequest, public_id: str) -> HttpResponse:
     """Show a page of the matrix; to htmx, only the table."""
-    run = access.get_run_or_404(request.user, public_id)
-    shows_contents = access.shows_contents_of(request.user, run)
+    run = access.get_run_or_404(request.actor, public_id)
+    shows_contents = access.shows_contents_of(request.actor, run)
     form = MatrixForm(request.GET)
     form.full_clean()
     page = read_matrix(run, form, after=request.GET.get("after", ""), is_searchable=shows_contents)
@@ -34,6 +34,7 @@ def matrix(request: PageRequest, public_id: str) -> HttpResponse:
         "shows_contents": shows_contents,
         "stream": token_for(run, request.actor),
         "after": position_now(),
+        "finished_signs": FINISHED_SIGNS,
         "items_url": reverse("benchmarks:run", args=[run.public_id]) + "items/" if shows_contents else "",
     }
     if request.htmx:
@@ -42,8 +43,8 @@ def matrix(request: PageRequest, public_id: str) -> HttpResponse:
 
 
 def _readable_run(request: PageRequest, public_id: str) -> Run:
-    run = access.get_run_or_404(request.user, public_id)
-    if not access.shows_contents_of(request.user, run):
+    run = access.get_run_or_404(request.actor, public_id)
+    if not access.shows_contents_of(request.actor, run):
         raise Http404
     return run
 
@@ -60,10 +61,11 @@ def _item_page(
     page = read_item(run, item_id)
     if page is None:
         raise Http404
-    grades = read_item_grades(page.item, request.user)
-    owns = access.owns(request.user, run)
+    grades = read_item_grades(page.item, request.actor)
+    owns = access.owns(request.actor, run)
     context = {
-        "run": run, "page": page, "grades": grades, "chosen": chosen_of(grades.own),
+        "run": run, "page": page, "expected": expected_text(page.case.expected),
+        "grades": grades, "chosen": chosen_of(grades.own),
         "may_grade": owns and bool(page.replies), "shows_comments": owns,
         "grade_form": form or GradeForm(initial={"comment": grades.own.comment if grades.own else ""}),
     }  # fmt: skip
@@ -75,7 +77,7 @@ def _item_page(
 @require_POST
 def grade(request: PageRequest, public_id: str, item_id: int) -> HttpResponse:
     """Store a grade of an item; to htmx, show its grades."""
-    run = access.get_run_or_404(request.user, public_id, to_change=True)
+    run = access.get_run_or_404(request.actor, public_id, to_change=True)
     graded = get_object_or_404(RunItem, entrant__run=run, pk=item_id)
     form = GradeForm(request.POST)
     if form.is_valid():
@@ -104,5 +106,6 @@ def case(request: PageRequest, public_id: str, case_id: int) -> HttpResponse:
         "run": run, "case": one, "replies": replies, "repeats": range(1, repeats + 1),
         "repeat": replies[0].item.repeat + 1 if replies else 1,
         "variables": [(name, cell_text(value)) for name, value in one.variables.items()],
+        "expected": expected_text(one.expected),
     }  # fmt: skip
     return render(request, "benchmarks/case.html", context)

@@ -40,17 +40,17 @@ def edit(request: PageRequest, public_id: str, case_id: int) -> HttpResponse:
 
 @require_safe
 def template_file(request: PageRequest, public_id: str, file_id: int) -> HttpResponse:
-    template = access.get_template_or_404(request.user, public_id)
-    if not access.shows_contents(request.user, template):
+    template = access.get_template_or_404(request.actor, public_id)
+    if not access.shows_contents(request.actor, template):
         raise Http404
-    versions = access.visible_versions(request.user, template)
+    versions = access.visible_versions(request.actor, template)
     return _content(get_object_or_404(_FILES, case__version__in=versions, pk=file_id))
 
 
 @require_safe
 def run_file(request: PageRequest, public_id: str, file_id: int) -> HttpResponse:
-    run = access.get_run_or_404(request.user, public_id)
-    if not access.shows_contents_of(request.user, run):
+    run = access.get_run_or_404(request.actor, public_id)
+    if not access.shows_contents_of(request.actor, run):
         raise Http404
     return _content(get_object_or_404(_FILES, case__version=run.version_id, pk=file_id))
 

@@ -10,10 +10,10 @@ from benchmarks.views.pages import PageRequest
 @require_safe
 def export_template(request: PageRequest, public_id: str) -> StreamingHttpResponse:
     """Download a version as promptfoo's configuration."""
-    template = access.get_template_or_404(request.user, public_id)
-    if not access.shows_contents(request.user, template):
+    template = access.get_template_or_404(request.actor, public_id)
+    if not access.shows_contents(request.actor, template):
         raise Http404
-    version = access.find_version(request.user, template, request.GET.get("version", ""))
+    version = access.find_version(request.actor, template, request.GET.get("version", ""))
     if version is None:
         raise Http404
     return template_response(version, actor=request.actor)
@@ -21,7 +21,7 @@ def export_template(request: PageRequest, public_id: str) -> StreamingHttpRespon
 
 @require_safe
 def export(request: PageRequest, public_id: str, ending: str) -> StreamingHttpResponse:
-    run = access.get_run_or_404(request.user, public_id)
+    run = access.get_run_or_404(request.actor, public_id)
     if ending not in WRITERS:
         raise Http404
-    return export_response(run, ending, actor=request.actor, person=request.user, wide=request.GET.get("wide", ""))
+    return export_response(run, ending, actor=request.actor, wide=request.GET.get("wide", ""))

@@ -18,7 +18,7 @@ from common.errors import ArenaError
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def look(request: PageRequest) -> HttpResponse:
+def preview(request: PageRequest) -> HttpResponse:
     """Show the form; with a file, the report on it."""
     template = _template(request)
     form = ImportForm(request.POST, request.FILES) if request.method == "POST" else ImportForm()
@@ -26,7 +26,9 @@ def look(request: PageRequest) -> HttpResponse:
     if not form.is_valid():
         return render(request, "benchmarks/import.html", context, status=422 if form.is_bound else 200)
     request.actor.count("upload", fail_open=True)
-    found = importing.look(owner=member_of(request), content=form.cleaned_data["file"].read(), request=form.request())
+    found = importing.preview(
+        owner=member_of(request), content=form.cleaned_data["file"].read(), request=form.request()
+    )
     return _report(request, template, found)
 
 
@@ -36,22 +38,22 @@ def columns(request: PageRequest) -> HttpResponse:
     """Show the report on the same table with other roles of its columns."""
     template, member, source_id = _template(request), member_of(request), request.POST.get("source", "")
     try:
-        form = ColumnsForm(request.POST, columns=importing.looked_at_columns(owner=member, source_id=source_id))
+        form = ColumnsForm(request.POST, columns=importing.previewed_columns(owner=member, source_id=source_id))
         if not form.is_valid():
             context = {"form": ImportForm(), "template": template, "columns": form, "source_id": source_id}
             return render(request, "benchmarks/import.html", context, status=422)
         request.actor.count("upload", fail_open=True)
-        found = importing.look_again(owner=member, source_id=source_id, mapping=form.mapping)
+        found = importing.preview_with_mapping(owner=member, source_id=source_id, mapping=form.mapping)
     except importing.ImportGone as refusal:
         messages.error(request, refusal.detail)
         return redirect(_address(template))
     return _report(request, template, found)
 
 
-def _report(request: PageRequest, template: Template | None, found: importing.Look) -> HttpResponse:
+def _report(request: PageRequest, template: Template | None, found: importing.ImportPreview) -> HttpResponse:
     shown = found.imported.columns if len(found.imported.columns) <= MAX_COLUMNS else []
     context = {
-        "form": ImportForm(), "template": template, "look": found, "parts": parts_of(found),
+        "form": ImportForm(), "template": template, "preview": found, "parts": parts_of(found),
         "found": found.imported.template, "format": formats().get(found.imported.format, found.imported.format),
         "columns": ColumnsForm(columns=shown) if shown else None, "source_id": found.source_id,
     }  # fmt: skip
@@ -65,7 +67,7 @@ def _address(template: Template | None) -> str:
 def _template(request: PageRequest) -> Template | None:
     """Return the template that gets the import as its next draft, None for a new template."""
     public_id = (request.POST if request.method == "POST" else request.GET).get("template", "")
-    return access.get_template_or_404(request.user, public_id, to_edit=True) if public_id else None
+    return access.get_template_or_404(request.actor, public_id, to_edit=True) if public_id else None
 
 
 @login_required
@@ -74,8 +76,8 @@ def apply(request: PageRequest) -> HttpResponse:
     """Store the file that the member looked at last."""
     template = _template(request)
     try:
-        draft = importing.apply_look(
-            owner=member_of(request), look_id=request.POST.get("look", ""), template=template,
+        draft = importing.apply_preview(
+            owner=member_of(request), preview_id=request.POST.get("preview", ""), template=template,
             with_answers="with_answers" in request.POST,
         )  # fmt: skip
     except ArenaError as refusal:

@@ -22,15 +22,15 @@ def index(request: PageRequest) -> HttpResponse:
     form.full_clean()
     context: dict[str, object] = {"tab": tab, "form": form}
     if tab == "runs":
-        runs = Paginator(list_runs(request.user, form), PER_PAGE).get_page(request.GET.get("page"))
+        runs = Paginator(list_runs(request.actor, form), PER_PAGE).get_page(request.GET.get("page"))
         rows = list(runs)
         progress = progress_of(rows)
         context |= {"page_obj": runs, "rows": rows, "runs": [(run, progress[run.pk]) for run in rows]}
     else:
-        templates = Paginator(list_templates(request.user, form), PER_PAGE).get_page(request.GET.get("page"))
+        templates = Paginator(list_templates(request.actor, form), PER_PAGE).get_page(request.GET.get("page"))
         context |= {"page_obj": templates, "rows": list(templates)}
-    if not form.is_narrowed and not access.has_runs(request.user):
-        site = access.readable_templates(request.user).filter(visibility=Template.Visibility.SITE, archived_at=None)
+    if not form.is_narrowed and not access.has_runs(request.actor):
+        site = access.readable_templates(request.actor).filter(visibility=Template.Visibility.SITE, archived_at=None)
         offered = Case(When(slug=first_slug(), owner_user=None, then=0), default=1)
         context["first_template"] = site.filter(versions__state="frozen").order_by(offered, "pk").first()
     return render(request, "benchmarks/list.html#list" if request.htmx else "benchmarks/list.html", context)

@@ -44,10 +44,10 @@ class PublishForm(forms.Form):
 @require_safe
 def compare(request: PageRequest, public_id: str) -> HttpResponse:
     """Show a run against another one of its template."""
-    run = access.get_run_or_404(request.user, public_id)
+    run = access.get_run_or_404(request.actor, public_id)
     if not run.reports.exists():
         raise Http404
-    others = run_changes.comparable_runs(request.user, run)
+    others = run_changes.comparable_runs(request.actor, run)
     wanted = request.GET.get("with", "")
     context: dict[str, object] = {"run": run, "others": others[: run_changes.LISTED_RUNS], "wanted": wanted}
     if wanted:
@@ -55,7 +55,7 @@ def compare(request: PageRequest, public_id: str) -> HttpResponse:
         if other is None:
             raise Http404
         changes = run_changes.read_changes(run, other)
-        context |= {"changes": changes, "shows_contents": access.shows_contents_of(request.user, changes.newer)}
+        context |= {"changes": changes, "shows_contents": access.shows_contents_of(request.actor, changes.newer)}
     return render(request, "benchmarks/compare.html", context)
 
 
@@ -63,16 +63,16 @@ def compare(request: PageRequest, public_id: str) -> HttpResponse:
 def heat_map(request: PageRequest) -> HttpResponse:
     """Show models × templates; to htmx, only the table."""
     wanted, with_average = request.GET.getlist("template"), "average" in request.GET
-    found = read_heat_map(request.user, wanted, with_average=with_average)
-    choices = found.templates if not wanted else read_heat_map(request.user).templates
+    found = read_heat_map(request.actor, wanted, with_average=with_average)
+    choices = found.templates if not wanted else read_heat_map(request.actor).templates
     context = {"map": found, "choices": choices, "wanted": wanted, "with_average": with_average}
     name = "benchmarks/heatmap.html#map" if request.htmx else "benchmarks/heatmap.html"
     return render(request, name, context)
 
 
 def _report_or_404(request: PageRequest, public_id: str) -> document.Report:
-    run = access.get_reported_run_or_404(request.user, public_id)
-    report = document.read_run_report(run, request.user, request.GET.get("number", ""))
+    run = access.get_reported_run_or_404(request.actor, public_id)
+    report = document.read_run_report(run, request.actor, request.GET.get("number", ""))
     if report is None:
         raise Http404
     return report
@@ -86,10 +86,10 @@ def report(request: PageRequest, public_id: str) -> HttpResponse:
         shown = {"results": found.results, "is_so_far": found.is_so_far}
         return render(request, "benchmarks/results.html", shown)
     context = {
-        "run": found.run, "report": found, "owns": access.owns(request.user, found.run),
+        "run": found.run, "report": found, "owns": access.owns(request.actor, found.run),
         "is_stored": not found.is_so_far,
-        "is_readable": access.readable_runs(request.user).filter(pk=found.run.pk).exists(),
-        "reports": readable_reports(request.user, found.run).order_by("number").defer("payload"),
+        "is_readable": access.readable_runs(request.actor).filter(pk=found.run.pk).exists(),
+        "reports": readable_reports(request.actor, found.run).order_by("number").defer("payload"),
         "publish_form": PublishForm(run=found.run, shown=found.number),
     }  # fmt: skip
     return render(request, "benchmarks/report.html", context)
@@ -114,7 +114,7 @@ def report_file(request: PageRequest, public_id: str) -> HttpResponse:
 @require_POST
 def publish(request: PageRequest, public_id: str) -> HttpResponse:
     """Publish a run, or make it private again."""
-    run = access.get_run_or_404(request.user, public_id, to_change=True)
+    run = access.get_run_or_404(request.actor, public_id, to_change=True)
     form = PublishForm(request.POST, run=run)
     if not form.is_valid():
         messages.error(request, _("Choose who may read the report."))

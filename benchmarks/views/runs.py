@@ -44,7 +44,7 @@ class BudgetForm(forms.Form):
 @require_safe
 def show(request: PageRequest, public_id: str) -> HttpResponse:
     """Show a run; to htmx, only what changes."""
-    run = access.get_run_or_404(request.user, public_id)
+    run = access.get_run_or_404(request.actor, public_id)
     return _page(request, run)
 
 
@@ -53,8 +53,8 @@ def _page(request: PageRequest, run: Run, form: BudgetForm | None = None, *, sta
     context: dict[str, object] = {
         "run": run,
         "progress": progress,
-        "owns": access.owns(request.user, run),
-        "shows_contents": access.shows_contents_of(request.user, run),
+        "owns": access.owns(request.actor, run),
+        "shows_contents": access.shows_contents_of(request.actor, run),
         "stream": streaming.token_for(run, request.actor) if progress.has_work else "",
         "after": streaming.position_now(),
         "budget_form": form or BudgetForm(initial={"to": run.budget and plain_decimal(run.budget)}),
@@ -67,7 +67,7 @@ def _page(request: PageRequest, run: Run, form: BudgetForm | None = None, *, sta
         if run.state == Run.State.DONE and newest is not None and newest.number > run.scoring_version.number:
             context["newer_checks"] = newest
     if progress.ended_calls and context["shows_contents"]:
-        context["grades"] = read_run_grades(run, request.user)
+        context["grades"] = read_run_grades(run, request.actor)
     return render(
         request, "benchmarks/run.html#live" if request.htmx else "benchmarks/run.html", context, status=status
     )
@@ -75,8 +75,8 @@ def _page(request: PageRequest, run: Run, form: BudgetForm | None = None, *, sta
 
 def _results(request: PageRequest, run: Run) -> dict[str, object]:
     """Return the newest report's results, or another one's."""
-    number, reports = request.GET.get("number", ""), readable_reports(request.user, run)
-    stored = find_report(request.user, run, number)
+    number, reports = request.GET.get("number", ""), readable_reports(request.actor, run)
+    stored = find_report(request.actor, run, number)
     if number and stored is None:
         raise Http404
     found = read_results(run, None if stored is None else stored.number)
@@ -88,14 +88,14 @@ def _results(request: PageRequest, run: Run) -> dict[str, object]:
 
 def _newest_version(request: PageRequest, run: Run) -> TemplateVersion | None:
     """Return the newest version that the person sees: scoring by another's draft would freeze it."""
-    return access.visible_versions(request.user, run.version.template).first()
+    return access.visible_versions(request.actor, run.version.template).first()
 
 
 @login_required
 @require_POST
 def move(request: PageRequest, public_id: str, move: str) -> HttpResponse:
     """Change a run's state, or leave an entrant out; show a refusal on its page."""
-    run = access.get_run_or_404(request.user, public_id, to_change=True)
+    run = access.get_run_or_404(request.actor, public_id, to_change=True)
     try:
         if move == "rescore":
             actions.rescore_run(run, _newest_version(request, run))
@@ -119,7 +119,7 @@ def move(request: PageRequest, public_id: str, move: str) -> HttpResponse:
 @login_required
 @require_POST
 def budget(request: PageRequest, public_id: str) -> HttpResponse:
-    run = access.get_run_or_404(request.user, public_id, to_change=True)
+    run = access.get_run_or_404(request.actor, public_id, to_change=True)
     form = BudgetForm(request.POST)
     if form.is_valid():
         try:

@@ -17,8 +17,8 @@ from models_registry.models import LanguageModel
 @require_http_methods(["GET", "HEAD", "POST"])
 def start(request: PageRequest, public_id: str) -> HttpResponse:
     """Show the form and start a run; with `estimate`, show its cost instead."""
-    template = access.get_template_or_404(request.user, public_id)
-    version = access.find_version(request.user, template, request.GET.get("version"))
+    template = access.get_template_or_404(request.actor, public_id)
+    version = access.find_version(request.actor, template, request.GET.get("version"))
     if version is None:
         raise Http404
     models = sorted(LanguageModel.objects.configured(), key=lambda model: (model.is_paid, model.name, model.version))
@@ -26,7 +26,7 @@ def start(request: PageRequest, public_id: str) -> HttpResponse:
     form = StartForm(data, version=version, models=models)
     context: dict[str, object] = {
         "template": template, "version": version, "form": form, "models": models,
-        "power": read_power(request.user, version),
+        "power": read_power(request.actor, version),
     }  # fmt: skip
     if data is None:
         return render(request, "benchmarks/start.html", context)

@@ -37,17 +37,17 @@ def new(request: PageRequest) -> HttpResponse:
 @require_safe
 def show(request: PageRequest, public_id: str) -> HttpResponse:
     """Show a version; to htmx, a page of its cases."""
-    template = access.get_template_or_404(request.user, public_id)
-    versions = list(access.visible_versions(request.user, template))
+    template = access.get_template_or_404(request.actor, public_id)
+    versions = list(access.visible_versions(request.actor, template))
     wanted = request.GET.get("version", "")
     version = next((one for one in versions if str(one.number) == wanted), None) if wanted else None
     if wanted and version is None:
         raise Http404
     version = version or next(iter(versions), None)
-    shows_contents = access.shows_contents(request.user, template)
+    shows_contents = access.shows_contents(request.actor, template)
     context: dict[str, object] = {
         "template": template, "version": version, "versions": versions, "shows_contents": shows_contents,
-        "may_edit": access.may_edit(request.user, template),
+        "may_edit": access.may_edit(request.actor, template),
     }  # fmt: skip
     if version is not None and shows_contents:
         search, after = request.GET.get("search", "").strip(), request.GET.get("after", "")
@@ -59,7 +59,7 @@ def show(request: PageRequest, public_id: str) -> HttpResponse:
 
 
 def draft_or_404(request: PageRequest, public_id: str) -> tuple[Template, TemplateVersion]:
-    template = access.get_template_or_404(request.user, public_id, to_edit=True)
+    template = access.get_template_or_404(request.actor, public_id, to_edit=True)
     draft = template.draft()
     if draft is None:
         raise Http404
@@ -156,6 +156,6 @@ def paste(request: PageRequest, public_id: str) -> HttpResponse:
 @require_POST
 def draft(request: PageRequest, public_id: str) -> HttpResponse:
     """Make a new draft from the newest version."""
-    template = access.get_template_or_404(request.user, public_id, to_edit=True)
+    template = access.get_template_or_404(request.actor, public_id, to_edit=True)
     actions.start_draft(template)
     return redirect(reverse("benchmarks:edit", args=[template.public_id]))

@@ -13,9 +13,9 @@ from benchmarks.views.pages import PageRequest
 @require_safe
 def changes(request: PageRequest, public_id: str) -> HttpResponse:
     """Show the changes between two versions; without a choice, those of the newest one."""
-    template = access.get_template_or_404(request.user, public_id)
-    versions = list(access.visible_versions(request.user, template))
-    if len(versions) < 2 or not access.shows_contents(request.user, template):
+    template = access.get_template_or_404(request.actor, public_id)
+    versions = list(access.visible_versions(request.actor, template))
+    if len(versions) < 2 or not access.shows_contents(request.actor, template):
         raise Http404
     after = _chosen(versions, request.GET.get("after", ""), default=versions[0])
     place = versions.index(after)

@@ -75,6 +75,10 @@ class _DueItem:
     turns: list[str]
 
 
+# Due items and their calls, by item id.
+_Planned = dict[int, tuple[_DueItem, PlannedCall]]
+
+
 @dataclass(frozen=True)
 class Claim:
     """The result of one attempt to claim.
@@ -112,10 +116,10 @@ def claim_items(
     planned = {item.item_id: (item, _plan(run, entrants[item.entrant_id], item, uploads)) for item in due}
     _add_earlier_turns(planned)
     keys = {pk: reuse.answer_key(plan, item.repeat) for pk, (item, plan) in planned.items()}
-    reused = _reuse(run, planned, keys)
+    planned, reused = _reuse(run, planned, keys)
     may_start = take_slots([plan.model for _, plan in planned.values()], background=True, paces=paces)
     planned = dict(compress(planned.items(), may_start))
-    charges, reason = _reserve(run, planned)
+    planned, charges, reason = _reserve(run, planned)
     items = _insert(planned, charges, entrants, keys, uploads)
     is_short = len(items) + len(reused) < min(free, MAX_BATCH)
     return Claim(items, reused, is_short=is_short, pause_reason=reason)
@@ -171,7 +175,7 @@ def _plan(run: Run, entrant: Entrant, item: _DueItem, uploads: Mapping[int, Uplo
     )  # fmt: skip
 
 
-def _add_earlier_turns(planned: Mapping[int, tuple[_DueItem, PlannedCall]]) -> None:
+def _add_earlier_turns(planned: _Planned) -> None:
     """Append the entrant's own answers and the follow-ups that were asked before, and the next one."""
     later = {pk: pair for pk, pair in planned.items() if pair[0].turn > 0}
     if not later:
@@ -183,25 +187,24 @@ def _add_earlier_turns(planned: Mapping[int, tuple[_DueItem, PlannedCall]]) -> N
         plan.messages.append({"role": "user", "content": item.turns[found.turn]})
 
 
-def _reuse(run: Run, planned: dict[int, tuple[_DueItem, PlannedCall]], keys: Mapping[int, str]) -> tuple[int, ...]:
-    """Give items the answers of earlier equal calls, and remove them from `planned`. Returns their ids."""
+def _reuse(run: Run, planned: _Planned, keys: Mapping[int, str]) -> tuple[_Planned, tuple[int, ...]]:
+    """Give items the answers of earlier equal calls. Returns the other items, and the ids of these."""
     replies = reuse.find_replies(run, set(keys.values()))
-    given = tuple(pk for pk in planned if keys[pk] in replies)
-    if given:
-        items = {pk: planned.pop(pk)[0] for pk in given}
-        reuse.give_replies([(pk, replies[keys[pk]], item.turn >= len(item.turns)) for pk, item in items.items()])
-    return given
+    reused = {pk: item for pk, (item, _) in planned.items() if keys[pk] in replies}
+    if reused:
+        reuse.give_replies([(pk, replies[keys[pk]], item.turn >= len(item.turns)) for pk, item in reused.items()])
+    return {pk: pair for pk, pair in planned.items() if pk not in reused}, tuple(reused)
 
 
-def _reserve(run: Run, planned: dict[int, tuple[_DueItem, PlannedCall]]) -> tuple[dict[int, Charge], str]:
-    """Reserve money by item id, and remove items without it from `planned`. Returns why the run must pause, or ""."""
+def _reserve(run: Run, planned: _Planned) -> tuple[_Planned, dict[int, Charge], str]:
+    """Reserve money. Returns the items that may start, charges by item id, and why the run must pause, or ""."""
     bills = {
         pk: bill
         for pk, (_, plan) in planned.items()
         if (bill := spending.bill(plan.model, plan.messages, person=run.person, max_tokens=_cap(plan)))
     }
     if not bills:
-        return {}, ""
+        return planned, {}, ""
     reason, left = "", None if run.budget is None else run.budget - run.reserved - run.spent
     affordable: dict[int, Charge] = {}
     for pk, bill in bills.items():
@@ -215,12 +218,11 @@ def _reserve(run: Run, planned: dict[int, tuple[_DueItem, PlannedCall]]) -> tupl
         reason = Run.Reason.HALTED if are_paid_calls_halted() else Run.Reason.DAY_BUDGET
     if run.reserved or charges:
         reason = ""  # calls under way will release money
-    for pk in bills.keys() - charges.keys():
-        del planned[pk]
+    paid = {pk: pair for pk, pair in planned.items() if pk in charges or pk not in bills}
     total = sum((charge.most for charge in charges.values()), Decimal(0))
     if total:
         Run.objects.filter(pk=run.pk).update(reserved=F("reserved") + total)
-    return charges, reason
+    return paid, charges, reason
 
 
 def _cap(plan: PlannedCall) -> int:
@@ -230,7 +232,7 @@ def _cap(plan: PlannedCall) -> int:
 
 
 def _insert(
-    planned: Mapping[int, tuple[_DueItem, PlannedCall]],
+    planned: _Planned,
     charges: Mapping[int, Charge],
     entrants: Mapping[int, Entrant],
     keys: Mapping[int, str],

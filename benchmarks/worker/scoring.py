@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 BATCH = 64
 MAX_LOGGED = 20
-# Of scoring children at once.
+# Scoring processes at once.
 THREADS = os.cpu_count() or 1
 
 

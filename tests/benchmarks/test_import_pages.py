@@ -17,31 +17,31 @@ TABLE = b"id,country,expected\nfr,France,Paris\njp,Japan,Tokyo\n"
 
 
 def upload(browser: Client, content: bytes, **data: str) -> tuple[int, str, str]:
-    """Return status, page and the id of the look, "" if the file is refused."""
+    """Return status, page and the id of the preview, "" if the file is refused."""
     response = browser.post("/benchmarks/import/", {"file": SimpleUploadedFile("cases.csv", content), **data})
-    look = response.context["look"] if response.context and "look" in response.context else None
-    return response.status_code, response.text, look.id if look else ""
+    preview = response.context["preview"] if response.context and "preview" in response.context else None
+    return response.status_code, response.text, preview.id if preview else ""
 
 
-def test_file_is_looked_at_then_stored():
+def test_file_is_previewed_then_stored():
     member = make.member()
     browser, stranger = make.browser(member), make.browser(make.member())
     assert "/benchmarks/import/" in browser.get("/benchmarks/").text
-    status, page, look = upload(browser, TABLE)
+    status, page, preview = upload(browser, TABLE)
     assert (status, "2 cases" in page, Template.objects.count()) == (200, True, 0)
-    assert stranger.post("/benchmarks/import/apply/", {"look": look})["Location"] == "/benchmarks/import/"
-    stored = browser.post("/benchmarks/import/apply/", {"look": look})
+    assert stranger.post("/benchmarks/import/apply/", {"preview": preview})["Location"] == "/benchmarks/import/"
+    stored = browser.post("/benchmarks/import/apply/", {"preview": preview})
     template = Template.objects.get(owner_user=member.user)
     assert stored["Location"] == f"/benchmarks/t/{template.public_id}/edit/"
     assert list(template.versions.get().cases.values_list("key", flat=True)) == ["fr", "jp"]
-    again = browser.post("/benchmarks/import/apply/", {"look": look}, follow=True)
+    again = browser.post("/benchmarks/import/apply/", {"preview": preview}, follow=True)
     assert "This import is gone." in again.text
 
 
 def test_refused_file_shows_its_lines():
     browser = make.browser(make.member())
-    status, page, look = upload(browser, b"id,country\nfr,France\nfr,<b>Japan\n")
-    assert (status, look, bytes(ImportLook.objects.get().content)) == (422, "", b"")
+    status, page, preview = upload(browser, b"id,country\nfr,France\nfr,<b>Japan\n")
+    assert (status, preview, bytes(ImportLook.objects.get().content)) == (422, "", b"")
     assert "line 3" in page
     assert "The file was refused: nothing is stored." in page
     assert "<b>Japan" not in page
@@ -64,10 +64,10 @@ def test_columns_get_other_roles_and_answers_a_run():
     assert make.browser(make.member()).post("/benchmarks/import/columns/", again).status_code == 302
     shown = browser.post("/benchmarks/import/columns/", again)
     assert ("Also store the 2 answers" in shown.text, 'value="country"' in shown.text) == (True, True)
-    look = shown.context["look"]
-    [prompt] = look.imported.template.prompts
+    preview = shown.context["preview"]
+    [prompt] = preview.imported.template.prompts
     assert prompt.messages[0].text == "{{ Frage }}"
-    stored = browser.post("/benchmarks/import/apply/", {"look": look.id, "with_answers": "on"})
+    stored = browser.post("/benchmarks/import/apply/", {"preview": preview.id, "with_answers": "on"})
     run = Run.objects.get(owner=member.user)
     assert stored["Location"] == f"/benchmarks/r/{run.public_id}/"
     case = run.version.cases.all()[0]
@@ -80,14 +80,14 @@ def test_columns_get_other_roles_and_answers_a_run():
 def test_api_takes_the_same_roles(role: str):
     api = make.browser(make.member())
 
-    def look(mapping: object) -> HttpResponse:
+    def preview(mapping: object) -> HttpResponse:
         file = SimpleUploadedFile("cases.csv", b"Frage,Zahl\nwhat?,2\n")
         return api.post("/api/v1/benchmarks/imports/", {"file": file, "mapping": json.dumps(mapping)})
 
-    found = look({"Frage": "variable:question", "Zahl": role})
+    found = preview({"Frage": "variable:question", "Zahl": role})
     if role != "weight":
         assert (found.status_code, "role" in found.text) == (422, True)
-        assert look({"Frage": 1}).status_code == 400
+        assert preview({"Frage": 1}).status_code == 400
         return
     assert found.json()["columns"] == [
         {"name": "Frage", "role": "variable:question"}, {"name": "Zahl", "role": "weight"},
@@ -103,8 +103,8 @@ def test_import_becomes_next_draft_of_own_template():
     public_id = sample.template.public_id
     assert "next draft" in browser.get(f"/benchmarks/import/?template={public_id}").text
     assert make.browser(make.member()).get(f"/benchmarks/import/?template={public_id}").status_code == 404
-    _status, _page, look = upload(browser, TABLE, template=public_id)
-    sent = {"look": look, "template": public_id}
+    _status, _page, preview = upload(browser, TABLE, template=public_id)
+    sent = {"preview": preview, "template": public_id}
     assert "The template has a draft." in browser.post("/benchmarks/import/apply/", sent, follow=True).text
     sample.template.versions.get(state="draft").delete()
     browser.post("/benchmarks/import/apply/", sent)

@@ -13,7 +13,7 @@ from django.utils import translation
 from accounts.actor import Actor
 from benchmarks.actions import freeze_version
 from benchmarks.actions.import_sentences import SENTENCES, sentence_of
-from benchmarks.actions.importing import ImportGone, ImportRefused, apply_look, create_draft, look, read_import
+from benchmarks.actions.importing import ImportGone, ImportRefused, apply_preview, create_draft, preview, read_import
 from benchmarks.errors import WrongState
 from benchmarks.imports.codes import Code
 from benchmarks.imports.content import Entry, Imported, Request
@@ -60,22 +60,22 @@ def test_prompts_checks_and_cases_are_stored():
 
 def test_look_is_applied_once_and_by_its_owner_only():
     owner, content = make.user(), b'{"input": "1 + 1?", "target": "2"}\n'
-    refused = look(owner=owner, content=b'{"input": ', request=Request("sums.jsonl"))
+    refused = preview(owner=owner, content=b'{"input": ', request=Request("sums.jsonl"))
     assert (refused.id, refused.lines[0]["action"], ImportLook.objects.count()) == ("", "refused", 0)
-    look(owner=owner, content=content, request=Request("sums.jsonl"))
-    found = look(owner=owner, content=content, request=Request("sums.jsonl"))
+    preview(owner=owner, content=content, request=Request("sums.jsonl"))
+    found = preview(owner=owner, content=content, request=Request("sums.jsonl"))
     assert ImportLook.objects.count() == 1
     with pytest.raises(ImportGone):
-        apply_look(owner=make.user(), look_id=found.id)
-    draft = apply_look(owner=owner, look_id=found.id)
+        apply_preview(owner=make.user(), preview_id=found.id)
+    draft = apply_preview(owner=owner, preview_id=found.id)
     assert draft.cases.get().expected == ["2"]
     with pytest.raises(ImportGone):
-        apply_look(owner=owner, look_id=found.id)
-    again = look(owner=owner, content=content, request=Request("sums.jsonl"))
+        apply_preview(owner=owner, preview_id=found.id)
+    again = preview(owner=owner, content=content, request=Request("sums.jsonl"))
     with pytest.raises(WrongState):
-        apply_look(owner=owner, look_id=again.id, template=draft.template)
+        apply_preview(owner=owner, preview_id=again.id, template=draft.template)
     freeze_version(draft)
-    assert apply_look(owner=owner, look_id=again.id, template=draft.template).number == 2
+    assert apply_preview(owner=owner, preview_id=again.id, template=draft.template).number == 2
 
 
 VISION = b"""[{"role": "user", "content": [{"type": "text", "text": "What is it, {{ style }}?"},

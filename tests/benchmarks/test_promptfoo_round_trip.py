@@ -144,7 +144,7 @@ def test_changes_made_for_promptfoo_are_imported():
     assert [check.key for check in again.checks] == ["names the capital"]
     first, last = again.cases[0], again.cases[-1]
     assert (first.expected, [check.scorer for check in first.checks]) == (["Paris"], ["contains"])
-    assert (first.checks[0].negate, last.variables, last.checks[0].targets) == (True, {"country": "Mali"}, ["Bamako"])
+    assert (first.checks[0].negate, last.variables, last.checks[0].target) == (True, {"country": "Mali"}, ["Bamako"])
     document["metadata"]["arena"]["checks"] = [{"scorer": 1}]
     refused = read_import(yaml.safe_dump(document).encode(), Request("changed.yaml"))
     assert [entry.code for entry in refused.entries if entry.action == "refused"] == ["arena_part_not_understood"]

@@ -12,7 +12,7 @@ from battles.models import Call
 from battles.worker.runner import Engine
 from benchmarks import actions, streaming
 from benchmarks.actions import freeze_version, rescore_run, start_draft
-from benchmarks.actions.importing import apply_look, look
+from benchmarks.actions.importing import apply_preview, preview
 from benchmarks.checks.children import scoring_children
 from benchmarks.errors import RunNotPossible, WrongState
 from benchmarks.imports.content import Request
@@ -133,8 +133,8 @@ def test_imported_answers_are_scored_without_a_call(finish: Callable[[Run], Run]
         "id": "key", "question": "variable", "expected": "expected", "ada": "reply:ada", "bob": "reply:bob",
     })  # fmt: skip
     owner = make.user()
-    found = look(owner=owner, content=table, request=request)
-    [run] = apply_look(owner=owner, look_id=found.id, with_answers=True).runs.all()
+    found = preview(owner=owner, content=table, request=request)
+    [run] = apply_preview(owner=owner, preview_id=found.id, with_answers=True).runs.all()
     assert prepare(run.pk)
     assert factory.counts(finish(run)) == {"scored": 3, "skipped": 1}
     means = [(mean.mean.value, mean.scored, mean.missing) for mean in read_report(run).metrics[0].means]

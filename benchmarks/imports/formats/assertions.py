@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable
 
+import msgspec
 import re2
 
 from benchmarks.imports.codes import Code
@@ -105,7 +106,7 @@ def _check(assertion: Map, load: LoadFile, log: ReadingLog) -> Check:
         nested = read_assertions(assertion.get("assert"), load, log)
         if not nested:
             raise LeftOut("no_check_left", place, full)
-        check = Check("", "all_of", checks=nested, threshold=given)
+        check = Check("", "all_of", settings={"checks": msgspec.to_builtins(nested)}, threshold=given)
     else:
         check = make_check(kind, value, given, place_in(assertion, "value"), place)
     if kind == "rouge-n":
@@ -160,9 +161,11 @@ def _text_check(kind: str, value: object, threshold: float | None, place: Place)
     if kind == "finish-reason":
         return Check("", "finish_reason", settings={"reasons": targets})
     if kind == "levenshtein":
-        return Check("", "levenshtein", targets, settings={"max_distance": int(5 if threshold is None else threshold)})
+        return Check(
+            "", "levenshtein", [*targets], settings={"max_distance": int(5 if threshold is None else threshold)}
+        )
     threshold = _DEFAULT_THRESHOLDS.get(kind) if threshold is None else threshold
-    return Check("", _TEXTS[kind], targets, settings=dict(_SETTINGS.get(kind, {})), threshold=threshold)
+    return Check("", _TEXTS[kind], [*targets], settings=dict(_SETTINGS.get(kind, {})), threshold=threshold)
 
 
 def _check_pattern(pattern: str, place: Place) -> None:

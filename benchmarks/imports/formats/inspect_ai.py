@@ -45,9 +45,7 @@ def read(source: Source) -> Imported:
     else:
         log.changed("comparison_assumed", scorer="icontains_any")
         prompts = [input_prompt(cases.found)]
-        template = cases.template(
-            source.request.name, prompts, [Check("contains", "icontains_any", uses_expected=True)]
-        )
+        template = cases.template(source.request.name, prompts, [Check("contains", "icontains_any")])
     return Imported("inspect", [], {}, template)
 
 

@@ -169,15 +169,12 @@ class _Task:
     def _choice_checks(self) -> list[Check]:
         checks = choice_checks(self._cases.found, self._choices_name)
         for check in [*checks, *(check for case in self._cases.found for check in case.checks)]:
-            check.uses_expected = False
             self._with_target(check)
         return checks
 
     def _with_target(self, check: Check) -> Check:
         if self._has_template():
-            check.targets = [as_text(self._task["doc_to_target"])]
-        else:
-            check.uses_expected = True
+            check.target = [as_text(self._task["doc_to_target"])]
         return check
 
     def _prompt(self) -> Prompt:

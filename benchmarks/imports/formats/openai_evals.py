@@ -16,13 +16,13 @@ from benchmarks.imports.reading_log import NOWHERE, Place, ReadError
 from benchmarks.imports.source import DOCUMENTS, Source
 
 CHECKS = {
-    "Match": Check("match", "starts_with", uses_expected=True),
-    "Includes": Check("includes", "contains_any", uses_expected=True),
+    "Match": Check("match", "starts_with"),
+    "Includes": Check("includes", "contains_any"),
     "FuzzyMatch": Check(
-        "fuzzy_match", "either_contains", uses_expected=True,
+        "fuzzy_match", "either_contains",
         settings={"ignore_case": True, "ignore_punctuation": True, "ignore_articles": True},
     ),
-    "JsonMatch": Check("json_match", "json_equals", uses_expected=True),
+    "JsonMatch": Check("json_match", "json_equals"),
 }  # fmt: skip
 _ARGUMENTS = {"samples_jsonl", "num_few_shot", "few_shot_jsonl", "ignore_case", "max_tokens"}
 

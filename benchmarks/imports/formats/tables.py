@@ -175,7 +175,7 @@ class TableCases:
         """Return the version's checks, and take them from the cases that share them."""
         if any(case.expected for case in self.cases.found):
             self._log.changed("comparison_assumed", scorer="iequals")
-            return [Check("equals", "iequals", uses_expected=True)]
+            return [Check("equals", "iequals")]
         return shared_check(self.cases.found)
 
 
@@ -188,9 +188,8 @@ def shared_check(cases: list[Case]) -> list[Check]:
     }
     is_plain = all(
         len(case.checks) == 1
-        and case.checks[0].targets
-        and not case.checks[0].checks
-        and not any("{{" in t or "{%" in t for t in case.checks[0].targets)
+        and case.checks[0].target
+        and not any("{{" in as_text(one) or "{%" in as_text(one) for one in case.checks[0].target)
         for case in cases
     )
     if len(kinds) != 1 or not is_plain:
@@ -198,10 +197,8 @@ def shared_check(cases: list[Case]) -> list[Check]:
     scorer, threshold, negate, metric, _ = kinds.pop()
     settings = cases[0].checks[0].settings
     for case in cases:
-        case.expected, case.checks = list(case.checks[0].targets), []
-    return [
-        Check(scorer, scorer, uses_expected=True, settings=settings, threshold=threshold, negate=negate, metric=metric)
-    ]
+        case.expected, case.checks = case.checks[0].target or [], []
+    return [Check(scorer, scorer, settings=settings, threshold=threshold, negate=negate, metric=metric)]
 
 
 def _number(row: Row, column: str) -> float | None:

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from accounts.models import User
 from benchmarks.actions.answer_runs import create_run_of_answers
-from benchmarks.actions.importing import Look, create_draft, read_import
+from benchmarks.actions.importing import ImportPreview, create_draft, read_import
 from benchmarks.imports.content import Request
 from common.errors import ArenaError
 
@@ -39,7 +39,7 @@ class Command(BaseCommand):
             raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
         mapping = dict(pair.rpartition("=")[::2] for pair in column)
         imported = read_import(content, Request(file.name, format=format, mapping=mapping, sheet=sheet))
-        for line in Look("", imported).lines:
+        for line in ImportPreview("", imported).lines:
             place = ":".join(str(part) for part in (line["file"], line["line"], line["column"]) if part)
             self.stderr.write(f"{line['action']} {place} {line['sentence']}".replace("  ", " "))
         if imported.is_refused:

@@ -117,7 +117,7 @@ def _truthful_qa(row: Row) -> Case:
                 tags=[text(row, "category")])  # fmt: skip
 
 
-_LAST_NUMBER = Check("number", "number", uses_expected=True)
+_LAST_NUMBER = Check("number", "number")
 _STEPS = one_message("{{ question }}\n\nSolve the problem step by step, and end with the number alone.")
 _CODE = one_message("Complete the function. Answer with the whole function in one code block.\n\n{{ prompt }}")
 

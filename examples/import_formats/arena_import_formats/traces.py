@@ -50,7 +50,7 @@ def read(source: Source) -> Imported:
     checks = []
     if any(case.expected for case in cases.found):
         source.log.changed("comparison_assumed", scorer="iequals")
-        checks = [Check("equals", "iequals", uses_expected=True)]
+        checks = [Check("equals", "iequals")]
     return Imported("traces", [], {}, cases.template(source.request.name, [_prompt(cases)], checks), cases.replies)
 
 

@@ -264,9 +264,9 @@ def ask_about_benchmarks(ask: Callable[..., Any], owner: User, ids: dict[str, li
     grade = {"kind": "stars", "value": 4}
     assert ask("post", "benchmarks/items/{public_id}/grade/", grade, public_id=item)["value"] == 4
     table = SimpleUploadedFile("cases.csv", b"country,expected\nFrance,Paris\n")
-    look = ask("post", "benchmarks/imports/", {"file": table})
-    assert (look["cases"], look["format"]) == (1, "table")
-    imported = ask("post", "benchmarks/imports/{public_id}/apply/", {}, public_id=look["id"])["id"]
+    preview = ask("post", "benchmarks/imports/", {"file": table})
+    assert (preview["cases"], preview["format"]) == (1, "table")
+    imported = ask("post", "benchmarks/imports/{public_id}/apply/", {}, public_id=preview["id"])["id"]
     ask("delete", f"{templates}{{public_id}}/", public_id=imported)
     started = ask("post", runs, {**body, "start": False})["id"]
     Run.objects.filter(public_id=started).update(state="queued")

@@ -296,7 +296,9 @@ def test_benchmark_api_needs_owner_and_scope(others: dict[str, Client]):
     later = benchmark_samples.finished_run(member.user, version, [ada])
     for run in (sample.run, later):
         store_report(run, compute_report(run))
-    look = importing.look(owner=member.user, content=b"country,expected\nFrance,Paris", request=Request("cases.csv"))
+    preview = importing.preview(
+        owner=member.user, content=b"country,expected\nFrance,Paris", request=Request("cases.csv")
+    )
     programs = {scope: program(member, scope) for scope in Scope}
     for address, needed in url_access.BENCHMARKS_API.items():
         run = live if "stream" in address else sample.run
@@ -304,7 +306,7 @@ def test_benchmark_api_needs_owner_and_scope(others: dict[str, Client]):
             "templates": sample.template.public_id,
             "runs": run.public_id,
             "items": f"{run.public_id}-{sample.item.pk}",
-            "imports": look.id,
+            "imports": preview.id,
         }
         path = address.format(public_id=ids.get(address.split("/")[4], ""), ending="jsonl")
         if path.endswith("/compare/"):

@@ -137,7 +137,7 @@ def test_task_of_lm_eval_keeps_its_filters():
     steps = [("answer is (\\d+)", "first"), ("(\\d+)", "last")]
     assert imported.template.checks == [
         Check(
-            f"exact_match-{name}", "equals", uses_expected=True, settings=settings,
+            f"exact_match-{name}", "equals", settings=settings,
             extract=[{"step": "regex", "pattern": pattern, "group": 1, "which": which}],
             metric=f"exact_match-{name}", weight=weight,
         )
@@ -149,7 +149,7 @@ def test_task_of_lm_eval_keeps_its_filters():
 
 def test_choices_are_checked_by_their_number():
     rows = b'{"question": "a", "choices": ["b", "c"], "answer": 1}\n'
-    choice = Check("choice", "choice", uses_expected=True, settings={"choices": 2})
+    choice = Check("choice", "choice", settings={"choices": 2})
     template = read_import(rows * 2, Request("own.jsonl")).template
     assert (template.checks, template.cases[0].checks) == ([choice], [])
     rows += b'{"question": "a", "choices": ["b", "c", "d"], "answer": 2}\n'
@@ -192,7 +192,7 @@ def test_parquet_of_a_preset_is_read():
 
 def test_same_check_of_all_rows_moves_to_the_template():
     imported = read_import(b"q,__expected\na,contains: x\nb,contains: y\n", Request("own.csv"))
-    assert imported.template.checks == [Check("contains", "contains", uses_expected=True)]
+    assert imported.template.checks == [Check("contains", "contains")]
     assert [(case.expected, case.checks) for case in imported.template.cases] == [(["x"], []), (["y"], [])]
 
 

@@ -2,6 +2,8 @@
 
 import json
 
+import msgspec
+
 from benchmarks.imports.content import Check, Request
 from benchmarks.imports.reading import read_import
 from tests.benchmarks.imports import files
@@ -49,7 +51,9 @@ CHECKS = [
     Check("finish_reason-21", "finish_reason", settings={"reasons": ["stop"]}),
     Check(
         "all_of-22", "all_of", threshold=0.5,
-        checks=[Check("contains-1", "contains", ["a"]), Check("contains-2", "contains", ["b"])],
+        settings={"checks": msgspec.to_builtins(
+            [Check("contains-1", "contains", ["a"]), Check("contains-2", "contains", ["b"])]
+        )},
     ),
 ]  # fmt: skip
 
@@ -105,7 +109,7 @@ scenarios:
 """
     imported = read_import(content, Request("own.yaml"))
     cases = imported.template.cases
-    assert [(case.variables, [check.targets for check in case.checks]) for case in cases] == [
+    assert [(case.variables, [check.target for check in case.checks]) for case in cases] == [
         ({"q": "x", "n": [1, 2]}, [["a"], ["b"]]), ({"q": "y", "n": [1, 2]}, [["a"], ["b"]]),
         ({"q": "z"}, [["b"]]), ({"q": "alone"}, []),
     ]  # fmt: skip

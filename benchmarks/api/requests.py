@@ -1,24 +1,18 @@
-"""The person behind a request, and validated input."""
+"""The actor of a request, and validated input."""
 
 from typing import cast
 
-from django.contrib.auth.models import AnonymousUser
 from rest_framework.request import Request
 from rest_framework.serializers import Serializer
 
 from accounts.actor import Actor, ActorRequest
 from accounts.models import User
-from benchmarks.access import Person
 from common.errors import NotSignedIn
 from common.payload_types import JsonObject
 
 
 def actor_of(request: Request) -> Actor:
     return cast(ActorRequest, request._request).actor
-
-
-def person_of(request: Request) -> Person:
-    return actor_of(request).user or AnonymousUser()
 
 
 def member_of(request: Request) -> User:
