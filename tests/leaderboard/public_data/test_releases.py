@@ -19,7 +19,7 @@ from leaderboard.errors import EmbargoInThePast, NothingToRelease, ReleaseExists
 from leaderboard.exports.parquet import read_rows as read_parquet
 from leaderboard.exports.readers import read_rows
 from leaderboard.models import DataPolicy, DataRelease, ReleaseFile
-from leaderboard.releases import data_page, planning, publishing
+from leaderboard.releases import planning, publishing
 from leaderboard.tasks import release_data
 from tests import make
 from tests.leaderboard.public_data.exports import publish
@@ -36,7 +36,6 @@ API = "/api/v1/releases/"
 def _storage(settings, tmp_path: Path):
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.ARENA_PUBLISH_VOTES = settings.ARENA_PUBLISH_PROMPTS = True
-    data_page.counts.invalidate()
 
 
 @pytest.fixture
