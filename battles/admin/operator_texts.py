@@ -9,7 +9,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.audited import AuditChangesMixin
+from accounts.admin.audited import AuditedAdmin
 from battles import feedback, suggestions
 from battles.models import FeedbackTag, PromptSuggestion
 from common.admin.translated_text import TranslatedField
@@ -30,7 +30,7 @@ class PromptSuggestionForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(PromptSuggestion)
-class PromptSuggestionAdmin(AuditChangesMixin):
+class PromptSuggestionAdmin(AuditedAdmin):
     form = PromptSuggestionForm
     list_display = ["__str__", "position", "is_shown"]
 
@@ -64,7 +64,7 @@ class FeedbackTagForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(FeedbackTag)
-class FeedbackTagAdmin(AuditChangesMixin):
+class FeedbackTagAdmin(AuditedAdmin):
     """A tag with votes is retired instead of deleted."""
 
     form = FeedbackTagForm

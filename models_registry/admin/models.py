@@ -121,7 +121,6 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
         else:
             super().save_model(request, obj, form, change)
         form.save_profile(obj)
-        self.record_change(request, form, obj, change=change)
 
     def save_formset(
         self,
