@@ -31,7 +31,7 @@ from common import cache
 from common.db.triggers import allow_truncate_sql
 from common.valkey import connections as valkey
 from common.valkey.connections import connection
-from common.valkey import limits
+from common.valkey.limits import counting
 from leaderboard.boards import live_figures
 from models_registry import drawable_cache, profiles
 from models_registry.models import budgets
@@ -206,14 +206,14 @@ def limits_are_known(nothing_is_forgotten: None, db: None) -> None:
 @pytest.fixture
 def limits_are_slow_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the first count of a limit time out; later ones reach Valkey."""
-    script, replies = limits._script, iter([redis.TimeoutError("slow")])
+    script, replies = counting._script, iter([redis.TimeoutError("slow")])
 
-    def slow_script(source: str) -> Callable[..., object]:
+    def slow_script(name: str) -> Callable[..., object]:
         for error in replies:
             raise error
-        return script(source)
+        return script(name)
 
-    monkeypatch.setattr(limits, "_script", slow_script)
+    monkeypatch.setattr(counting, "_script", slow_script)
 
 
 @pytest.fixture(scope="session", autouse=True)

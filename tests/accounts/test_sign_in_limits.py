@@ -14,6 +14,7 @@ from accounts.models import ApiToken, Scope, User
 from accounts.sign_in import rate_limit
 from common.errors import TooManyRequests
 from common.valkey.connections import connection
+from common.valkey.limits import counting
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -223,7 +224,7 @@ def test_valkey_keys_hold_no_address_or_network(member: User):
 
 
 def test_sign_in_without_valkey_returns_503(member: User, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("common.valkey.limits._script", lambda _: (_ for _ in ()).throw(ConnectionError("away")))
+    monkeypatch.setattr(counting, "_script", lambda _: (_ for _ in ()).throw(ConnectionError("away")))
     refused = from_network(1).post(LOGIN, {"login": member.email, "password": RIGHT})
     assert (refused.status_code, "Signing in is temporarily unavailable" in refused.text) == (503, True)
 
