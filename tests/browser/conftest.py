@@ -13,7 +13,7 @@ from tests.browser.helpers.axe import WIDE
 from tests.browser.helpers.browser_inputs import HANDS, PATIENCE_MS, Hand, fresh, new_context
 from tests.fake_issuer import FakeIssuer
 from tests.fake_provider import FakeProvider
-from tests.faults.running import Arena, arena_with
+from tests.worlds.arena import Arena, arena_with
 
 expect.set_options(timeout=PATIENCE_MS)
 

@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, Page, Playwright, expect
 from tests.browser.conftest import ARGUMENTS, CHROMIUM, ENVIRONMENT
 from tests.browser.helpers.arenas import ask
 from tests.browser.helpers.members import make_member, sign_in
-from tests.faults.running import Arena
+from tests.worlds.arena import Arena
 
 pytestmark = [pytest.mark.browser, pytest.mark.faults]
 

@@ -12,9 +12,9 @@ import pytest
 from django.conf import settings
 
 from tests.fake_provider import FakeProvider
-from tests.faults.running import ANSWERS, Arena
 from tests.uploads import pictures
 from tests.waiting import wait_for
+from tests.worlds.arena import ANSWERS, Arena
 
 pytestmark = pytest.mark.faults
 

@@ -10,9 +10,9 @@ from accounts.models import AuditEntry
 from leaderboard.aggregation.job import aggregate
 from leaderboard.models import EloRating
 from leaderboard.rating import elo
-from tests.leaderboard import reference_votes
 from tests.leaderboard.concurrency import run_concurrently
 from tests.leaderboard.vote_factory import cast, contestants
+from tests.worlds.ratings import reference_votes
 
 
 @pytest.mark.parametrize("name", ["copilot_arena_examples", "llmfao_crowd", "mtbench_human", "football_intl"])
