@@ -102,7 +102,7 @@ class FeedbackTagAdmin(AuditedAdmin):
     def _retire(self, request: HttpRequest, tag: FeedbackTag) -> HttpResponse:
         tag.is_retired = True
         tag.save(update_fields=["is_retired"])
-        self._record(request, "retire", tag)
+        self.record(request, "retire", tag)
         sentence = gettext("Votes have the tag “%(tag)s”: it is retired, not deleted.")
         messages.warning(request, sentence % {"tag": feedback.label_of(tag.slug)})
         return redirect("admin:battles_feedbacktag_changelist")
