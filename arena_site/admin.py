@@ -42,7 +42,7 @@ class AuditedEmailAddressAdmin(AuditedAdmin, EmailAddressAdmin):  # type: ignore
     @admin.action(description=EmailAddressAdmin.make_verified.short_description, permissions=["change"])
     def make_verified(self, request: HttpRequest, queryset: QuerySet[EmailAddress]) -> None:
         for address in queryset.filter(verified=False):
-            self._record(request, "verify", address)
+            self.record(request, "verify", address)
         super().make_verified(request, queryset)
 
 
