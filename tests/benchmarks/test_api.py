@@ -17,9 +17,9 @@ from benchmarks.results.reports import compute_report, store_report
 from benchmarks.statistics.recompute import recompute
 from models_registry.models import LanguageModel, Price
 from tests import make
-from tests.benchmarks import samples
-from tests.benchmarks.samples import Sample
 from tests.benchmarks.test_preparation import GROWS
+from tests.worlds.benchmarks import samples
+from tests.worlds.benchmarks.samples import Sample
 
 pytestmark = [pytest.mark.django_db, pytest.mark.processes]
 API = "/api/v1/benchmarks"

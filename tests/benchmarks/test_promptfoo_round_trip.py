@@ -21,7 +21,7 @@ from benchmarks.scores import raw_check
 from benchmarks.scoring import checks as scoring
 from common.payload_types import JsonObject
 from tests import make
-from tests.benchmarks import samples
+from tests.worlds.benchmarks import samples
 
 pytestmark = pytest.mark.django_db
 HOSTILE = [

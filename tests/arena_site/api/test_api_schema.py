@@ -19,9 +19,9 @@ from site_content.actions import publish_page
 from site_content.models import PageVersion
 from tests import api_fixtures, make
 from tests.api_fixtures import World
-from tests.benchmarks import samples
 from tests.site_urls import addresses
 from tests.uploads import pictures
+from tests.worlds.benchmarks import samples
 from uploads.extraction import read_upload
 
 pytestmark = pytest.mark.django_db

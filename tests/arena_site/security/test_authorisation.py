@@ -17,8 +17,8 @@ from benchmarks.results import reports
 from tests import api_fixtures, make
 from tests.api_fixtures import World
 from tests.arena_site.security import url_access
-from tests.benchmarks import samples as benchmark_samples
 from tests.site_urls import addresses
+from tests.worlds.benchmarks import samples as benchmark_samples
 
 pytestmark = pytest.mark.django_db
 

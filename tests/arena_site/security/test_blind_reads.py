@@ -38,10 +38,10 @@ from models_registry.providers import Completion, FailureCode
 from models_registry.versions import set_price
 from tests import make
 from tests.arena_site.security.read_requests import Arena, paths
-from tests.benchmarks import samples
 from tests.leaderboard import vote_factory
 from tests.leaderboard.tally_checks import aggregate
 from tests.turn_steps import store_answer
+from tests.worlds.benchmarks import samples
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 

@@ -60,8 +60,8 @@ from site_content.actions import publish_page  # noqa: E402
 from site_content.models import PageVersion  # noqa: E402
 from tests import api_fixtures  # noqa: E402
 from tests.api_fixtures import World  # noqa: E402
-from tests.benchmarks import samples as benchmark_samples  # noqa: E402
 from tests.site_urls import addresses  # noqa: E402
+from tests.worlds.benchmarks import samples as benchmark_samples  # noqa: E402
 from tests.worlds.no_pages import is_no_page  # noqa: E402
 
 EMAIL, PASSWORD = "everything@example.org", "a-good-password-1"
