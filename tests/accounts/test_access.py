@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts import actions
 from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
 from accounts.errors import InvitationUsed
-from accounts.models import ApiToken, AuditEntry, Invitation, Scope, User
+from accounts.models import AuditEntry, Invitation, Scope, User
 from battles.models import Session, Vote
 from tests import make
 from tests.site_urls import addresses
@@ -43,8 +43,7 @@ def start(client: Client, path: str = "/api/v1/sessions/", **headers: str) -> in
 
 
 def bearer(*scopes: Scope) -> dict[str, str]:
-    _, token = ApiToken.issue(user=make.user(), name="t", scopes=list(scopes))
-    return {"Authorization": f"Bearer {token}"}
+    return make.bearer(scopes=scopes)
 
 
 def invitation(email: str = "", **changes: object) -> tuple[Invitation, str]:

@@ -10,7 +10,7 @@ from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.core import mail
 from django.test import Client, RequestFactory
 
-from accounts.models import ApiToken, Scope, User
+from accounts.models import Scope, User
 from accounts.sign_in import rate_limit
 from common.errors import TooManyRequests
 from common.valkey.connections import connection
@@ -240,7 +240,7 @@ def test_wrong_token_without_valkey_returns_503(member: User):
         return from_network(1).get("/api/v1/me/", headers={"Authorization": f"Bearer {token}"}).status_code
 
     assert [ask(f"arena_{number}") for number in range(3)] == [503] * 3
-    assert ask(ApiToken.issue(user=member, name="t", scopes=[Scope.READ])[1]) == 200
+    assert ask(make.token(member, scopes=[Scope.READ])) == 200
 
 
 def test_sign_ups_per_network_are_limited(settings):
@@ -263,7 +263,7 @@ def test_guessed_tokens_are_limited_and_valid_one_works(settings, member: User):
         return client.get("/api/v1/me/", headers={"Authorization": f"Bearer {token}"}).status_code
 
     assert [ask(f"arena_{number}") for number in range(4)] == [401, 401, 401, 429]
-    _, token = ApiToken.issue(user=member, name="t", scopes=[Scope.READ])
+    token = make.token(member, scopes=[Scope.READ])
     assert ask(token) == 200
 
 

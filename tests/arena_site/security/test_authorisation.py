@@ -39,8 +39,7 @@ def ask(client: Client, method: str, path: str) -> int:
 
 
 def program(actor: Actor, *scopes: Scope) -> Client:
-    _, token = ApiToken.issue(user=actor.user, name="t", scopes=list(scopes))
-    return Client(headers={"Authorization": f"Bearer {token}"})
+    return make.api(actor.user, scopes=scopes)
 
 
 @pytest.fixture(autouse=True)

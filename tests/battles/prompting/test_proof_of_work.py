@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 
 from accounts.actor import Actor
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from battles.errors import ProofRequired
 from battles.models import Battle
 from battles.prompting import proof_of_work
@@ -179,8 +179,7 @@ def test_api_requires_and_accepts_a_proof(client: Client, five_models, settings)
 
 @pytest.mark.django_db
 def test_api_token_needs_no_proof(five_models):
-    _, token = ApiToken.issue(user=make.user(), name="plays", scopes=[Scope.BATTLE])
-    client = Client(headers={"Authorization": f"Bearer {token}"})
+    client = make.api(scopes=[Scope.BATTLE])
     assert {post(client).status_code for _ in range(5)} == {201}
 
 

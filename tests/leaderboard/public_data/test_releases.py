@@ -12,7 +12,7 @@ from django.http import StreamingHttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from battles import actions as battle_actions
 from battles.models import Battle
 from leaderboard.errors import EmbargoInThePast, NothingToRelease, ReleaseExists
@@ -177,6 +177,5 @@ def test_unpublished_arena_gives_releases_to_members(pair, client: Client, setti
     file = f"{API}{release()}/votes.jsonl"
     assert [client.get(url).status_code for url in (API, file)] == [403, 403]
     for scope, status in [(Scope.READ, 403), (Scope.EXPORT, 200)]:
-        _, secret = ApiToken.issue(user=make.user(), name="test", scopes=[scope])
-        headers = {"Authorization": f"Bearer {secret}"}
+        headers = make.bearer(scopes=[scope])
         assert [client.get(url, headers=headers).status_code for url in (API, file)] == [status, status]
