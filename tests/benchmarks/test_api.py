@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from accounts.actor import Actor
-from accounts.models import ApiToken, AuditEntry, Scope
+from accounts.models import AuditEntry, Scope
 from benchmarks.actions import leave_out
 from benchmarks.exports.formats import WRITERS
 from benchmarks.exports.source import RunExport
@@ -42,8 +42,7 @@ def sample(member: Actor, models: list[LanguageModel]) -> Sample:
 
 
 def program(actor: Actor) -> Client:
-    _, token = ApiToken.issue(user=actor.user, name="t", scopes=[Scope.READ, Scope.BENCHMARK])
-    return Client(headers={"Authorization": f"Bearer {token}"})
+    return make.api(actor.user, scopes=[Scope.READ, Scope.BENCHMARK])
 
 
 def send(client: Client, path: str, body: Any, method: str = "post", **headers: str) -> Any:
