@@ -134,7 +134,7 @@ def test_every_text_is_examined(
 
 def test_refused_prompt_starts_no_battle(send: Callable[..., httpx2.Response], model: Callable[..., Any], owner: Any):
     model(), model()
-    keeping = ApiToken.issue(user=owner.user, name="k", scopes=[Scope.GATEWAY], keeps_texts=True)[1]
+    keeping = make.token(owner.user, scopes=[Scope.GATEWAY], keeps_texts=True)
     response = send({"model": "battle", "messages": [user(BOMB)]}, secret=keeping)
     assert (response.status_code, response.json()["error"]["code"]) == (400, "prompt_refused")
     assert not Battle.objects.exists()
