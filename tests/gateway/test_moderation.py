@@ -10,6 +10,7 @@ import pytest
 from accounts.models import ApiToken, Scope
 from battles.models import Action, Battle, Call, ModerationCase, ModerationRule
 from gateway.models import Exchange
+from tests import make
 from tests.fake_provider import FakeProvider
 from tests.gateway.test_bad_input import PNG
 
