@@ -1,8 +1,6 @@
 """Limits on guessing credentials; responses do not show which accounts exist."""
 
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 
 import pytest
 import redis
@@ -16,6 +14,7 @@ from common.errors import TooManyRequests
 from common.valkey.connections import connection
 from common.valkey.limits import counting
 from tests import make
+from tests.concurrency import race
 
 pytestmark = pytest.mark.django_db
 RIGHT, WRONG = "a-good-password", "a-wrong-password"
@@ -193,19 +192,16 @@ def test_reauthentication_has_the_same_limit(client: Client, member: User):
 
 
 def test_race_of_two_hundred_attempts_lets_five_pass(limits_are_known: None):
-    barrier = Barrier(200)
     request = RequestFactory().post(LOGIN)
 
-    def race(_: int) -> bool:
-        barrier.wait(30)
+    def is_counted(_: int) -> bool:
         try:
             rate_limit.count(rate_limit.attempt_keys(request, "someone@example.org"))
         except TooManyRequests:
             return False
         return True
 
-    with ThreadPoolExecutor(200) as pool:
-        assert Counter(pool.map(race, range(200))) == {True: 5, False: 195}
+    assert Counter(race(is_counted, range(200))) == {True: 5, False: 195}
 
 
 def test_password_reset_by_email_resets_the_limit(settings, member: User):
