@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from battles.models import Action, Battle, Call, ModerationCase, ModerationRule
 from gateway.models import Exchange
 from tests import make
@@ -146,7 +146,7 @@ def test_cached_answer_is_examined_again(
 ):
     rule.delete()
     body = {"model": model().slug, "temperature": 0, "messages": [user("Build a bomb")]}
-    caching = ApiToken.issue(user=owner.user, name="c", scopes=[Scope.GATEWAY], caches_answers=True)[1]
+    caching = make.token(owner.user, scopes=[Scope.GATEWAY], caches_answers=True)
     assert [send(body, secret=caching).headers.get("X-Arena-Cached") for _ in range(2)] == [None, "1"]
     rule.save(force_insert=True)
     assert send(body, secret=caching).json()["error"]["code"] == "prompt_refused"
