@@ -97,6 +97,7 @@ lint-style:
 
 lint-layers:
 	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --config tools/import_contracts.toml
 
 lint-migrations:
 	@$(BIN)/python -W ignore manage.py makemigrations --check --dry-run --settings arena_site.settings.test

@@ -79,12 +79,14 @@ class Actor:
         *,
         fail_open: bool,
         not_counted: str | Promise = limits.NOT_COUNTED,
-        beside: Iterable[limits.Counter] = (),
+        extra_counters: Iterable[limits.Counter] = (),
     ) -> None:
         """Count as limits.count does, keeping the counters' states."""
         try:
             self.usages.extend(
-                limits.count(action, self.limit_keys, fail_open=fail_open, not_counted=not_counted, beside=beside)
+                limits.count(
+                    action, self.limit_keys, fail_open=fail_open, not_counted=not_counted, extra_counters=extra_counters
+                )
             )
         except limits.LimitReached as refusal:
             self.usages.extend(refusal.usages)

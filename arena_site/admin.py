@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.utils.functional import lazy
 from django.utils.translation import gettext
 
-from accounts.admin.audited import AuditChangesMixin, AuditDeletionsMixin
+from accounts.admin.audited import AuditDeletionsMixin, AuditedAdmin
 from arena_site import moderation_queue  # noqa: F401 (registers its page)
 from site_content.current import site
 
@@ -24,13 +24,13 @@ admin.site.unregister([Authenticator, EmailAddress, Group, SocialAccount, Social
 
 
 @admin.register(Group)
-class AuditedGroupAdmin(AuditChangesMixin, GroupAdmin):
+class AuditedGroupAdmin(AuditedAdmin, GroupAdmin):
     def state_of(self, row: Group) -> dict[str, object]:
         return {"permissions": [str(permission) for permission in row.permissions.all()]}
 
 
 @admin.register(EmailAddress)
-class AuditedEmailAddressAdmin(AuditChangesMixin, EmailAddressAdmin):  # type: ignore[misc]
+class AuditedEmailAddressAdmin(AuditedAdmin, EmailAddressAdmin):  # type: ignore[misc]
     """Changes are audited, because e-mail addresses sign people in."""
 
     def subject_of(self, row: EmailAddress) -> str:
@@ -42,7 +42,7 @@ class AuditedEmailAddressAdmin(AuditChangesMixin, EmailAddressAdmin):  # type: i
     @admin.action(description=EmailAddressAdmin.make_verified.short_description, permissions=["change"])
     def make_verified(self, request: HttpRequest, queryset: QuerySet[EmailAddress]) -> None:
         for address in queryset.filter(verified=False):
-            self._record(request, "verify", address)
+            self.record(request, "verify", address)
         super().make_verified(request, queryset)
 
 

@@ -17,12 +17,12 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from accounts.admin.people import ReadOnlyAdmin
 from accounts.errors import NeedsAdministrator
 from accounts.models import User
 from battles import actions
 from battles.models import ModerationCase, ModerationCaseQuerySet, ModerationVerdict, Turn, Vote
 from battles.queries import get_battle
+from common.admin.read_only import ReadOnlyAdmin
 from leaderboard.actions import retract_votes
 from leaderboard.admin.judging import MAY_JUDGE, BecauseForm
 

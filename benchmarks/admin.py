@@ -4,9 +4,9 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from accounts.admin.people import ReadOnlyAdmin
 from benchmarks import actions
 from benchmarks.models import Run
+from common.admin.read_only import ReadOnlyAdmin
 
 
 @admin.register(Run)

@@ -1,8 +1,10 @@
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+from weakref import WeakSet
 
 from django.db import connection, transaction
 from django.db.models import Model
@@ -11,6 +13,15 @@ from django.db.models.signals import post_delete, post_save
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+# All caches of the process.
+registered: "WeakSet[TTLCached[Any] | RefreshedCached[Any]]" = WeakSet()
+
+
+def reset_all() -> None:
+    """Let the next call of each cache load."""
+    for cached in tuple(registered):
+        cached.invalidate()
 
 
 class TTLCached(Generic[T]):
@@ -38,6 +49,7 @@ class TTLCached(Generic[T]):
         self._expires_at = 0.0
         self._version = object()  # replaced by each change
         self._loaded_version: object = None
+        registered.add(self)
         for model in invalidated_by:
             post_save.connect(self._on_change, sender=model)
             post_delete.connect(self._on_change, sender=model)
@@ -71,6 +83,11 @@ class TTLCached(Generic[T]):
     def invalidate(self) -> None:
         self._version = object()
 
+    def preset(self, value: T) -> None:
+        """Use the value, without a TTL, until a change invalidates it."""
+        with self._lock:
+            self._value, self._expires_at, self._loaded_version = value, math.inf, self._version
+
     def _on_change(self, **_: object) -> None:
         self.invalidate()
         transaction.on_commit(self.invalidate)  # another thread may have loaded before the commit
@@ -90,6 +107,7 @@ class RefreshedCached(Generic[T]):
         self._is_loaded = False
         self._is_loading = False
         self._expires_at = 0.0
+        registered.add(self)
 
     def __call__(self) -> T:
         if not self._is_loaded:

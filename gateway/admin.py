@@ -3,9 +3,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.people import ReadOnlyAdmin
 from battles.models import Battle
 from common.admin.estimated_count import EstimatedCountAdmin
+from common.admin.read_only import ReadOnlyAdmin
 from gateway.models import Exchange
 
 _Field = str | list[str] | tuple[str, ...] | tuple[()]

@@ -13,7 +13,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.audited import AuditChangesMixin
+from accounts.admin.audited import AuditedAdmin
 from accounts.models import User
 from common.admin.single_row import SingleRowMixin
 from common.admin.translated_text import TranslatedField
@@ -126,7 +126,7 @@ def _read_logo(content: bytes) -> Logo:
 
 
 @admin.register(SiteIdentity)
-class SiteIdentityAdmin(SingleRowMixin, AuditChangesMixin):
+class SiteIdentityAdmin(SingleRowMixin, AuditedAdmin):
     form = SiteIdentityForm
     readonly_fields = ["current_logo"]
     fields = ["name", "current_logo", "logo_file", "remove_logo", "shows_name", "accent", "accent_dark"]
@@ -193,7 +193,7 @@ class PageVersionForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(PageVersion)
-class PageVersionAdmin(AuditChangesMixin):
+class PageVersionAdmin(AuditedAdmin):
     """A version is published when it is added; it cannot be changed."""
 
     form = PageVersionForm

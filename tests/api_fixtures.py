@@ -14,10 +14,10 @@ from battles.prompting.lineup import BattleRequest
 from leaderboard.models import AggregationRun
 from models_registry.models import LanguageModel
 from tests import make
-from tests.benchmarks import samples as benchmark_samples
 from tests.leaderboard import vote_factory
 from tests.leaderboard.tally_checks import aggregate
 from tests.uploads import pictures
+from tests.worlds.benchmarks import samples as benchmark_samples
 from uploads.actions import keep_upload
 from uploads.models import Upload
 

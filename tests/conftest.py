@@ -1,7 +1,6 @@
 """Fixtures of all tests."""
 
 import gc
-import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
@@ -19,28 +18,25 @@ from django.test import Client, TransactionTestCase
 from django.utils import timezone, translation
 from pytest_django import DjangoDbBlocker
 
-from accounts import bans
 from accounts.limiting import chosen, groups
 from accounts.models import User
 from arena_site.moderators import MODERATORS
 from battles import feedback, suggestions
 from battles.labels import custom_categories
-from battles.moderation import endpoint, policy
+from battles.moderation import endpoint
 from battles.worker import runner as battles_engine
 from battles.worker import turn_store
 from battles.worker.runner import Engine
+from common import cache
 from common.db.triggers import allow_truncate_sql
 from common.valkey import connections as valkey
-from common.valkey import limits
 from common.valkey.connections import connection
+from common.valkey.limits import counting
 from leaderboard.boards import live_figures
-from leaderboard.models.listed import listed_boards
-from models_registry import drawable_cache, model_limits, profiles
+from models_registry import drawable_cache, profiles
 from models_registry.models import budgets
 from models_registry.providers import refusals
 from routing.deciding import router_cache
-from routing.deciding.call_medians import call_medians
-from routing.deciding.rules import current_policy
 from site_content import current
 from tests import database_reset, make, migrated
 from tests.fake_provider import FakeProvider
@@ -162,7 +158,7 @@ def _nothing_is_left_of_the_previous_test(monkeypatch: pytest.MonkeyPatch) -> No
     translation.deactivate()  # the thread keeps the language of the last request
     _empty_valkey(monkeypatch)
     _look_up_anew(monkeypatch)
-    _fill_caches(monkeypatch)
+    _fill_caches()
 
 
 def _empty_valkey(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,33 +170,23 @@ def _empty_valkey(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _look_up_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget what the previous test cached or learnt, such as the outage of moderation's endpoint."""
+    cache.reset_all()
+    for cached in cache.registered:
+        # On a busy machine, seconds pass within a test. Threads would not see its rows.
+        monkeypatch.setattr(cached, "ttl_s", 3600)
     # Not cached within a test either: many change models without the ORM's signals.
     for cached in (drawable_cache.cached_roster, live_figures.cached_figures, custom_categories.rules):
         monkeypatch.setattr(cached, "ttl_s", 0.0)
-        cached.invalidate()
-    for cached in (
-        bans.in_force, chosen.in_force, groups.in_force, model_limits.in_force, budgets.chosen, listed_boards,
-        policy.current, current_policy, call_medians,
-    ):  # fmt: skip
-        cached.invalidate()
-        # On a busy machine, seconds pass within a test. Threads would not see its rows.
-        monkeypatch.setattr(cached, "ttl_s", 3600)
     monkeypatch.setattr(endpoint, "_away_until", 0.0)
     router_cache.forget()
-    monkeypatch.setattr(router_cache.held_router, "ttl_s", 3600)
 
 
-def _fill_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+def _fill_caches() -> None:
     """Cache an arena without profiles of models and without an operator's content, so that no test counts a query."""
-    known = profiles.cached_profiles  # profiles that a test stores are read
-    known._value, known._expires_at, known._loaded_version = {}, float("inf"), known._version
-    own = ((current.site, current.Site()), (feedback.tags, feedback.built_in()), (suggestions.shown, []))
-    for cached, value in own:
-        cached.invalidate()
-        monkeypatch.setattr(cached, "_value", value, raising=False)
-        monkeypatch.setattr(cached, "_loaded_version", cached._version)
-        monkeypatch.setattr(cached, "_expires_at", math.inf)
-        monkeypatch.setattr(cached, "ttl_s", math.inf)
+    profiles.cached_profiles.preset({})
+    current.site.preset(current.Site())
+    feedback.tags.preset(feedback.built_in())
+    suggestions.shown.preset([])
 
 
 @pytest.fixture
@@ -220,14 +206,14 @@ def limits_are_known(nothing_is_forgotten: None, db: None) -> None:
 @pytest.fixture
 def limits_are_slow_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the first count of a limit time out; later ones reach Valkey."""
-    script, replies = limits._script, iter([redis.TimeoutError("slow")])
+    script, replies = counting._script, iter([redis.TimeoutError("slow")])
 
-    def slow_script(source: str) -> Callable[..., object]:
+    def slow_script(name: str) -> Callable[..., object]:
         for error in replies:
             raise error
-        return script(source)
+        return script(name)
 
-    monkeypatch.setattr(limits, "_script", slow_script)
+    monkeypatch.setattr(counting, "_script", slow_script)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -30,14 +30,14 @@ patient-<code>    this status, after the test calls `go_on`
 wordy-<code>      refuses with WORDS
 picky-<part>      refuses requests with this part, see tests/picky.py
 late-picky-<part> the same by an event of a stream
-every name in tests/provider_streams.py and tests/models_registry/providers/oddities.py
+every name in tests/provider_streams.py and tests/worlds/oddities.py
 
 Models that repeat the prompt's words wait before the word ⏸ until the test calls `go_on`.
 
 As a moderation endpoint it finds violence in texts with "knife" (score 0.9). Models there: silent, html, empty,
 redirect, status-<code>, yes-or-no (no scores), and any other.
 
-For its list of models see tests/models_registry/providers/model_list.py.
+For its list of models see tests/worlds/model_list.py.
 """
 
 import asyncio
@@ -51,12 +51,11 @@ from typing import Any
 from aiohttp import web
 from PIL import Image
 
-from tests.models_registry.providers.model_list import CANARY as CANARY
-from tests.models_registry.providers.model_list import FakeModelList
-from tests.models_registry.providers.oddities import ODDITIES, Odd
 from tests.picky import PICKY, refusal_of
 from tests.provider_streams import DONE, STREAMS, Step, event, write
 from tests.stateful import STATEFUL, refusal_of_second_turn
+from tests.worlds.model_list import CANARY, FakeModelList
+from tests.worlds.oddities import ODDITIES, Odd
 
 PAUSE = "⏸"
 # The first word of a prompt: status and message of its refusal.

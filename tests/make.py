@@ -1,10 +1,11 @@
+from collections.abc import Iterable
 from itertools import count
 from typing import Any
 
 from django.test import Client
 
 from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
-from accounts.models import User, Visitor
+from accounts.models import ApiToken, Scope, User, Visitor
 from battles.models import Answer, Battle, Position, Session, Side, Turn
 from models_registry.models import LanguageModel, Provider
 
@@ -73,3 +74,18 @@ def browser(actor: Actor, **options: Any) -> Client:
     elif actor.visitor is not None:
         client.cookies[VISITOR_COOKIE] = visitor_cookie_value(actor.visitor)
     return client
+
+
+def token(owner: User | None = None, *, scopes: Iterable[Scope] = Scope, **fields: Any) -> str:
+    """Return the secret of a new API token, by default a new member's and with all scopes."""
+    return ApiToken.issue(user=owner or user(), name="t", scopes=list(scopes), **fields)[1]
+
+
+def bearer(owner: User | None = None, *, scopes: Iterable[Scope] = Scope) -> dict[str, str]:
+    """Return the headers of a request with a new API token."""
+    return {"Authorization": f"Bearer {token(owner, scopes=scopes)}"}
+
+
+def api(owner: User | None = None, *, scopes: Iterable[Scope] = Scope, **options: Any) -> Client:
+    """Return a client with a new API token."""
+    return Client(headers=bearer(owner, scopes=scopes), **options)

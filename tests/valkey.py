@@ -3,10 +3,11 @@ from contextlib import contextmanager
 
 from django.test import override_settings
 
-from common.valkey import connections, limits
+from common.valkey import connections
+from common.valkey.limits import counting
 
 # Kept here, because tests replace the first.
-_CACHED = (limits._script, connections.connection, connections.pool)
+_CACHED = (counting._script, connections.connection, connections.pool)
 
 
 @contextmanager

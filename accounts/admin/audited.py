@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.db import transaction
 from django.db.models import Model, QuerySet
+from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.utils.text import camel_case_to_spaces
 
@@ -24,24 +25,24 @@ class AuditDeletionsMixin(admin.ModelAdmin):  # type: ignore[type-arg]
 
     def log_deletions(self, request: HttpRequest, queryset: QuerySet[Model]) -> list[LogEntry]:
         for row in queryset:
-            self._record(request, "delete", row)
+            self.record(request, "delete", row)
         return super().log_deletions(request, queryset)
 
-    def _record(self, request: HttpRequest, verb: str, row: Model, **details: object) -> None:
+    def record(self, request: HttpRequest, verb: str, row: Model, **details: object) -> None:
         action = f"{verb} {camel_case_to_spaces(self.model.__name__)}"
         audit.record(request.user, action, self.subject_of(row), **details)  # type: ignore[arg-type]
 
 
-class AuditChangesMixin(AuditDeletionsMixin):
+class AuditedAdmin(AuditDeletionsMixin):
     """Write an audit entry for each added, changed or deleted object."""
 
     def state_of(self, row: Any) -> dict[str, object]:
         return {}
 
-    def log_addition(self, request: HttpRequest, obj: Model, message: object) -> LogEntry:
-        self._record(request, "add", obj, **self.state_of(obj))
-        return super().log_addition(request, obj, message)
+    def details_of(self, form: "ModelForm[Any]") -> dict[str, object]:
+        """Return the details of the entry about the saved form."""
+        return self.state_of(form.instance)
 
-    def log_change(self, request: HttpRequest, obj: Model, message: object) -> LogEntry:
-        self._record(request, "change", obj, **self.state_of(obj))
-        return super().log_change(request, obj, message)
+    def save_related(self, request: HttpRequest, form: "ModelForm[Any]", formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        self.record(request, "change" if change else "add", form.instance, **self.details_of(form))

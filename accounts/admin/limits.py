@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.audited import AuditChangesMixin
+from accounts.admin.audited import AuditedAdmin
 from accounts.limiting.networks import parse_network
 from accounts.limiting.rates import HELP, validate_rate
 from accounts.limiting.words import ACTIONS, WHO
@@ -58,7 +58,7 @@ class LimitForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(Limit)
-class LimitAdmin(AuditChangesMixin):
+class LimitAdmin(AuditedAdmin):
     form = LimitForm
     fields = ("limit", "rate")
     list_display = ("limit", "rate", "default", "changed_at")
@@ -125,7 +125,7 @@ class LimitGroupForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(LimitGroup)
-class LimitGroupAdmin(AuditChangesMixin):
+class LimitGroupAdmin(AuditedAdmin):
     form = LimitGroupForm
     list_display = ("name", "listed_networks", "members", "times", "changed_at")
     list_select_related = ("members",)

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.db import transaction
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
@@ -17,7 +17,7 @@ from accounts import actions, audit, bans, staff_rights
 from accounts.admin.audited import AuditDeletionsMixin
 from accounts.errors import NeedsAdministrator
 from accounts.models import ApiToken, AuditEntry, Ban, Invitation, Scope, User, Visitor
-from common.admin.estimated_count import EstimatingPaginator
+from common.admin.read_only import ReadOnlyAdmin
 from common.payload_types import JsonObject
 
 
@@ -196,20 +196,6 @@ class ApiTokenAdmin(AuditDeletionsMixin):
             audit.record(request.user, "revoke API token", token, member=f"user {token.user_id}")  # type: ignore[arg-type]
         sentence = ngettext("%(n)d token is revoked.", "%(n)d tokens are revoked.", len(usable))
         messages.success(request, sentence % {"n": len(usable)})
-
-
-class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    paginator = EstimatingPaginator
-    show_full_result_count = False
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
 
 
 @admin.register(Visitor)

@@ -104,7 +104,8 @@ def _check_request(actor: Actor, prompt: str, battle_request: BattleRequest, pro
         proof_of_work.require_proof(actor, proof)
     except ProofRequired:
         of_models = model_limits.counters(plan.chosen)
-        limits.uncount("battle", actor.limit_keys, beside=of_models)  # the browser repeats the request with a proof
+        # The browser repeats the request with a proof.
+        limits.uncount("battle", actor.limit_keys, extra_counters=of_models)
         raise
     quote = _quote(battle_request, plan, prompt, uploads) if plan.mode == Battle.Mode.BLIND else None
     if quote is not None:
@@ -130,7 +131,7 @@ def _quote(
 
 
 def _count(actor: Actor, plan: MatchupPlan) -> None:
-    actor.count("battle", fail_open=actor.user is not None, beside=model_limits.counters(plan.chosen))
+    actor.count("battle", fail_open=actor.user is not None, extra_counters=model_limits.counters(plan.chosen))
 
 
 def _count_decision(actor: Actor, auto: AutoDecision) -> AutoDecision:

@@ -123,10 +123,6 @@ class CategoryAdmin(TrialPageMixin, RegistryAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False  # votes refer to categories by slug
 
-    def save_model(self, request: HttpRequest, obj: Category, form: "forms.ModelForm[Category]", change: bool) -> None:
-        super().save_model(request, obj, form, change)
-        self.record_change(request, form, obj, change=change)
-
     def run_trial(self, data: JsonObject) -> object:
         """Try inactive categories, too."""
         return _classification(data["prompt"])

@@ -8,13 +8,13 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.people import ReadOnlyAdmin
 from battles.admin.call_statistics import CallStatistics, get_call_statistics
 from battles.admin.interactions import FailureFilter
 from battles.admin.model_tests import ModelTestAdmin
 from battles.admin.servers import ServersAdmin
 from battles.models import Answer, Battle, Session, Side, Turn, Vote
 from common.admin.estimated_count import EstimatedCountAdmin
+from common.admin.read_only import ReadOnlyAdmin
 from models_registry.admin.models import LanguageModelAdmin
 from models_registry.models import LanguageModel
 

@@ -13,10 +13,10 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.admin.people import ReadOnlyAdmin
 from battles import interactions
 from battles.models import Answer, Battle, Call
 from common.admin.estimated_count import EstimatedCountAdmin
+from common.admin.read_only import ReadOnlyAdmin
 from common.errors import InvalidInput
 from common.payload_types import JsonObject
 from models_registry.models import LanguageModel

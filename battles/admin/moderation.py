@@ -121,12 +121,6 @@ class ModerationRuleAdmin(TrialPageMixin, RegistryAdmin):
         """Try inactive rules, too."""
         return try_rules(data["text"], ask_endpoint=data.get("ask_endpoint", False))
 
-    def save_model(
-        self, request: HttpRequest, obj: ModerationRule, form: "forms.ModelForm[ModerationRule]", change: bool
-    ) -> None:
-        super().save_model(request, obj, form, change)
-        self.record_change(request, form, obj, change=change)
-
     @admin.display(description=_("category"), ordering="category")
     def category_name(self, rule: ModerationRule) -> str:
         return rule.localized_category
@@ -144,9 +138,3 @@ class ModerationEndpointAdmin(RegistryAdmin):
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return super().has_add_permission(request) and not ModerationEndpoint.objects.exists()
-
-    def save_model(
-        self, request: HttpRequest, obj: ModerationEndpoint, form: "forms.ModelForm[ModerationEndpoint]", change: bool
-    ) -> None:
-        super().save_model(request, obj, form, change)
-        self.record_change(request, form, obj, change=change)

@@ -9,7 +9,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.audited import AuditChangesMixin
+from accounts.admin.audited import AuditedAdmin
 from battles import feedback, suggestions
 from battles.models import FeedbackTag, PromptSuggestion
 from common.admin.translated_text import TranslatedField
@@ -30,7 +30,7 @@ class PromptSuggestionForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(PromptSuggestion)
-class PromptSuggestionAdmin(AuditChangesMixin):
+class PromptSuggestionAdmin(AuditedAdmin):
     form = PromptSuggestionForm
     list_display = ["__str__", "position", "is_shown"]
 
@@ -64,7 +64,7 @@ class FeedbackTagForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(FeedbackTag)
-class FeedbackTagAdmin(AuditChangesMixin):
+class FeedbackTagAdmin(AuditedAdmin):
     """A tag with votes is retired instead of deleted."""
 
     form = FeedbackTagForm
@@ -102,7 +102,7 @@ class FeedbackTagAdmin(AuditChangesMixin):
     def _retire(self, request: HttpRequest, tag: FeedbackTag) -> HttpResponse:
         tag.is_retired = True
         tag.save(update_fields=["is_retired"])
-        self._record(request, "retire", tag)
+        self.record(request, "retire", tag)
         sentence = gettext("Votes have the tag “%(tag)s”: it is retired, not deleted.")
         messages.warning(request, sentence % {"tag": feedback.label_of(tag.slug)})
         return redirect("admin:battles_feedbacktag_changelist")

@@ -26,7 +26,7 @@ def open_answer(caller: Caller, chat: ChatBody, door: Door, *, session: str, cla
     digest = session_digest(caller.token, chat, session)
     candidates = find_candidates(chat, caller, digest=digest)
     of_models = [] if candidates.routed else model_limits.counters(candidates.models)
-    caller.actor.count("gateway", fail_open=True, beside=of_models)
+    caller.actor.count("gateway", fail_open=True, extra_counters=of_models)
     exchange = Exchange(
         user=caller.actor.user, token=caller.token, asked_model=chat.model, is_stream=chat.is_stream,
         session_digest=digest,

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from accounts.admin.people import ReadOnlyAdmin
+from common.admin.read_only import ReadOnlyAdmin
 from leaderboard import actions
 from leaderboard.boards.dropped_votes import dropped_votes
 from leaderboard.models import AggregationRun, EloRating, ImportedBoard, PairTally, Standing

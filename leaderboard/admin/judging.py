@@ -15,12 +15,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
-from accounts.admin.people import ReadOnlyAdmin
 from accounts.errors import NeedsAdministrator
 from accounts.models import User
 from battles.admin.evidence import VoteAdmin
 from battles.models import Vote, VoteQuerySet
 from common.admin.estimated_count import EstimatedCountAdmin
+from common.admin.read_only import ReadOnlyAdmin
 from leaderboard import actions
 from leaderboard.counting import reviews
 from leaderboard.errors import ReviewIsDecided

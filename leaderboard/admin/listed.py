@@ -3,7 +3,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.audited import AuditChangesMixin
+from accounts.admin.audited import AuditedAdmin
 from leaderboard.boards.titles import board_title, board_titles
 from leaderboard.models import AggregationRun, ListedBoard
 
@@ -22,7 +22,7 @@ class ListedBoardForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(ListedBoard)
-class ListedBoardAdmin(AuditChangesMixin):
+class ListedBoardAdmin(AuditedAdmin):
     form = ListedBoardForm
     list_display = ["scope", "title_now", "position", "is_hidden"]
     ordering = ["scope"]

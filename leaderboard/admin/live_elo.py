@@ -2,14 +2,14 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 
-from accounts.admin.audited import AuditChangesMixin
+from accounts.admin.audited import AuditedAdmin
 from common.admin.single_row import SingleRowMixin
 from leaderboard.counting.live_elo import choose_elo
 from leaderboard.models import EloSettings
 
 
 @admin.register(EloSettings)
-class EloSettingsAdmin(SingleRowMixin, AuditChangesMixin):
+class EloSettingsAdmin(SingleRowMixin, AuditedAdmin):
     fields = ["start", "k"]
 
     def save_model(

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts import audit
-from accounts.admin.people import ReadOnlyAdmin
+from common.admin.read_only import ReadOnlyAdmin
 from common.admin.single_row import SingleRowMixin
 from common.errors import ArenaError
 from leaderboard.models import DataPolicy, DataRelease
@@ -22,12 +22,6 @@ class DataPolicyAdmin(SingleRowMixin, RegistryAdmin):
     list_display = ("__str__", "licence_url", "release_every_days", "embargo_days")
     fields = ("licence", "licence_url", "release_every_days", "embargo_days")
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
-
-    def save_model(
-        self, request: HttpRequest, obj: DataPolicy, form: "forms.ModelForm[DataPolicy]", change: bool
-    ) -> None:
-        super().save_model(request, obj, form, change)
-        self.record_change(request, form, obj, change=change)
 
 
 def _end_of_embargo() -> datetime | None:

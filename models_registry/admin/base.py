@@ -1,26 +1,20 @@
 from typing import Any
 
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import PROTECT, ForeignObjectRel, Model
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.utils.text import camel_case_to_spaces
 from django.utils.translation import gettext
 
-from accounts import audit
+from accounts.admin.audited import AuditedAdmin
 
 # Fields of forms that have no value to be read.
 _NOT_RECORDED = ("key", "remove_key", "make_version", "icon_file", "remove_icon")
 
 
-class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Audits each change. Rows that others refer to cannot be deleted."""
-
-    @property
-    def _model_name(self) -> str:
-        """Return the model's name for the audit log, always in English."""
-        return camel_case_to_spaces(self.model.__name__)
+class RegistryAdmin(AuditedAdmin):
+    """Audits old and new values. Rows that others refer to cannot be deleted."""
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         actions = super().get_actions(request)
@@ -39,25 +33,20 @@ class RegistryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
             return HttpResponseRedirect("../change/")
         return super().delete_view(request, object_id, extra_context)
 
-    def delete_model(self, request: HttpRequest, obj: Model) -> None:
-        audit.record(request.user, f"delete {self._model_name}", obj)  # type: ignore[arg-type]
-        super().delete_model(request, obj)
-
-    def record_change(self, request: HttpRequest, form: "ModelForm[Any]", row: Any, *, change: bool) -> None:
-        """Write old and new values; of a key only that it was entered or removed."""
-        action = f"{'change' if change else 'add'} {self._model_name}"
+    def details_of(self, form: "ModelForm[Any]") -> dict[str, object]:
+        """Return old and new values; of a key only that it was entered or removed."""
         changed = {
             name: [str(form.initial.get(name, "")), str(form.cleaned_data[name])]
             for name in form.changed_data
             if name not in _NOT_RECORDED and form.initial.get(name) != form.cleaned_data[name]
         }
         if "key" in form.changed_data:
-            changed["key"] = ["", f"entered ({row.key_fingerprint})"]
+            changed["key"] = ["", f"entered ({form.instance.key_fingerprint})"]
         elif "remove_key" in form.changed_data:
             changed["key"] = ["", "removed"]
         if "icon_file" in form.changed_data or "remove_icon" in form.changed_data:
             changed["icon"] = ["", "entered" if form.cleaned_data["icon_file"] else "removed"]
-        audit.record(request.user, action, row, changed=changed)  # type: ignore[arg-type]
+        return {"changed": changed}
 
 
 def _is_protected(row: Model) -> bool:

@@ -3,13 +3,13 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.audited import AuditChangesMixin
+from accounts.admin.audited import AuditedAdmin
 from common.text.money import dollars, plain_decimal
 from models_registry.models import Budget
 
 
 @admin.register(Budget)
-class BudgetAdmin(AuditChangesMixin):
+class BudgetAdmin(AuditedAdmin):
     fields = ["whose", "dollars", "default"]
     readonly_fields = ["default"]
     list_display = ["whose", "dollars", "default", "changed_at"]

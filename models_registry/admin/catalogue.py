@@ -6,8 +6,8 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from accounts.admin.people import ReadOnlyAdmin
 from accounts.models import User
+from common.admin.read_only import ReadOnlyAdmin
 from models_registry.catalogue import changes
 from models_registry.models import CatalogueChange
 

@@ -2,7 +2,7 @@ from django import forms
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.audited import AuditChangesMixin
+from accounts.admin.audited import AuditedAdmin
 from accounts.limiting.rates import HELP, validate_rate
 from models_registry.models import ModelLimit
 
@@ -12,7 +12,7 @@ class ModelLimitForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(ModelLimit)
-class ModelLimitAdmin(AuditChangesMixin):
+class ModelLimitAdmin(AuditedAdmin):
     form = ModelLimitForm
     fields = ("model", "rate")
     list_display = ("model", "rate", "changed_at")

@@ -1,4 +1,5 @@
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from django.contrib import admin, messages
@@ -121,17 +122,16 @@ class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
         else:
             super().save_model(request, obj, form, change)
         form.save_profile(obj)
-        self.record_change(request, form, obj, change=change)
 
-    def save_formset(
+    def save_related(
         self,
         request: HttpRequest,
         form: "ModelForm[LanguageModel]",
-        formset: "BaseModelFormSet[Price, ModelForm[Price]]",
+        formsets: "list[BaseModelFormSet[Price, ModelForm[Price]]]",
         change: bool,
     ) -> None:
-        super().save_formset(request, form, formset, change)
-        for price in formset.new_objects:
+        super().save_related(request, form, formsets, change)
+        for price in chain.from_iterable(formset.new_objects for formset in formsets):
             audit.record(request.user, "add price", price.model, price=str(price))  # type: ignore[arg-type]
 
     def response_change(self, request: HttpRequest, obj: LanguageModel) -> HttpResponse:

@@ -107,7 +107,6 @@ class ProviderAdmin(DiscoverAdmin, RegistryAdmin):
         super().save_model(request, obj, form, change)
         if change and {"key", "base_url", "api_key_env"} & set(form.changed_data):
             outcomes.reset_provider_breaker(obj)
-        self.record_change(request, form, obj, change=change)
 
     def get_fieldsets(self, request: HttpRequest, obj: Model | None = None) -> Any:
         """Hide fields that a new provider does not have."""

@@ -5,7 +5,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from accounts.admin.audited import AuditChangesMixin
+from accounts.admin.audited import AuditedAdmin
 from models_registry.models import RequestRepair
 from models_registry.providers.kinds import CAPS
 from models_registry.providers.repairs import FORMS
@@ -32,7 +32,7 @@ class RequestRepairForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(RequestRepair)
-class RequestRepairAdmin(AuditChangesMixin):
+class RequestRepairAdmin(AuditedAdmin):
     # Rows added or changed by hand are settings: they do not expire.
     form = RequestRepairForm
     fields = ("model", "repair", "battles_go_on", "explanation", "state", "seen_at", "expires_at")
@@ -68,6 +68,7 @@ class RequestRepairAdmin(AuditChangesMixin):
             for name, value in changes.items():
                 setattr(row, name, value)
             _make_setting(row)
+            self.record(request, "change", row, **self.state_of(row))
             self.log_change(request, row, "kept")
         sentence = ngettext("%(n)d repair is a setting now.", "%(n)d repairs are settings now.", len(rows))
         messages.success(request, sentence % {"n": len(rows)})

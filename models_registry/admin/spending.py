@@ -6,7 +6,7 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from accounts.admin.people import ReadOnlyAdmin
+from common.admin.read_only import ReadOnlyAdmin
 from models_registry import spending
 from models_registry.models import Charge
 from models_registry.models.ledger import are_paid_calls_halted, today

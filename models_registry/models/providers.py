@@ -17,7 +17,7 @@ from common.network_zones import Zone, zone_of_url
 from common.text import redaction
 from models_registry import encryption
 from models_registry.providers.addresses import is_allowed
-from models_registry.providers.kinds import DIALECTS, LOCAL_KINDS, Dialect, ProviderKind, guess_kind
+from models_registry.providers.kinds import DIALECTS, LOCAL_KINDS, Dialect, ProviderKind, guess_kind, provider_kinds
 from models_registry.validators import (
     validate_endpoint,
     validate_environment_variable,
@@ -34,7 +34,7 @@ class Provider(models.Model):
     name = models.CharField(_("name"), max_length=100)
     base_url = models.CharField(_("base URL"), max_length=300, validators=[validate_endpoint])
     kind = models.CharField(
-        _("kind"), max_length=12, choices=ProviderKind, blank=True, default="",
+        _("kind"), max_length=12, choices=provider_kinds, blank=True, default="",
         help_text=_("Decides what is sent with a request. Empty: guessed from the address."),
     )  # fmt: skip
     api_key_env = models.CharField(

@@ -8,12 +8,16 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from common.payload_types import JsonObject
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
 
 
 class ProviderKind(models.TextChoices):
@@ -28,6 +32,11 @@ class ProviderKind(models.TextChoices):
     LLAMACPP = "llamacpp", "llama.cpp"
     LM_STUDIO = "lmstudio", "LM Studio"
     OTHER = "other", _("another OpenAI-compatible server")
+
+
+def provider_kinds() -> list[tuple[str, "str | _StrPromise"]]:
+    """Return the choices of a model's field; as a function, so that a new kind needs no migration."""
+    return ProviderKind.choices
 
 
 CAPS = frozenset({"max_tokens", "max_completion_tokens"})

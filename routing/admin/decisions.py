@@ -9,10 +9,10 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.people import ReadOnlyAdmin
 from battles.auto.reasons import SENTENCES, reason_sentence
 from battles.models import Battle, RoutingDecision
 from common.admin.estimated_count import EstimatedCountAdmin
+from common.admin.read_only import ReadOnlyAdmin
 from common.payload_types import JsonObject
 from common.text.money import rounded_dollars
 from routing.admin.tables import number, percent, table

@@ -3,7 +3,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.people import ReadOnlyAdmin
+from common.admin.read_only import ReadOnlyAdmin
 from routing.admin.curves import Curve, curve_of_costs, curve_of_gap
 from routing.admin.tables import number, percent, table
 from routing.models import RouterEvaluation

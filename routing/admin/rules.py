@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
-from accounts.admin.audited import AuditChangesMixin
+from accounts.admin.audited import AuditedAdmin
 from battles.auto.options import DEFAULT_DIAL, MAX_WORKFLOW_CHARACTERS, RoutingContext
 from battles.auto.port import Routed, RoutingRequest, route
 from battles.auto.reasons import reason_sentence
@@ -111,7 +111,7 @@ def _routing_request(data: JsonObject) -> RoutingRequest:
 
 
 @admin.register(Rule)
-class RuleAdmin(TrialPageMixin, AuditChangesMixin):
+class RuleAdmin(TrialPageMixin, AuditedAdmin):
     form = RuleForm
     trial_form = TryForm
     trial_template = "admin/routing/rule/try.html"
@@ -158,7 +158,7 @@ def _values(rule: Rule, names: Iterable[str]) -> dict[str, object]:
 
 
 @admin.register(RoutingThresholds)
-class RoutingThresholdsAdmin(SingleRowMixin, AuditChangesMixin):
+class RoutingThresholdsAdmin(SingleRowMixin, AuditedAdmin):
     fields = _THRESHOLDS
 
     def state_of(self, row: RoutingThresholds) -> dict[str, object]:

@@ -4,7 +4,7 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.people import ReadOnlyAdmin
+from common.admin.read_only import ReadOnlyAdmin
 from routing.admin.tables import number, table
 from routing.models import RouterSnapshot
 

@@ -1,21 +1,19 @@
 import re
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from threading import Barrier
 from urllib.parse import urlsplit
 
 import pytest
-from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
 from accounts import actions
 from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
 from accounts.errors import InvitationUsed
-from accounts.models import ApiToken, AuditEntry, Invitation, Scope, User
+from accounts.models import AuditEntry, Invitation, Scope, User
 from battles.models import Session, Vote
 from tests import make
+from tests.concurrency import race
 from tests.site_urls import addresses
 
 pytestmark = pytest.mark.django_db
@@ -43,8 +41,7 @@ def start(client: Client, path: str = "/api/v1/sessions/", **headers: str) -> in
 
 
 def bearer(*scopes: Scope) -> dict[str, str]:
-    _, token = ApiToken.issue(user=make.user(), name="t", scopes=list(scopes))
-    return {"Authorization": f"Bearer {token}"}
+    return make.bearer(scopes=scopes)
 
 
 def invitation(email: str = "", **changes: object) -> tuple[Invitation, str]:
@@ -188,20 +185,16 @@ def test_invitation_for_address_refuses_others(settings, client: Client):
 @pytest.mark.django_db(transaction=True)
 def test_race_for_invitation_has_one_winner():
     row, token = invitation()
-    people, barrier = [make.user() for _ in range(10)], Barrier(10)
+    people = [make.user() for _ in range(10)]
 
-    def race(user: User) -> bool:
-        barrier.wait(30)
+    def is_winner(user: User) -> bool:
         try:
             actions.accept_invitation(token=token, user=user)
         except InvitationUsed:
             return False
-        finally:
-            connection.close()
         return True
 
-    with ThreadPoolExecutor(10) as pool:
-        assert Counter(pool.map(race, people)) == {True: 1, False: 9}
+    assert Counter(race(is_winner, people)) == {True: 1, False: 9}
     row.refresh_from_db()
     assert row.used_by in people
 

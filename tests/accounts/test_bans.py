@@ -65,7 +65,7 @@ def test_banned_person_cannot_battle_or_vote(staff: User, kind: str):
 def test_token_of_banned_member_may_only_read(staff: User):
     member = make.user()
     ban(staff, user=member)
-    _, token = ApiToken.issue(user=member, name="t", scopes=list(Scope))
+    token = make.token(member)
     assert start(Client(), Authorization=f"Bearer {token}")[0] == 403
     assert Client().get("/api/v1/sessions/", headers={"Authorization": f"Bearer {token}"}).status_code == 200
 

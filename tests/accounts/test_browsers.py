@@ -7,7 +7,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts.models import ApiToken, AuditEntry, Scope, SignIn, User
+from accounts.models import AuditEntry, SignIn, User
 from accounts.sign_in.user_agents import browser_and_system
 from tests import make
 
@@ -125,8 +125,7 @@ def test_api_lists_and_signs_out_browsers(member: User):
 
 def test_token_cannot_list_or_sign_out_browsers(member: User):
     sign_in(member)
-    _, token = ApiToken.issue(user=member, name="t", scopes=list(Scope))
-    program = Client(headers={"Authorization": f"Bearer {token}"})
+    program = make.api(member)
     answers = [
         program.get(API),
         program.delete(f"{API}others/"),

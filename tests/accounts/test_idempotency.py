@@ -12,7 +12,7 @@ from rest_framework.test import APIRequestFactory
 from rest_framework.views import APIView
 
 from accounts.api.idempotency import idempotent
-from accounts.models import ApiToken, IdempotencyKey, Scope, User, Visitor
+from accounts.models import IdempotencyKey, Scope, User, Visitor
 from accounts.tasks import forget_old_idempotency_keys
 from common.errors import ArenaError, ServiceAway, TooManyRequests
 from tests import make
@@ -40,7 +40,7 @@ def view_running(run: Callable[[], object]) -> Post:
 
 
 def issue_secret(user: User) -> str:
-    return ApiToken.issue(user=user, name="t", scopes=[Scope.READ])[1]
+    return make.token(user, scopes=[Scope.READ])
 
 
 @pytest.fixture

@@ -88,7 +88,7 @@ OF_BROWSERS = [change_password, sign_out, *OF_PEOPLE]
 
 
 def token_reader(site: str, member: User, scopes: Any = tuple(Scope)) -> Reader:
-    return Reader(site, ApiToken.issue(user=member, name="t", scopes=list(scopes))[1])
+    return Reader(site, make.token(member, scopes=scopes))
 
 
 def browser_reader(site: str, member: User) -> Reader:
@@ -214,7 +214,7 @@ def test_gateway_answer_ends_and_is_settled(
 
 
 def test_gateway_battle_ends(site: str, member: User, fake_provider: FakeProvider):
-    _row, token = ApiToken.issue(user=member, name="t", scopes=[Scope.GATEWAY], keeps_texts=True)
+    token = make.token(member, scopes=[Scope.GATEWAY], keeps_texts=True)
     body = {"model": "battle", "stream": True, "messages": [{"role": "user", "content": PROMPT}]}
     with ThreadPoolExecutor(1) as threads:
         answer = threads.submit(Reader(site, token).post, "/v1/chat/completions", json=body)

@@ -111,8 +111,7 @@ def test_query_count_is_independent_of_number_of_sessions(member: Actor):
 
 
 def test_export_and_deletion_need_member_in_browser(client: Client, member: Actor):
-    _, token = ApiToken.issue(user=member.user, name="t", scopes=list(Scope))
-    bearer = {"Authorization": f"Bearer {token}"}
+    bearer = make.bearer(member.user)
     assert client.get(EXPORT).status_code == 401
     assert client.get(EXPORT, headers=bearer).status_code == 403
     assert client.delete(ME, headers=bearer).status_code == 403
@@ -137,7 +136,7 @@ def test_deleted_account_leaves_only_anonymous_votes(member: Actor, leave: Calla
     ):
         report(actor=reporter, battle=battle, reason="My report")
     create_upload(member)
-    _, token = ApiToken.issue(user=member.user, name="t", scopes=[Scope.READ])
+    token = make.token(member.user, scopes=[Scope.READ])
     invitation, _ = actions.invite(by=make.user(), email=member.user.email, expires_at=timezone.now())
     Invitation.objects.filter(pk=invitation.pk).update(used_at=Now(), used_by=member.user)
     IdempotencyKey.objects.create(actor=member.key, key="k", request_hash="x", body={"prompt": "Where do I live?"})

@@ -38,7 +38,7 @@ def test_me_describes_a_visitor(client: Client):
 
 
 def test_me_describes_the_member_and_scopes_of_a_token(client: Client, member: User):
-    _, secret = ApiToken.issue(user=member, name="t", scopes=[Scope.VOTE, Scope.READ])
+    secret = make.token(member, scopes=[Scope.VOTE, Scope.READ])
     me = client.get(ME, headers=bearer(secret)).json()
     assert (me["kind"], me["email"], me["scopes"]) == ("member", "someone@example.org", ["read", "vote"])
     assert datetime.fromisoformat(me["joined_at"]) == member.date_joined

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 from django.test import Client
 
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from battles import actions
 from battles.models import Call, Vote
 from models_registry import spending
@@ -57,8 +57,7 @@ def test_headers_name_a_network_only_when_it_is_full():
 def test_reading_is_limited_and_shared_responses_have_no_headers(settings):
     settings.ARENA_LIMITS = settings.ARENA_LIMITS | {("read", "member"): "3/minute"}
     member = make.user()
-    _row, token = ApiToken.issue(user=member, name="tour", scopes=[Scope.READ])
-    bearer = {"Authorization": f"Bearer {token}"}
+    bearer = make.bearer(member, scopes=[Scope.READ])
     read = [Client().get("/api/v1/sessions/", headers=bearer) for _ in range(4)]
     assert [response.status_code for response in read] == [200, 200, 200, 429]
     assert [response.headers["RateLimit-Remaining"] for response in read] == ["2", "1", "0", "0"]

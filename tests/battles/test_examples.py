@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from battles import actions
 from battles.models import Vote
 from tests import make
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.processes
 def test_battle_script_votes_and_prints_names(fake_provider: FakeProvider, site: str):
     make.model("honest", at=fake_provider.base_url, name="Ada")
     make.model("honest", at=fake_provider.base_url, name="Grace")
-    _, token = ApiToken.issue(user=make.user(), name="play", scopes=[Scope.READ, Scope.BATTLE, Scope.VOTE])
+    token = make.token(scopes=[Scope.READ, Scope.BATTLE, Scope.VOTE])
     script = settings.BASE_DIR / "examples" / "play_battles.py"
     done = subprocess.run([sys.executable, script, site, token, "--battles", "3"], capture_output=True, text=True)
     assert done.stderr == ""
@@ -40,7 +40,7 @@ def test_export_script_writes_every_session(site: str, tmp_path: Path, format_na
     member = make.member()
     battles = [make.answered_battle(make.model(), make.model(), actor=member) for _ in range(3)]
     actions.update_session(battles[0].session, archived=True)
-    _, token = ApiToken.issue(user=member.user, name="read", scopes=[Scope.READ])
+    token = make.token(member.user, scopes=[Scope.READ])
     script = settings.BASE_DIR / "examples" / "export_sessions.py"
     command = [sys.executable, script, site, token, tmp_path / "sessions", "--as", format_name]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from accounts.actor import Actor
-from accounts.models import ApiToken, AuditEntry, Scope
+from accounts.models import AuditEntry, Scope
 from benchmarks.actions import leave_out
 from benchmarks.exports.formats import WRITERS
 from benchmarks.exports.run_export import RunExport
@@ -17,9 +17,9 @@ from benchmarks.reports.store import compute_report, store_report
 from benchmarks.statistics.recompute import recompute
 from models_registry.models import LanguageModel, Price
 from tests import make
-from tests.benchmarks import samples
-from tests.benchmarks.samples import Sample
 from tests.benchmarks.test_preparation import GROWS
+from tests.worlds.benchmarks import samples
+from tests.worlds.benchmarks.samples import Sample
 
 pytestmark = [pytest.mark.django_db, pytest.mark.processes]
 API = "/api/v1/benchmarks"
@@ -42,8 +42,7 @@ def sample(member: Actor, models: list[LanguageModel]) -> Sample:
 
 
 def program(actor: Actor) -> Client:
-    _, token = ApiToken.issue(user=actor.user, name="t", scopes=[Scope.READ, Scope.BENCHMARK])
-    return Client(headers={"Authorization": f"Bearer {token}"})
+    return make.api(actor.user, scopes=[Scope.READ, Scope.BENCHMARK])
 
 
 def send(client: Client, path: str, body: Any, method: str = "post", **headers: str) -> Any:

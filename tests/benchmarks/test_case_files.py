@@ -23,9 +23,10 @@ from benchmarks.worker.runner import drive
 from common.errors import InvalidInput
 from models_registry.models import LanguageModel
 from tests import make
-from tests.benchmarks import factory, samples
+from tests.benchmarks import factory
 from tests.fake_provider import FakeProvider
 from tests.uploads import pictures
+from tests.worlds.benchmarks import samples
 from uploads.actions import keep_upload
 from uploads.errors import UploadInUse
 from uploads.extraction import read_upload

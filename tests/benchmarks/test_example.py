@@ -6,7 +6,7 @@ import sys
 import pytest
 from django.conf import settings
 
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from tests import make
 from tests.benchmarks import factory
 from tests.fake_provider import FakeProvider
@@ -17,7 +17,7 @@ from tests.fake_provider import FakeProvider
 def test_benchmark_script_runs_template_and_prints_scores(fake_provider: FakeProvider, site: str):
     make.model("honest", at=fake_provider.base_url, slug="ada")
     template = factory.version(4).template
-    _, token = ApiToken.issue(user=template.owner_user, name="run", scopes=[Scope.READ, Scope.BENCHMARK])
+    token = make.token(template.owner_user, scopes=[Scope.READ, Scope.BENCHMARK])
     script = settings.BASE_DIR / "examples" / "run_benchmark.py"
 
     def run(*arguments: str) -> "subprocess.CompletedProcess[str]":

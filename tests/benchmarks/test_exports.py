@@ -27,7 +27,7 @@ from benchmarks.reports.store import compute_report, store_report
 from benchmarks.statistics.rows import ItemRow
 from common.tables.parquet import read_rows as read_parquet
 from tests import make
-from tests.benchmarks import samples
+from tests.worlds.benchmarks import samples
 
 pytestmark = pytest.mark.processes
 

@@ -9,8 +9,8 @@ from benchmarks import actions
 from benchmarks.models import Grade, Run, RunItem
 from benchmarks.reports.item_rows import item_rows
 from tests import make
-from tests.benchmarks import samples
-from tests.benchmarks.samples import Sample
+from tests.worlds.benchmarks import samples
+from tests.worlds.benchmarks.samples import Sample
 
 pytestmark = [pytest.mark.django_db, pytest.mark.processes]
 

@@ -9,7 +9,7 @@ from django.test import Client
 
 from benchmarks.models import ImportLook, Run, Template
 from tests import make
-from tests.benchmarks import samples
+from tests.worlds.benchmarks import samples
 
 pytestmark = [pytest.mark.django_db, pytest.mark.processes]
 

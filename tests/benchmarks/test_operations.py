@@ -16,8 +16,8 @@ from battles.models import Call
 from benchmarks.models import Case, ItemReply, ProviderPace, Reply, Run, RunItem, Template
 from models_registry.models import Breaker, LanguageModel
 from tests import make
-from tests.benchmarks import samples
-from tests.benchmarks.samples import Sample
+from tests.worlds.benchmarks import samples
+from tests.worlds.benchmarks.samples import Sample
 
 pytestmark = [pytest.mark.django_db, pytest.mark.processes]
 

@@ -12,8 +12,8 @@ from benchmarks import actions
 from benchmarks.models import Case, Run, RunItem, Template
 from models_registry.models import LanguageModel, Price
 from tests import make
-from tests.benchmarks import samples
-from tests.benchmarks.samples import Sample
+from tests.worlds.benchmarks import samples
+from tests.worlds.benchmarks.samples import Sample
 
 pytestmark = [pytest.mark.django_db, pytest.mark.processes]
 FIRST = "Facts with short answers"

@@ -21,7 +21,7 @@ from benchmarks.pasting import PastedCase
 from benchmarks.scoring import check as scoring
 from common.payload_types import JsonObject
 from tests import make
-from tests.benchmarks import samples
+from tests.worlds.benchmarks import samples
 
 pytestmark = pytest.mark.django_db
 HOSTILE = [

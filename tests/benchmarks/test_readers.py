@@ -13,8 +13,8 @@ from benchmarks.models import Run, RunItem, Template
 from common.tables.parquet import read_rows
 from tests import make
 from tests.arena_site.security import url_access
-from tests.benchmarks import samples
-from tests.benchmarks.samples import Sample
+from tests.worlds.benchmarks import samples
+from tests.worlds.benchmarks.samples import Sample
 from uploads.extraction import read_upload
 from uploads.models import Upload
 

@@ -8,8 +8,8 @@ from benchmarks.models import Run, Template
 from benchmarks.reports.store import compute_report, store_report
 from models_registry.models import LanguageModel
 from tests import make
-from tests.benchmarks import samples
-from tests.benchmarks.samples import Sample
+from tests.worlds.benchmarks import samples
+from tests.worlds.benchmarks.samples import Sample
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 

@@ -10,8 +10,7 @@ from benchmarks.editing.text_diffs import diff
 from benchmarks.models import Case, Template
 from benchmarks.pasting import PastedCase
 from tests import make
-from tests.benchmarks import samples
-from tools.screenshots.benchmark_runs import change_draft
+from tests.worlds.benchmarks import samples
 
 
 @pytest.mark.parametrize(
@@ -37,7 +36,7 @@ def texts(field: FieldChange) -> list[str]:
 def test_changes_of_versions_are_listed():
     member = make.member()
     sample = samples.sample(member.user, [make.model()])
-    change_draft(sample)
+    samples.change_draft(sample)
     before, after = sample.template.versions.order_by("number")
     actions.add_cases(after, [PastedCase("Mali", {"country": "Mali"}, ["Bamako"])])
     with CaptureQueriesContext(connection) as queries:

@@ -13,17 +13,13 @@ from tests.browser.helpers.axe import WIDE
 from tests.browser.helpers.browser_inputs import HANDS, PATIENCE_MS, Hand, fresh, new_context
 from tests.fake_issuer import FakeIssuer
 from tests.fake_provider import FakeProvider
-from tests.faults.running import Arena, arena_with
+from tests.worlds.arena import Arena, arena_with
+from tests.worlds.chromium import ARGUMENTS, CHROMIUM
 
 expect.set_options(timeout=PATIENCE_MS)
 
-CHROMIUM = "/usr/bin/chromium-headless-shell"  # takes a third less CPU time than the whole browser
 FONT = Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf")
 FONTCONFIG = Path(__file__).with_name("fonts.conf")
-ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--no-first-run",
-]  # fmt: skip
 ENVIRONMENT: dict[str, str | float | bool] = {**os.environ, "FONTCONFIG_FILE": str(FONTCONFIG)}
 
 

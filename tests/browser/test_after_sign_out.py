@@ -3,10 +3,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect
 
-from tests.browser.conftest import ARGUMENTS, CHROMIUM, ENVIRONMENT
+from tests.browser.conftest import ENVIRONMENT
 from tests.browser.helpers.arenas import ask
 from tests.browser.helpers.members import make_member, sign_in
-from tests.faults.running import Arena
+from tests.worlds.arena import Arena
+from tests.worlds.chromium import ARGUMENTS, CHROMIUM
 
 pytestmark = [pytest.mark.browser, pytest.mark.faults]
 

@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.helpers.arenas import ask
 from tests.browser.helpers.browser_inputs import Hand, new_context
 from tests.fake_provider import PAUSE, FakeProvider
-from tests.faults.running import Arena
+from tests.worlds.arena import Arena
 
 pytestmark = pytest.mark.browser
 

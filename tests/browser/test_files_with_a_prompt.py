@@ -6,8 +6,8 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.browser.helpers.browser_inputs import Hand
 from tests.fake_provider import FakeProvider
-from tests.faults.running import Arena
 from tests.uploads import pdfs, pictures
+from tests.worlds.arena import Arena
 
 pytestmark = pytest.mark.browser
 

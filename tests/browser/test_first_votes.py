@@ -8,7 +8,7 @@ from tests.browser.helpers.members import make_member, sign_in
 from tests.browser.helpers.pictures import look
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.battling import LONG
-from tests.faults.running import Arena
+from tests.worlds.arena import Arena
 
 pytestmark = pytest.mark.browser
 

@@ -10,7 +10,7 @@ from tests.browser.helpers.browser_inputs import new_context
 from tests.browser.helpers.members import make_member, sign_in
 from tests.browser.helpers.payloads import PAYLOADS, ROUNDS
 from tests.fake_provider import FakeProvider
-from tests.faults.running import Arena, arena_with
+from tests.worlds.arena import Arena, arena_with
 
 pytestmark = pytest.mark.browser
 

@@ -8,8 +8,8 @@ from tests.browser.helpers.axe import violations
 from tests.browser.helpers.browser_inputs import Hand, with_zoomed_keys
 from tests.browser.helpers.members import new_address
 from tests.faults.battling import wait_until_answered
-from tests.faults.running import Arena
 from tests.site import Reader
+from tests.worlds.arena import Arena
 
 pytestmark = pytest.mark.browser
 

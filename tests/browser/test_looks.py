@@ -6,8 +6,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.helpers.arenas import ask
 from tests.browser.helpers.browser_inputs import new_context
 from tests.browser.helpers.members import make_member, sign_in
-from tests.faults.running import Arena
 from tests.waiting import wait_for
+from tests.worlds.arena import Arena
 
 pytestmark = pytest.mark.browser
 

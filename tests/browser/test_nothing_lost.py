@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 from tests.browser.helpers.pictures import look
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.faults.battling import LONG
-from tests.faults.running import ANSWERS, POSTGRES, VALKEY, WEB, Arena
 from tests.waiting import wait_for
+from tests.worlds.arena import ANSWERS, POSTGRES, VALKEY, WEB, Arena
 
 pytestmark = [pytest.mark.browser, pytest.mark.faults]
 

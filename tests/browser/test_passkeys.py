@@ -3,7 +3,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.helpers.browser_inputs import Hand, new_context
 from tests.browser.helpers.members import PASSWORD, make_member, sign_in
-from tests.faults.running import Arena
+from tests.worlds.arena import Arena
 
 pytestmark = pytest.mark.browser
 

@@ -5,8 +5,8 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.browser.helpers.pictures import look
 from tests.fake_provider import FakeProvider
-from tests.faults.running import Arena, arena_with
 from tests.site import Reader
+from tests.worlds.arena import Arena, arena_with
 
 pytestmark = pytest.mark.browser
 

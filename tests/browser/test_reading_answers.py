@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.helpers.arenas import ask
 from tests.fake_provider import PAUSE, FakeProvider
-from tests.faults.running import Arena
+from tests.worlds.arena import Arena
 
 pytestmark = pytest.mark.browser
 

@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.helpers.pictures import look
-from tests.faults.running import WEB, Arena
 from tests.site import Reader
 from tests.waiting import wait_for
+from tests.worlds.arena import WEB, Arena
 
 pytestmark = pytest.mark.browser
 TYPED = "one two three"

@@ -9,7 +9,7 @@ from tests.browser.helpers.arenas import ask
 from tests.browser.helpers.axe import violations
 from tests.browser.helpers.browser_inputs import new_context
 from tests.fake_provider import PAUSE, FakeProvider
-from tests.faults.running import Arena
+from tests.worlds.arena import Arena
 
 pytestmark = pytest.mark.browser
 TYPED = "what I was about to ask"

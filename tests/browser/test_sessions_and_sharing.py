@@ -9,7 +9,7 @@ from tests.browser.helpers.arenas import ask
 from tests.browser.helpers.axe import violations, violations_in_the_dark
 from tests.browser.helpers.browser_inputs import Hand, fresh, with_zoomed_keys
 from tests.browser.helpers.pictures import look
-from tests.faults.running import Arena
+from tests.worlds.arena import Arena
 
 pytestmark = pytest.mark.browser
 

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from tests.browser.helpers.browser_inputs import Hand
 from tests.fake_issuer import FakeIssuer
-from tests.faults.running import Arena
+from tests.worlds.arena import Arena
 
 pytestmark = pytest.mark.browser
 

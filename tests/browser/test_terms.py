@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.helpers.axe import violations_in_each_theme
-from tests.faults.running import Arena
 from tests.site import Reader
 from tests.waiting import wait_for
+from tests.worlds.arena import Arena
 
 pytestmark = pytest.mark.browser
 PUBLISH = """

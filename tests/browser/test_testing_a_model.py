@@ -10,7 +10,7 @@ from tests.browser.helpers.administration import sign_in
 from tests.browser.helpers.arenas import draw_only_echoes
 from tests.browser.helpers.browser_inputs import Hand
 from tests.fake_provider import PAUSE, FakeProvider
-from tests.faults.running import Arena
+from tests.worlds.arena import Arena
 
 pytestmark = pytest.mark.browser
 

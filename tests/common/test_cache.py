@@ -1,3 +1,4 @@
+import itertools
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -5,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import transaction
 
-from common.cache import TTLCached
+from common.cache import RefreshedCached, TTLCached, reset_all
 from models_registry.models import Provider
 from tests import make
 from tests.waiting import wait_for
@@ -155,3 +156,18 @@ def test_change_drops_value_that_a_thread_loads(loads: _Loads):
     loads.may_load.set()
     wait_for(lambda: not cached._is_refreshing)
     assert cached() == 3
+
+
+def test_preset_value_is_used_until_a_change(cached: TTLCached[list[str]]):
+    cached.preset(["bert"])
+    assert cached() == ["bert"]
+    make.provider("http://claude.test/v1", name="claude")
+    assert cached() == ["ada", "claude"]
+
+
+def test_reset_invalidates_every_cache():
+    values = itertools.count()
+    caches = TTLCached(lambda: next(values), ttl_s=3_600), RefreshedCached(lambda: next(values), ttl_s=3_600)
+    assert [cached() for cached in caches] == [0, 1]
+    reset_all()
+    assert [cached() for cached in caches] == [2, 3]

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.fake_provider import FakeProvider
-from tests.faults.running import Arena, arena_with
 from tests.site import Reader
 from tests.waiting import wait_for
+from tests.worlds.arena import Arena, arena_with
 
 
 @pytest.fixture(scope="package")

@@ -8,9 +8,9 @@ import psycopg
 import pytest
 
 from tests.faults.battling import allowed_time, another_tab, answered_battle
-from tests.faults.running import POSTGRES, Arena
 from tests.site import Reader
 from tests.waiting import wait_for
+from tests.worlds.arena import POSTGRES, Arena
 
 pytestmark = pytest.mark.faults
 

@@ -9,8 +9,8 @@ from django.conf import settings
 
 from tests.fake_provider import FakeProvider
 from tests.faults.battling import HALTED, complete_texts, start_halted_battle, texts, wait_until_answered
-from tests.faults.running import Arena
 from tests.site import Reader
+from tests.worlds.arena import Arena
 
 pytestmark = pytest.mark.faults
 

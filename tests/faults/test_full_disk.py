@@ -17,9 +17,9 @@ from arena_site.supervisor.leftovers import Process
 from arena_site.supervisor.process_manager import ProcessManager, Stage
 from arena_site.supervisor.service_file import ServiceFile
 from tests.faults.battling import SHORT, answered_battle, complete_texts, texts, vote
-from tests.faults.running import POSTGRES, SWEEPER, Arena
 from tests.site import Reader
 from tests.waiting import wait_for
+from tests.worlds.arena import POSTGRES, SWEEPER, Arena
 
 pytestmark = pytest.mark.faults
 

@@ -11,8 +11,8 @@ import pytest
 from arena_site.supervisor.leftovers import Process, wait_for_end
 from tests.fake_provider import FakeProvider
 from tests.faults.battling import HALTED
-from tests.faults.running import POSTGRES, VALKEY, WEB, Arena
 from tests.waiting import wait_for
+from tests.worlds.arena import POSTGRES, VALKEY, WEB, Arena
 
 pytestmark = pytest.mark.faults
 

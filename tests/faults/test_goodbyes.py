@@ -21,9 +21,9 @@ from tests.faults.battling import (
     vote,
     wait_until_answered,
 )
-from tests.faults.running import ANSWERS, SWEEPER, WEB, Arena
 from tests.site import Reader
 from tests.waiting import wait_for
+from tests.worlds.arena import ANSWERS, SWEEPER, WEB, Arena
 
 pytestmark = pytest.mark.faults
 

@@ -16,9 +16,9 @@ from tests.faults.battling import (
     vote,
     wait_until_answered,
 )
-from tests.faults.running import ANSWERS, POSTGRES, VALKEY, Arena
 from tests.site import Reader
 from tests.waiting import wait_for
+from tests.worlds.arena import ANSWERS, POSTGRES, VALKEY, Arena
 
 pytestmark = pytest.mark.faults
 

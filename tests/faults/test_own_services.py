@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 
 from tests.arena_site.databases import database_without_tables
-from tests.faults.running import POSTGRES, UP, VALKEY, Arena, copy_prepared_data, new_data_dir
+from tests.worlds.arena import POSTGRES, UP, VALKEY, Arena, copy_prepared_data, new_data_dir
 
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
 

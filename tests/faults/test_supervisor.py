@@ -7,8 +7,8 @@ import psycopg
 import pytest
 
 from arena_site.supervisor.leftovers import Process, wait_for_end
-from tests.faults.running import POSTGRES, SWEEPER, UP, VALKEY, WEB, Arena
 from tests.waiting import wait_for
+from tests.worlds.arena import POSTGRES, SWEEPER, UP, VALKEY, WEB, Arena
 
 pytestmark = pytest.mark.faults
 

@@ -22,9 +22,9 @@ from tests.faults.battling import (
     vote,
     wait_until_answered,
 )
-from tests.faults.running import VALKEY, Arena
 from tests.site import Reader
 from tests.waiting import wait_for
+from tests.worlds.arena import VALKEY, Arena
 
 pytestmark = pytest.mark.faults
 

@@ -5,9 +5,9 @@ import httpx2
 import pytest
 
 from tests.faults.battling import another_tab, answered_battle, vote
-from tests.faults.running import POSTGRES, WEB, Arena
 from tests.site import Reader
 from tests.waiting import wait_for
+from tests.worlds.arena import POSTGRES, WEB, Arena
 
 pytestmark = pytest.mark.faults
 

@@ -5,8 +5,9 @@ from typing import Any
 from openai import OpenAI
 
 from accounts.actor import Actor
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from battles.models import Call
+from tests import make
 
 ASKED: Any = [{"role": "user", "content": "one two three"}]
 WEATHER: Any = {
@@ -22,7 +23,7 @@ WEATHER: Any = {
 def issue_token(owner: Actor, *scopes: Scope, **options: bool) -> str:
     """Return a token with the scope of the gateway, or with these."""
     assert owner.user is not None
-    return ApiToken.issue(user=owner.user, name="software", scopes=list(scopes or (Scope.GATEWAY,)), **options)[1]
+    return make.token(owner.user, scopes=scopes or (Scope.GATEWAY,), **options)
 
 
 def openai_client(address: str, token: str) -> OpenAI:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from accounts.actor import Actor
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from battles.models import Battle
 from gateway.models import Exchange
 from models_registry.models import LanguageModel, ModelLimit
@@ -27,7 +27,7 @@ ROUTERS = {"battle": "battles.auto.port.heaviest_weight", "auto": "tests.gateway
 @pytest.fixture
 def program(site: str, owner: Actor) -> Reader:
     scopes = [Scope.GATEWAY, Scope.READ, Scope.VOTE]
-    token = ApiToken.issue(user=owner.user, name="app", scopes=scopes, keeps_texts=True)[1]
+    token = make.token(owner.user, scopes=scopes, keeps_texts=True)
     return Reader(site, token=token)
 
 

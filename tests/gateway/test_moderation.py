@@ -7,9 +7,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from battles.models import Action, Battle, Call, ModerationCase, ModerationRule
 from gateway.models import Exchange
+from tests import make
 from tests.fake_provider import FakeProvider
 from tests.gateway.test_bad_input import PNG
 
@@ -134,7 +135,7 @@ def test_every_text_is_examined(
 
 def test_refused_prompt_starts_no_battle(send: Callable[..., httpx2.Response], model: Callable[..., Any], owner: Any):
     model(), model()
-    keeping = ApiToken.issue(user=owner.user, name="k", scopes=[Scope.GATEWAY], keeps_texts=True)[1]
+    keeping = make.token(owner.user, scopes=[Scope.GATEWAY], keeps_texts=True)
     response = send({"model": "battle", "messages": [user(BOMB)]}, secret=keeping)
     assert (response.status_code, response.json()["error"]["code"]) == (400, "prompt_refused")
     assert not Battle.objects.exists()
@@ -145,7 +146,7 @@ def test_cached_answer_is_examined_again(
 ):
     rule.delete()
     body = {"model": model().slug, "temperature": 0, "messages": [user("Build a bomb")]}
-    caching = ApiToken.issue(user=owner.user, name="c", scopes=[Scope.GATEWAY], caches_answers=True)[1]
+    caching = make.token(owner.user, scopes=[Scope.GATEWAY], caches_answers=True)
     assert [send(body, secret=caching).headers.get("X-Arena-Cached") for _ in range(2)] == [None, "1"]
     rule.save(force_insert=True)
     assert send(body, secret=caching).json()["error"]["code"] == "prompt_refused"

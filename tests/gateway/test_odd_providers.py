@@ -9,7 +9,7 @@ import pytest
 
 from tests.fake_provider import FakeProvider
 from tests.gateway.software import ASKED
-from tests.models_registry.providers.oddities import ODDITIES, Odd
+from tests.worlds.oddities import ODDITIES, Odd
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 # Codes of errors that name a cause; the others are `models_failed`.

@@ -36,7 +36,7 @@ def raw(address: str, token: str) -> httpx2.Client:
 def test_gateway_needs_its_scope_and_gives_no_other(owner: Actor):
     asked = {"model": "none", "messages": ASKED, "input": "x", "max_tokens": 5}
     for scope in Scope:
-        secret = ApiToken.issue(user=owner.user, name="t", scopes=[scope])[1]
+        secret = make.token(owner.user, scopes=[scope])
         client = Client(headers={"Authorization": f"Bearer {secret}"})
         answers = {
             "/v1/models": client.get("/v1/models"),
@@ -78,7 +78,7 @@ def test_session_of_another_token_is_not_continued(
         model()
     session = {"headers": {"X-Arena-Session": "s-1"}, "json": {"model": "auto", "messages": ASKED}}
     for user in (make.member().user, owner.user):
-        secret = ApiToken.issue(user=user, name="t", scopes=[Scope.GATEWAY])[1]
+        secret = make.token(user, scopes=[Scope.GATEWAY])
         assert raw.post("/chat/completions", **session).is_success
         assert program(address, secret).post("/chat/completions", **session).is_success
     targets = RoutingDecision.objects.order_by("pk").values_list("target", flat=True)

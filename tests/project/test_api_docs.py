@@ -5,7 +5,7 @@ import sys
 import pytest
 from django.conf import settings
 
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from battles.models import Vote
 from common.valkey import counters
 from tests import make
@@ -23,7 +23,7 @@ PAGE = Document.read(settings.BASE_DIR / "docs" / "api.md")
 def token(fake_provider: FakeProvider) -> str:
     for name in ("Ada", "Grace"):
         make.model("patient", at=fake_provider.base_url, name=name)
-    return ApiToken.issue(user=make.user(), name="tour", scopes=[Scope.READ, Scope.BATTLE, Scope.VOTE])[1]
+    return make.token(scopes=[Scope.READ, Scope.BATTLE, Scope.VOTE])
 
 
 def test_curl_calls_of_the_docs_work_in_order(site: str, token: str, fake_provider: FakeProvider):

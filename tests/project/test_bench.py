@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.running import free_port
 from tests.waiting import wait_for
+from tests.worlds.arena import free_port
 from tools.bench import gateway, peers
 from tools.bench.meter import ProcessorTime, not_negative, spent
 from tools.bench.peer_programs import PeerSkipped, running_peer, skips

@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 from django.urls import reverse
 
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from battles.models import Battle
 from models_registry.config.models_file import import_models
 from models_registry.models import LanguageModel
@@ -111,7 +111,7 @@ def lines_of_readme() -> list[str]:
 def test_readme_api_calls_work(fake_provider: FakeProvider, site: str):
     make.model("honest", at=fake_provider.base_url)
     make.model("honest", at=fake_provider.base_url)
-    _, token = ApiToken.issue(user=make.user(), name="play", scopes=[Scope.READ, Scope.BATTLE, Scope.VOTE])
+    token = make.token(scopes=[Scope.READ, Scope.BATTLE, Scope.VOTE])
     reader = Reader(site)
     answers = [sent(reader, line.replace("$TOKEN", token)) for line in lines_of_readme() if line.startswith("curl ")]
     assert answers == [200, 201]

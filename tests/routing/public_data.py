@@ -14,7 +14,7 @@ from routing.learning.evaluation import GapCurve, gap_curve
 from routing.learning.grounded import OUTCOMES, Floats, Indices, win_chance
 from routing.learning.heads import Trained, train
 from routing.learning.votes import TrainingVotes, feature_matrix, label_matrix
-from tests.leaderboard import reference_votes
+from tests.worlds.ratings import reference_votes
 
 FOLDER = Path(__file__).parents[1] / "data" / "routing"
 STRONG, WEAK = 1, 2

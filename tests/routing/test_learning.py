@@ -8,7 +8,7 @@ from routing.learning.choosing import DRAWS, Options, choose, dial_table, win_ch
 from routing.learning.features import CELLS, prompt_features
 from routing.learning.router import DIALS, Router, Scores, UnusableSnapshot
 from routing.learning.voter_weights import voter_weights
-from tests.routing.synthetic import SyntheticArena, Voters
+from tests.worlds.routing import SyntheticArena, Voters
 
 
 @pytest.mark.parametrize(

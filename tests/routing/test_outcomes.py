@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from accounts.actions import delete_account
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from battles.models import RoutingDecision
 from routing.models import DecisionOutcome
 from routing.training import job
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 def application(user: Any) -> Client:
-    secret = ApiToken.issue(user=user, name="app", scopes=[Scope.BATTLE])[1]
+    secret = make.token(user, scopes=[Scope.BATTLE])
     return Client(headers={"Authorization": f"Bearer {secret}"})
 
 

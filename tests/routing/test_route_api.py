@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from battles.models import RoutingDecision
 from models_registry.models import LanguageModel
 from routing.deciding.call_medians import CallMedians, call_medians
@@ -33,8 +33,7 @@ def member() -> Any:
 
 @pytest.fixture
 def api(member: Any) -> Client:
-    _row, secret = ApiToken.issue(user=member.user, name="app", scopes=[Scope.READ, Scope.BATTLE], expires_at=None)
-    return Client(headers={"Authorization": f"Bearer {secret}"})
+    return make.api(member.user, scopes=[Scope.READ, Scope.BATTLE])
 
 
 def ask(api: Client, body: dict[str, Any] | str, **headers: str) -> Any:
@@ -169,8 +168,7 @@ def test_request_without_a_model_says_what_excludes_them(api, models):
 
 
 def test_token_needs_the_scope_to_route(models, member):
-    _row, secret = ApiToken.issue(user=member.user, name="reader", scopes=[Scope.READ], expires_at=None)
-    reader = Client(headers={"Authorization": f"Bearer {secret}"})
+    reader = make.api(member.user, scopes=[Scope.READ])
     assert ask(reader, {"prompt": "Name three rivers."}).status_code == 403
     assert reader.get(DECISIONS).status_code == 200
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.routing.synthetic import SyntheticArena, Voters, confidences
+from tests.worlds.routing import SyntheticArena, Voters, confidences
 
 pytestmark = pytest.mark.slow
 

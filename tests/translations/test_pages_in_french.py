@@ -15,7 +15,7 @@ from accounts.actor import Actor
 from battles.models import ModerationRule
 from tests import api_fixtures, make
 from tests.api_fixtures import World
-from tests.benchmarks import samples
+from tests.worlds.benchmarks import samples
 from tools.messages.catalogue import forms as forms_of
 from tools.messages.catalogue import read
 from tools.messages.messages import APPS

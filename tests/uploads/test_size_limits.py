@@ -9,7 +9,7 @@ from django.core.handlers.asgi import ASGIHandler
 from django.urls import resolve
 from rest_framework.parsers import MultiPartParser
 
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from arena_site.body_limit import FILES
 from benchmarks.imports.limits import MAX_FILE_BYTES
 from tests import make
@@ -119,7 +119,7 @@ def test_full_disk_while_receiving_returns_storage_full(reader: Reader, monkeypa
 
 def test_import_has_the_same_limit_by_api_and_page(site: str):
     member = make.member()
-    token = ApiToken.issue(user=member.user, name="t", scopes=[Scope.BENCHMARK])[1]
+    token = make.token(member.user, scopes=[Scope.BENCHMARK])
     reader = Reader(site, token=token)
     table = b"question,expected\n" + b"".join(b"%d? %s,a\n" % (n, b"x" * 2_000) for n in range(1_500))
     assert len(table) > 3_000_000

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from tests import make
 from tests.site import Reader
 from tests.uploads import pdfs, pictures
@@ -34,7 +34,7 @@ def refusal(response) -> tuple[int, str]:
 
 @pytest.fixture
 def member(site: str) -> Reader:
-    _, token = ApiToken.issue(user=make.user(), name="test", scopes=[Scope.READ, Scope.BATTLE])
+    token = make.token(scopes=[Scope.READ, Scope.BATTLE])
     return Reader(site, token)
 
 
@@ -170,7 +170,7 @@ def test_idempotency_key_uploads_once(member: Reader):
 
 
 def test_read_only_token_cannot_upload(reader: Reader, site: str):
-    _, token = ApiToken.issue(user=make.user(), name="reads", scopes=[Scope.READ])
+    token = make.token(scopes=[Scope.READ])
     assert refusal(send(Reader(site, token))) == (403, "permission_denied")
 
 

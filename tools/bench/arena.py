@@ -4,7 +4,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.faults.running import Arena, free_port
+from tests.worlds.arena import Arena, free_port
 from tools.bench.load import BattleTiming, Crowd
 from tools.bench.meter import Meter, spent
 

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 import aiohttp
 
-from tests.faults.running import free_port
+from tests.worlds.arena import free_port
 from tools.bench.arena import Bench
 from tools.bench.load import percentile
 from tools.bench.meter import cpu_seconds, not_negative

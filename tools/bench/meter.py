@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.faults.running import ANSWERS, Arena
+from tests.worlds.arena import ANSWERS, Arena
 
 TICK = os.sysconf("SC_CLK_TCK")
 # Parts are identified by this text in their command line.

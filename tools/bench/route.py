@@ -14,7 +14,7 @@ from routing.learning.choosing import choose
 from routing.learning.evaluation import calibration
 from routing.learning.heads import METHOD, fit_router, train
 from routing.learning.router import Router
-from tests.routing.synthetic import KINDS, Design, SyntheticArena, Voters, Voting, confidences
+from tests.worlds.routing import KINDS, Design, SyntheticArena, Voters, Voting, confidences
 from tools.bench.arena import Bench
 from tools.bench.scenarios import print_row
 

@@ -6,8 +6,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.leaderboard import reference_votes
-from tests.leaderboard.public_data.tables import SINGLE, table
+from tests.worlds.ratings import reference_votes
+from tests.worlds.vote_tables import SINGLE, table
 from tools.bench.arena import Bench
 from tools.bench.scenarios import print_row
 

@@ -2,8 +2,8 @@
 
 import sys
 
-from tests.faults.running import Arena
 from tests.waiting import wait_for
+from tests.worlds.arena import Arena
 from tools.chaos.people import Tally
 
 

@@ -7,8 +7,8 @@ from collections import Counter
 from contextlib import suppress
 
 from tests.fake_provider import FakeProvider
-from tests.faults.running import ANSWERS, POSTGRES, SWEEPER, VALKEY, WEB, Arena, arena_with
 from tests.waiting import wait_for
+from tests.worlds.arena import ANSWERS, POSTGRES, SWEEPER, VALKEY, WEB, Arena, arena_with
 from tools.chaos.books import check
 from tools.chaos.people import Person, Tally
 

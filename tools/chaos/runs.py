@@ -12,9 +12,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.test")
 django.setup()
 
 from tests.fake_provider import FakeProvider  # noqa: E402
-from tests.faults.running import ANSWERS, POSTGRES, VALKEY, arena_with  # noqa: E402
-from tests.faults.test_benchmark_runs import check_books, start_run, stored  # noqa: E402
 from tests.waiting import wait_for  # noqa: E402
+from tests.worlds.arena import ANSWERS, POSTGRES, VALKEY, arena_with  # noqa: E402
+from tests.worlds.benchmark_runs import check_books, start_run, stored  # noqa: E402
 
 
 def main() -> None:

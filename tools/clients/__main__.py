@@ -12,7 +12,7 @@ from typing import NamedTuple
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.test")
 
 from gateway.snippets import CODEX
-from tests.faults.running import Arena, new_data_dir
+from tests.worlds.arena import Arena, new_data_dir
 from tools.clients import coder
 
 HERE = Path(__file__).parent

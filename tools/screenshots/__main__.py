@@ -20,8 +20,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena_site.settings.test")
 django.setup()
 
 from accounts.actor import VISITOR_COOKIE  # noqa: E402
-from tests.browser.conftest import ARGUMENTS, CHROMIUM  # noqa: E402
-from tests.faults.running import VALKEY, Arena  # noqa: E402
+from tests.worlds.arena import VALKEY, Arena  # noqa: E402
+from tests.worlds.chromium import ARGUMENTS, CHROMIUM  # noqa: E402
 from tools.screenshots import real_battles  # noqa: E402
 from tools.screenshots.camera import LOOKS, Look, photograph, settle  # noqa: E402
 from tools.screenshots.captions import captions  # noqa: E402

@@ -17,11 +17,9 @@ from django.utils import timezone  # noqa: E402
 from accounts.models import User  # noqa: E402
 from benchmarks import actions  # noqa: E402
 from benchmarks.actions import EntrantRequest  # noqa: E402
-from benchmarks.actions.drafts import DraftContent  # noqa: E402
 from benchmarks.models import Run, RunItem  # noqa: E402
-from benchmarks.pasting import PastedCase  # noqa: E402
 from models_registry.models import LanguageModel  # noqa: E402
-from tests.benchmarks import samples  # noqa: E402
+from tests.worlds.benchmarks import samples  # noqa: E402
 
 
 @transaction.atomic  # so that no worker sees the runs before they are as they shall be
@@ -29,7 +27,7 @@ def main() -> None:
     member, models = User.objects.get(email="mara@example.org"), LanguageModel.objects.configured()[:3]
     sample = samples.sample(member, models)
     version = sample.run.version
-    change_draft(sample)
+    samples.change_draft(sample)
     later = samples.finished_run(member, version, models[::-1])
     Run.objects.filter(pk=later.pk).update(name="After the update")
     # Paused in the middle: the workers would ask for the rest.
@@ -49,17 +47,6 @@ def main() -> None:
         "item": item.pk, "case": item.case_id, "later": later.public_id,
         "drafted": sample.template.versions.get(state="draft").cases.earliest("position").pk,
     }))  # fmt: skip
-
-
-def change_draft(sample: samples.Sample) -> None:
-    draft = sample.template.versions.get(state="draft")
-    [prompt], [check] = draft.prompts.all(), draft.checks.all()
-    prompt.messages[0]["template"], check.threshold = "Answer with the name of one city.", 0.5
-    prompt.pk = check.pk = None
-    actions.save_draft(draft, DraftContent([prompt], [check], {"temperature": 0, "max_tokens": 50}))
-    first, second = draft.cases.all()[:2]
-    edited = PastedCase(second.key, {"country": "Canada"}, ["Ottawa"], second.tags)
-    actions.save_cases(draft, {second.pk: edited}, deleted=[first.pk])
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from itertools import chain
 
 from playwright.sync_api import Page
 
-from tests.browser.helpers.no_pages import NO_PAGE
+from tests.worlds.no_pages import NO_PAGE
 from tools.screenshots import acts
 
 Act = Callable[[Page], None]

@@ -4,7 +4,6 @@ import pytest
 from django.http.response import ResponseHeaders
 from django.test import Client
 
-from accounts.models import ApiToken, Scope
 from battles.api.views import SessionViewSet
 from tests import make
 
@@ -14,8 +13,7 @@ SESSIONS = "/api/v1/sessions/"
 
 @pytest.fixture
 def program() -> Client:
-    _, secret = ApiToken.issue(user=make.user(), name="t", scopes=list(Scope))
-    return Client(headers={"Authorization": f"Bearer {secret}"}, raise_request_exception=False)
+    return make.api(raise_request_exception=False)
 
 
 @pytest.mark.parametrize("path", ["/api/v1/nothing/", "/api/v1/sessions", "/api/v2/models/", "/api/", "/api/v1/"])

@@ -1,7 +1,8 @@
 import json
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import jsonschema
 import pytest
@@ -11,6 +12,7 @@ from django.test import Client
 
 from accounts.models import SignIn, User
 from arena_site.openapi.views import schema_as_json
+from battles.models import Share
 from benchmarks.models import Run
 from benchmarks.reports.store import compute_report, store_report
 from leaderboard.releases import planning, publishing
@@ -19,9 +21,9 @@ from site_content.actions import publish_page
 from site_content.models import PageVersion
 from tests import api_fixtures, make
 from tests.api_fixtures import World
-from tests.benchmarks import samples
 from tests.site_urls import addresses
 from tests.uploads import pictures
+from tests.worlds.benchmarks import samples
 from uploads.extraction import read_upload
 
 pytestmark = pytest.mark.django_db
@@ -36,6 +38,17 @@ def closed(schema: Any) -> Any:
         return schema
     parts = {name: closed(part) for name, part in schema.items()}
     return {"additionalProperties": False, **parts} if "properties" in schema else parts
+
+
+class Ask(NamedTuple):
+    """Request to an operation. parameters: values of the route's, in their order. has: true for the response's JSON."""
+
+    method: str
+    route: str
+    parameters: Sequence[str] = ()
+    body: Any = None
+    query: str = ""
+    has: Callable[[Any], object] = lambda _: True
 
 
 class Contract:
@@ -70,8 +83,16 @@ class Contract:
         if media_type != "application/json" or media_type not in described["content"] or response.streaming:
             return None
         shape = closed(described["content"][media_type]["schema"])
-        jsonschema.Draft202012Validator({**shape, "components": self.components}).validate(response.json())
+        validator = jsonschema.Draft202012Validator({**shape, "components": self.components})
+        error = jsonschema.exceptions.best_match(validator.iter_errors(response.json()))
+        assert error is None, f"{method} {address}: {error}"
         return response.json()
+
+    def ask_all(self, client: Client, requests: Iterable[Ask]) -> None:
+        for request in requests:
+            ids = dict(zip(re.findall(r"{(\w+)}", request.route), request.parameters, strict=True))
+            payload = self.ask(client, request.method, request.route, request.body, query=request.query, **ids)
+            assert request.has(payload), f"{request.method} {request.route}: {payload}"
 
 
 @pytest.mark.slow
@@ -93,113 +114,163 @@ def test_responses_match_schema_without_extra_fields(client: Client, settings):
     member = make.member()
     client.force_login(member.user)
     world, contract = api_fixtures.create_world(member, with_boards=True), Contract()
-    ids = world.ids
+    ask = partial(contract.ask, client)
 
-    def ask(method: str, route: str, body: Any = None, /, **more: str) -> Any:
-        return contract.ask(client, method, route, body, **more)
-
-    ask("get", "models/", query="?limit=2&offset=1&drawable=true")
-    ask("get", "models/{slug}/", slug="ada")
-    for battle in ids["battles"]:
-        ask("get", "battles/{public_id}/", public_id=battle)
-    ask("get", "battles/{public_id}/stream/", public_id=world.live.public_id)
-    ask("post", "battles/{public_id}/stop/", public_id=world.live.public_id)
-    ask("post", "battles/{public_id}/feedback/", {"tags": {"right": ["wrong"]}}, public_id=world.voted.public_id)
-    for _ in range(2):
-        ask("post", "battles/{public_id}/report/", {"reason": "Rude."}, public_id=world.voted.public_id)
-    ask("post", "battles/{public_id}/regenerate/", public_id=world.unanswered.public_id)
-    ask("post", "battles/{public_id}/vote/", {"choice": "tie"}, public_id=world.waiting.public_id)
-    for method in ("post", "delete", "post"):
-        ask(method, "battles/{public_id}/publish/", public_id=world.voted.public_id)
-    ask("delete", "battles/{public_id}/consent/", public_id=world.voted.public_id)
-    ask("get", "sessions/consent/")
-    ask("delete", "sessions/consent/")
-    assert ask("get", "leaderboard/battles/{public_id}/", public_id=world.voted.public_id)["sides"][0]["elo"]
-    share = ask("get", "battles/{public_id}/", public_id=world.voted.public_id)["share"]
-    assert share["url"].startswith("/b/")
-    assert ask("get", "shares/{public_id}/", public_id=share["id"])["vote"] == {"choice": "left"}
-    compared = ask("post", "battles/{public_id}/publish/", public_id=world.compared.public_id)
-    [turn] = ask("get", "shares/{public_id}/", public_id=compared["id"])["turns"]
-    assert 4 in [answer["stars"] for answer in turn["answers"]]
-    for query in ("", "?as=markdown"):
-        ask("get", "shares/{public_id}/export/", public_id=share["id"], query=query)
-    ask("post", "battles/{public_id}/messages/", {"prompt": "And now?"}, public_id=world.voted.public_id)
-    ask("post", "answers/{public_id}/rating/", {"stars": 2}, public_id=world.to_rate)
-    ask("post", "sessions/", {"prompt": "Hello", "filters": {}})
-    ask("post", "sessions/", {"prompt": "Hello", "mode": "direct", "models": ["ada"]})
-    session = world.compared.session.public_id
-    ask("post", "sessions/{public_id}/battles/", {"prompt": "Hello"}, public_id=session)
-    ask("get", "sessions/", query="?search=one&archived=false")
-    ask("get", "sessions/{public_id}/", public_id=session)
-    for query in ("", "?as=markdown"):
-        ask("get", "sessions/{public_id}/export/", public_id=session, query=query)
-    ask("patch", "sessions/{public_id}/", {"title": "New", "archived": True}, public_id=session)
-    ask("delete", "sessions/{public_id}/", public_id=session)
-    ask("post", "sessions/{public_id}/restore/", public_id=session)
-    ask("delete", "sessions/{public_id}/", public_id=session, query="?for_good=true")
-
-    assert len(ask("get", "boards/")["results"]) > 1
-    for board in ids["boards"]:
-        for style in ("", "&style_control=true"):
-            ask("get", "leaderboard/", query=f"?board={board}{style}&sort_by=price&order=asc")
-    ask("get", "leaderboard/", query="?as=csv")
-    assert ask("get", "leaderboard/models/{slug}/", slug="ada")["opponents"]
-    assert ask("get", "leaderboard/history/", query="?models=ada,bob")["series"][0]["points"]
-    assert ask("get", "leaderboard/head-to-head/", query="?a=ada&b=bob")["expected"]
-    ask("get", "leaderboard/head-to-head/", query="?a=ada&b=cyd")
-    assert ask("get", "leaderboard/matrix/")["pairs"]
-    ask("get", "leaderboard/snapshots/", query="?board=overall")
-    for snapshot in ids["snapshots"]:
-        ask("get", "leaderboard/snapshots/{public_id}/", public_id=snapshot)
-    for ending in ("jsonl", "csv", "parquet"):
-        ask("get", "exports/votes.{ending}", ending=ending)
-        ask("get", "exports/stars.{ending}", ending=ending)
+    contract.ask_all(client, [*about_models(), *about_battles(world)])
+    share, compared = (Share.objects.get(battle=battle).public_id for battle in (world.voted, world.compared))
+    contract.ask_all(client, [*about_shares(share, compared), *about_sessions(world), *about_boards(world)])
     release = planning.plan_release()
     publishing.publish_due()
-    assert ask("get", "releases/")["count"] == 1
-    for name in ("votes.parquet", "SHA256SUMS"):
-        ask("get", "releases/{day}/{name}", day=str(release), name=name)
+    contract.ask_all(client, about_exports(str(release)))
     staff = make.browser(make.member(is_staff=True, is_superuser=True))
     contract.ask(staff, "get", "exports/interactions.{ending}", query="?mode=blind", ending="csv")
-
-    for content, name in ((b"More text.", "more.txt"), (pictures.picture(width=3), "small.png")):
-        ask("post", "uploads/", {"file": SimpleUploadedFile(name, content)})
-    ask("get", "uploads/")
-    for upload in ids["uploads"]:
-        ask("get", "uploads/{public_id}/", public_id=upload)
-        ask("get", "uploads/{public_id}/file/", public_id=upload)
-    ask("get", "uploads/{public_id}/text/", public_id=world.document.public_id)
     read_upload(world.picture.pk)
-    ask("get", "uploads/{public_id}/image/", public_id=world.picture.public_id)
-    ask("post", "sessions/", {"prompt": "Hello", "attachments": [world.document.public_id]})
-    assert ask("get", "sessions/", query=f"?upload={world.document.public_id}")["count"] == 1
-    ask("delete", "uploads/{public_id}/", public_id=world.picture.public_id)
-
+    contract.ask_all(client, about_uploads(world))
     publish_page(page=PageVersion.Page.TERMS, texts={"en": "Be kind."}, must_be_accepted=True, by=None)
-    ask("get", "site/")
-    ask("get", "site/pages/{page}/", page="terms")
-    ask("post", "me/terms/", {"version": 1})
-    assert ask("get", "me/terms/")["is_accepted"]
-    assert ask("get", "feedback-tags/")["count"] == 9
-    ask("get", "suggestions/")
-
-    ask_about_benchmarks(ask, member.user, ids)
+    contract.ask_all(client, about_site())
+    ask_about_benchmarks(ask, member.user, world.ids)
     ask_about_auto_mode(ask, world)
+    contract.ask_all(client, about_person())
+    ask_about_tokens_and_browsers(ask, make.browser(member))
+    client.post("/accounts/reauthenticate/", {"password": "a-good-password"})
+    ask("delete", "me/")
+    assert contract.operations - contract.seen == set()
 
-    ask("get", "me/")
-    assert ask("get", "me/votes/")["results"]
+
+def about_models() -> list[Ask]:
+    return [Ask("get", "models/", query="?limit=2&offset=1&drawable=true"), Ask("get", "models/{slug}/", ["ada"])]
+
+
+def about_battles(world: World) -> list[Ask]:
+    voted, live, unanswered, waiting, compared = (
+        [battle.public_id] for battle in (world.voted, world.live, world.unanswered, world.waiting, world.compared)
+    )
+    report = Ask("post", "battles/{public_id}/report/", voted, {"reason": "Rude."})
+    publish, path = Ask("post", "battles/{public_id}/publish/", voted), "battles/{public_id}/"
+    return [
+        *(Ask("get", path, [battle]) for battle in world.ids["battles"]),
+        Ask("get", f"{path}stream/", live),
+        Ask("post", f"{path}stop/", live),
+        Ask("post", f"{path}feedback/", voted, {"tags": {"right": ["wrong"]}}),
+        report, report,
+        Ask("post", f"{path}regenerate/", unanswered),
+        Ask("post", f"{path}vote/", waiting, {"choice": "tie"}),
+        publish, Ask("delete", f"{path}publish/", voted), publish,
+        Ask("delete", f"{path}consent/", voted),
+        Ask("get", "sessions/consent/"),
+        Ask("delete", "sessions/consent/"),
+        Ask("get", "leaderboard/battles/{public_id}/", voted, has=lambda places: places["sides"][0]["elo"]),
+        Ask("get", path, voted, has=lambda battle: battle["share"]["url"].startswith("/b/")),
+        Ask("post", f"{path}publish/", compared),
+    ]  # fmt: skip
+
+
+def about_shares(share: str, compared: str) -> list[Ask]:
+    path = "shares/{public_id}/"
+    return [
+        Ask("get", path, [share], has=lambda battle: battle["vote"] == {"choice": "left"}),
+        Ask("get", path, [compared], has=lambda battle: 4 in [row["stars"] for row in battle["turns"][0]["answers"]]),
+        Ask("get", f"{path}export/", [share]),
+        Ask("get", f"{path}export/", [share], query="?as=markdown"),
+    ]
+
+
+def about_sessions(world: World) -> list[Ask]:
+    session, path = [world.compared.session.public_id], "sessions/{public_id}/"
+    return [
+        Ask("post", "battles/{public_id}/messages/", [world.voted.public_id], {"prompt": "And now?"}),
+        Ask("post", "answers/{public_id}/rating/", [world.to_rate], {"stars": 2}),
+        Ask("post", "sessions/", body={"prompt": "Hello", "filters": {}}),
+        Ask("post", "sessions/", body={"prompt": "Hello", "mode": "direct", "models": ["ada"]}),
+        Ask("post", f"{path}battles/", session, {"prompt": "Hello"}),
+        Ask("get", "sessions/", query="?search=one&archived=false"),
+        Ask("get", path, session),
+        Ask("get", f"{path}export/", session),
+        Ask("get", f"{path}export/", session, query="?as=markdown"),
+        Ask("patch", path, session, {"title": "New", "archived": True}),
+        Ask("delete", path, session),
+        Ask("post", f"{path}restore/", session),
+        Ask("delete", path, session, query="?for_good=true"),
+    ]
+
+
+def about_boards(world: World) -> list[Ask]:
+    return [
+        Ask("get", "boards/", has=lambda boards: len(boards["results"]) > 1),
+        *(
+            Ask("get", "leaderboard/", query=f"?board={board}{style}&sort_by=price&order=asc")
+            for board in world.ids["boards"]
+            for style in ("", "&style_control=true")
+        ),
+        Ask("get", "leaderboard/", query="?as=csv"),
+        Ask("get", "leaderboard/models/{slug}/", ["ada"], has=lambda model: model["opponents"]),
+        Ask(
+            "get", "leaderboard/history/", query="?models=ada,bob",
+            has=lambda history: history["series"][0]["points"],
+        ),
+        Ask("get", "leaderboard/head-to-head/", query="?a=ada&b=bob", has=lambda pair: pair["expected"]),
+        Ask("get", "leaderboard/head-to-head/", query="?a=ada&b=cyd"),
+        Ask("get", "leaderboard/matrix/", has=lambda matrix: matrix["pairs"]),
+        Ask("get", "leaderboard/snapshots/", query="?board=overall"),
+        *(Ask("get", "leaderboard/snapshots/{public_id}/", [snapshot]) for snapshot in world.ids["snapshots"]),
+    ]  # fmt: skip
+
+
+def about_exports(release: str) -> list[Ask]:
+    return [
+        *(
+            Ask("get", f"exports/{rows}.{{ending}}", [ending])
+            for ending in ("jsonl", "csv", "parquet")
+            for rows in ("votes", "stars")
+        ),
+        Ask("get", "releases/", has=lambda releases: releases["count"] == 1),
+        Ask("get", "releases/{day}/{name}", [release, "votes.parquet"]),
+        Ask("get", "releases/{day}/{name}", [release, "SHA256SUMS"]),
+    ]
+
+
+def about_uploads(world: World) -> list[Ask]:
+    document, picture, path = [world.document.public_id], [world.picture.public_id], "uploads/{public_id}/"
+    return [
+        Ask("post", "uploads/", body={"file": SimpleUploadedFile("more.txt", b"More text.")}),
+        Ask("post", "uploads/", body={"file": SimpleUploadedFile("small.png", pictures.picture(width=3))}),
+        Ask("get", "uploads/"),
+        *(Ask("get", f"{path}{part}", [upload]) for upload in world.ids["uploads"] for part in ("", "file/")),
+        Ask("get", f"{path}text/", document),
+        Ask("get", f"{path}image/", picture),
+        Ask("post", "sessions/", body={"prompt": "Hello", "attachments": document}),
+        Ask("get", "sessions/", query=f"?upload={document[0]}", has=lambda sessions: sessions["count"] == 1),
+        Ask("delete", path, picture),
+    ]
+
+
+def about_site() -> list[Ask]:
+    return [
+        Ask("get", "site/"),
+        Ask("get", "site/pages/{page}/", ["terms"]),
+        Ask("post", "me/terms/", body={"version": 1}),
+        Ask("get", "me/terms/", has=lambda terms: terms["is_accepted"]),
+        Ask("get", "feedback-tags/", has=lambda tags: tags["count"] == 9),
+        Ask("get", "suggestions/"),
+    ]
+
+
+def about_person() -> list[Ask]:
+    return [
+        Ask("get", "me/"),
+        Ask("get", "me/votes/", has=lambda votes: votes["results"]),
+        Ask("get", "me/tokens/"),
+        Ask("get", "me/export/"),
+    ]
+
+
+def ask_about_tokens_and_browsers(ask: Callable[..., Any], other: Client) -> None:
     made = ask("post", "me/tokens/", {"name": "t", "scopes": ["read"], "expires_at": "2100-01-01T00:00:00Z"})
-    ask("get", "me/tokens/")
-    other = make.browser(member)
     elsewhere = SignIn.objects.get(session=other.session.session_key).public_id
     assert [row["is_this_one"] for row in ask("get", "me/browsers/")["results"]] == [False, True]
     ask("delete", "me/browsers/{public_id}/", public_id=elsewhere)
     ask("delete", "me/browsers/others/")
     ask("delete", "me/tokens/{public_id}/", public_id=made["id"])
-    ask("get", "me/export/")
-    client.post("/accounts/reauthenticate/", {"password": "a-good-password"})
-    ask("delete", "me/")
-    assert contract.operations - contract.seen == set()
 
 
 def ask_about_auto_mode(ask: Callable[..., Any], world: World) -> None:

@@ -26,7 +26,6 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from accounts.actor import VISITOR_COOKIE, visitor_cookie_value
-from accounts.models import ApiToken, Scope
 from tests import api_fixtures, make
 from tests.api_fixtures import World
 
@@ -57,7 +56,7 @@ class Person:
         actor = make.visitor() if kind == "visitor" else make.member()
         self.world: World = api_fixtures.create_world(actor, with_boards=True)
         if kind == "token":
-            _, token = ApiToken.issue(user=actor.user, name="t", scopes=list(Scope))
+            token = make.token(actor.user)
             self.headers["Authorization"] = f"Bearer {token}"
             return
         client = Client()

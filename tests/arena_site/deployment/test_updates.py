@@ -29,9 +29,9 @@ from arena_site.version import VERSION
 from tests.arena_site.databases import database_without_tables
 from tests.fake_provider import FakeProvider
 from tests.faults.battling import answered_battle, vote
-from tests.faults.running import MODELS, PLENTY, free_port
 from tests.site import Reader
 from tests.waiting import wait_for
+from tests.worlds.arena import MODELS, PLENTY, free_port
 from tools import release
 
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from django.test import Client
 
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from battles.models import Turn
 from common import logs
 from tests import make
@@ -54,7 +54,7 @@ def test_request_log_names_kind_of_actor(lines: StringIO):
     member, staff, program = Client(), Client(), Client()
     member.force_login(make.user())
     staff.force_login(make.user(is_staff=True))
-    _, token = ApiToken.issue(user=make.user(), name="t", scopes=[Scope.READ])
+    token = make.token(scopes=[Scope.READ])
     for client in (member, staff):
         client.get("/sessions/")
     program.get("/api/v1/sessions/", headers={"Authorization": f"Bearer {token}"})
@@ -124,7 +124,7 @@ def test_worker_logs_carry_request_id(fake_provider: FakeProvider, reader: Reade
 def test_late_response_is_logged_with_its_own_status(lines: StringIO, fake_provider: FakeProvider):
     actor = make.member()
     assert actor.user is not None
-    _, token = ApiToken.issue(user=actor.user, name="t", scopes=[Scope.GATEWAY])
+    token = make.token(actor.user, scopes=[Scope.GATEWAY])
     names = ["honest", "status-500", "status-429", "silent"]
     models = {name: make.model(name, at=fake_provider.base_url).slug for name in names}
     ids = []

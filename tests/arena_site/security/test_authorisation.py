@@ -17,8 +17,8 @@ from benchmarks.reports.store import compute_report, store_report
 from tests import api_fixtures, make
 from tests.api_fixtures import World
 from tests.arena_site.security import url_access
-from tests.benchmarks import samples as benchmark_samples
 from tests.site_urls import addresses
+from tests.worlds.benchmarks import samples as benchmark_samples
 
 pytestmark = pytest.mark.django_db
 
@@ -39,8 +39,7 @@ def ask(client: Client, method: str, path: str) -> int:
 
 
 def program(actor: Actor, *scopes: Scope) -> Client:
-    _, token = ApiToken.issue(user=actor.user, name="t", scopes=list(scopes))
-    return Client(headers={"Authorization": f"Bearer {token}"})
+    return make.api(actor.user, scopes=scopes)
 
 
 @pytest.fixture(autouse=True)

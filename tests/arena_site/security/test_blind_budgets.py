@@ -11,7 +11,6 @@ from django.test import Client
 from openai import OpenAI, RateLimitError
 
 from accounts.actor import Actor
-from accounts.models import ApiToken, Scope
 from battles import actions
 from battles.auto.options import AutoOptions
 from battles.auto.port import Routed, RoutingRequest, Target, heaviest_weight
@@ -158,7 +157,7 @@ STORIES = [
 
 
 def program(actor: Actor) -> Client:
-    _, token = ApiToken.issue(user=actor.user, name="t", scopes=list(Scope), keeps_texts=True)
+    token = make.token(actor.user, keeps_texts=True)
     return Client(headers={"Authorization": f"Bearer {token}"})
 
 

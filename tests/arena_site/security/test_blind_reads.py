@@ -19,7 +19,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.actor import Actor
-from accounts.models import ApiToken, Scope, SignIn
+from accounts.models import ApiToken, SignIn
 from battles import actions
 from battles.calls.values import CallResult
 from battles.models import Battle, Call, Session, Turn, Vote
@@ -38,10 +38,10 @@ from models_registry.providers import Completion, FailureCode
 from models_registry.versions import set_price
 from tests import make
 from tests.arena_site.security.read_requests import Arena, paths
-from tests.benchmarks import samples
 from tests.leaderboard import vote_factory
 from tests.leaderboard.tally_checks import aggregate
 from tests.turn_steps import store_answer
+from tests.worlds.benchmarks import samples
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -197,8 +197,7 @@ def item_of_a_waiting_run(owner: Actor) -> RunItem:
 
 
 def program(actor: Actor) -> Client:
-    _, token = ApiToken.issue(user=actor.user, name="t", scopes=list(Scope))
-    return Client(headers={"Authorization": f"Bearer {token}"}, REMOTE_ADDR=ELSEWHERE)
+    return make.api(actor.user, REMOTE_ADDR=ELSEWHERE)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts import actions
 from accounts.actor import Actor
-from accounts.models import ApiToken, Ban, Scope, User, Visitor
+from accounts.models import Ban, User, Visitor
 from benchmarks.models import Template
 from tests import make
 
@@ -47,8 +47,7 @@ WAYS = pytest.mark.parametrize("lose", [block, block_visit, deactivate, demote])
 
 
 def token_of(user: User) -> dict[str, str]:
-    _row, token = ApiToken.issue(user=user, name="t", scopes=list(Scope))
-    return {"Authorization": f"Bearer {token}"}
+    return make.bearer(user)
 
 
 @WAYS

@@ -11,7 +11,7 @@ from celery.signals import before_task_publish
 from django.db import connection
 from django.test import Client
 
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from battles.models import Answer, Call
 from common import logs
 from common.valkey import counters
@@ -133,7 +133,7 @@ def test_key_repeated_by_provider_is_redacted(
     exports = [
         reader.get(f"/api/v1/sessions/{session}/export/?format={ending}").text for ending in ("json", "markdown")
     ]
-    _, token = ApiToken.issue(user=make.user(), name="t", scopes=[Scope.EXPORT])
+    token = make.token(scopes=[Scope.EXPORT])
     exports.append(Reader(reader.site, token).get("/api/v1/exports/votes.jsonl").text)
     assert {call.state for call in Call.objects.all()} == {"done"}
     assert_nowhere(

@@ -14,7 +14,6 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.actor import Actor
-from accounts.models import ApiToken, Scope
 from battles.calls.values import CallResult
 from battles.models import Battle
 from battles.worker import turn_store
@@ -183,8 +182,7 @@ def program() -> Client:
 
 
 def program_of(actor: Actor) -> Client:
-    _row, secret = ApiToken.issue(user=actor.user, name="app", scopes=list(Scope))
-    return Client(headers={"Authorization": f"Bearer {secret}"}, REMOTE_ADDR="203.0.113.7")
+    return make.api(actor.user, REMOTE_ADDR="203.0.113.7")
 
 
 ASKERS = [stranger, member, program]

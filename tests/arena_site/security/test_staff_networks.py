@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.actor import Actor
-from accounts.models import ApiToken, Ban, Scope, StaffNetwork, User
+from accounts.models import Ban, Scope, StaffNetwork, User
 from arena_site.retention import purge
 from common.client_ip import kept_months, keyed_hash, network_of
 from tests import make
@@ -44,14 +44,12 @@ def sign_in(colleague: User, address: str) -> None:
 
 
 def use_token(colleague: User, address: str) -> None:
-    _row, token = ApiToken.issue(user=colleague, name="t", scopes=list(Scope))
-    header = {"Authorization": f"Bearer {token}"}
+    header = make.bearer(colleague)
     assert Client(REMOTE_ADDR=address).get("/api/v1/me/", headers=header).status_code == 200
 
 
 def use_gateway(colleague: User, address: str) -> None:
-    _row, token = ApiToken.issue(user=colleague, name="t", scopes=[Scope.GATEWAY])
-    header = {"Authorization": f"Bearer {token}"}
+    header = make.bearer(colleague, scopes=[Scope.GATEWAY])
     assert Client(REMOTE_ADDR=address).get("/v1/models", headers=header).status_code == 200
 
 

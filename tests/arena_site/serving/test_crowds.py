@@ -1,7 +1,5 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 from typing import Any
 
 import httpx2
@@ -11,6 +9,7 @@ from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
 from battles.models import Session, Vote
 from models_registry.models.ledger import person_account
 from tests import make
+from tests.concurrency import race
 from tests.models_registry.paid_models import accounts, cents, paid_model
 from tests.site import serve
 
@@ -37,14 +36,7 @@ def browser(address: str, actor: Actor) -> httpx2.Client:
 
 def all_at_once(ask: Callable[[int], httpx2.Response]) -> Counter[int]:
     """Send the requests at once and count their statuses."""
-    start = Barrier(CROWD)
-
-    def one(number: int) -> int:
-        start.wait(30)
-        return ask(number).status_code
-
-    with ThreadPoolExecutor(CROWD) as crowd:
-        return Counter(crowd.map(one, range(CROWD)))
+    return Counter(race(lambda number: ask(number).status_code, range(CROWD)))
 
 
 def test_concurrent_battles_stay_within_limit(address: str, settings: Any):

@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from battles.models import Battle, Session, Turn, Vote
 from models_registry.models import LanguageModel
 from tests import make
@@ -21,7 +21,7 @@ def _models(fake_provider: FakeProvider):
 
 @pytest.fixture
 def token_reader(site: str) -> Reader:
-    _, token = ApiToken.issue(user=make.user(), name="test", scopes=[Scope.READ, Scope.BATTLE, Scope.VOTE])
+    token = make.token(scopes=[Scope.READ, Scope.BATTLE, Scope.VOTE])
     return Reader(site, token)
 
 
@@ -174,7 +174,7 @@ def test_session_is_listed_renamed_archived_and_deleted(token_reader: Reader):
 
 
 def test_token_without_scope_is_refused(site: str):
-    _, token = ApiToken.issue(user=make.user(), name="reads", scopes=[Scope.READ])
+    token = make.token(scopes=[Scope.READ])
     reader = Reader(site, token)
     assert refusal(reader.api("POST", "sessions/", {"prompt": "x"})) == (403, "permission_denied")
     assert reader.api("GET", "sessions/").status_code == 200

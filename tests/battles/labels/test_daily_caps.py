@@ -1,12 +1,10 @@
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from threading import Barrier
 from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import connection, connections
+from django.db import connection
 
 from accounts.actor import Actor
 from accounts.models import LimitGroup
@@ -15,6 +13,7 @@ from battles.models import Vote, VoteNetwork
 from leaderboard.aggregation.job import aggregate
 from leaderboard.models import AggregationRun
 from tests import make
+from tests.concurrency import race
 
 pytestmark = pytest.mark.django_db
 OVER = Vote.ExcludedReason.OVER_DAILY_CAP
@@ -150,17 +149,11 @@ def test_concurrent_votes_count_exactly_the_cap(models: tuple[Any, Any], setting
     settings.ARENA_DAILY_VOTES = {"person": 0, "network": 5}
     actors = [visitor() for _ in range(24)]
     battles = [make.answered_battle(*models, actor=actor) for actor in actors]
-    barrier = Barrier(len(actors))
 
     def vote(number: int) -> None:
-        barrier.wait(30)
-        try:
-            actions.cast_vote(actor=actors[number], battle=battles[number], choice=Vote.Choice.LEFT)
-        finally:
-            connections.close_all()
+        actions.cast_vote(actor=actors[number], battle=battles[number], choice=Vote.Choice.LEFT)
 
-    with ThreadPoolExecutor(len(actors)) as pool:
-        list(pool.map(vote, range(len(actors))))
+    race(vote, range(len(actors)))
     aggregate(slot="one")
     assert Counter(reasons()) == {"": 5, OVER: 19}
     assert reasons()[:5] == [""] * 5

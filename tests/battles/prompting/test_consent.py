@@ -6,7 +6,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from battles import actions
 from battles.models import Battle
 from battles.prompting import consent
@@ -184,8 +184,7 @@ def test_api_withdrawal_of_all_consent_needs_battle_scope(client: Client):
     start(client, consent=consent.version())
     members = start(make.browser(member), consent=consent.version())
     for scope, status in ((Scope.READ, 403), (Scope.BATTLE, 204)):
-        _, token = ApiToken.issue(user=member.user, name="t", scopes=[scope])
-        answer = Client(headers={"Authorization": f"Bearer {token}"}).delete("/api/v1/sessions/consent/")
+        answer = make.api(member.user, scopes=[scope]).delete("/api/v1/sessions/consent/")
         assert answer.status_code == status
     assert members not in Battle.objects.with_consent()
     assert Battle.objects.with_consent().count() == 1

@@ -2,8 +2,6 @@ import base64
 import json
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 from typing import Any
 
 import altcha
@@ -11,12 +9,13 @@ import pytest
 from django.test import Client
 
 from accounts.actor import Actor
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from battles.errors import ProofRequired
 from battles.models import Battle
 from battles.prompting import proof_of_work
 from common.errors import ServiceAway
 from tests import make
+from tests.concurrency import race
 
 HERE = Actor(network="2026-11:here")
 
@@ -67,34 +66,21 @@ def test_reencoded_proof_is_not_accepted_again(challenge):
     challenged(proof=changed(proof, lambda payload: payload.update(more="words")))
 
 
+def is_accepted(proof: str) -> bool:
+    try:
+        proof_of_work.require_proof(HERE, proof)
+    except ProofRequired:
+        return False
+    return True
+
+
 def test_concurrent_uses_of_one_proof_are_accepted_once(challenge):
-    proof, barrier = proof_of(challenge), Barrier(200)
-
-    def race(_: int) -> bool:
-        barrier.wait(30)
-        try:
-            proof_of_work.require_proof(HERE, proof)
-        except ProofRequired:
-            return False
-        return True
-
-    with ThreadPoolExecutor(200) as threads:
-        assert Counter(threads.map(race, range(200))) == {True: 1, False: 199}
+    proof = proof_of(challenge)
+    assert Counter(race(lambda _: is_accepted(proof), range(200))) == {True: 1, False: 199}
 
 
 def test_concurrent_calls_without_proof_pass_up_to_limit():
-    barrier = Barrier(200)
-
-    def race(_: int) -> bool:
-        barrier.wait(30)
-        try:
-            proof_of_work.require_proof(HERE, "")
-        except ProofRequired:
-            return False
-        return True
-
-    with ThreadPoolExecutor(200) as threads:
-        assert Counter(threads.map(race, range(200))) == {True: 2, False: 198}
+    assert Counter(race(lambda _: is_accepted(""), range(200))) == {True: 2, False: 198}
 
 
 def test_proof_expires_after_ten_minutes(challenge, monkeypatch):
@@ -179,8 +165,7 @@ def test_api_requires_and_accepts_a_proof(client: Client, five_models, settings)
 
 @pytest.mark.django_db
 def test_api_token_needs_no_proof(five_models):
-    _, token = ApiToken.issue(user=make.user(), name="plays", scopes=[Scope.BATTLE])
-    client = Client(headers={"Authorization": f"Bearer {token}"})
+    client = make.api(scopes=[Scope.BATTLE])
     assert {post(client).status_code for _ in range(5)} == {201}
 
 

@@ -7,7 +7,7 @@ from battles.worker.runner import Engine
 from models_registry.models import LanguageModel
 from tests import make
 from tests.fake_provider import FakeProvider
-from tests.models_registry.providers.oddities import ODDITIES
+from tests.worlds.oddities import ODDITIES
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 

@@ -13,7 +13,7 @@ from benchmarks.statistics.quantiles import quantile
 from benchmarks.statistics.run_against_run import difference_of_runs, flips, match_cases
 from benchmarks.statistics.sample_sizes import cases_to_separate, detectable_difference, repeats_to_separate
 from benchmarks.statistics.tags import holm_of_tags, tag_means
-from tests.benchmarks.statistics.factory import run_inputs, scores
+from tests.worlds.benchmarks.run_inputs import run_inputs, scores
 
 
 def orthogonal_influence(entrants, clusters=200):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.benchmarks.statistics.coverage import (
+from tests.worlds.benchmarks.coverage import (
     CELLS,
     FRACTIONS,
     JOINT,

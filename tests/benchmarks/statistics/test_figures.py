@@ -10,7 +10,7 @@ from benchmarks.statistics.payload import ReportPayload
 from benchmarks.statistics.recompute import NotOneRun, inputs_from_rows, read_rows, recompute
 from benchmarks.statistics.rows import CheckResult, ItemRow
 from benchmarks.statistics.scores import Kind
-from tests.benchmarks.statistics.factory import run_inputs
+from tests.worlds.benchmarks.run_inputs import run_inputs
 
 
 def binary(entrants, cases, repeats=1, *, seed=1):

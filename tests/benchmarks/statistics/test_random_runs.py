@@ -12,7 +12,7 @@ from benchmarks.statistics.figures import compute_figures
 from benchmarks.statistics.inputs import RunInputs
 from benchmarks.statistics.payload import Interval, Metric, Pair, ReportPayload
 from benchmarks.statistics.scores import Kind
-from tests.benchmarks.statistics.factory import run_inputs
+from tests.worlds.benchmarks.run_inputs import run_inputs
 
 FAILURES = (Kind.WRONG, Kind.MISSING, Kind.UNSCORED)
 NOTHING = Interval(None, None, None)

@@ -14,7 +14,7 @@ from benchmarks.statistics.multiple import holm
 from benchmarks.statistics.paired import all_pairs, paired_differences, repeat_variances
 from benchmarks.statistics.passes import all_of, at_least_one, majority
 from benchmarks.statistics.quantiles import quantile
-from tests.benchmarks.statistics.factory import scores
+from tests.worlds.benchmarks.run_inputs import scores
 
 REFERENCE = json.loads((Path(__file__).parents[2] / "data/benchmarks/statistics.json").read_text())
 VALUES = np.array(REFERENCE["values"], dtype=float)

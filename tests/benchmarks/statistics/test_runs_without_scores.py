@@ -18,7 +18,7 @@ from benchmarks.models import Run, RunItem
 from benchmarks.reports.store import compute_report, read_report, store_report
 from models_registry.models import LanguageModel
 from tests import make
-from tests.benchmarks import samples
+from tests.worlds.benchmarks import samples
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.browser.helpers.arenas import PATIENT, vote
 from tests.fake_provider import FakeProvider
-from tests.faults.running import Arena, arena_with
+from tests.worlds.arena import Arena, arena_with
 
 
 @pytest.fixture(scope="package")

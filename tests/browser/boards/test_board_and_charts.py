@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.helpers.arenas import vote
 from tests.browser.helpers.browser_inputs import Hand, new_context, with_zoomed_keys
-from tests.faults.running import Arena
+from tests.worlds.arena import Arena
 
 pytestmark = pytest.mark.browser
 

@@ -1,6 +1,6 @@
 """Every page, found in the resolver: no axe violation, no sideways scrolling on phones, under 100 kB.
 
-axe checks each template once per theme. tests.browser.helpers.no_pages lists URLs without a page, with reasons.
+axe checks each template once per theme. tests.worlds.no_pages lists URLs without a page, with reasons.
 """
 
 import json
@@ -13,7 +13,7 @@ from site_content.colours import dark_colour, stylesheet_key
 from tests.browser.helpers.arenas import ask, draw_only_echoes
 from tests.browser.helpers.axe import FRAME, WIDE, violations_in_each_theme, violations_of_colours
 from tests.fake_provider import PAUSE, FakeProvider
-from tests.faults.running import Arena
+from tests.worlds.arena import Arena
 
 pytestmark = pytest.mark.browser
 

@@ -4,7 +4,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.helpers.arenas import ask
 from tests.browser.helpers.browser_inputs import PATIENCE_MS
 from tests.browser.helpers.pictures import look
-from tests.faults.running import Arena
+from tests.worlds.arena import Arena
 
 pytestmark = pytest.mark.browser
 

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page
 
-from tests.faults.running import Arena
+from tests.worlds.arena import Arena
 
 EMAIL, PASSWORD = "admin@example.org", "a-good-password-1"
 # Environment of an arena.

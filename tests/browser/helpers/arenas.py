@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from django.conf import settings
 from playwright.sync_api import Page
 
-from tests.faults.running import Arena, copy_prepared_data, new_data_dir
 from tests.site import Reader
 from tests.waiting import wait_for
+from tests.worlds.arena import Arena, copy_prepared_data, new_data_dir
 
 DEFAULT_MODELS = settings.BASE_DIR / "config" / "models.yaml"
 # Environment of an arena: no answer times out while a test looks at the middle of it.

@@ -60,9 +60,9 @@ from site_content.actions import publish_page  # noqa: E402
 from site_content.models import PageVersion  # noqa: E402
 from tests import api_fixtures  # noqa: E402
 from tests.api_fixtures import World  # noqa: E402
-from tests.benchmarks import samples as benchmark_samples  # noqa: E402
-from tests.browser.helpers.no_pages import is_no_page  # noqa: E402
 from tests.site_urls import addresses  # noqa: E402
+from tests.worlds.benchmarks import samples as benchmark_samples  # noqa: E402
+from tests.worlds.no_pages import is_no_page  # noqa: E402
 
 EMAIL, PASSWORD = "everything@example.org", "a-good-password-1"
 HERE = "127.0.0.1"
@@ -81,7 +81,7 @@ REFUSALS = [InvalidInput(), NotSignedIn(), pages.CsrfRefused(), TooLarge(), TooM
 class Everything:
     """`pages`: paths by the first of visitor, superuser and newcomer who sees them. `templates`: template by path.
     `cookies`: of their sessions. `refusals`: HTML by status. `unseen`: URLs without a page for any of them that
-    tests.browser.helpers.no_pages does not list.
+    tests.worlds.no_pages does not list.
     """
 
     pages: dict[str, list[str]]

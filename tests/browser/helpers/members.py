@@ -2,8 +2,8 @@ from uuid import uuid4
 
 from playwright.sync_api import Page
 
-from tests.faults.running import Arena
 from tests.site import Reader
+from tests.worlds.arena import Arena
 
 PASSWORD = "a-good-password"
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.browser.helpers.administration import ADMINISTRATOR
 from tests.browser.helpers.arenas import arena_with_local_model
-from tests.faults.running import Arena
+from tests.worlds.arena import Arena
 
 
 @pytest.fixture(scope="package")

@@ -8,9 +8,9 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.helpers.administration import sign_in
 from tests.browser.helpers.arenas import publish
 from tests.browser.helpers.browser_inputs import new_context
-from tests.faults.running import Arena
 from tests.site import Reader
 from tests.waiting import wait_for
+from tests.worlds.arena import Arena
 
 pytestmark = pytest.mark.browser
 

@@ -4,8 +4,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.helpers.arenas import publish
-from tests.faults.running import Arena
 from tests.uploads import pdfs, pictures
+from tests.worlds.arena import Arena
 
 pytestmark = pytest.mark.browser
 

@@ -14,7 +14,7 @@ from leaderboard.boards.queries import BoardQuery, read_board
 from leaderboard.counting import method, schedule, tallies
 from leaderboard.models import AggregationRun, Standing
 from tests import make
-from tests.leaderboard.concurrency import run_concurrently, run_in_other_connection
+from tests.concurrency import race, run_in_other_connection
 from tests.leaderboard.vote_factory import cast, cast_many, contestants
 
 State = AggregationRun.State
@@ -76,7 +76,7 @@ def test_repeated_task_publishes_one_snapshot(pair):
         tasks.aggregate_votes("asked: once")
         tasks.aggregate_votes()
 
-    run_concurrently(deliver, range(10))
+    race(deliver, range(10))
     overall = AggregationRun.objects.filter(scope="overall", state=State.DONE)
     assert overall.filter(slot="asked: once").count() == 1
     assert overall.count() <= 2

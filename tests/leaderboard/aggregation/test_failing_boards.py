@@ -11,9 +11,9 @@ from leaderboard.counting import method
 from leaderboard.models import AggregationRun
 from tests import make
 from tests.leaderboard.public_data.imports import import_votes
-from tests.leaderboard.public_data.tables import SINGLE, table
 from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.vote_factory import cast, cast_many, contestants
+from tests.worlds.vote_tables import SINGLE, table
 
 pytestmark = pytest.mark.django_db
 State = AggregationRun.State

@@ -10,7 +10,7 @@ from leaderboard.counting.vote_arrays import read_board
 from leaderboard.errors import VoteCounts, VoteDoesNotCount
 from leaderboard.models import EloRating, VoterPairTally
 from tests import make
-from tests.leaderboard.concurrency import run_concurrently
+from tests.concurrency import race
 from tests.leaderboard.tally_checks import (
     aggregate,
     aggregate_and_read_results,
@@ -122,7 +122,7 @@ def test_concurrent_retractions_subtract_vote_once():
             return False
         return True
 
-    assert sum(run_concurrently(retract, range(20))) == 1
+    assert sum(race(retract, range(20))) == 1
     assert read_board("overall").counts.total == 4
 
 

@@ -6,7 +6,7 @@ from leaderboard.rating import counts as counts_module
 from leaderboard.rating.ballots import Ballots, ballots_of
 from leaderboard.rating.counts import Counts
 from leaderboard.rating.snapshot_fit import fit_snapshot
-from tests.leaderboard.rating.simulations import cast, random_pairs, strengths
+from tests.worlds.ratings.simulations import cast, random_pairs, strengths
 
 
 @pytest.mark.parametrize(

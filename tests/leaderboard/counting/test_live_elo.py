@@ -10,9 +10,9 @@ from accounts.models import AuditEntry
 from leaderboard.aggregation.job import aggregate
 from leaderboard.models import EloRating
 from leaderboard.rating import elo
-from tests.leaderboard import reference_votes
-from tests.leaderboard.concurrency import run_concurrently
+from tests.concurrency import race
 from tests.leaderboard.vote_factory import cast, contestants
+from tests.worlds.ratings import reference_votes
 
 
 @pytest.mark.parametrize("name", ["copilot_arena_examples", "llmfao_crowd", "mtbench_human", "football_intl"])
@@ -77,7 +77,7 @@ def test_concurrent_votes_all_move_elo():
     models = contestants("a", "b", "c", "d", "e")
     pairs = (list(permutations(models, 2)) * 3)[:50]
 
-    run_concurrently(lambda pair: cast(*pair, "left"), pairs)
+    race(lambda pair: cast(*pair, "left"), pairs)
     ratings = EloRating.objects.all()
     assert sum(row.votes for row in ratings) == 100
     assert sum(row.rating for row in ratings) == pytest.approx(5 * 1500)

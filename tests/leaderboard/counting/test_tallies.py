@@ -11,7 +11,7 @@ from leaderboard.counting import schedule, tallies
 from leaderboard.counting.board_keys import board_keys
 from leaderboard.counting.vote_log import last_counted
 from leaderboard.models import AggregationRun, PairTally, VoterPairTally
-from tests.leaderboard.concurrency import run_concurrently, run_in_other_connection
+from tests.concurrency import race, run_in_other_connection
 from tests.leaderboard.tally_checks import (
     aggregate,
     aggregate_and_read_results,
@@ -73,7 +73,7 @@ def test_concurrent_runs_and_votes_count_each_vote_once():
         run = job.aggregate(slot=schedule.new_slot())
         return run.votes_taken if run else 0
 
-    taken = sum(run_concurrently(vote_or_work, range(72)))
+    taken = sum(race(vote_or_work, range(72)))
     last = aggregate()
     assert last.votes_counted == taken + last.votes_taken == 60
     assert_tallies_match_votes()

@@ -18,11 +18,6 @@ from tests.pages import compact
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def _counts():
-    data_page.counts.invalidate()
-
-
 def links(page: str) -> list[str]:
     """Return the addresses within the page's main part."""
     main = page[page.index("<main") : page.index("</main>")]

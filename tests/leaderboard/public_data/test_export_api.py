@@ -4,7 +4,7 @@ import pytest
 from django.conf import settings
 from django.test import override_settings
 
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from common.tables.writers import WRITERS
 from leaderboard.exports import votes
 from leaderboard.exports.readers import read_rows
@@ -17,8 +17,7 @@ API = "/api/v1/exports/votes."
 
 
 def token_headers(*scopes: Scope) -> dict[str, str]:
-    _, secret = ApiToken.issue(user=make.user(), name="test", scopes=list(scopes))
-    return {"Authorization": f"Bearer {secret}"}
+    return make.bearer(scopes=scopes)
 
 
 @pytest.mark.django_db

@@ -11,8 +11,8 @@ from leaderboard.imports import columns, reference
 from leaderboard.imports.reference import fit_table
 from leaderboard.imports.tables import BadLine, NotATable, TableVote, read_table
 from leaderboard.rating.counts import OUTCOMES
-from tests.leaderboard import reference_votes
-from tests.leaderboard.public_data.tables import COUNTS, SINGLE, table
+from tests.worlds.ratings import reference_votes
+from tests.worlds.vote_tables import COUNTS, SINGLE, table
 
 
 def read(path):

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.actor import Actor
-from accounts.models import ApiToken, AuditEntry, Scope, User
+from accounts.models import AuditEntry, Scope, User
 from battles import actions
 from battles.models import Battle, Call
 from leaderboard.exports import api, interactions
@@ -132,8 +132,7 @@ def test_own_blind_battle_is_in_no_log_until_its_vote(client: Client, staff: Act
 
 
 def headers(user: User, *scopes: Scope) -> dict[str, str]:
-    _, secret = ApiToken.issue(user=user, name="test", scopes=list(scopes))
-    return {"Authorization": f"Bearer {secret}"}
+    return make.bearer(user, scopes=scopes)
 
 
 def test_interaction_export_is_for_staff_and_audited(client: Client, staff: Actor, at_work: Client, settings):

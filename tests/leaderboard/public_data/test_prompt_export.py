@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from battles import actions as battle_actions
 from battles.models import Answer, Battle, Turn, Vote
 from common.tables.parquet import read_rows as read_parquet
@@ -143,9 +143,7 @@ def test_unpublished_prompts_are_refused(pair, tmp_path, settings, client: Clien
 
 def test_api_prompts_need_access_to_votes(client: Client, settings):
     assert client.get(URL).status_code == 403
-    _, secret = ApiToken.issue(user=make.user(), name="test", scopes=[Scope.READ])
-    assert client.get(URL, headers={"Authorization": f"Bearer {secret}"}).status_code == 403
-    _, secret = ApiToken.issue(user=make.user(), name="test", scopes=[Scope.EXPORT])
-    assert client.get(URL, headers={"Authorization": f"Bearer {secret}"}).status_code == 200
+    assert client.get(URL, headers=make.bearer(scopes=[Scope.READ])).status_code == 403
+    assert client.get(URL, headers=make.bearer(scopes=[Scope.EXPORT])).status_code == 200
     settings.ARENA_PUBLISH_VOTES = True
     assert client.get(URL).status_code == 200

@@ -12,14 +12,14 @@ from django.http import StreamingHttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import ApiToken, Scope
+from accounts.models import Scope
 from battles import actions as battle_actions
 from battles.models import Battle
 from common.tables.parquet import read_rows as read_parquet
 from leaderboard.errors import EmbargoInThePast, NothingToRelease, ReleaseExists
 from leaderboard.exports.readers import read_rows
 from leaderboard.models import DataPolicy, DataRelease, ReleaseFile
-from leaderboard.releases import data_page, planning, publishing
+from leaderboard.releases import planning, publishing
 from leaderboard.tasks import release_data
 from tests import make
 from tests.leaderboard.public_data.exports import publish
@@ -36,7 +36,6 @@ API = "/api/v1/releases/"
 def _storage(settings, tmp_path: Path):
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.ARENA_PUBLISH_VOTES = settings.ARENA_PUBLISH_PROMPTS = True
-    data_page.counts.invalidate()
 
 
 @pytest.fixture
@@ -178,6 +177,5 @@ def test_unpublished_arena_gives_releases_to_members(pair, client: Client, setti
     file = f"{API}{release()}/votes.jsonl"
     assert [client.get(url).status_code for url in (API, file)] == [403, 403]
     for scope, status in [(Scope.READ, 403), (Scope.EXPORT, 200)]:
-        _, secret = ApiToken.issue(user=make.user(), name="test", scopes=[scope])
-        headers = {"Authorization": f"Bearer {secret}"}
+        headers = make.bearer(scopes=[scope])
         assert [client.get(url, headers=headers).status_code for url in (API, file)] == [status, status]

@@ -16,10 +16,10 @@ from leaderboard.imports.columns import NeedsRows, TableColumns
 from leaderboard.models import AggregationRun, Contestant, ImportedBoard, ImportedVote
 from models_registry.models import LanguageModel
 from tests import make
-from tests.leaderboard import reference_votes
 from tests.leaderboard.public_data.exports import export, publish
 from tests.leaderboard.public_data.imports import import_votes
-from tests.leaderboard.public_data.tables import COUNTS, SINGLE, table
+from tests.worlds.ratings import reference_votes
+from tests.worlds.vote_tables import COUNTS, SINGLE, table
 
 pytestmark = pytest.mark.django_db
 

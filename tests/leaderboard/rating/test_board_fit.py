@@ -5,7 +5,7 @@ from leaderboard.rating.board_fit import Board, fit_board, fit_tally
 from leaderboard.rating.bradley_terry import POINTS, Tally
 from leaderboard.rating.intervals import Z
 from leaderboard.rating.ranks import rank_board
-from tests.leaderboard.rating.simulations import arena, cast, newcomer_pairs, strengths
+from tests.worlds.ratings.simulations import arena, cast, newcomer_pairs, strengths
 
 
 def board_of(wins, ties=None) -> Board:

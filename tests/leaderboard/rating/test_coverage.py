@@ -1,6 +1,6 @@
 import pytest
 
-from tests.leaderboard.rating.interval_coverage import DESIGNS, coverage
+from tests.worlds.ratings.interval_coverage import DESIGNS, coverage
 
 # Repetitions of each design; together they take a few seconds.
 SHORT = {design.name: 4 if design.votes > 100_000 else 20 if design.votes > 10_000 else 60 for design in DESIGNS}

@@ -3,8 +3,8 @@ import pytest
 
 from leaderboard.rating.board_fit import fit_board
 from leaderboard.rating.clustering import VoterVotes, effective_voters
-from tests.leaderboard.rating.interval_coverage import voter_votes_of
-from tests.leaderboard.rating.simulations import arena, arena_with_tastes, cast, newcomer_pairs, strengths
+from tests.worlds.ratings.interval_coverage import voter_votes_of
+from tests.worlds.ratings.simulations import arena, arena_with_tastes, cast, newcomer_pairs, strengths
 
 
 def board_of(ballots, models, voters):

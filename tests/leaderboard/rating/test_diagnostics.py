@@ -4,7 +4,7 @@ import pytest
 from leaderboard.rating.board_fit import fit_board
 from leaderboard.rating.bradley_terry import Tally, fit_strengths
 from leaderboard.rating.diagnostics import misfit, votes_to_flip_first
-from tests.leaderboard.rating.simulations import arena, strengths
+from tests.worlds.ratings.simulations import arena, strengths
 
 
 def fitted(wins, ties):

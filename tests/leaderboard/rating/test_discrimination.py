@@ -6,7 +6,7 @@ from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.counts import count_votes
 from leaderboard.rating.sensitivity.discrimination import discriminations
 from leaderboard.rating.snapshot_fit import SnapshotFit, fit_snapshot
-from tests.leaderboard.rating.simulations import Ballots, cast, random_pairs, strengths
+from tests.worlds.ratings.simulations import Ballots, cast, random_pairs, strengths
 
 MODELS, VOTERS = 8, 120
 

@@ -6,7 +6,7 @@ import pytest
 from leaderboard.rating.board_fit import fit_board
 from leaderboard.rating.bradley_terry import Tally, fit_strengths, strong_components
 from leaderboard.rating.first_place.dropped_votes import votes_to_drop_first
-from tests.leaderboard.rating.simulations import arena, strengths
+from tests.worlds.ratings.simulations import arena, strengths
 
 
 def fitted(wins, ties):

@@ -5,7 +5,7 @@ from leaderboard.rating.board_fit import fit_board
 from leaderboard.rating.bradley_terry import NotConnected
 from leaderboard.rating.intervals import Z
 from leaderboard.rating.reference import ARENA_RANK_RIDGE, fit_reference
-from tests.leaderboard import reference_votes
+from tests.worlds.ratings import reference_votes
 
 CONNECTED_SETS = [
     "arena_20240814_paircounts", "copilot_arena_examples", "llmfao_crowd", "mtbench_human",

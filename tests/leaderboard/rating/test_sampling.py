@@ -3,9 +3,9 @@ import numpy as np
 from battles.prompting.pairing import Candidate
 from leaderboard.aggregation.pair_weights import Plan, weigh_pairs
 from leaderboard.rating.sampling import pair_gains
-from tests.leaderboard.rating import simulations
-from tests.leaderboard.rating.newcomer_simulation import newcomer_half_width
-from tests.leaderboard.rating.simulations import strengths
+from tests.worlds.ratings import simulations
+from tests.worlds.ratings.newcomers import newcomer_half_width
+from tests.worlds.ratings.simulations import strengths
 
 
 def simulated_board(rng, models, votes):

@@ -6,7 +6,7 @@ from leaderboard.rating.board_fit import fit_side_counts
 from leaderboard.rating.bradley_terry import POINTS, Tally
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.side_bias import estimate_side_bias
-from tests.leaderboard.rating.simulations import cast, random_pairs, strengths
+from tests.worlds.ratings.simulations import cast, random_pairs, strengths
 
 
 def counts_by_side(rng, theta, votes, *, bias=0.0, left_probability=0.5):

@@ -6,9 +6,8 @@ import pytest
 from leaderboard.rating.bradley_terry import POINTS, NotConnected, maximum_likelihood
 from leaderboard.rating.intervals import Z
 from leaderboard.rating.style_control import Scaling, fit_style, scaling_of, style_features
-from tests.leaderboard import reference_votes
-from tests.leaderboard.rating import simulations
-from tests.leaderboard.rating.rank_ranges.rank_simulation import RankErrors
+from tests.worlds.ratings import reference_votes, simulations
+from tests.worlds.ratings.rank_ranges import RankErrors
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ from leaderboard.rating.board_fit import fit_board
 from leaderboard.rating.bradley_terry import Tally
 from leaderboard.rating.ties.held_out import forecast_facts
 from leaderboard.rating.ties.tie_factors import fit_tie_factors, forecast
-from tests.leaderboard.rating.tie_simulation import rao_kupper_ballots
+from tests.worlds.ratings.ties import rao_kupper_ballots
 
 MODELS, VOTES = 12, 24_000
 

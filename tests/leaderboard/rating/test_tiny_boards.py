@@ -4,7 +4,7 @@ import pytest
 from leaderboard.rating.ballots import Ballots, BallotsBuilder
 from leaderboard.rating.ranks import significantly_above
 from leaderboard.rating.snapshot_fit import SnapshotFit, StyleInput, fit_snapshot
-from tests.leaderboard.rating.tiny_boards import PARAMETERS, finite_intervals, fit_tiny_board, random_ballots
+from tests.worlds.ratings.tiny_boards import PARAMETERS, finite_intervals, fit_tiny_board, random_ballots
 
 
 def ballots_of(*votes: tuple[str, tuple[int, ...]], times: int) -> Ballots:

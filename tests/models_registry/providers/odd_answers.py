@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import django
 
-from tests.models_registry.providers import oddities
-from tests.models_registry.providers.oddities import Odd
+from tests.worlds import oddities
+from tests.worlds.oddities import Odd
 
 if TYPE_CHECKING:
     from battles.models import Call
@@ -18,7 +18,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "odd-answers.md"
 HEAD = """# Odd answers
 
 How each kind of answer ends that is unlike OpenAI's: in a battle, as an item of a run, and for a caller of the gateway,
-without and with a stream. The rows are the tests' own (`tests/models_registry/providers/oddities.py`); a real
+without and with a stream. The rows are the tests' own (`tests/worlds/oddities.py`); a real
 server sends those of answers to all four, and those of connections and usage to the reader.
 `python -m tests.models_registry.providers.odd_answers` writes this page.
 

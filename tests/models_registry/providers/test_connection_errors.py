@@ -13,9 +13,9 @@ from aiohttp.http_exceptions import BadHttpMessage, TransferEncodingError
 
 from models_registry.providers import ChatRequest, Completion, ProviderError, connections
 from models_registry.providers.openai_compatible import OpenAICompatible
-from tests.models_registry.providers.oddities import ANSWER, STREAM, TEXTS, USAGE, data
 from tests.provider_streams import DONE, STOP
 from tests.raw_server import CHUNKED, chunk, chunked
+from tests.worlds.oddities import ANSWER, STREAM, TEXTS, USAGE, data
 
 RESET = None
 Piece = bytes | None

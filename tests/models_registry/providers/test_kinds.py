@@ -7,7 +7,7 @@ from aiohttp.test_utils import TestServer
 
 from models_registry.models import LanguageModel, Provider
 from models_registry.providers import ChatRequest, Completion, ProviderError, repairs
-from models_registry.providers.kinds import DIALECTS, ProviderKind, guess_kind
+from models_registry.providers.kinds import DIALECTS, ProviderKind, guess_kind, provider_kinds
 from models_registry.providers.openai_compatible import OpenAICompatible
 from models_registry.validators import KNOWN_PARAMETERS
 from tests.models_registry.providers.endpoints import ENDPOINTS
@@ -165,3 +165,7 @@ def test_kind_is_guessed_from_address_unless_configured(base_url: str, kind: str
     assert guess_kind(base_url) == kind
     assert Provider(base_url=base_url).known_kind == kind
     assert Provider(base_url=base_url, kind="vllm").known_kind == "vllm"
+
+
+def test_new_kind_needs_no_migration():
+    assert Provider._meta.get_field("kind").deconstruct()[3]["choices"] is provider_kinds

@@ -12,8 +12,8 @@ from arena_site.supervisor.child import Child
 from models_registry.models import LanguageModel, Provider
 from models_registry.providers import ChatRequest, Completion, FailureCode, ProviderError
 from models_registry.providers.openai_compatible import OpenAICompatible
-from tests.faults.running import free_port
 from tests.models_registry.providers.test_kinds import EVERYTHING
+from tests.worlds.arena import free_port
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(600)]
 

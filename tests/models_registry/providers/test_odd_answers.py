@@ -1,11 +1,11 @@
-"""Each oddity of tests/models_registry/providers/oddities.py is read to the same end at every cut."""
+"""Each oddity of tests/worlds/oddities.py is read to the same end at every cut."""
 
 import pytest
 
 from tests.models_registry.providers.odd_answers import PAGE, page
-from tests.models_registry.providers.oddities import ODDITIES, Odd
 from tests.models_registry.providers.reading import read
 from tests.provider_streams import END, text
+from tests.worlds.oddities import ODDITIES, Odd
 
 CODES_OF_CALLERS = {"empty", "only_reasoning", "no_room"}
 

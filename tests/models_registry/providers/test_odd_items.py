@@ -10,7 +10,7 @@ from benchmarks.worker.runner import drive
 from tests import make
 from tests.benchmarks import factory
 from tests.fake_provider import FakeProvider
-from tests.models_registry.providers.oddities import ODDITIES
+from tests.worlds.oddities import ODDITIES
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 ENTRANTS = 20

@@ -8,8 +8,8 @@ from itertools import chain
 import numpy as np
 
 from benchmarks.statistics.figures import compute_figures
-from tests.benchmarks.statistics import coverage
-from tests.benchmarks.statistics.factory import run_inputs
+from tests.worlds.benchmarks import coverage
+from tests.worlds.benchmarks.run_inputs import run_inputs
 from tools.bench.ratings.calibration import Simulator
 from tools.bench.ratings.report import Report
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from leaderboard.rating.anomalies.eprocess import ALPHA
-from tests.leaderboard.rating import simulations
-from tests.leaderboard.rating.anomalies.voter_verdicts import verdicts
-from tests.leaderboard.rating.interval_coverage import DESIGNS, Coverage, Design, coverage
-from tests.leaderboard.rating.newcomer_simulation import newcomer_half_width
+from tests.worlds.ratings import simulations
+from tests.worlds.ratings.interval_coverage import DESIGNS, Coverage, Design, coverage
+from tests.worlds.ratings.newcomers import newcomer_half_width
+from tests.worlds.ratings.voter_verdicts import verdicts
 from tools.bench.ratings.report import Report
 
 JOBS = 4  # parallel jobs per row

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tests.leaderboard.rating.context.simulation import ContextDesign, fit
+from tests.worlds.ratings.context import ContextDesign, fit
 from tools.bench.ratings.calibration import Simulator
 from tools.bench.ratings.report import Report
 

@@ -25,7 +25,7 @@ from leaderboard.rating.counts import OUTCOMES
 from leaderboard.rating.ranks import rank_board
 from leaderboard.rating.reference import fit_reference
 from leaderboard.rating.style_control import fit_style, scaling_of
-from tests.leaderboard.rating import simulations
+from tests.worlds.ratings import simulations
 from tools.bench.ratings.report import Report
 
 MODELS, VOTES, ROUNDS = 100, 1_000_000, 5

@@ -7,8 +7,8 @@ from leaderboard.rating.board_fit import fit_board
 from leaderboard.rating.bradley_terry import Tally
 from leaderboard.rating.diagnostics import votes_to_flip_first
 from leaderboard.rating.first_place.dropped_votes import votes_to_drop_first
-from tests.leaderboard.rating import simulations
-from tests.leaderboard.rating.rank_ranges.rank_simulation import EQUAL, HARD, USUAL, RankDesign, RankErrors, rank_errors
+from tests.worlds.ratings import simulations
+from tests.worlds.ratings.rank_ranges import EQUAL, HARD, USUAL, RankDesign, RankErrors, rank_errors
 from tools.bench.ratings.calibration import Simulator
 from tools.bench.ratings.report import Report
 

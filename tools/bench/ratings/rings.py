@@ -5,16 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from leaderboard.rating.bradley_terry import POINTS
-from tests.leaderboard.rating.anomalies import ring_scenarios
-from tests.leaderboard.rating.anomalies.paid_raters import MAX_HELD, held_shares, paid_raters
-from tests.leaderboard.rating.anomalies.ring_scenarios import Crowd, Ring
-from tests.leaderboard.rating.anomalies.ring_simulation import (
-    HonestHeld,
-    Outcome,
-    crowd_held,
-    honest_held,
-    outcome_of,
-)
+from tests.worlds.ratings import ring_scenarios
+from tests.worlds.ratings.paid_raters import MAX_HELD, held_shares, paid_raters
+from tests.worlds.ratings.ring_scenarios import Crowd, Ring
+from tests.worlds.ratings.ring_simulation import HonestHeld, Outcome, crowd_held, honest_held, outcome_of
 from tools.bench.ratings.calibration import Simulator
 from tools.bench.ratings.report import Report
 

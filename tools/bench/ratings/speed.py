@@ -24,8 +24,8 @@ from leaderboard.rating.ranks import rank_board
 from leaderboard.rating.sampling import pair_gains
 from leaderboard.rating.style.design_matrix import Ints
 from leaderboard.rating.style_control import StyleFit, fit_style, scaling_of
-from tests.leaderboard.rating import simulations
-from tests.leaderboard.rating.simulations import Ballots
+from tests.worlds.ratings import simulations
+from tests.worlds.ratings.simulations import Ballots
 from tools.bench.ratings.peak_memory import measure
 from tools.bench.ratings.report import Report
 

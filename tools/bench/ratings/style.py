@@ -9,9 +9,9 @@ import numpy as np
 from leaderboard.rating.bradley_terry import POINTS
 from leaderboard.rating.intervals import Z
 from leaderboard.rating.style_control import fit_style, scaling_of
-from tests.leaderboard.rating import simulations
-from tests.leaderboard.rating.rank_ranges.rank_simulation import RankErrors
-from tests.leaderboard.rating.simulations import StyleTastes
+from tests.worlds.ratings import simulations
+from tests.worlds.ratings.rank_ranges import RankErrors
+from tests.worlds.ratings.simulations import StyleTastes
 from tools.bench.ratings.calibration import Simulator
 from tools.bench.ratings.report import Report
 

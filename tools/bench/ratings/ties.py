@@ -4,7 +4,7 @@ import numpy as np
 
 from leaderboard.rating.board_fit import fit_side_counts
 from leaderboard.rating.ties.held_out import forecast_facts
-from tests.leaderboard.rating.tie_simulation import rao_kupper_ballots
+from tests.worlds.ratings.ties import rao_kupper_ballots
 from tools.bench.ratings.report import Report
 
 MAX_EXCESS_LOSS = 1e-4

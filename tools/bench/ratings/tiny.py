@@ -5,7 +5,7 @@ from itertools import chain
 
 import numpy as np
 
-from tests.leaderboard.rating.tiny_boards import finite_intervals, fit_tiny_board, random_ballots
+from tests.worlds.ratings.tiny_boards import finite_intervals, fit_tiny_board, random_ballots
 from tools.bench.ratings.calibration import JOBS, Simulator
 from tools.bench.ratings.report import Report
 

@@ -3,9 +3,9 @@ import pytest
 
 from leaderboard.rating.anomalies.eprocess import KINDS, Anomaly, VoterLog, judge
 from leaderboard.rating.anomalies.expected_votes import BUTTONS
-from tests.leaderboard.rating import simulations
-from tests.leaderboard.rating.anomalies.voter_verdicts import verdicts
-from tests.leaderboard.rating.simulations import LEFT, RIGHT, TIE, Ballots
+from tests.worlds.ratings import simulations
+from tests.worlds.ratings.simulations import LEFT, RIGHT, TIE, Ballots
+from tests.worlds.ratings.voter_verdicts import verdicts
 
 pytestmark = pytest.mark.slow
 

@@ -7,8 +7,8 @@ from leaderboard.rating.anomalies.earlier_fits import EarlierFit, Votes
 from leaderboard.rating.anomalies.expected_votes import average_of
 from leaderboard.rating.anomalies.focus import concentration, shifts, usual_shares
 from leaderboard.rating.anomalies.screening import Group, joins_from, recent_concentration, screen_voters
-from tests.leaderboard.rating.anomalies.ring_scenarios import Crowd, People, Ring
-from tests.leaderboard.rating.anomalies.ring_simulation import START_DAY, arena, crowd_held, dated_votes, outcome_of
+from tests.worlds.ratings.ring_scenarios import Crowd, People, Ring
+from tests.worlds.ratings.ring_simulation import START_DAY, arena, crowd_held, dated_votes, outcome_of
 
 SMALL = People(models=12, days=20, per_day=150)
 OLD = Ring(20, 20, stays=True, days=1, past=1)

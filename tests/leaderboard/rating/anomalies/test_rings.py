@@ -8,16 +8,9 @@ from leaderboard.rating.anomalies.expected_votes import Crowd, average_of, expec
 from leaderboard.rating.anomalies.held_share import HeldVotes
 from leaderboard.rating.anomalies.rings import TILTS, find_rings
 from leaderboard.rating.anomalies.screening import Group, screen_voters
-from tests.leaderboard.rating.anomalies.paid_raters import MAX_HELD, held_shares, paid_raters
-from tests.leaderboard.rating.anomalies.ring_scenarios import HONEST, RINGS, People
-from tests.leaderboard.rating.anomalies.ring_simulation import (
-    START_DAY,
-    Arena,
-    arena,
-    dated_votes,
-    honest_held,
-    outcome_of,
-)
+from tests.worlds.ratings.paid_raters import MAX_HELD, held_shares, paid_raters
+from tests.worlds.ratings.ring_scenarios import HONEST, RINGS, People
+from tests.worlds.ratings.ring_simulation import START_DAY, Arena, arena, dated_votes, honest_held, outcome_of
 
 SMALL = People(models=12, days=20, per_day=150)
 

@@ -7,8 +7,8 @@ from leaderboard.rating.ballots import ballots_of
 from leaderboard.rating.bradley_terry import POINTS
 from leaderboard.rating.context.covariates import UNKNOWN, context_covariates
 from leaderboard.rating.snapshot_fit import SnapshotFit
-from tests.leaderboard.rating.context.simulation import ContextDesign, fit
-from tests.leaderboard.rating.simulations import arena, strengths
+from tests.worlds.ratings.context import ContextDesign, fit
+from tests.worlds.ratings.simulations import arena, strengths
 
 # Of a model met before, files, reasoning shown, a doubled wait.
 EFFECTS = (0.3, 0.25, 0.0, -0.3)

@@ -3,8 +3,8 @@ import pytest
 
 from leaderboard.rating.rank_ranges.critical_distance import critical_distance
 from leaderboard.rating.rank_ranges.truths import DRAWS, plausible_truths
-from tests.leaderboard.rating.rank_ranges.rank_simulation import RankErrors
-from tests.leaderboard.rating.simulations import strengths
+from tests.worlds.ratings.rank_ranges import RankErrors
+from tests.worlds.ratings.simulations import strengths
 
 
 def by_definition(truths, errors, scale, level):

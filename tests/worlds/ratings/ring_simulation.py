@@ -20,8 +20,8 @@ from leaderboard.rating.anomalies.screening import (
     screen_voters,
 )
 from leaderboard.rating.board_fit import fit_board
-from tests.leaderboard.rating import simulations
-from tests.leaderboard.rating.anomalies.ring_scenarios import Crowd, People, Ring
+from tests.worlds.ratings import simulations
+from tests.worlds.ratings.ring_scenarios import Crowd, People, Ring
 
 Ints = NDArray[np.int64]
 START_DAY = 20_000

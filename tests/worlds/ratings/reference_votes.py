@@ -15,7 +15,7 @@ import numpy as np
 
 from leaderboard.rating.bradley_terry import Floats
 
-FOLDER = Path(__file__).parents[1] / "data"
+FOLDER = Path(__file__).parents[2] / "data"
 CHATBOT_ARENA = FOLDER / "votes" / "arena_20240814_paircounts.csv"
 Vote = tuple[int, int, str]
 

@@ -9,8 +9,8 @@ from leaderboard.rating.board_fit import fit_board
 from leaderboard.rating.bradley_terry import Flags, Floats, Indices
 from leaderboard.rating.rank_ranges.tiers import tiers
 from leaderboard.rating.ranks import difference_errors, significantly_above
-from tests.leaderboard.rating.rank_ranges.step_down import plainly_above
-from tests.leaderboard.rating.simulations import arena, random_pairs, strengths, uneven_pairs
+from tests.worlds.ratings.simulations import arena, random_pairs, strengths, uneven_pairs
+from tests.worlds.ratings.step_down import plainly_above
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@ import numpy as np
 from leaderboard.rating.anomalies.earlier_fits import Votes, sequential_forecast
 from leaderboard.rating.anomalies.eprocess import ALPHA, Verdicts, VoterLog, judge
 from leaderboard.rating.anomalies.expected_votes import expect
-from tests.leaderboard.rating.simulations import Ballots
+from tests.worlds.ratings.simulations import Ballots
 
 
 def verdicts(ballots: Ballots, *, models: int, alpha: float = ALPHA) -> Verdicts:

@@ -8,7 +8,7 @@ from leaderboard.aggregation.pair_weights import Plan, weigh_pairs
 from leaderboard.rating.board_fit import fit_board
 from leaderboard.rating.bradley_terry import POINTS
 from leaderboard.rating.sampling import pair_gains
-from tests.leaderboard.rating.simulations import cast, random_pairs, strengths
+from tests.worlds.ratings.simulations import cast, random_pairs, strengths
 
 
 def newcomer_half_width(

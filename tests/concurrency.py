@@ -1,24 +1,27 @@
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 from django.db import connection
 
 
-def run_concurrently(act: Callable[[Any], Any], subjects: Iterable[Any]) -> list[Any]:
-    """Run act(subject) in one thread per subject; return the results in order. Raises the first error."""
+def race(act: Callable[[Any], Any], subjects: Iterable[Any]) -> list[Any]:
+    """Run act(subject) at once, in one thread per subject; return the results in order. Raises the first error."""
+    subjects = list(subjects)
+    start = Barrier(len(subjects))
 
     def run(subject: Any) -> Any:
+        start.wait(30)
         try:
             return act(subject)
         finally:
             connection.close()
 
-    subjects = list(subjects)
     with ThreadPoolExecutor(len(subjects)) as threads:
         return list(threads.map(run, subjects))
 
 
 def run_in_other_connection(act: Callable[[], Any]) -> Any:
-    [result] = run_concurrently(lambda _: act(), [None])
+    [result] = race(lambda _: act(), [None])
     return result

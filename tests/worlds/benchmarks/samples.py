@@ -32,7 +32,7 @@ from benchmarks.models import (
     Template,
     TemplateVersion,
 )
-from benchmarks.pasting import read_table
+from benchmarks.pasting import PastedCase, read_table
 from benchmarks.reports.store import compute_report, store_report
 from models_registry.models import LanguageModel
 from uploads.actions import store_upload
@@ -184,3 +184,14 @@ def downloaded(response: HttpResponseBase) -> bytes:
         return b"".join([chunk async for chunk in cast(StreamingHttpResponse, response)])
 
     return async_to_sync(read)()
+
+
+def change_draft(sample: Sample) -> None:
+    draft = sample.template.versions.get(state="draft")
+    [prompt], [check] = draft.prompts.all(), draft.checks.all()
+    prompt.messages[0]["template"], check.threshold = "Answer with the name of one city.", 0.5
+    prompt.pk = check.pk = None
+    actions.save_draft(draft, DraftContent([prompt], [check], {"temperature": 0, "max_tokens": 50}))
+    first, second = draft.cases.all()[:2]
+    edited = PastedCase(second.key, {"country": "Canada"}, ["Ottawa"], second.tags)
+    actions.save_cases(draft, {second.pk: edited}, deleted=[first.pk])

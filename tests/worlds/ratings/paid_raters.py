@@ -7,9 +7,9 @@ import numpy as np
 from django.conf import settings
 
 from leaderboard.rating.anomalies.held_share import HeldVotes
-from tests.leaderboard import reference_votes
-from tests.leaderboard.rating.anomalies.voter_verdicts import verdicts
-from tests.leaderboard.rating.simulations import LEFT, RIGHT, TIE, Ballots
+from tests.worlds.ratings import reference_votes
+from tests.worlds.ratings.simulations import LEFT, RIGHT, TIE, Ballots
+from tests.worlds.ratings.voter_verdicts import verdicts
 
 MAX_HELD = 0.05
 

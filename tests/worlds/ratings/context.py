@@ -9,7 +9,7 @@ from leaderboard.rating.bradley_terry import Floats
 from leaderboard.rating.context.covariates import COVARIATES, context_covariates
 from leaderboard.rating.snapshot_fit import SnapshotFit, StyleInput, fit_snapshot
 from leaderboard.rating.style_control import Scaling, fit_style
-from tests.leaderboard.rating.simulations import cast, random_pairs, strengths
+from tests.worlds.ratings.simulations import cast, random_pairs, strengths
 
 
 @dataclass(frozen=True)

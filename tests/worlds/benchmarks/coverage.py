@@ -13,7 +13,7 @@ from benchmarks.statistics.multiple import step_down
 from benchmarks.statistics.paired import all_pairs, paired_differences
 from benchmarks.statistics.quantiles import quantile
 from benchmarks.statistics.sample_sizes import MAX_REPEATS, cases_to_separate, repeats_to_separate
-from tests.benchmarks.statistics.factory import scores
+from tests.worlds.benchmarks.run_inputs import scores
 
 Held = dict[str, list[bool]]
 # Of the beta distribution of a case's difficulty: its parameters add up to this.

@@ -4,7 +4,7 @@ from scipy.special import expit
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.bradley_terry import Floats
 from leaderboard.rating.counts import count_votes
-from tests.leaderboard.rating.simulations import LEFT, RIGHT, TIE, random_pairs
+from tests.worlds.ratings.simulations import LEFT, RIGHT, TIE, random_pairs
 
 
 def rao_kupper_ballots(

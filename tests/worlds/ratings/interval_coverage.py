@@ -12,7 +12,7 @@ from leaderboard.rating.board_fit import Board, fit_board
 from leaderboard.rating.bradley_terry import POINTS, Floats, maximum_likelihood
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.ranks import rank_board
-from tests.leaderboard.rating.simulations import (
+from tests.worlds.ratings.simulations import (
     Ballots,
     arena,
     arena_with_tastes,
