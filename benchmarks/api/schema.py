@@ -19,7 +19,7 @@ from benchmarks.api.serializers import (
     PublishSerializer,
 )
 from benchmarks.api.templates import TemplateExport, TemplateViewSet
-from benchmarks.exports import promptfoo
+from benchmarks.exports import responses
 from benchmarks.exports.formats import CONTENT_TYPES, WRITERS
 from benchmarks.imports.limits import MAX_FILE_BYTES
 from benchmarks.models import Run, RunItem
@@ -214,10 +214,14 @@ OPERATIONS: Operations = {
         refuses=(errors.WrongState, errors.ExportTooLarge, TooManyRequests),
     ),
     (TemplateExport, "get"): Operation(
-        summary="A template for promptfoo",
-        description="YAML whose first comment names what promptfoo cannot express. The import restores all of it.",
-        files=(File(promptfoo.CONTENT_TYPE),),
-        parameters=(Parameter("version", "Number of a version; without it, the newest.", _NUMBER),),
+        summary="A template as YAML",
+        description="The import restores all of it, but for files of cases. The first comment of a file for promptfoo "
+        "names what promptfoo cannot express.",
+        files=(File(responses.YAML),),
+        parameters=(
+            Parameter("version", "Number of a version; without it, the newest.", _NUMBER),
+            Parameter("for", "Another program that reads it.", one_of("promptfoo")),
+        ),
         refuses=(NotFound, TooManyRequests),
     ),
     (HeatMap, "get"): Operation(

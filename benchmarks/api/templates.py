@@ -141,7 +141,8 @@ class TemplateExport(APIView):
         version = find_version(template, actor, request.query_params.get("version", ""))
         if not access.shows_contents(actor, template):
             raise NotFound
-        return template_response(version, actor=actor_of(request))
+        is_for_promptfoo = request.query_params.get("for") == "promptfoo"
+        return template_response(version, actor=actor, is_for_promptfoo=is_for_promptfoo)
 
 
 def find_version(template: Template, actor: Actor, number: int | str | None) -> TemplateVersion:

@@ -1,27 +1,21 @@
-"""A template as promptfoo's configuration in YAML.
-
-All that promptfoo has no field for stands under `arena` in metadata and config, which it ignores, and from which
-benchmarks.imports.formats.promptfoo_arena restores the template.
-"""
+"""A template as promptfoo's configuration in YAML. Its first comment names what promptfoo has no field for."""
 
 import json
 import re
 from collections.abc import Iterator
 from functools import cached_property
 
-import yaml
 from django.utils.translation import gettext as _
 
 from benchmarks.checks.check_set import case_checks, raw_check, target_of
 from benchmarks.exports.promptfoo_assertions import WITHOUT_TARGET, NotExpressible, assertion_of, escaped
 from benchmarks.exports.run_export import case_batches
 from benchmarks.exports.run_json import CANARY
-from benchmarks.imports.yaml_scalars import RESOLVERS
+from benchmarks.exports.yaml_text import as_comment, as_yaml
 from benchmarks.models import Case, CaseFile, Prompt, TemplateVersion
 from benchmarks.scoring.ports import Target
 from common.payload_types import JsonObject
 
-CONTENT_TYPE = "application/yaml"
 _CASES_AT_ONCE = 200
 # promptfoo reads these as a chat, a file or an address.
 _NO_TEXT = re.compile(r"\s*(\[|- role:|\{)|(file|exec|python|https?|langfuse|portkey|helicone):|\S+\.\w{1,5}\Z")
@@ -59,9 +53,9 @@ class PromptfooExport:
         return [sentence for sentence, applies in found.items() if applies]
 
     def chunks(self) -> Iterator[bytes]:
-        yield f"{self._heading()}{_yaml(self._head())}tests:\n".encode()
+        yield f"{self._heading()}{as_yaml(self._head())}tests:\n".encode()
         for cases in case_batches(self.version, _CASES_AT_ONCE):
-            yield _yaml([self._test(case) for case in cases]).encode()
+            yield as_yaml([self._test(case) for case in cases]).encode()
 
     def _heading(self) -> str:
         version = self.version
@@ -69,22 +63,18 @@ class PromptfooExport:
             _("%(template)s, version %(number)s, for promptfoo.")
             % {"template": version.template.name, "number": version.number},
             _("Templates are Jinja’s: promptfoo reads them as Nunjucks, which differs in few things."),
-            _("What stands under “arena” is for the import into an arena, which restores everything."),
         ]
         if self.notes:
             lines += [_("promptfoo cannot express:"), *(f"- {note}" for note in self.notes)]
         if version.template.held_out:
             lines.append(CANARY.format(digest=version.digest))
-        return "".join(f"# {' '.join(line.split())}\n" for line in lines)
+        return as_comment(lines)
 
     def _head(self) -> JsonObject:
         version = self.version
-        own = {
-            "name": version.template.name, "checks": self.checks, "variables": version.variables,
-            "parameters": version.parameters, "errors_count": version.errors_count, "threshold": version.threshold,
-            "relevant_difference": version.relevant_difference,
-        }  # fmt: skip
-        shared = [_marked(check) for check in self.checks if not _is_of_case(check) and _has_assertion(check)]
+        shared = [
+            assertion_of(check, None) for check in self.checks if not _is_of_case(check) and _has_assertion(check)
+        ]
         default: JsonObject = {"assert": shared} if shared else {}
         if version.threshold is not None:
             default["threshold"] = version.threshold
@@ -92,29 +82,20 @@ class PromptfooExport:
             "description": version.template.description,
             "prompts": [_prompt(prompt, number) for number, prompt in enumerate(version.prompts.all(), start=1)],
             **({"defaultTest": default} if default else {}),
-            "metadata": {"arena": own},
         }  # fmt: skip
 
     def _test(self, case: Case) -> JsonObject:
         own = case_checks(self.checks, case.checks or [])[len(self.checks) :]
         asked = [*filter(_is_of_case, self.checks), *own]
         expected = target_of(case.expected)
-        arena = {
-            "expected": case.expected, "messages": case.messages, "checks": case.checks, "cluster": case.cluster,
-            "tags": case.tags, "weight": case.weight,
-        }  # fmt: skip
-        variables = {name: _variable(value) for name, value in case.variables.items()}
-        if variables != case.variables:
-            arena["variables"] = case.variables
+        metadata = ({"tags": case.tags} if case.tags else {}) | case.metadata
         test: JsonObject = {
             "description": case.key,
-            "vars": variables,
-            "assert": [_marked(check, expected) for check in asked if _has_assertion(check, expected)],
+            "vars": {name: _variable(value) for name, value in case.variables.items()},
+            "assert": [assertion_of(check, expected) for check in asked if _has_assertion(check, expected)],
             # Lists are values, not variants of a case.
             "options": {"disableVarExpansion": True},
-            "metadata": {
-                **case.metadata, "arena": {name: value for name, value in arena.items() if value not in (None, "", [])}
-            },
+            **({"metadata": metadata} if metadata else {}),
         }  # fmt: skip
         return test if case.threshold is None else test | {"threshold": case.threshold}
 
@@ -133,36 +114,16 @@ def _has_assertion(check: JsonObject, expected: Target | None = None) -> bool:
     return True
 
 
-def _marked(check: JsonObject, expected: Target | None = None) -> JsonObject:
-    return assertion_of(check, expected) | {"config": {"arena": check.get("key", "")}}
-
-
 def _prompt(prompt: Prompt, number: int) -> JsonObject:
-    messages, own = prompt.messages, {"label": prompt.label, "messages": prompt.messages, "turns": prompt.turns}
+    messages = prompt.messages
     raw = messages[0]["template"]
     if len(messages) > 1 or messages[0]["role"] != "user" or _NO_TEXT.match(raw) or not raw.strip():
         chat = [{"role": message["role"], "content": message["template"]} for message in messages]
         raw = json.dumps(chat, ensure_ascii=False, indent=1)
     # promptfoo refuses a prompt without a label.
-    return {"label": prompt.label or f"prompt {number}", "raw": raw, "config": {"arena": own}}
+    return {"label": prompt.label or f"prompt {number}", "raw": raw}
 
 
 def _variable(value: object) -> object:
     """Return a value that promptfoo neither renders nor reads from a file."""
     return escaped(value) if isinstance(value, str) else value
-
-
-class _Dumper(yaml.CSafeDumper):
-    """Quotes what YAML 1.1 or 1.2 would not read as a text."""
-
-    yaml_implicit_resolvers = {
-        first: [*yaml.CSafeDumper.yaml_implicit_resolvers.get(first, []), *RESOLVERS.get(first, [])]
-        for first in {*yaml.CSafeDumper.yaml_implicit_resolvers, *RESOLVERS}
-    }
-
-    def ignore_aliases(self, data: object) -> bool:
-        return True
-
-
-def _yaml(value: object) -> str:
-    return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)

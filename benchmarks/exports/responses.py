@@ -6,21 +6,23 @@ from django.utils.translation import gettext as _
 from accounts.actor import Actor
 from benchmarks import access
 from benchmarks.errors import ExportTooLarge, WrongState
-from benchmarks.exports import promptfoo
 from benchmarks.exports.formats import CONTENT_TYPES, WRITERS, file_ending, fits_workbook
 from benchmarks.exports.promptfoo import PromptfooExport
 from benchmarks.exports.run_export import RunExport
+from benchmarks.exports.template_yaml import template_chunks
 from benchmarks.models import Run, TemplateVersion
 from leaderboard.exports.api import stream_chunks
 
+YAML = "application/yaml"
 
-def template_response(version: TemplateVersion, *, actor: Actor) -> StreamingHttpResponse:
-    """Stream a version as promptfoo's configuration, counted as an export. Raises LimitReached."""
+
+def template_response(version: TemplateVersion, *, actor: Actor, is_for_promptfoo: bool) -> StreamingHttpResponse:
+    """Stream a version as YAML, counted as an export. Raises LimitReached."""
     actor.count("export", fail_open=True)
-    return _response(
-        PromptfooExport(version).chunks(), promptfoo.CONTENT_TYPE,
-        f"template-{version.template.public_id}-{version.number}.promptfoo.yaml",
-    )  # fmt: skip
+    name = f"template-{version.template.public_id}-{version.number}"
+    if is_for_promptfoo:
+        return _response(PromptfooExport(version).chunks(), YAML, f"{name}.promptfoo.yaml")
+    return _response(template_chunks(version), YAML, f"{name}.yaml")
 
 
 def export_response(run: Run, ending: str, *, actor: Actor, wide: str) -> StreamingHttpResponse:

@@ -13,7 +13,8 @@ from benchmarks.imports.ports import installed_names
 
 # Names of benchmarks.imports.reading.FORMATS, which only the child may import.
 BUILT_IN: Mapping[str, str | Promise] = {
-    "": _("found by the file’s fields"), "promptfoo": "promptfoo", "table": _("table (CSV, TSV, XLSX, JSON lines)"),
+    "": _("found by the file’s fields"), "arena": _("YAML of an arena"), "promptfoo": "promptfoo",
+    "table": _("table (CSV, TSV, XLSX, JSON lines)"),
     "inspect": "inspect-ai", "openai_evals": "OpenAI evals", "lm_eval": "lm-evaluation-harness",
 }  # fmt: skip
 

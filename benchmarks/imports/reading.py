@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 
 from benchmarks.imports.content import Imported, Request
-from benchmarks.imports.formats import inspect_ai, lm_eval, openai_evals, promptfoo, tables
+from benchmarks.imports.formats import arena, inspect_ai, lm_eval, openai_evals, promptfoo, tables
 from benchmarks.imports.ports import PORT_VERSION, Format, load_installed
 from benchmarks.imports.reading_log import ReadError, ReadingLog, TooManyErrors
 from benchmarks.imports.sniffing import columns_of, find_format
 from benchmarks.imports.source import Source, open_source
 
 FORMATS: dict[str, Format] = {
+    "arena": Format(PORT_VERSION, arena.read),
     "promptfoo": Format(PORT_VERSION, promptfoo.read),
     "table": Format(PORT_VERSION, tables.read),
     "inspect": Format(PORT_VERSION, inspect_ai.read, (frozenset({"input", "target"}),)),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from benchmarks.imports.content import Column
+from benchmarks.imports.formats.arena import is_arena
 from benchmarks.imports.limits import MAX_SAMPLE
 from benchmarks.imports.ports import Format
 from benchmarks.imports.readers.documents import Map
@@ -63,6 +64,8 @@ def _is_promptfoo(document: Mapping[str, object]) -> bool:
 def _of_document(source: Source) -> str:
     document = source.document()
     if isinstance(document, Map):
+        if is_arena(document):
+            return "arena"
         keys = document.keys()
         is_task = {"task", "dataset_path"} <= keys or {"task", "include"} <= keys
         if is_task or "doc_to_text" in document or "output_type" in document:

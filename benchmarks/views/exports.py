@@ -9,14 +9,14 @@ from benchmarks.views.pages import PageRequest
 
 @require_safe
 def export_template(request: PageRequest, public_id: str) -> StreamingHttpResponse:
-    """Download a version as promptfoo's configuration."""
+    """Download a version as YAML; with `?for=promptfoo` as promptfoo's configuration."""
     template = access.get_template_or_404(request.actor, public_id)
     if not access.shows_contents(request.actor, template):
         raise Http404
     version = access.find_version(request.actor, template, request.GET.get("version", ""))
     if version is None:
         raise Http404
-    return template_response(version, actor=request.actor)
+    return template_response(version, actor=request.actor, is_for_promptfoo=request.GET.get("for") == "promptfoo")
 
 
 @require_safe

@@ -10,7 +10,6 @@ import re2
 from benchmarks.imports.codes import Code
 from benchmarks.imports.content import Check
 from benchmarks.imports.formats.fields import is_number
-from benchmarks.imports.formats.promptfoo_arena import is_marked
 from benchmarks.imports.readers.documents import Map, Seq, place_in, read_document
 from benchmarks.imports.readers.values import as_text
 from benchmarks.imports.reading_log import Place, ReadError, ReadingLog
@@ -63,21 +62,14 @@ class LeftOut(Exception):
         self.code, self.place, self.kind = code, place, kind
 
 
-def read_assertions(
-    value: object, load: LoadFile, log: ReadingLog, prefix: str = "", *, skips_marked: bool = False
-) -> list[Check]:
-    """Return the checks of an `assert` list; others are listed as left out with their line.
-
-    skips_marked: without those that repeat a check under `arena`.
-    """
+def read_assertions(value: object, load: LoadFile, log: ReadingLog, prefix: str = "") -> list[Check]:
+    """Return the checks of an `assert` list; others are listed as left out with their line."""
     checks: list[Check] = []
     for number in range(len(value) if isinstance(value, Seq) else 0):
         assertion = value[number] if isinstance(value, Seq) else None
         place = place_in(value, number)
         if not isinstance(assertion, Map) or not isinstance(assertion.get("type"), str):
             log.refuse("assertion_not_understood", place)
-            continue
-        if skips_marked and is_marked(assertion):
             continue
         try:
             check = _check(assertion, load, log)

@@ -8,7 +8,6 @@ from benchmarks.imports.building import Cases
 from benchmarks.imports.content import Case, CaseFile, Check, Imported, Reply
 from benchmarks.imports.formats.assertions import read_assertions
 from benchmarks.imports.formats.fields import FATAL, case_file, for_each
-from benchmarks.imports.formats.promptfoo_arena import ArenaVersion, complete_case, is_exported
 from benchmarks.imports.formats.promptfoo_prompts import read_prompts, read_providers, refuse_environment
 from benchmarks.imports.formats.promptfoo_references import with_references
 from benchmarks.imports.formats.tables import TableCases, with_affixes
@@ -40,7 +39,6 @@ class _Configuration:
     def __init__(self, source: Source, document: Map) -> None:
         self._source, self._log, self._document = source, source.log, document
         self._cases = Cases(source.log)
-        self._arena = ArenaVersion(document)
         self._uses_affixes = False
         self._open_files: set[str] = set()
         default = document.get("defaultTest")
@@ -54,14 +52,11 @@ class _Configuration:
     def read(self) -> Imported:
         for name in self._document.keys() - _USED:
             self._log.left_out("key_not_used", place_in(self._document, name), key=name)
-        prompts = read_prompts(self._source, self._document, is_exported=self._arena.is_known)
+        prompts = read_prompts(self._source, self._document)
         models = read_providers(self._source, self._document)
         self._leave_out(self._default, "defaultTest")
         self._shared_variables = self._variables(self._default)
         self._default_checks = self._assertions(self._default, "default-")
-        for check in self._arena.checks:
-            place = place_in(self._document, "metadata")
-            self._log.taken("check", place, scorer=check.scorer, type=check.key)
         self._tests(self._document.get("tests"), place_in(self._document, "tests"))
         self._scenarios()
         if not self._document.get("tests") and "scenarios" not in self._document:
@@ -74,7 +69,6 @@ class _Configuration:
             self._source.request.name, prompts, version_checks,
             description=as_text(self._document.get("description")),
         )  # fmt: skip
-        self._arena.complete(template)
         options = self._document.get("evaluateOptions")
         options = options if isinstance(options, Map) else {}
         return Imported(
@@ -83,7 +77,7 @@ class _Configuration:
         )  # fmt: skip
 
     def _assertions(self, test: Map, prefix: str = "") -> list[Check]:
-        return read_assertions(test.get("assert"), self._load, self._log, prefix, skips_marked=self._arena.is_known)
+        return read_assertions(test.get("assert"), self._load, self._log, prefix)
 
     def _load(self, reference: str, place: Place) -> object:
         path = self._source.find(reference, self._source.main, place)
@@ -177,8 +171,7 @@ class _Configuration:
             if name == "_conversation":
                 raise ReadError("conversation_not_supported", place)
             refuse_environment(value, place)
-            is_value = isinstance(value, list) and is_exported(test)  # whose texts are no references to files
-            found[name] = value if is_value else self._value(name, value, place)
+            found[name] = self._value(name, value, place)
         return found
 
     def _value(self, name: str, value: object, place: Place) -> object:
@@ -207,16 +200,12 @@ class _Configuration:
         case = Case(as_text(test.get("description")), values, checks=list(checks or []), metadata=metadata, files=files)
         tags = metadata.get("tags")
         case.tags = [as_text(tag) for tag in tags] if isinstance(tags, list) else []
-        is_exported = complete_case(test, case)
-        case.threshold = _number(test.get("threshold", None if is_exported else self._default.get("threshold")))
+        case.threshold = _number(test.get("threshold", self._default.get("threshold")))
         if merged.get("disableDefaultAsserts"):
             self._copy_default_checks()
         elif self._must_copy_default_checks:
             case.checks = self._default_checks + case.checks
-        if is_exported:
-            self._cases.add(case, test.place)
-        else:
-            self._cases.add_titled(case, test.place)
+        self._cases.add_titled(case, test.place)
 
     def _copy_default_checks(self) -> None:
         if not self._must_copy_default_checks:

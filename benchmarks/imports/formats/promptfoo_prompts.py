@@ -3,7 +3,6 @@
 import re
 
 from benchmarks.imports.content import Message, Prompt, ProposedModel
-from benchmarks.imports.formats.promptfoo_arena import complete_prompt
 from benchmarks.imports.limits import MAX_PROMPTS
 from benchmarks.imports.readers.documents import Map, Seq, place_in, read_document
 from benchmarks.imports.readers.values import as_text
@@ -35,25 +34,23 @@ def refuse_environment(value: object, place: Place) -> None:
             refuse_environment(part, place)
 
 
-def read_prompts(source: Source, document: Map, *, is_exported: bool = False) -> list[Prompt]:
-    """Return the prompts; errors go to the log. is_exported: from an arena, labels may be empty."""
+def read_prompts(source: Source, document: Map) -> list[Prompt]:
+    """Return the prompts; errors go to the log."""
     value = document.get("prompts")
     listed = value if isinstance(value, Seq) else [value]
     prompts: list[Prompt] = []
     for number, entry in enumerate(listed):
         place = place_in(value if isinstance(value, Seq) else document, number if isinstance(value, Seq) else "prompts")
         try:
-            found = _prompts(source, entry, place)
-            prompts += [complete_prompt(entry, found[0])] if isinstance(entry, Map) and len(found) == 1 else found
+            prompts += _prompts(source, entry, place)
         except ReadError as error:
             source.log.refuse_error(error)
     if len(prompts) > MAX_PROMPTS:
         source.log.refuse("too_many_prompts", place_in(document, "prompts"), limit=MAX_PROMPTS, found=len(prompts))
     if not prompts and not source.log.counts["refused"]:
         source.log.refuse("no_prompts", place_in(document, "prompts"))
-    if not is_exported:
-        for number, prompt in enumerate(prompts, start=1):
-            prompt.label = prompt.label or f"prompt {number}"
+    for number, prompt in enumerate(prompts, start=1):
+        prompt.label = prompt.label or f"prompt {number}"
     return prompts[:MAX_PROMPTS]
 
 

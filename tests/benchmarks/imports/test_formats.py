@@ -100,7 +100,10 @@ def test_prompt_renders_with_the_case(name: str):
 
 def test_samples_cover_every_format():
     names = {*FORMATS, *installed_names()}
-    assert names - {found for found, *_ in SAMPLES.values()} == {"arena_hard_judgements"}
+    assert names - {found for found, *_ in SAMPLES.values()} == {
+        "arena",
+        "arena_hard_judgements",
+    }  # test_template_exports
 
 
 def test_importers_that_do_not_load_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -1,4 +1,4 @@
-"""Templates exported for promptfoo and imported again."""
+"""Templates exported as YAML and imported again, and exported for promptfoo."""
 
 import io
 from pathlib import Path
@@ -15,6 +15,7 @@ from benchmarks.actions.importing import create_draft, read_import
 from benchmarks.built_in.reading import NAMES
 from benchmarks.checks.check_set import raw_check
 from benchmarks.exports.promptfoo import PromptfooExport
+from benchmarks.exports.template_yaml import template_chunks
 from benchmarks.imports.content import Request
 from benchmarks.models import Check, Prompt, Template, TemplateVersion
 from benchmarks.pasting import PastedCase
@@ -51,10 +52,9 @@ def _checks(checks: list[JsonObject] | None) -> list[scoring.Check]:
 
 
 def imported_again(version: TemplateVersion) -> TemplateVersion:
-    exported = b"".join(PromptfooExport(version).chunks())
-    found = read_import(exported, Request("exported.yaml"))
+    found = read_import(b"".join(template_chunks(version)), Request("exported.yaml"))
     assert not found.is_refused, [entry for entry in found.entries if entry.action != "taken"]
-    assert found.format == "promptfoo"
+    assert found.format == "arena"
     assert [entry for entry in found.entries if entry.action != "taken"] == []
     return create_draft(owner=make.user(), imported=found)
 
@@ -111,7 +111,7 @@ def test_everything_survives_and_the_rest_is_named():
     document = yaml.safe_load(f"description:{rest}")
     assert [prompt["label"] for prompt in document["prompts"]] == ["prompt 1", "[1]", "name"]
     first = document["tests"][0]
-    assert first["assert"][0] == {"type": "contains-any", "value": ["1e3", "or this"], "config": {"arena": "any"}}
+    assert first["assert"][0] == {"type": "contains-any", "value": ["1e3", "or this"]}
 
 
 def test_hostile_names_add_nothing_to_the_configuration():
@@ -126,28 +126,38 @@ def test_hostile_names_add_nothing_to_the_configuration():
     exported = b"".join(PromptfooExport(version).chunks())
     [document] = yaml.safe_load_all(exported)
     assert document.keys() == harmless.keys()
+    [own] = yaml.safe_load_all(b"".join(template_chunks(version)))
+    assert own["name"] == own["description"] == own["prompts"][0]["label"] == own["cases"][0]["key"] == breaks
+    assert own["parameters"] == {breaks: breaks}
     assert document["description"] == document["prompts"][0]["label"] == document["tests"][0]["description"] == breaks
-    assert document["metadata"]["arena"]["parameters"] == {breaks: breaks}
     heading = exported.decode().partition("\ndescription:")[0]
     assert {line[0] for line in heading.splitlines()} == {"#"}
 
 
 @pytest.mark.processes
-def test_changes_made_for_promptfoo_are_imported():
+def test_wrong_parts_of_yaml_are_refused_with_their_lines():
     version = samples.template(make.user()).versions.get()
-    document = yaml.safe_load(b"".join(PromptfooExport(version).chunks()))
-    document["prompts"][0]["raw"] = "Capital of {{ country }}?"
-    document["tests"][0]["assert"].append({"type": "not-contains", "value": "London"})
-    document["tests"].append({"vars": {"country": "Mali"}, "assert": [{"type": "equals", "value": "Bamako"}]})
-    again = read_import(yaml.safe_dump(document).encode(), Request("changed.yaml")).template
-    assert [message.text for message in again.prompts[0].messages] == ["Capital of {{ country }}?"]
-    assert [check.key for check in again.checks] == ["names the capital"]
-    first, last = again.cases[0], again.cases[-1]
-    assert (first.expected, [check.scorer for check in first.checks]) == (["Paris"], ["contains"])
-    assert (first.checks[0].negate, last.variables, last.checks[0].target) == (True, {"country": "Mali"}, ["Bamako"])
-    document["metadata"]["arena"]["checks"] = [{"scorer": 1}]
+    document = yaml.safe_load(b"".join(template_chunks(version)))
+    document["cases"][0]["weight"] = -1
+    document["cases"][1]["keys"] = "b"
+    changed = yaml.safe_dump(document, sort_keys=False).encode()
+    refused = read_import(changed, Request("changed.yaml"))
+    codes = {entry.code: entry for entry in refused.entries if entry.action in ("refused", "left_out")}
+    assert codes.keys() == {"arena_part_not_understood", "field_not_used"}
+    lines = changed.decode().splitlines()
+    assert lines[codes["arena_part_not_understood"].line - 1].startswith("- key:")
+    assert lines[codes["field_not_used"].line - 1].strip() == "keys: b"
+    document["checks"] = [{"scorer": 1}]
     refused = read_import(yaml.safe_dump(document).encode(), Request("changed.yaml"))
     assert [entry.code for entry in refused.entries if entry.action == "refused"] == ["arena_part_not_understood"]
+
+
+@pytest.mark.processes
+def test_exported_configuration_is_a_file_of_promptfoo():
+    version = samples.template(make.user()).versions.get()
+    found = read_import(b"".join(PromptfooExport(version).chunks()), Request("promptfoo.yaml"))
+    assert (found.format, found.is_refused) == ("promptfoo", False)
+    assert [case.key for case in found.template.cases] == list(version.cases.values_list("key", flat=True))
 
 
 @pytest.mark.processes
@@ -170,7 +180,7 @@ def test_imported_assertions_are_exported_as_they_were():
     imported = read_import(yaml.safe_dump(document).encode(), Request("all.yaml"))
     exported = PromptfooExport(create_draft(owner=make.user(), imported=imported))
     found = yaml.safe_load(b"".join(exported.chunks()))["tests"][0]["assert"]
-    assert [{name: value for name, value in one.items() if name != "config"} for one in found] == assertions
+    assert found == assertions
     assert exported.notes == []
 
 
@@ -180,10 +190,11 @@ def test_command_page_and_download_give_the_same(tmp_path: Path):
     template = samples.template(owner)
     client, path = Client(), tmp_path / "t.yaml"
     client.force_login(owner)
-    call_command("export_benchmark_template", template.public_id, str(path), stderr=io.StringIO())
-    response = client.get(f"/benchmarks/t/{template.public_id}/export.yaml?version=1")
-    assert response["Content-Disposition"].endswith(f'"template-{template.public_id}-1.promptfoo.yaml"')
-    assert samples.downloaded(response) == path.read_bytes()
+    for name, option, query in (("", [], ""), (".promptfoo", ["--promptfoo"], "&for=promptfoo")):
+        call_command("export_benchmark_template", template.public_id, str(path), *option, stderr=io.StringIO())
+        response = client.get(f"/benchmarks/t/{template.public_id}/export.yaml?version=1{query}")
+        assert response["Content-Disposition"].endswith(f'"template-{template.public_id}-1{name}.yaml"')
+        assert samples.downloaded(response) == path.read_bytes()
     assert "Parameters belong to its providers" in client.get(f"/benchmarks/t/{template.public_id}/").content.decode()
     assert client.get(f"/benchmarks/t/{template.public_id}/export.yaml?version=9").status_code == 404
     assert Client().get(f"/benchmarks/t/{template.public_id}/export.yaml").status_code == 404
