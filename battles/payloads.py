@@ -4,7 +4,6 @@ A blind battle is revealed by its vote. Before that a payload has no name, id, t
 either side, and no reasoning, in which models mention themselves.
 """
 
-import time
 from collections.abc import Iterable
 from typing import cast
 
@@ -13,6 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from accounts.open_streams import reader_fields
 from battles.auto.payload_types import BattleDecisionPayload
 from battles.auto.payloads import battle_decision_payload
 from battles.models import NUMBERED_POSITIONS, Answer, Battle, Position, Share, Side, Turn, Vote
@@ -32,9 +32,8 @@ from battles.payload_types import (
     TurnPayload,
     VotePayload,
 )
-from battles.streaming.protocol import DEFAULT_SIDES, Format, StreamToken, sign
+from battles.streaming.protocol import DEFAULT_SIDES, Format, TurnToken
 from common.text.money import plain_decimal
-from common.valkey.stream_slots import person_hash
 from models_registry.health.failure_messages import failure_message
 from models_registry.payloads import model_summary
 
@@ -127,12 +126,11 @@ def _stream_url(battle: Battle, live: Turn | None, stream_format: Format, token:
     if live is None:
         return None
     positions = DEFAULT_SIDES if battle.accepts_vote else [side.position for side in battle.sides.all()]
-    owner = battle.session.person
-    permission = StreamToken(
-        battle.public_id, live.index, stream_format, live.regenerated, positions, person_hash(owner),
-        owner=owner, token=token, since=int(time.time()),
+    permission = TurnToken(
+        battle.public_id, live.index, stream_format, live.regenerated, positions,
+        **reader_fields(battle.session.person, token),
     )  # fmt: skip
-    return reverse("battles:stream", args=[sign(permission)])
+    return reverse("battles:stream", args=[permission.signed()])
 
 
 def _turn_payload(turn: Turn, battle: Battle, sides: dict[int, Side], *, is_revealed: bool) -> TurnPayload:

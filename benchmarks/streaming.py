@@ -5,20 +5,17 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Collection
-from typing import NamedTuple
 
 import msgspec
-from django.core import signing
 
 from accounts.actor import Actor
+from accounts.open_streams import StreamToken, reader_fields
 from battles.streaming.protocol import STREAM_TTL_S, TurnEvent, entry
 from battles.streaming.reader import StreamExpired, follow
 from benchmarks.models import Run, RunCount, RunItem
 from common import sse
 from common.db.execution import CONNECTION_ERRORS, run_in_db, run_in_db_with_retry
-from common.errors import NotFound
 from common.valkey.connections import UNREACHABLE, connection, fail_fast
-from common.valkey.stream_slots import person_hash
 
 logger = logging.getLogger(__name__)
 
@@ -26,7 +23,6 @@ INTERVAL_S = 0.25
 MAX_ENTRIES = 200
 # A page misses nothing between its queries and its stream, also if the clocks differ.
 OVERLAP_S = 5.0
-_SALT = "benchmarks.streaming"
 
 
 class ProgressEvent(msgspec.Struct):
@@ -39,34 +35,20 @@ class ProgressEvent(msgspec.Struct):
     items: list[tuple[int, str, float | None, bool | None]]
 
 
-class RunToken(NamedTuple):
-    """Permission to follow a run. person: key for common.valkey.stream_slots; the others as in StreamToken."""
+class RunToken(StreamToken, frozen=True):
+    """Permission to follow a run."""
+
+    SALT = "benchmarks.streaming"
+    TTL_S = STREAM_TTL_S
 
     run: str
-    person: str = ""
-    owner: str = ""
-    token: int | None = None
-    since: int = 0
-
-
-def sign(token: RunToken) -> str:
-    return signing.dumps(list(token), salt=_SALT)
 
 
 def token_for(run: Run, actor: Actor) -> str:
-    """Return a token to follow the run; "" once it has ended."""
+    """Return a signed token to follow the run; "" once it has ended."""
     if run.state in Run.ENDED:
         return ""
-    person = actor.key if actor.is_known else ""
-    return sign(RunToken(run.public_id, person_hash(person), person, actor.token, int(time.time())))
-
-
-def read_or_404(signed: str) -> RunToken:
-    """Raises NotFound for a forged or expired token."""
-    try:
-        return RunToken(*signing.loads(signed, salt=_SALT, max_age=STREAM_TTL_S))
-    except (signing.BadSignature, TypeError, ValueError) as error:
-        raise NotFound from error
+    return RunToken(run.public_id, **reader_fields(actor.key if actor.is_known else "", actor.token)).signed()
 
 
 def stream_key(run_public_id: str) -> str:

@@ -1,4 +1,3 @@
-import time
 from typing import Any
 
 from django import forms
@@ -13,11 +12,10 @@ from kombu.exceptions import OperationalError
 
 from accounts import audit
 from accounts.actor import Actor
+from accounts.open_streams import reader_fields
 from battles import tasks
-from battles.streaming import protocol
-from battles.streaming.protocol import StreamToken
+from battles.streaming.protocol import TurnToken
 from battles.worker import model_tests
-from common.valkey import stream_slots
 from common.valkey.connections import UNREACHABLE
 from models_registry.admin.health import HealthAdmin
 from models_registry.health.failure_messages import failure_message
@@ -75,11 +73,8 @@ class ModelTestAdmin(HealthAdmin):
         stream = ""
         if test is not None and not test.is_over:
             owner = Actor(user=request.user).key  # type: ignore[arg-type]
-            token = StreamToken(
-                test_id, 0, "test", sides=model_tests.SIDES, person=stream_slots.person_hash(owner),
-                owner=owner, since=int(time.time()),
-            )  # fmt: skip
-            stream = reverse("battles:stream", args=[protocol.sign(token)])
+            token = TurnToken(test_id, 0, "test", sides=model_tests.SIDES, **reader_fields(owner))
+            stream = reverse("battles:stream", args=[token.signed()])
         failure = failure_message(test.error) if test is not None else ""
         form = ModelTestForm(initial={"prompt": test.prompt} if test is not None else None)
         return self._page(request, model, form, test=test, is_lost=test is None, stream=stream, failure=failure)

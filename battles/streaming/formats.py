@@ -7,7 +7,7 @@ from django.utils.html import escape
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import override
 
-from battles.streaming.protocol import BEGINNING, StreamToken, TurnEvent
+from battles.streaming.protocol import BEGINNING, TurnEvent, TurnToken
 from battles.streaming.reader import NumberedEvent, StreamExpired, follow
 from common import sse
 
@@ -19,7 +19,7 @@ STATE_LABELS = {
 }
 
 
-async def page_events(token: StreamToken, after: str, *, language: str) -> AsyncIterator[bytes]:
+async def page_events(token: TurnToken, after: str, *, language: str) -> AsyncIterator[bytes]:
     """Yield fragments until `end`, also of an expired stream: the page then fetches the stored turn.
 
     A new connection clears the panes, except those of a regenerated turn: the worker clears the failed sides only.
@@ -37,7 +37,7 @@ async def page_events(token: StreamToken, after: str, *, language: str) -> Async
         yield sse.end()
 
 
-async def api_events(token: StreamToken, after: str) -> AsyncIterator[bytes]:
+async def api_events(token: TurnToken, after: str) -> AsyncIterator[bytes]:
     """Yield JSON events until `end` or until the stream has expired."""
     try:
         async for numbered in follow(token.key, after=after):
@@ -46,7 +46,7 @@ async def api_events(token: StreamToken, after: str) -> AsyncIterator[bytes]:
         return
 
 
-def _fragment(token: StreamToken, event: TurnEvent, labels: dict[str, str]) -> str:
+def _fragment(token: TurnToken, event: TurnEvent, labels: dict[str, str]) -> str:
     pane = f"a-{token.battle}-{token.turn_index}-{event.side}"
     match event.name:
         case "text":

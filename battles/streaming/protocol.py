@@ -1,12 +1,11 @@
 """Events and keys of turn streams, and the signed token that permits following one."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
-from django.core import signing
 
-from common.errors import NotFound
+from accounts.open_streams import StreamToken
 
 EventName = Literal["text", "block", "state", "reset", "end"]
 Format = Literal["page", "api", "test"]
@@ -15,7 +14,6 @@ STREAM_TTL_S = 3600
 BEGINNING = "0-0"
 FIELD = b"e"
 DEFAULT_SIDES = ("left", "right")
-_SALT = "battles.streaming.protocol"
 
 
 class TurnEvent(msgspec.Struct, array_like=True):
@@ -24,22 +22,20 @@ class TurnEvent(msgspec.Struct, array_like=True):
     value: str = ""
 
 
-class StreamToken(NamedTuple):
-    """Permission to follow one stream; checking it takes no query.
+class TurnToken(StreamToken, frozen=True):
+    """Permission to follow a turn.
 
     format "test": the answer of a model under test; `battle` is the test's id.
-    person: key for common.valkey.stream_slots. owner, token, since: of an accounts.open_streams.StreamRight.
     """
+
+    SALT = "battles.streaming.protocol"
+    TTL_S = STREAM_TTL_S
 
     battle: str
     turn_index: int
     format: Format
     regenerated: bool = False
     sides: Sequence[str] = DEFAULT_SIDES
-    person: str = ""
-    owner: str = ""
-    token: int | None = None
-    since: int = 0
 
     @property
     def key(self) -> str:
@@ -58,18 +54,6 @@ def stream_key(battle_public_id: str, turn_index: int, regenerated: bool = False
 
 def model_test_stream_key(test_id: str) -> str:
     return f"model-test:{test_id}:stream"
-
-
-def sign(token: StreamToken) -> str:
-    return signing.dumps(list(token), salt=_SALT, compress=True)
-
-
-def read_or_404(signed: str) -> StreamToken:
-    """Raises NotFound for a forged or expired token."""
-    try:
-        return StreamToken(*signing.loads(signed, salt=_SALT, max_age=STREAM_TTL_S))
-    except (signing.BadSignature, TypeError, ValueError) as error:
-        raise NotFound from error
 
 
 def entry(events: list[TurnEvent]) -> dict[Any, Any]:

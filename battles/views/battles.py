@@ -12,7 +12,6 @@ from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 from django_htmx.middleware import HtmxDetails
 
 from accounts.actor import ActorRequest, ensure_known_actor
-from accounts.open_streams import right_of_request, until_lost
 from battles import actions
 from battles.auto.options import AUTO, REQUESTED_MODES, dial_name
 from battles.errors import AlreadyRegenerated, AlreadyVoted, NothingToStop, StillAnswering, UnknownTag
@@ -23,7 +22,6 @@ from battles.payloads import battle_payload
 from battles.prompting.preselection import by_name, preselected_models
 from battles.queries import find_battle, find_battle_with_related, get_session_battles
 from battles.streaming import formats, protocol
-from common import sse
 from common.errors import InvalidInput
 from models_registry import drawable_cache
 from models_registry.models import LanguageModel
@@ -285,16 +283,11 @@ def stars(request: PageRequest, public_id: str) -> HttpResponse:
 @require_GET
 def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
     """Stream server-sent events of a live turn; the signed token authorizes, so no query is needed."""
-    stream_token = protocol.read_or_404(token)
+    stream_token = protocol.TurnToken.read_or_404(token)
     after = request.headers.get("Last-Event-ID") or request.GET.get("after") or protocol.BEGINNING
     if stream_token.format == "page":
         events = formats.page_events(stream_token, after, language=request.LANGUAGE_CODE)
     else:
         events = formats.api_events(stream_token, after)
-    right = right_of_request(
-        request, person=stream_token.owner, token=stream_token.token, since=stream_token.since,
-        needs_staff=stream_token.format == "test",
-    )  # fmt: skip
     # At its `end` the page fetches the battle, which tells whether the person still has it.
-    events = until_lost(events, right, last=sse.end)
-    return sse.EventStreamResponse(request, events, person=stream_token.person)
+    return stream_token.response(request, events, needs_staff=stream_token.format == "test")

@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
-from accounts.open_streams import right_of_request, until_lost
 from battles.streaming import protocol
 from benchmarks import access, actions, streaming
 from benchmarks.models import Run, TemplateVersion
@@ -21,7 +20,6 @@ from benchmarks.reporting.grades import read_run_grades
 from benchmarks.reporting.power import power_sentence
 from benchmarks.reporting.results import read_results
 from benchmarks.views.pages import PageRequest, member_of, redirect_to
-from common import sse
 from common.errors import ArenaError
 from common.text.money import plain_decimal
 from common.text.numbers import parse_whole_number
@@ -136,8 +134,6 @@ def budget(request: PageRequest, public_id: str) -> HttpResponse:
 @require_GET
 def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
     """Stream a run's progress; the signed token authorizes without a query."""
-    run_token = streaming.read_or_404(token)
+    run_token = streaming.RunToken.read_or_404(token)
     after = request.headers.get("Last-Event-ID") or request.GET.get("after") or protocol.BEGINNING
-    right = right_of_request(request, person=run_token.owner, token=run_token.token, since=run_token.since)
-    events = until_lost(streaming.page_events(run_token, after), right, last=sse.end)
-    return sse.EventStreamResponse(request, events, person=run_token.person)
+    return run_token.response(request, streaming.page_events(run_token, after))

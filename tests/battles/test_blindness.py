@@ -3,7 +3,7 @@ from urllib.parse import quote
 
 import pytest
 
-from battles.streaming.protocol import StreamToken, sign
+from battles.streaming.protocol import TurnToken
 from models_registry.models import LanguageModel
 from tests import make
 from tests.fake_provider import CANARY, FakeProvider
@@ -43,7 +43,7 @@ def test_no_byte_before_the_vote_identifies_models(reader: Reader):
     page = reader.get(f"/s/{battle['session']}/")
     assert page.status_code == 200
     list(reader.follow(battle["stream_url"]))
-    list(reader.follow(f"/stream/{sign(StreamToken(battle['id'], 0, 'page'))}/"))
+    list(reader.follow(f"/stream/{TurnToken(battle['id'], 0, 'page').signed()}/"))
     reader.get(f"/battles/{battle['id']}/", headers={"HX-Request": "true"})
     reader.get(f"/s/{battle['session']}/")
     reader.get("/sessions/")

@@ -32,7 +32,7 @@ def test_worker_publishes_counts_items_and_the_end(
     monkeypatch.setattr("benchmarks.worker.runner.IDLE_TICK_S", 0.02)
     start = streaming.position_now()  # before the run, which may end before the stream is opened
     run = factory.run(factory.version(12), make.model("honest", at=fake_provider.base_url), concurrency=4)
-    token = streaming.sign(streaming.RunToken(run.public_id))
+    token = streaming.RunToken(run.public_id).signed()
     engine.run(partial(drive, run.pk), "run")
     events = read_events(reader, f"/benchmarks/stream/{token}/?after={start}")
     assert ({name for name, _data in events[:-1]}, events[-1][0]) == ({"progress"}, "end")
@@ -56,13 +56,13 @@ def test_end_of_slow_report_is_published(
     monkeypatch.setattr(streaming, "INTERVAL_S", 0.01)
     start = streaming.position_now()
     run = factory.run(factory.version(2), make.model("honest", at=fake_provider.base_url))
-    token = streaming.sign(streaming.RunToken(run.public_id))
+    token = streaming.RunToken(run.public_id).signed()
     engine.run(partial(drive, run.pk), "run")
     assert read_events(reader, f"/benchmarks/stream/{token}/?after={start}")[-1][0] == "end"
 
 
 def test_opening_a_stream_needs_no_query(client: Client):
-    token = streaming.sign(streaming.RunToken("a-run"))
+    token = streaming.RunToken("a-run").signed()
     with CaptureQueriesContext(connection) as queries:
         response = client.get(f"/benchmarks/stream/{token}/")
     assert (response.status_code, len(queries)) == (200, 0)

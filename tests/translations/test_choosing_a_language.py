@@ -2,7 +2,7 @@ import pytest
 from django.test import Client
 
 from arena_site.openapi.views import _generated
-from battles.streaming.protocol import StreamToken, sign
+from battles.streaming.protocol import TurnToken
 from tests import make
 from tests.fake_provider import FakeProvider
 from tests.pages import compact
@@ -89,6 +89,6 @@ def test_stream_texts_are_translated(fake_provider: FakeProvider, reader: Reader
         make.model("honest", at=fake_provider.base_url)
     reader.client.headers["Accept-Language"] = "fr"
     battle = reader.start_battle()
-    events = reader.follow(f"/stream/{sign(StreamToken(battle['id'], 0, 'page'))}/")
+    events = reader.follow(f"/stream/{TurnToken(battle['id'], 0, 'page').signed()}/")
     states = [data for _, name, data in events if name == "state"]
     assert sum(">complète<" in state for state in states) == 2

@@ -11,7 +11,7 @@ import uvicorn
 from arena_site.asgi import application
 from arena_site.embedded import connections
 from arena_site.embedded.connections import BODY, HEAD, MIN_RATES, GuardedConnection, MinRate, Progress
-from battles.streaming.protocol import StreamToken, TurnEvent, entry, sign, stream_key
+from battles.streaming.protocol import TurnEvent, TurnToken, entry, stream_key
 from common.valkey import connections as valkey
 from common.valkey import stream_slots
 from tests.site import Server
@@ -118,7 +118,7 @@ def test_reader_that_reads_nothing_is_disconnected(monkeypatch: pytest.MonkeyPat
     piece = entry([TurnEvent("text", "left", "x" * 100_000)])
     for _ in range(200):
         valkey.connection().xadd(key, piece)
-    path = f"/stream/{sign(StreamToken('flood', 0, 'api'))}/"
+    path = f"/stream/{TurnToken('flood', 0, 'api').signed()}/"
     with served(GuardedConnection) as server:
         client = connect(server, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         wait_for(lambda: stream_slots.open_slots())

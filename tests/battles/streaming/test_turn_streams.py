@@ -4,7 +4,7 @@ import pytest
 
 from battles.actions import delete_session, hide_battles
 from battles.models import Answer, Battle, ModerationCase
-from battles.streaming.protocol import StreamToken, TurnEvent, entry, sign, stream_key
+from battles.streaming.protocol import TurnEvent, TurnToken, entry, stream_key
 from common.valkey.connections import connection
 from models_registry.models import LanguageModel
 from tests import make
@@ -117,8 +117,8 @@ def test_finished_block_is_sent_as_safe_html(reader: Reader, fake_provider: Fake
 
 def test_page_stream_sends_fragments(reader: Reader):
     battle = reader.start_battle("five < six")
-    token = StreamToken(battle["id"], 0, "page")
-    events = list(reader.follow(f"/stream/{sign(token)}/"))
+    token = TurnToken(battle["id"], 0, "page")
+    events = list(reader.follow(f"/stream/{token.signed()}/"))
     assert [name for _, name, _ in events[:2]] == ["reset", "reset"]
     pane = f"a-{battle['id']}-0-left"
     text = "".join(data for _, name, data in events if name == "text")
@@ -129,7 +129,7 @@ def test_page_stream_sends_fragments(reader: Reader):
 def test_forged_token_returns_404(reader: Reader):
     forged = reader.get("/stream/forged/")
     assert (forged.status_code, forged.json()["code"]) == (404, "not_found")
-    token = sign(StreamToken("x", 0, "api"))
+    token = TurnToken("x", 0, "api").signed()
     assert reader.get(f"/stream/{token[:-2]}/").status_code == 404
 
 

@@ -11,7 +11,7 @@ from django.utils.html import escape
 from accounts.models import AuditEntry
 from battles import tasks
 from battles.models import Call
-from battles.streaming.protocol import StreamToken
+from battles.streaming.protocol import TurnToken
 from battles.worker import model_tests
 from common.valkey.connections import connection
 from models_registry import breaker_rule
@@ -195,7 +195,7 @@ def test_model_test_needs_change_permission(reader: Reader, fake_provider: FakeP
 
 
 def test_test_stream_key_differs_from_turn_stream_key():
-    assert StreamToken("x", 0, "test").key != StreamToken("x", 0, "api").key
+    assert TurnToken("x", 0, "test").key != TurnToken("x", 0, "api").key
 
 
 def test_model_test_expires_with_its_stream(admin: Reader, fake_provider: FakeProvider):
