@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from accounts.stream_tokens import reader_fields
+from accounts.open_streams import reader_fields
 from battles.auto.payload_types import BattleDecisionPayload
 from battles.auto.payloads import battle_decision_payload
 from battles.models import NUMBERED_POSITIONS, Answer, Battle, Position, Share, Side, Turn, Vote

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Collection
 import msgspec
 
 from accounts.actor import Actor
-from accounts.stream_tokens import StreamToken, reader_fields
+from accounts.open_streams import StreamToken, reader_fields
 from battles.streaming.protocol import STREAM_TTL_S, TurnEvent, entry
 from battles.streaming.reader import StreamExpired, follow
 from benchmarks.models import Run, RunCount, RunItem

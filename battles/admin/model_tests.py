@@ -12,7 +12,7 @@ from kombu.exceptions import OperationalError
 
 from accounts import audit
 from accounts.actor import Actor
-from accounts.stream_tokens import reader_fields
+from accounts.open_streams import reader_fields
 from battles import tasks
 from battles.streaming.protocol import TurnToken
 from battles.worker import model_tests

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from accounts.stream_tokens import StreamToken
+from accounts.open_streams import StreamToken
 
 EventName = Literal["text", "block", "state", "reset", "end"]
 Format = Literal["page", "api", "test"]
