@@ -142,3 +142,22 @@ class RefreshedCached(Generic[T]):
         finally:
             self._is_loading = False
             connection.close()  # back to the pool
+
+
+class DerivedCached(Generic[T]):
+    """Cache in the process of a value built from others; built anew when one of them is another object.
+
+    from_: caches of the values, passed to `build` in order. Callers must not change the value.
+    """
+
+    def __init__(self, build: Callable[..., T], *, from_: tuple[Callable[[], object], ...]) -> None:
+        self._build = build
+        self._from = from_
+        self._held: tuple[tuple[object, ...], T] | None = None
+
+    def __call__(self) -> T:
+        sources = tuple([source() for source in self._from])
+        held = self._held
+        if held is None or any(new is not old for new, old in zip(sources, held[0], strict=True)):
+            held = self._held = sources, self._build(*sources)
+        return held[1]

@@ -45,12 +45,20 @@ def idempotent(method: Callable[P, R]) -> Callable[P, R]:
             return method(*args, **kwargs)
         if len(key) > 255:
             raise InvalidInput(_("Idempotency-Key may have at most 255 characters."))
-        row = _claim(ensure_known_actor(cast(ActorRequest, request._request)).key, key, _hash(request))
+        row, _is_new = claim_key(ensure_known_actor(cast(ActorRequest, request._request)).key, key, _hash(request))
         if row.status is not None:
             return cast(R, Response(row.body, status=row.status))
         return cast(R, _run_once(row, lambda: method(*args, **kwargs)))
 
     return wrapped
+
+
+def claim_key(actor: str, key: str, request_hash: str) -> tuple[IdempotencyKey, bool]:
+    """Return the key's row, and whether it is new. Raises IdempotencyKeyReused after another request with the key."""
+    row, is_new = IdempotencyKey.objects.get_or_create(actor=actor, key=key, defaults={"request_hash": request_hash})
+    if row.request_hash != request_hash:
+        raise IdempotencyKeyReused
+    return row, is_new
 
 
 def replace_results(owners: Iterable[User | Visitor], *, about: list[str], refusal: ArenaError) -> None:
@@ -79,13 +87,6 @@ def _fields(sent: HttpRequest) -> Iterator[str]:
             digest = hashlib.sha256(b"".join(file.chunks())).hexdigest()
             file.seek(0)
             yield repr((name, file.name, digest))
-
-
-def _claim(actor: str, key: str, request_hash: str) -> IdempotencyKey:
-    row, _ = IdempotencyKey.objects.get_or_create(actor=actor, key=key, defaults={"request_hash": request_hash})
-    if row.request_hash != request_hash:
-        raise IdempotencyKeyReused
-    return row
 
 
 def _run_once(row: IdempotencyKey, run: Callable[[], Response]) -> Response:

@@ -14,6 +14,7 @@ from battles.prompting.messages import (
     conversation_length,
     with_system_prompt,
 )
+from common.cache import DerivedCached
 from common.db.execution import is_migrated
 from models_registry import drawable_cache, spending
 from models_registry.models import LanguageModel, Price
@@ -42,16 +43,17 @@ class _Rate(NamedTuple):
         return cls(price, image, system, model.max_tokens)
 
 
-_held: tuple[drawable_cache.Roster, dict[int, _Rate]] | None = None
+def _read_rates(roster: drawable_cache.Roster) -> dict[int, _Rate]:
+    return {model.pk: rate for model in roster.choosable if (rate := _Rate.of(model)) is not None}
+
+
+# By model id. For thousands of models they take long.
+_rates = DerivedCached(_read_rates, from_=(drawable_cache.cached_roster,))
 
 
 def _rates_of(models: Iterable[LanguageModel]) -> list[_Rate]:
-    """Return the rates of the paid ones. They are held with the roster: thousands of models take long."""
-    global _held
-    roster = drawable_cache.cached_roster()
-    if _held is None or _held[0] is not roster:
-        _held = roster, {model.pk: rate for model in roster.choosable if (rate := _Rate.of(model)) is not None}
-    rates = _held[1]
+    """Return the rates of the paid ones."""
+    rates = _rates()
     return [rates[model.pk] for model in models if model.pk in rates]
 
 

@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.utils import timezone
 
+from accounts.api.idempotency import claim_key
 from accounts.errors import IdempotencyKeyReused, StillRunning
 from accounts.models import IdempotencyKey
 from common.conversation.errors import BadField
@@ -64,12 +65,8 @@ def claim(request: HttpRequest, caller: Caller, body: bytes) -> Claim | None:
     if len(key) > 255:
         raise BadField("Idempotency-Key may have at most 255 characters.")
     request_hash = hashlib.sha256(b"POST\n" + request.path.encode() + b"\n" + body).hexdigest()
-    row, is_new = IdempotencyKey.objects.get_or_create(
-        actor=caller.actor.key, key=key, defaults={"request_hash": request_hash}
-    )
+    row, is_new = claim_key(caller.actor.key, key, request_hash)
     found = Claim(row, caller.secret)
-    if row.request_hash != request_hash:
-        raise IdempotencyKeyReused
     if started := (row.body or {}).get("exchange"):
         found.exchange = _exchange(started, caller)
     elif row.status is not None:

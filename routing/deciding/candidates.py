@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from battles.auto.port import Alternative, RoutingRequest
 from battles.prompting.messages import context_characters
+from common.cache import DerivedCached
 from models_registry import drawable_cache
 from models_registry.drawable_cache import Roster
 from models_registry.models import LanguageModel
@@ -109,19 +110,8 @@ def dollars(amount: float) -> Decimal:
     return Decimal(amount).quantize(COST_QUANTUM)
 
 
-_held: tuple[Roster, CallMedians, CandidateTable] | None = None
-
-
-def current_table() -> CandidateTable:
-    """Return the table of the models that are set up; it is built anew when they or their figures change."""
-    global _held
-    roster, medians = drawable_cache.cached_roster(), call_medians()
-    if _held is None or _held[0] is not roster or _held[1] is not medians:
-        _held = roster, medians, build_table(roster.choosable, medians)
-    return _held[2]
-
-
-def build_table(models: Sequence[LanguageModel], medians: CallMedians) -> CandidateTable:
+def _build_table(roster: Roster, medians: CallMedians) -> CandidateTable:
+    models = roster.choosable
     prices = np.array([_dollars_per_token(model.price) for model in models]).reshape(len(models), 2)
     max_tokens = np.array([model.max_tokens for model in models], dtype=float)
     all_calls = medians.tokens.get(ALL, {})
@@ -145,6 +135,10 @@ def build_table(models: Sequence[LanguageModel], medians: CallMedians) -> Candid
         first_token_ms=np.array(waits, dtype=float),
         tokens={**tokens, ALL: usual},
     )
+
+
+# Of the models that are set up; built anew when they or their figures change.
+current_table = DerivedCached(_build_table, from_=(drawable_cache.cached_roster, call_medians))
 
 
 def _dollars_per_token(price: Price | None) -> tuple[float, float]:
