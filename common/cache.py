@@ -3,7 +3,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 from weakref import WeakSet
 
 from django.db import connection, transaction
@@ -15,7 +15,16 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 # All caches of the process.
-registered: "WeakSet[TTLCached[Any] | RefreshedCached[Any]]" = WeakSet()
+registered: "WeakSet[_Cached]" = WeakSet()
+
+
+class _Cached:
+    def __init__(self, ttl_s: float) -> None:
+        self.ttl_s = ttl_s
+        registered.add(self)
+
+    def invalidate(self) -> None:
+        raise NotImplementedError
 
 
 def reset_all() -> None:
@@ -24,7 +33,7 @@ def reset_all() -> None:
         cached.invalidate()
 
 
-class TTLCached(Generic[T]):
+class TTLCached(_Cached, Generic[T]):
     """TTL cache of a zero-argument query in the process, shared by threads. Callers must not change the value.
 
     Saving or deleting an instance of `invalidated_by` in this process drops the value at once. One thread loads, the
@@ -40,7 +49,7 @@ class TTLCached(Generic[T]):
         invalidated_by: tuple[type[Model], ...] = (),
         refreshes_early: bool = False,
     ) -> None:
-        self.ttl_s = ttl_s
+        super().__init__(ttl_s)
         self._load = load
         self._refreshes_early = refreshes_early
         self._is_refreshing = False
@@ -49,7 +58,6 @@ class TTLCached(Generic[T]):
         self._expires_at = 0.0
         self._version = object()  # replaced by each change
         self._loaded_version: object = None
-        registered.add(self)
         for model in invalidated_by:
             post_save.connect(self._on_change, sender=model)
             post_delete.connect(self._on_change, sender=model)
@@ -93,21 +101,20 @@ class TTLCached(Generic[T]):
         transaction.on_commit(self.invalidate)  # another thread may have loaded before the commit
 
 
-class RefreshedCached(Generic[T]):
+class RefreshedCached(_Cached, Generic[T]):
     """Cache of a zero-argument query in the process: an expired value is used while a thread loads the next one.
 
     Only the first call waits. If a load fails, the value stays.
     """
 
     def __init__(self, load: Callable[[], T], *, ttl_s: float) -> None:
-        self.ttl_s = ttl_s
+        super().__init__(ttl_s)
         self._load = load
         self._lock = threading.Lock()
         self._value: T
         self._is_loaded = False
         self._is_loading = False
         self._expires_at = 0.0
-        registered.add(self)
 
     def __call__(self) -> T:
         if not self._is_loaded:

@@ -25,10 +25,10 @@ hypocrite         answers the neutral question of a breaker, and rejects every o
 length-alone      ends by the cap without a text
 thinks-aloud      reasons in tags unless its template's thinking is off
 buffered          sends a whole completion, and a stream at /direct/v1
-stateful          every name in tests/stateful.py calls a tool, and wants the call's state back with its result
+stateful          every name in tests/worlds/stateful.py calls a tool, and wants the call's state back with its result
 patient-<code>    this status, after the test calls `go_on`
 wordy-<code>      refuses with WORDS
-picky-<part>      refuses requests with this part, see tests/picky.py
+picky-<part>      refuses requests with this part, see tests/worlds/picky.py
 late-picky-<part> the same by an event of a stream
 every name in tests/provider_streams.py and tests/worlds/oddities.py
 
@@ -51,11 +51,11 @@ from typing import Any
 from aiohttp import web
 from PIL import Image
 
-from tests.picky import PICKY, refusal_of
 from tests.provider_streams import DONE, STREAMS, Step, event, write
-from tests.stateful import STATEFUL, refusal_of_second_turn
 from tests.worlds.model_list import CANARY, FakeModelList
 from tests.worlds.oddities import ODDITIES, Odd
+from tests.worlds.picky import PICKY, refusal_of
+from tests.worlds.stateful import STATEFUL, refusal_of_second_turn
 
 PAUSE = "⏸"
 # The first word of a prompt: status and message of its refusal.

@@ -1,4 +1,4 @@
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
@@ -9,6 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.text import camel_case_to_spaces
 
 from accounts import audit
+
+if TYPE_CHECKING:
+    AnyForm = ModelForm[Any]
 
 
 class AuditDeletionsMixin(admin.ModelAdmin):  # type: ignore[type-arg]
@@ -39,10 +42,10 @@ class AuditedAdmin(AuditDeletionsMixin):
     def state_of(self, row: Any) -> dict[str, object]:
         return {}
 
-    def details_of(self, form: "ModelForm[Any]") -> dict[str, object]:
+    def details_of(self, form: "AnyForm") -> dict[str, object]:
         """Return the details of the entry about the saved form."""
         return self.state_of(form.instance)
 
-    def save_related(self, request: HttpRequest, form: "ModelForm[Any]", formsets: Any, change: bool) -> None:
+    def save_related(self, request: HttpRequest, form: "AnyForm", formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         self.record(request, "change" if change else "add", form.instance, **self.details_of(form))

@@ -1,13 +1,15 @@
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import PROTECT, ForeignObjectRel, Model
-from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext
 
 from accounts.admin.audited import AuditedAdmin
+
+if TYPE_CHECKING:
+    from accounts.admin.audited import AnyForm
 
 # Fields of forms that have no value to be read.
 _NOT_RECORDED = ("key", "remove_key", "make_version", "icon_file", "remove_icon")
@@ -33,7 +35,7 @@ class RegistryAdmin(AuditedAdmin):
             return HttpResponseRedirect("../change/")
         return super().delete_view(request, object_id, extra_context)
 
-    def details_of(self, form: "ModelForm[Any]") -> dict[str, object]:
+    def details_of(self, form: "AnyForm") -> dict[str, object]:
         """Return old and new values; of a key only that it was entered or removed."""
         changed = {
             name: [str(form.initial.get(name, "")), str(form.cleaned_data[name])]

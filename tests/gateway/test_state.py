@@ -11,7 +11,7 @@ from gateway.models import Exchange
 from models_registry.models import LanguageModel
 from tests.fake_provider import FakeProvider
 from tests.gateway.software import WEATHER
-from tests.stateful import SIGNATURE, STATEFUL
+from tests.worlds.stateful import SIGNATURE, STATEFUL
 
 pytestmark = pytest.mark.django_db(transaction=True)
 QUESTION: Any = {"role": "user", "content": "How is the weather in Bonn?"}

@@ -1,0 +1,1 @@
+"""Arenas, sample runs and simulated votes, shared by tests and tools."""

@@ -12,7 +12,7 @@ from tests.fake_provider import FakeProvider
 from tests.gateway.doors.test_messages import WEATHER as MESSAGES_WEATHER
 from tests.gateway.doors.test_messages import events_of, joined
 from tests.gateway.doors.test_responses import WEATHER
-from tests.stateful import SIGNATURE, STATEFUL
+from tests.worlds.stateful import SIGNATURE, STATEFUL
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Send = Callable[..., httpx2.Response]
