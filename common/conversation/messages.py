@@ -2,6 +2,7 @@ import binascii
 import re
 from base64 import b64decode
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -45,7 +46,7 @@ class Conversation:
     media: list[Medium] = field(default_factory=list)
     writes_cache: bool = False
 
-    @property
+    @cached_property
     def text_characters(self) -> int:
         return sum(map(len, self.texts))
 
