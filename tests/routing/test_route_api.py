@@ -56,7 +56,7 @@ def test_route_names_model_and_alternatives(api, models, member, monkeypatch):
         "decision": decision.public_id, "target": "model", "model": "cyd", "runner_up": "bob", "confidence": 0.95,
         "query_type": "general-chat", "policy": "learned 7",
     }  # fmt: skip
-    assert (decision.person, decision.token.name, decision.dial) == (member.key, "app", 1.0)
+    assert (decision.person, decision.token.name, decision.dial) == (member.key, "t", 1.0)
     assert (decision.context, decision.cost_expected, decision.micros > 0) == ({"workflow": "mail"}, 0, True)
 
 
