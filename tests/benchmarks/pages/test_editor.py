@@ -1,0 +1,82 @@
+"""Pages: editor of a draft."""
+
+import pytest
+from django.test import Client
+
+from accounts.actor import Actor
+from benchmarks import actions
+from benchmarks.models import Template
+from tests import make
+from tests.benchmarks.pages.editing import editor_data
+from tests.worlds.benchmarks import samples
+from tests.worlds.benchmarks.samples import Sample
+
+pytestmark = [pytest.mark.django_db, pytest.mark.processes]
+
+
+def test_site_template_shows_no_draft_to_others(sample: Sample):
+    Template.objects.update(visibility="site")
+    address, stranger = f"/benchmarks/t/{sample.template.public_id}/", make.browser(make.member())
+    page = stranger.get(address)
+    assert page.context["version"].number == 1
+    assert "Edit the draft" not in page.text
+    assert [stranger.get(f"{address}{path}").status_code for path in ("?version=2", "edit/", "cases/")] == [404] * 3
+    Template.objects.update(held_out=True)
+    assert "capital of" not in stranger.get(address).text
+
+
+def test_editor_stores_prompts_and_checks(member: Actor, browser: Client):
+    made = browser.post("/benchmarks/new/", {"name": "Facts"})
+    template = Template.objects.get(owner_user=member.user)
+    assert made["Location"] == f"/benchmarks/t/{template.public_id}/edit/"
+    # A browser sends the untouched forms, too.
+    untouched = {
+        "prompts-TOTAL_FORMS": "2", "prompts-1-examples": "", "prompts-1-follow_ups": "", "checks-TOTAL_FORMS": "2",
+        "checks-1-scorer": "contains", "checks-1-settings": "", "checks-1-extract": "", "checks-1-weight": "1",
+    }  # fmt: skip
+    assert browser.post(made["Location"], editor_data(**untouched)).status_code == 302
+    draft = template.versions.get()
+    assert draft.parameters == {"temperature": 0}
+    prompt, check = draft.prompts.get(), draft.checks.get()
+    assert [message["role"] for message in prompt.messages] == ["system", "user"]
+    assert prompt.turns == ["Sure?", "Really?"]
+    assert (check.key, check.scorer, check.settings) == ("names it", "contains", {})
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "sentence"),
+    [
+        ("checks-0-settings", '{"nonsense": 1}', "nonsense"),
+        ("checks-0-settings", "{", "This is not JSON"),
+        ("checks-0-extract", '[{"step": "unknown"}]', "unknown"),
+        ("prompts-0-examples", '[{"role": "judge", "template": ""}]', "is no role"),
+        ("parameters", "[]", "Write a JSON object"),
+        ("prompts-0-question", "", "This field is required"),
+    ],
+)
+def test_editor_shows_errors_at_their_fields(member: Actor, browser: Client, field: str, text: str, sentence: str):
+    template = samples.template(member.user)
+    response = browser.post(f"/benchmarks/t/{template.public_id}/edit/", editor_data(**{field: text}))
+    assert response.status_code == 422
+    assert sentence in response.text.replace("&quot;", '"').replace("&#x27;", "'")
+    assert template.versions.get().prompts.get().label == "plain"
+
+
+def test_editor_stores_what_passes_and_what_matters(member: Actor, browser: Client):
+    template = samples.template(member.user)
+    address = f"/benchmarks/t/{template.public_id}/edit/"
+    rules = {"threshold": "0.8", "relevant_difference": "0.05", "checks-0-threshold": "0.5"}
+    assert browser.post(address, editor_data(**rules)).status_code == 302
+    draft = template.versions.get()
+    assert (draft.threshold, draft.relevant_difference, draft.checks.get().threshold) == (0.8, 0.05, 0.5)
+    assert 'value="0.05"' in browser.get(address).text
+    assert browser.post(address, editor_data(**rules | {"threshold": "1.5"})).status_code == 422
+
+
+def test_draft_is_copied_from_frozen_version(sample: Sample, browser: Client):
+    draft = sample.template.versions.get(number=2)
+    actions.save_cases(draft, {}, deleted=[draft.cases.first().pk])
+    assert [version.case_count for version in sample.template.versions.order_by("number")] == [8, 7]
+    assert sample.run.version.cases.count() == 8
+    assert browser.post(f"/benchmarks/t/{sample.template.public_id}/draft/").status_code == 302
+    assert sample.template.versions.count() == 2
