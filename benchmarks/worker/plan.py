@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import msgspec
 from django.db import connection
@@ -30,6 +30,8 @@ class Plan:
     """State of a run, the entrants that can be asked now, and the run's share of each provider."""
 
     state: str
+    # Run.paced_from, read before the entrants.
+    paced_from: datetime | None
     entrants: Mapping[int, Entrant]
     # Calls at once by provider id: of all runs, and of this one.
     paces: dict[int, int]
@@ -54,7 +56,7 @@ def read_facts(run_id: int) -> RunFacts:
 
 
 def read_plan(run_id: int) -> Plan:
-    run, now = Run.objects.only("state").get(pk=run_id), timezone.now()
+    run, now = Run.objects.only("state", "paced_from").get(pk=run_id), timezone.now()
     entrants = Entrant.objects.filter(run=run_id, model__isnull=False)
     known = list(entrants.select_related("model__provider").prefetch_related("model__prices", "counts"))
     asked = {one.pk: one for one in known if one.is_active and calls_at_once(one, now) > 0}
@@ -71,6 +73,7 @@ def read_plan(run_id: int) -> Plan:
     inactive = [one for one in unfinished if not one.halted and not one.is_active]
     return Plan(
         run.state,
+        run.paced_from,
         asked,
         paces,
         shares,

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Collection, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.db import transaction
@@ -68,9 +68,13 @@ def _report(run: Run) -> None:
 
 
 @transaction.atomic
-def pause(run_id: int, reason: str) -> bool:
-    """Pause a running run by itself; a day's budget lets it go on after midnight UTC."""
-    if Run.objects.lock(run_id).state != Run.State.RUNNING:
+def pause(run_id: int, reason: str, paced_from: datetime | None) -> bool:
+    """Pause a running run by itself; a day's budget lets it go on after midnight UTC.
+
+    paced_from: as in the plan that has the reason. A run that was resumed since then goes on.
+    """
+    run = Run.objects.lock(run_id)
+    if run.state != Run.State.RUNNING or run.paced_from != paced_from:
         return False
     wait = Now() + timedelta(seconds=seconds_until_tomorrow()) if reason == Run.Reason.DAY_BUDGET else None
     paused = {"state": Run.State.PAUSED, "reason": reason, "day_wait_until": wait, "driven_until": None}

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime
 
 from battles.calls import Attempt
 from benchmarks import streaming
@@ -63,7 +64,8 @@ class RunDriver:
         self._stopping = threading.Event()
         self._lag = LoopLag()
         self._wake = asyncio.Event()
-        self._pause_reason = ""
+        # Reason, and Run.paced_from in the plan that has it.
+        self._pause: tuple[str, datetime | None] | None = None
         self._claiming: asyncio.Task[Claim] | None = None
         # A task for the run arrived after this driver last looked for work.
         self.is_called_again = False
@@ -95,10 +97,9 @@ class RunDriver:
                 self._plan, planned_at = await run_in_db_with_retry(plan.read_plan, self._run_id), time.monotonic()
                 self._commit.paces = self._plan.paces
             self._stop_unwanted()
-            if self._pause_reason:
-                await run_in_db_with_retry(progress.pause, self._run_id, self._pause_reason)
-                self._pause_reason = ""
-                planned_at = 0.0
+            if self._pause is not None:
+                await run_in_db_with_retry(progress.pause, self._run_id, *self._pause)
+                self._pause, planned_at = None, 0.0
             self._wake.clear()
             goes_on = self._plan.state == Run.State.RUNNING and await self._claim()
             if goes_on or self._running or self._commit.unstored:
@@ -106,9 +107,9 @@ class RunDriver:
             elif await self._finish():
                 return
             elif self._plan.pause_reason:
-                self._pause_reason = self._plan.pause_reason
+                self._pause = self._plan.pause_reason, self._plan.paced_from
             elif self._plan.waits_for_inactive and time.monotonic() - progressed_at > MAX_STANDSTILL_S:
-                self._pause_reason = Run.Reason.MODELS_AWAY
+                self._pause = Run.Reason.MODELS_AWAY, self._plan.paced_from
             await self._preempt_for_people()
             with suppress(TimeoutError):
                 async with asyncio.timeout(TICK_S if self._running else IDLE_TICK_S):
@@ -142,7 +143,7 @@ class RunDriver:
         for item in claim.items:
             self._running[item.item_id] = (item, asyncio.create_task(self._answer(item)))
         if claim.pause_reason:
-            self._pause_reason = claim.pause_reason
+            self._pause = claim.pause_reason, plan_now.paced_from
         if claim.reused:
             streaming.publish_soon(self._run_id, list(claim.reused))
         if (claim.items or claim.reused) and not claim.is_short:

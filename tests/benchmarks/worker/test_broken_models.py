@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
 
@@ -19,7 +19,7 @@ from benchmarks.models import Entrant, ProviderPace, Run, RunItem, entrant_calls
 from benchmarks.queries.run_progress import read_run_progress
 from benchmarks.reports.store import read_report
 from benchmarks.sweep import sweep
-from benchmarks.worker import claims, plan
+from benchmarks.worker import claims, plan, progress
 from benchmarks.worker.runner import drive
 from models_registry import breaker_rule
 from models_registry.models import Breaker, LanguageModel, Price, Provider
@@ -87,6 +87,26 @@ def test_mended_key_goes_on_without_lost_items(fake_provider: FakeProvider, driv
     wait_for(lambda: drive_run(run) or Run.objects.get(pk=run.pk).state == "done")
     assert factory.counts(run) == {"scored": 9}
     assert run.entrants.get().failures == 0
+
+
+def test_run_resumed_at_once_is_not_paused_again(
+    fake_provider: FakeProvider, drive_run: Callable[[Run], None], monkeypatch: pytest.MonkeyPatch
+):
+    run = factory.run(factory.version(9), make.model("status-401", at=fake_provider.base_url), concurrency=2)
+    pause, paused = progress.pause, []
+
+    def pause_and_resume(run_id: int, reason: str, paced_from: datetime | None) -> bool:
+        paused.append(pause(run_id, reason, paced_from))
+        if paused[-1]:
+            LanguageModel.objects.update(upstream_name="honest")
+            actions.resume_run(Run.objects.get(pk=run_id))
+        return paused[-1]
+
+    monkeypatch.setattr(progress, "pause", pause_and_resume)
+    drive_run(run)
+    wait_for(lambda: paused and (drive_run(run) or Run.objects.get(pk=run.pk).state == "done"))
+    assert sum(paused) == 1
+    assert factory.counts(run) == {"scored": 9}
 
 
 @pytest.mark.usefixtures("_cooldowns_end_at_once")
