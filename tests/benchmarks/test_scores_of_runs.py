@@ -118,7 +118,7 @@ def test_run_is_rescored_while_its_driver_ends(
     async def rescore_before_publishing(run_id: int) -> None:
         if await run_in_db(run.reports.count) == 1:
             await run_in_db(rescore_run, run)
-            await drive(run_id, engine._context)
+            await drive(run_id, engine._context.provider, engine._serves_people)
         await publish_rest(run_id)
 
     monkeypatch.setattr(streaming, "publish_rest", rescore_before_publishing)

@@ -41,13 +41,13 @@ def paid(model: Callable[..., Any]) -> LanguageModel:
 def arrived(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Texts that the arena received from the provider."""
     texts: list[str] = []
-    receive = Upstream._receive
+    receive = Upstream.receive
 
     def keep(upstream: Upstream, text: str, reasoning: str) -> float:
         texts.append(text)
         return receive(upstream, text, reasoning)
 
-    monkeypatch.setattr(Upstream, "_receive", keep)
+    monkeypatch.setattr(Upstream, "receive", keep)
     return texts
 
 

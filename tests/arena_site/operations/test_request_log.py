@@ -113,7 +113,7 @@ def test_worker_logs_carry_request_id(fake_provider: FakeProvider, reader: Reade
         make.model("status-400", at=fake_provider.base_url)
     answered = reader.api("POST", "sessions/", json={"prompt": "Who am I?"})
     reader.wait_until_answered(answered.json()["battles"][0])
-    failures = read(lines, logger="battles.worker.turn", request_id=answered.headers["X-Request-ID"])
+    failures = read(lines, logger="battles.calls.attempt", request_id=answered.headers["X-Request-ID"])
     assert len(failures) == 2
     assert "Who am I?" not in lines.getvalue()
     assert Turn.objects.get().prompt == "Who am I?"
