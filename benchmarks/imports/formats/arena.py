@@ -123,12 +123,9 @@ def read(source: Source) -> Imported:
 
 
 def _template(source: Source, version: _Version, cases: Cases) -> Template:
-    checks = [check.check() for check in version.checks]
-    for check in checks:
-        source.log.taken("check", scorer=check.scorer, type=check.key)
     template = cases.template(
-        source.request.name, [prompt.prompt() for prompt in version.prompts], checks, description=version.description,
-        parameters=version.parameters,
+        source.request.name, [prompt.prompt() for prompt in version.prompts],
+        [check.check() for check in version.checks], description=version.description, parameters=version.parameters,
     )  # fmt: skip
     template.name = version.name or template.name
     template.variables = template.variables if version.variables is None else version.variables
