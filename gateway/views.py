@@ -34,7 +34,7 @@ from gateway.payloads import (
 from gateway.snippets import snippets
 
 MAX_SESSION_CHARACTERS = 200
-# On the page; the others stand at /v1/models.
+# Models on the page; the others stand at /v1/models.
 MAX_MODELS_SHOWN = 12
 # Sent by Anthropic's clients.
 ANTHROPICS_HEADER = "Anthropic-Version"

@@ -47,7 +47,7 @@ def _read_rates(roster: drawable_cache.Roster) -> dict[int, _Rate]:
     return {model.pk: rate for model in roster.choosable if (rate := _Rate.of(model)) is not None}
 
 
-# By model id. For thousands of models they take long.
+# Quotes by model id; those of thousands of models take long.
 _rates = DerivedCached(_read_rates, from_=(drawable_cache.cached_roster,))
 
 

@@ -63,7 +63,7 @@ class AnomalyReview(models.Model):
         EXCLUDED = "excluded", _("votes excluded")
 
     class Group(models.TextChoices):
-        # As leaderboard.rating.anomalies.screening.Group.
+        # The values are those of leaderboard.rating.anomalies.screening.Group.
         NETWORK = "network", _("new voters of one network")
         INVITATION = "invitation", _("new voters invited by one person")
         DAY = "day", _("new voters of one day")

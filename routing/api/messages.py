@@ -13,7 +13,7 @@ from common.text.storable import has_unstorable
 
 _NESTED = _("The messages are nested too deeply, or have too many values.")
 _SHAPE = _("Send a list of messages, each with a role, and at most %(pictures)s pictures and files.")
-# By code of BadField.
+# Sentences by code of BadField.
 _SENTENCES = {
     "too_deep": _NESTED,
     "too_many_values": _NESTED,

@@ -26,21 +26,6 @@ API = "/api/v1/benchmarks"
 LONG = "{% for i in range(999) %}" + 300 * "x" + "{% endfor %}"
 
 
-@pytest.fixture
-def member() -> Actor:
-    return make.member()
-
-
-@pytest.fixture
-def models() -> list[LanguageModel]:
-    return [make.model(name=f"Model {name}", slug=name) for name in ("ada", "bob")]
-
-
-@pytest.fixture
-def sample(member: Actor, models: list[LanguageModel]) -> Sample:
-    return samples.sample(member.user, models)
-
-
 def program(actor: Actor) -> Client:
     return make.api(actor.user, scopes=[Scope.READ, Scope.BENCHMARK])
 

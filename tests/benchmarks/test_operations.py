@@ -22,21 +22,6 @@ from tests.worlds.benchmarks.samples import Sample
 pytestmark = [pytest.mark.django_db, pytest.mark.processes]
 
 
-@pytest.fixture
-def member() -> Actor:
-    return make.member()
-
-
-@pytest.fixture
-def models() -> list[LanguageModel]:
-    return [make.model(name=f"Model {name}", slug=name) for name in ("ada", "bob")]
-
-
-@pytest.fixture
-def sample(member: Actor, models: list[LanguageModel]) -> Sample:
-    return samples.sample(member.user, models)
-
-
 def test_new_runs_are_limited_and_refused_ones_not_counted(settings, member: Actor, sample: Sample):
     settings.ARENA_LIMITS = {**settings.ARENA_LIMITS, ("run", "member"): "1/hour"}
     browser = make.browser(member)

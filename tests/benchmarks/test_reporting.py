@@ -14,26 +14,6 @@ from tests.worlds.benchmarks.samples import Sample
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
-@pytest.fixture
-def member() -> Actor:
-    return make.member()
-
-
-@pytest.fixture
-def models() -> list[LanguageModel]:
-    return [make.model(name=f"Model {name}", slug=name) for name in ("ada", "bob")]
-
-
-@pytest.fixture
-def sample(member: Actor, models: list[LanguageModel]) -> Sample:
-    return samples.sample(member.user, models)
-
-
-@pytest.fixture
-def browser(member: Actor) -> Client:
-    return make.browser(member)
-
-
 def test_runs_are_compared(sample: Sample, member: Actor, browser: Client, models: list[LanguageModel]):
     # The models change places: the one that knew all knows half, and the other way round.
     later = samples.finished_run(member.user, sample.run.version, models[::-1])

@@ -13,7 +13,7 @@ class Key(NamedTuple):
     times: int = 1
 
 
-# By kind of limit, e.g. {"visitor": Key("visitor:7"), "network": Key("visitors:…")}.
+# Keys by kind of limit, e.g. {"visitor": Key("visitor:7"), "network": Key("visitors:…")}.
 Keys = Mapping[str, Key]
 
 

@@ -12,7 +12,7 @@ MODEL = "model"
 # Counted for several people together: the rest of these limits tells how much others have used.
 SHARED = (*NETWORKS, MODEL)
 
-# By (action, who), e.g. {("battle", "visitor"): "30/hour,150/day"}.
+# Rates by (action, who), e.g. {("battle", "visitor"): "30/hour,150/day"}.
 Rates = Mapping[tuple[str, str], str]
 _read_overrides: Callable[[], Rates] = dict
 
