@@ -9,8 +9,8 @@ T = TypeVar("T")
 class GroupCommit(Generic[T]):
     """Stores items in groups, one group at a time, on one event loop.
 
-    A group is due `delay_s` after its first item, with `due_size` items, or at once for an urgent one. It has at most
-    `max_size` items. `store` must not raise.
+    A group is due `delay_s` after its first item or after the end of the group before it, with `due_size` items, or at
+    once for an urgent one. It has at most `max_size` items. `store` must not raise.
     """
 
     def __init__(
@@ -19,14 +19,11 @@ class GroupCommit(Generic[T]):
         self._store, self._delay_s, self._max_size = store, delay_s, max_size
         self._due_size = due_size or max_size
         self._waiting: list[T] = []
-        self._due_at = 0.0
         self._is_due = asyncio.Event()
         self._is_finishing = False
         self._running: asyncio.Task[None] | None = None
 
     def put(self, item: T, *, is_urgent: bool = False) -> None:
-        if not self._waiting:
-            self._due_at = asyncio.get_running_loop().time() + self._delay_s
         self._waiting.append(item)
         if is_urgent or len(self._waiting) >= self._due_size:
             self._is_due.set()
@@ -44,7 +41,7 @@ class GroupCommit(Generic[T]):
         while self._waiting:
             if not self._is_finishing:
                 with suppress(TimeoutError):
-                    async with asyncio.timeout_at(self._due_at):
+                    async with asyncio.timeout(self._delay_s):
                         await self._is_due.wait()
             group, self._waiting = self._waiting[: self._max_size], self._waiting[self._max_size :]
             if len(self._waiting) < self._due_size:

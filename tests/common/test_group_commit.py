@@ -59,3 +59,24 @@ def test_items_of_a_running_store_form_the_next_groups():
         assert [store.groups.get_nowait() for _ in range(2)] == [[3, 4, 5], [6, 7]]
 
     asyncio.run(run())
+
+
+def test_items_of_a_running_store_wait_for_others():
+    async def run() -> None:
+        store, loop, passed_s = Store(), asyncio.get_running_loop(), 0.0
+        clock = loop.time
+        loop.time = lambda: clock() + passed_s  # type: ignore[method-assign]
+        commit = GroupCommit(store, delay_s=NEVER_S, max_size=3, due_size=2)
+        store.may_go_on.clear()
+        for number in range(3):
+            commit.put(number)
+        assert await store.groups.get() == [0, 1, 2]
+        commit.put(3)
+        passed_s = NEVER_S
+        store.may_go_on.set()
+        await asyncio.sleep(0.01)
+        assert store.groups.empty()
+        commit.put(4)
+        assert await store.groups.get() == [3, 4]
+
+    asyncio.run(run())
