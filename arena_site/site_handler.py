@@ -22,7 +22,7 @@ from common.late_response import BrokenOff, LateResponse, request_threads
 
 T = TypeVar("T")
 
-# As in nginx's logs: the client has left before the response's head.
+# nginx's status for a client that left before the response's head.
 CLIENT_LEFT = 499
 
 
@@ -106,7 +106,7 @@ class SiteHandler(ASGIHandler):
             translation.activate(language)
         if isinstance(response, LateResponse):
             await response.begin()
-            # After the head and the first piece, which are sent without waiting.
+            # The status is reported after the head and the first piece, which are sent without waiting.
             asyncio.get_running_loop().call_soon(_report_status, response, response.status_code)
         await self.send_response(response, send)
 

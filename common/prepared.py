@@ -55,7 +55,7 @@ class _CompiledQuery:
         self._db = queryset.db
         self._compiler = queryset.query.get_compiler(self._db)
         self._sql, parameters = self._compiler.as_sql()
-        # Of each column, by position; Django looks for them at each evaluation.
+        # Converters of each column, by position; Django looks for them at each evaluation.
         self._converters = self._compiler.get_converters([column[0] for column in self._compiler.select])
         self._parameters = list(parameters)
         # (index of a parameter, index of its value, its type: psycopg has integer types of a column's width)

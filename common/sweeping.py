@@ -37,7 +37,7 @@ class Sweep:
         return found
 
     def _compile(self) -> str:
-        # Without parameters, so that PostgreSQL keeps a plan with partial indexes. It counts, because for EXISTS a scan
+        # No parameters, so that PostgreSQL keeps a plan with partial indexes. It counts, because for EXISTS a scan
         # of the whole table may look cheaper than an index.
         columns: list[str] = []
         parameters: list[object] = []

@@ -27,8 +27,8 @@ def _load_roster() -> Roster:
     return Roster(choosable, payable, [model for model in payable if not availability.health_reason(model)])
 
 
-# Without the cache, a hundred concurrent battles would query all models, prices and breakers a hundred times. A load
-# costs more than a whole request of the gateway.
+# Uncached, a hundred concurrent battles would query all models, prices and breakers a hundred times. A load costs
+# more than a whole request of the gateway.
 # The lists and models are shared by threads: treat them as read-only.
 cached_roster = TTLCached(
     _load_roster,

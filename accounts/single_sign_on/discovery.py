@@ -29,7 +29,7 @@ class Endpoints:
     secret_in_header: bool = False
 
 
-# By the issuer's URL, with the time of the request.
+# The issuer's URL → the time of the request, and the answer.
 _endpoints: dict[str, tuple[float, Endpoints]] = {}
 _keys: dict[str, tuple[float, list[JsonObject]]] = {}
 
@@ -77,7 +77,7 @@ def _read(issuer: Issuer, document: JsonObject) -> Endpoints:
     if not urls.keys() >= set(required):
         logger.error("issuer %s: an endpoint is missing or has no HTTPS", issuer.key)
         raise IssuerAnswerInvalid(issuer)
-    # Without a list, OpenID Connect prescribes the header.
+    # OpenID Connect prescribes the header if the document lists no methods.
     methods = document.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
     return Endpoints(
         authorization=urls["authorization_endpoint"],

@@ -18,7 +18,7 @@ CHECK_EVERY_S = 5.0
 USER_TIMEOUT_S = 60
 # One process cannot use more.
 MAX_DESCRIPTORS = 65_536
-# For the database, Valkey, files and logs.
+# Descriptors of the database, Valkey, files and logs.
 OTHER_DESCRIPTORS = 200
 
 

@@ -22,7 +22,7 @@ OPTIONS = {
     "jit": "off",
     "recovery_init_sync_method": "syncfs",  # after a crash: one call instead of opening every file
 }
-# For tests: faster, but data may be lost in a power cut.
+# Tests use these: faster, but data may be lost in a power cut.
 NOT_DURABLE_OPTIONS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 

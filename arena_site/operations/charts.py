@@ -1,6 +1,6 @@
 from dataclasses import dataclass
 
-# In units of the SVG's view box.
+# Units of the SVG's view box.
 BAR_WIDTH, CHART_HEIGHT = 10, 48
 
 

@@ -16,7 +16,7 @@ STABLE_AFTER_S = 5.0
 # Short: a full disk is freed at some point, and people are waiting for the arena.
 MAX_RESTART_DELAY_S = 5.0
 RECORD_RETRY_INTERVAL_S = 2.0
-# After this many exits in a row the log's last lines are not printed again.
+# The log's last lines are printed after each of the first exits in a row only.
 MAX_EXITS_WITH_LOG = 4
 
 

@@ -64,7 +64,7 @@ def insert_started(planned: Sequence[PlannedCall], charges: Mapping[int, Charge]
 def _insert(
     planned: Sequence[PlannedCall], charges: Mapping[int, Charge], may_start: Sequence[bool]
 ) -> list[PreparedCall]:
-    # In one statement, because runs insert thousands a minute: docs/adr/0052.
+    # All rows go into one statement, because runs insert thousands a minute: docs/adr/0052.
     rows: list[JsonObject] = []
     for number, plan in enumerate(planned):
         charge = charges.get(number)
@@ -231,7 +231,7 @@ def _store(results: Sequence[tuple[PreparedCall, CallResult, StoredAnswer | None
         if result.completion.repaired or result.parameter:
             _suspect_repairs(prepared, result)
         if found := result.completion.oddities:
-            # Of battles, whether blind or not: until then they could tell which model answers.
+            # Oddities of a battle's call, blind or not, could tell which model answers: they are recorded later.
             is_late = prepared.row.purpose == Call.Purpose.ANSWER
             oddities.record(prepared.row.model_id, found, is_late=is_late)
     announce_freed(prepared.row.model for prepared, _ in ended)

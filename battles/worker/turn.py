@@ -52,7 +52,7 @@ class TurnRunner:
         self.claimed = claimed
         self._calls = calls
         self.context = context
-        # By side: a redrawn side's second call replaces its first.
+        # Side → its call; a redrawn side's second call replaces its first.
         self._current_calls: dict[str, PreparedCall] = {}
         self._equal_pace = settings.ARENA_EQUAL_PACE and claimed.is_blind
         self.channel = self._new_channel(calls or [])
@@ -130,7 +130,7 @@ class TurnRunner:
                 self.channel.reset_side(call.side)
                 call = self._current_calls[call.side] = replacement
                 result = await _SideAttempt(self, replacement).run()
-        # Before the transaction, which locks the turn's row.
+        # Rendering comes before the transaction, which locks the turn's row.
         result.html = await self.context.renderer.render("".join(result.texts), self.channel.rendering_cost)
         await self._store(call, result)
 

@@ -17,7 +17,7 @@ from common.text.formulas import MATHML_ATTRIBUTES, MATHML_TAGS, add_formula_rul
 
 # Texts with longer HTML are shown as plain text: a wide table is twenty times as long as its source.
 MAX_HTML_CHARACTERS = 400_000
-# With "//": browsers resolve "https:path" relative to the page.
+# "//" is required: browsers resolve "https:path" relative to the page.
 _ABSOLUTE = re.compile(r"https?://|mailto:", re.IGNORECASE)
 
 _ATTRIBUTES: dict[str, set[str]] = {

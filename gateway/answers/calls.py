@@ -45,7 +45,7 @@ from models_registry.providers import FailureCode
 
 # Models that are tried after the chosen one, if it fails before the first byte.
 MAX_FALLBACKS = 2
-# Beyond a call's deadline. After it, the sweeper settles the call of a killed process.
+# A lease lasts this long beyond the call's deadline; then the sweeper settles the call of a killed process.
 LEASE_MARGIN_S = 60
 
 

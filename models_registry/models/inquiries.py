@@ -53,7 +53,7 @@ class Inquiry(models.Model):
     asked_model = models.ForeignKey(
         "models_registry.LanguageModel", models.SET_NULL, null=True, related_name="+", db_constraint=False
     )
-    # From when on the question may be asked, or its lease while it is.
+    # Time from which the question may be asked; while it is asked, the end of its lease.
     due_at = models.DateTimeField(null=True)
     asked_at = models.DateTimeField(null=True)
     # Questions that were answered, so that the failures belonged to their prompts.

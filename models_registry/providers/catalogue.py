@@ -39,7 +39,7 @@ _NO_CHAT_NAME = re.compile(
     r"|gpt-image)(?=[-_.:\d]|$)",
     re.I,
 )
-# Below this, a price of a table that names no unit is per token: less than a tenth of a cent per million is none.
+# A price below this, in a table that names no unit, is per token: none is less than a tenth of a cent per million.
 _MIN_PRICE_PER_MILLION = Decimal("0.001")
 
 
@@ -155,7 +155,7 @@ def find_offer(offers: Iterable[Offer], upstream_name: str) -> Offer | None:
 
 
 def _offer(name: str, item: dict[str, Json]) -> Offer:
-    # In this order: Groq, Mistral, OpenRouter, vLLM, Anthropic, llama.cpp (as started, as trained), Ollama.
+    # The order is Groq, Mistral, OpenRouter, vLLM, Anthropic, llama.cpp (as started, as trained), Ollama.
     contexts = [item.get(key) for key in ("context_window", "max_context_length", "context_length", "max_model_len")]
     meta, details = _table(item, "meta"), _table(item, "details")
     contexts += [

@@ -142,7 +142,7 @@ class _Resolver(aiohttp.ThreadedResolver):
 def new_session(timeout: aiohttp.ClientTimeout | None = None, **connector_options: Any) -> aiohttp.ClientSession:
     """Return a session for the running event loop. Each request must disable redirects."""
     sockets = SocketFactory()
-    # Without a limit: `calls_at_once` and the workers' concurrency limit connections.
+    # The connector has no limit: `calls_at_once` and the workers' concurrency limit connections.
     if not connector_options.get("force_close"):
         connector_options["keepalive_timeout"] = KEEPALIVE_S
     connector = _Connector(limit=0, socket_factory=sockets, resolver=_Resolver(sockets), **connector_options)

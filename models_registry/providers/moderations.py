@@ -20,7 +20,7 @@ from models_registry.providers.refusals import error_for_status
 from models_registry.providers.timeouts import run_with_timeout
 
 MAX_BYTES = 2_000_000
-# For the log.
+# Bytes of a refusal that are logged.
 _MAX_REFUSAL_BYTES = 300
 
 

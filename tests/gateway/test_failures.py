@@ -32,7 +32,7 @@ from tests.models_registry.paid_models import A_CENT_A_TOKEN, accounts, cents, p
 from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
-# By the name of the fake provider's model: status and code without a stream.
+# The fake provider's model → status and code without a stream.
 STATUSES = {
     "status-429": (429, "model_busy"),
     "status-500": (503, "models_failed"),

@@ -70,7 +70,7 @@ def test_halt_refuses_reservations():
 
 @pytest.mark.slow
 def test_crowd_neither_deadlocks_nor_exceeds_a_budget(settings: Any):
-    # From the first call of a day on, whose rows do not exist yet.
+    # It begins with the first calls of a day, whose rows do not exist yet.
     limit(settings, site=cents(90), member=cents(36))
     models = [paid_model(at=f"http://127.0.0.1:{port}/v1") for port in (7, 8, 9)]
     models[0].provider.daily_budget = cents(45)

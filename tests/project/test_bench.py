@@ -61,7 +61,7 @@ def test_time_of_ended_process_stays_with_its_part():
         after = time.look({"answers": [parent.pid], "scoring": []})
     found = spent(before, after)
     assert after["scoring"] == before["scoring"]
-    # After the last look the child worked for 0.2 s more, which its parent knows.
+    # The child worked for 0.2 s more after it was last measured, which its parent knows.
     assert 0.1 < found["answers"] < 0.5
     assert min(found.values()) >= 0
 

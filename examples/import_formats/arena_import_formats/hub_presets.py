@@ -13,7 +13,7 @@ from benchmarks.imports.reading_log import ReadError
 from benchmarks.imports.source import Source
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-# Of IFEval's own registry.
+# Names in IFEval's own registry.
 _RULES = {
     "keywords:existence", "keywords:frequency", "keywords:forbidden_words", "keywords:letter_frequency",
     "language:response_language", "length_constraints:number_sentences", "length_constraints:number_paragraphs",

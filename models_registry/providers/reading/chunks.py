@@ -168,7 +168,7 @@ _REASONING = re.compile(r"reason|think|thought|analysis|(?:^|_)cot(?:$|_)", re.I
 _NO_REASONING = re.compile(
     r"finish|stop|token|effort|signature|budget|enabled|time|(?:^|_)id$|type|encrypt|opaque|redact", re.IGNORECASE
 )
-# In order: the first that has a text is the text.
+# The first of these fields that has a text is the text.
 _TEXTS = ("content", "text", "output_text", "value", "parts")
 _FINISHES = ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason")
 _CODES = ("code", "status", "status_code", "statusCode", "error_code", "errorCode")
@@ -369,7 +369,7 @@ _OTHER_APIS: tuple[tuple[str, frozenset[str], tuple[str, ...]], ...] = (
     ("llama.cpp's", frozenset({"content", "stop"}), ()),
     ("Hugging Face's Inference", frozenset({"token", "details"}), ()),
 )
-# Of answers that are not streamed: `type` or `object`, and a field.
+# Answers that are not streamed: (`type` or `object`, a field) → API.
 _WHOLE = {("message", "content"): "Anthropic's Messages", ("response", "output"): "OpenAI's Responses"}
 
 

@@ -30,7 +30,7 @@ class EventReader:
 
     def __init__(self) -> None:
         self.oddities: set[Oddity] = set()
-        # Of the response, if nothing in it was an event.
+        # The response's first bytes; if no event follows, they tell its kind.
         self.beginning = b""
         self.has_frames = False
         self._rest = b""

@@ -209,9 +209,9 @@ def test_dashboard_queries_of_large_tables_use_indexes(ask: Callable[[], object]
     with connection.execute_wrapper(record):
         ask()
     with connection.cursor() as cursor:
-        # On an empty table a skip scan of this index costs the same. The test's rollback restores it.
+        # A skip scan of this index costs the same on an empty table. The test's rollback restores it.
         cursor.execute("DROP INDEX votes_of_a_voter_by_time")
-        # For small tables PostgreSQL prefers sequential scans or unrelated indexes.
+        # PostgreSQL prefers sequential scans or unrelated indexes for small tables.
         for way in ("seqscan", "indexscan", "indexonlyscan", "mergejoin", "nestloop"):
             cursor.execute(f"SET LOCAL enable_{way} = off")
         for (sql, parameters), index in zip(queries, indexes, strict=True):

@@ -20,7 +20,7 @@ _NOT_OURS = [
     ".inline-related td input",
     "#result_list tbody tr:nth-child(n+7)",  # further rows of a list in the administration are like the first
 ]
-# Around the content of every page. On a page of Django's administration they are most of its elements.
+# Parts around the content of every page. They are most elements of a page of Django's administration.
 FRAME = [".top", ".bottom", "#sessions", "#header", "#nav-sidebar"]
 _COLOURS = {**_OPTIONS, "runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
 _STANDARD = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]

@@ -94,7 +94,7 @@ def test_refused_reasoning_is_left_out(fake_provider: FakeProvider):
     assert call(fake_provider, "picky-reasoning", asked, {}, **fields) == ["without reasoning"]
 
 
-# By kind: the roles and contents that reach its servers.
+# Kind → the roles and contents that reach its servers.
 KNOWN = {
     ProviderKind.OPENAI: ["developer", "user", "assistant", "tool", "user"],
     ProviderKind.OTHER: ["system", "user", "assistant", "tool", "user"],
