@@ -71,15 +71,15 @@ class VoteFilterForm(forms.Form):
 
     def votes(self) -> VoteQuerySet:
         """Return the latest first, with battles and models."""
-        data, found = self.cleaned_data, self._votes
+        data, votes = self.cleaned_data, self._votes
         for model in filter(None, (data["model"], data["against"])):
-            found = found.filter(Q(model_left=model) | Q(model_right=model))
+            votes = votes.filter(Q(model_left=model) | Q(model_right=model))
         exact = {name: data[name] for name in ("choice", "mode") if data[name]}
         if data["since"]:
             exact["created_at__gte"] = datetime.combine(data["since"], time(), UTC)
         if data["until"]:
             exact["created_at__lt"] = datetime.combine(data["until"] + timedelta(days=1), time(), UTC)
-        related = found.filter(**exact).select_related("battle__session", "model_left", "model_right")
+        related = votes.filter(**exact).select_related("battle__session", "model_left", "model_right")
         return related.order_by("-created_at", "-pk")
 
     def _clean_model(self, name: str) -> LanguageModel | None:

@@ -24,8 +24,8 @@ def read_icon(file: "UploadedFile[bytes]") -> bytes:
     if (file.size or 0) > MAX_BYTES:
         raise ValidationError(_("The picture is larger than 500 kB."), code="icon_too_large")
     content = file.read()
-    found = detect_type(content, "")
-    if found is None or found.kind != "image":
+    file_type = detect_type(content, "")
+    if file_type is None or file_type.kind != "image":
         raise ValidationError(_("Upload a PNG, JPEG, WebP or GIF."), code="icon_unsupported")
     try:
         picture = guard.read(content, "icon")

@@ -42,10 +42,10 @@ def icon(request: HttpRequest, digest: str) -> HttpResponse:
 
 
 def _picture(column: str, digest: str) -> HttpResponse:
-    found = SiteIdentity.objects.filter(logo_digest=digest).exclude(logo=None).values_list(column, flat=True).first()
-    if found is None:
+    picture = SiteIdentity.objects.filter(logo_digest=digest).exclude(logo=None).values_list(column, flat=True).first()
+    if picture is None:
         raise Http404
-    return HttpResponse(bytes(found), content_type="image/png", headers=FOREVER)
+    return HttpResponse(bytes(picture), content_type="image/png", headers=FOREVER)
 
 
 @require_safe

@@ -36,11 +36,11 @@ _keys: dict[str, tuple[float, list[JsonObject]]] = {}
 
 def endpoints(issuer: Issuer) -> Endpoints:
     """Raises IssuerUnreachable and IssuerAnswerInvalid."""
-    fetched_at, found = _endpoints.get(issuer.url, (0.0, None))
-    if found is None or time.monotonic() - fetched_at > TTL_S:
-        found = _read(issuer, _document(issuer, issuer.url.rstrip("/") + WELL_KNOWN))
-        _endpoints[issuer.url] = time.monotonic(), found
-    return found
+    fetched_at, known = _endpoints.get(issuer.url, (0.0, None))
+    if known is None or time.monotonic() - fetched_at > TTL_S:
+        known = _read(issuer, _document(issuer, issuer.url.rstrip("/") + WELL_KNOWN))
+        _endpoints[issuer.url] = time.monotonic(), known
+    return known
 
 
 def signing_keys(issuer: Issuer, key_id: str) -> list[JsonObject]:

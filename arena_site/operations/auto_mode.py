@@ -136,19 +136,19 @@ def _confidences(recent: RoutingDecisionQuerySet) -> list[Part]:
 
 def _exploration() -> Exploration:
     last_hour = RoutingDecision.objects.filter(created_at__gte=timezone.now() - timedelta(hours=1))
-    found = last_hour.chosen_freely().aggregate(n=Count("pk"), explored=Count("pk", filter=Q(explored=True)))
+    counts = last_hour.chosen_freely().aggregate(n=Count("pk"), explored=Count("pk", filter=Q(explored=True)))
     thresholds = thresholds_or_default(RoutingThresholds.objects.first())
-    return Exploration(found["explored"] / found["n"] if found["n"] else 0.0, thresholds.max_explored_share)
+    return Exploration(counts["explored"] / counts["n"] if counts["n"] else 0.0, thresholds.max_explored_share)
 
 
 def _saving(recent: RoutingDecisionQuerySet) -> Saving | None:
     """Normal interval: the sum of independent decisions; None where no price was known."""
     priced = recent.filter(target=Target.MODEL, cost_expected__isnull=False, cost_best__isnull=False)
     saved = F("cost_best") - F("cost_expected")
-    found = priced.aggregate(n=Count("pk"), mean=Avg(saved), sd=StdDev(saved, sample=True), best=Avg("cost_best"))
-    n: int = found["n"]
+    figures = priced.aggregate(n=Count("pk"), mean=Avg(saved), sd=StdDev(saved, sample=True), best=Avg("cost_best"))
+    n: int = figures["n"]
     if not n:
         return None
-    total, half = n * float(found["mean"]), Z * float(found["sd"] or 0) * sqrt(n)
-    best = n * float(found["best"])
+    total, half = n * float(figures["mean"]), Z * float(figures["sd"] or 0) * sqrt(n)
+    best = n * float(figures["best"])
     return Saving(n, total, total - half, total + half, round(100 * total / best) if best else None)

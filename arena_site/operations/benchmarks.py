@@ -53,10 +53,10 @@ def items_by_state() -> dict[str, int]:
 def calls_by_outcome() -> dict[str, int]:
     """Return numbers of items' calls of the last hour, by error or state."""
     recent = Call.objects.filter(purpose=Call.Purpose.ITEM, started_at__gte=timezone.now() - CALLS_WITHIN)
-    found: dict[str, int] = defaultdict(int)
+    counts: dict[str, int] = defaultdict(int)
     for state, error, n in recent.order_by().values_list("state", "error").annotate(Count("pk")):
-        found[error or state] += n
-    return found
+        counts[error or state] += n
+    return counts
 
 
 def preemptions() -> int:

@@ -92,9 +92,9 @@ def read_dashboard(user: "AbstractBaseUser | AnonymousUser") -> Dashboard:
     if has_perm("benchmarks.view_run"):
         dashboard.runs = benchmarks.live_runs()
     if has_perm("battles.view_routingdecision"):
-        found = read_auto_mode()
-        dashboard.auto_mode = found if found.is_used else None
-        dashboard.decisions_chart = HourChart.of(found.by_hour)
+        auto_mode = read_auto_mode()
+        dashboard.auto_mode = auto_mode if auto_mode.is_used else None
+        dashboard.decisions_chart = HourChart.of(auto_mode.by_hour)
     if user.is_administrator:  # type: ignore[union-attr]
         dashboard.machine, dashboard.silent_processes = facts.machine(), _silent_processes()
     dashboard.warnings = list(_warnings(dashboard))

@@ -37,11 +37,11 @@ class AutoDecision:
         others = [model for model in self.routed.next_models if not is_excluded(model)]
         if not others:
             return None
-        kept = tuple(found for found in self.routed.alternatives if not is_excluded(found.model))
+        kept = tuple(alternative for alternative in self.routed.alternatives if not is_excluded(alternative.model))
         routed = replace(
             self.routed, target=Target.FALLBACK, models=(others[0],), runner_up=None, reason="fallback", details={},
             explored=False, propensity=1.0, win_chance=None, alternatives=kept,
-            cost_expected=next((found.cost for found in kept if found.model == others[0]), None),
+            cost_expected=next((alternative.cost for alternative in kept if alternative.model == others[0]), None),
         )  # fmt: skip
         return replace(self, routed=routed)
 

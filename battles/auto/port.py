@@ -152,7 +152,7 @@ class Routed:
     @property
     def next_models(self) -> list[LanguageModel]:
         """Return the models to fall back to, by utility."""
-        ranking = self.ranking or [found.model for found in self.alternatives if not found.reason_out]
+        ranking = self.ranking or [alternative.model for alternative in self.alternatives if not alternative.reason_out]
         return [model for model in ranking if model not in self.models]
 
 

@@ -230,10 +230,10 @@ def _store(results: Sequence[tuple[PreparedCall, CallResult, StoredAnswer | None
     for prepared, result in ended:
         if result.completion.repaired or result.parameter:
             _suspect_repairs(prepared, result)
-        if found := result.completion.oddities:
+        if ended_oddities := result.completion.oddities:
             # Oddities of a battle's call, blind or not, could tell which model answers: they are recorded later.
             is_late = prepared.row.purpose == Call.Purpose.ANSWER
-            oddities.record(prepared.row.model_id, found, is_late=is_late)
+            oddities.record(prepared.row.model_id, ended_oddities, is_late=is_late)
     announce_freed(prepared.row.model for prepared, _ in ended)
     return ended
 

@@ -26,8 +26,8 @@ class RoutingDecisionQuerySet(models.QuerySet["RoutingDecision"]):
 
     def chosen_freely(self) -> "RoutingDecisionQuerySet":
         """Filter to models and battles that neither a rule nor the conversation determined."""
-        found = self.filter(target__in=[RoutingDecision.Target.MODEL, RoutingDecision.Target.ARENA])
-        return found.exclude(policy__startswith="rule ").exclude(policy="stay")
+        decisions = self.filter(target__in=[RoutingDecision.Target.MODEL, RoutingDecision.Target.ARENA])
+        return decisions.exclude(policy__startswith="rule ").exclude(policy="stay")
 
 
 class RoutingDecision(models.Model):

@@ -133,8 +133,8 @@ def _models_for(battle: Battle) -> list[LanguageModel]:
 def _price_at_beginning(battle: Battle) -> MeanPrice | None:
     """Return the price of the first turn that had one."""
     charges = BlindCharge.objects.filter(answer__turn__battle=battle).order_by("pk")
-    found = charges.values_list("input_price", "output_price").first()
-    return None if found is None else MeanPrice(*found)
+    prices = charges.values_list("input_price", "output_price").first()
+    return None if prices is None else MeanPrice(*prices)
 
 
 def _quote(rates: Sequence[_Rate], conversations: Sequence[Sequence[Message]], price: MeanPrice) -> BlindQuote:

@@ -198,9 +198,9 @@ def open_next(request: Request) -> PreparedCall | None:
     if request.next_models is None:
         # Drawable models come first, because the others would probably fail, too.
         drawable = {model.pk for model in drawable_cache.cached_roster().drawable}
-        found = request.candidates.next_models(request.caller.actor)
-        found.sort(key=lambda model: model.pk not in drawable)
-        request.next_models = found[: MAX_FALLBACKS - request.fallbacks]
+        models = request.candidates.next_models(request.caller.actor)
+        models.sort(key=lambda model: model.pk not in drawable)
+        request.next_models = models[: MAX_FALLBACKS - request.fallbacks]
     while request.next_models:
         request.fallbacks += 1
         with suppress(NoSlot, BudgetReached, ModelsOverBudget):

@@ -284,9 +284,9 @@ def close(model: LanguageModel, *, by: User) -> bool:
 
 
 def _reset(breakers: Iterable[Breaker]) -> int:
-    found = list(breakers)
-    _forget(found)
-    return Breaker.objects.filter(pk__in=[breaker.pk for breaker in found]).update(
+    listed = list(breakers)
+    _forget(listed)
+    return Breaker.objects.filter(pk__in=[breaker.pk for breaker in listed]).update(
         recent="", openings=0, opened_at=None, probe_at=None
     )
 

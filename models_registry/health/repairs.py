@@ -28,10 +28,10 @@ _NEVER_OWN = {
 
 
 def _load() -> Mapping[int, list[RequestRepair]]:
-    found: dict[int, list[RequestRepair]] = defaultdict(list)
+    repairs: dict[int, list[RequestRepair]] = defaultdict(list)
     for repair in RequestRepair.objects.in_force().order_by("pk") if inquiries_exist() else ():
-        found[repair.model_id].append(repair)
-    return found
+        repairs[repair.model_id].append(repair)
+    return repairs
 
 
 in_force = TTLCached(_load, ttl_s=2, invalidated_by=(RequestRepair,))

@@ -225,12 +225,12 @@ def _abilities(item: dict[str, Json]) -> tuple[str, ...]:
     inputs = _texts(_table(item, "architecture").get("input_modalities"))
     parameters, capabilities = _texts(item.get("supported_parameters")), _texts(item.get("capabilities"))
     mistral_capabilities = _table(item, "capabilities")
-    found = []
+    abilities = []
     if "image" in inputs or "vision" in capabilities or mistral_capabilities.get("vision") is True:
-        found.append("images")
+        abilities.append("images")
     if "tools" in parameters or "tools" in capabilities or mistral_capabilities.get("function_calling") is True:
-        found.append("tools")
-    return tuple(found)
+        abilities.append("tools")
+    return tuple(abilities)
 
 
 def _first_price(per_token: tuple[Json, ...], per_million: tuple[Json, ...]) -> Decimal | None:

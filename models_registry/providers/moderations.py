@@ -88,7 +88,7 @@ def _parse(content: bytes) -> ModerationScores:
 
 def _scores(result: JsonObject) -> list[tuple[str, float]]:
     reported = result.get("category_scores") or result["categories"]
-    found = [
+    scores = [
         (str(category), float(score)) for category, score in reported.items() if isinstance(score, bool | int | float)
     ]
-    return [(category, score) for category, score in found if math.isfinite(score)]
+    return [(category, score) for category, score in scores if math.isfinite(score)]

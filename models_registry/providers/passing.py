@@ -79,8 +79,8 @@ def plain(name: str, value: Json, dropped: list[str]) -> Json:
         for key, entry in value.items():
             if not _WORD.fullmatch(key) or is_never_sent_inside(key):
                 dropped.append(f"{name}.{key}")
-            elif (found := plain(f"{name}.{key}", entry, dropped)) is not None:
-                kept_fields[key] = found
+            elif (sent := plain(f"{name}.{key}", entry, dropped)) is not None:
+                kept_fields[key] = sent
         return kept_fields or None
     dropped.append(name)
     return None

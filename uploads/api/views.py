@@ -38,8 +38,8 @@ class UploadViewSet(ViewSet):
         return upload
 
     def list(self, request: Request) -> PayloadResponse[Page[UploadPayload]]:
-        found = Upload.objects.owned_by(self.actor).kept().order_by("-created_at", "-pk")
-        return paginated(found, request, upload_summary)
+        uploads = Upload.objects.owned_by(self.actor).kept().order_by("-created_at", "-pk")
+        return paginated(uploads, request, upload_summary)
 
     @idempotent
     def create(self, request: Request) -> Created[UploadPayload] | Accepted[UploadPayload]:

@@ -113,6 +113,6 @@ def static_fingerprint() -> str:
     ignored = apps.get_app_config("staticfiles").ignore_patterns  # type: ignore[attr-defined]
     for finder in get_finders():
         for path, storage in finder.list(ignored):
-            found = Path(storage.path(path)).stat()
-            digest.update(f"{path} {found.st_size} {found.st_mtime_ns}\n".encode())
+            status = Path(storage.path(path)).stat()
+            digest.update(f"{path} {status.st_size} {status.st_mtime_ns}\n".encode())
     return digest.hexdigest()

@@ -37,8 +37,8 @@ def _preset(
         for_each(source.rows(), lambda row: cases.add(case_of(row), row.place()), source.log)
         if left_out:
             source.log.left_out(left_out, type=name)
-        found = choice_checks(cases.found) if prompt.label == CHOICES else checks
-        return Imported(name, [], {}, cases.template(source.request.name, [prompt], found))
+        own_checks = choice_checks(cases.found) if prompt.label == CHOICES else checks
+        return Imported(name, [], {}, cases.template(source.request.name, [prompt], own_checks))
 
     return read
 
@@ -73,7 +73,7 @@ def _ifeval(row: Row) -> Case:
         if rule not in _RULES:
             raise ReadError("rule_unknown", row.place("instruction_id_list"), rule=rule)
     # Files made by Arrow give every rule all settings, most of them null.
-    given = [{name: value for name, value in found.items() if value is not None} for found in settings]
+    given = [{name: value for name, value in entry.items() if value is not None} for entry in settings]
     check = Check("instructions", "instructions", settings={"instruction_id_list": list(rules), "kwargs": given})
     tags = [rule.partition(":")[0] for rule in rules]
     return Case(text(row, "key"), {"prompt": required_text(row, "prompt")}, checks=[check], tags=tags)

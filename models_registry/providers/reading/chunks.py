@@ -202,8 +202,8 @@ def _split(value: Json, depth: int = 0) -> tuple[str, str]:
 
 
 def _first_text(part: JsonObject) -> Json:
-    found: Json = next((part[name] for name in _TEXTS if part.get(name) not in (None, "")), None)
-    return found if not isinstance(found, bool) else None
+    text: Json = next((part[name] for name in _TEXTS if part.get(name) not in (None, "")), None)
+    return text if not isinstance(text, bool) else None
 
 
 def _reasoning_of(fields: JsonObject, depth: int = 0) -> str:
