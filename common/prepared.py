@@ -18,9 +18,9 @@ M = TypeVar("M", bound=Model)
 
 # Sentinels, found again among the parameters of the compiled query; every integer field accepts these integers.
 _SENTINELS: dict[type, tuple[Any, ...]] = {
-    int: tuple(2_147_000_111 + place for place in range(4)),
-    str: tuple(f"the value of place {place}" for place in range(4)),
-    list: tuple([2_147_000_111 + place] for place in range(4)),
+    int: tuple(2_147_000_111 + number for number in range(4)),
+    str: tuple(f"the value of place {number}" for number in range(4)),
+    list: tuple([2_147_000_111 + number] for number in range(4)),
 }
 _Value = int | str | list[int]
 
@@ -45,7 +45,7 @@ class PreparedQuery(Generic[M]):
 
     def __call__(self, *values: _Value) -> list[M]:
         if self._compiled is None:  # two threads may both compile: the results are equal
-            sentinels = [_SENTINELS[kind][place] for place, kind in enumerate(self._kinds)]
+            sentinels = [_SENTINELS[kind][number] for number, kind in enumerate(self._kinds)]
             self._compiled = _CompiledQuery(self._build(*sentinels), sentinels)
         return self._compiled.run(values)
 

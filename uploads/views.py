@@ -35,9 +35,9 @@ def get_upload_or_404(request: PageRequest, public_id: str, *, include_deleted: 
 def library(request: PageRequest) -> HttpResponse:
     if request.method == "POST":
         return _upload_files(request)
-    kept = Upload.objects.owned_by(request.actor).kept()
-    page = Paginator(kept.order_by("-created_at", "-pk"), UPLOADS_PER_PAGE).get_page(request.GET.get("page"))
-    return render(request, "uploads/library.html", {"page_obj": page, "bytes_kept": kept.bytes_kept()})
+    uploads = Upload.objects.owned_by(request.actor).kept()
+    page = Paginator(uploads.order_by("-created_at", "-pk"), UPLOADS_PER_PAGE).get_page(request.GET.get("page"))
+    return render(request, "uploads/library.html", {"page_obj": page, "bytes_kept": uploads.bytes_kept()})
 
 
 def _upload_files(request: PageRequest) -> HttpResponse:

@@ -55,10 +55,10 @@ class _Deadline:
 
     def remaining_s(self) -> float:
         """Raises TimeoutError."""
-        left = self._at - time.monotonic()
-        if left <= 0:
+        remaining_s = self._at - time.monotonic()
+        if remaining_s <= 0:
             raise TimeoutError("the answer takes too long")
-        return left
+        return remaining_s
 
 
 def fetch(

@@ -24,8 +24,8 @@ class HourChart:
     @classmethod
     def of(cls, numbers: list[int]) -> "HourChart":
         """numbers: by hour, the newest last."""
-        most = max(*numbers, 1)
-        heights = [round(CHART_HEIGHT * number / most, 1) for number in numbers]
+        maximum = max(*numbers, 1)
+        heights = [round(CHART_HEIGHT * number / maximum, 1) for number in numbers]
         return cls(
             [
                 Bar(BAR_WIDTH * hour, CHART_HEIGHT - height, height, number, len(numbers) - 1 - hour)

@@ -99,15 +99,15 @@ def give_feedback(*, battle: Battle, tags: dict[str, list[str]], comment: str) -
     if vote is None:
         raise NotVotedYet
     for side, slugs in tags.items():
-        _check_tags(slugs, kept=vote.tags.get(side, []))
+        _check_tags(slugs, stored=vote.tags.get(side, []))
     Vote.objects.filter(pk=vote.pk).update(tags=tags, comment=comment)
 
 
-def _check_tags(slugs: list[str], *, kept: list[str]) -> None:
+def _check_tags(slugs: list[str], *, stored: list[str]) -> None:
     """Raise UnknownTag for a tag that does not exist, or is retired and not on the vote."""
     known = feedback.tags()
     for slug in slugs:
-        if slug not in kept and (slug not in known or known[slug].is_retired):
+        if slug not in stored and (slug not in known or known[slug].is_retired):
             raise UnknownTag(slug)
 
 

@@ -131,9 +131,9 @@ def _reserve(planned: Sequence[PlannedCall]) -> tuple[dict[int, Charge], set[int
 
 def bill_for(plan: PlannedCall, person: str) -> Charge | None:
     tools = sent_bytes(plan.overrides)
-    beside = tools + MAX_TOOL_TEMPLATE_TOKENS if tools else 0
+    extra_tokens = tools + MAX_TOOL_TEMPLATE_TOKENS if tools else 0
     return spending.bill(
-        plan.model, plan.messages, person=person, max_tokens=plan.max_tokens, beside=beside, fee=plan.fee,
+        plan.model, plan.messages, person=person, max_tokens=plan.max_tokens, extra_tokens=extra_tokens, fee=plan.fee,
         writes_cache=plan.writes_cache,
     )  # fmt: skip
 

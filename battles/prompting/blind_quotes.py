@@ -75,25 +75,25 @@ class MeanPrice(NamedTuple):
 
 @dataclass(frozen=True)
 class BlindQuote:
-    """Prices and reservations of a turn. characters, most: of each side, in order."""
+    """Prices and reservations of a turn. characters, reservations: of each side, in order."""
 
     price: MeanPrice
     characters: Sequence[int]
-    most: Sequence[Decimal]
+    reservations: Sequence[Decimal]
 
     @property
     def total(self) -> Decimal:
         """Return US dollars."""
-        return sum(self.most, Decimal(0))
+        return sum(self.reservations, Decimal(0))
 
     def store(self, answers: Iterable[Answer], *, person: str) -> None:
         """Insert the charges of new answers. person: Actor.key."""
         BlindCharge.objects.bulk_create(
             BlindCharge(
-                answer=answer, day=today(), account=person_account(person), most=most, prompt_characters=characters,
-                input_price=self.price.input, output_price=self.price.output,
+                answer=answer, day=today(), account=person_account(person), most=reservation,
+                prompt_characters=characters, input_price=self.price.input, output_price=self.price.output,
             )
-            for answer, characters, most in zip(answers, self.characters, self.most, strict=True)
+            for answer, characters, reservation in zip(answers, self.characters, self.reservations, strict=True)
         )  # fmt: skip
 
 
@@ -153,5 +153,5 @@ def _quote(rates: Sequence[_Rate], conversations: Sequence[Sequence[Message]], p
     sides = len(conversations)
     total = sum(costs[-sides:], Decimal(0))
     share = (total / sides).quantize(spending.COST_QUANTUM, ROUND_DOWN)
-    most = [total - share * (sides - 1), *[share] * (sides - 1)]
-    return BlindQuote(price, list(map(conversation_length, conversations)), most)
+    reservations = [total - share * (sides - 1), *[share] * (sides - 1)]
+    return BlindQuote(price, list(map(conversation_length, conversations)), reservations)

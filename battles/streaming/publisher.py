@@ -300,8 +300,8 @@ class Publisher:
 
     def seconds_to_next_read(self) -> float:
         """All streams are read at one moment."""
-        left = self._next_tick_at - READ_BEFORE_TICK_S - asyncio.get_running_loop().time()
-        return left if left > 0 else max(left + self.tick_s, TICK_S / 2)
+        remaining_s = self._next_tick_at - READ_BEFORE_TICK_S - asyncio.get_running_loop().time()
+        return remaining_s if remaining_s > 0 else max(remaining_s + self.tick_s, TICK_S / 2)
 
     def schedule(self, channel: TurnChannel) -> None:
         self._scheduled[channel] = None

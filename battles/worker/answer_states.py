@@ -31,12 +31,12 @@ class _State(msgspec.Struct):
 
 def store(results: Sequence[tuple[int, LanguageModel, CallResult]]) -> None:
     """results: of answers by id. In the transaction that stores the answers."""
-    kept = [(answer, model, result.completion.state) for answer, model, result in results if not result.error]
-    kept = [entry for entry in kept if entry[2]]
-    if not kept or not _can_store():
+    states = [(answer, model, result.completion.state) for answer, model, result in results if not result.error]
+    states = [entry for entry in states if entry[2]]
+    if not states or not _can_store():
         return
     rows = []
-    for answer, model, state in kept:
+    for answer, model, state in states:
         encoded = msgspec.json.encode(_State(_name_of(model), state)).decode()
         if len(encoded) <= MAX_BYTES:
             rows.append(AnswerState(answer_id=answer, encrypted=encryption.encrypt(encoded)))

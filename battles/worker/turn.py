@@ -175,7 +175,7 @@ class TurnRunner:
         began = time.monotonic()
         first_s = call.request.deadlines["first"]
         pause_s = FIRST_BACKOFF_S
-        with self.context.slots.place(call.row.model.provider_id) as woken:
+        with self.context.slots.join(call.row.model.provider_id) as woken:
             while not self.stopped:
                 woken.clear()  # before the look: what is freed during it wakes the next one
                 if await run_in_db_with_retry(turn_store.acquire_slot, self.claimed, call):

@@ -92,14 +92,14 @@ def _drop_relative_links(state: StateCore) -> None:
 
 
 def _without_relative_links(tokens: list[Token]) -> Iterator[Token]:
-    kept: list[bool] = []  # for each link that is open
+    is_absolute: list[bool] = []  # for each link that is open
     for token in tokens:
         if token.type == "link_open":
-            kept.append(_ABSOLUTE.match(str(token.attrs.get("href", ""))) is not None)
-        if token.type not in ("link_open", "link_close") or kept[-1]:
+            is_absolute.append(_ABSOLUTE.match(str(token.attrs.get("href", ""))) is not None)
+        if token.type not in ("link_open", "link_close") or is_absolute[-1]:
             yield token
         if token.type == "link_close":
-            kept.pop()
+            is_absolute.pop()
 
 
 @cache

@@ -157,13 +157,13 @@ def _sort(fields: Fields, dropped: list[str]) -> tuple[JsonObject, JsonObject]:
             if value not in ([], ""):
                 parameters[name] = value
         elif name in passing.PLAIN:
-            kept = passing.plain(name, value, dropped) if name != "modalities" or value == ["text"] else None
-            if kept is not None:
-                parameters[name] = kept
+            passed = passing.plain(name, value, dropped) if name != "modalities" or value == ["text"] else None
+            if passed is not None:
+                parameters[name] = passed
             elif value not in ([], {}) and name not in dropped:
                 dropped.append(name)
-        elif passing.may_be_added(name) and (kept := passing.plain(name, value, [])) is not None:
-            others[name] = kept
+        elif passing.may_be_added(name) and (passed := passing.plain(name, value, [])) is not None:
+            others[name] = passed
         else:
             dropped.append(name)
     return parameters, others

@@ -143,11 +143,11 @@ def _type_problems(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
         try:
             msgspec.convert(value, _KEYS[key].type)
         except msgspec.ValidationError as error:
-            message, _, place = str(error).partition(" - at `")
-            if place.startswith("key"):  # a key of a table, as in {1: 2}
+            message, _, position = str(error).partition(" - at `")
+            if position.startswith("key"):  # a key of a table, as in {1: 2}
                 yield key, "Keys must be text."
             else:
-                path = f"{key}{place.removeprefix('$').rstrip('`')}"
+                path = f"{key}{position.removeprefix('$').rstrip('`')}"
                 yield path, _translate_message(message, _CHOICES.get(key, [])) + _UNITS.get(key, "")
     yield from (
         (key, "This key is missing.") for key, field in _KEYS.items() if field.required and values.get(key, "") == ""

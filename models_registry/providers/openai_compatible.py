@@ -74,10 +74,10 @@ class OpenAICompatible:
         try:
             await self._call_until_end(request, answer)
         except ProviderError as error:
-            told = _told(error, request)
-            if told.parameter in _REFUSED_ABILITIES:
-                answer.completion.oddities.add(_REFUSED_ABILITIES[told.parameter])
-            raise told from None
+            public_error = _public_error(error, request)
+            if public_error.parameter in _REFUSED_ABILITIES:
+                answer.completion.oddities.add(_REFUSED_ABILITIES[public_error.parameter])
+            raise public_error from None
         finally:
             answer.deadlines.stop()
             answer.flush()
@@ -199,7 +199,7 @@ _UNEXPLAINED = {FailureCode.REJECTED, FailureCode.PROVIDER_ERROR, FailureCode.UN
 _REFUSED_ABILITIES = {IMAGES: Oddity.IMAGES_REFUSED, "tools": Oddity.TOOLS_REFUSED}
 
 
-def _told(error: ProviderError, request: ChatRequest) -> ProviderError:
+def _public_error(error: ProviderError, request: ChatRequest) -> ProviderError:
     """Return the error with a shortened text without the key, and the code that the request itself explains."""
     code, parameter = error.code, error.parameter
     if code in _UNEXPLAINED and is_over_context(request):

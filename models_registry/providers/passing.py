@@ -70,10 +70,10 @@ def plain(name: str, value: Json, dropped: list[str]) -> Json:
     if isinstance(value, str) and _WORD.fullmatch(value):
         return value
     if isinstance(value, list):
-        kept = [entry for entry in value if plain(name, entry, []) == entry]
-        if len(kept) < len(value):
+        entries = [entry for entry in value if plain(name, entry, []) == entry]
+        if len(entries) < len(value):
             dropped.append(name)
-        return kept or None
+        return entries or None
     if isinstance(value, dict):
         kept_fields: JsonObject = {}
         for key, entry in value.items():

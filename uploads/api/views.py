@@ -31,8 +31,8 @@ class UploadViewSet(ViewSet):
         return cast(ActorRequest, self.request._request).actor
 
     def get_object(self) -> Upload:
-        kept = Upload.objects.owned_by(self.actor).kept().select_related("extraction")
-        upload = kept.filter(public_id=self.kwargs["public_id"]).first()
+        uploads = Upload.objects.owned_by(self.actor).kept().select_related("extraction")
+        upload = uploads.filter(public_id=self.kwargs["public_id"]).first()
         if upload is None:
             raise NotFound
         return upload

@@ -41,8 +41,8 @@ class Command(BaseCommand):
         for warning in check_removed_settings():
             self.stdout.write(str(warning.msg))  # `make up` shows standard output only
         heartbeat.clear()
-        with ThreadPoolExecutor(1) as beside:  # migrations wait for PostgreSQL half of the time
-            collected = None if container else beside.submit(self._collect_static)
+        with ThreadPoolExecutor(1) as thread:  # migrations wait for PostgreSQL half of the time
+            collected = None if container else thread.submit(self._collect_static)
             self._migrate()
             grant_rights()
         if collected is not None:

@@ -15,13 +15,13 @@ def previous_messages(response_id: object, caller: Caller) -> list[JsonObject]:
     if not caller.token.keeps_texts:
         raise BadField("Responses are continued only for tokens that keep texts: send all items again.", _NAME)
     public_id = str(response_id).removeprefix("resp_")
-    kept = Exchange.objects.filter(public_id=public_id[:22], token=caller.token).exclude(texts=None).first()
-    if kept is None or kept.texts is None:
+    exchange = Exchange.objects.filter(public_id=public_id[:22], token=caller.token).exclude(texts=None).first()
+    if exchange is None or exchange.texts is None:
         raise BadField("There is no such response of this token with kept texts: send all items again.", _NAME)
-    messages: list[JsonObject] = [*kept.texts["messages"], kept.texts["answer"]]
+    messages: list[JsonObject] = [*exchange.texts["messages"], exchange.texts["answer"]]
     if not all(map(_has_only_texts, messages)):
         raise BadField("Pictures and files of that response were not kept: send all items again.", _NAME)
-    return messages[bool(kept.texts.get("has_instructions")) :]
+    return messages[bool(exchange.texts.get("has_instructions")) :]
 
 
 def _has_only_texts(message: JsonObject) -> bool:

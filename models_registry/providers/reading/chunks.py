@@ -149,15 +149,15 @@ def _chunks_of(value: Json, *, event: str, is_document: bool, depth: int = 0) ->
             inner = _values(value.strip(), event="")
             return [
                 chunk
-                for one in inner
-                for chunk in _chunks_of(one, event=event, is_document=is_document, depth=depth + 1)
+                for entry in inner
+                for chunk in _chunks_of(entry, event=event, is_document=is_document, depth=depth + 1)
             ]
         value = {"error": value} if event == "error" and value.strip() else None
     if isinstance(value, list):
         return [
             chunk
-            for one in value[:MAX_VALUES]
-            for chunk in _chunks_of(one, event=event, is_document=is_document, depth=depth + 1)
+            for entry in value[:MAX_VALUES]
+            for chunk in _chunks_of(entry, event=event, is_document=is_document, depth=depth + 1)
         ]
     if not isinstance(value, dict):
         return []
@@ -325,12 +325,12 @@ def _error_in(value: JsonObject) -> Json:
     while isinstance(error, dict) and isinstance(error.get("error"), dict):
         error = error["error"]
     if isinstance(error, list):
-        error = next((one for one in error if one), None)
+        error = next((entry for entry in error if entry), None)
     if not error or (isinstance(error, dict) and not any(error.values())):
         return None
     if not isinstance(error, dict):  # its code, its type and its words may stand beside it
-        beside = {name: value[name] for name in (*_CODES, *_WORDS, "type") if value.get(name)}
-        return {"message": error, **beside} if isinstance(error, str) else beside or {"message": json.dumps(error)}
+        siblings = {name: value[name] for name in (*_CODES, *_WORDS, "type") if value.get(name)}
+        return {"message": error, **siblings} if isinstance(error, str) else siblings or {"message": json.dumps(error)}
     if not any(error.get(name) for name in _CODES):
         return error | {name: value[name] for name in _CODES if value.get(name)}
     return error
