@@ -68,10 +68,10 @@ def ask(client: httpx2.Client, at_pause: Callable[[], object]) -> str:
 
 
 def signal_web(arena: Arena, number: int) -> list[Process]:
-    found = [process for command, process in arena.processes().items() if f"{WEB} " in command]
-    for process in found:
+    processes = [process for command, process in arena.processes().items() if f"{WEB} " in command]
+    for process in processes:
         process.send(number)
-    return found
+    return processes
 
 
 def test_killed_web_process_leaves_call_charged_in_full(

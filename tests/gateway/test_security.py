@@ -44,8 +44,8 @@ def test_gateway_needs_its_scope_and_gives_no_other(owner: Actor):
             **{door: client.post(door, asked, content_type="application/json") for door in DOORS},
         }
         assert {*answers, "/v1/{rest}"} == set(url_access.GATEWAY)
-        found = [answer.status_code for answer in answers.values()]
-        assert found == ([200, 200, 404, 404, 404, 200] if scope == Scope.GATEWAY else [403] * 6), scope
+        codes = [answer.status_code for answer in answers.values()]
+        assert codes == ([200, 200, 404, 404, 404, 200] if scope == Scope.GATEWAY else [403] * 6), scope
         routed = client.post("/api/v1/route/", {"prompt": "x"}, content_type="application/json")
         assert (routed.status_code == 403) == (scope != Scope.BATTLE), scope
         assert (client.get("/api/v1/route/decisions/").status_code == 403) == (scope != Scope.READ), scope
@@ -125,8 +125,8 @@ def test_answers_are_private(raw: httpx2.Client, model: Callable[..., Any]):
 
 
 def test_lists_of_models_do_not_tell_their_providers_names(raw: httpx2.Client, model: Callable[..., Any]):
-    found = model("honest-upstream-name", slug="seen")
+    stored = model("honest-upstream-name", slug="seen")
     listed = raw.get("/models").text
     assert "seen" in listed
     assert "honest-upstream-name" not in listed
-    assert LanguageModel.objects.get() == found
+    assert LanguageModel.objects.get() == stored

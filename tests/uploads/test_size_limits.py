@@ -123,8 +123,8 @@ def test_import_has_the_same_limit_by_api_and_page(site: str):
     reader = Reader(site, token=token)
     table = b"question,expected\n" + b"".join(b"%d? %s,a\n" % (n, b"x" * 2_000) for n in range(1_500))
     assert len(table) > 3_000_000
-    found = reader.post("/api/v1/benchmarks/imports/", files={"file": ("own.csv", table)})
-    assert (found.status_code, found.json()["cases"]) == (202, 1_500)
+    response = reader.post("/api/v1/benchmarks/imports/", files={"file": ("own.csv", table)})
+    assert (response.status_code, response.json()["cases"]) == (202, 1_500)
     for size in (MAX_FILE_BYTES + 1, MAX_FILE_BYTES + 500_000):
         refused = reader.post("/api/v1/benchmarks/imports/", files={"file": ("own.csv", b"x" * size)})
         assert (refused.status_code, refused.json()) == (

@@ -208,7 +208,7 @@ def test_models_are_listed_in_anthropics_shape(address: str, token: str, model: 
     own = model()
     headers = {"anthropic-version": "2023-06-01", "x-api-key": token}
     listed = httpx2.get(f"{address}/v1/models?limit=1000", headers=headers).json()
-    assert [found["id"] for found in listed["data"]][-1] == own.slug
+    assert [entry["id"] for entry in listed["data"]][-1] == own.slug
     assert (listed["has_more"], listed["first_id"], listed["last_id"]) == (False, "auto", own.slug)
-    found = httpx2.get(f"{address}/v1/models/{own.slug}", headers=headers).json()
-    assert (found["type"], found["id"], found["display_name"]) == ("model", own.slug, own.name)
+    payload = httpx2.get(f"{address}/v1/models/{own.slug}", headers=headers).json()
+    assert (payload["type"], payload["id"], payload["display_name"]) == ("model", own.slug, own.name)
