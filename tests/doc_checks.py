@@ -169,10 +169,10 @@ def try_out_compose(words: list[str]) -> None:
         case [verb, *_] if verb not in verbs and not verb.startswith("-"):
             raise WrongUsage(f"compose has no command {verb}")
         case ["exec" | "run", *rest] if rest:
-            place = next((place for place, word in enumerate(rest) if word in known), None)
-            if place is None:
+            position = next((position for position, word in enumerate(rest) if word in known), None)
+            if position is None:
                 raise WrongUsage("none of its words is a service")
-            try_out(rest[place + 1 :])
+            try_out(rest[position + 1 :])
         case ["up", *rest]:
             named = [word for word in rest if not word.startswith("-") and "=" not in word]
             scaled = [word.partition("=")[0] for word in rest if re.match(r"[\w-]+=\d", word)]

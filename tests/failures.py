@@ -118,7 +118,7 @@ class Failures:
         folder = self.config.rootpath / "test-results"
         commands = []
         for worker, order in sorted(self.orders.items()):
-            failed = [place for place, each in enumerate(order) if each in self.first_reports]
+            failed = [position for position, each in enumerate(order) if each in self.first_reports]
             if not failed:
                 continue
             folder.mkdir(exist_ok=True)

@@ -99,7 +99,7 @@ def test_crowd_neither_deadlocks_nor_exceeds_a_budget(settings: Any):
     budgets = {SITE: 90, provider_account(models[0].provider_id): 45}
     budgets |= {person_account(person): 36 for person in PEOPLE if person.startswith("user:")}
     balances = accounts()
-    assert all(sum(balances[account]) <= most for account, most in budgets.items())
+    assert all(sum(balances[account]) <= budget for account, budget in budgets.items())
     assert sum(balances[SITE]) > 80
     for account, (reserved, spent) in balances.items():
         charges = [charge for charge in Charge.objects.all() if account in charge.accounts]

@@ -71,17 +71,17 @@ def declared(window: Any, request: HttpRequest) -> set[str]:
 
 
 def test_lists_are_filtered_by_declared_fields_only(request_of_administrator: HttpRequest):
-    asked, is_open = 0, {}
+    lookup_count, is_open = 0, {}
     for model, window in windows():
         known = declared(window, request_of_administrator)
         for path in paths(model):
             lookups = [f"{path}{lookup}" for lookup in LOOKUPS]
-            asked += len(lookups)
+            lookup_count += len(lookups)
             allowed = {lookup for lookup in lookups if window.lookup_allowed(lookup, "a", request_of_administrator)}
             plain = {path, f"{path}__exact", f"{path}__isnull"}
             if allowed - (plain if path in known else set()):
                 is_open.setdefault(model._meta.label, allowed)
-    assert asked > 10_000
+    assert lookup_count > 10_000
     assert is_open == {}
 
 
@@ -151,9 +151,9 @@ def test_moderators_cannot_spell_a_secret_out(at_work: Client, query: str):
 
 def test_autocomplete_finds_no_secrets(at_work: Client):
     key = make.visitor().visitor.key
-    asked = {"app_label": "accounts", "model_name": "ban", "field_name": "visitor", "term": key}
-    response = at_work.get("/admin/autocomplete/", asked)
+    parameters = {"app_label": "accounts", "model_name": "ban", "field_name": "visitor", "term": key}
+    response = at_work.get("/admin/autocomplete/", parameters)
     assert (response.status_code, response.json()["results"]) == (200, [])
     assert Visitor.objects.filter(key=key).exists()
-    assert at_work.get("/admin/autocomplete/", {**asked, "field_name": "reason"}).status_code == 403
+    assert at_work.get("/admin/autocomplete/", {**parameters, "field_name": "reason"}).status_code == 403
     assert not Ban.objects.exists()

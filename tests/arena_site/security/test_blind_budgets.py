@@ -185,8 +185,8 @@ QUESTIONS: dict[str, Callable[[Client, int], Any]] = {
 }
 
 
-def largest_granted(grants: Callable[[int], bool], *, most: int) -> int:
-    low, high = 0, most
+def largest_granted(grants: Callable[[int], bool], *, maximum: int) -> int:
+    low, high = 0, maximum
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if grants(middle) else (low, middle - 1)
@@ -195,7 +195,7 @@ def largest_granted(grants: Callable[[int], bool], *, most: int) -> int:
 
 def bisected(client: Client) -> dict[str, int]:
     return {
-        name: largest_granted(lambda size, ask=ask: ask(client, size).status_code in (200, 201), most=16_384)
+        name: largest_granted(lambda size, ask=ask: ask(client, size).status_code in (200, 201), maximum=16_384)
         for name, ask in QUESTIONS.items()
     }
 
@@ -246,7 +246,7 @@ def test_falling_max_tokens_find_the_same_rest_for_any_pair(address: str):
     def ask(actor: Actor) -> int:
         Budget.objects.update_or_create(whose="member", defaults={"dollars": cents(40)})
         with openai_client(address, issue_token(actor)) as client:
-            largest = largest_granted(lambda tokens: is_granted(client, tokens), most=4_096)
+            largest = largest_granted(lambda tokens: is_granted(client, tokens), maximum=4_096)
         Budget.objects.all().delete()
         return largest
 

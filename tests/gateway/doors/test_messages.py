@@ -114,8 +114,10 @@ def test_tool_loop_ends_with_an_answer(messages: Send, model: Callable[..., Any]
         {"type": "tool_result", "tool_use_id": "call_0", "content": "rain"},
         {"type": "tool_result", "tool_use_id": "call_1", "content": [{"type": "text", "text": "sunny in town"}]},
     ]
-    asked = [question, {"role": "assistant", "content": content}, {"role": "user", "content": results}]
-    assert messages(slug, asked, tools=[WEATHER]).json()["content"] == [{"type": "text", "text": "sunny in town "}]
+    conversation = [question, {"role": "assistant", "content": content}, {"role": "user", "content": results}]
+    assert messages(slug, conversation, tools=[WEATHER]).json()["content"] == [
+        {"type": "text", "text": "sunny in town "}
+    ]
     first, sent = fake_provider.requests
     assert first["tool_choice"] == "required"
     assert [message["role"] for message in sent["messages"]] == ["user", "assistant", "tool", "tool"]
