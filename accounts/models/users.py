@@ -75,7 +75,7 @@ class SignIn(models.Model):
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     user = models.ForeignKey(User, models.CASCADE, related_name="sign_ins")
     session = models.OneToOneField(BrowserSession, models.CASCADE, related_name="sign_in")
-    # Names of accounts.sign_in.user_agents: "Firefox", "Windows"; empty when unknown.
+    # Names of accounts.sign_in.sessions: "Firefox", "Windows"; empty when unknown.
     browser = models.CharField(max_length=30, blank=True)
     system = models.CharField(max_length=30, blank=True)
     signed_in_at = models.DateTimeField(db_default=Now())

@@ -11,8 +11,7 @@ from django.utils import timezone
 from arena_site.moderators import MODERATORS
 from arena_site.operations import facts
 from arena_site.operations.activity import read_activity
-from arena_site.operations.charts import CHART_HEIGHT
-from arena_site.operations.dashboard import Dashboard, read_dashboard
+from arena_site.operations.dashboard import CHART_HEIGHT, Dashboard, read_dashboard
 from battles.actions import cast_vote
 from battles.models import Battle, Call, ModerationCase, Turn, Vote
 from common.valkey import heartbeat
