@@ -29,8 +29,8 @@ CLIENT_LEFT = 499
 class SiteHandler(ASGIHandler):
     """Runs a request in one thread from its first signal to its last, and streams on the event loop alone.
 
-    Django's handler gives each request and each open stream a thread of its own. Here the threads are as many as the
-    database connections: a crowd queues for a thread, not for a connection, which has a timeout. `/livez` has its own.
+    There are as many threads as database connections: a crowd queues for a thread, not for a connection, which has a
+    timeout. `/livez` has its own.
     """
 
     def __init__(self) -> None:

@@ -23,7 +23,6 @@ NOT_A_DAY = _("Write a day as 2026-11-23.")
 
 
 def _day_field() -> forms.DateField:
-    """Return a field for a day in UTC."""
     return forms.DateField(
         required=False, input_formats=["%Y-%m-%d"], widget=forms.DateInput({"type": "date"}, "%Y-%m-%d"),
         validators=[MinValueValidator(FIRST_DAY, NOT_A_DAY), MaxValueValidator(LAST_DAY, NOT_A_DAY)],

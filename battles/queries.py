@@ -113,7 +113,6 @@ def _with_related(battle: Battle) -> Battle:
 
 
 def set_prices(sides: Sequence[Side]) -> None:
-    """Read the prices of the sides' models."""
     _set_prices(sides, _prices_of_models([side.model_id for side in sides]))
 
 

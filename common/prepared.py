@@ -1,7 +1,6 @@
 """Querysets compiled to SQL once per process, for queries that run many times a second.
 
-Django compiles a queryset again at each evaluation. For a row with its relations that takes three times as long as
-PostgreSQL's reply and the creation of the objects together (figures: docs/adr/0026).
+Compiling a row with its relations takes three times as long as PostgreSQL's reply and the objects: docs/adr/0026.
 """
 
 from collections.abc import Callable, Sequence

@@ -158,7 +158,6 @@ def _session_header(request: HttpRequest) -> str:
 
 @require_safe
 def software(request: HttpRequest) -> HttpResponse:
-    """Show settings of other software."""
     base_url = request.build_absolute_uri("/v1")
     context = {
         "base_url": base_url,

@@ -9,8 +9,8 @@ from models_registry.models.ledger import PaidCallsHalt
 class Roster(NamedTuple):
     """Configured models in three lists, each a subset of the one before.
 
-    Only `choosable` may be shown to people, decide about a refusal or be decided from: calls of a blind battle spend
-    money and open breakers, so the other lists would reveal its models (docs/adr/0029).
+    Only `choosable` may be shown to people or decide anything they see: calls of a blind battle spend money and open
+    breakers, so the other lists would reveal its models (docs/adr/0029).
     """
 
     choosable: list[LanguageModel]  # as configured by administrators

@@ -1,5 +1,3 @@
-"""Used and remaining amounts of a person's limits."""
-
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple, cast

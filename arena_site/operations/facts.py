@@ -114,7 +114,6 @@ def sign_ups_today() -> int:
 
 
 def cases_waiting() -> int:
-    """Return the number of undecided moderation cases."""
     return ModerationCase.objects.filter(state=ModerationCase.State.WAITING).count()
 
 

@@ -1,5 +1,3 @@
-"""Start sessions and battles."""
-
 from collections.abc import Callable, Sequence
 from random import SystemRandom
 from typing import NamedTuple, cast

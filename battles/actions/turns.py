@@ -1,5 +1,3 @@
-"""Follow up, regenerate and stop turns."""
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 

@@ -121,8 +121,8 @@ class Routed:
     """Decision: one model (`model`, `stay`, `fallback`) or the two of a battle (`arena`).
 
     confidence: probability that the first of `models` is the best choice. alternatives: by utility, the chosen model
-    first. ranking: all models that could be chosen, by utility; () for those of the alternatives. reason, details: code
-    of battles.auto.reasons, and its numbers.
+    first. ranking: all models that could be chosen, by utility; () for those of the alternatives. reason, details: of
+    battles.auto.reasons.
     """
 
     target: Target

@@ -52,7 +52,6 @@ _rates = DerivedCached(_read_rates, from_=(drawable_cache.cached_roster,))
 
 
 def _rates_of(models: Iterable[LanguageModel]) -> list[_Rate]:
-    """Return the rates of the paid ones."""
     rates = _rates()
     return [rates[model.pk] for model in models if model.pk in rates]
 

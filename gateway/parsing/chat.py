@@ -1,5 +1,3 @@
-"""The body of a chat completion request."""
-
 import math
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
@@ -28,7 +26,7 @@ class ChatBody:
 
     parameters: those that any provider receives, besides the cap. others: those that a provider receives if its
     settings name them. server_tools: those that a provider runs, sent where they have a price. identities: names of the
-    caller's users and caches as given, never sent so. has_instructions: the first message is Responses'
+    caller's users and caches, never sent as given. has_instructions: the first message is Responses'
     `instructions`, and no part of the conversation. for_door: facts that the door's writer needs. wants_functions: the
     answer's calls have OpenAI's older form.
     """

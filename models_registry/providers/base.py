@@ -1,5 +1,3 @@
-"""Interface of provider modules."""
-
 import asyncio
 import logging
 import re

@@ -1,9 +1,4 @@
-"""Lists of models from all kinds of providers.
-
-Sources, read in autumn 2026: the providers' references. OpenRouter's list has prices, contexts and abilities; those of
-Mistral, Groq, vLLM, llama.cpp and Ollama have some of them; those of OpenAI, Anthropic, Gemini and LM Studio little
-more than names.
-"""
+"""Lists of models from all kinds of providers, by their references of autumn 2026."""
 
 import re
 from collections.abc import Callable, Iterable

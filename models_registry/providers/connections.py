@@ -36,7 +36,7 @@ class _Protocol(ResponseHandler):
 
     - aiohttp reads any number of interim responses, and a flood keeps the event loop busy past every deadline.
     - Its parser forgets a response if the same read has invalid bytes behind it. So heads are parsed by themselves.
-    - It leaves a body without an end if bytes in its middle are invalid.
+    - It never ends a body with invalid bytes in its middle.
     """
 
     _requests = 0

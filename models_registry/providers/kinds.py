@@ -1,7 +1,7 @@
 """Kinds of providers and their dialects of OpenAI's chat completions.
 
-Sources, read in autumn 2026: the providers' pages on OpenAI compatibility, and responses of their endpoints in public
-bug reports. A refused parameter fails every call, so parameters that a kind does not accept are not sent.
+Sources, read in autumn 2026: the providers' pages on OpenAI compatibility, and responses in public bug reports. A
+refused parameter fails every call, so it is not sent.
 """
 
 import re

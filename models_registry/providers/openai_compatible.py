@@ -1,7 +1,7 @@
 """Provider for endpoints with OpenAI's chat completions API.
 
-The SDK's HTTP client sends the request. The SDK does not read the stream: it accepts truncated streams, HTML and error
-bodies as answers, and waits forever while comments arrive.
+The SDK's HTTP client sends the request, but the SDK does not read the stream: it accepts truncated streams, HTML and
+error bodies as answers, and waits forever while comments arrive.
 """
 
 import asyncio
