@@ -1,5 +1,3 @@
-"""Tokens of the API, and results kept for repeated requests."""
-
 import hashlib
 import secrets
 from datetime import datetime

@@ -1,5 +1,3 @@
-"""Members, visitors, and the browsers that members are signed in with."""
-
 from datetime import timedelta
 from typing import Any, ClassVar
 

@@ -1,5 +1,3 @@
-"""Auto mode's decisions of the last day, for the administration's first page."""
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field

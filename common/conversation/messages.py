@@ -69,7 +69,6 @@ class Conversation:
 
     @property
     def is_one_text(self) -> bool:
-        """Return whether there is one text of the user and nothing else."""
         if len(self.messages) != 1 or len(self.prompts) != 1 or self.media:
             return False
         [message] = self.messages
