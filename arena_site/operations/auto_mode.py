@@ -134,9 +134,9 @@ def _confidences(recent: RoutingDecisionQuerySet) -> list[Part]:
 
 def _exploration() -> Exploration:
     last_hour = RoutingDecision.objects.filter(created_at__gte=timezone.now() - timedelta(hours=1))
-    counts = last_hour.chosen_freely().aggregate(n=Count("pk"), explored=Count("pk", filter=Q(explored=True)))
+    found = last_hour.chosen_freely().aggregate(n=Count("pk"), explored=Count("pk", filter=Q(explored=True)))
     thresholds = thresholds_or_default(RoutingThresholds.objects.first())
-    return Exploration(counts["explored"] / counts["n"] if counts["n"] else 0.0, thresholds.max_explored_share)
+    return Exploration(found["explored"] / found["n"] if found["n"] else 0.0, thresholds.max_explored_share)
 
 
 def _saving(recent: RoutingDecisionQuerySet) -> Saving | None:

@@ -161,7 +161,7 @@ class Vote(models.Model):
                 name="excluded_votes_by_board",
                 condition=~Q(excluded_reason=""),
             ),
-            # Counts excluded votes by board and reason without reading the votes.
+            # For the number of excluded votes by board and reason, without reading the votes.
             models.Index(
                 fields=["excluded_reason"],
                 include=["order", "mode", "origin", "language", "categories"],

@@ -37,8 +37,8 @@ def _preset(
         for_each(source.rows(), lambda row: cases.add(case_of(row), row.place()), source.log)
         if left_out:
             source.log.left_out(left_out, type=name)
-        own_checks = choice_checks(cases.found) if prompt.label == CHOICES else checks
-        return Imported(name, [], {}, cases.template(source.request.name, [prompt], own_checks))
+        found = choice_checks(cases.found) if prompt.label == CHOICES else checks
+        return Imported(name, [], {}, cases.template(source.request.name, [prompt], found))
 
     return read
 
