@@ -69,7 +69,7 @@ class Request:
     claim: Claim | None = None
     # The answer to a request without a stream.
     completion: JsonObject | None = field(default=None, repr=False)
-    # What the caller receives; stored if the token keeps texts.
+    # Texts that the caller receives; stored if the token keeps texts.
     texts: JsonObject | None = field(default=None, repr=False)
 
     @property

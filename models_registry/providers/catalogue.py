@@ -21,7 +21,7 @@ _ROUTES = re.compile(r":(nitro|floor|online|exacto|extended|thinking)$")
 _SNAPSHOT = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2}|\d{4}|latest)$")
 
 
-# Where lists stand in a table.
+# Keys of a table that hold lists.
 _LISTS = ("data", "models", "results", "items", "model_list")
 _PAGE_TOKENS = {"next_page_token": "page_token", "nextPageToken": "pageToken", "next_cursor": "cursor"}
 # Words of types, tasks and names of models that write no answers.

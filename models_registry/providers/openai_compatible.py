@@ -192,7 +192,7 @@ class _Refused(Exception):
         return refusals.error_for_status(response.status_code, response.text, headers=response.headers)
 
 
-# What the estimate of a prompt's length explains.
+# Failures that the estimate of a prompt's length explains.
 _UNEXPLAINED = {FailureCode.REJECTED, FailureCode.PROVIDER_ERROR, FailureCode.UNSUPPORTED}
 
 

@@ -177,7 +177,7 @@ _ERROR_WORDS = re.compile(
     r"error|fail|invalid|exceed|limit|denied|unauth|forbid|exhaust|unavailable|overload|not_?found|quota|insufficient",
     re.IGNORECASE,
 )
-# Where proxies put a completion.
+# Fields in which proxies put a completion.
 _ENVELOPES = ("data", "result", "output", "response", "body", "chunk", "completion")
 
 
