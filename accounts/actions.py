@@ -65,7 +65,6 @@ def accept_invitation(*, token: str, user: User) -> None:
 
 @transaction.atomic
 def revoke_invitation(*, by: User, invitation: Invitation) -> None:
-    """Revoke an invitation that is still open."""
     if Invitation.objects.open().filter(pk=invitation.pk).update(revoked_at=Now()):
         audit.record(by, "revoke invitation", invitation)
 

@@ -67,7 +67,6 @@ class Actor:
 
     @property
     def limit_keys(self) -> limits.Keys:
-        """Return the known person's keys and the networks'."""
         times = 1 if self.user is None else groups.times_of_member(self.user)
         person = {self.kind: limits.Key(self.key, times)} if self.is_known else {}
         # Visitors cost nothing to create, so they must not use up the limit of a network's members.

@@ -1,7 +1,7 @@
 """E-mail backend that queues messages as rows for a worker (accounts.outgoing_email).
 
-Requests do not wait for a mail server, so their duration does not show whether one was sent. Tasks carry only the id:
-messages hold links that sign in, which must neither be in Valkey nor be lost with it.
+The duration of a request does not show whether it sent one. Tasks carry only the id: messages hold links that sign in,
+which must neither be in Valkey nor be lost with it.
 """
 
 import logging

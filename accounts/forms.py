@@ -109,7 +109,7 @@ class TokenForm(forms.Form):
         label=_("How long it works"), choices=list(LIFETIMES.items()), required=False, initial="90"
     )
 
-    # With the scope `gateway` only.
+    # These two take effect with the scope `gateway` only.
     keeps_texts = forms.BooleanField(
         label=_("Keep prompts and answers, so that you can read them in your data and vote on battles"), required=False
     )

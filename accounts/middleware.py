@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from django.conf import settings
@@ -6,9 +6,9 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.functional import SimpleLazyObject
 
 from accounts.actor import VISITOR_COOKIE, Actor, ActorRequest, browser_actor, visitor_cookie_value
-from accounts.limiting.headers import rate_limit_headers
 from accounts.sign_in import device_cookies, sessions
 from common.caching import is_cacheable
+from common.valkey.limits import NETWORKS, SHARED, Usage
 
 # Prefixes of the paths that programs call.
 PROGRAMS = ("/api/", "/v1/")
@@ -47,9 +47,45 @@ class RateLimitMiddleware:
             return response
         actor = cast(ActorRequest, request).actor
         if type(actor) is Actor and not is_cacheable(request, response):  # lazy until the API has authenticated it
-            for name, value in rate_limit_headers(actor.usages).items():
+            for name, value in _rate_limit_headers(actor.usages).items():
                 response.headers[name] = value
         return response
+
+
+def _rate_limit_headers(usages: Sequence[Usage]) -> dict[str, str]:
+    """Return the header fields of limits.
+
+    `RateLimit-Policy` and `RateLimit` follow draft-ietf-httpapi-ratelimit-headers-11 (May 2026). `RateLimit-Limit`,
+    `RateLimit-Remaining` and `RateLimit-Reset`, of drafts 00 to 06, describe the policy with the least left.
+    """
+    shown = _shown(usages)
+    if not shown:
+        return {}
+    tightest = min(shown, key=lambda usage: (usage.remaining, -usage.reset_s))
+    return {
+        "RateLimit-Policy": ", ".join(
+            f'"{_policy_name(usage)}";q={usage.counter.amount};w={usage.counter.window_s}' for usage in shown
+        ),
+        "RateLimit": ", ".join(f'"{_policy_name(usage)}";r={usage.remaining};t={usage.reset_s}' for usage in shown),
+        "RateLimit-Limit": str(tightest.counter.amount),
+        "RateLimit-Remaining": str(tightest.remaining),
+        "RateLimit-Reset": str(tightest.reset_s),
+    }
+
+
+def _shown(usages: Sequence[Usage]) -> list[Usage]:
+    """Leave out shared limits with something left: others' use is private."""
+    persons = [usage for usage in usages if usage.counter.who not in SHARED]
+    full = [usage for usage in usages if usage.counter.who in SHARED and not usage.remaining]
+    shown = [*persons, *full] if persons else usages
+    return list({_policy_name(usage): usage for usage in shown}.values())
+
+
+def _policy_name(usage: Usage) -> str:
+    """Return “battle-hour”, “battle-network-hour”."""
+    counter = usage.counter
+    who = [counter.who] if counter.who in NETWORKS else []
+    return "-".join([counter.action, *who, counter.period])
 
 
 class LastSeenMiddleware:

@@ -1,8 +1,7 @@
 """Rights behind open streams: a stream ends within seconds of their loss.
 
-Rights change in PostgreSQL only. One task for each event loop reads those of all its streams together, so a stream
-makes no query of its own, and neither a lost message nor an absent Valkey keeps one open. While PostgreSQL is away no
-right can be lost, and streams go on.
+One task for each event loop reads the rights of all its streams from PostgreSQL, so a stream makes no query of its own
+and needs no Valkey. While PostgreSQL is away no right can be lost, and streams go on.
 """
 
 import asyncio

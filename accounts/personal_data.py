@@ -26,7 +26,7 @@ account_deleting = Signal()
 
 def collect_personal_data(user: User) -> JsonObject:
     usage = token_usage_of(user)
-    found: JsonObject = {
+    data: JsonObject = {
         "exported_at": timezone.now(),
         "account": {
             "email": user.email,
@@ -52,9 +52,9 @@ def collect_personal_data(user: User) -> JsonObject:
         ),
         "bans": list(user.bans.order_by("pk").values("reason", "created_at", "expires_at", "lifted_at")),
     }
-    for _receiver, data in personal_data_requested.send(sender=User, user=user):
-        found.update(cast(JsonObject, data))
-    return found
+    for _receiver, part in personal_data_requested.send(sender=User, user=user):
+        data.update(cast(JsonObject, part))
+    return data
 
 
 def personal_data_response(actor: Actor) -> HttpResponse:

@@ -20,6 +20,6 @@ def no_usage() -> TokenUsagePayload:
 
 
 def token_usage_of(user: User) -> Mapping[int, TokenUsagePayload]:
-    """Return the use of each of the member's tokens by its id. One query."""
-    [(_receiver, found)] = token_usage_requested.send(sender=User, user=user)
-    return defaultdict(no_usage, cast("dict[int, TokenUsagePayload]", found))
+    """Return usage by the token's id. One query."""
+    [(_receiver, usage)] = token_usage_requested.send(sender=User, user=user)
+    return defaultdict(no_usage, cast("dict[int, TokenUsagePayload]", usage))

@@ -58,27 +58,27 @@ class BodyLimit:
             return await self._app(scope, receive, send)
         # Twice Django's own limit, which answers with a page where it applies.
         too_large: type[ArenaError] = TooLarge
-        left = 2 * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0)
+        remaining = 2 * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0)
         path = "/uploads/" if FILE_FORM.match(scope["path"]) else scope["path"]
         if path.startswith(PROGRAMS_PREFIX):
-            left = MAX_BODY_BYTES + MULTIPART_OVERHEAD
+            remaining = MAX_BODY_BYTES + MULTIPART_OVERHEAD
         elif path in FILES:
-            too_large, most = FILES[path]
-            left = most + MULTIPART_OVERHEAD
+            too_large, max_bytes = FILES[path]
+            remaining = max_bytes + MULTIPART_OVERHEAD
         has_responded = False
 
         async def receive_within_limit() -> Any:
-            nonlocal left
-            message = await receive() if left >= 0 else DISCONNECT
-            left -= len(message.get("body", b""))
-            return message if left >= 0 else DISCONNECT
+            nonlocal remaining
+            message = await receive() if remaining >= 0 else DISCONNECT
+            remaining -= len(message.get("body", b""))
+            return message if remaining >= 0 else DISCONNECT
 
         async def send_response(message: Any) -> None:
             nonlocal has_responded
             has_responded = True
             await send(message)
 
-        if _content_length(scope) > left:
+        if _content_length(scope) > remaining:
             if _header(scope, b"expect").lower() == b"100-continue":  # the client has not begun to send
                 receive = _disconnect
             return await _refuse(scope, receive, send, too_large)
@@ -88,7 +88,7 @@ class BodyLimit:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT) or has_responded:
                 raise
             return await _refuse(scope, receive, send, StorageFull)
-        if left < 0 and not has_responded:
+        if remaining < 0 and not has_responded:
             await _refuse(scope, receive, send, too_large)
         return None
 
@@ -111,15 +111,15 @@ class _Rest:
 
     def __init__(self, length: int, receive: Receive) -> None:
         self._receive = receive
-        self._left = min(length, MAX_DRAINED_BYTES) or MAX_DRAINED_BYTES_WITHOUT_LENGTH
+        self._remaining = min(length, MAX_DRAINED_BYTES) or MAX_DRAINED_BYTES_WITHOUT_LENGTH
 
     async def discard(self, *, within: float) -> None:
         """Return when the client has sent everything or has left, at the size, or after so many seconds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(within):
-                while self._left > 0:
+                while self._remaining > 0:
                     message = await self._receive()
-                    self._left = self._left - len(message["body"]) if message.get("more_body") else 0
+                    self._remaining = self._remaining - len(message["body"]) if message.get("more_body") else 0
 
 
 async def _refuse(scope: Any, receive: Any, send: Any, refusal: type[ArenaError]) -> None:

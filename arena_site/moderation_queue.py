@@ -110,8 +110,8 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("what"))
     def findings(self, case: ModerationCase) -> str:
-        found = Counter(self._verdict_text(verdict) for verdict in case.verdicts.all())
-        parts = [text if times == 1 else f"{text} × {times}" for text, times in found.items()]
+        counts = Counter(self._verdict_text(verdict) for verdict in case.verdicts.all())
+        parts = [text if times == 1 else f"{text} × {times}" for text, times in counts.items()]
         if reports := len(case.reports.all()):
             parts.append(ngettext("%(n)d report", "%(n)d reports", reports) % {"n": reports})
         return "; ".join(parts)
@@ -153,7 +153,7 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
 
     def _decisions(self, request: HttpRequest) -> dict[str, str]:
         """Return {name: description} of the person's actions."""
-        return {name: str(found[2]) for name, found in self.get_actions(request).items() if found is not None}
+        return {name: str(action[2]) for name, action in self.get_actions(request).items() if action is not None}
 
     def has_decide_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(MAY_DECIDE)

@@ -24,8 +24,8 @@ def permissions() -> set[str]:
 def sync_group(**_: object) -> None:
     """Reset the group's permissions after every migration, undoing edits."""
     wanted = permissions()
-    found = Permission.objects.filter(codename__in=[name.split(".")[1] for name in wanted]).select_related(
+    candidates = Permission.objects.filter(codename__in=[name.split(".")[1] for name in wanted]).select_related(
         "content_type"
     )
     group, _created = Group.objects.get_or_create(name=MODERATORS)
-    group.permissions.set([one for one in found if f"{one.content_type.app_label}.{one.codename}" in wanted])
+    group.permissions.set([row for row in candidates if f"{row.content_type.app_label}.{row.codename}" in wanted])

@@ -22,15 +22,15 @@ from common.late_response import BrokenOff, LateResponse, request_threads
 
 T = TypeVar("T")
 
-# As in nginx's logs: the client has left before the response's head.
+# nginx's status for a client that left before the response's head.
 CLIENT_LEFT = 499
 
 
 class SiteHandler(ASGIHandler):
     """Runs a request in one thread from its first signal to its last, and streams on the event loop alone.
 
-    Django's handler gives each request and each open stream a thread of its own. Here the threads are as many as the
-    database connections: a crowd queues for a thread, not for a connection, which has a timeout. `/livez` has its own.
+    There are as many threads as database connections: a crowd queues for a thread, not for a connection, which has a
+    timeout. `/livez` has its own.
     """
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ class SiteHandler(ASGIHandler):
             translation.activate(language)
         if isinstance(response, LateResponse):
             await response.begin()
-            # After the head and the first piece, which are sent without waiting.
+            # The status is reported after the head and the first piece, which are sent without waiting.
             asyncio.get_running_loop().call_soon(_report_status, response, response.status_code)
         await self.send_response(response, send)
 

@@ -28,7 +28,7 @@ class ModeWords:
     shared: Promise
 
 
-# By Battle.Mode, and AUTO for the form of a new question.
+# Keys: Battle.Mode, and AUTO for the form of a new question.
 MODE_WORDS: dict[str, ModeWords] = {
     Battle.Mode.BLIND: ModeWords(
         heading=_("Two models answer. You say which is better."),
@@ -97,7 +97,7 @@ MODE_WORDS: dict[str, ModeWords] = {
         shared=_("A chat with one model."),
     ),
 }
-# Of the form alone: a battle of auto mode has the words of its own mode.
+# Only the form uses these: a battle of auto mode has the words of its own mode.
 MODE_WORDS[AUTO] = replace(
     MODE_WORDS[Battle.Mode.DIRECT],
     heading=_("The arena chooses the model."),

@@ -23,7 +23,6 @@ NOT_A_DAY = _("Write a day as 2026-11-23.")
 
 
 def _day_field() -> forms.DateField:
-    """Return a field for a day in UTC."""
     return forms.DateField(
         required=False, input_formats=["%Y-%m-%d"], widget=forms.DateInput({"type": "date"}, "%Y-%m-%d"),
         validators=[MinValueValidator(FIRST_DAY, NOT_A_DAY), MaxValueValidator(LAST_DAY, NOT_A_DAY)],
@@ -71,15 +70,15 @@ class VoteFilterForm(forms.Form):
 
     def votes(self) -> VoteQuerySet:
         """Return the latest first, with battles and models."""
-        data, found = self.cleaned_data, self._votes
+        data, votes = self.cleaned_data, self._votes
         for model in filter(None, (data["model"], data["against"])):
-            found = found.filter(Q(model_left=model) | Q(model_right=model))
+            votes = votes.filter(Q(model_left=model) | Q(model_right=model))
         exact = {name: data[name] for name in ("choice", "mode") if data[name]}
         if data["since"]:
             exact["created_at__gte"] = datetime.combine(data["since"], time(), UTC)
         if data["until"]:
             exact["created_at__lt"] = datetime.combine(data["until"] + timedelta(days=1), time(), UTC)
-        related = found.filter(**exact).select_related("battle__session", "model_left", "model_right")
+        related = votes.filter(**exact).select_related("battle__session", "model_left", "model_right")
         return related.order_by("-created_at", "-pk")
 
     def _clean_model(self, name: str) -> LanguageModel | None:

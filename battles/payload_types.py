@@ -1,5 +1,3 @@
-"""Types of the payloads of sessions and battles."""
-
 from typing import Literal, NotRequired, TypedDict
 
 from battles.auto.payload_types import BattleDecisionPayload

@@ -37,7 +37,7 @@ from common.text.money import plain_decimal
 from models_registry.health.failure_messages import failure_message
 from models_registry.payloads import model_summary
 
-# Before the vote the cause of a failure is hidden, because refusals differ between providers.
+# The cause of a failure is hidden before the vote, because refusals differ between providers.
 NEUTRAL_ERROR = "failed"
 NEUTRAL_MESSAGE = _("This model could not answer.")
 _POSITIONS = (*Position.values, *NUMBERED_POSITIONS)
@@ -161,7 +161,7 @@ def _file_payload(file: AttachedFile) -> AttachedFilePayload:
 
 
 def _answer_payload(answer: Answer, position: str, turn: Turn, battle: Battle, *, is_revealed: bool) -> AnswerPayload:
-    # With equal pace a side that is already stored reads as unfinished: otherwise the faster one would be known.
+    # A stored side reads as unfinished at equal pace: otherwise the faster one would be known.
     is_held_back = settings.ARENA_EQUAL_PACE and battle.is_blind and turn.is_live and not turn.regenerated
     is_unfinished = is_held_back or answer.state == Answer.State.QUEUED
     is_streaming = is_unfinished and turn.state == Turn.State.ANSWERING

@@ -68,10 +68,10 @@ _by_pk_locked = PreparedQuery(
 def find_battle(actor: Actor, public_id: str) -> Battle | None:
     """Return the actor's battle with session, vote and share, or None."""
     if actor.user is not None:
-        found = _by_user(public_id, actor.user.pk)
+        battles = _by_user(public_id, actor.user.pk)
     else:
-        found = _by_visitor(public_id, actor.visitor.pk) if actor.visitor is not None else []
-    return found[0] if found else None
+        battles = _by_visitor(public_id, actor.visitor.pk) if actor.visitor is not None else []
+    return battles[0] if battles else None
 
 
 def find_battle_with_related(actor: Actor, public_id: str) -> Battle | None:
@@ -113,7 +113,6 @@ def _with_related(battle: Battle) -> Battle:
 
 
 def set_prices(sides: Sequence[Side]) -> None:
-    """Read the prices of the sides' models."""
     _set_prices(sides, _prices_of_models([side.model_id for side in sides]))
 
 

@@ -22,7 +22,7 @@ from models_registry.models.inquiries import inquiries_exist
 
 logger = logging.getLogger(__name__)
 
-# After this long in the queue a turn is woken again: its message may be lost, or the workers are busy.
+# A turn is woken again after this long in the queue: its message may be lost, or the workers are busy.
 WAKE_AGAIN_AFTER = timedelta(seconds=4)
 MAX_PER_ROUND = 500
 

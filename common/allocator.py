@@ -4,7 +4,7 @@ import ctypes
 from contextlib import suppress
 from functools import lru_cache
 
-# From malloc.h of glibc.
+# Numbers of glibc's malloc.h.
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
 # Bytes: the largest that glibc accepts.
 MAX_KEPT_ARRAY = 32 << 20

@@ -40,7 +40,7 @@ class NoContent(Response):
 def paginated(
     rows: "QuerySet[M, Row] | Sequence[Row]", request: Request, payload: Callable[[Row], Payload]
 ) -> PayloadResponse[Page[Payload]]:
-    return paginated_together(rows, request, lambda found: [payload(row) for row in found])
+    return paginated_together(rows, request, lambda page: [payload(row) for row in page])
 
 
 def paginated_together(
@@ -48,12 +48,12 @@ def paginated_together(
 ) -> PayloadResponse[Page[Payload]]:
     """Return a page whose rows share queries."""
     paginator = ArenaPagination()
-    found = paginator.paginate_queryset(rows, request) or []
+    page = paginator.paginate_queryset(rows, request) or []
     return PayloadResponse(
         {
             "count": paginator.count,
             "next": paginator.get_next_link(),
             "previous": paginator.get_previous_link(),
-            "results": payloads(found),
+            "results": payloads(page),
         }
     )

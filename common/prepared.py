@@ -1,7 +1,6 @@
 """Querysets compiled to SQL once per process, for queries that run many times a second.
 
-Django compiles a queryset again at each evaluation. For a row with its relations that takes three times as long as
-PostgreSQL's reply and the creation of the objects together (figures: docs/adr/0026).
+Compiling a row with its relations takes three times as long as PostgreSQL's reply and the objects: docs/adr/0026.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,9 +17,9 @@ M = TypeVar("M", bound=Model)
 
 # Sentinels, found again among the parameters of the compiled query; every integer field accepts these integers.
 _SENTINELS: dict[type, tuple[Any, ...]] = {
-    int: tuple(2_147_000_111 + place for place in range(4)),
-    str: tuple(f"the value of place {place}" for place in range(4)),
-    list: tuple([2_147_000_111 + place] for place in range(4)),
+    int: tuple(2_147_000_111 + number for number in range(4)),
+    str: tuple(f"the value of place {number}" for number in range(4)),
+    list: tuple([2_147_000_111 + number] for number in range(4)),
 }
 _Value = int | str | list[int]
 
@@ -45,7 +44,7 @@ class PreparedQuery(Generic[M]):
 
     def __call__(self, *values: _Value) -> list[M]:
         if self._compiled is None:  # two threads may both compile: the results are equal
-            sentinels = [_SENTINELS[kind][place] for place, kind in enumerate(self._kinds)]
+            sentinels = [_SENTINELS[kind][number] for number, kind in enumerate(self._kinds)]
             self._compiled = _CompiledQuery(self._build(*sentinels), sentinels)
         return self._compiled.run(values)
 
@@ -55,7 +54,7 @@ class _CompiledQuery:
         self._db = queryset.db
         self._compiler = queryset.query.get_compiler(self._db)
         self._sql, parameters = self._compiler.as_sql()
-        # Of each column, by position; Django looks for them at each evaluation.
+        # Converters of each column, by position; Django looks for them at each evaluation.
         self._converters = self._compiler.get_converters([column[0] for column in self._compiler.select])
         self._parameters = list(parameters)
         # (index of a parameter, index of its value, its type: psycopg has integer types of a column's width)

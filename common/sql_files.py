@@ -1,5 +1,3 @@
-"""Access to apps' `.sql` files."""
-
 from functools import cache
 from pathlib import Path
 

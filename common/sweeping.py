@@ -33,11 +33,11 @@ class Sweep:
         self._sql = self._sql or self._compile()
         with connection.cursor() as cursor:
             cursor.execute(self._sql)
-            found: tuple[bool, ...] = cursor.fetchone()
-        return found
+            is_due: tuple[bool, ...] = cursor.fetchone()
+        return is_due
 
     def _compile(self) -> str:
-        # Without parameters, so that PostgreSQL keeps a plan with partial indexes. It counts, because for EXISTS a scan
+        # No parameters, so that PostgreSQL keeps a plan with partial indexes. It counts, because for EXISTS a scan
         # of the whole table may look cheaper than an index.
         columns: list[str] = []
         parameters: list[object] = []

@@ -18,8 +18,8 @@ def call(path: str, body: object = None) -> Any:  # the token needs the scopes r
 
 
 try:
-    found = json.load(call(f"templates/?search={parse.quote(template)}"))["results"] or sys.exit("No such template.")
-    run = json.load(call("runs/", {"template": found[0]["id"], "models": models}))  # paid models: and a "budget"
+    matches = json.load(call(f"templates/?search={parse.quote(template)}"))["results"] or sys.exit("No such template.")
+    run = json.load(call("runs/", {"template": matches[0]["id"], "models": models}))  # paid models: and a "budget"
     sys.stderr.writelines(line.decode() for line in call(run["stream_url"]))  # ends with the run
     report = json.load(call(f"runs/{run['id']}/report/"))["report"]
 except error.HTTPError as refusal:  # JSON with a code for programs and a sentence for people

@@ -70,7 +70,7 @@ class Exchange(models.Model):
             models.CheckConstraint(condition=Q(is_cached=False) | Q(call=None), name="a_cached_exchange_makes_no_call"),
         ]
         indexes = [
-            # For the owner's page of tokens, and for pruning.
+            # Used by the owner's page of tokens, and by pruning.
             models.Index(fields=["token", "-id"], name="exchanges_of_a_token"),
             models.Index(fields=["created_at"], name="exchanges_by_time"),
         ]

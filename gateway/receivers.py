@@ -34,8 +34,8 @@ class ExportedExchange(TypedDict):
 
 @receiver(personal_data_requested)
 def export_exchanges(user: User, **_: object) -> dict[str, list[ExportedExchange]]:
-    found = Exchange.objects.filter(user=user).select_related("call__model", "battle__vote").order_by("pk")
-    return {"gateway_exchanges": [_exported(exchange) for exchange in found.iterator(500)]}
+    exchanges = Exchange.objects.filter(user=user).select_related("call__model", "battle__vote").order_by("pk")
+    return {"gateway_exchanges": [_exported(exchange) for exchange in exchanges.iterator(500)]}
 
 
 def _exported(exchange: Exchange) -> ExportedExchange:

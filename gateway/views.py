@@ -87,10 +87,10 @@ def model(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
     is_anthropics = ANTHROPICS_HEADER in request.headers
     if name in VIRTUAL_MODELS:
         return JsonResponse(anthropic_virtual_payload(name) if is_anthropics else virtual_payload(name))
-    found = find_model(name)
-    if found is None:
+    model = find_model(name)
+    if model is None:
         raise UnknownModel(name)
-    return JsonResponse(anthropic_payload(found) if is_anthropics else model_payload(found))
+    return JsonResponse(anthropic_payload(model) if is_anthropics else model_payload(model))
 
 
 def answer_view(door: Door) -> Callable[[HttpRequest], HttpResponseBase]:
@@ -158,7 +158,6 @@ def _session_header(request: HttpRequest) -> str:
 
 @require_safe
 def software(request: HttpRequest) -> HttpResponse:
-    """Show settings of other software."""
     base_url = request.build_absolute_uri("/v1")
     context = {
         "base_url": base_url,

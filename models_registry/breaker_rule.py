@@ -17,7 +17,7 @@ CONVERSATIONS, PEOPLE = 10, 3
 MIN_COOLDOWN_S, MAX_COOLDOWN_S = 30.0, 3600.0
 # A Retry-After from the first value on opens the breaker at once; one above the second is shortened to it.
 OPENING_RETRY_AFTER_S, MAX_RETRY_AFTER_S = 5.0, 86_400.0
-# Of the lowest sampling weight, for a model that people's calls shall try again.
+# Share of the lowest sampling weight that a model has while people's calls try it again.
 TRIAL_SHARE = 0.05
 
 _QUESTIONABLE_PASS = str.maketrans({FAILED: ANSWERED, REJECTED: ANSWERED})

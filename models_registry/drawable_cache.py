@@ -9,8 +9,8 @@ from models_registry.models.ledger import PaidCallsHalt
 class Roster(NamedTuple):
     """Configured models in three lists, each a subset of the one before.
 
-    Only `choosable` may be shown to people, decide about a refusal or be decided from: calls of a blind battle spend
-    money and open breakers, so the other lists would reveal its models (docs/adr/0029).
+    Only `choosable` may be shown to people or decide anything they see: calls of a blind battle spend money and open
+    breakers, so the other lists would reveal its models (docs/adr/0029).
     """
 
     choosable: list[LanguageModel]  # as configured by administrators
@@ -27,8 +27,8 @@ def _load_roster() -> Roster:
     return Roster(choosable, payable, [model for model in payable if not availability.health_reason(model)])
 
 
-# Without the cache, a hundred concurrent battles would query all models, prices and breakers a hundred times. A load
-# costs more than a whole request of the gateway.
+# Uncached, a hundred concurrent battles would query all models, prices and breakers a hundred times. A load costs
+# more than a whole request of the gateway.
 # The lists and models are shared by threads: treat them as read-only.
 cached_roster = TTLCached(
     _load_roster,

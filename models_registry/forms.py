@@ -1,18 +1,29 @@
+import hashlib
 from typing import Any
 from urllib.parse import urlsplit
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
 from django.core.validators import MaxLengthValidator
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
 from common.network_zones import zone_of_url
-from models_registry.icons import read_icon, store_icon
-from models_registry.models import LOCAL_MODEL_ENDPOINT, LanguageModel, Provider
+from models_registry.models import LOCAL_MODEL_ENDPOINT, LanguageModel, ModelIcon, Provider
 from models_registry.profiles import Profile, change_profile, profile_of
 from models_registry.providers.addresses import is_allowed
 from models_registry.validators import validate_provider_key
+from uploads.reading import guard
+from uploads.reading.findings import Picture, Reason, Unreadable
+from uploads.reading.sniffing import detect_type
+
+MAX_ICON_BYTES = 500_000
+_ICON_REFUSALS = {
+    Reason.TOO_MANY_PIXELS: _("The picture has more than 4 megapixels. Upload a smaller one."),
+    Reason.TOO_DEMANDING: _("The picture is too large to process."),
+}
+_DAMAGED = _("The picture is damaged.")
 
 
 class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -139,7 +150,7 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def clean_icon_file(self) -> bytes | None:
         file = self.cleaned_data["icon_file"]
-        return read_icon(file) if file else None
+        return _read_icon(file) if file else None
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -153,7 +164,7 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
     def save_profile(self, model: LanguageModel) -> None:
         icon = None if self.cleaned_data["remove_icon"] else self.profile.icon
         if content := self.cleaned_data["icon_file"]:
-            icon = store_icon(content).pk
+            icon = _store_icon(content).pk
         change_profile(model.pk, Profile(self.cleaned_data["hides_setup"], icon))
 
     def _changes_behaviour(self, cleaned: dict[str, Any]) -> bool:
@@ -164,3 +175,24 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
 def _origin(url: str) -> tuple[str, str]:
     parts = urlsplit(url)
     return parts.scheme, parts.netloc.lower()
+
+
+def _read_icon(file: "UploadedFile[bytes]") -> bytes:
+    """Return a small square PNG, encoded anew in the guarded child. Raises ValidationError with a code."""
+    if (file.size or 0) > MAX_ICON_BYTES:
+        raise ValidationError(_("The picture is larger than 500 kB."), code="icon_too_large")
+    content = file.read()
+    file_type = detect_type(content, "")
+    if file_type is None or file_type.kind != "image":
+        raise ValidationError(_("Upload a PNG, JPEG, WebP or GIF."), code="icon_unsupported")
+    try:
+        picture = guard.read(content, "icon")
+    except Unreadable as error:
+        raise ValidationError(_ICON_REFUSALS.get(error.reason, _DAMAGED), code=f"icon_{error.reason}") from error
+    assert isinstance(picture, Picture)
+    return picture.content
+
+
+def _store_icon(content: bytes) -> ModelIcon:
+    digest = hashlib.sha256(content).hexdigest()[:32]
+    return ModelIcon.objects.get_or_create(digest=digest, defaults={"content": content})[0]

@@ -17,7 +17,6 @@ in_force = TTLCached(_load, ttl_s=5, invalidated_by=(ModelLimit,))
 
 
 def counters(chosen: Iterable[LanguageModel]) -> list[limits.Counter]:
-    """Return the counters of these models for limits.count."""
     rates = in_force()
     return [
         limits.Counter(limits.MODEL, item, "model", limits.Key(f"model:{model.family}"), subject=model.name)

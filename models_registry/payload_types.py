@@ -17,7 +17,7 @@ class ModelPayload(TypedDict):
     license_kind: LicenseKind
     context_length: int | None
     abilities: list[str]
-    # On an imported board, a name without a model here has an empty status and no version.
+    # A name of an imported board that is no model here has an empty status and no version.
     status: Status
     price_input: str | None
     price_output: str | None

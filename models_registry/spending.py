@@ -62,28 +62,28 @@ def bill(
     *,
     person: str,
     max_tokens: int = 0,
-    beside: int = 0,
+    extra_tokens: int = 0,
     fee: Decimal = Decimal(0),
     writes_cache: bool = False,
 ) -> Charge | None:
     """Return the unsaved charge to reserve for sending `messages`; None for a free model.
 
-    person: Actor.key, or "". max_tokens: the answer's cap; 0 for the model's own. beside: the maximum of tokens in the
-    prompt that are not in messages. fee: US dollars beside the tokens.
+    person: Actor.key, or "". max_tokens: the answer's cap; 0 for the model's own. extra_tokens: maximum of the prompt's
+    tokens outside of messages. fee: US dollars in addition to those of the tokens.
     """
     price = model.price
     if price is None or not price.is_above_zero:
         return None
     size = MessagesSize.of(messages)
-    prompt = max_prompt_tokens(model.upstream_name, size, beside=beside, context=model.context_length or 0)
+    prompt = max_prompt_tokens(model.upstream_name, size, extra_tokens=extra_tokens, context=model.context_length or 0)
     prompt *= MAX_CACHE_WRITE_FACTOR if writes_cache else 1
-    most = max_cost(price, prompt_tokens=prompt, max_tokens=max_tokens or model.max_tokens) + fee
-    return Charge(model=model, provider_id=model.provider_id, price=price, person=person, most=most)
+    maximum = max_cost(price, prompt_tokens=prompt, max_tokens=max_tokens or model.max_tokens) + fee
+    return Charge(model=model, provider_id=model.provider_id, price=price, person=person, most=maximum)
 
 
-def max_prompt_tokens(upstream_name: str, size: MessagesSize, *, beside: int = 0, context: int = 0) -> int:
+def max_prompt_tokens(upstream_name: str, size: MessagesSize, *, extra_tokens: int = 0, context: int = 0) -> int:
     """Return the most tokens that a prompt can have: its bytes, or the context if known and less, and its pictures."""
-    others = beside + max_tokens_in(size, image=0)
+    others = extra_tokens + max_tokens_in(size, image=0)
     pictures = size.images * max_tokens_per_image(upstream_name)
     return (min(others, context) if context else others) + pictures
 

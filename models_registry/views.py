@@ -26,19 +26,19 @@ def model_list(request: HttpRequest) -> HttpResponse:
 def _newest_versions(search: str) -> LanguageModelQuerySet:
     models = LanguageModel.objects.public()
     newer = models.filter(family=OuterRef("family"), version__gt=OuterRef("version")).order_by()
-    found = Q()
+    matches = Q()
     for word in search.split():
-        found &= (
+        matches &= (
             Q(name__icontains=word) | Q(slug__icontains=word) | Q(organization__icontains=word)
             | Q(provider__name__icontains=word) | Q(license__icontains=word)
         )  # fmt: skip
-    return models.filter(~Exists(newer), found)
+    return models.filter(~Exists(newer), matches)
 
 
 @require_safe
 def icon(request: HttpRequest, digest: str) -> HttpResponse:
-    found = get_object_or_404(ModelIcon, pk=digest)
+    picture = get_object_or_404(ModelIcon, pk=digest)
     is_public = settings.ARENA_ACCESS != "private"
-    response = HttpResponse(bytes(found.content), content_type="image/png")
+    response = HttpResponse(bytes(picture.content), content_type="image/png")
     response["Cache-Control"] = f"{'public' if is_public else 'private'}, max-age={YEAR_S}, immutable"
     return response

@@ -115,8 +115,8 @@ def _checked_colour(text: str, surfaces: colours.Surfaces) -> str:
 
 def _read_logo(content: bytes) -> Logo:
     """Return the re-encoded logo. Raises ValidationError."""
-    found = detect_type(content, "")
-    if found is None or found.kind != "image":
+    file_type = detect_type(content, "")
+    if file_type is None or file_type.kind != "image":
         raise ValidationError(_("The logo must be a PNG, JPEG, WebP or GIF."), "unsupported_media_type")
     try:
         return read_logo(content)

@@ -46,8 +46,8 @@ def is_colour(text: str) -> bool:
     return _HEX.fullmatch(text) is not None
 
 
-def contrast(one: str, other: str) -> float:
-    darker, lighter = sorted((_luminance(one), _luminance(other)))
+def contrast(colour: str, other: str) -> float:
+    darker, lighter = sorted((_luminance(colour), _luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 
 
@@ -113,4 +113,4 @@ def _channels(colour: str) -> tuple[int, int, int]:
 
 def _mix(colour: str, other: str, share: float) -> str:
     pairs = zip(_channels(colour), _channels(other), strict=True)
-    return "#" + "".join(f"{round(one + (two - one) * share):02x}" for one, two in pairs)
+    return "#" + "".join(f"{round(start + (end - start) * share):02x}" for start, end in pairs)

@@ -12,7 +12,7 @@ def get_page(page: str, number: str = "") -> tuple[PageVersion, int]:
     newest = versions.order_by("-number").first()
     if newest is None or (number and parse_whole_number(number, max_digits=9) is None):
         raise NotFound
-    found = versions.filter(number=int(number)).first() if number else newest
-    if found is None or not found.languages:
+    version = versions.filter(number=int(number)).first() if number else newest
+    if version is None or not version.languages:
         raise NotFound
-    return found, newest.number
+    return version, newest.number

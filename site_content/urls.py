@@ -5,7 +5,7 @@ from site_content import views
 app_name = "site_content"
 
 urlpatterns = [
-    # Without signing in, also on a private site.
+    # These pages need no sign-in, on a private site either.
     path("site/accent/<str:key>.css", views.accent, name="accent"),
     path("site/logo/<str:digest>.png", views.logo, name="logo"),
     path("site/icon/<str:digest>.png", views.icon, name="icon"),

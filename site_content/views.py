@@ -26,7 +26,7 @@ def accent(request: HttpRequest, key: str) -> HttpResponse:
     chosen = colours.parse_stylesheet_key(key)
     if chosen is None:
         raise Http404
-    # During an update, another release may have made the URL: caches must ask again.
+    # Another release may have made the URL during an update: caches must ask again.
     headers = FOREVER if colours.stylesheet_key(*chosen) == key else {"Cache-Control": "public, no-cache"}
     return HttpResponse(colours.stylesheet(*chosen), content_type="text/css; charset=utf-8", headers=headers)
 
@@ -42,10 +42,10 @@ def icon(request: HttpRequest, digest: str) -> HttpResponse:
 
 
 def _picture(column: str, digest: str) -> HttpResponse:
-    found = SiteIdentity.objects.filter(logo_digest=digest).exclude(logo=None).values_list(column, flat=True).first()
-    if found is None:
+    picture = SiteIdentity.objects.filter(logo_digest=digest).exclude(logo=None).values_list(column, flat=True).first()
+    if picture is None:
         raise Http404
-    return HttpResponse(bytes(found), content_type="image/png", headers=FOREVER)
+    return HttpResponse(bytes(picture), content_type="image/png", headers=FOREVER)
 
 
 @require_safe

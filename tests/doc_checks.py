@@ -78,15 +78,15 @@ def shell_lines(text: str) -> list[str]:
 
 def simple_commands(line: str) -> list[list[str]]:
     """Return the words of each command in a line, without leading variables and redirections."""
-    found = []
+    commands = []
     for part in re.split(r"&&|\|\||[|;]", line):
         words = [word.strip("\"'") for word in re.findall(r"\"[^\"]*\"|'[^']*'|\S+", part)]
         while words and re.match(r"\w+=|export$", words[0]):
             words = words[1:]
         redirection = next((place for place, word in enumerate(words) if word in (">", ">>", "<")), len(words))
         words = words[:redirection]
-        found += [words] if words else []
-    return found
+        commands += [words] if words else []
+    return commands
 
 
 def problems(document: Document) -> list[str]:
@@ -169,10 +169,10 @@ def try_out_compose(words: list[str]) -> None:
         case [verb, *_] if verb not in verbs and not verb.startswith("-"):
             raise WrongUsage(f"compose has no command {verb}")
         case ["exec" | "run", *rest] if rest:
-            place = next((place for place, word in enumerate(rest) if word in known), None)
-            if place is None:
+            position = next((position for position, word in enumerate(rest) if word in known), None)
+            if position is None:
                 raise WrongUsage("none of its words is a service")
-            try_out(rest[place + 1 :])
+            try_out(rest[position + 1 :])
         case ["up", *rest]:
             named = [word for word in rest if not word.startswith("-") and "=" not in word]
             scaled = [word.partition("=")[0] for word in rest if re.match(r"[\w-]+=\d", word)]
@@ -192,12 +192,12 @@ def known_variables() -> set[str]:
 
 def variables(document: Document) -> set[str]:
     """Return the settings named by a document; `ARENA_BUDGET_…_DAY` stands for all that match."""
-    found: set[str] = set()
+    names: set[str] = set()
     for code in [*document.inline_code, *(text for language, text in document.blocks if language in SHELL)]:
         for name in VARIABLE.findall(code):
             pattern = re.escape(name).replace("…", "[A-Z0-9_]+")
-            found |= {each for each in known_variables() if re.fullmatch(pattern, each)} or {name}
-    return found
+            names |= {each for each in known_variables() if re.fullmatch(pattern, each)} or {name}
+    return names
 
 
 def is_removed(name: str) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-# With more failures something is broken, and a rerun only takes time.
+# More failures mean that something is broken, and a rerun only takes time.
 MAX_RERUNS = 20
 
 
@@ -46,7 +46,7 @@ class Failures:
         self.called: set[str] = set()  # tests whose call passed
         self.flaky: list[str] = []
         self.has_collection_errors = False
-        # By worker of pytest-xdist, "" without it.
+        # Worker of pytest-xdist, "" without it → ids of its tests in order.
         self.orders: defaultdict[str, list[str]] = defaultdict(list)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -118,7 +118,7 @@ class Failures:
         folder = self.config.rootpath / "test-results"
         commands = []
         for worker, order in sorted(self.orders.items()):
-            failed = [place for place, each in enumerate(order) if each in self.first_reports]
+            failed = [position for position, each in enumerate(order) if each in self.first_reports]
             if not failed:
                 continue
             folder.mkdir(exist_ok=True)

@@ -73,12 +73,12 @@ class FakeIssuer:
 
     def authorize(self, url: str) -> str:
         """Sign the person in as at the page `url`; return the address that the browser is sent back to."""
-        asked = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
-        assert asked["response_type"] == "code"
-        assert asked["code_challenge_method"] == "S256"
+        parameters = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+        assert parameters["response_type"] == "code"
+        assert parameters["code_challenge_method"] == "S256"
         code = secrets.token_urlsafe(16)
-        self._codes[code] = asked
-        return f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state']})}"
+        self._codes[code] = parameters
+        return f"{parameters['redirect_uri']}?{urlencode({'code': code, 'state': parameters['state']})}"
 
     def signed(self, claims: dict[str, Any], *, key: rsa.RSAPrivateKey | None = None, algorithm: str = "RS256") -> str:
         return jwt.encode(claims, key or self.KEY, algorithm, headers={"kid": self.key_id})
@@ -91,15 +91,15 @@ class FakeIssuer:
         return self.sign({name: value for name, value in claims.items() if value is not None})
 
     def _token(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
-        asked = self._codes.pop(form.get("code", ""), None)
-        if asked is None or form.get("client_id") != "arena" or form.get("client_secret") != SECRET:
+        parameters = self._codes.pop(form.get("code", ""), None)
+        if parameters is None or form.get("client_id") != "arena" or form.get("client_secret") != SECRET:
             return 400, {"error": "invalid_grant", "error_description": f"not with {form.get('client_secret')}"}
         digest = hashlib.sha256(form["code_verifier"].encode()).digest()
-        assert base64.urlsafe_b64encode(digest).rstrip(b"=").decode() == asked["code_challenge"]
-        assert form["redirect_uri"] == asked["redirect_uri"]
+        assert base64.urlsafe_b64encode(digest).rstrip(b"=").decode() == parameters["code_challenge"]
+        assert form["redirect_uri"] == parameters["redirect_uri"]
         claims = {
             "iss": self.url, "aud": "arena", "iat": time.time(), "exp": time.time() + 300, "sid": "session-1",
-            "nonce": asked["nonce"], **self.person, **self.changes,
+            "nonce": parameters["nonce"], **self.person, **self.changes,
         }  # fmt: skip
         token = self.sign({name: value for name, value in claims.items() if value is not None})
         return 200, {"access_token": "an-access-token", "token_type": "Bearer", "id_token": token}

@@ -75,7 +75,7 @@ class RawServer:
         self.received += received
         head, _, body = received.partition(b"\r\n\r\n")
         length = _LENGTH.search(head)
-        left = int(length[1]) - len(body) if length else 0
-        while left > 0:
-            left -= len(connection.recv(65536)) or left
+        remaining = int(length[1]) - len(body) if length else 0
+        while remaining > 0:
+            remaining -= len(connection.recv(65536)) or remaining
         return True

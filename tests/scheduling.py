@@ -69,5 +69,5 @@ def start_order(item: pytest.Item, *, is_in_long_file: bool, needs_database: boo
     # The last worker begins here, and the workers meet in short files, so that all end at about the same time.
     if is_in_long_file:
         return 5
-    # In `make test-quick` it begins with files without a database, while another worker migrates it.
+    # The last worker of `make test-quick` begins with files without a database, while another one migrates it.
     return 3 if needs_database else 4

@@ -18,10 +18,10 @@ from arena_site.embedded.postgres import Postgres
 from arena_site.embedded.valkey import Valkey
 from arena_site.supervisor.child import Child
 
-# For the controlling process of `pytest -n 2`. Its settings would otherwise name the services of an arena running in
-# this folder; workers would inherit these and empty them.
+# Services of the controlling process of `pytest -n 2`. Its settings would otherwise name those of an arena running in
+# this folder; workers would inherit and empty them.
 UNREACHABLE = {"DATABASE_URL": "postgres://unused@127.0.0.1:1/none", "REDIS_URL": "redis://127.0.0.1:1/0"}
-# Like the role that compose creates: it owns nothing.
+# The role owns nothing, like the one that compose creates.
 CREATE_SITE_ROLE = "CREATE ROLE arena_site LOGIN PASSWORD 'tests';"
 # The default of 4,096 rounds would slow down thousands of connections.
 ONE_ROUND_OF_SCRAM = "SET scram_iterations = 1;\nALTER ROLE arena PASSWORD 'tests';"
@@ -31,7 +31,7 @@ GRANT_RESET = "GRANT SET ON PARAMETER session_replication_role TO arena;"
 MEMORY, ROOM_BYTES = Path("/dev/shm"), 4 << 30
 # Directory shared by the processes of one test run; the controlling process removes it.
 RUN_DIR = "ARENA_TESTS_RUN_DIR"
-# In RUN_DIR: exists once the modules of the project and of the tests are compiled.
+# File in RUN_DIR that exists once the modules of the project and of the tests are compiled.
 COMPILED = "compiled"
 _children: list[Child] = []
 _directories: list[Path] = []
@@ -49,7 +49,7 @@ def start() -> None:
     directory = Path(tempfile.mkdtemp(prefix="arena-test-"))
     directory.chmod(0o711)  # root's PostgreSQL runs as another user, who must be able to enter
     _directories.append(directory)
-    # Without it, tests would store uploads beside those of an arena in this folder, and read its static files.
+    # Tests would otherwise store uploads beside those of an arena in this folder, and read its static files.
     os.environ["ARENA_DATA_DIR"] = str(directory / "data")
     missing = [name for name, url in UNREACHABLE.items() if os.environ.get(name, url) == url]
     services = {

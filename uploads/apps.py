@@ -5,4 +5,4 @@ class UploadsConfig(AppConfig):
     name = "uploads"
 
     def ready(self) -> None:
-        from uploads import claims, personal_data  # noqa: F401 (connect their receivers)
+        from uploads import receivers  # noqa: F401 (connects its receivers)

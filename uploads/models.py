@@ -11,11 +11,24 @@ from accounts.actor import Actor
 from accounts.models import User, Visitor
 from common.ids import new_public_id
 from uploads.reading.findings import Reason
-from uploads.reasons import REASON_MESSAGES, reason_message
 
 # Reading takes 15 seconds at most, so a worker that holds the lease for longer has died.
 LEASE = timedelta(seconds=60)
 MAX_ATTEMPTS = 2
+REASON_MESSAGES = {
+    Reason.ENCRYPTED: _("The file is protected by a password. Upload a copy without one."),
+    Reason.NO_TEXT: _(
+        "The file has no text; its pages seem to be scanned. Upload the pages as images, or a version with text."
+    ),
+    Reason.TOO_MANY_PAGES: _("The file has more than 1,000 pages. Upload a part of it."),
+    Reason.TOO_LONG: _("The file has more than a million characters. Upload a part of it."),
+    Reason.TOO_DEMANDING: _("The file is too large to process."),
+    Reason.TOO_MANY_PIXELS: _("The image has more than 24 megapixels. Upload a smaller one."),
+    Reason.MACROS: _("The file has macros. Upload a copy without them, saved as DOCX, XLSX or PPTX."),
+    Reason.EXTERNAL_LINKS: _("The file loads content from other files. Upload a copy without these links."),
+    Reason.DAMAGED: _("It is damaged."),
+    Reason.INTERRUPTED: _("Processing was interrupted. Please upload the file again."),
+}
 
 
 class UploadQuerySet(models.QuerySet["Upload"]):
@@ -145,7 +158,7 @@ class Upload(models.Model):
 
     @property
     def error_message(self) -> str:
-        return reason_message(self.error)
+        return str(REASON_MESSAGES[Reason(self.error)]) if self.error else ""
 
 
 class Extraction(models.Model):

@@ -10,7 +10,7 @@ from uploads.tasks import wake
 
 logger = logging.getLogger(__name__)
 
-# After this long in the queue an upload is woken again: its message may be lost, or the workers are busy.
+# An upload is woken again after this long in the queue: its message may be lost, or the workers are busy.
 WAKE_AGAIN_AFTER = timedelta(seconds=10)
 MAX_PER_ROUND = 100
 

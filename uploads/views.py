@@ -25,19 +25,19 @@ class PageRequest(ActorRequest):
 def get_upload_or_404(request: PageRequest, public_id: str, *, include_deleted: bool = False) -> Upload:
     """Return the actor's upload; views get uploads in no other way."""
     owned = Upload.objects.owned_by(request.actor).select_related("extraction")
-    found = (owned if include_deleted else owned.kept()).filter(public_id=public_id).first()
-    if found is None:
+    file = (owned if include_deleted else owned.kept()).filter(public_id=public_id).first()
+    if file is None:
         raise Http404
-    return found
+    return file
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def library(request: PageRequest) -> HttpResponse:
     if request.method == "POST":
         return _upload_files(request)
-    kept = Upload.objects.owned_by(request.actor).kept()
-    page = Paginator(kept.order_by("-created_at", "-pk"), UPLOADS_PER_PAGE).get_page(request.GET.get("page"))
-    return render(request, "uploads/library.html", {"page_obj": page, "bytes_kept": kept.bytes_kept()})
+    uploads = Upload.objects.owned_by(request.actor).kept()
+    page = Paginator(uploads.order_by("-created_at", "-pk"), UPLOADS_PER_PAGE).get_page(request.GET.get("page"))
+    return render(request, "uploads/library.html", {"page_obj": page, "bytes_kept": uploads.bytes_kept()})
 
 
 def _upload_files(request: PageRequest) -> HttpResponse:
@@ -55,9 +55,9 @@ def _upload_files(request: PageRequest) -> HttpResponse:
 @require_safe
 def upload(request: PageRequest, public_id: str) -> HttpResponse:
     """Show a file's record and exactly the text that models receive."""
-    found = get_upload_or_404(request, public_id, include_deleted=True)
-    sent = sent_text(found) if found.is_ready and found.deleted_at is None else ""
-    return render(request, "uploads/upload.html", {"upload": found, "sent": sent})
+    file = get_upload_or_404(request, public_id, include_deleted=True)
+    sent = sent_text(file) if file.is_ready and file.deleted_at is None else ""
+    return render(request, "uploads/upload.html", {"upload": file, "sent": sent})
 
 
 @require_safe
@@ -82,9 +82,9 @@ def image(request: PageRequest, public_id: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: PageRequest, public_id: str) -> HttpResponse:
-    found = get_upload_or_404(request, public_id)
+    file = get_upload_or_404(request, public_id)
     if request.method != "POST":
-        return render(request, "uploads/delete.html", {"upload": found})
-    delete_upload(found)
+        return render(request, "uploads/delete.html", {"upload": file})
+    delete_upload(file)
     messages.success(request, _("The file is deleted."))
     return redirect("uploads:library")

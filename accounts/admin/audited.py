@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 
 class AuditDeletionsMixin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Write an audit entry for each deleted object."""
-
     def subject_of(self, row: Model) -> str:
         """Return the entry's subject; e-mail addresses would outlive the account there."""
         return str(row)

@@ -38,11 +38,11 @@ def token_actor(request: HttpRequest, header: str) -> tuple[Actor, ApiToken]:
     scheme, _space, token = header.partition(" ")
     if scheme.lower() != "bearer" or not token:
         raise NotSignedIn
-    found = _usable(ApiToken.digest_of(token))
-    if not found:
+    rows = _usable(ApiToken.digest_of(token))
+    if not rows:
         limits.count("token", network_limit_keys(request), fail_open=False, not_counted=NOT_COUNTED)
         raise NotSignedIn
-    row = found[0]
+    row = rows[0]
     if row.last_used_at is None or timezone.now() - row.last_used_at > LAST_USED_INTERVAL:
         ApiToken.objects.filter(pk=row.pk).update(last_used_at=Now())
     scopes = frozenset(Scope(scope) for scope in row.scopes)

@@ -1,5 +1,3 @@
-"""Used and remaining amounts of a person's limits."""
-
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple, cast
@@ -40,8 +38,8 @@ def _usages(keys: limits.Keys, kind: str) -> list[limits.Usage]:
     """Return the person's limits, and those their networks reached; [] without Valkey."""
     keys = {kind: limits.Key(f"{kind}:"), **keys}
     actions = [action for action, who in settings.ARENA_LIMITS if who == kind]
-    asked = [counter for action in actions for counter in limits.counters(action, _of_action(action, keys))]
-    usages = limits.read(asked)
+    counters = [counter for action in actions for counter in limits.counters(action, _of_action(action, keys))]
+    usages = limits.read(counters)
     return [usage for usage in usages if usage.counter.who not in limits.NETWORKS or not usage.remaining]
 
 

@@ -1,5 +1,3 @@
-"""Tokens of the API, and results kept for repeated requests."""
-
 import hashlib
 import secrets
 from datetime import datetime
@@ -44,7 +42,7 @@ class ApiToken(models.Model):
     digest = models.CharField(max_length=64, unique=True, editable=False)
     last_four = models.CharField(max_length=4, editable=False)
     scopes = ArrayField(models.CharField(max_length=20, choices=Scope.choices))
-    # For the gateway: store texts of exchanges; answer identical requests at temperature 0 from the cache.
+    # The gateway stores texts of exchanges, and answers identical requests at temperature 0 from its cache.
     keeps_texts = models.BooleanField(_("keep texts"), default=False, db_default=False)
     caches_answers = models.BooleanField(_("answer repeated requests from a cache"), default=False, db_default=False)
     created_at = models.DateTimeField(db_default=Now())
@@ -104,7 +102,7 @@ class IdempotencyKey(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["actor", "key"], name="an_actor_uses_an_idempotency_key_once")]
-        # For accounts.tasks.forget_old_idempotency_keys.
+        # Used by accounts.tasks.forget_old_idempotency_keys.
         indexes = [models.Index(fields=["created_at"], name="idempotency_key_age")]
 
     def __str__(self) -> str:

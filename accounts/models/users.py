@@ -1,5 +1,3 @@
-"""Members, visitors, and the browsers that members are signed in with."""
-
 from datetime import timedelta
 from typing import Any, ClassVar
 
@@ -75,7 +73,7 @@ class SignIn(models.Model):
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     user = models.ForeignKey(User, models.CASCADE, related_name="sign_ins")
     session = models.OneToOneField(BrowserSession, models.CASCADE, related_name="sign_in")
-    # From accounts.sign_in.user_agents: "Firefox", "Windows"; empty when unknown.
+    # Names of accounts.sign_in.sessions: "Firefox", "Windows"; empty when unknown.
     browser = models.CharField(max_length=30, blank=True)
     system = models.CharField(max_length=30, blank=True)
     signed_in_at = models.DateTimeField(db_default=Now())

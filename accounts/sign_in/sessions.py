@@ -9,12 +9,33 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts.models import SignIn, StaffNetwork, User
-from accounts.sign_in.user_agents import browser_and_system
 from common.client_ip import client_networks
 
 RECORD_INTERVAL_S = 3600
 ISSUER_KEY = "issuer"  # in the session: [URL of the issuer that signed the person in, its session's id]
 RECORDED_KEY = "sign_in_noted"  # in the session: [start of the session key, timestamp]
+# Token of a user agent → name. The order matters: most browsers also contain the tokens of others.
+BROWSERS = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("SamsungBrowser/", "Samsung Internet"),
+    ("Vivaldi/", "Vivaldi"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS/", "Firefox"),
+    ("CriOS/", "Chrome"),
+    ("Chromium/", "Chromium"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+SYSTEMS = (
+    ("Android", "Android"),
+    ("iPhone", "iOS"),
+    ("iPad", "iPadOS"),
+    ("Windows", "Windows"),
+    ("CrOS", "ChromeOS"),
+    ("Macintosh", "macOS"),
+    ("Linux", "Linux"),
+)
 
 
 def active_sign_ins(user: User) -> list[SignIn]:
@@ -56,3 +77,12 @@ def _record(request: HttpRequest, user: User) -> None:
     seen |= {"issuer": issuer, "issuer_session": issuer_session}
     SignIn.objects.update_or_create(session_id=key, defaults=seen)
     session[RECORDED_KEY] = (key[:8], timezone.now().timestamp())  # a change of password changes the session key
+
+
+def browser_and_system(user_agent: str) -> tuple[str, str]:
+    """Return both names without versions; empty when unknown."""
+    return _first_match(BROWSERS, user_agent), _first_match(SYSTEMS, user_agent)
+
+
+def _first_match(names: tuple[tuple[str, str], ...], user_agent: str) -> str:
+    return next((name for token, name in names if token in user_agent), "")

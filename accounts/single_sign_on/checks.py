@@ -1,5 +1,3 @@
-"""System check of the issuers' settings."""
-
 import re
 from collections import Counter
 

@@ -34,7 +34,7 @@ MAX_BYTES = 256_000
 AWAY_S = 10.0
 # Threads of a process that may wait for one issuer; the others keep serving pages and other issuers' sign-ins.
 MAX_WAITING = 4
-_Found = tuple[int, int, int, str, tuple[object, ...]]  # of socket.getaddrinfo
+_Address = tuple[int, int, int, str, tuple[object, ...]]  # of socket.getaddrinfo
 # Both by the issuer's URL.
 _slots: defaultdict[str, threading.BoundedSemaphore] = defaultdict(lambda: threading.BoundedSemaphore(MAX_WAITING))
 _away_until: dict[str, float] = {}
@@ -55,10 +55,10 @@ class _Deadline:
 
     def remaining_s(self) -> float:
         """Raises TimeoutError."""
-        left = self._at - time.monotonic()
-        if left <= 0:
+        remaining_s = self._at - time.monotonic()
+        if remaining_s <= 0:
             raise TimeoutError("the answer takes too long")
-        return left
+        return remaining_s
 
 
 def fetch(
@@ -171,19 +171,19 @@ class _Connection(HTTPConnection):
                 return opened
         raise problem
 
-    def _addresses(self) -> Sequence[_Found]:
+    def _addresses(self) -> Sequence[_Address]:
         """Resolve the name in a thread: getaddrinfo has no timeout."""
-        found: SimpleQueue[Sequence[_Found] | Exception] = SimpleQueue()
+        results: SimpleQueue[Sequence[_Address] | Exception] = SimpleQueue()
 
         def resolve() -> None:
             try:
-                found.put(socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM))
+                results.put(socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM))
             except (OSError, ValueError) as error:
-                found.put(error)
+                results.put(error)
 
         threading.Thread(target=resolve, name="issuer-name", daemon=True).start()
         try:
-            addresses = found.get(timeout=self._deadline.remaining_s())
+            addresses = results.get(timeout=self._deadline.remaining_s())
         except Empty:
             raise TimeoutError("the name is not resolved in time") from None
         if isinstance(addresses, Exception):

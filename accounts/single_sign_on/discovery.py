@@ -29,18 +29,18 @@ class Endpoints:
     secret_in_header: bool = False
 
 
-# By the issuer's URL, with the time of the request.
+# The issuer's URL → the time of the request, and the answer.
 _endpoints: dict[str, tuple[float, Endpoints]] = {}
 _keys: dict[str, tuple[float, list[JsonObject]]] = {}
 
 
 def endpoints(issuer: Issuer) -> Endpoints:
     """Raises IssuerUnreachable and IssuerAnswerInvalid."""
-    fetched_at, found = _endpoints.get(issuer.url, (0.0, None))
-    if found is None or time.monotonic() - fetched_at > TTL_S:
-        found = _read(issuer, _document(issuer, issuer.url.rstrip("/") + WELL_KNOWN))
-        _endpoints[issuer.url] = time.monotonic(), found
-    return found
+    fetched_at, known = _endpoints.get(issuer.url, (0.0, None))
+    if known is None or time.monotonic() - fetched_at > TTL_S:
+        known = _read(issuer, _document(issuer, issuer.url.rstrip("/") + WELL_KNOWN))
+        _endpoints[issuer.url] = time.monotonic(), known
+    return known
 
 
 def signing_keys(issuer: Issuer, key_id: str) -> list[JsonObject]:
@@ -77,7 +77,7 @@ def _read(issuer: Issuer, document: JsonObject) -> Endpoints:
     if not urls.keys() >= set(required):
         logger.error("issuer %s: an endpoint is missing or has no HTTPS", issuer.key)
         raise IssuerAnswerInvalid(issuer)
-    # Without a list, OpenID Connect prescribes the header.
+    # OpenID Connect prescribes the header if the document lists no methods.
     methods = document.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
     return Endpoints(
         authorization=urls["authorization_endpoint"],

@@ -1,5 +1,3 @@
-"""Issuers of OpenID Connect, from the settings."""
-
 from dataclasses import dataclass, field
 from typing import cast
 from urllib.parse import urlsplit

@@ -56,7 +56,6 @@ def forget(request: HttpRequest) -> None:
 
 
 def pending_issuer(request: HttpRequest) -> Issuer | None:
-    """Return the issuer that the next sign-in connects with an account."""
     pending = _pending(request)
     return None if pending is None else issuer_by(url=pending["issuer"])
 

@@ -151,8 +151,8 @@ class Provider(OpenIDConnectProvider):  # type: ignore[misc]
         return {"email": identity.email}
 
     def extract_email_addresses(self, identity: Identity) -> list[EmailAddress]:
-        found = EmailAddress(email=identity.email, verified=identity.is_verified, primary=True)
-        return [found] if identity.email else []
+        address = EmailAddress(email=identity.email, verified=identity.is_verified, primary=True)
+        return [address] if identity.email else []
 
 
 def _basic(client_id: str, secret: str) -> str:

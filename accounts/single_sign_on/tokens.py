@@ -12,7 +12,7 @@ from common.payload_types import JsonObject
 
 logger = logging.getLogger(__name__)
 
-# Without symmetric algorithms, whose key would be the client's secret, and without "none".
+# Symmetric algorithms, whose key would be the client's secret, and "none" are left out.
 ALGORITHMS = {
     "RS256": "RSA", "RS384": "RSA", "RS512": "RSA", "PS256": "RSA", "PS384": "RSA", "PS512": "RSA",
     "ES256": "EC", "ES384": "EC", "ES512": "EC", "EdDSA": "OKP",

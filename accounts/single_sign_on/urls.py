@@ -3,7 +3,7 @@ from django.views.generic.base import RedirectView
 
 from accounts.single_sign_on import views
 
-# With allauth's names where it looks them up; its own views are not used.
+# Allauth looks up some of these names; its own views are not used.
 urlpatterns = [
     path("connections/", views.connections, name="socialaccount_connections"),
     path("connections/<slug:key>/connect/", views.connect, name="account_connect"),

@@ -26,7 +26,6 @@ from common.valkey import limits
 @never_cache
 @require_POST
 def start(request: HttpRequest, key: str) -> HttpResponse:
-    """Send the browser to the issuer to sign in."""
     issuer = _issuer(key)
     limits.count("signon", network_limit_keys(request), fail_open=True)
     return _leave(request, issuer, process="login")
@@ -37,7 +36,6 @@ def start(request: HttpRequest, key: str) -> HttpResponse:
 @require_POST
 @reauthentication_required  # type: ignore[untyped-decorator]
 def connect(request: HttpRequest, key: str) -> HttpResponse:
-    """Send the browser to the issuer to connect accounts."""
     return _leave(request, _issuer(key), process="connect")
 
 

@@ -119,14 +119,14 @@ def _refuse_if_in_use() -> None:
 
     Rows that a start creates may be overwritten: models of the models file, an administrator who never signed in.
     """
-    found = {
+    contents = {
         "people": User.objects.exclude(is_superuser=True, last_login=None),
         "conversations": Session.objects.all(),
         "imported boards": ImportedBoard.objects.all(),
         "provider keys": Provider.objects.exclude(key_encrypted=None),
     }
     existing = connection.introspection.table_names()
-    lost = [name for name, rows in found.items() if rows.model._meta.db_table in existing and rows.exists()]
+    lost = [name for name, rows in contents.items() if rows.model._meta.db_table in existing and rows.exists()]
     if next(uploaded_files(), None):
         lost.append("uploads")
     if lost:

@@ -19,8 +19,8 @@ from models_registry import encryption
 def write_backup(out: IO[bytes]) -> Manifest:
     """Write one snapshot of the database, then the uploaded files, then the manifest.
 
-    `out` need not be seekable. Files deleted meanwhile are missing and new ones have no row, which does no harm. The
-    manifest is last, so that a truncated backup has none.
+    `out` need not be seekable. Files deleted meanwhile are missing, new ones have no row. A truncated backup has no
+    manifest.
     """
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         manifest = _write_database(archive)

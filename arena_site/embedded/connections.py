@@ -1,7 +1,7 @@
 """Timeouts for slow HTTP peers, and the descriptor limit.
 
-uvicorn limits the idle time between two requests, but not how long a request may take to arrive, nor how long a
-response may wait for a peer that reads nothing.
+uvicorn limits neither how long a request may take to arrive, nor how long a response may wait for a peer that reads
+nothing.
 """
 
 import asyncio
@@ -18,13 +18,11 @@ CHECK_EVERY_S = 5.0
 USER_TIMEOUT_S = 60
 # One process cannot use more.
 MAX_DESCRIPTORS = 65_536
-# For the database, Valkey, files and logs.
+# Descriptors of the database, Valkey, files and logs.
 OTHER_DESCRIPTORS = 200
 
 
 class MinRate(NamedTuple):
-    """Minimum of `min_bytes` within `window_s` seconds."""
-
     window_s: float
     min_bytes: float
 

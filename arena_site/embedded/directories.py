@@ -32,7 +32,7 @@ def runtime_dir(data_dir: Path) -> Path:
     if len(bytes(directory)) > MAX_RUNTIME_DIR_BYTES:
         directory = Path("/tmp", name)  # noqa: S108 (its owner and mode are checked below)
     make_traversable(directory)
-    found = directory.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
+    status = directory.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
         raise CannotStart(f"{directory} belongs to another user, so the sockets of the arena cannot be put there.")
     return directory

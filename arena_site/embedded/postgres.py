@@ -22,7 +22,7 @@ OPTIONS = {
     "jit": "off",
     "recovery_init_sync_method": "syncfs",  # after a crash: one call instead of opening every file
 }
-# For tests: faster, but data may be lost in a power cut.
+# Tests use these: faster, but data may be lost in a power cut.
 NOT_DURABLE_OPTIONS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
@@ -155,10 +155,10 @@ def _run_as_prefix(paths: list[Path]) -> list[str]:
 
 def _unprivileged_may_enter(directory: Path) -> bool:
     try:
-        found = directory.stat()
+        status = directory.stat()
     except FileNotFoundError:
         return True  # it is created later
-    return bool(found.st_mode & (0o100 if found.st_uid == UNPRIVILEGED_UID else 0o001))
+    return bool(status.st_mode & (0o100 if status.st_uid == UNPRIVILEGED_UID else 0o001))
 
 
 def _make_owned(directory: Path) -> None:

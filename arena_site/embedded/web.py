@@ -1,6 +1,6 @@
 """One web process: `python -m arena_site.embedded.web --bind 127.0.0.1 --port 8000`.
 
-Several may share the port (SO_REUSEPORT): the kernel balances connections better than a parent process would.
+Several may share the port (SO_REUSEPORT).
 """
 
 import argparse
@@ -51,7 +51,6 @@ class Server(uvicorn.Server):
 
 
 def serve(bind: str, port: int) -> None:
-    """Serve until SIGTERM."""
     config = uvicorn.Config(
         "arena_site.asgi:application",
         loop="uvloop",

@@ -1,1 +1,0 @@
-"""The API's OpenAPI document and documentation page."""

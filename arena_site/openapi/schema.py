@@ -189,24 +189,24 @@ class ArenaSchema(AutoSchema):
 
     def get_response_serializers(self) -> Any:
         operation = self.operation
-        found: dict[tuple[int, str], OpenApiResponse] = {}
+        responses: dict[tuple[int, str], OpenApiResponse] = {}
         for body in self.bodies:
-            found[body.status, "application/json"] = OpenApiResponse(body.schema(), operation.summary)
+            responses[body.status, "application/json"] = OpenApiResponse(body.schema(), operation.summary)
         for file in operation.files:
             if isinstance(file, File):
                 media_type, schema = file.media_type.partition(";")[0], file.schema
             else:
                 media_type, schema = "application/json", _reference(file)
-            found[operation.status, media_type] = OpenApiResponse(schema, operation.summary)
-        if not found:
-            found[operation.status, "application/json"] = OpenApiResponse(None, operation.summary)
+            responses[operation.status, media_type] = OpenApiResponse(schema, operation.summary)
+        if not responses:
+            responses[operation.status, "application/json"] = OpenApiResponse(None, operation.summary)
         for status, errors in _by_status(self._refusals()).items():
             description = "\n".join(f"- `{error.code}`: {error.message}" for error in errors)
             examples = [OpenApiExample(error.code, value=_error_payload(error)) for error in errors]
-            found[status, "application/json"] = OpenApiResponse(
+            responses[status, "application/json"] = OpenApiResponse(
                 _reference(ErrorPayload), description, examples=examples
             )
-        return found
+        return responses
 
     def _refusals(self) -> list[type[ArenaError]]:
         operation = self.operation
@@ -247,10 +247,10 @@ def _component(payload_type: type) -> str:
 
 
 def _by_status(errors: Iterable[type[ArenaError]]) -> dict[int, list[type[ArenaError]]]:
-    found: dict[int, list[type[ArenaError]]] = defaultdict(list)
+    grouped: dict[int, list[type[ArenaError]]] = defaultdict(list)
     for error in errors:
-        found[error.http_status].append(error)
-    return dict(sorted(found.items()))
+        grouped[error.http_status].append(error)
+    return dict(sorted(grouped.items()))
 
 
 def add_payload_components(result: JsonObject, **_: object) -> JsonObject:

@@ -94,7 +94,7 @@ def _count(since: datetime, settled: datetime, midnight: datetime) -> tuple[Coun
     """Return the counts of rows after `since`, and of those before `settled` among them."""
     battles = Battle.objects.filter(created_at__gte=since).annotate(group=F("mode"))
     votes = Vote.objects.filter(created_at__gte=since).annotate(group=Value(""))
-    # By the hour of the vote, which is over some time later.
+    # Votes count in their own hour, which may be a later one than the battle's.
     on_todays_battles = (
         Vote.objects.filter(created_at__gte=max(since, midnight), battle__created_at__gte=midnight)
         .filter(battle__voided_at=None)

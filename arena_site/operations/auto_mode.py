@@ -1,5 +1,3 @@
-"""Auto mode's decisions of the last day, for the administration's first page."""
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -145,10 +143,10 @@ def _saving(recent: RoutingDecisionQuerySet) -> Saving | None:
     """Normal interval: the sum of independent decisions; None where no price was known."""
     priced = recent.filter(target=Target.MODEL, cost_expected__isnull=False, cost_best__isnull=False)
     saved = F("cost_best") - F("cost_expected")
-    found = priced.aggregate(n=Count("pk"), mean=Avg(saved), sd=StdDev(saved, sample=True), best=Avg("cost_best"))
-    n: int = found["n"]
+    figures = priced.aggregate(n=Count("pk"), mean=Avg(saved), sd=StdDev(saved, sample=True), best=Avg("cost_best"))
+    n: int = figures["n"]
     if not n:
         return None
-    total, half = n * float(found["mean"]), Z * float(found["sd"] or 0) * sqrt(n)
-    best = n * float(found["best"])
+    total, half = n * float(figures["mean"]), Z * float(figures["sd"] or 0) * sqrt(n)
+    best = n * float(figures["best"])
     return Saving(n, total, total - half, total + half, round(100 * total / best) if best else None)

@@ -26,7 +26,7 @@ class LiveRun:
 
 
 def live_runs() -> list[LiveRun]:
-    """Return runs under way, the oldest first; a fixed number of queries."""
+    """Return the oldest first, in a fixed number of queries."""
     runs = list(Run.objects.live().select_related("owner").order_by("pk")[:MAX_RUNS])
     if not runs:
         return []
@@ -45,7 +45,6 @@ def live_runs() -> list[LiveRun]:
 
 
 def items_by_state() -> dict[str, int]:
-    """Return numbers of items of runs under way, from their counters."""
     counts = RunCount.objects.filter(entrant__run__in=Run.objects.live()).order_by().values_list("state")
     return dict(counts.annotate(Sum("n")))
 
@@ -53,10 +52,10 @@ def items_by_state() -> dict[str, int]:
 def calls_by_outcome() -> dict[str, int]:
     """Return numbers of items' calls of the last hour, by error or state."""
     recent = Call.objects.filter(purpose=Call.Purpose.ITEM, started_at__gte=timezone.now() - CALLS_WITHIN)
-    found: dict[str, int] = defaultdict(int)
+    counts: dict[str, int] = defaultdict(int)
     for state, error, n in recent.order_by().values_list("state", "error").annotate(Count("pk")):
-        found[error or state] += n
-    return found
+        counts[error or state] += n
+    return counts
 
 
 def preemptions() -> int:

@@ -36,9 +36,9 @@ def read_breakers() -> list[BreakerState]:
     rows = Breaker.objects.select_related("model", "provider")
     if not inquiries_exist():
         return [_state(breaker, None) for breaker in rows.open()]
-    asked = Q(inquiry__due_at__isnull=False) | Q(inquiry__cleared_at__gt=Now() - SHOWN_FOR)
-    found = rows.select_related("inquiry").filter(Q(probe_at__isnull=False) | asked)
-    states = [_state(breaker, _inquiry(breaker)) for breaker in found.order_by("-opened_at", "pk")[:MAX_BREAKERS]]
+    has_questions = Q(inquiry__due_at__isnull=False) | Q(inquiry__cleared_at__gt=Now() - SHOWN_FOR)
+    breakers = rows.select_related("inquiry").filter(Q(probe_at__isnull=False) | has_questions)
+    states = [_state(breaker, _inquiry(breaker)) for breaker in breakers.order_by("-opened_at", "pk")[:MAX_BREAKERS]]
     return sorted(states, key=lambda state: not state.is_open)
 
 

@@ -14,7 +14,6 @@ from arena_site.operations import benchmarks, facts
 from arena_site.operations.activity import ModeToday, read_activity
 from arena_site.operations.auto_mode import AutoMode, read_auto_mode
 from arena_site.operations.breakers import BreakerState, read_breakers
-from arena_site.operations.charts import HourChart
 from battles.admin.call_statistics import CallStatistics, get_call_statistics
 from common.valkey import heartbeat
 from common.valkey.connections import UNREACHABLE, fail_fast
@@ -25,6 +24,38 @@ from models_registry.models.inquiries import inquiries_exist
 
 MAX_MODELS = 12
 CALLS_WITHIN = timedelta(hours=1)
+# Units of a chart's view box.
+BAR_WIDTH, CHART_HEIGHT = 10, 48
+
+
+@dataclass(frozen=True)
+class Bar:
+    x: int
+    y: float
+    height: float
+    number: int
+    hours_ago: int
+
+
+@dataclass(frozen=True)
+class HourChart:
+    bars: list[Bar]
+
+    @property
+    def width(self) -> int:
+        return BAR_WIDTH * len(self.bars)
+
+    @classmethod
+    def of(cls, numbers: list[int]) -> "HourChart":
+        """numbers: by hour, the newest last."""
+        maximum = max(*numbers, 1)
+        heights = [round(CHART_HEIGHT * number / maximum, 1) for number in numbers]
+        return cls(
+            [
+                Bar(BAR_WIDTH * hour, CHART_HEIGHT - height, height, number, len(numbers) - 1 - hour)
+                for hour, (number, height) in enumerate(zip(numbers, heights, strict=True))
+            ]
+        )
 
 
 @dataclass(frozen=True)
@@ -92,9 +123,9 @@ def read_dashboard(user: "AbstractBaseUser | AnonymousUser") -> Dashboard:
     if has_perm("benchmarks.view_run"):
         dashboard.runs = benchmarks.live_runs()
     if has_perm("battles.view_routingdecision"):
-        found = read_auto_mode()
-        dashboard.auto_mode = found if found.is_used else None
-        dashboard.decisions_chart = HourChart.of(found.by_hour)
+        auto_mode = read_auto_mode()
+        dashboard.auto_mode = auto_mode if auto_mode.is_used else None
+        dashboard.decisions_chart = HourChart.of(auto_mode.by_hour)
     if user.is_administrator:  # type: ignore[union-attr]
         dashboard.machine, dashboard.silent_processes = facts.machine(), _silent_processes()
     dashboard.warnings = list(_warnings(dashboard))

@@ -45,15 +45,15 @@ class Queue:
 def queue() -> Queue:
     late = Q(state=Turn.State.QUEUED, created_at__lt=Now() - STUCK_AFTER, queued_at__lt=Now() - STUCK_AFTER)
     lost = Q(state=Turn.State.ANSWERING, lease_until__lt=Now() - STUCK_AFTER)
-    found = Turn.objects.exclude(state=Turn.State.DONE).aggregate(
+    counts = Turn.objects.exclude(state=Turn.State.DONE).aggregate(
         waiting=Count("pk", filter=Q(state=Turn.State.QUEUED)),
         answering=Count("pk", filter=Q(state=Turn.State.ANSWERING)),
         stuck=Count("pk", filter=late | lost),
         since=Min("created_at", filter=Q(state=Turn.State.QUEUED)),
     )
-    since = found.pop("since")
+    since = counts.pop("since")
     age_s = 0.0 if since is None else max(0.0, (timezone.now() - since).total_seconds())
-    return Queue(**found, age_s=age_s)
+    return Queue(**counts, age_s=age_s)
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,6 @@ def sign_ups_today() -> int:
 
 
 def cases_waiting() -> int:
-    """Return the number of undecided moderation cases."""
     return ModerationCase.objects.filter(state=ModerationCase.State.WAITING).count()
 
 

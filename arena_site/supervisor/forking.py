@@ -16,7 +16,7 @@ from setproctitle import setproctitle
 
 from arena_site.embedded.program import Program
 
-# What Celery's commands, a web process and the engine of the answer worker import.
+# Modules that Celery's commands, a web process and the answer worker's engine import.
 MODULES = (
     "celery.bin.celery",
     "celery.apps.worker",

@@ -116,8 +116,8 @@ class Launcher:
         services = ServiceFile(self.site.data_dir)
         services.make_secrets()
         embedded, model = self._embedded_services(services), self._local_model(services)
-        with ThreadPoolExecutor(1) as beside:  # it ends before the first fork
-            started = beside.submit(self._start_services, services, embedded, model)
+        with ThreadPoolExecutor(1) as thread:  # it ends before the first fork
+            started = thread.submit(self._start_services, services, embedded, model)
             preload()
         started.result()
         self._prepare()

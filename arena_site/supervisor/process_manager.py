@@ -13,10 +13,10 @@ from arena_site.supervisor.terminal import echo
 
 # A process that ran this long did not fail while starting: its next restart is immediate.
 STABLE_AFTER_S = 5.0
-# Short: a full disk is freed at some point, and people are waiting for the arena.
+# The delay is short: a full disk is freed at some point, and people are waiting for the arena.
 MAX_RESTART_DELAY_S = 5.0
 RECORD_RETRY_INTERVAL_S = 2.0
-# After this many exits in a row the log's last lines are not printed again.
+# The log's last lines are printed after each of the first exits in a row only.
 MAX_EXITS_WITH_LOG = 4
 
 
@@ -26,7 +26,7 @@ class Stage(IntEnum):
     WEB = 2
 
 
-# Together less than ten seconds.
+# The three last less than ten seconds together.
 STOP_TIMEOUT_S = {Stage.WEB: 4.0, Stage.BACKGROUND: 3.0, Stage.SERVICES: 2.5}
 
 

@@ -66,7 +66,7 @@ class ServiceFile:
         return self._values[name]
 
     def _save_or_warn(self, values: dict[str, str]) -> None:
-        """Save; a failure is only a warning, as the arena's processes get the values by their environment."""
+        """Save, or only warn: the arena's processes get the values by their environment."""
         try:
             self._save(values)
         except OSError as error:

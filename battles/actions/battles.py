@@ -1,5 +1,3 @@
-"""Start sessions and battles."""
-
 from collections.abc import Callable, Sequence
 from random import SystemRandom
 from typing import NamedTuple, cast
@@ -140,10 +138,10 @@ def _count_decision(actor: Actor, auto: AutoDecision) -> AutoDecision:
         _count(actor, auto.plan)
     except limits.LimitReached as refusal:
         of_model = bool(refusal.usages) and refusal.usages[0].counter.who == limits.MODEL
-        left = auto.without(lambda model: model in auto.routed.models) if of_model else None
-        if left is None:
+        remaining = auto.without(lambda model: model in auto.routed.models) if of_model else None
+        if remaining is None:
             raise
-        return _count_decision(actor, left)
+        return _count_decision(actor, remaining)
     return auto
 
 
@@ -170,10 +168,10 @@ def _create_with_affordable_models(actor: Actor, session: Session, checked: Chec
             return _create_battle(actor, session, checked)
         except ModelsOverBudget as refusal:
             over_budget = cast(OverBudget, refusal.reservation_error)
-            left = checked.without(over_budget.concerns)
-            if left is None or left is checked:
+            remaining = checked.without(over_budget.concerns)
+            if remaining is None or remaining is checked:
                 raise _models_over_budget(checked.plan.chosen) from refusal
-            checked = left
+            checked = remaining
 
 
 @transaction.atomic

@@ -1,5 +1,3 @@
-"""Follow up, regenerate and stop turns."""
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -87,7 +85,7 @@ def refuse_unless_open(battle: Battle, last_turn: Turn) -> None:
 
 def _check_attachments_fit(battle: Battle, sides: Iterable[Side], requirements: ModelRequirements) -> None:
     """Raise ImagesNotSeen or InvalidInput if a side's model cannot read the attachments."""
-    # In a blind battle the models' own abilities would help to identify them, so the battle's requirement decides.
+    # The models' own abilities would help to identify them in a blind battle, so the battle's requirement decides.
     accepts_images = battle.needs_images if battle.is_blind else all(side.model.sees_images for side in sides)
     if requirements.images and not accepts_images:
         raise ImagesNotSeen

@@ -1,11 +1,11 @@
-from typing import Any
+from statistics import fmean
+from typing import Any, TypedDict
 
 from django.db import IntegrityError, transaction
 
 from accounts.actor import Actor
 from battles import feedback
 from battles.actions.turns import refuse_unless_open
-from battles.actions.vote_context import VoteContext, answers_of, vote_context
 from battles.errors import AlreadyVoted, NotVotedYet, StillAnswering, TakesNoStars, TakesNoVote, UnknownTag
 from battles.labels import daily_caps
 from battles.labels.labelling import LabelColumns, label
@@ -15,6 +15,24 @@ from battles.queries import lock_battle_for_vote
 from battles.text.style import StyleCounts, style_counts
 from common.db.execution import violates
 from models_registry.models import LanguageModel
+
+
+class SideContext(TypedDict):
+    """met: whether an earlier battle of the session revealed the model; reasoning: whether any was shown before the
+    vote; first_token_ms: mean over the judged answers, None if one is unknown.
+    """
+
+    met: bool
+    reasoning: bool
+    first_token_ms: int | None
+
+
+class VoteContext(TypedDict):
+    """files: number attached to the judged prompts."""
+
+    files: int
+    left: SideContext
+    right: SideContext
 
 
 def cast_vote(*, actor: Actor, battle: Battle, choice: Vote.Choice) -> Vote:
@@ -84,13 +102,47 @@ def _labels(battle: Battle, judged: list[Turn]) -> LabelColumns:
 
 def _style(battle: Battle, judged: list[Turn]) -> dict[str, StyleCounts | VoteContext]:
     sides = {side.position: _side_style(side, judged) for side in battle.sides.all()}
-    return {**sides, "context": vote_context(battle, judged)}
+    return {**sides, "context": _context(battle, judged)}
 
 
 def _side_style(side: Side, turns: list[Turn]) -> StyleCounts:
-    answers = answers_of(side, turns)
+    answers = _answers_of(side, turns)
     tokens = sum(answer.call.answer_tokens for answer in answers if answer.call)
     return style_counts("\n\n".join(answer.text for answer in answers), tokens)
+
+
+def _context(battle: Battle, judged: list[Turn]) -> VoteContext:
+    """battle: from lock_battle_for_vote."""
+    sides = {side.position: side for side in battle.sides.all()}
+    return {
+        "files": sum(len(turn.attached) for turn in judged),
+        "left": _side_context(battle, sides[Position.LEFT], judged),
+        "right": _side_context(battle, sides[Position.RIGHT], judged),
+    }
+
+
+def _side_context(battle: Battle, side: Side, judged: list[Turn]) -> SideContext:
+    answers, met = _answers_of(side, judged), vars(battle)["met_models"]
+    return {
+        "met": side.model_id in met,
+        "reasoning": _shows_reasoning(battle, answers),
+        "first_token_ms": _mean_first_token_ms(answers),
+    }
+
+
+def _answers_of(side: Side, turns: list[Turn]) -> list[Answer]:
+    return [answer for turn in turns for answer in turn.answers.all() if answer.side_id == side.pk]
+
+
+def _shows_reasoning(battle: Battle, answers: list[Answer]) -> bool:
+    # A blind battle hides it until the vote.
+    return not battle.is_blind and any(answer.reasoning for answer in answers)
+
+
+def _mean_first_token_ms(answers: list[Answer]) -> int | None:
+    waits = [answer.call.first_token_ms if answer.call else None for answer in answers]
+    known = [wait for wait in waits if wait is not None]
+    return round(fmean(known)) if known and len(known) == len(waits) else None
 
 
 def give_feedback(*, battle: Battle, tags: dict[str, list[str]], comment: str) -> None:
@@ -99,15 +151,15 @@ def give_feedback(*, battle: Battle, tags: dict[str, list[str]], comment: str) -
     if vote is None:
         raise NotVotedYet
     for side, slugs in tags.items():
-        _check_tags(slugs, kept=vote.tags.get(side, []))
+        _check_tags(slugs, stored=vote.tags.get(side, []))
     Vote.objects.filter(pk=vote.pk).update(tags=tags, comment=comment)
 
 
-def _check_tags(slugs: list[str], *, kept: list[str]) -> None:
+def _check_tags(slugs: list[str], *, stored: list[str]) -> None:
     """Raise UnknownTag for a tag that does not exist, or is retired and not on the vote."""
     known = feedback.tags()
     for slug in slugs:
-        if slug not in kept and (slug not in known or known[slug].is_retired):
+        if slug not in stored and (slug not in known or known[slug].is_retired):
             raise UnknownTag(slug)
 
 

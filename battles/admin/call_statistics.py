@@ -56,7 +56,7 @@ class _Percentile(Aggregate):
 
 
 def get_call_statistics(model_ids: Iterable[int], *, within: timedelta = WINDOW) -> dict[int, CallStatistics]:
-    """Return statistics of models with calls, by model id; one query."""
+    """Return statistics by model id; one query."""
     ended = Q(state__in=[Call.State.DONE, Call.State.STOPPED, Call.State.FAILED], purpose=Call.Purpose.ANSWER)
     calls = Call.objects.filter(ended, model__in=list(model_ids), started_at__gte=Now() - within)
     aggregated = (

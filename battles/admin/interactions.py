@@ -1,5 +1,3 @@
-"""The interaction log."""
-
 from collections.abc import Iterator
 
 from django.contrib import admin

@@ -63,7 +63,6 @@ class ModelTestAdmin(HealthAdmin):
         return redirect("admin:battles_model_test", model.pk, test_id)
 
     def show_test(self, request: HttpRequest, model_id: int, test_id: str) -> HttpResponse:
-        """Show a test's result, or the stream that JavaScript follows."""
         model = self._changeable(request, str(model_id))
         try:
             test = model_tests.read(test_id)

@@ -144,8 +144,9 @@ class Server:
     @property
     def _repairs_by_servers(self) -> list[str]:
         kept = {row.repair for row in self.repairs if row.expires_at is None and row.due_at is None}
-        found = [row.repair for row in self.repairs if row.state != RequestRepair.State.REFUTED]
-        return [name for name in dict.fromkeys([*found, *(self.test.repairs if self.test else ())]) if name not in kept]
+        repairs = [row.repair for row in self.repairs if row.state != RequestRepair.State.REFUTED]
+        repairs += self.test.repairs if self.test else ()
+        return [name for name in dict.fromkeys(repairs) if name not in kept]
 
     def _changes_own(self, repair: str) -> bool:
         request = ChatRequest("", "", "", [], self.model.sent_parameters, {})

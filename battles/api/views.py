@@ -67,11 +67,11 @@ class SessionViewSet(ViewSet):
 
     def list(self, request: Request) -> PayloadResponse[Page[SessionSummaryPayload]]:
         params = request.query_params
-        found = Session.objects.owned_by(_actor(request)).filter(archived=_is_true(request, "archived"))
-        found = found.search(params.get("search", "").replace("\x00", ""))
+        sessions = Session.objects.owned_by(_actor(request)).filter(archived=_is_true(request, "archived"))
+        sessions = sessions.search(params.get("search", "").replace("\x00", ""))
         if params.get("upload"):
-            found = found.with_upload(params["upload"])
-        return paginated(found.with_revealed_names().with_battle_count().latest_first(), request, session_summary)
+            sessions = sessions.with_upload(params["upload"])
+        return paginated(sessions.with_revealed_names().with_battle_count().latest_first(), request, session_summary)
 
     @idempotent
     def create(self, request: Request) -> Created[SessionPayload]:

@@ -1,5 +1,3 @@
-"""Fields of requests to auto mode."""
-
 from decimal import Decimal
 
 from django.utils.translation import gettext as _

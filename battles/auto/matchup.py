@@ -37,11 +37,11 @@ class AutoDecision:
         others = [model for model in self.routed.next_models if not is_excluded(model)]
         if not others:
             return None
-        kept = tuple(found for found in self.routed.alternatives if not is_excluded(found.model))
+        alternatives = tuple(each for each in self.routed.alternatives if not is_excluded(each.model))
         routed = replace(
             self.routed, target=Target.FALLBACK, models=(others[0],), runner_up=None, reason="fallback", details={},
-            explored=False, propensity=1.0, win_chance=None, alternatives=kept,
-            cost_expected=next((found.cost for found in kept if found.model == others[0]), None),
+            explored=False, propensity=1.0, win_chance=None, alternatives=alternatives,
+            cost_expected=next((each.cost for each in alternatives if each.model == others[0]), None),
         )  # fmt: skip
         return replace(self, routed=routed)
 

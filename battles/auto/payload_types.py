@@ -1,5 +1,3 @@
-"""Types of the payloads of auto mode's decisions."""
-
 from typing import Literal, NotRequired, TypedDict
 
 from battles.auto.reasons import ReasonPayload

@@ -121,8 +121,8 @@ class Routed:
     """Decision: one model (`model`, `stay`, `fallback`) or the two of a battle (`arena`).
 
     confidence: probability that the first of `models` is the best choice. alternatives: by utility, the chosen model
-    first. ranking: all models that could be chosen, by utility; () for those of the alternatives. reason, details: code
-    of battles.auto.reasons, and its numbers.
+    first. ranking: all models that could be chosen, by utility; () for those of the alternatives. reason, details: of
+    battles.auto.reasons.
     """
 
     target: Target
@@ -152,7 +152,7 @@ class Routed:
     @property
     def next_models(self) -> list[LanguageModel]:
         """Return the models to fall back to, by utility."""
-        ranking = self.ranking or [found.model for found in self.alternatives if not found.reason_out]
+        ranking = self.ranking or [alternative.model for alternative in self.alternatives if not alternative.reason_out]
         return [model for model in ranking if model not in self.models]
 
 

@@ -20,7 +20,7 @@ _BEST_CHEAPER = _(
     "Chosen because it wins %(percent)s %% of such questions here, at %(share)s of the price of the best."
 )
 _BEST_FREE = _("Chosen because it wins %(percent)s %% of such questions here, and costs nothing.")
-# By code; `best` has more to say where the model is cheaper.
+# The sentence of each code; `best` has more of them, for a model that is cheaper.
 SENTENCES: dict[str, Promise] = {
     "best": _BEST,
     "unsure": _("Chosen because it seems best here, but the arena is not sure. It would rather ask you."),

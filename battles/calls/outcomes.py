@@ -75,11 +75,11 @@ def set_token_counts(prepared: PreparedCall, result: CallResult) -> None:
 
 
 class _Bounds(NamedTuple):
-    """estimate: booked if nothing is reported, or less than `least`. booked: if more than `most` is."""
+    """estimate: booked if nothing is reported, or less than `minimum`. booked: if more than `maximum` is."""
 
     estimate: int
-    least: float
-    most: int
+    minimum: float
+    maximum: int
     booked: int
 
 
@@ -87,10 +87,10 @@ def _believed(reported: int | None, bounds: _Bounds, oddities: set[Oddity]) -> t
     """Return the tokens to book, and whether they are those reported."""
     if reported is None:
         return bounds.estimate, False
-    if reported < bounds.least:
+    if reported < bounds.minimum:
         oddities.add(Oddity.USAGE_TOO_LOW)
         return bounds.estimate, False
-    if reported > bounds.most:
+    if reported > bounds.maximum:
         oddities.add(Oddity.USAGE_TOO_HIGH)
         return bounds.booked, False
     return reported, True
@@ -100,20 +100,20 @@ def _prompt_bounds(prepared: PreparedCall) -> _Bounds:
     request, size = prepared.request, prepared.request.size
     tools = sent_bytes(request.parameters)
     estimate = _estimate_tokens(size.text.bytes + tools) + size.images * MAX_TOKENS_PER_IMAGE
-    beside = tools + MAX_TOOL_TEMPLATE_TOKENS if tools else 0
-    booked = spending.max_prompt_tokens(request.model, size, beside=beside, context=request.context_tokens)
+    extra_tokens = tools + MAX_TOOL_TEMPLATE_TOKENS if tools else 0
+    booked = spending.max_prompt_tokens(request.model, size, extra_tokens=extra_tokens, context=request.context_tokens)
     # Pictures and tools are left out: their tokens differ too much between providers.
     return _Bounds(estimate, _least(size.text), booked + MAX_SYSTEM_TEMPLATE_TOKENS, booked)
 
 
 def _answer_bounds(prepared: PreparedCall, result: CallResult) -> _Bounds:
     caps = [value for name, value in prepared.request.parameters.items() if name in CAPS and isinstance(value, int)]
-    most = max(caps) if caps else prepared.row.model.max_tokens
+    max_tokens = max(caps) if caps else prepared.row.model.max_tokens
     text = "".join(result.texts + result.reasonings)
     size = TextSize.of(text)
     estimate = _estimate_completion(result, len(text), size)
     # A server may ignore the cap: its visible text explains as many tokens as it is estimated at.
-    return _Bounds(estimate, _least(size), max(most, estimate), most)
+    return _Bounds(estimate, _least(size), max(max_tokens, estimate), max_tokens)
 
 
 def _least(size: TextSize) -> float:

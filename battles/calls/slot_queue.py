@@ -44,7 +44,7 @@ class SlotQueue:
         self._waiting: dict[int, list[asyncio.Event]] = defaultdict(list)
 
     @contextmanager
-    def place(self, provider_id: int) -> Iterator[asyncio.Event]:
+    def join(self, provider_id: int) -> Iterator[asyncio.Event]:
         """Yield an event that is set when a slot may be free."""
         woken = asyncio.Event()
         self._waiting[provider_id].append(woken)
@@ -70,8 +70,8 @@ class SubscribedSlotQueue(SlotQueue):
         self._subscription: asyncio.Task[None] | None = None
 
     @contextmanager
-    def place(self, provider_id: int) -> Iterator[asyncio.Event]:
-        with super().place(provider_id) as woken:
+    def join(self, provider_id: int) -> Iterator[asyncio.Event]:
+        with super().join(provider_id) as woken:
             if self._subscription is None or self._subscription.done():
                 self._subscription = asyncio.create_task(self._wake_on_messages())
             yield woken

@@ -64,7 +64,7 @@ def insert_started(planned: Sequence[PlannedCall], charges: Mapping[int, Charge]
 def _insert(
     planned: Sequence[PlannedCall], charges: Mapping[int, Charge], may_start: Sequence[bool]
 ) -> list[PreparedCall]:
-    # In one statement, because runs insert thousands a minute: docs/adr/0052.
+    # All rows go into one statement, because runs insert thousands a minute: docs/adr/0052.
     rows: list[JsonObject] = []
     for number, plan in enumerate(planned):
         charge = charges.get(number)
@@ -131,9 +131,9 @@ def _reserve(planned: Sequence[PlannedCall]) -> tuple[dict[int, Charge], set[int
 
 def bill_for(plan: PlannedCall, person: str) -> Charge | None:
     tools = sent_bytes(plan.overrides)
-    beside = tools + MAX_TOOL_TEMPLATE_TOKENS if tools else 0
+    extra_tokens = tools + MAX_TOOL_TEMPLATE_TOKENS if tools else 0
     return spending.bill(
-        plan.model, plan.messages, person=person, max_tokens=plan.max_tokens, beside=beside, fee=plan.fee,
+        plan.model, plan.messages, person=person, max_tokens=plan.max_tokens, extra_tokens=extra_tokens, fee=plan.fee,
         writes_cache=plan.writes_cache,
     )  # fmt: skip
 
@@ -230,10 +230,10 @@ def _store(results: Sequence[tuple[PreparedCall, CallResult, StoredAnswer | None
     for prepared, result in ended:
         if result.completion.repaired or result.parameter:
             _suspect_repairs(prepared, result)
-        if found := result.completion.oddities:
-            # Of battles, whether blind or not: until then they could tell which model answers.
+        if ended_oddities := result.completion.oddities:
+            # Oddities of a battle's call, blind or not, could tell which model answers: they are recorded later.
             is_late = prepared.row.purpose == Call.Purpose.ANSWER
-            oddities.record(prepared.row.model_id, found, is_late=is_late)
+            oddities.record(prepared.row.model_id, ended_oddities, is_late=is_late)
     announce_freed(prepared.row.model for prepared, _ in ended)
     return ended
 

@@ -2,7 +2,7 @@
 
 The order in the log decides, so every count agrees. Votes are marked when cast: live Elo then does not move. Votes cast
 at the same moment may pass unmarked; `votes_over_cap` finds them before they are counted, under the lock of the
-tallies. A named network's cap widens with its limits (NetworkCap).
+tallies.
 """
 
 from datetime import date

@@ -1,7 +1,6 @@
 """Exclude excess votes on prompts that occur far more often than others in blind battles.
 
-Otherwise one greeting could outweigh all other prompts. An aggregation finds them; later votes are excluded when cast,
-so that live Elo does not move.
+Otherwise one greeting could outweigh all other prompts. An aggregation finds them; later votes are excluded when cast.
 """
 
 import itertools

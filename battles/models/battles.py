@@ -117,7 +117,7 @@ class Battle(models.Model):
                 condition=Q(consent_withdrawn_at=None) | ~Q(consent=""), name="only_consent_that_was_given_is_withdrawn"
             ),
         ]
-        # For the administration: number of today's battles, list by date.
+        # Used by the administration: number of today's battles, list by date.
         indexes = [
             models.Index(fields=["created_at"], name="battles_by_time"),
             models.Index(fields=["created_at"], name="void_battles_by_time", condition=Q(voided_at__isnull=False)),

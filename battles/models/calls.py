@@ -55,7 +55,7 @@ class Call(models.Model):
 
     answer = models.ForeignKey(Answer, models.PROTECT, null=True, related_name="calls")
     purpose = models.CharField(max_length=7, choices=Purpose, default=Purpose.ANSWER, db_default=Purpose.ANSWER)
-    # Of a call without an answer; a turn's calls share the turn's lease.
+    # Null for a call with an answer: a turn's calls share the turn's lease.
     lease_until = models.DateTimeField(null=True)
     model = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
     attempt = models.PositiveSmallIntegerField()
@@ -90,13 +90,13 @@ class Call(models.Model):
             ),
         ]
         indexes = [
-            # For battles.admin.call_statistics.
+            # Used by battles.admin.call_statistics.
             models.Index(fields=["model", "started_at"], name="calls_of_a_model"),
-            # For the admin's list by date.
+            # Used by the administration's list by date.
             models.Index(fields=["started_at"], name="calls_by_time"),
-            # For CallQuerySet.holding_slots and abandoned.
+            # Used by CallQuerySet.holding_slots and abandoned.
             models.Index(fields=["model"], name="calls_under_way", condition=Q(state="running")),
-            # For CallQuerySet.holding_or_waiting.
+            # Used by CallQuerySet.holding_or_waiting.
             models.Index(fields=["model"], name="calls_waiting", condition=Q(state="waiting")),
         ]
 

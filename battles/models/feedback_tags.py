@@ -11,7 +11,7 @@ class FeedbackTag(models.Model):
         validators=[RegexValidator(r"^[a-z0-9_]+$", _("Use small letters, digits and “_” only."), "invalid_slug")],
     )  # fmt: skip
     is_good = models.BooleanField(_("speaks for the answer"), default=True)
-    # By language; empty for a tag of battles.feedback.BUILT_IN, whose label is translated there.
+    # Language → label; empty for a tag of battles.feedback.BUILT_IN, whose label is translated there.
     labels = models.JSONField(_("label"), default=dict, blank=True)
     position = models.PositiveSmallIntegerField(_("position"), default=0, db_default=0)
     is_retired = models.BooleanField(_("retired"), default=False, db_default=False)

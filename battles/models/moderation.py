@@ -149,7 +149,7 @@ class ModerationCase(models.Model):
                 condition=Q(battle=None) | Q(user=None, visitor=None), name="a_battle_says_itself_whose_it_is"
             ),
         ]
-        # For the queue, which lists waiting cases first.
+        # Used by the queue, which lists waiting cases first.
         indexes = [models.Index(fields=["state", "-flagged_at"], name="moderation_queue")]
 
     def __str__(self) -> str:

@@ -26,8 +26,8 @@ class RoutingDecisionQuerySet(models.QuerySet["RoutingDecision"]):
 
     def chosen_freely(self) -> "RoutingDecisionQuerySet":
         """Filter to models and battles that neither a rule nor the conversation determined."""
-        found = self.filter(target__in=[RoutingDecision.Target.MODEL, RoutingDecision.Target.ARENA])
-        return found.exclude(policy__startswith="rule ").exclude(policy="stay")
+        decisions = self.filter(target__in=[RoutingDecision.Target.MODEL, RoutingDecision.Target.ARENA])
+        return decisions.exclude(policy__startswith="rule ").exclude(policy="stay")
 
 
 class RoutingDecision(models.Model):
@@ -69,7 +69,7 @@ class RoutingDecision(models.Model):
     dial = models.FloatField()
     propensity = models.FloatField()
     explored = models.BooleanField(default=False)
-    # At most 12: {model, theta, sd, cost, first_token_ms, win_chance, good_enough, reason_out}.
+    # List of at most 12: {model, theta, sd, cost, first_token_ms, win_chance, good_enough, reason_out}.
     candidates = models.JSONField(default=list)
     # Code of battles.auto.reasons, and its numbers.
     reason = models.CharField(max_length=40)
@@ -94,7 +94,7 @@ class RoutingDecision(models.Model):
             ),
         ]
         indexes = [
-            # For the owner's list, and for the operations page and pruning.
+            # Used by the owner's list, and by the operations page and pruning.
             models.Index(fields=["person", "-id"], name="decisions_of_a_person"),
             models.Index(fields=["created_at"], name="decisions_by_time"),
         ]

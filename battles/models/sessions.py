@@ -94,7 +94,7 @@ class Session(models.Model):
             # Both for the lists of sessions: SessionQuerySet.latest_first.
             models.Index(fields=["owner_user", "-last_active_at"], name="sessions_of_a_user"),
             models.Index(fields=["owner_visitor", "-last_active_at"], name="sessions_of_a_visitor"),
-            # For the sweep: SessionQuerySet.due_for_deletion.
+            # Used by the sweep: SessionQuerySet.due_for_deletion.
             models.Index(fields=["discarded_at"], name="discarded_sessions", condition=~Q(discarded_at=None)),
         ]
 

@@ -111,9 +111,9 @@ class Turn(models.Model):
             ),
         ]
         indexes = [
-            # For the sweeper: TurnQuerySet.abandoned and queued_longer_than.
+            # Used by the sweeper: TurnQuerySet.abandoned and queued_longer_than.
             models.Index(fields=["state", "queued_at"], name="turns_in_work", condition=~Q(state="done")),
-            # Also: TurnQuerySet.recently_finished.
+            # Used by TurnQuerySet.recently_finished.
             models.Index(fields=["finished_at"], name="turns_lately_finished"),
         ]
 

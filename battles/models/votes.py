@@ -118,7 +118,7 @@ class Vote(models.Model):
     # Assigned by a trigger at COMMIT, so that the counter is locked briefly. NULL only inside the vote's transaction.
     order = models.PositiveBigIntegerField(unique=True, null=True, editable=False)
     turn_count = models.PositiveSmallIntegerField()
-    # Per side: tokens, headings, bold runs and list items of the judged answers. As `context`: VoteContext, in votes
+    # Tokens, headings, bold runs and list items of each side's judged answers. `context` is a VoteContext, in votes
     # cast since it was introduced; not a column of its own, because the released schema has none.
     style = models.JSONField(default=dict)
     created_at = models.DateTimeField(db_default=Now())
@@ -168,14 +168,14 @@ class Vote(models.Model):
                 name="excluded_votes_by_origin",
                 condition=~Q(excluded_reason=""),
             ),
-            # For leaderboard.boards.model_page: few votes have tags, and a model may have a million votes.
+            # Used by leaderboard.boards.model_page: few votes have tags, and a model may have a million votes.
             models.Index(fields=["model_left"], name="tagged_votes_left", condition=~Q(tags={})),
             models.Index(fields=["model_right"], name="tagged_votes_right", condition=~Q(tags={})),
-            # For the administration: votes by the hour, and its list by date.
+            # Used by the administration: votes by the hour, and its list by date.
             models.Index(fields=["created_at"], name="votes_by_time"),
-            # For battles.labels.daily_caps.
+            # Used by battles.labels.daily_caps.
             models.Index(fields=["voter", "created_at"], name="votes_of_a_voter_by_time"),
-            # For battles.labels.duplicates.
+            # Used by battles.labels.duplicates.
             models.Index(fields=["prompt_digest"], name="votes_by_prompt", condition=~Q(prompt_digest="")),
         ]
         triggers = [

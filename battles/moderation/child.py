@@ -26,11 +26,11 @@ def matching_rules(examination: Examination) -> list[int]:
     matchers = [
         (expression_matcher if rule.are_expressions else phrase_matcher)(rule.patterns) for rule in examination.rules
     ]
-    found: set[int] = set()
+    matching: set[int] = set()
     for passage in examination.passages:
         variants = text_variants(passage)
-        found.update(index for index, matcher in enumerate(matchers) if matcher.matches(variants))
-    return sorted(found)
+        matching.update(index for index, matcher in enumerate(matchers) if matcher.matches(variants))
+    return sorted(matching)
 
 
 def main() -> None:

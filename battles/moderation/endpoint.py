@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 # Longer texts are split: endpoints score them less well and limit their length.
 PIECE_CHARACTERS, OVERLAP_CHARACTERS = 20_000, 200
-# After a failure, the endpoint is not called for this time.
+# The endpoint is not called for this time after a failure.
 PAUSE_S = 10.0
 
 _away_until = 0.0

@@ -52,7 +52,6 @@ _rates = DerivedCached(_read_rates, from_=(drawable_cache.cached_roster,))
 
 
 def _rates_of(models: Iterable[LanguageModel]) -> list[_Rate]:
-    """Return the rates of the paid ones."""
     rates = _rates()
     return [rates[model.pk] for model in models if model.pk in rates]
 
@@ -75,25 +74,25 @@ class MeanPrice(NamedTuple):
 
 @dataclass(frozen=True)
 class BlindQuote:
-    """Prices and reservations of a turn. characters, most: of each side, in order."""
+    """Prices and reservations of a turn. characters, reservations: of each side, in order."""
 
     price: MeanPrice
     characters: Sequence[int]
-    most: Sequence[Decimal]
+    reservations: Sequence[Decimal]
 
     @property
     def total(self) -> Decimal:
         """Return US dollars."""
-        return sum(self.most, Decimal(0))
+        return sum(self.reservations, Decimal(0))
 
     def store(self, answers: Iterable[Answer], *, person: str) -> None:
         """Insert the charges of new answers. person: Actor.key."""
         BlindCharge.objects.bulk_create(
             BlindCharge(
-                answer=answer, day=today(), account=person_account(person), most=most, prompt_characters=characters,
-                input_price=self.price.input, output_price=self.price.output,
+                answer=answer, day=today(), account=person_account(person), most=reservation,
+                prompt_characters=characters, input_price=self.price.input, output_price=self.price.output,
             )
-            for answer, characters, most in zip(answers, self.characters, self.most, strict=True)
+            for answer, characters, reservation in zip(answers, self.characters, self.reservations, strict=True)
         )  # fmt: skip
 
 
@@ -133,8 +132,8 @@ def _models_for(battle: Battle) -> list[LanguageModel]:
 def _price_at_beginning(battle: Battle) -> MeanPrice | None:
     """Return the price of the first turn that had one."""
     charges = BlindCharge.objects.filter(answer__turn__battle=battle).order_by("pk")
-    found = charges.values_list("input_price", "output_price").first()
-    return None if found is None else MeanPrice(*found)
+    prices = charges.values_list("input_price", "output_price").first()
+    return None if prices is None else MeanPrice(*prices)
 
 
 def _quote(rates: Sequence[_Rate], conversations: Sequence[Sequence[Message]], price: MeanPrice) -> BlindQuote:
@@ -153,5 +152,5 @@ def _quote(rates: Sequence[_Rate], conversations: Sequence[Sequence[Message]], p
     sides = len(conversations)
     total = sum(costs[-sides:], Decimal(0))
     share = (total / sides).quantize(spending.COST_QUANTUM, ROUND_DOWN)
-    most = [total - share * (sides - 1), *[share] * (sides - 1)]
-    return BlindQuote(price, list(map(conversation_length, conversations)), most)
+    reservations = [total - share * (sides - 1), *[share] * (sides - 1)]
+    return BlindQuote(price, list(map(conversation_length, conversations)), reservations)

@@ -115,8 +115,8 @@ class Matchup(NamedTuple):
 class MatchupPlan:
     """Chosen models of a valid request, and the candidates to draw the others from.
 
-    A refusal depends on `candidates` only, which are set up, and not on their health, which would reveal whose calls
-    failed in a blind battle. For the same reason a chosen model is called even while its breaker is open.
+    A refusal depends on `candidates` only, not on their health, which would reveal whose calls failed in a blind
+    battle. Therefore a chosen model is called even while its breaker is open.
     """
 
     mode: Battle.Mode

@@ -25,7 +25,7 @@ def _last_compared(actor: Actor) -> list[str]:
     if not actor.is_known:
         return []
     compared = Battle.objects.owned_by(actor).filter(mode=Battle.Mode.COMPARE)
-    # In the order of an index, as in battles.prompting.consent.
+    # An index has this order, as in battles.prompting.consent.
     last = compared.order_by("-session__last_active_at", "-session", "-pk").values("pk")[:1]
     sides = Battle.objects.filter(pk__in=last).order_by("sides__position")
     return list(sides.values_list("sides__model__slug", flat=True))

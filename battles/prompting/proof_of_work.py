@@ -22,7 +22,7 @@ from common.valkey.connections import UNREACHABLE, connection, fail_fast
 EXPIRES_S = 600
 # PBKDF2 iterations of one try: a third of a millisecond. Browsers run it natively, so other programs gain little.
 COST = 1_000
-# About a second in a browser.
+# These tries take a browser about a second.
 AVERAGE_TRIES = 5_000
 MAX_PROOF_CHARACTERS = 4_000  # characters; one has about 600
 

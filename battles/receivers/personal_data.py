@@ -57,8 +57,8 @@ class ExportedDecision(TypedDict):
 @receiver(personal_data_requested)
 def export_decisions(user: User, **_: object) -> dict[str, list[ExportedDecision]]:
     decisions = RoutingDecision.objects.owned_by(Actor(user=user)).order_by("pk")
-    found = decisions.select_related("model", "runner_up", "battle__vote").defer("candidates")
-    return {"decisions_of_auto_mode": [_exported_decision(decision) for decision in found.iterator(500)]}
+    related = decisions.select_related("model", "runner_up", "battle__vote").defer("candidates")
+    return {"decisions_of_auto_mode": [_exported_decision(decision) for decision in related.iterator(500)]}
 
 
 def _exported_decision(decision: RoutingDecision) -> ExportedDecision:

@@ -1,5 +1,3 @@
-"""Money and votes of a person's day."""
-
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 

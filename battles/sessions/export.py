@@ -106,7 +106,7 @@ def _messages(battle: ExportableBattle, side: str) -> Iterator[MessagePayload]:
 
 
 def as_markdown(session: ExportableSession) -> str:
-    """Return the session as Markdown: prompts quoted, each answer under its model's name."""
+    """Quote prompts; put each answer under its model's name."""
     parts = [f"# {session['title'] or _('Untitled')}"]
     for battle in session["battles"]:
         names = _models(battle)
@@ -166,12 +166,12 @@ FORMATS: dict[str, tuple[str, str, Callable[[ExportableSession], str]]] = {
 
 
 def session_file_response(session: Session, format_name: str) -> HttpResponse:
-    """Return the session as a file. Raises InvalidInput for an unknown format."""
+    """Raises InvalidInput for an unknown format."""
     return file_response(session_detail(session), format_name, name=f"session-{session.public_id}")
 
 
 def file_response(session: ExportableSession, format_name: str, *, name: str) -> HttpResponse:
-    """Return a file of this name. Raises InvalidInput for an unknown format."""
+    """Raises InvalidInput for an unknown format."""
     if format_name not in FORMATS:
         problem = _("A session is exported as “markdown” or “json”.")
         raise InvalidInput(problem, fields={"as": [problem]})

@@ -9,7 +9,6 @@ from battles.queries import get_session_battles
 
 
 def consent_payload(actor: Actor) -> ConsentPayload:
-    """Return the consent's text and the actor's number of battles with consent."""
     count = Battle.objects.owned_by(actor).with_consent().count()
     return {"text": consent.text(), "version": consent.version(), "battles": count}
 

@@ -75,7 +75,6 @@ def _answer_payload(answer: AnswerPayload) -> SharedAnswerPayload:
 
 
 def shared_battle_payload(share: Share) -> SharedBattlePayload:
-    """Return the published battle for the API."""
     battle = shared_battle_page(share)
     return {
         "id": battle["id"],

@@ -7,8 +7,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 class BlockSplitter:
     """Incremental splitter of growing Markdown: a block ends at a blank line outside a fence before an unindented line.
 
-    An indented line may continue a list. Wrong splits show for seconds only: the complete answer is rendered as a
-    whole.
+    An indented line may continue a list. Wrong splits show for seconds only: the answer is rendered whole at its end.
     """
 
     def __init__(self) -> None:

@@ -215,7 +215,7 @@ class TurnChannel:
             text, html = pane.take(visible), pane.take_rendered()
             if text or html is not None:
                 events += self._text_events(side, pane, text, html)
-        # With equal pace the last states are published together: the first one would reveal the faster model.
+        # The last states are published together at equal pace: the first one would reveal the faster model.
         if not self._equal_pace or all(pane.is_fully_sent for pane in self._sides.values()):
             for side, pane in self._sides.items():
                 if state := pane.take_last_state():
@@ -244,7 +244,7 @@ class TurnChannel:
             return [TurnEvent("text", side, text)]
         pane.unrendered += "".join(pane.markdown.feed(text))
         blocks = [] if html is None else [html]
-        # At equal pace no event may show which side finished first.
+        # No event may show which side finished first at equal pace.
         is_last = pane.is_fully_sent and not self._equal_pace
         if pane.unrendered and pane.rendering is None and not is_last and self._may_render():
             inline = self._publisher.renderer.render_inline(pane.unrendered)
@@ -300,8 +300,8 @@ class Publisher:
 
     def seconds_to_next_read(self) -> float:
         """All streams are read at one moment."""
-        left = self._next_tick_at - READ_BEFORE_TICK_S - asyncio.get_running_loop().time()
-        return left if left > 0 else max(left + self.tick_s, TICK_S / 2)
+        remaining_s = self._next_tick_at - READ_BEFORE_TICK_S - asyncio.get_running_loop().time()
+        return remaining_s if remaining_s > 0 else max(remaining_s + self.tick_s, TICK_S / 2)
 
     def schedule(self, channel: TurnChannel) -> None:
         self._scheduled[channel] = None

@@ -1,5 +1,3 @@
-"""Tags and filters of battle pages: words of a mode, feedback, durations, limits of the prompt box."""
-
 from django import template
 from django.conf import settings
 from django.utils.formats import number_format

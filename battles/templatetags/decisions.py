@@ -1,5 +1,3 @@
-"""Tags of auto mode's decisions."""
-
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import NamedTuple
@@ -36,11 +34,11 @@ class Row(NamedTuple):
 def decision_rows(battle: BattlePayload) -> list[Row]:
     """Return the alternatives of a revealed decision; empty before."""
     decision = battle["decision"]
-    found = decision.get("alternatives", []) if decision else []
+    alternatives = decision.get("alternatives", []) if decision else []
     answering = {side["model"]["id"] for side in battle["sides"] or []}
-    dearest = _largest(float(each["cost"]) for each in found if each["cost"] is not None)
-    slowest = _largest(each["first_token_ms"] or 0 for each in found)
-    return [_row(each, is_chosen=each["model"] in answering, dearest=dearest, slowest=slowest) for each in found]
+    dearest = _largest(float(each["cost"]) for each in alternatives if each["cost"] is not None)
+    slowest = _largest(each["first_token_ms"] or 0 for each in alternatives)
+    return [_row(each, is_chosen=each["model"] in answering, dearest=dearest, slowest=slowest) for each in alternatives]
 
 
 def _largest(numbers: Iterable[float]) -> float:

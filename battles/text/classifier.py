@@ -15,7 +15,7 @@ from battles.text.language import detect_language
 
 VERSION = f"labels-1 {LANGUAGE_VERSION}"
 
-# Of longer prompts only the beginning and the end are read, where the question usually stands.
+# Only the beginning and the end of longer prompts are read, where the question usually stands.
 FIRST_CHARACTERS, LAST_CHARACTERS = 6_000, 2_000
 
 FENCED_CODE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL)
@@ -27,12 +27,12 @@ _ADDRESS = re.compile(r"\b(?:https?://|www\.)\S+|\b[\w.+-]{1,64}@[\w-]{1,64}\.[\
 _MARKUP = re.compile(r"<[^<>\n]{1,200}>")
 _SPACE = re.compile(r"\s+")
 
-# About 500 tokens: four letters of an alphabet make one token, and so does one Chinese or Japanese character.
+# Some 500 tokens: four letters of an alphabet make one token, and so does one Chinese or Japanese character.
 MIN_LONG_CHARACTERS = 2_000
 _DENSE_CHARACTER = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 CHARACTERS_PER_DENSE_CHARACTER = 4
 
-# Of a mathematical problem in words.
+# A problem in words has at least this many numbers.
 MIN_NUMBERS_IN_PROBLEM = 2
 
 # Data formats that people who do not program also ask for.

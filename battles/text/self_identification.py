@@ -45,7 +45,7 @@ _LEADS_TO_A_NAME = (
     r"nomme|appele|par|chez|modele|namens|von|durch|llamado|por|de|chiamato|da|chamado|pela|pelo|genaamd|door|"
     r"av|przez|modelem|модель|от|компании|компанией"
 )
-# Between the first person and a name: up to six words, none of which shows that something else is meant.
+# Up to six words between the first person and a name, none of which shows that something else is meant.
 _BETWEEN = (
     r"(?: (?!(?:not|sure|that|if|whether|sorry|afraid|going|about|happy|glad|unable|aware|familiar|with|like|pas|"
     r"nicht|no) )[^ |]{1,20}){0,6}?"

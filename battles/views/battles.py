@@ -1,5 +1,3 @@
-"""Pages and fragments of battles."""
-
 from contextlib import suppress
 
 from django.contrib import messages
@@ -289,5 +287,5 @@ def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
         events = formats.page_events(stream_token, after, language=request.LANGUAGE_CODE)
     else:
         events = formats.api_events(stream_token, after)
-    # At its `end` the page fetches the battle, which tells whether the person still has it.
+    # No query checks the owner: at `end` the page fetches the battle, which checks that the person still has it.
     return stream_token.response(request, events, needs_staff=stream_token.format == "test")

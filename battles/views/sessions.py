@@ -24,9 +24,9 @@ def sessions(request: PageRequest) -> HttpResponse:
     """Show the page; to htmx, only the list, for a search or the next page (`after`)."""
     search = request.GET.get("search", "").strip().replace("\x00", "")
     archived = request.GET.get("archived") == "1"
-    found = Session.objects.owned_by(request.actor).filter(archived=archived).search(search)
+    sessions = Session.objects.owned_by(request.actor).filter(archived=archived).search(search)
     context = {
-        "listed": list_sessions(found, after=request.GET.get("after", "")),
+        "listed": list_sessions(sessions, after=request.GET.get("after", "")),
         "search": search,
         "archived": archived,
         "current_session_id": _current_session_id(request),

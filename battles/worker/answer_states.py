@@ -31,12 +31,12 @@ class _State(msgspec.Struct):
 
 def store(results: Sequence[tuple[int, LanguageModel, CallResult]]) -> None:
     """results: of answers by id. In the transaction that stores the answers."""
-    kept = [(answer, model, result.completion.state) for answer, model, result in results if not result.error]
-    kept = [entry for entry in kept if entry[2]]
-    if not kept or not _can_store():
+    states = [(answer, model, result.completion.state) for answer, model, result in results if not result.error]
+    states = [entry for entry in states if entry[2]]
+    if not states or not _can_store():
         return
     rows = []
-    for answer, model, state in kept:
+    for answer, model, state in states:
         encoded = msgspec.json.encode(_State(_name_of(model), state)).decode()
         if len(encoded) <= MAX_BYTES:
             rows.append(AnswerState(answer_id=answer, encrypted=encryption.encrypt(encoded)))
@@ -58,22 +58,22 @@ def with_states(messages: list[Message], side: Side, remembered: Sequence[Turn])
     if not states and not gives_reasoning:
         return messages
     own = iter(answers)
-    found: list[Message] = []
+    with_states: list[Message] = []
     for message in messages:
         if message["role"] == "assistant":
             answer = next(own)
             message = with_state(message, states.get(answer.pk, {}))
             if gives_reasoning and answer.reasoning:
                 message["reasoning_content"] = answer.reasoning
-        found.append(message)
-    return found
+        with_states.append(message)
+    return with_states
 
 
 def _states_of(answers: Sequence[Answer], model: LanguageModel) -> dict[int, JsonObject]:
     """Return states by answer; without those of another model that the side had before."""
     if not answers or not _can_store():
         return {}
-    found: dict[int, JsonObject] = {}
+    states: dict[int, JsonObject] = {}
     for row in AnswerState.objects.filter(answer__in=[answer.pk for answer in answers]):
         try:
             stored = msgspec.json.decode(encryption.decrypt(bytes(row.encrypted)), type=_State)
@@ -81,8 +81,8 @@ def _states_of(answers: Sequence[Answer], model: LanguageModel) -> dict[int, Jso
             logger.warning("the state of answer %s cannot be decrypted", row.answer_id)
             continue
         if stored.of == _name_of(model):
-            found[row.answer_id] = stored.state
-    return found
+            states[row.answer_id] = stored.state
+    return states
 
 
 def _name_of(model: LanguageModel) -> str:

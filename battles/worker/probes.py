@@ -1,4 +1,4 @@
-"""Tiny real requests: probes of models with an open breaker, and neutral questions before one opens."""
+"""Tiny real requests: probes of models with an open breaker, neutral questions before one opens, checks of repairs."""
 
 from typing import NamedTuple
 
@@ -10,8 +10,8 @@ from battles.calls.values import CallResult, PlannedCall, PreparedCall
 from battles.models import Call
 from battles.prompting.messages import with_system_prompt
 from common.db.execution import run_in_db
-from models_registry.health import outcomes
-from models_registry.models import LanguageModel
+from models_registry.health import outcomes, repairs
+from models_registry.models import LanguageModel, RequestRepair
 from models_registry.providers import ChatProvider, FailureCode
 from models_registry.providers.base import Message
 
@@ -87,3 +87,33 @@ def _store_outcome(breaker_id: int, claimed: _Claimed, result: CallResult) -> No
         return
     record = outcomes.record_question if claimed.is_question else outcomes.record_probe
     record(breaker_id, reply_error(result), retry_after=result.retry_after)
+
+
+async def check_repair(repair_id: int, provider: ChatProvider) -> None:
+    """Send one call as registered, whose repeat shows what the provider accepts."""
+    claimed = await run_in_db(_create_check, repair_id)
+    if claimed is not None:
+        row, call = claimed
+        result = await Attempt(call, provider).run()
+        await run_in_db(_store_check, row, call, result)
+
+
+def _create_check(repair_id: int) -> tuple[RequestRepair, PreparedCall] | None:
+    row = repairs.take_check(repair_id)
+    if row is None:
+        return None
+    # A bound on the cap shows only with the model's own cap.
+    keeps_cap = " ≤ " in row.repair
+    with transaction.atomic():
+        call = store.start_call(plan(row.model, is_repaired=False, keeps_cap=keeps_cap), person="")
+    if isinstance(call, FailureCode):
+        repairs.postpone_check(row)
+        return None
+    return row, call
+
+
+@transaction.atomic
+def _store_check(row: RequestRepair, call: PreparedCall, result: CallResult) -> None:
+    if store.store_result(call, result):
+        is_confirmed = row.repair in result.completion.repaired and reply_error(result) is None
+        repairs.record_check(row, is_confirmed=is_confirmed)

@@ -18,8 +18,7 @@ from battles.streaming import cancel
 from battles.streaming.publisher import Publisher
 from battles.worker import turn_queue, turn_store
 from battles.worker.model_tests import run_test
-from battles.worker.probes import probe
-from battles.worker.repair_checks import check_repair
+from battles.worker.probes import check_repair, probe
 from battles.worker.turn import TurnRunner, WorkerContext
 from battles.worker.turn_queue import QueuedTurn
 from common import logs

@@ -52,7 +52,7 @@ class TurnRunner:
         self.claimed = claimed
         self._calls = calls
         self.context = context
-        # By side: a redrawn side's second call replaces its first.
+        # Side → its call; a redrawn side's second call replaces its first.
         self._current_calls: dict[str, PreparedCall] = {}
         self._equal_pace = settings.ARENA_EQUAL_PACE and claimed.is_blind
         self.channel = self._new_channel(calls or [])
@@ -130,7 +130,7 @@ class TurnRunner:
                 self.channel.reset_side(call.side)
                 call = self._current_calls[call.side] = replacement
                 result = await _SideAttempt(self, replacement).run()
-        # Before the transaction, which locks the turn's row.
+        # Rendering comes before the transaction, which locks the turn's row.
         result.html = await self.context.renderer.render("".join(result.texts), self.channel.rendering_cost)
         await self._store(call, result)
 
@@ -175,7 +175,7 @@ class TurnRunner:
         began = time.monotonic()
         first_s = call.request.deadlines["first"]
         pause_s = FIRST_BACKOFF_S
-        with self.context.slots.place(call.row.model.provider_id) as woken:
+        with self.context.slots.join(call.row.model.provider_id) as woken:
             while not self.stopped:
                 woken.clear()  # before the look: what is freed during it wakes the next one
                 if await run_in_db_with_retry(turn_store.acquire_slot, self.claimed, call):

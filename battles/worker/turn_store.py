@@ -243,9 +243,10 @@ def _draw_another(battle: Battle, side: Side, requirements: ModelRequirements) -
 
 
 def _considered_by_auto_mode(battle: Battle) -> list[str]:
-    """Return slugs of the models that could be chosen, by utility; empty for another battle."""
+    """Return slugs by utility; empty for another battle."""
     decision = RoutingDecision.objects.filter(battle=battle).only("candidates").first()
-    return [] if decision is None else [found["model"] for found in decision.candidates if not found["reason_out"]]
+    candidates = [] if decision is None else decision.candidates
+    return [candidate["model"] for candidate in candidates if not candidate["reason_out"]]
 
 
 @dataclass(frozen=True)

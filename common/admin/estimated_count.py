@@ -51,8 +51,8 @@ class EstimatedCountAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         words = search_term.strip()
         if not words:
             return queryset, False
-        found = [rows for field in self.search_fields if (rows := self._matching(str(field), words)) is not None]
-        return queryset.filter(pk__in=found[0].union(*found[1:])) if found else queryset.none(), False
+        matches = [rows for field in self.search_fields if (rows := self._matching(str(field), words)) is not None]
+        return queryset.filter(pk__in=matches[0].union(*matches[1:])) if matches else queryset.none(), False
 
     def _matching(self, field: str, words: str) -> "QuerySet[Model, Any] | None":
         """Return the keys of matching rows; None if the field cannot equal `words` (text for a number)."""

@@ -8,7 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 
-# Of Django's filters; others, such as `startswith` and `regex`, would spell values out.
+# Lookups of Django's filters; others, such as `startswith` and `regex`, would spell values out.
 _LOOKUPS = ("", "__exact", "__isnull", "__isempty", "__gte", "__lt")
 
 

@@ -73,7 +73,7 @@ class TranslatedField(forms.MultiValueField):
 
     def compress(self, data_list: Sequence[str]) -> Texts:
         codes = [code for code, _name in settings.LANGUAGES]
-        # Without any input the list is empty.
+        # The list is empty if nothing was sent.
         texts = {code: text.replace("\r\n", "\n") for code, text in zip(codes, data_list, strict=False) if text}
         problems = [
             ValidationError(

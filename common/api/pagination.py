@@ -14,19 +14,19 @@ class ArenaPagination(LimitOffsetPagination):
     max_offset = 1_000_000_000
 
     def get_limit(self, request: Request) -> int:
-        return _parse_integer(request, "limit", default=self.default_limit, least=1, most=self.max_limit)
+        return _parse_integer(request, "limit", default=self.default_limit, minimum=1, maximum=self.max_limit)
 
     def get_offset(self, request: Request) -> int:
-        return _parse_integer(request, "offset", default=0, least=0, most=self.max_offset)
+        return _parse_integer(request, "offset", default=0, minimum=0, maximum=self.max_offset)
 
 
-def _parse_integer(request: Request, name: str, *, default: int, least: int, most: int) -> int:
+def _parse_integer(request: Request, name: str, *, default: int, minimum: int, maximum: int) -> int:
     value = request.query_params.get(name)
     if value is None:
         return default
     number = parse_whole_number(value)
-    if number is not None and least <= number <= most:
+    if number is not None and minimum <= number <= maximum:
         return number
     raise InvalidInput(
-        fields={name: [_("A whole number from %(least)d to %(most)d.") % {"least": least, "most": most}]}
+        fields={name: [_("A whole number from %(least)d to %(most)d.") % {"least": minimum, "most": maximum}]}
     )

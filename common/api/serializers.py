@@ -20,7 +20,7 @@ def _instance(serializer: type[serializers.Serializer[None]]) -> serializers.Ser
 class StrictSerializer(serializers.Serializer[None]):
     """Refuses unknown fields: a client that misspells one relies on it."""
 
-    # With %(name)s.
+    # Sentence with %(name)s.
     unknown_field: ClassVar[Promise]
 
     def to_internal_value(self, data: Any) -> Any:

@@ -12,7 +12,6 @@ def pack(content: bytes) -> bytes:
 
 
 def unpack(output: bytes) -> Iterator[bytes]:
-    """Yield the complete messages of a child's output."""
     at = 0
     while (begin := at + _LENGTH_BYTES) <= len(output):
         at = begin + int.from_bytes(output[at:begin])

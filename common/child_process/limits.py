@@ -5,7 +5,7 @@ import signal
 
 # All libraries of a child that `run_once` starts fit.
 MEMORY_BYTES = 640 << 20
-# Below the timeout of `run_once`, so that the kernel ends most children.
+# Less than the timeout of `run_once`, so that the kernel ends most children.
 RUN_CPU_S = 10
 # Ends a child whose parent, which would have killed it by then, has died.
 RUN_ALARM_S = 20

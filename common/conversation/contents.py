@@ -106,23 +106,23 @@ def _is_only_picture(part: Json) -> bool:
     return isinstance(image, dict) and image.keys() <= {"url", "detail"}
 
 
-def message_without_media(message: JsonObject, *, kept: int = 0) -> JsonObject:
-    """kept: as of without_media."""
+def message_without_media(message: JsonObject, *, keep: int = 0) -> JsonObject:
+    """keep: as of without_media."""
     return {
-        name: value if name in PLAIN_FIELDS else without_media(value, part_field(name), message, kept=kept)
+        name: value if name in PLAIN_FIELDS else without_media(value, part_field(name), message, keep=keep)
         for name, value in message.items()
     }
 
 
-def without_media(value: Json, field: str = "", parent: JsonObject | None = None, *, kept: int = 0) -> Json:
-    """Return the value with its pictures and files cut. kept: characters of each that stay, with an ellipsis."""
+def without_media(value: Json, field: str = "", parent: JsonObject | None = None, *, keep: int = 0) -> Json:
+    """Return the value with its pictures and files cut. keep: characters of each that stay, with an ellipsis."""
     if isinstance(value, str):
         medium = medium_in(field, value, parent or {}) if field else None
-        return value if medium is None or medium.is_address else value[:kept] + ("…" if kept else "")
+        return value if medium is None or medium.is_address else value[:keep] + ("…" if keep else "")
     if isinstance(value, list):
-        return [without_media(entry, field, parent, kept=kept) for entry in value]
+        return [without_media(entry, field, parent, keep=keep) for entry in value]
     if isinstance(value, dict) and not is_text_part(value):
-        return {name: without_media(entry, name, value, kept=kept) for name, entry in value.items()}
+        return {name: without_media(entry, name, value, keep=keep) for name, entry in value.items()}
     return value
 
 

@@ -12,7 +12,6 @@ from common.conversation.addresses import check_address
 from common.conversation.contents import PLAIN_FIELDS, Medium, is_text_part, medium_in, part_field
 from common.conversation.errors import BadField
 from common.conversation.json_values import strings_in
-from common.conversation.tool_calls import with_tool_calls
 from common.payload_types import Json, JsonObject
 
 # Names of things that a provider stores.
@@ -70,7 +69,6 @@ class Conversation:
 
     @property
     def is_one_text(self) -> bool:
-        """Return whether there is one text of the user and nothing else."""
         if len(self.messages) != 1 or len(self.prompts) != 1 or self.media:
             return False
         [message] = self.messages
@@ -115,7 +113,7 @@ def parse_conversation(value: Json, limits: Limits) -> Conversation:
         raise BadField("“messages” must be a list of messages, and not empty.", "messages")
     conversation = Conversation()
     reader = _Reader(conversation)
-    for number, message in enumerate(with_tool_calls(value)):
+    for number, message in enumerate(_with_tool_calls(value)):
         param = f"messages.{number}"
         if not isinstance(message, dict):
             raise BadField(f"“{param}” must be an object.", param, "invalid_type")
@@ -229,3 +227,26 @@ def _unescaped(arguments: str) -> list[str]:
         return strings_in(msgspec.json.decode(arguments))
     except (msgspec.DecodeError, RecursionError):
         return []
+
+
+def _with_tool_calls(messages: list[Json]) -> list[Json]:
+    """Return the messages with calls of OpenAI's older `functions`, and their results, in the form of tools."""
+    if not any(map(_is_older, messages)):
+        return messages
+    renewed: list[Json] = []
+    for number, message in enumerate(messages):
+        if not isinstance(message, dict) or not _is_older(message):
+            renewed.append(message)
+        elif message.get("role") == "function":
+            # The result of the newest call: there was one at a time.
+            result = {name: value for name, value in message.items() if name != "name"}
+            renewed.append({**result, "role": "tool", "tool_call_id": f"call_{number - 1}"})
+        else:
+            rest = {name: value for name, value in message.items() if name != "function_call"}
+            call = {"id": f"call_{number}", "type": "function", "function": message["function_call"]}
+            renewed.append({"content": None, **rest, "tool_calls": message.get("tool_calls") or [call]})
+    return renewed
+
+
+def _is_older(message: Json) -> bool:
+    return isinstance(message, dict) and (message.get("role") == "function" or bool(message.get("function_call")))

@@ -53,7 +53,7 @@ def rows_if_migrated(rows: QuerySet[M]) -> list[M]:
 
 
 def is_migrated(model: type[Model]) -> bool:
-    """Return whether the model's table exists, as rows_if_migrated. A table that was found is not looked for again."""
+    """Return whether the model's table exists, as rows_if_migrated."""
     table = model._meta.db_table
     if table not in _found_tables:
         with connection.cursor() as cursor:

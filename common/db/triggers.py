@@ -17,8 +17,9 @@ def forbid_truncate(name: str) -> pgtrigger.Trigger:
 
 def allow_truncate_sql() -> str:
     """Return SQL that disables the TRUNCATE triggers until COMMIT."""
-    found = [(model, trigger) for model, trigger in pgtrigger.registered() if trigger.operation == pgtrigger.Truncate]
-    names = [trigger.get_pgid(model) for model, trigger in found]
+    names = [
+        trigger.get_pgid(model) for model, trigger in pgtrigger.registered() if trigger.operation == pgtrigger.Truncate
+    ]
     return f"SELECT set_config('pgtrigger.ignore', '{{{','.join(names)}}}', true)"
 
 

@@ -1,6 +1,6 @@
 """Read Markdown from the socket on stdin and reply with safe HTML, within a budget of processor time.
 
-Some Markdown takes minutes; a process of its own can be interrupted. It has no database, settings or keys.
+Some Markdown takes minutes; a process can be interrupted. It has no database, settings or keys.
 """
 
 import signal

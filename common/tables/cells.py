@@ -28,7 +28,6 @@ def inert_cell(value: object) -> object:
 
 
 def unquote(cell: str) -> str:
-    """Return the original text of a cell made by `inert_cell`."""
     return cell[1:] if cell.startswith("'") and _is_formula(cell) else cell
 
 

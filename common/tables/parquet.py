@@ -65,7 +65,6 @@ def _batches(path: Path) -> Iterator[RecordBatch]:
 
 
 def _array(column: Sequence[Any], kind: DataType) -> Array:
-    """Return an Arrow array of a column's values."""
     if kind == _TEXTS:
         ends = Array([0, *accumulate(map(len, column))], type=DataType.int32())
         return list_array(ends, Array([text for texts in column for text in texts], type=DataType.string()), type=kind)

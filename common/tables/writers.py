@@ -13,7 +13,6 @@ _CHUNK_BYTES = 1 << 16
 
 
 def as_jsonl(batches: Batches, table: Table) -> Iterator[bytes]:
-    """Yield one JSON object per line."""
     encoder = msgspec.json.Encoder()
     for rows in batches:
         yield encoder.encode_lines(rows)

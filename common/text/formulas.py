@@ -12,7 +12,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-# Beyond these limits a formula is shown as its source: MathML is about twenty times as long.
+# A formula beyond these limits is shown as its source: MathML is about twenty times as long.
 MAX_FORMULA_CHARACTERS = 4_000
 MAX_TEXT_FORMULA_CHARACTERS = 20_000
 MAX_TEXT_MATHML_CHARACTERS = 128_000
@@ -44,7 +44,7 @@ _LENGTH = re.compile(r"([+-]?[\d.]+)([a-z]*)")
 _EM = {"em": 1.0, "ex": 0.5, "pt": 0.1, "px": 0.0625, "": 1.0}
 _LENGTHS = {"width", "height", "depth", "lspace", "rspace", "voffset", "minsize", "maxsize"}
 
-# Without colours, whose contrast is not checked, and without links, styles and classes.
+# Colours, whose contrast is not checked, and links, styles and classes are not allowed.
 MATHML_ATTRIBUTES: dict[str, set[str]] = {
     "math": {"display", "alttext"},
     "menclose": {"notation"},

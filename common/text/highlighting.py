@@ -87,10 +87,10 @@ def _pygments_names() -> frozenset[str]:
 
 @cache
 def lexer(name: str) -> Lexer:
-    found: Any = type(get_lexer_by_name(name))
-    if issubclass(found, RegexLexer):
-        found = type(f"Limited{found.__name__}", (found,), {"tokens": _limited(_tokens(found))})
-    limited: Lexer = found(stripnl=False)
+    lexer_class: Any = type(get_lexer_by_name(name))
+    if issubclass(lexer_class, RegexLexer):
+        lexer_class = type(f"Limited{lexer_class.__name__}", (lexer_class,), {"tokens": _limited(_tokens(lexer_class))})
+    limited: Lexer = lexer_class(stripnl=False)
     return limited
 
 

@@ -17,7 +17,7 @@ from common.text.formulas import MATHML_ATTRIBUTES, MATHML_TAGS, add_formula_rul
 
 # Texts with longer HTML are shown as plain text: a wide table is twenty times as long as its source.
 MAX_HTML_CHARACTERS = 400_000
-# With "//": browsers resolve "https:path" relative to the page.
+# "//" is required: browsers resolve "https:path" relative to the page.
 _ABSOLUTE = re.compile(r"https?://|mailto:", re.IGNORECASE)
 
 _ATTRIBUTES: dict[str, set[str]] = {
@@ -92,14 +92,14 @@ def _drop_relative_links(state: StateCore) -> None:
 
 
 def _without_relative_links(tokens: list[Token]) -> Iterator[Token]:
-    kept: list[bool] = []  # for each link that is open
+    is_absolute: list[bool] = []  # for each link that is open
     for token in tokens:
         if token.type == "link_open":
-            kept.append(_ABSOLUTE.match(str(token.attrs.get("href", ""))) is not None)
-        if token.type not in ("link_open", "link_close") or kept[-1]:
+            is_absolute.append(_ABSOLUTE.match(str(token.attrs.get("href", ""))) is not None)
+        if token.type not in ("link_open", "link_close") or is_absolute[-1]:
             yield token
         if token.type == "link_close":
-            kept.pop()
+            is_absolute.pop()
 
 
 @cache

@@ -10,5 +10,4 @@ def format_numbers(**numbers: int) -> dict[str, str]:
 
 
 def parse_whole_number(text: str, *, max_digits: int = MAX_DIGITS) -> int | None:
-    """Return the number that ASCII digits write, or None for other texts."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= max_digits else None

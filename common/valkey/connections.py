@@ -10,7 +10,7 @@ import redis
 import redis.asyncio
 from django.conf import settings
 
-# With ResponseError: a server whose memory or disk is full, or that became a replica, refuses writes.
+# ResponseError is one of them: a server whose memory or disk is full, or that became a replica, refuses writes.
 UNREACHABLE = (redis.ConnectionError, redis.TimeoutError, redis.ResponseError, OSError)
 SOCKET_TIMEOUT_S = 0.5
 # How long the circuit breaker of this process stays open.

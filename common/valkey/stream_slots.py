@@ -1,7 +1,7 @@
 """Limits on open event streams per person, network and process.
 
-An open stream holds a slot: a member of its person's and its network's sorted set, whose score is its expiry. Processes
-renew the slots of their streams; those of a killed process expire.
+An open stream holds a slot: a member of its person's and its network's sorted set, whose score is its expiry. A process
+renews its slots.
 """
 
 import logging

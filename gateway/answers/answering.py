@@ -109,7 +109,7 @@ class Answer(CompletionResponse):
         model = self._request.candidates.models[0]
         until = time.monotonic() + model.provider.deadlines["first"] / 2
         pause_s = FIRST_BACKOFF_S
-        with subscribed_slot_queue().place(model.provider_id) as woken:
+        with subscribed_slot_queue().join(model.provider_id) as woken:
             while time.monotonic() + pause_s < until:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(pause_s):

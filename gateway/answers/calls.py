@@ -45,7 +45,7 @@ from models_registry.providers import FailureCode
 
 # Models that are tried after the chosen one, if it fails before the first byte.
 MAX_FALLBACKS = 2
-# Beyond a call's deadline. After it, the sweeper settles the call of a killed process.
+# A lease lasts this long beyond the call's deadline; then the sweeper settles the call of a killed process.
 LEASE_MARGIN_S = 60
 
 
@@ -69,7 +69,7 @@ class Request:
     claim: Claim | None = None
     # The answer to a request without a stream.
     completion: JsonObject | None = field(default=None, repr=False)
-    # What the caller receives; stored if the token keeps texts.
+    # Texts that the caller receives; stored if the token keeps texts.
     texts: JsonObject | None = field(default=None, repr=False)
 
     @property
@@ -198,9 +198,9 @@ def open_next(request: Request) -> PreparedCall | None:
     if request.next_models is None:
         # Drawable models come first, because the others would probably fail, too.
         drawable = {model.pk for model in drawable_cache.cached_roster().drawable}
-        found = request.candidates.next_models(request.caller.actor)
-        found.sort(key=lambda model: model.pk not in drawable)
-        request.next_models = found[: MAX_FALLBACKS - request.fallbacks]
+        models = request.candidates.next_models(request.caller.actor)
+        models.sort(key=lambda model: model.pk not in drawable)
+        request.next_models = models[: MAX_FALLBACKS - request.fallbacks]
     while request.next_models:
         request.fallbacks += 1
         with suppress(NoSlot, BudgetReached, ModelsOverBudget):

@@ -80,10 +80,10 @@ def choosable_models() -> list[LanguageModel]:
 def find_model(name: str) -> LanguageModel | None:
     """Return the model with this slug, or else the only one that has this name at its provider."""
     models = choosable_models()
-    found = [model for model in models if model.slug == name] or [
+    matches = [model for model in models if model.slug == name] or [
         model for model in models if model.upstream_name == name
     ]
-    return found[0] if len(found) == 1 else None
+    return matches[0] if len(matches) == 1 else None
 
 
 def named_model(chat: ChatBody) -> LanguageModel:

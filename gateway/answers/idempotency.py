@@ -66,14 +66,14 @@ def claim(request: HttpRequest, caller: Caller, body: bytes) -> Claim | None:
         raise BadField("Idempotency-Key may have at most 255 characters.")
     request_hash = hashlib.sha256(b"POST\n" + request.path.encode() + b"\n" + body).hexdigest()
     row, is_new = claim_key(caller.actor.key, key, request_hash)
-    found = Claim(row, caller.secret)
+    claim = Claim(row, caller.secret)
     if started := (row.body or {}).get("exchange"):
-        found.exchange = _exchange(started, caller)
+        claim.exchange = _exchange(started, caller)
     elif row.status is not None:
-        found.answer = _stored_answer(row, caller.secret)
+        claim.answer = _stored_answer(row, caller.secret)
     elif not is_new and not _take_over(row):
         raise StillRunning(retry_after=1)
-    return found
+    return claim
 
 
 def _exchange(public_id: str, caller: Caller) -> Exchange:

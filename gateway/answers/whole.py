@@ -81,4 +81,4 @@ def _stored(message: JsonObject) -> JsonObject:
         message["tool_calls"] = [
             _without_state(call, CALL_FIELDS) if isinstance(call, dict) else call for call in message["tool_calls"]
         ]
-    return message_without_media(message, kept=_KEPT_URL_CHARACTERS)
+    return message_without_media(message, keep=_KEPT_URL_CHARACTERS)

@@ -1,5 +1,3 @@
-"""OpenAI's chat completions."""
-
 import msgspec
 
 from common.api.openai_errors import openai_error

@@ -1,5 +1,3 @@
-"""The body of a chat completion request."""
-
 import math
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
@@ -28,7 +26,7 @@ class ChatBody:
 
     parameters: those that any provider receives, besides the cap. others: those that a provider receives if its
     settings name them. server_tools: those that a provider runs, sent where they have a price. identities: names of the
-    caller's users and caches as given, never sent so. has_instructions: the first message is Responses'
+    caller's users and caches, never sent as given. has_instructions: the first message is Responses'
     `instructions`, and no part of the conversation. for_door: facts that the door's writer needs. wants_functions: the
     answer's calls have OpenAI's older form.
     """
@@ -157,13 +155,13 @@ def _sort(fields: Fields, dropped: list[str]) -> tuple[JsonObject, JsonObject]:
             if value not in ([], ""):
                 parameters[name] = value
         elif name in passing.PLAIN:
-            kept = passing.plain(name, value, dropped) if name != "modalities" or value == ["text"] else None
-            if kept is not None:
-                parameters[name] = kept
+            passed = passing.plain(name, value, dropped) if name != "modalities" or value == ["text"] else None
+            if passed is not None:
+                parameters[name] = passed
             elif value not in ([], {}) and name not in dropped:
                 dropped.append(name)
-        elif passing.may_be_added(name) and (kept := passing.plain(name, value, [])) is not None:
-            others[name] = kept
+        elif passing.may_be_added(name) and (passed := passing.plain(name, value, [])) is not None:
+            others[name] = passed
         else:
             dropped.append(name)
     return parameters, others

@@ -46,9 +46,9 @@ def _decode_in_steps(encoded: bytes) -> JsonObject:
     return body
 
 
-def _has_more_values(content: bytes, most: int) -> bool:
+def _has_more_values(content: bytes, maximum: int) -> bool:
     """Compare by what is quickest to count: bytes, separators, and separators outside of texts."""
-    return len(content) > most and _count_separators(content) > most and _count_values(content) > most
+    return len(content) > maximum and _count_separators(content) > maximum and _count_values(content) > maximum
 
 
 def _count_values(content: bytes) -> int:

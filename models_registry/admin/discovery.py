@@ -75,9 +75,9 @@ class DiscoverAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         except CatalogueRefused as error:
             messages.error(request, str(error))
         else:
-            found = len(catalogue.listed)
-            sentence = ngettext("The provider serves %(n)d model.", "The provider serves %(n)d models.", found)
-            messages.success(request, sentence % {"n": found})
+            n = len(catalogue.listed)
+            sentence = ngettext("The provider serves %(n)d model.", "The provider serves %(n)d models.", n)
+            messages.success(request, sentence % {"n": n})
         audit.record(request.user, "discover models", provider)  # type: ignore[arg-type]
         return redirect("admin:models_registry_discover", provider.pk)
 

@@ -79,11 +79,11 @@ class OtherKeys(msgspec.Struct):
 
 
 def fields_by_key(struct: type[msgspec.Struct]) -> dict[str, str]:
-    return {found.encode_name: found.name for found in msgspec.structs.fields(struct)}
+    return {field.encode_name: field.name for field in msgspec.structs.fields(struct)}
 
 
 _KEYS = {
-    found.encode_name: found for keys in (ModelKeys, ProviderKeys, OtherKeys) for found in msgspec.structs.fields(keys)
+    field.encode_name: field for keys in (ModelKeys, ProviderKeys, OtherKeys) for field in msgspec.structs.fields(keys)
 }
 OPEN, PROPRIETARY = "open-source", "proprietary"
 # Valid values by key, listed in messages about invalid ones.
@@ -120,12 +120,12 @@ def check_file(text: str) -> list[ModelEntry]:
     entries = []
     for raw in raws:
         values = {key: value for key, value in raw.values.items() if value is not None}
-        found = list(_type_problems(values))
-        if not found:
+        messages = list(_type_problems(values))
+        if not messages:
             entry = _entry(raw.line, values)
-            found = list(_field_problems(entry, values))
-            entries += [] if found else [entry]
-        for path, sentence in found:  # a path without a line of its own, as of a list's item, has that of its key
+            messages = list(_field_problems(entry, values))
+            entries += [] if messages else [entry]
+        for path, sentence in messages:  # a path without a line of its own, as of a list's item, has that of its key
             line = raw.lines.get(path) or raw.lines.get(re.split(r"[.[]", path)[0], raw.line)
             problems.append(Problem(line, f"{path}: {sentence}"))
     problems += _contradictions(entries)
@@ -143,14 +143,14 @@ def _type_problems(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
         try:
             msgspec.convert(value, _KEYS[key].type)
         except msgspec.ValidationError as error:
-            message, _, place = str(error).partition(" - at `")
-            if place.startswith("key"):  # a key of a table, as in {1: 2}
+            message, _, position = str(error).partition(" - at `")
+            if position.startswith("key"):  # a key of a table, as in {1: 2}
                 yield key, "Keys must be text."
             else:
-                path = f"{key}{place.removeprefix('$').rstrip('`')}"
+                path = f"{key}{position.removeprefix('$').rstrip('`')}"
                 yield path, _translate_message(message, _CHOICES.get(key, [])) + _UNITS.get(key, "")
     yield from (
-        (key, "This key is missing.") for key, found in _KEYS.items() if found.required and values.get(key, "") == ""
+        (key, "This key is missing.") for key, field in _KEYS.items() if field.required and values.get(key, "") == ""
     )
 
 
@@ -158,7 +158,7 @@ def _translate_message(message: str, choices: list[str]) -> str:
     """Replace names of types in msgspec's message, and add the valid values."""
     message = re.sub(r" (matching regex|[<>]=) .*", " that can be stored", message)
     message = re.sub(
-        r"[`'\"](.*?)(?: \| null)?[`'\"](?=\W*$|,? )", lambda found: _TYPES.get(found[1], f"“{found[1]}”"), message
+        r"[`'\"](.*?)(?: \| null)?[`'\"](?=\W*$|,? )", lambda match: _TYPES.get(match[1], f"“{match[1]}”"), message
     )
     word = re.search(r"(?:unknown field|enum value) “(.*)”", message)
     return f"{message}. Known: {', '.join(choices)}.{_did_you_mean(word[1], choices)}" if word else f"{message}."

@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 Cause = Inquiry.Cause
 # A probe or question whose worker died can be claimed again after this.
 PROBE_LEASE = timedelta(minutes=5)
-# Between two questions to a model.
+# Time between two questions to a model.
 QUESTION_INTERVAL = timedelta(minutes=1)
 # A healthy model has none, so its answers lock no row.
 _breakers_to_reset = PreparedQuery(
@@ -72,7 +72,7 @@ class Origin:
 
     person: str = ""  # the Actor.key
     conversation: str = ""
-    # Of the gateway, whose callers choose parameters.
+    # True for calls of the gateway, whose callers choose parameters.
     is_callers: bool = False
     # Returns how many people were active today, at least up to breaker_rule.PEOPLE.
     count_active: Callable[[], int] = lambda: rule.PEOPLE
@@ -284,9 +284,9 @@ def close(model: LanguageModel, *, by: User) -> bool:
 
 
 def _reset(breakers: Iterable[Breaker]) -> int:
-    found = list(breakers)
-    _forget(found)
-    return Breaker.objects.filter(pk__in=[breaker.pk for breaker in found]).update(
+    listed = list(breakers)
+    _forget(listed)
+    return Breaker.objects.filter(pk__in=[breaker.pk for breaker in listed]).update(
         recent="", openings=0, opened_at=None, probe_at=None
     )
 

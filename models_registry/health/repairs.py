@@ -28,10 +28,10 @@ _NEVER_OWN = {
 
 
 def _load() -> Mapping[int, list[RequestRepair]]:
-    found: dict[int, list[RequestRepair]] = defaultdict(list)
+    repairs: dict[int, list[RequestRepair]] = defaultdict(list)
     for repair in RequestRepair.objects.in_force().order_by("pk") if inquiries_exist() else ():
-        found[repair.model_id].append(repair)
-    return found
+        repairs[repair.model_id].append(repair)
+    return repairs
 
 
 in_force = TTLCached(_load, ttl_s=2, invalidated_by=(RequestRepair,))
@@ -40,16 +40,16 @@ in_force = TTLCached(_load, ttl_s=2, invalidated_by=(RequestRepair,))
 def repairs_of(model: LanguageModel, *, is_battle: bool, callers: frozenset[str]) -> list[str]:
     """callers: parameters that a caller of the gateway chose."""
     return [
-        one.repair
-        for one in in_force().get(model.pk, ())
-        if parameter_of(one.repair) not in callers
-        and (not is_battle or one.battles_go_on or parameter_of(one.repair) not in model.own_sampling)
+        row.repair
+        for row in in_force().get(model.pk, ())
+        if parameter_of(row.repair) not in callers
+        and (not is_battle or row.battles_go_on or parameter_of(row.repair) not in model.own_sampling)
     ]
 
 
 def kept_parameters(model: LanguageModel) -> frozenset[str]:
     """Return the parameters without which the model would be another contestant."""
-    allowed = {parameter_of(one.repair) for one in in_force().get(model.pk, ()) if one.battles_go_on}
+    allowed = {parameter_of(row.repair) for row in in_force().get(model.pk, ()) if row.battles_go_on}
     return model.own_sampling - allowed
 
 

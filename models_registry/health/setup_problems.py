@@ -102,13 +102,13 @@ _NO_PROBLEM = {
 
 def find_problems(facts: Facts) -> list[Problem]:
     """Return the problems, the worst first, with one for each field."""
-    found: dict[tuple[str, str], Problem] = {}
+    problems: dict[tuple[str, str], Problem] = {}
     for problem in (
         *_of_failures(facts), *_of_kind(facts), *_of_reasoning(facts), *_of_context(facts), *_of_ends(facts),
         *_of_abilities(facts), *_of_prices(facts),
     ):  # fmt: skip
-        found.setdefault((problem.field, problem.sentence), problem)
-    return list(found.values())
+        problems.setdefault((problem.field, problem.sentence), problem)
+    return list(problems.values())
 
 
 def _of_failures(facts: Facts) -> Iterator[Problem]:

@@ -46,5 +46,5 @@ chosen = TTLCached(read_budgets, ttl_s=5, invalidated_by=(Budget,))
 
 def budget_of(whose: str) -> Decimal | None:
     """Return US dollars per day, None for no limit. whose: a Budget.Whose."""
-    found = chosen()
-    return found[whose] if whose in found else settings.ARENA_BUDGETS[whose]
+    budgets = chosen()
+    return budgets[whose] if whose in budgets else settings.ARENA_BUDGETS[whose]

@@ -53,7 +53,7 @@ class Inquiry(models.Model):
     asked_model = models.ForeignKey(
         "models_registry.LanguageModel", models.SET_NULL, null=True, related_name="+", db_constraint=False
     )
-    # From when on the question may be asked, or its lease while it is.
+    # Time from which the question may be asked; while it is asked, the end of its lease.
     due_at = models.DateTimeField(null=True)
     asked_at = models.DateTimeField(null=True)
     # Questions that were answered, so that the failures belonged to their prompts.
@@ -73,13 +73,13 @@ class Inquiry(models.Model):
 
     def add_failure(self, conversation: str, person: str, code: str) -> None:
         """Note a conversation's last failure; of too many, drop the oldest of the busiest person."""
-        kept = [failure for failure in self.failures if failure[0] != conversation]
-        kept.append([conversation, person, code])
-        if len(kept) > MAX_FAILURES:
-            people = [failure[1] for failure in kept]
+        failures = [failure for failure in self.failures if failure[0] != conversation]
+        failures.append([conversation, person, code])
+        if len(failures) > MAX_FAILURES:
+            people = [failure[1] for failure in failures]
             busiest = max(people, key=people.count)
-            kept.pop(people.index(busiest))
-        self.failures = kept
+            failures.pop(people.index(busiest))
+        self.failures = failures
 
     def is_person_cleared(self, person: str) -> bool:
         at = self.cleared_people.get(person)

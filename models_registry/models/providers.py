@@ -60,7 +60,7 @@ class Provider(models.Model):
         _("daily budget, US dollars"), max_digits=12, decimal_places=4, null=True, blank=True,
         validators=[MinValueValidator(Decimal(0))],
     )  # fmt: skip
-    # For calls of the gateway. server_tool_prices: US dollars of a call that may use the tool, by its type.
+    # Used by calls of the gateway. server_tool_prices: the tool's type → US dollars of a call that may use it.
     passed_names = ArrayField(
         models.CharField(max_length=64), verbose_name=_("also passed on"), default=list, db_default=[], blank=True,
         validators=[validate_passed_names],

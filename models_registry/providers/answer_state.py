@@ -1,6 +1,6 @@
 """State of an answer that its server wants back: sealed reasoning, signatures, and ids; docs/adr/0067.
 
-Its fields keep the names and shapes of the server, so that they fit into a message of the next request.
+Its fields keep the server's names and shapes, which fit into a message of the next request.
 """
 
 import re

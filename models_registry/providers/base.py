@@ -1,5 +1,3 @@
-"""Interface of provider modules."""
-
 import asyncio
 import logging
 import re
@@ -168,7 +166,7 @@ class Completion:
     oddities: set[Oddity] = field(default_factory=set)
     # Names of models_registry.providers.repairs, also of a refused request.
     repaired: list[str] = field(default_factory=list)
-    # Of models_registry.providers.answer_state, for the next request.
+    # State of models_registry.providers.answer_state, for the next request.
     state: JsonObject = field(default_factory=dict)
 
 

@@ -1,9 +1,4 @@
-"""Lists of models from all kinds of providers.
-
-Sources, read in autumn 2026: the providers' references. OpenRouter's list has prices, contexts and abilities; those of
-Mistral, Groq, vLLM, llama.cpp and Ollama have some of them; those of OpenAI, Anthropic, Gemini and LM Studio little
-more than names.
-"""
+"""Lists of models from all kinds of providers, by their references of autumn 2026."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -26,7 +21,7 @@ _ROUTES = re.compile(r":(nitro|floor|online|exacto|extended|thinking)$")
 _SNAPSHOT = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2}|\d{4}|latest)$")
 
 
-# Where lists stand in a table.
+# Keys of a table that hold lists.
 _LISTS = ("data", "models", "results", "items", "model_list")
 _PAGE_TOKENS = {"next_page_token": "page_token", "nextPageToken": "pageToken", "next_cursor": "cursor"}
 # Words of types, tasks and names of models that write no answers.
@@ -39,7 +34,7 @@ _NO_CHAT_NAME = re.compile(
     r"|gpt-image)(?=[-_.:\d]|$)",
     re.I,
 )
-# Below this, a price of a table that names no unit is per token: less than a tenth of a cent per million is none.
+# A price below this, in a table that names no unit, is per token: none is less than a tenth of a cent per million.
 _MIN_PRICE_PER_MILLION = Decimal("0.001")
 
 
@@ -155,7 +150,7 @@ def find_offer(offers: Iterable[Offer], upstream_name: str) -> Offer | None:
 
 
 def _offer(name: str, item: dict[str, Json]) -> Offer:
-    # In this order: Groq, Mistral, OpenRouter, vLLM, Anthropic, llama.cpp (as started, as trained), Ollama.
+    # The order is Groq, Mistral, OpenRouter, vLLM, Anthropic, llama.cpp (as started, as trained), Ollama.
     contexts = [item.get(key) for key in ("context_window", "max_context_length", "context_length", "max_model_len")]
     meta, details = _table(item, "meta"), _table(item, "details")
     contexts += [
@@ -225,12 +220,12 @@ def _abilities(item: dict[str, Json]) -> tuple[str, ...]:
     inputs = _texts(_table(item, "architecture").get("input_modalities"))
     parameters, capabilities = _texts(item.get("supported_parameters")), _texts(item.get("capabilities"))
     mistral_capabilities = _table(item, "capabilities")
-    found = []
+    abilities = []
     if "image" in inputs or "vision" in capabilities or mistral_capabilities.get("vision") is True:
-        found.append("images")
+        abilities.append("images")
     if "tools" in parameters or "tools" in capabilities or mistral_capabilities.get("function_calling") is True:
-        found.append("tools")
-    return tuple(found)
+        abilities.append("tools")
+    return tuple(abilities)
 
 
 def _first_price(per_token: tuple[Json, ...], per_million: tuple[Json, ...]) -> Decimal | None:

@@ -36,7 +36,7 @@ class _Protocol(ResponseHandler):
 
     - aiohttp reads any number of interim responses, and a flood keeps the event loop busy past every deadline.
     - Its parser forgets a response if the same read has invalid bytes behind it. So heads are parsed by themselves.
-    - It leaves a body without an end if bytes in its middle are invalid.
+    - It never ends a body with invalid bytes in its middle.
     """
 
     _requests = 0
@@ -142,7 +142,7 @@ class _Resolver(aiohttp.ThreadedResolver):
 def new_session(timeout: aiohttp.ClientTimeout | None = None, **connector_options: Any) -> aiohttp.ClientSession:
     """Return a session for the running event loop. Each request must disable redirects."""
     sockets = SocketFactory()
-    # Without a limit: `calls_at_once` and the workers' concurrency limit connections.
+    # The connector has no limit: `calls_at_once` and the workers' concurrency limit connections.
     if not connector_options.get("force_close"):
         connector_options["keepalive_timeout"] = KEEPALIVE_S
     connector = _Connector(limit=0, socket_factory=sockets, resolver=_Resolver(sockets), **connector_options)

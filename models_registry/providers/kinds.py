@@ -1,7 +1,7 @@
 """Kinds of providers and their dialects of OpenAI's chat completions.
 
-Sources, read in autumn 2026: the providers' pages on OpenAI compatibility, and responses of their endpoints in public
-bug reports. A refused parameter fails every call, so parameters that a kind does not accept are not sent.
+Sources, read in autumn 2026: the providers' pages on OpenAI compatibility, and responses in public bug reports. A
+refused parameter fails every call, so it is not sent.
 """
 
 import re
@@ -60,7 +60,7 @@ class ReasoningBack:
     fills_in: bool = False
 
 
-# By upstream name: models that refuse a tool's result, or forget their plan, without the reasoning before the call.
+# Upstream names of models that refuse a tool's result, or forget their plan, without the reasoning before the call.
 # DeepSeek's older ones refuse reasoning elsewhere; the others keep it in the whole conversation.
 _ASK_WITH_CALLS = re.compile(r"deepseek|qwen|qwq|gpt-oss|nemotron|magistral|hunyuan|seed-oss", re.IGNORECASE)
 _ASK_ALWAYS = re.compile(r"kimi|moonshot|minimax|mimo|glm-?(?:4\.[5-9]|[5-9])", re.IGNORECASE)
@@ -84,7 +84,7 @@ class Dialect:
     identities: frozenset[str] = frozenset()
     # Whether it can store answers, which a call of the gateway forbids.
     can_store: bool = False
-    # Of models_registry.providers.repairs: forms of messages that its servers need always.
+    # Forms of messages that its servers always need, by their names in models_registry.providers.repairs.
     forms: tuple[str, ...] = ("developer → system",)
     # The field of earlier reasoning; "": it is refused, or of no use.
     reasoning: str = "reasoning_content"

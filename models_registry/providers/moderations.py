@@ -20,7 +20,7 @@ from models_registry.providers.refusals import error_for_status
 from models_registry.providers.timeouts import run_with_timeout
 
 MAX_BYTES = 2_000_000
-# For the log.
+# Bytes of a refusal that are logged.
 _MAX_REFUSAL_BYTES = 300
 
 
@@ -88,7 +88,7 @@ def _parse(content: bytes) -> ModerationScores:
 
 def _scores(result: JsonObject) -> list[tuple[str, float]]:
     reported = result.get("category_scores") or result["categories"]
-    found = [
+    scores = [
         (str(category), float(score)) for category, score in reported.items() if isinstance(score, bool | int | float)
     ]
-    return [(category, score) for category, score in found if math.isfinite(score)]
+    return [(category, score) for category, score in scores if math.isfinite(score)]

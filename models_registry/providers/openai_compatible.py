@@ -1,7 +1,7 @@
 """Provider for endpoints with OpenAI's chat completions API.
 
-The SDK's HTTP client sends the request. The SDK does not read the stream: it accepts truncated streams, HTML and error
-bodies as answers, and waits forever while comments arrive.
+The SDK's HTTP client sends the request, but the SDK does not read the stream: it accepts truncated streams, HTML and
+error bodies as answers, and waits forever while comments arrive.
 """
 
 import asyncio
@@ -74,10 +74,10 @@ class OpenAICompatible:
         try:
             await self._call_until_end(request, answer)
         except ProviderError as error:
-            told = _told(error, request)
-            if told.parameter in _REFUSED_ABILITIES:
-                answer.completion.oddities.add(_REFUSED_ABILITIES[told.parameter])
-            raise told from None
+            public_error = _public_error(error, request)
+            if public_error.parameter in _REFUSED_ABILITIES:
+                answer.completion.oddities.add(_REFUSED_ABILITIES[public_error.parameter])
+            raise public_error from None
         finally:
             answer.deadlines.stop()
             answer.flush()
@@ -192,14 +192,14 @@ class _Refused(Exception):
         return refusals.error_for_status(response.status_code, response.text, headers=response.headers)
 
 
-# What the estimate of a prompt's length explains.
+# Failures that the estimate of a prompt's length explains.
 _UNEXPLAINED = {FailureCode.REJECTED, FailureCode.PROVIDER_ERROR, FailureCode.UNSUPPORTED}
 
 
 _REFUSED_ABILITIES = {IMAGES: Oddity.IMAGES_REFUSED, "tools": Oddity.TOOLS_REFUSED}
 
 
-def _told(error: ProviderError, request: ChatRequest) -> ProviderError:
+def _public_error(error: ProviderError, request: ChatRequest) -> ProviderError:
     """Return the error with a shortened text without the key, and the code that the request itself explains."""
     code, parameter = error.code, error.parameter
     if code in _UNEXPLAINED and is_over_context(request):

@@ -70,17 +70,17 @@ def plain(name: str, value: Json, dropped: list[str]) -> Json:
     if isinstance(value, str) and _WORD.fullmatch(value):
         return value
     if isinstance(value, list):
-        kept = [entry for entry in value if plain(name, entry, []) == entry]
-        if len(kept) < len(value):
+        entries = [entry for entry in value if plain(name, entry, []) == entry]
+        if len(entries) < len(value):
             dropped.append(name)
-        return kept or None
+        return entries or None
     if isinstance(value, dict):
         kept_fields: JsonObject = {}
         for key, entry in value.items():
             if not _WORD.fullmatch(key) or is_never_sent_inside(key):
                 dropped.append(f"{name}.{key}")
-            elif (found := plain(f"{name}.{key}", entry, dropped)) is not None:
-                kept_fields[key] = found
+            elif (sent := plain(f"{name}.{key}", entry, dropped)) is not None:
+                kept_fields[key] = sent
         return kept_fields or None
     dropped.append(name)
     return None

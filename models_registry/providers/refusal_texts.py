@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 MAX_DEPTH, MAX_TEXTS, MAX_CHARACTERS = 8, 100, 4_000
-# Between the nearest words of two groups.
+# Maximum distance of the nearest words of two groups.
 NEAR_CHARACTERS = 90
 
 # Fields that repeat the request are not read: a prompt could imitate an error.

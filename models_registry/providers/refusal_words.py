@@ -71,9 +71,9 @@ def _sentence(value: object, depth: int = 0) -> str:
     if not isinstance(value, dict):
         return ""
     inner = value.get("error")
-    if isinstance(inner, dict | list) and (found := _sentence(inner, depth + 1)):
-        return found
-    return next((found for name in _NAMES if name in value and (found := _sentence(value[name], depth + 1))), "")
+    if isinstance(inner, dict | list) and (sentence := _sentence(inner, depth + 1)):
+        return sentence
+    return next((sentence for name in _NAMES if name in value and (sentence := _sentence(value[name], depth + 1))), "")
 
 
 def public_words(words: str, request: ChatRequest) -> str:

@@ -124,7 +124,7 @@ def refused_part(refusal: Refusal) -> str:
     if "both" in text and "top_p" in text:  # of temperature and top_p the first one stays
         return "top_p"
     # The refused one stands first: “'max_tokens' is not supported. Use 'max_completion_tokens' instead.”
-    found = _KNOWN.search(text) or _NAMED.search(text)
-    if found is None:
+    match = _KNOWN.search(text) or _NAMED.search(text)
+    if match is None:
         return ""
-    return _ALIASES.get(found[1], found[1])
+    return _ALIASES.get(match[1], match[1])

@@ -113,10 +113,10 @@ def apply_all(repairs: Iterable[str], request: ChatRequest) -> ChatRequest:
 
 
 def _system_to_user(messages: list[Message]) -> list[Message]:
-    said = [message for message in messages if message["role"] in ("system", "developer")]
+    instructions = [message for message in messages if message["role"] in ("system", "developer")]
     rest = [message for message in messages if message["role"] not in ("system", "developer")]
-    texts = [text for message in said if (text := _text(message["content"]))]
-    if not said or not rest:
+    texts = [text for message in instructions if (text := _text(message["content"]))]
+    if not instructions or not rest:
         return messages
     before: Message = {"role": "user", "content": "\n\n".join(texts)}
     if not texts:
@@ -164,10 +164,10 @@ def _bridge_tool_to_user(messages: list[Message]) -> list[Message]:
 
 
 def _joined(first: Message, second: Message) -> Message:
-    one, two = first.get("content") or "", second.get("content") or ""
-    if isinstance(one, str) and isinstance(two, str):
-        return {**second, "content": f"{one}\n\n{two}" if one and two else one or two}
-    return {**second, "content": [*_parts(one), *_parts(two)]}
+    contents = [first.get("content") or "", second.get("content") or ""]
+    if all(isinstance(content, str) for content in contents):
+        return {**second, "content": "\n\n".join(filter(None, contents))}
+    return {**second, "content": [part for content in contents for part in _parts(content)]}
 
 
 def _parts(content: object) -> list[object]:

@@ -1,5 +1,3 @@
-"""Parts of a model's description."""
-
 import json
 
 from django import template

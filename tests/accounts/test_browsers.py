@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import AuditEntry, SignIn, User
-from accounts.sign_in.user_agents import browser_and_system
+from accounts.sign_in.sessions import browser_and_system
 from tests import make
 
 pytestmark = pytest.mark.django_db

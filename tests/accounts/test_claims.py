@@ -88,8 +88,8 @@ def test_sign_in_claims_reports_and_refused_prompts(client: Client, member: User
         report(actor=actor, battle=battle, reason="before")
     client.cookies[VISITOR_COOKIE] = visitor_cookie_value(actor.visitor)
     sign_in(client, member)
-    found = Report.objects.values_list("case__battle", "user", "visitor", "reason")
-    assert set(found) == {(twice.pk, member.pk, None, "signed in"), (once.pk, member.pk, None, "before")}
+    reports = Report.objects.values_list("case__battle", "user", "visitor", "reason")
+    assert set(reports) == {(twice.pk, member.pk, None, "signed in"), (once.pk, member.pk, None, "before")}
     refused.refresh_from_db()
     assert (refused.user, refused.visitor) == (member, None)
 

@@ -44,7 +44,7 @@ def vote(person: Client, battle: str) -> int:
 
 @pytest.mark.slow
 def test_class_of_forty_battles_and_votes_for_an_hour():
-    # Of twenty battles each, the first and the last are over HTTP, the others are only counted.
+    # Each pupil's first and last of twenty battles are over HTTP, the others are only counted.
     name_network()
     make.model(), make.model()
     pupils = [Client(REMOTE_ADDR=ADDRESS) for _ in range(40)]

@@ -63,12 +63,12 @@ def claimed_visitor(user: User) -> Actor:
 
 
 def dump_database() -> str:
-    found = []
+    rows = []
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names():
             cursor.execute(f'SELECT * FROM "{table}"')
-            found.append(str(cursor.fetchall()))
-    return "\n".join(found)
+            rows.append(str(cursor.fetchall()))
+    return "\n".join(rows)
 
 
 def test_export_contains_all_data_of_the_member(member: Actor):

@@ -138,10 +138,10 @@ def test_browser_keeps_the_newest_ten_device_cookies(client: Client):
     for email in emails:
         sign_in(client, RIGHT, email)
         client.post("/accounts/logout/")
-    kept = device_cookies(client)
+    cookies = device_cookies(client)
     sign_in(client, RIGHT, emails[-1])
-    assert len(kept) == 10
-    assert nonces(device_cookies(client)) == nonces(kept)
+    assert len(cookies) == 10
+    assert nonces(device_cookies(client)) == nonces(cookies)
 
 
 def nonces(cookies: dict[str, str]) -> dict[str, str]:

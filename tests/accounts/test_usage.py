@@ -70,12 +70,12 @@ def test_reading_is_limited_and_shared_responses_have_no_headers(settings):
 def test_me_and_page_show_used_and_left():
     client = Client()
     start(client)
-    found = {(row["action"], row["window_s"]): row for row in client.get(ME).json()["limits"]}
-    assert {name: found["battle", 3600][name] for name in ("who", "limit", "used", "remaining")} == {
+    usage = {(row["action"], row["window_s"]): row for row in client.get(ME).json()["limits"]}
+    assert {name: usage["battle", 3600][name] for name in ("who", "limit", "used", "remaining")} == {
         "who": "person", "limit": 2, "used": 1, "remaining": 1,
     }  # fmt: skip
-    assert found["battle", 86400]["remaining"] == 8
-    assert found["vote", 3600]["used"] == 0
+    assert usage["battle", 86400]["remaining"] == 8
+    assert usage["vote", 3600]["used"] == 0
     page = client.get(PAGE).text
     assert "New battles" in page
     assert "2 in 1 hour" in page.replace("\xa0", " ")

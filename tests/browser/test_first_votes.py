@@ -134,11 +134,11 @@ def test_stop_button_stays_and_repeated_clicks_do_not_vote(
     page.wait_for_url("**/s/**")
     answer, stop = page.locator(".answer").first, page.get_by_role("button", name="Stop")
     expect(answer).to_contain_text("word5 ")
-    place = stop.bounding_box()
-    assert place is not None
+    box = stop.bounding_box()
+    assert box is not None
     expect(answer).to_contain_text("word250 ")
-    assert stop.bounding_box() == place
-    at = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    assert stop.bounding_box() == box
+    at = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     for _ in range(3):
         page.mouse.click(*at)
         page.wait_for_timeout(100)

@@ -98,7 +98,7 @@ def test_header_fits_every_phone(arena: Arena, browser: Browser, locale: str):
         page.goto(arena.url)
         for width in PHONE_WIDTHS:
             page.set_viewport_size({"width": width, "height": 740})
-            if found := page.locator(".top").evaluate(MISPLACED):
-                misplaced[width, account] = found
+            if elements := page.locator(".top").evaluate(MISPLACED):
+                misplaced[width, account] = elements
     context.close()
     assert misplaced == {}

@@ -31,7 +31,7 @@ print("a line that is much longer than the pane in which it is shown, and longer
 )
 
 
-# Before the pane's scroll event.
+# Text that arrives before the pane's scroll event.
 APPEND_TEXT_ON_CLICK = """pane => document.addEventListener("click", () => {
   pane.appendChild(document.createElement("p")).style.height = "500px";
   pane.dispatchEvent(new CustomEvent("htmx:sseMessage", { bubbles: true, detail: {} }));

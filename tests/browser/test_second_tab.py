@@ -44,7 +44,7 @@ def test_second_tab_follows_first_tab(arena: Arena, fake_provider: FakeProvider,
     ask(page, arena, "one two three")
     second, notice = typing(page.context.new_page(), page.url), "This session changed in another tab."
     box = second.locator("#composer")
-    place = box.bounding_box()["y"]
+    top = box.bounding_box()["y"]
 
     follow_up(page, "word " * 200 + f"{PAUSE} and more")
     expect(second.locator(".turn")).to_have_count(2)
@@ -52,7 +52,7 @@ def test_second_tab_follows_first_tab(arena: Arena, fake_provider: FakeProvider,
     expect(second.locator(".turn").last.locator(".answer").first).to_contain_text("word word")  # while it grows
     fake_provider.go_on()
     expect(second.get_by_role("button", name="Left is better")).to_be_visible()
-    assert abs(box.bounding_box()["y"] - place) < 2
+    assert abs(box.bounding_box()["y"] - top) < 2
 
     page.get_by_role("button", name="Left is better").click()
     expect(second.locator(".reveal")).to_be_visible()

@@ -26,11 +26,11 @@ def test_prepared_rows_keep_joins_and_deferred_fields():
     prepared = PreparedQuery(
         lambda pk: Answer.objects.select_related("side__model").defer("reasoning").filter(turn__battle=pk), int
     )
-    for found, known in zip(prepared(battle.pk), plain, strict=True):
-        assert {**vars(found), "_state": None} == {**vars(known), "_state": None}
-        assert found.get_deferred_fields() == {"reasoning"}
+    for answer, known in zip(prepared(battle.pk), plain, strict=True):
+        assert {**vars(answer), "_state": None} == {**vars(known), "_state": None}
+        assert answer.get_deferred_fields() == {"reasoning"}
         with CaptureQueriesContext(connection) as queries:
-            assert found.side.model == known.side.model
+            assert answer.side.model == known.side.model
         assert not queries.captured_queries
 
 
@@ -47,8 +47,8 @@ def test_prepared_query_uses_each_threads_own_connection():
 
     assert by_id(user.pk) == [user]
     with ThreadPoolExecutor(1) as thread:
-        found, backend = thread.submit(run).result()
-    assert found == [user]
+        users, backend = thread.submit(run).result()
+    assert users == [user]
     assert backend != connection.connection.info.backend_pid
 
 

@@ -68,10 +68,10 @@ def ask(client: httpx2.Client, at_pause: Callable[[], object]) -> str:
 
 
 def signal_web(arena: Arena, number: int) -> list[Process]:
-    found = [process for command, process in arena.processes().items() if f"{WEB} " in command]
-    for process in found:
+    processes = [process for command, process in arena.processes().items() if f"{WEB} " in command]
+    for process in processes:
         process.send(number)
-    return found
+    return processes
 
 
 def test_killed_web_process_leaves_call_charged_in_full(
@@ -90,10 +90,10 @@ def test_killed_web_process_leaves_call_charged_in_full(
 def test_ended_web_process_settles_what_was_answered(
     arena: Arena, client: httpx2.Client, steady_provider: FakeProvider
 ):
-    left: list[Process] = []
+    ended: list[Process] = []
     with pytest.raises(httpx2.TransportError):
-        ask(client, lambda: left.extend(signal_web(arena, signal.SIGTERM)))
-    assert wait_for_end(left, within=120)  # in ten seconds: test_goodbyes
+        ask(client, lambda: ended.extend(signal_web(arena, signal.SIGTERM)))
+    assert wait_for_end(ended, within=120)  # in ten seconds: test_goodbyes
     steady_provider.go_on()
     wait_for(arena.is_ready)
     assert arena.query(CALLS) == [("stopped", False, False)]

@@ -80,8 +80,8 @@ def test_rolling_restart_refuses_no_vote(arena: Arena, reader: Reader):
         assert wait_for_end([process], within=120)
         wait_for(lambda: listening_sockets(arena) == 2)
     for program in (ANSWERS, SWEEPER):
-        left = arena.signal(program, signal.SIGTERM)
-        wait_for(lambda program=program, left=left: arena.has_restarted(program, left))
+        stopped = arena.signal(program, signal.SIGTERM)
+        wait_for(lambda program=program, stopped=stopped: arena.has_restarted(program, stopped))
     wait_for(lambda: len(statuses) > 10)
     is_over.set()
     person.join(30)

@@ -288,9 +288,9 @@ def test_token_is_needed(send: Callable[..., httpx2.Response], owner: Any):
         "cookie": send({}, headers={"Cookie": "sessionid=x; csrftoken=y", "X-CSRFToken": "y"}),
         "scope": send({}, headers={"Authorization": f"Bearer {read_only}"}),
     }
-    found = {name: (response.status_code, refusal(response)["code"]) for name, response in statuses.items()}
+    refusals = {name: (response.status_code, refusal(response)["code"]) for name, response in statuses.items()}
     unknown = (401, "not_authenticated")
-    assert found == {
+    assert refusals == {
         "none": unknown, "basic": unknown, "wrong": unknown, "cookie": unknown, "scope": (403, "permission_denied"),
     }  # fmt: skip
     assert statuses["none"].headers["WWW-Authenticate"] == "Bearer"

@@ -140,14 +140,14 @@ def test_open_tool_call_never_becomes_a_battle(
     }  # fmt: skip
     program = Reader(site, token=battling.api_key)
     for name, status in (("auto", 200), ("battle", 400)):
-        asked = {"model": name, "metadata": {"allow_battle": True}, **bodies[door]}
-        assert program.request("POST", f"/v1/{door}", json=asked).status_code == status
+        request = {"model": name, "metadata": {"allow_battle": True}, **bodies[door]}
+        assert program.request("POST", f"/v1/{door}", json=request).status_code == status
     assert not Battle.objects.exists()
 
 
 def test_battle_takes_one_text_and_nothing_else(battling: OpenAI, model: Callable[..., Any]):
     model(), model()
-    asked: dict[str, Any] = {"model": "battle", "messages": ASKED}
+    request: dict[str, Any] = {"model": "battle", "messages": ASKED}
     refused: list[dict[str, Any]] = [
         {"logprobs": True}, {"logprobs": True, "top_logprobs": 3}, {"tools": [WEATHER]}, {"n": 1}, {"n": 3},
         {"functions": [WEATHER["function"]]}, {"response_format": {"type": "json_object"}},
@@ -159,9 +159,9 @@ def test_battle_takes_one_text_and_nothing_else(battling: OpenAI, model: Callabl
     ]  # fmt: skip
     for body in refused:
         with pytest.raises(openai.BadRequestError):
-            battling.post("/chat/completions", body={**asked, **body}, cast_to=dict[str, Any])
+            battling.post("/chat/completions", body={**request, **body}, cast_to=dict[str, Any])
     assert not Battle.objects.exists()
     taken = {"logprobs": False, "tools": [], "response_format": {"type": "text"}, "temperature": 1}
     parts = {"messages": [{"role": "user", "content": [{"type": "text", "text": "one two three"}], "name": "Ann"}]}
-    assert battling.post("/chat/completions", body={**asked, **taken, **parts}, cast_to=dict[str, Any])["choices"]
+    assert battling.post("/chat/completions", body={**request, **taken, **parts}, cast_to=dict[str, Any])["choices"]
     assert Battle.objects.count() == 1

@@ -82,10 +82,10 @@ def test_limits_of_models_do_not_tell_which_ones_answered(program: Reader, setti
     settings.ARENA_ROUTER = ROUTERS["auto"]
     for model in LanguageModel.objects.all():
         ModelLimit.objects.create(model=model, rate="1/hour")
-    asked = {"messages": [{"role": "user", "content": "one two"}], "metadata": {"allow_battle": True}}
+    request = {"messages": [{"role": "user", "content": "one two"}], "metadata": {"allow_battle": True}}
     for name in ("battle", "auto"):
-        assert program.request("POST", "/v1/chat/completions", json={**asked, "model": name}).status_code == 200
+        assert program.request("POST", "/v1/chat/completions", json={**request, "model": name}).status_code == 200
     assert Battle.objects.count() == 2
-    named = [{**asked, "model": f"slug-{canary}"} for canary in (LEFT, RIGHT)]
+    named = [{**request, "model": f"slug-{canary}"} for canary in (LEFT, RIGHT)]
     statuses = [program.request("POST", "/v1/chat/completions", json=body).status_code for body in (*named, *named)]
     assert statuses == [200, 200, 429, 429]

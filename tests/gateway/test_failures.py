@@ -32,7 +32,7 @@ from tests.models_registry.paid_models import A_CENT_A_TOKEN, accounts, cents, p
 from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
-# By the name of the fake provider's model: status and code without a stream.
+# The fake provider's model → status and code without a stream.
 STATUSES = {
     "status-429": (429, "model_busy"),
     "status-500": (503, "models_failed"),
@@ -93,10 +93,10 @@ def test_faulty_stream_ends_with_a_code_and_nothing_raw(
         *events, last = [line[6:] for line in response.text.splitlines() if line.startswith("data: ")] or [
             response.text
         ]
-        told = json.loads(last)["error"]
-        assert (told.keys(), response.status_code >= 400) == ({"message", "type", "param", "code"}, not events), name
+        error = json.loads(last)["error"]
+        assert (error.keys(), response.status_code >= 400) == ({"message", "type", "param", "code"}, not events), name
         assert "".join(json.loads(event)["choices"][0]["delta"].get("content", "") for event in events) == beginning
-        own_words = told["message"].replace(failure_message(code), "")
+        own_words = error["message"].replace(failure_message(code), "")
         passed_on = response.status_code in (400, 404, 422)  # in the server's words
         assert not [secret for secret in ("canary", "Traceback", name) if secret in own_words and not passed_on]
         wait_for(settled)
@@ -123,8 +123,8 @@ def test_refused_parameter_of_caller_is_dropped_or_named(raw: httpx2.Client, mod
         assert (response.status_code, error["code"], error["param"]) == (400, "unsupported_parameter", field)
         assert f"“{field}”" in error["message"]
     for stream in (False, True):
-        asked = {**body(model("picky-temperature").slug, stream=stream), "temperature": 0.4}
-        response = raw.post("/chat/completions", json=asked)
+        request = {**body(model("picky-temperature").slug, stream=stream), "temperature": 0.4}
+        response = raw.post("/chat/completions", json=request)
         assert (response.status_code, response.headers["X-Arena-Dropped"]) == (200, "temperature")
 
 

@@ -32,9 +32,9 @@ WORDS = 12
 
 @pytest.fixture
 def paid(model: Callable[..., Any]) -> LanguageModel:
-    found = model("honest")
-    set_price(found, Decimal(0), A_CENT_A_TOKEN)
-    return found
+    paid_model = model("honest")
+    set_price(paid_model, Decimal(0), A_CENT_A_TOKEN)
+    return paid_model
 
 
 @pytest.fixture

@@ -36,8 +36,8 @@ def tool(**function: Any) -> dict[str, Any]:
     return {"tools": [{"type": "function", "function": {"name": "f", **function}}]}
 
 
-def messages(*found: dict[str, Any]) -> dict[str, Any]:
-    return {"messages": list(found)}
+def messages(*sent: dict[str, Any]) -> dict[str, Any]:
+    return {"messages": list(sent)}
 
 
 def json_schema(**schema: Any) -> dict[str, Any]:

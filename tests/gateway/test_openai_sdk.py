@@ -81,7 +81,7 @@ def test_raw_response_has_arena_headers(client: OpenAI, model: Callable[..., Any
 def test_models_are_listed_and_found(client: OpenAI, model: Callable[..., Any]):
     slug = model().slug
     model(status="draft"), model(status="retired")
-    listed = [found.id for found in client.models.list()]
+    listed = [entry.id for entry in client.models.list()]
     assert listed == ["auto", "auto-cheap", "auto-best", "auto-fast", "battle", slug]
     assert client.models.retrieve(slug).id == slug
     with pytest.raises(openai.NotFoundError) as refusal:

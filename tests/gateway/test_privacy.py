@@ -89,9 +89,9 @@ def test_upstream_learns_nothing_about_the_caller(
     monkeypatch.setattr(fake_provider, "_complete", keep_head)
     response = httpx2.post(f"{address}/v1/chat/completions", json=body(model.slug), headers=headers, timeout=60)
     assert response.status_code == 200
-    told = json.dumps(fake_provider.requests) + "".join(sent)
+    sent_texts = json.dumps(fake_provider.requests) + "".join(sent)
     secrets = (token, owner.user.email, "192.0.2.7", "canarycookie", CANARIES["user"], CANARIES["session"], address)
-    assert [secret for secret in secrets if secret in told] == []
+    assert [secret for secret in secrets if secret in sent_texts] == []
 
 
 def test_only_keeping_tokens_keep_texts(address: str, owner: Any, fake_provider: FakeProvider):
@@ -112,8 +112,8 @@ def test_download_has_texts_of_keeping_tokens_only(
         message = {"role": "user", "content": f"{words} two three"}
         headers = {"Authorization": f"Bearer {issue_token(owner, keeps_texts=keeps_texts)}"}
         for is_stream in (False, True):
-            asked = {"model": slug, "messages": [message], "stream": is_stream}
-            httpx2.post(f"{address}/v1/chat/completions", json=asked, headers=headers, timeout=60)
+            body = {"model": slug, "messages": [message], "stream": is_stream}
+            httpx2.post(f"{address}/v1/chat/completions", json=body, headers=headers, timeout=60)
     wait_for(settled)
     for path in ("/accounts/data/export/", "/api/v1/me/export/"):
         own, other = (make.browser(person).get(path) for person in (owner, make.member()))

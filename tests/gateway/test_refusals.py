@@ -37,8 +37,8 @@ def keyed(model: Callable[..., Any]) -> Callable[..., Any]:
 def test_refused_request_keeps_status_and_words(
     raw: httpx2.Client, keyed: Callable[..., Any], status: int, code: str, stream: bool
 ):
-    asked = {"model": keyed(f"wordy-{status}").slug, "messages": ASKED, "stream": stream}
-    response = raw.post("/chat/completions", json=asked)
+    body = {"model": keyed(f"wordy-{status}").slug, "messages": ASKED, "stream": stream}
+    response = raw.post("/chat/completions", json=body)
     error = response.json()["error"]
     assert (response.status_code, error["code"], error["type"]) == (status, code, "invalid_request_error")
     assert error["message"].startswith("tools.3.name: must match ^[a-z]+$ for organization [removed], ")
@@ -71,8 +71,8 @@ def test_late_model_is_awaited_with_comments(
     monkeypatch.setattr("gateway.answers.responses.HEAD_S", 0.05)
     monkeypatch.setattr("gateway.answers.responses.KEEP_ALIVE_S", 0.05)
     slug = model("patient").slug
-    asked = {"model": slug, "messages": ASKED, "stream": True}
-    with raw.stream("POST", "/chat/completions", json=asked) as response:
+    body = {"model": slug, "messages": ASKED, "stream": True}
+    with raw.stream("POST", "/chat/completions", json=body) as response:
         lines = response.iter_lines()
         assert [next(lines) for _ in range(4)] == [": still here", ""] * 2
         fake_provider.go_on()
@@ -92,8 +92,8 @@ def test_other_model_answers_after_the_head(
     settings.ARENA_ROUTER = "battles.auto.port.heaviest_weight"
     model("patient-501", weight=2)
     other = model("honest").slug
-    asked = {"model": "auto", "messages": ASKED, "stream": stream}
-    with raw.stream("POST", "/chat/completions", json=asked) as response:
+    body = {"model": "auto", "messages": ASKED, "stream": stream}
+    with raw.stream("POST", "/chat/completions", json=body) as response:
         assert "X-Arena-Decision" in response.headers
         fake_provider.go_on()
         text = response.read().decode()
@@ -105,8 +105,8 @@ def test_late_refusal_is_an_event(
     raw: httpx2.Client, model: Callable[..., Any], fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("gateway.answers.responses.HEAD_S", 0.05)
-    asked = {"model": model("patient-400").slug, "messages": ASKED, "stream": True}
-    with raw.stream("POST", "/chat/completions", json=asked) as response:
+    body = {"model": model("patient-400").slug, "messages": ASKED, "stream": True}
+    with raw.stream("POST", "/chat/completions", json=body) as response:
         fake_provider.go_on()
         lines = response.read().decode().splitlines()
     assert (response.status_code, lines[0]) == (200, ": still here")
@@ -117,8 +117,8 @@ def test_late_failure_without_a_stream_breaks_off(
     raw: httpx2.Client, model: Callable[..., Any], fake_provider: FakeProvider, settings: Any
 ):
     settings.ARENA_GATEWAY_BLANKS_AFTER_S = 0.05
-    asked = {"model": model("patient-400").slug, "messages": ASKED}
-    with raw.stream("POST", "/chat/completions", json=asked) as response:
+    body = {"model": model("patient-400").slug, "messages": ASKED}
+    with raw.stream("POST", "/chat/completions", json=body) as response:
         assert response.status_code == 200
         fake_provider.go_on()
         with pytest.raises(httpx2.RemoteProtocolError):

@@ -34,18 +34,18 @@ def raw(address: str, token: str) -> httpx2.Client:
 
 
 def test_gateway_needs_its_scope_and_gives_no_other(owner: Actor):
-    asked = {"model": "none", "messages": ASKED, "input": "x", "max_tokens": 5}
+    body = {"model": "none", "messages": ASKED, "input": "x", "max_tokens": 5}
     for scope in Scope:
         secret = make.token(owner.user, scopes=[scope])
         client = Client(headers={"Authorization": f"Bearer {secret}"})
         answers = {
             "/v1/models": client.get("/v1/models"),
             "/v1/models/{name}": client.get("/v1/models/auto"),
-            **{door: client.post(door, asked, content_type="application/json") for door in DOORS},
+            **{door: client.post(door, body, content_type="application/json") for door in DOORS},
         }
         assert {*answers, "/v1/{rest}"} == set(url_access.GATEWAY)
-        found = [answer.status_code for answer in answers.values()]
-        assert found == ([200, 200, 404, 404, 404, 200] if scope == Scope.GATEWAY else [403] * 6), scope
+        codes = [answer.status_code for answer in answers.values()]
+        assert codes == ([200, 200, 404, 404, 404, 200] if scope == Scope.GATEWAY else [403] * 6), scope
         routed = client.post("/api/v1/route/", {"prompt": "x"}, content_type="application/json")
         assert (routed.status_code == 403) == (scope != Scope.BATTLE), scope
         assert (client.get("/api/v1/route/decisions/").status_code == 403) == (scope != Scope.READ), scope
@@ -55,18 +55,18 @@ def test_limit_is_exact_for_a_crowd(raw: httpx2.Client, model: Callable[..., Any
     settings.ARENA_LIMITS = {**settings.ARENA_LIMITS, ("gateway", "member"): "5/hour"}
     slug = model().slug
     with ThreadPoolExecutor(20) as threads:
-        asked = [
+        futures = [
             threads.submit(raw.post, "/chat/completions", json={"model": slug, "messages": ASKED}) for _ in "x" * 20
         ]
-    assert Counter(each.result().status_code for each in asked) == {200: 5, 429: 15}
+    assert Counter(each.result().status_code for each in futures) == {200: 5, 429: 15}
     assert Call.objects.count() == 5
 
 
 def test_cap_on_tokens_is_always_sent(raw: httpx2.Client, model: Callable[..., Any], fake_provider: FakeProvider):
     slug = model(parameters={"max_tokens": 50}).slug
     sent = []
-    for asked in ({}, {"max_tokens": 7}, {"max_tokens": 51}, {"max_tokens": 9, "max_completion_tokens": 8}):
-        assert raw.post("/chat/completions", json={"model": slug, "messages": ASKED, **asked}).is_success
+    for caps in ({}, {"max_tokens": 7}, {"max_tokens": 51}, {"max_tokens": 9, "max_completion_tokens": 8}):
+        assert raw.post("/chat/completions", json={"model": slug, "messages": ASKED, **caps}).is_success
         sent.append(fake_provider.requests[-1]["max_tokens"])
     assert sent == [50, 7, 50, 8]
 
@@ -103,10 +103,10 @@ def test_repeated_key_of_a_crowd_asks_once(raw: httpx2.Client, model: Callable[.
     request = {"model": model().slug, "messages": [{"role": "user", "content": f"one {PAUSE} two"}]}
     headers = {"Idempotency-Key": "k"}
     with ThreadPoolExecutor(12) as threads:
-        asked = [threads.submit(raw.post, "/chat/completions", json=request, headers=headers) for _ in "x" * 12]
-        wait_for(lambda: sum(each.done() for each in asked) == 11)
+        futures = [threads.submit(raw.post, "/chat/completions", json=request, headers=headers) for _ in "x" * 12]
+        wait_for(lambda: sum(each.done() for each in futures) == 11)
         fake_provider.go_on()
-    assert Counter(each.result().status_code for each in asked) == {200: 1, 409: 11}
+    assert Counter(each.result().status_code for each in futures) == {200: 1, 409: 11}
     assert fake_provider.calls["honest"] == 1
 
 
@@ -125,8 +125,8 @@ def test_answers_are_private(raw: httpx2.Client, model: Callable[..., Any]):
 
 
 def test_lists_of_models_do_not_tell_their_providers_names(raw: httpx2.Client, model: Callable[..., Any]):
-    found = model("honest-upstream-name", slug="seen")
+    stored = model("honest-upstream-name", slug="seen")
     listed = raw.get("/models").text
     assert "seen" in listed
     assert "honest-upstream-name" not in listed
-    assert LanguageModel.objects.get() == found
+    assert LanguageModel.objects.get() == stored

@@ -70,8 +70,8 @@ def test_tool_calls_before_the_answer_are_charged(client: OpenAI, model: Callabl
     """They are part of the estimate for a provider that reports no usage."""
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "x" * 3_000}}
     result = {"role": "tool", "tool_call_id": "c1", "content": "sunny"}
-    asked: Any = [*ASKED, {"role": "assistant", "tool_calls": [call]}, result]
-    client.chat.completions.create(model=model("no-final-blank-line").slug, messages=asked)
+    messages: Any = [*ASKED, {"role": "assistant", "tool_calls": [call]}, result]
+    client.chat.completions.create(model=model("no-final-blank-line").slug, messages=messages)
     stored = Call.objects.get()
     assert stored.tokens_estimated
     assert stored.prompt_tokens > 1_000

@@ -201,9 +201,9 @@ def test_answer_of_healthy_model_creates_no_breaker():
 
 def test_redraw_skips_model_with_open_breaker(fake_provider: FakeProvider, engine: Engine):
     failing = make.model("html", at=fake_provider.base_url)
-    left, paused, fit = (make.model(f"honest-{name}", at=fake_provider.base_url) for name in "abc")
+    healthy, paused, fit = (make.model(f"honest-{name}", at=fake_provider.base_url) for name in "abc")
     fail(paused, *[PROVIDER_ERROR] * 3)
-    battle = make.battle(left, failing)
+    battle = make.battle(healthy, failing)
     engine.answer(battle.turns.get().pk)
     assert Side.objects.get(battle=battle, position="right").model == fit
 

@@ -174,8 +174,8 @@ def _models_over_budget(request: pytest.FixtureRequest, settings) -> None:
         model = paid_model(at=f"http://127.0.0.1:9/{number % 2}")
         model.slug = f"paid{number}"
         model.save()
-    left = 0 if request.param == "spent" else 1  # less than the maximum cost of any call
-    SpendingDay.objects.create(day=today(), account=SITE, spent=cents(20 - left))
+    remaining = 0 if request.param == "spent" else 1  # less than the maximum cost of any call
+    SpendingDay.objects.create(day=today(), account=SITE, spent=cents(20 - remaining))
 
 
 @pytest.mark.usefixtures("_models_over_budget", "_unlimited")

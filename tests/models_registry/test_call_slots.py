@@ -101,7 +101,7 @@ def test_waiting_call_gets_its_slot_without_valkey(
 
 def test_freed_slots_wake_the_calls_that_came_first():
     queue = SlotQueue()
-    with queue.place(1) as first, queue.place(1) as second, queue.place(1) as third, queue.place(2) as other:
+    with queue.join(1) as first, queue.join(1) as second, queue.join(1) as third, queue.join(2) as other:
         queue.wake(b"1 2")
         assert [woken.is_set() for woken in (first, second, third, other)] == [True, True, False, False]
         queue.wake(b"1 2")

@@ -121,9 +121,9 @@ def test_failed_refresh_keeps_the_last_list(fake_provider: FakeProvider):
     provider.refresh_from_db()
     with pytest.raises(CatalogueRefused):
         discovery.get_catalogue(provider, refresh=True)
-    kept = Catalogue.objects.get()
-    assert [offer.upstream_name for offer in kept.offers] == ["maker/one"]
-    assert kept.failure == "The provider reported an error (HTTP 503). Try again later."
+    catalogue = Catalogue.objects.get()
+    assert [offer.upstream_name for offer in catalogue.offers] == ["maker/one"]
+    assert catalogue.failure == "The provider reported an error (HTTP 503). Try again later."
 
 
 def test_daily_refresh_proposes_differences(fake_provider: FakeProvider):

@@ -66,7 +66,7 @@ def test_icon_is_reencoded_served_and_shared_by_versions(admin: Client):
     assert profile_of(LanguageModel.objects.get(slug="gpt-v2").pk).icon == stored.pk
     for page in ("/models/", "/leaderboard/", "/leaderboard/models/gpt-v2/", "/?mode=compare"):
         assert f'<img class="model-icon" src="{described["icon"]}"' in Client().get(page).content.decode()
-    for slug, left in (("gpt", 1), ("gpt-v2", 0)):
+    for slug, icons in (("gpt", 1), ("gpt-v2", 0)):
         model = LanguageModel.objects.get(slug=slug)
         admin.post(page_of(model), model_form(model, remove_icon="on"))
-        assert ModelIcon.objects.count() == left
+        assert ModelIcon.objects.count() == icons

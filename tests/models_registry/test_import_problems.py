@@ -90,14 +90,14 @@ def test_invalid_value_is_reported_without_secrets(text: str, replacement: str, 
 
 def test_all_problems_are_reported_and_nothing_is_imported():
     wrong = "- id: GPT\n  name: Wrong\n  model: x\n  base_url: nowhere\n- 5\n"
-    found = problems_of(MODEL.lstrip() + wrong + MODEL.lstrip())
-    assert [line for line, _ in found] == [9, 12, 13, 14]
-    assert "The id “gpt” is used twice (first on line 1)." in found[-1][1]
+    problems = problems_of(MODEL.lstrip() + wrong + MODEL.lstrip())
+    assert [line for line, _ in problems] == [9, 12, 13, 14]
+    assert "The id “gpt” is used twice (first on line 1)." in problems[-1][1]
 
 
 def test_conflicting_provider_names_are_refused():
-    found = problems_of(MODEL + "  provider: One\n" + MODEL.replace("id: gpt", "id: b") + "  provider: Two\n")
-    assert found == [(12, "provider: the same provider is described differently on line 2.")]
+    problems = problems_of(MODEL + "  provider: One\n" + MODEL.replace("id: gpt", "id: b") + "  provider: Two\n")
+    assert problems == [(12, "provider: the same provider is described differently on line 2.")]
 
 
 def test_id_of_later_version_is_explained():

@@ -160,13 +160,13 @@ def test_slug_cannot_be_edited(admin: Client):
 def test_new_price_keeps_the_old_one(admin: Client):
     model = make.model()
     admin.post(page_of(model), model_form(model, price=("1", "2")))
-    kept = Price.objects.get()
+    price = Price.objects.get()
     form = model_form(model, price=("3", "4")) | {
-        "prices-INITIAL_FORMS": "1", "prices-0-id": kept.pk, "prices-0-DELETE": "on",
+        "prices-INITIAL_FORMS": "1", "prices-0-id": price.pk, "prices-0-DELETE": "on",
     }  # fmt: skip
     admin.post(page_of(model), form)
-    kept.refresh_from_db()
-    assert kept.input_per_million == 1
+    price.refresh_from_db()
+    assert price.input_per_million == 1
     admin.post(page_of(model), model_form(model, price=("5", "6")))
     assert model.price.input_per_million == 5
 

@@ -93,12 +93,12 @@ def test_model_list_is_searched_paged_and_has_fixed_queries(client: Client):
     for number in range(60):
         set_price(make.model(slug=f"m{number}", name=f"Other {number:02}"), Decimal(number), Decimal(1))
     assert (queries("/models/"), queries("/api/v1/models/")) == (pages, lists)
-    first, second, found, none = (
+    first, second, one_match, no_match = (
         client.get(f"/models/{query}").content.decode()
         for query in ("", "?page=2", "?search=mint+only", "?search=mint+other")
     )
-    assert [page.count("<article") for page in (first, second, found, none)] == [50, 11, 1, 0]
-    assert "No model matches" in none
+    assert [page.count("<article") for page in (first, second, one_match, no_match)] == [50, 11, 1, 0]
+    assert "No model matches" in no_match
 
 
 def test_unknown_values_are_null(client: Client):

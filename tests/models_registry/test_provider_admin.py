@@ -130,8 +130,8 @@ def test_long_list_is_searched_with_fixed_query_count(
     with django_assert_max_num_queries(8):
         page = admin.get(discover_page(provider)).content.decode()
     assert page.count('type="checkbox"') == 380
-    found = admin.get(discover_page(provider), {"q": "MODEL-39 maker"}).content.decode()
-    assert found.count('type="checkbox"') == 11  # 39 and 390 to 399
+    matches = admin.get(discover_page(provider), {"q": "MODEL-39 maker"}).content.decode()
+    assert matches.count('type="checkbox"') == 11  # 39 and 390 to 399
 
 
 def test_names_from_provider_are_escaped(admin: Client, fake_provider: FakeProvider):

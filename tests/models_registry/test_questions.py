@@ -79,9 +79,9 @@ def test_answered_question_keeps_model_drawable(asking: Asking):
 def test_question_has_models_own_system_prompt(asking: Asking, fake_provider: FakeProvider):
     model = asking.model("judges", system_prompt="Be brief.", parameters={"temperature": 0.3})
     thinker = asking.model("judges", parameters={"reasoning_effort": "low"})
-    for one in (model, thinker):
+    for asked_model in (model, thinker):
         for _ in range(5):
-            asking.converse(one, "bad prompt")
+            asking.converse(asked_model, "bad prompt")
     [first, second] = [body for body in fake_provider.requests if "Reply with OK." in str(body["messages"])]
     assert [message["role"] for message in first["messages"]] == ["system", "user"]
     assert (first["temperature"], first["max_tokens"], second["max_tokens"]) == (0.3, 16, 512)

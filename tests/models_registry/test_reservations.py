@@ -70,7 +70,7 @@ def test_halt_refuses_reservations():
 
 @pytest.mark.slow
 def test_crowd_neither_deadlocks_nor_exceeds_a_budget(settings: Any):
-    # From the first call of a day on, whose rows do not exist yet.
+    # It begins with the first calls of a day, whose rows do not exist yet.
     limit(settings, site=cents(90), member=cents(36))
     models = [paid_model(at=f"http://127.0.0.1:{port}/v1") for port in (7, 8, 9)]
     models[0].provider.daily_budget = cents(45)
@@ -98,11 +98,11 @@ def test_crowd_neither_deadlocks_nor_exceeds_a_budget(settings: Any):
         list(threads.map(call, range(16)))
     budgets = {SITE: 90, provider_account(models[0].provider_id): 45}
     budgets |= {person_account(person): 36 for person in PEOPLE if person.startswith("user:")}
-    found = accounts()
-    assert all(sum(found[account]) <= most for account, most in budgets.items())
-    assert sum(found[SITE]) > 80
-    for account, (reserved, spent) in found.items():
+    balances = accounts()
+    assert all(sum(balances[account]) <= budget for account, budget in budgets.items())
+    assert sum(balances[SITE]) > 80
+    for account, (reserved, spent) in balances.items():
         charges = [charge for charge in Charge.objects.all() if account in charge.accounts]
         assert reserved == 100 * sum(charge.most for charge in charges if charge.cost is None), account
         assert spent == 100 * sum(charge.cost for charge in charges if charge.cost is not None), account
-    assert SpendingDay.objects.count() == len(found) == 1 + len(models) + len(PEOPLE)
+    assert SpendingDay.objects.count() == len(balances) == 1 + len(models) + len(PEOPLE)

@@ -59,11 +59,11 @@ def test_time_of_ended_process_stays_with_its_part():
         before = time.look(parts)
         end_child(parent)
         after = time.look({"answers": [parent.pid], "scoring": []})
-    found = spent(before, after)
+    seconds = spent(before, after)
     assert after["scoring"] == before["scoring"]
-    # After the last look the child worked for 0.2 s more, which its parent knows.
-    assert 0.1 < found["answers"] < 0.5
-    assert min(found.values()) >= 0
+    # The child worked for 0.2 s more after it was last measured, which its parent knows.
+    assert 0.1 < seconds["answers"] < 0.5
+    assert min(seconds.values()) >= 0
 
 
 @pytest.mark.processes
@@ -86,9 +86,9 @@ def test_family_that_ended_between_two_looks_counts_once():
         wait_for(lambda: time.look(parts)["scoring"] >= 0.29)
         before = time.look(parts)
         parent.communicate("\n\n")
-    found = spent(before, time.look({"launcher": [own], "web": [], "scoring": []}))
-    assert (found["web"], found["scoring"]) == (0, 0)
-    assert found["launcher"] < 0.28  # without the child's time, which was counted
+    seconds = spent(before, time.look({"launcher": [own], "web": [], "scoring": []}))
+    assert (seconds["web"], seconds["scoring"]) == (0, 0)
+    assert seconds["launcher"] < 0.28  # without the child's time, which was counted
 
 
 def test_negative_processor_time_ends_the_bench():

@@ -57,7 +57,7 @@ def test_documents_have_no_broken_references(path: Path):
 
 
 def test_broken_references_are_found():
-    found = "\n".join(problems(Document(ROOT / "spoiled.md", SPOILED)))
+    complaints = "\n".join(problems(Document(ROOT / "spoiled.md", SPOILED)))
     for complaint in (
         "gone.md leads nowhere",
         "#no-heading: there is no such heading",
@@ -76,7 +76,7 @@ def test_broken_references_are_found():
         "this is no python",
         "this is no yaml",
     ):
-        assert complaint in found
+        assert complaint in complaints
 
 
 def test_operating_manual_names_every_setting():

@@ -15,7 +15,7 @@ DEBIAN_12 = {"python_version": "3.11", "python_full_version": "3.11.2", "extra":
 @pytest.mark.parametrize("name", ["arena.txt", "dev.txt"])
 def test_requirements_of_debians_python_are_pinned(name: str):
     text = Path(settings.BASE_DIR / "requirements" / name).read_text()
-    pinned = {canonicalize_name(found) for found in re.findall(r"^([A-Za-z0-9._-]+)==", text, re.MULTILINE)}
+    pinned = {canonicalize_name(package) for package in re.findall(r"^([A-Za-z0-9._-]+)==", text, re.MULTILINE)}
     needed = {
         (package, canonicalize_name(requirement.name))
         for package in pinned

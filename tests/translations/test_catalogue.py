@@ -20,7 +20,7 @@ from tools.messages.catalogue import ENGLISH, LANGUAGES, as_mo, forms, path_of, 
 pytestmark = pytest.mark.slow
 
 PLACEHOLDERS = re.compile(r"%\(\w+\)[-.0-9]*[a-z]|%%|\{\w*\}|</?\w+[^>]*>")
-# In French these marks need a no-break space beside them, and the apostrophe is ’.
+# These marks need a no-break space beside them in French, and the apostrophe is ’.
 LOOSE = re.compile(r" [;:!?»%](?!\()|« |\w'\w")
 
 updated = cache(catalogue.updated)  # it collects the messages of all files for seconds

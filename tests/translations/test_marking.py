@@ -57,8 +57,8 @@ def test_refusal_messages_are_lazy_translations():
 @pytest.mark.slow
 def test_python_has_no_unmarked_sentences():
     names = {kind.__name__ for kind in refusals()}
-    found = {named(path): sentences_in_program(path.read_text(), names) for path in programs()}
-    assert {path: sentences for path, sentences in found.items() if sentences} == {}
+    unmarked = {named(path): sentences_in_program(path.read_text(), names) for path in programs()}
+    assert {path: sentences for path, sentences in unmarked.items() if sentences} == {}
 
 
 def test_unmarked_sentences_of_python_are_found():
@@ -71,5 +71,5 @@ def view(request):
     raise NotFound("There is none.") if a else NotFound(_("There is none."))
 name = forms.CharField(label="Your name", help_text=_("As people know you."))
 """
-    found = sentences_in_program(source, {"NotFound"})
-    assert sorted(found) == ["Not now.", "There is none.", "Your name", "… is gone."]
+    unmarked = sentences_in_program(source, {"NotFound"})
+    assert sorted(unmarked) == ["Not now.", "There is none.", "Your name", "… is gone."]

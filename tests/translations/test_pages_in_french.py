@@ -72,14 +72,14 @@ def world() -> World:
 
 def english_texts(client: Client, paths: list[str], english: re.Pattern[str]) -> dict[str, list[str]]:
     """Return the English texts by page."""
-    found = {}
+    english_by_page = {}
     for path in paths:
         response = client.get(path, follow=True)
         assert response.status_code in (200, 404), path
         assert '<html lang="fr"' in response.text, path
         if texts := english.findall(text_of(response.text)):
-            found[path] = texts
-    return found
+            english_by_page[path] = texts
+    return english_by_page
 
 
 @pytest.mark.slow

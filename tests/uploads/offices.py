@@ -22,11 +22,11 @@ def package(parts: Mapping[str, str | bytes]) -> bytes:
     return out.getvalue()
 
 
-def relations(*found: Relation, external: Mapping[str, str] | None = None) -> str:
+def relations(*internal: Relation, external: Mapping[str, str] | None = None) -> str:
     """Return a part of relationships rId1, rId2, … (kind, target), and of external ones (kind: target)."""
     rows = [
         f'<Relationship Id="rId{number}" Type="{MAIN}/officeDocument/2006/relationships/{kind}" Target="{target}"/>'
-        for number, (kind, target) in enumerate(found, start=1)
+        for number, (kind, target) in enumerate(internal, start=1)
     ]
     rows += [
         f'<Relationship Id="out{kind}" Type="{MAIN}/officeDocument/2006/relationships/{kind}" Target="{target}" '

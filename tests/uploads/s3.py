@@ -29,14 +29,14 @@ class FakeS3:
         self._server.server_close()
 
     def listing(self, prefix: str, delimiter: str) -> str:
-        folders, found = set(), []
+        folders, contents = set(), []
         for key, content in self.objects.items():
             rest = key.removeprefix(prefix)
             if key.startswith(prefix) and delimiter in rest and delimiter:
                 folders.add(prefix + rest.split(delimiter)[0] + delimiter)
             elif key.startswith(prefix):
-                found.append(CONTENTS_XML.format(key, len(content)))
-        body = "".join([*found, *map(PREFIX_XML.format, sorted(folders))])
+                contents.append(CONTENTS_XML.format(key, len(content)))
+        body = "".join([*contents, *map(PREFIX_XML.format, sorted(folders))])
         return f"<ListBucketResult><IsTruncated>false</IsTruncated>{body}</ListBucketResult>"
 
 

@@ -223,8 +223,8 @@ def test_deleted_session_deletes_only_its_own_files(person: Actor):
     first = battle_actions.start_session(actor=person, prompt="one", battle_request=battle_request)
     battle_actions.start_session(actor=person, prompt="two", battle_request=BattleRequest(attachments=(shared,)))
     battle_actions.delete_session(first.session)
-    kept = Upload.objects.kept().filter(name__in=["own.txt", "shared.txt"])
-    assert [upload.name for upload in kept] == ["shared.txt"]
+    uploads = Upload.objects.kept().filter(name__in=["own.txt", "shared.txt"])
+    assert [upload.name for upload in uploads] == ["shared.txt"]
     assert Attachment.objects.count() == 1
 
 

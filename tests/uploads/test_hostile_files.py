@@ -103,13 +103,13 @@ def test_hostile_picture_is_refused_with_reason(content: bytes, reason: Reason):
 def test_picture_is_scaled_upright_without_metadata(
     make_picture: Callable[[], bytes], media_type: str, size: tuple[int, int]
 ):
-    found = read(make_picture(), "image")
-    assert isinstance(found, Picture)
-    assert (found.media_type, found.width, found.height) == (media_type, *size)
-    seen = pictures.opened(found.content)
+    picture = read(make_picture(), "image")
+    assert isinstance(picture, Picture)
+    assert (picture.media_type, picture.width, picture.height) == (media_type, *size)
+    seen = pictures.opened(picture.content)
     assert (seen.size, seen.info.keys() & {"exif", "comment", "icc_profile"}, dict(seen.getexif())) == (size, set(), {})
     assert getattr(seen, "n_frames", 1) == 1
-    assert pictures.SECRET not in found.content
+    assert pictures.SECRET not in picture.content
 
 
 @pytest.mark.django_db

@@ -22,7 +22,7 @@ from uploads.models import Upload
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def send_endlessly(site: str, path: str, *, most: int = 200_000_000) -> tuple[bytes, int]:
+def send_endlessly(site: str, path: str, *, max_bytes: int = 200_000_000) -> tuple[bytes, int]:
     """Send endless chunks without Content-Length; return the response's beginning and the bytes that were accepted."""
     address = urlsplit(site)
     chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
@@ -33,7 +33,7 @@ def send_endlessly(site: str, path: str, *, most: int = 200_000_000) -> tuple[by
             b"Content-Type: multipart/form-data; boundary=b\r\n\r\n" % path.encode()
         )
         try:
-            while sent < most:
+            while sent < max_bytes:
                 connection.sendall(chunk)
                 sent += 0x10000
         except OSError:
@@ -45,15 +45,15 @@ def send_endlessly(site: str, path: str, *, most: int = 200_000_000) -> tuple[by
 
 
 @pytest.mark.parametrize(
-    ("path", "most"),
+    ("path", "limit"),
     [
         ("/api/v1/uploads/", MAX_BYTES), ("/api/v1/sessions/", 2_000_000),
         ("/api/v1/benchmarks/imports/", MAX_FILE_BYTES), ("/benchmarks/import/", MAX_FILE_BYTES),
     ],
 )  # fmt: skip
-def test_endless_body_without_length_is_cut_at_the_limit(site: str, path: str, most: int):
+def test_endless_body_without_length_is_cut_at_the_limit(site: str, path: str, limit: int):
     answer, sent = send_endlessly(site, path)
-    assert sent < most + 30_000_000  # buffers hold some more
+    assert sent < limit + 30_000_000  # buffers hold some more
     assert answer == b"" or answer.startswith(b"HTTP/1.1 413")
     assert Reader(site).get("/livez").status_code == 200
 
@@ -123,8 +123,8 @@ def test_import_has_the_same_limit_by_api_and_page(site: str):
     reader = Reader(site, token=token)
     table = b"question,expected\n" + b"".join(b"%d? %s,a\n" % (n, b"x" * 2_000) for n in range(1_500))
     assert len(table) > 3_000_000
-    found = reader.post("/api/v1/benchmarks/imports/", files={"file": ("own.csv", table)})
-    assert (found.status_code, found.json()["cases"]) == (202, 1_500)
+    response = reader.post("/api/v1/benchmarks/imports/", files={"file": ("own.csv", table)})
+    assert (response.status_code, response.json()["cases"]) == (202, 1_500)
     for size in (MAX_FILE_BYTES + 1, MAX_FILE_BYTES + 500_000):
         refused = reader.post("/api/v1/benchmarks/imports/", files={"file": ("own.csv", b"x" * size)})
         assert (refused.status_code, refused.json()) == (

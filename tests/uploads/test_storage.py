@@ -110,8 +110,8 @@ def test_cleanup_deletes_only_expired_uploads():
     two_days_ago = timezone.now() - timedelta(days=2)
     Upload.objects.exclude(pk=new.pk).update(created_at=two_days_ago)
     cleanup.delete_expired()
-    kept = set(Upload.objects.kept().values_list("pk", flat=True))
-    assert kept == {used.pk, theirs.pk, new.pk}
+    uploads = set(Upload.objects.kept().values_list("pk", flat=True))
+    assert uploads == {used.pk, theirs.pk, new.pk}
     assert len(stored_files()) == 3
     assert Upload.objects.get(pk=unused.pk).stored_as == ""
 
@@ -207,8 +207,8 @@ def test_visitors_uploads_move_to_member_at_sign_in():
         actor=visitor, prompt="What?", battle_request=BattleRequest(attachments=(twin.public_id, other.public_id))
     )
     visitor_claimed.send(sender=Visitor, visitor=visitor.visitor, user=member.user)
-    kept = Upload.objects.owned_by(member).kept()
-    assert set(kept) == {mine, other}
+    uploads = Upload.objects.owned_by(member).kept()
+    assert set(uploads) == {mine, other}
     assert list(Attachment.objects.order_by("position").values_list("upload_id", flat=True)) == [mine.pk, other.pk]
     assert len(stored_files()) == 2
 

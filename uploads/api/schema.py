@@ -1,9 +1,17 @@
+from rest_framework import serializers
+
 from common.api.schema import File, Operation, Operations
 from common.errors import NotFound, TooManyRequests
 from uploads import errors
-from uploads.api.serializers import NewUploadSerializer
 from uploads.api.views import UploadViewSet
 from uploads.limits import MAX_FILE_MB
+
+
+class NewUploadSerializer(serializers.Serializer[None]):
+    """Request for OpenAPI only; the view reads the file from the request itself."""
+
+    file = serializers.FileField()
+
 
 OPERATIONS: Operations = {
     (UploadViewSet, "list"): Operation(

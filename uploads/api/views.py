@@ -31,15 +31,15 @@ class UploadViewSet(ViewSet):
         return cast(ActorRequest, self.request._request).actor
 
     def get_object(self) -> Upload:
-        kept = Upload.objects.owned_by(self.actor).kept().select_related("extraction")
-        upload = kept.filter(public_id=self.kwargs["public_id"]).first()
+        uploads = Upload.objects.owned_by(self.actor).kept().select_related("extraction")
+        upload = uploads.filter(public_id=self.kwargs["public_id"]).first()
         if upload is None:
             raise NotFound
         return upload
 
     def list(self, request: Request) -> PayloadResponse[Page[UploadPayload]]:
-        found = Upload.objects.owned_by(self.actor).kept().order_by("-created_at", "-pk")
-        return paginated(found, request, upload_summary)
+        uploads = Upload.objects.owned_by(self.actor).kept().order_by("-created_at", "-pk")
+        return paginated(uploads, request, upload_summary)
 
     @idempotent
     def create(self, request: Request) -> Created[UploadPayload] | Accepted[UploadPayload]:

@@ -9,7 +9,7 @@ MAX_CHARACTERS = 1_000_000
 
 
 class Reason(StrEnum):
-    """Reasons why a stored file cannot be used; uploads.reasons has their sentences."""
+    """Reasons why a stored file cannot be used; uploads.models has their sentences."""
 
     ENCRYPTED = "encrypted"
     NO_TEXT = "no_text"

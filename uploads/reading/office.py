@@ -126,7 +126,7 @@ class _Package:
         ]
 
     def related(self, part: str, kind: str) -> list[str]:
-        return [target for _id, found, target in self.relations(part) if found == kind]
+        return [target for _id, relation_type, target in self.relations(part) if relation_type == kind]
 
     def plain_copy(self) -> io.BytesIO:
         """Return an uncompressed archive of the XML parts."""

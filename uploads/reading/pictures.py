@@ -67,7 +67,7 @@ def prepare_logo(content: bytes) -> Logo:
         layer = ImageOps.exif_transpose(image).convert("RGBA")
     logo = Image.frombytes("RGBA", layer.size, layer.tobytes())  # pixels only
     logo.thumbnail(MAX_LOGO, Image.Resampling.LANCZOS)
-    # Of a wide logo the beginning, which mostly is its symbol.
+    # A wide logo mostly begins with its symbol.
     symbol = logo.crop((0, 0, logo.height, logo.height)) if logo.width > 2 * logo.height else logo
     icon = ImageOps.pad(symbol, (SITE_ICON_SIDE, SITE_ICON_SIDE), Image.Resampling.LANCZOS, color=(0, 0, 0, 0))
     return Logo(_encode(logo, "PNG", optimize=True), _encode(icon, "PNG", optimize=True), logo.width, logo.height)

@@ -18,7 +18,7 @@ _OFFICE = "application/vnd.openxmlformats-officedocument."
 DOCX, XLSX, PPTX = (
     f"{_OFFICE}{name}" for name in ("wordprocessingml.document", "spreadsheetml.sheet", "presentationml.presentation")
 )
-# By the name of a part, and by the extension of a file, which an encrypted one hides.
+# Types by the name of a part, and by a file's extension, because an encrypted file hides its parts.
 _OFFICE_PARTS = {b"word/document": DOCX, b"ppt/presentation": PPTX, b"xl/workbook.xml": XLSX}
 _OFFICE_EXTENSIONS = {".docx": DOCX, ".xlsx": XLSX, ".pptx": PPTX}
 _END_OF_CENTRAL_DIRECTORY = struct.Struct("<4s8xII")

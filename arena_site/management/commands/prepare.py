@@ -41,8 +41,8 @@ class Command(BaseCommand):
         for warning in check_removed_settings():
             self.stdout.write(str(warning.msg))  # `make up` shows standard output only
         heartbeat.clear()
-        with ThreadPoolExecutor(1) as beside:  # migrations wait for PostgreSQL half of the time
-            collected = None if container else beside.submit(self._collect_static)
+        with ThreadPoolExecutor(1) as thread:  # migrations wait for PostgreSQL half of the time
+            collected = None if container else thread.submit(self._collect_static)
             self._migrate()
             grant_rights()
         if collected is not None:
@@ -113,6 +113,6 @@ def static_fingerprint() -> str:
     ignored = apps.get_app_config("staticfiles").ignore_patterns  # type: ignore[attr-defined]
     for finder in get_finders():
         for path, storage in finder.list(ignored):
-            found = Path(storage.path(path)).stat()
-            digest.update(f"{path} {found.st_size} {found.st_mtime_ns}\n".encode())
+            status = Path(storage.path(path)).stat()
+            digest.update(f"{path} {status.st_size} {status.st_mtime_ns}\n".encode())
     return digest.hexdigest()

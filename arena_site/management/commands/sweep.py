@@ -17,7 +17,7 @@ from models_registry.health.reachability import probe_keyless_providers
 from uploads.sweep import sweep as sweep_uploads
 
 INTERVAL_S = 2
-# Between two probes of providers without a key.
+# Providers without a key are probed once in so many rounds.
 ROUNDS_PER_PROBE = 8
 logger = logging.getLogger(__name__)
 

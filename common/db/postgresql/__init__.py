@@ -1,1 +1,0 @@
-"""Django database engine: PostgreSQL with a pool that survives restarts."""

@@ -13,7 +13,7 @@ from benchmarks.imports.reading_log import ReadError
 from benchmarks.imports.source import Source
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-# Of IFEval's own registry.
+# Names in IFEval's own registry.
 _RULES = {
     "keywords:existence", "keywords:frequency", "keywords:forbidden_words", "keywords:letter_frequency",
     "language:response_language", "length_constraints:number_sentences", "length_constraints:number_paragraphs",
@@ -73,7 +73,7 @@ def _ifeval(row: Row) -> Case:
         if rule not in _RULES:
             raise ReadError("rule_unknown", row.place("instruction_id_list"), rule=rule)
     # Files made by Arrow give every rule all settings, most of them null.
-    given = [{name: value for name, value in found.items() if value is not None} for found in settings]
+    given = [{name: value for name, value in entry.items() if value is not None} for entry in settings]
     check = Check("instructions", "instructions", settings={"instruction_id_list": list(rules), "kwargs": given})
     tags = [rule.partition(":")[0] for rule in rules]
     return Case(text(row, "key"), {"prompt": required_text(row, "prompt")}, checks=[check], tags=tags)

@@ -59,7 +59,7 @@ def _add_tools(fields: Fields, body: JsonObject, dropped: list[str]) -> None:
             continue
         function: JsonObject = {"name": tool.text("name", max_length=1_000, required=True)}
         given = {"description": "description", "parameters": "input_schema", "strict": "strict"}
-        function |= {name: found for name, field in given.items() if (found := tool.take(field)) is not None}
+        function |= {name: part for name, field in given.items() if (part := tool.take(field)) is not None}
         tools.append({"type": "function", "function": function, **_cache_control(value)})
     choice = fields.object("tool_choice")
     body["tools"] = tools or None

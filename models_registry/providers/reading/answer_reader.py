@@ -31,7 +31,7 @@ MAX_CHARACTERS = 400_000
 MAX_CHARACTERS_PER_TOKEN = 4 * 4
 # The estimate is too rough below this; only probes have such small caps.
 MIN_CHARACTERS = 4_000
-# After a finish reason the usage and [DONE] are awaited for so long.
+# The usage and [DONE] are awaited for so long after a finish reason.
 MAX_LINGER_S = 3.0
 MAX_BEGINNING_INSIDE = 1_000
 

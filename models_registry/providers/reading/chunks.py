@@ -149,15 +149,15 @@ def _chunks_of(value: Json, *, event: str, is_document: bool, depth: int = 0) ->
             inner = _values(value.strip(), event="")
             return [
                 chunk
-                for one in inner
-                for chunk in _chunks_of(one, event=event, is_document=is_document, depth=depth + 1)
+                for entry in inner
+                for chunk in _chunks_of(entry, event=event, is_document=is_document, depth=depth + 1)
             ]
         value = {"error": value} if event == "error" and value.strip() else None
     if isinstance(value, list):
         return [
             chunk
-            for one in value[:MAX_VALUES]
-            for chunk in _chunks_of(one, event=event, is_document=is_document, depth=depth + 1)
+            for entry in value[:MAX_VALUES]
+            for chunk in _chunks_of(entry, event=event, is_document=is_document, depth=depth + 1)
         ]
     if not isinstance(value, dict):
         return []
@@ -168,7 +168,7 @@ _REASONING = re.compile(r"reason|think|thought|analysis|(?:^|_)cot(?:$|_)", re.I
 _NO_REASONING = re.compile(
     r"finish|stop|token|effort|signature|budget|enabled|time|(?:^|_)id$|type|encrypt|opaque|redact", re.IGNORECASE
 )
-# In order: the first that has a text is the text.
+# The first of these fields that has a text is the text.
 _TEXTS = ("content", "text", "output_text", "value", "parts")
 _FINISHES = ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason")
 _CODES = ("code", "status", "status_code", "statusCode", "error_code", "errorCode")
@@ -177,7 +177,7 @@ _ERROR_WORDS = re.compile(
     r"error|fail|invalid|exceed|limit|denied|unauth|forbid|exhaust|unavailable|overload|not_?found|quota|insufficient",
     re.IGNORECASE,
 )
-# Where proxies put a completion.
+# Fields in which proxies put a completion.
 _ENVELOPES = ("data", "result", "output", "response", "body", "chunk", "completion")
 
 
@@ -202,8 +202,8 @@ def _split(value: Json, depth: int = 0) -> tuple[str, str]:
 
 
 def _first_text(part: JsonObject) -> Json:
-    found: Json = next((part[name] for name in _TEXTS if part.get(name) not in (None, "")), None)
-    return found if not isinstance(found, bool) else None
+    text: Json = next((part[name] for name in _TEXTS if part.get(name) not in (None, "")), None)
+    return text if not isinstance(text, bool) else None
 
 
 def _reasoning_of(fields: JsonObject, depth: int = 0) -> str:
@@ -325,12 +325,12 @@ def _error_in(value: JsonObject) -> Json:
     while isinstance(error, dict) and isinstance(error.get("error"), dict):
         error = error["error"]
     if isinstance(error, list):
-        error = next((one for one in error if one), None)
+        error = next((entry for entry in error if entry), None)
     if not error or (isinstance(error, dict) and not any(error.values())):
         return None
     if not isinstance(error, dict):  # its code, its type and its words may stand beside it
-        beside = {name: value[name] for name in (*_CODES, *_WORDS, "type") if value.get(name)}
-        return {"message": error, **beside} if isinstance(error, str) else beside or {"message": json.dumps(error)}
+        siblings = {name: value[name] for name in (*_CODES, *_WORDS, "type") if value.get(name)}
+        return {"message": error, **siblings} if isinstance(error, str) else siblings or {"message": json.dumps(error)}
     if not any(error.get(name) for name in _CODES):
         return error | {name: value[name] for name in _CODES if value.get(name)}
     return error
@@ -369,7 +369,7 @@ _OTHER_APIS: tuple[tuple[str, frozenset[str], tuple[str, ...]], ...] = (
     ("llama.cpp's", frozenset({"content", "stop"}), ()),
     ("Hugging Face's Inference", frozenset({"token", "details"}), ()),
 )
-# Of answers that are not streamed: `type` or `object`, and a field.
+# Answers that are not streamed: (`type` or `object`, a field) → API.
 _WHOLE = {("message", "content"): "Anthropic's Messages", ("response", "output"): "OpenAI's Responses"}
 
 

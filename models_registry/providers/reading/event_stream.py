@@ -30,7 +30,7 @@ class EventReader:
 
     def __init__(self) -> None:
         self.oddities: set[Oddity] = set()
-        # Of the response, if nothing in it was an event.
+        # The response's first bytes; if no event follows, they tell its kind.
         self.beginning = b""
         self.has_frames = False
         self._rest = b""
@@ -152,7 +152,7 @@ class Decompressor:
     def __init__(self, encoding: str, max_bytes: int) -> None:
         self.is_compressed: bool | None = None  # None before the first bytes
         self._encoding = encoding.strip().lower()
-        self._left = max_bytes
+        self._remaining = max_bytes
         self._held = b""
 
     def feed(self, piece: bytes) -> bytes:
@@ -190,13 +190,13 @@ class Decompressor:
         inflated = b""
         try:
             while piece:
-                inflated += self._inflater.decompress(piece, self._left + 1)
-                if len(inflated) > self._left:
+                inflated += self._inflater.decompress(piece, self._remaining + 1)
+                if len(inflated) > self._remaining:
                     raise ProviderError(FailureCode.TOO_LONG)
                 piece = self._inflater.unused_data
                 if piece:  # a server may compress each piece by itself
                     self._inflater = zlib.decompressobj(self._window)
         except zlib.error as error:
             raise ProviderError(FailureCode.MALFORMED, str(error)) from None
-        self._left -= len(inflated)
+        self._remaining -= len(inflated)
         return inflated

@@ -16,7 +16,7 @@ class Finish(StrEnum):
     UNKNOWN = "unknown"
 
 
-# In order: the first pattern found in the word, in lower case and with underscores, decides.
+# The first pattern found in the word, in lower case and with underscores, decides.
 _MEANINGS = [
     (
         re.compile(
@@ -25,7 +25,7 @@ _MEANINGS = [
         ),
         Finish.FILTERED,
     ),
-    # Before the errors: an error of the limit is an answer that reached it.
+    # This one comes before the errors: an error of the limit is an answer that reached it.
     (re.compile(r"error_(?:limit|max|length)|(?:output|max|total)_tokens?_exceeded"), Finish.LENGTH),
     (
         re.compile(

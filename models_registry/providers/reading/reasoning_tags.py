@@ -7,13 +7,13 @@ import re
 from enum import Enum, auto
 
 from models_registry.providers.oddities import Oddity
-from models_registry.providers.reading.answer_lines import AnswerLines
 from models_registry.providers.reading.marks import (
     MARK,
     MAX_MARK,
     OPENERS,
     PARTIAL,
     QUOTES,
+    AnswerLines,
     closes,
     is_in_quotes,
     is_tag,

@@ -1,5 +1,3 @@
-"""Tool calls of an answer, which arrive in parts."""
-
 import json
 import secrets
 from dataclasses import dataclass, field

@@ -36,11 +36,11 @@ class TokenCounts(NamedTuple):
 
     @classmethod
     def from_usage(cls, usage: JsonObject) -> "TokenCounts":
-        found = _find(usage)
-        prompt, completion, total = (found.get(name) for name in ("prompt", "completion", "total"))
-        reasoning = found.get("reasoning")
+        counts = _find(usage)
+        prompt, completion, total = (counts.get(name) for name in ("prompt", "completion", "total"))
+        reasoning = counts.get("reasoning")
         if prompt is not None:
-            prompt += found.get("cache_read", 0) + found.get("cache_write", 0)
+            prompt += counts.get("cache_read", 0) + counts.get("cache_write", 0)
         if total and prompt and not completion:
             completion = max(0, total - prompt)
         elif total and completion and not prompt:
@@ -57,17 +57,17 @@ class TokenCounts(NamedTuple):
 
 
 def _find(usage: JsonObject) -> dict[str, int]:
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for name, value in usage.items():
         if isinstance(value, dict):
             if _meaning_of(str(name)) == "details":
-                found = {key: count for key, count in _find(value).items() if key == "reasoning"} | found
+                counts = {key: count for key, count in _find(value).items() if key == "reasoning"} | counts
             continue
         count = _count(value)
         key = _meaning_of(str(name))
         if key is not None and count is not None:
-            found[key] = max(count, found.get(key, 0))
-    return found
+            counts[key] = max(count, counts.get(key, 0))
+    return counts
 
 
 @lru_cache(500)

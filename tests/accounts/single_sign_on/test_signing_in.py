@@ -60,13 +60,13 @@ def test_second_sign_in_finds_the_account_by_subject(issuer: FakeIssuer):
 
 
 def test_request_has_pkce_nonce_and_no_other_parameters(issuer: FakeIssuer, client: Client):
-    asked = parse_qs(urlsplit(leave(client, f"{START}?scope=admin&auth_params=prompt%3Dnone")).query)
-    assert asked.keys() == {
+    parameters = parse_qs(urlsplit(leave(client, f"{START}?scope=admin&auth_params=prompt%3Dnone")).query)
+    assert parameters.keys() == {
         "client_id", "redirect_uri", "response_type", "scope", "state", "nonce", "code_challenge",
         "code_challenge_method",
     }  # fmt: skip
-    assert asked["redirect_uri"] == ["http://testserver/accounts/sso/company/callback/"]
-    assert set(asked["scope"][0].split()) == {"openid", "email"}
+    assert parameters["redirect_uri"] == ["http://testserver/accounts/sso/company/callback/"]
+    assert set(parameters["scope"][0].split()) == {"openid", "email"}
     assert client.get(START).status_code == 405
 
 
@@ -146,9 +146,9 @@ def test_banned_network_makes_no_account(issuer: FakeIssuer, client: Client):
 
 def test_existing_account_is_connected_after_its_password(issuer: FakeIssuer, client: Client):
     user = make.user("ada@example.org")
-    asked = sign_in(client, issuer, next="/uploads/")
-    assert (asked["Location"], user_of(client)) == (f"{LOGIN}?next=%2Fuploads%2F", None)
-    page = client.get(asked["Location"])
+    parameters = sign_in(client, issuer, next="/uploads/")
+    assert (parameters["Location"], user_of(client)) == (f"{LOGIN}?next=%2Fuploads%2F", None)
+    page = client.get(parameters["Location"])
     assert "already" in page.text
     assert START not in page.text
     assert with_password(client)["Location"] == "/"

@@ -101,10 +101,10 @@ def test_schema_is_valid_without_warnings(tmp_path):
 
 
 def test_schema_contains_every_api_path():
-    found = {address for address in addresses() if address.startswith("/api/")}
-    beside = {DOCS, SCHEMA, "/api/{rest}"}
-    assert found - beside == set(json.loads(schema_as_json())["paths"])
-    assert beside <= found
+    paths = {address for address in addresses() if address.startswith("/api/")}
+    without_schema = {DOCS, SCHEMA, "/api/{rest}"}
+    assert paths - without_schema == set(json.loads(schema_as_json())["paths"])
+    assert without_schema <= paths
 
 
 @pytest.mark.slow
@@ -275,14 +275,14 @@ def ask_about_tokens_and_browsers(ask: Callable[..., Any], other: Client) -> Non
 
 def ask_about_auto_mode(ask: Callable[..., Any], world: World) -> None:
     decision = world.decision.public_id
-    asked = {
+    body = {
         "prompt": "Hello",
         "context": {"workflow": "mail"},
         "dial": 0.2,
         "max_cost": "0.5",
         "models": ["ada", "bob"],
     }
-    assert ask("post", "route/", asked)["reason"]["code"] == "few_votes"
+    assert ask("post", "route/", body)["reason"]["code"] == "few_votes"
     assert ask("get", "route/decisions/", query="?target=model")["count"] == 2
     ask("post", "route/decisions/{public_id}/outcome/", {"better": "model"}, public_id=decision)
     assert ask("get", "route/decisions/{public_id}/", public_id=decision)["outcome"]["better"] == "model"

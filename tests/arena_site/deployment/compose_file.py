@@ -17,8 +17,8 @@ VARIABLE = re.compile(r"\$\{(\w+)(?::([-?])((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*
 
 
 def interpolated(text: str, values: dict[str, str]) -> str:
-    def value(found: re.Match[str]) -> str:
-        name, kind, rest = found.groups()
+    def value(match: re.Match[str]) -> str:
+        name, kind, rest = match.groups()
         if name in values:
             return values[name]
         assert kind == "-", f"{name} has neither a value nor a default"

@@ -278,9 +278,9 @@ def test_failed_restore_leaves_a_database_without_tables(backup: Path, tmp_path:
         with pytest.raises(AssertionError, match="CommandError: The backup is damaged: battles_vote has 0 rows"):
             manage(elsewhere, tmp_path / "other", ("restore", str(backup)))
         with psycopg.connect(elsewhere) as database:
-            left = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace UNION ALL "
-            left += "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace"
-            assert database.execute(left).fetchall() == []
+            query = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace UNION ALL "
+            query += "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace"
+            assert database.execute(query).fetchall() == []
 
 
 def test_older_backup_into_prepared_database_says_what_to_do(backup: Path):

@@ -21,14 +21,14 @@ CI = (settings.BASE_DIR / ".ci" / "run").read_text()
 
 
 def packages_of_image(target: str) -> set[str]:
-    found: dict[str, set[str]] = {}
+    packages: dict[str, set[str]] = {}
     for instruction, rest in dockerfile():
         if instruction == "FROM":
             base, _, stage = rest.partition(" AS ")
-            found[stage] = set(found.get(base, ()))
+            packages[stage] = set(packages.get(base, ()))
         for words in re.findall(r"apt-get install ([^&|;]*)", rest):
-            found[stage] |= {word for word in words.split() if not word.startswith("-")}
-    return found[target]
+            packages[stage] |= {word for word in words.split() if not word.startswith("-")}
+    return packages[target]
 
 
 def needed_by_wheels(requirements: str) -> set[str]:

@@ -98,22 +98,22 @@ def is_longer(text: str, *, than: str) -> bool:
 
 def unserved(before: Schema, after: Schema) -> list[str]:
     """Return a sentence for each change that code written for `before` cannot use."""
-    found = []
+    sentences = []
     for (table, name), column in before.items():
         now = after.get((table, name))
         if now is None:
-            found.append(f"{table}.{name} is gone")
+            sentences.append(f"{table}.{name} is gone")
         elif now.type != column.type and not is_longer(now.type, than=column.type):
-            found.append(f"{table}.{name} was {column.type} and is {now.type}")
+            sentences.append(f"{table}.{name} was {column.type} and is {now.type}")
         elif column.is_nullable and not now.is_nullable:
-            found.append(f"{table}.{name} takes no NULL any more")
+            sentences.append(f"{table}.{name} takes no NULL any more")
         elif column.has_default and not (now.has_default or now.is_nullable):
-            found.append(f"{table}.{name} has no default any more")
+            sentences.append(f"{table}.{name} has no default any more")
     for (table, name), column in after.items():
         is_new = (table, name) not in before and any(table == known for known, _ in before)
         if is_new and not (column.is_nullable or column.has_default):
-            found.append(f"{table}.{name} is new and has neither a default nor NULL")
-    return found
+            sentences.append(f"{table}.{name} is new and has neither a default nor NULL")
+    return sentences
 
 
 @dataclass

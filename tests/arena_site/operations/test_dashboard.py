@@ -11,8 +11,7 @@ from django.utils import timezone
 from arena_site.moderators import MODERATORS
 from arena_site.operations import facts
 from arena_site.operations.activity import read_activity
-from arena_site.operations.charts import CHART_HEIGHT
-from arena_site.operations.dashboard import Dashboard, read_dashboard
+from arena_site.operations.dashboard import CHART_HEIGHT, Dashboard, read_dashboard
 from battles.actions import cast_vote
 from battles.models import Battle, Call, ModerationCase, Turn, Vote
 from common.valkey import heartbeat
@@ -209,9 +208,9 @@ def test_dashboard_queries_of_large_tables_use_indexes(ask: Callable[[], object]
     with connection.execute_wrapper(record):
         ask()
     with connection.cursor() as cursor:
-        # On an empty table a skip scan of this index costs the same. The test's rollback restores it.
+        # A skip scan of this index costs the same on an empty table. The test's rollback restores it.
         cursor.execute("DROP INDEX votes_of_a_voter_by_time")
-        # For small tables PostgreSQL prefers sequential scans or unrelated indexes.
+        # PostgreSQL prefers sequential scans or unrelated indexes for small tables.
         for way in ("seqscan", "indexscan", "indexonlyscan", "mergejoin", "nestloop"):
             cursor.execute(f"SET LOCAL enable_{way} = off")
         for (sql, parameters), index in zip(queries, indexes, strict=True):

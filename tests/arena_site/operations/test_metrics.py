@@ -68,20 +68,20 @@ def test_battle_appears_in_metrics(fake_provider: FakeProvider, reader: Reader, 
         battle = reader.wait_until_answered(reader.start_battle())
     reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "tie"})
     counters.flush()
-    found = ask(client)
-    assert found["arena_battles_today", ("blind", "open")] == 1
-    assert found["arena_battles_today", ("blind", "voted")] == 1
-    assert found["arena_votes_total", ()] == 1
-    assert found["arena_ended_calls_total", ("done",)] == 4
-    assert found["arena_any_first_token_seconds_count", ()] == 4
-    assert found["arena_requests_total", ("api", "2xx")] >= 5
-    assert found["arena_requests_total", ("streams", "2xx")] == 2
+    samples = ask(client)
+    assert samples["arena_battles_today", ("blind", "open")] == 1
+    assert samples["arena_battles_today", ("blind", "voted")] == 1
+    assert samples["arena_votes_total", ()] == 1
+    assert samples["arena_ended_calls_total", ("done",)] == 4
+    assert samples["arena_any_first_token_seconds_count", ()] == 4
+    assert samples["arena_requests_total", ("api", "2xx")] >= 5
+    assert samples["arena_requests_total", ("streams", "2xx")] == 2
     assert (
-        found["arena_request_duration_seconds_bucket", ("api", "+Inf")]
-        == found["arena_request_duration_seconds_count", ("api",)]
+        samples["arena_request_duration_seconds_bucket", ("api", "+Inf")]
+        == samples["arena_request_duration_seconds_count", ("api",)]
     )
-    assert found["arena_streams", ()] == 0
-    assert found["arena_up", ("postgresql",)] == found["arena_up", ("valkey",)] == 1
+    assert samples["arena_streams", ()] == 0
+    assert samples["arena_up", ("postgresql",)] == samples["arena_up", ("valkey",)] == 1
 
 
 @pytest.mark.django_db(transaction=True)
@@ -129,12 +129,12 @@ def test_models_of_blind_battle_are_not_in_metrics(blind_battle: Battle, client:
     counters.flush()
     metrics._page.invalidate()
     text = client.get("/metrics").text
-    found = read(text)
+    samples = read(text)
     assert not re.search(r"ada|bob|Fake", text)
-    assert found["arena_ended_calls_total", ("done",)] == 3
-    assert found["arena_ended_calls_total", ("rate_limited",)] == 1
-    assert (found["arena_breaker_open", ("model",)], found["arena_breaker_open", ("provider",)]) == (1, 0)
-    assert found["arena_cost_today_dollars", ("", "spent")] > 0
+    assert samples["arena_ended_calls_total", ("done",)] == 3
+    assert samples["arena_ended_calls_total", ("rate_limited",)] == 1
+    assert (samples["arena_breaker_open", ("model",)], samples["arena_breaker_open", ("provider",)]) == (1, 0)
+    assert samples["arena_cost_today_dollars", ("", "spent")] > 0
 
 
 @pytest.mark.django_db(transaction=True)
@@ -211,14 +211,14 @@ def test_queue_cost_and_breakers_are_in_metrics(client: Client, settings: Any):
         Turn.objects.filter(battle=battle).update(created_at=since, queued_at=since)
     SpendingDay.objects.create(day=timezone.now().date(), account="site", spent="1.5", reserved="0.25")
     Breaker.objects.create(model=one, opened_at=timezone.now(), probe_at=timezone.now(), reason="cut")
-    found = ask(client)
-    assert found["arena_turns", ("waiting",)] == 2
-    assert found["arena_turns", ("stuck",)] == 1
-    assert 100 <= found["arena_queue_age_seconds", ()] < 160
-    assert found["arena_cost_today_dollars", ("", "spent")] == 1.5
-    assert found["arena_cost_today_dollars", ("", "reserved")] == 0.25
-    assert found["arena_budget_dollars", ("",)] == 50
-    assert found["arena_breaker_open", ("model",)] == 1
+    samples = ask(client)
+    assert samples["arena_turns", ("waiting",)] == 2
+    assert samples["arena_turns", ("stuck",)] == 1
+    assert 100 <= samples["arena_queue_age_seconds", ()] < 160
+    assert samples["arena_cost_today_dollars", ("", "spent")] == 1.5
+    assert samples["arena_cost_today_dollars", ("", "reserved")] == 0.25
+    assert samples["arena_budget_dollars", ("",)] == 50
+    assert samples["arena_breaker_open", ("model",)] == 1
 
 
 @pytest.mark.django_db
@@ -313,9 +313,9 @@ def test_other_metrics_remain_without_valkey(client: Client, monkeypatch: pytest
         raise redis.ConnectionError("gone")
 
     monkeypatch.setattr(counters, "read", away)
-    found = ask(client)
-    assert (found["arena_up", ("valkey",)], found["arena_up", ("postgresql",)]) == (0, 1)
-    assert ("arena_votes_total", ()) in found
+    samples = ask(client)
+    assert (samples["arena_up", ("valkey",)], samples["arena_up", ("postgresql",)]) == (0, 1)
+    assert ("arena_votes_total", ()) in samples
 
 
 @pytest.mark.django_db
@@ -324,9 +324,9 @@ def test_other_metrics_remain_without_database(client: Client, monkeypatch: pyte
         raise OperationalError("gone")
 
     monkeypatch.setattr(facts, "queue", away)
-    found = ask(client)
-    assert (found["arena_up", ("valkey",)], found["arena_up", ("postgresql",)]) == (1, 0)
-    assert ("arena_streams", ()) in found
+    samples = ask(client)
+    assert (samples["arena_up", ("valkey",)], samples["arena_up", ("postgresql",)]) == (1, 0)
+    assert ("arena_streams", ()) in samples
 
 
 def metric_names() -> set[str]:

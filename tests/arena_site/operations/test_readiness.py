@@ -121,4 +121,4 @@ def test_livez_answers_while_threads_wait_for_database(monkeypatch: pytest.Monke
             assert Reader(site).get("/livez").status_code == 200
         finally:
             is_back.set()
-        assert {one.result(60).status_code for one in responses} == {200}
+        assert {response.result(60).status_code for response in responses} == {200}

@@ -52,34 +52,36 @@ def paths(model: type[Model], depth: int = 2) -> Iterator[str]:
 def last_field(model: type[Model], path: str) -> Any:
     field: Any = None
     for part in path.lstrip("=^@").split("__"):
-        found = model._meta.pk if part == "pk" else next((f for f in model._meta.get_fields() if f.name == part), None)
-        if found is None:  # a lookup
+        next_field = (
+            model._meta.pk if part == "pk" else next((f for f in model._meta.get_fields() if f.name == part), None)
+        )
+        if next_field is None:  # a lookup
             return field
-        field, model = found, found.related_model or model
+        field, model = next_field, next_field.related_model or model
     return field
 
 
 def declared(window: Any, request: HttpRequest) -> set[str]:
     items = [item if isinstance(item, str | type) else item[0] for item in window.get_list_filter(request)]
-    found = {item for item in items if isinstance(item, str)}
+    fields = {item for item in items if isinstance(item, str)}
     names = {name for item in items if isinstance(item, type) for name in getattr(item, "labels", [])}
     names |= {item.parameter_name for item in items if isinstance(item, type) and hasattr(item, "parameter_name")}
-    related = {path: last_field(window.model, path).related_model for path in found}
-    return found | names | {f"{path}__{to._meta.pk.name}" for path, to in related.items() if to is not None}
+    related = {path: last_field(window.model, path).related_model for path in fields}
+    return fields | names | {f"{path}__{to._meta.pk.name}" for path, to in related.items() if to is not None}
 
 
 def test_lists_are_filtered_by_declared_fields_only(request_of_administrator: HttpRequest):
-    asked, is_open = 0, {}
+    lookup_count, is_open = 0, {}
     for model, window in windows():
         known = declared(window, request_of_administrator)
         for path in paths(model):
             lookups = [f"{path}{lookup}" for lookup in LOOKUPS]
-            asked += len(lookups)
+            lookup_count += len(lookups)
             allowed = {lookup for lookup in lookups if window.lookup_allowed(lookup, "a", request_of_administrator)}
             plain = {path, f"{path}__exact", f"{path}__isnull"}
             if allowed - (plain if path in known else set()):
                 is_open.setdefault(model._meta.label, allowed)
-    assert asked > 10_000
+    assert lookup_count > 10_000
     assert is_open == {}
 
 
@@ -149,9 +151,9 @@ def test_moderators_cannot_spell_a_secret_out(at_work: Client, query: str):
 
 def test_autocomplete_finds_no_secrets(at_work: Client):
     key = make.visitor().visitor.key
-    asked = {"app_label": "accounts", "model_name": "ban", "field_name": "visitor", "term": key}
-    found = at_work.get("/admin/autocomplete/", asked)
-    assert (found.status_code, found.json()["results"]) == (200, [])
+    parameters = {"app_label": "accounts", "model_name": "ban", "field_name": "visitor", "term": key}
+    response = at_work.get("/admin/autocomplete/", parameters)
+    assert (response.status_code, response.json()["results"]) == (200, [])
     assert Visitor.objects.filter(key=key).exists()
-    assert at_work.get("/admin/autocomplete/", {**asked, "field_name": "reason"}).status_code == 403
+    assert at_work.get("/admin/autocomplete/", {**parameters, "field_name": "reason"}).status_code == 403
     assert not Ban.objects.exists()

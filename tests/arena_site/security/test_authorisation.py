@@ -66,8 +66,8 @@ def others() -> dict[str, Client]:
 
 def test_every_url_has_an_access_rule():
     named = [address for table in url_access.TABLES for address in table]
-    found = {path for path in addresses() if not path.startswith(("/admin/", "/accounts/")) or path in named}
-    assert sorted(found) == sorted(named)
+    paths = {path for path in addresses() if not path.startswith(("/admin/", "/accounts/")) or path in named}
+    assert sorted(paths) == sorted(named)
 
 
 @pytest.mark.slow

@@ -185,8 +185,8 @@ QUESTIONS: dict[str, Callable[[Client, int], Any]] = {
 }
 
 
-def largest_granted(grants: Callable[[int], bool], *, most: int) -> int:
-    low, high = 0, most
+def largest_granted(grants: Callable[[int], bool], *, maximum: int) -> int:
+    low, high = 0, maximum
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if grants(middle) else (low, middle - 1)
@@ -195,7 +195,7 @@ def largest_granted(grants: Callable[[int], bool], *, most: int) -> int:
 
 def bisected(client: Client) -> dict[str, int]:
     return {
-        name: largest_granted(lambda size, ask=ask: ask(client, size).status_code in (200, 201), most=16_384)
+        name: largest_granted(lambda size, ask=ask: ask(client, size).status_code in (200, 201), maximum=16_384)
         for name, ask in QUESTIONS.items()
     }
 
@@ -216,12 +216,12 @@ def shown(actor: Actor, client: Client) -> list[object]:
 
 
 def in_both_worlds(story: Story, ask: Callable[[Actor], object]) -> tuple[object, object]:
-    found = []
+    answers = []
     for pair in PAIRS:
         actor = make.member()
         story(actor, start(actor, pair))
-        found.append(ask(actor))
-    return found[0], found[1]
+        answers.append(ask(actor))
+    return answers[0], answers[1]
 
 
 @pytest.mark.parametrize("story", STORIES)
@@ -246,9 +246,9 @@ def test_falling_max_tokens_find_the_same_rest_for_any_pair(address: str):
     def ask(actor: Actor) -> int:
         Budget.objects.update_or_create(whose="member", defaults={"dollars": cents(40)})
         with openai_client(address, issue_token(actor)) as client:
-            found = largest_granted(lambda tokens: is_granted(client, tokens), most=4_096)
+            largest = largest_granted(lambda tokens: is_granted(client, tokens), maximum=4_096)
         Budget.objects.all().delete()
-        return found
+        return largest
 
     def is_granted(client: OpenAI, tokens: int) -> bool:
         try:
@@ -298,16 +298,16 @@ def test_retries_and_redraws_do_not_show(settings: Any):
 def test_pair_of_free_models_reserves_as_any_other():
     for slug in PAIRS[0]:
         set_price(LanguageModel.objects.get(slug=slug), Decimal(0), Decimal(0))
-    found = []
+    balances = []
     for pair in PAIRS:
         actor = make.member()
         drawn[:] = pair
         battle = actions.start_session(actor=actor, prompt="one two three")
         reserved = accounts()[person_account(actor.key)]
         both_answered(actor, battle)
-        found.append((reserved, accounts()[person_account(actor.key)]))
-    assert found[0] == found[1]
-    assert found[0][0][0] > 50
+        balances.append((reserved, accounts()[person_account(actor.key)]))
+    assert balances[0] == balances[1]
+    assert balances[0][0][0] > 50
 
 
 def test_battle_of_auto_mode_weighs_the_same(settings: Any):
@@ -316,7 +316,7 @@ def test_battle_of_auto_mode_weighs_the_same(settings: Any):
     def ask(actor: Actor) -> object:
         return accounts()[person_account(actor.key)]
 
-    found = []
+    balances = []
     for pair in PAIRS:
         actor = make.member()
         set_prices()
@@ -327,8 +327,8 @@ def test_battle_of_auto_mode_weighs_the_same(settings: Any):
         assert battle.origin == Battle.Origin.ROUTER
         reserved = ask(actor)
         both_answered(actor, battle)
-        found.append((reserved, ask(actor)))
-    assert found[0] == found[1]
+        balances.append((reserved, ask(actor)))
+    assert balances[0] == balances[1]
 
 
 def routed_pair(request: RoutingRequest, actor: Actor) -> Routed:

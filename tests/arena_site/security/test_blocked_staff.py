@@ -21,7 +21,7 @@ BAN = {"reason": "Advertising.", "expires_at_0": "", "expires_at_1": ""}
 # Columns of a row, not the rights of the person who acts.
 ROWS_ROLES = {
     "accounts/models/users.py", "accounts/admin/users.py", "accounts/staff_rights.py", "accounts/actions.py",
-    "accounts/access.py", "accounts/single_sign_on/rights.py", "battles/actions/moderation.py",
+    "accounts/access.py", "accounts/single_sign_on/sign_in.py", "battles/actions/moderation.py",
     "arena_site/requests.py", "arena_site/management/commands/prepare.py", "arena_site/backups/restoring.py",
     "accounts/payload_types.py", "accounts/models/staff_networks.py",
 }  # fmt: skip
@@ -131,10 +131,10 @@ def test_removal_from_the_group_takes_its_rights(at_work: Client, moderator: Use
 def test_rights_are_asked_of_one_property():
     # `is_staff` and `is_superuser` do not tell of a block.
     apps = [Path(settings.BASE_DIR) / app for app in (*settings.INSTALLED_APPS, "templates") if "." not in app]
-    found = {
+    files = {
         str(path.relative_to(settings.BASE_DIR))
         for app in apps
         for path in [*app.rglob("*.py"), *app.rglob("*.html")]
         if "migrations" not in path.parts and re.search(r"\b(is_staff|is_superuser)\b", path.read_text())
     }
-    assert found - ROWS_ROLES == {"accounts/payloads.py"}  # the API's name of the right
+    assert files - ROWS_ROLES == {"accounts/payloads.py"}  # the API's name of the right

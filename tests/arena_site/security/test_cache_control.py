@@ -45,8 +45,8 @@ def directives(client: Client, address: str, **options: Any) -> set[str]:
     return {part.strip() for part in answer.headers["Cache-Control"].split(",")}
 
 
-def is_private(found: set[str]) -> bool:
-    return {"private", "no-store"} <= found and "public" not in found
+def is_private(named: set[str]) -> bool:
+    return {"private", "no-store"} <= named and "public" not in named
 
 
 def test_every_url_is_private_for_members(member: Client):

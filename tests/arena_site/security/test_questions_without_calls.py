@@ -99,8 +99,8 @@ def _learned(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def models() -> dict[str, LanguageModel]:
-    found = LanguageModel.objects.filter(slug__in=NAMES).select_related("provider").order_by("pk")
-    return {model.slug: model for model in found}
+    rows = LanguageModel.objects.filter(slug__in=NAMES).select_related("provider").order_by("pk")
+    return {model.slug: model for model in rows}
 
 
 def one_side_fails(slug: str, failure: CallResult) -> None:
@@ -209,10 +209,10 @@ def routes(client: Client, pools: list[list[str]]) -> Answers:
 
 def everything(client: Client) -> Answers:
     has_token = "HTTP_AUTHORIZATION" in client.defaults
-    found = routes(client, POOLS if has_token else POOLS[:2])
+    answers = routes(client, POOLS if has_token else POOLS[:2])
     for body in REFUSED_STARTS:
-        found[f"start {body}"] = post(client, "/api/v1/sessions/", PROMPT | body)
-    return found | {path: get(client, path) for path in (CALLS if has_token else PAGES + CALLS[:1])}
+        answers[f"start {body}"] = post(client, "/api/v1/sessions/", PROMPT | body)
+    return answers | {path: get(client, path) for path in (CALLS if has_token else PAGES + CALLS[:1])}
 
 
 def differences(one: Answers, other: Answers) -> dict[str, tuple[tuple[int, str], tuple[int, str]]]:

@@ -47,12 +47,12 @@ EXPORTS = [
     "/api/v1/exports/votes.{ending}", "/api/v1/exports/stars.{ending}", "/api/v1/releases/",
     "/api/v1/releases/{day}/{name}",
 ]  # fmt: skip
-# For staff (tests/leaderboard/public_data/test_interaction_export.py).
+# Only staff (tests/leaderboard/public_data/test_interaction_export.py).
 STAFF_EXPORTS = ["/api/v1/exports/interactions.{ending}"]
 MEMBERS_PAGES = ["/accounts/browsers/", "/accounts/tokens/", "/accounts/data/", "/accounts/data/export/"]
 # 404 except for staff (tests/arena_site/operations/test_styleguide.py).
 STAFF_PAGES = ["/styleguide/"]
-# For members in a browser (tests/accounts), as is DELETE of me/.
+# Only members in a browser (tests/accounts), as DELETE of me/.
 MEMBERS_LISTS = ["/api/v1/me/tokens/", "/api/v1/me/export/", "/api/v1/me/browsers/"]
 
 # Data of one person: the id in the URL, and the token scope required by each method that accepts tokens.
@@ -166,7 +166,7 @@ BENCHMARKS_API: dict[str, dict[str, Scope]] = {
     "/api/v1/benchmarks/runs/{public_id}/stream/": READ,
     "/api/v1/benchmarks/items/{public_id}/": READ,
 }
-# With a member's token of the scope `gateway` only, never with cookies (tests/gateway/test_bad_input.py).
+# Only a member's token of the scope `gateway`, never cookies (tests/gateway/test_bad_input.py).
 GATEWAY = [
     "/v1/models", "/v1/models/{name}", "/v1/chat/completions", "/v1/responses", "/v1/messages",
     "/v1/messages/count_tokens", "/v1/{rest}",

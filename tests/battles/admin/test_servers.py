@@ -89,13 +89,13 @@ def test_six_wrong_servers_are_put_right_from_the_page(
         (model("picky-max_tokens", provider_at(f"{root}/d/v1", kind="vllm")), "such as OpenAI", {"kind": "openai"}),
     ]  # fmt: skip
     admin_client.post(f"/admin/models_registry/provider/{short.pk}/discover/", {"ask": "1"})
-    for one, words, changes in wrong:
-        press_test_now(admin_client, engine, one)
-        [(sentence, url)] = shown(admin_client, one)
+    for set_up, words, changes in wrong:
+        press_test_now(admin_client, engine, set_up)
+        [(sentence, url)] = shown(admin_client, set_up)
         assert words in sentence
         fill_in(admin_client, url, **changes)
-        press_test_now(admin_client, engine, LanguageModel.objects.get(pk=one.pk))
-        assert shown(admin_client, one) == [], one
+        press_test_now(admin_client, engine, LanguageModel.objects.get(pk=set_up.pk))
+        assert shown(admin_client, set_up) == [], set_up
 
 
 def test_hosted_model_without_price_and_key_is_put_right(

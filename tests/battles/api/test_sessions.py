@@ -98,8 +98,8 @@ def test_sessions_are_filtered_by_attached_upload(client: Client, actor: Actor, 
     used = actions.start_session(
         actor=actor, prompt="hello", battle_request=BattleRequest(attachments=(file.public_id,))
     ).session
-    found = client.get(f"/api/v1/sessions/?upload={file.public_id}").json()["results"]
-    assert [(session["id"], session["battle_count"]) for session in found] == [(used.public_id, 1)]
+    sessions = client.get(f"/api/v1/sessions/?upload={file.public_id}").json()["results"]
+    assert [(session["id"], session["battle_count"]) for session in sessions] == [(used.public_id, 1)]
     for nothing in ("nothing", "%20"):
         assert client.get(f"/api/v1/sessions/?upload={nothing}").json()["count"] == 0
     assert make.browser(make.visitor()).get(f"/api/v1/sessions/?upload={file.public_id}").json()["count"] == 0

@@ -36,9 +36,9 @@ def precision_and_recall(rows: list[LabelledPrompt], category: str | None = None
     """Return (precision, recall) of one category, or of all."""
     correct = classified = relevant = 0
     for row in rows:
-        found = set(classify([row.prompt]).categories) & ({category} if category else set(CATEGORY_CODES.values()))
+        labels = set(classify([row.prompt]).categories) & ({category} if category else set(CATEGORY_CODES.values()))
         expected = row.categories & {category} if category else row.categories
-        correct, classified = correct + len(found & expected), classified + len(found)
+        correct, classified = correct + len(labels & expected), classified + len(labels)
         relevant += len(expected)
     return correct / classified, correct / relevant
 

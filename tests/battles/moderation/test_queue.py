@@ -211,8 +211,8 @@ def test_queue_has_fixed_query_count(at_work: Client, django_assert_max_num_quer
     cases = [reported(make.visitor()) for _ in range(6)]
     with django_assert_max_num_queries(14):
         at_work.get(QUEUE)
-    for action, most in (("dismiss", 20), ("hide", 22), ("exclude_votes", 45)):
-        with django_assert_max_num_queries(most):
+    for action, max_queries in (("dismiss", 20), ("hide", 22), ("exclude_votes", 45)):
+        with django_assert_max_num_queries(max_queries):
             at_work.post(QUEUE, {"action": action, "_selected_action": [case.pk for case in cases], "because": "So."})
 
 

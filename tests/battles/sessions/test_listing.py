@@ -53,11 +53,11 @@ def voted(battle: Battle) -> Battle:
 def test_sessions_are_listed_by_day_week_and_month(actor: Actor):
     for days_ago, title in ((0, "a"), (0.0001, "b"), (1, "c"), (3, "d"), (6.5, "e"), (70, "f"), (71, "g"), (400, "h")):
         titled(actor, title, days_ago=days_ago)
-    found = list_sessions(Session.objects.owned_by(actor)).days
-    assert [session.title for day in found for session in day.sessions] == list("abcdefgh")
-    assert [day.title for day in found][1:3] == ["Yesterday", "Previous 7 days"]
-    assert len(found[-1].sessions) == 1
-    assert found[-1].title == (timezone.localdate() - timedelta(days=400)).strftime("%B %Y")
+    days = list_sessions(Session.objects.owned_by(actor)).days
+    assert [session.title for day in days for session in day.sessions] == list("abcdefgh")
+    assert [day.title for day in days][1:3] == ["Yesterday", "Previous 7 days"]
+    assert len(days[-1].sessions) == 1
+    assert days[-1].title == (timezone.localdate() - timedelta(days=400)).strftime("%B %Y")
 
 
 def test_next_page_continues_without_repeated_heading(client: Client, actor: Actor):
@@ -129,9 +129,9 @@ def test_list_of_many_sessions_reads_only_their_battles(actor: Actor):
 def test_htmx_search_returns_rows_only(client: Client, actor: Actor):
     titled(actor, "about zebras")
     titled(actor, "about okapis")
-    found = client.get("/sessions/?search=zebra", headers=HTMX).text
-    assert titles_in(found) == ["about zebras"]
-    assert "<html" not in found
+    page = client.get("/sessions/?search=zebra", headers=HTMX).text
+    assert titles_in(page) == ["about zebras"]
+    assert "<html" not in page
     assert "Nothing matches" in client.get("/sessions/?search=gnu", headers=HTMX).text
 
 

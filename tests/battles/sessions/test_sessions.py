@@ -165,9 +165,9 @@ def test_archived_session_leaves_the_list_and_returns(client: Client, actor: Act
 def test_search_escapes_pattern_characters(client: Client, actor: Actor):
     compared(actor, "100 % sure")
     compared(actor, "snake_case")
-    for search, found in (("%", b"100 % sure"), ("_", b"snake_case")):
+    for search, title in (("%", b"100 % sure"), ("_", b"snake_case")):
         page = client.get("/api/v1/sessions/", {"search": search}).json()
-        assert [session["title"].encode() for session in page["results"]] == [found]
+        assert [session["title"].encode() for session in page["results"]] == [title]
 
 
 def test_session_list_has_a_fixed_query_count(client: Client, actor: Actor, django_assert_max_num_queries):

@@ -103,10 +103,10 @@ def test_streams_are_read_together_before_a_tick():
         loop = cast(Loop, asyncio.get_running_loop())
         publisher = Publisher(cast(Any, Pipeline(0.0)), Renderer())
         publisher._next_tick_at = 1.0
-        found = []
+        seconds = []
         for loop.now in (1.0 - TICK_S, 1.0 - READ_BEFORE_TICK_S / 2, 2.0):
-            found.append(publisher.seconds_to_next_read())
-        return found
+            seconds.append(publisher.seconds_to_next_read())
+        return seconds
 
     with asyncio.Runner(loop_factory=Loop) as runner:
         early, missed, late = runner.run(waits())

@@ -40,8 +40,8 @@ def start_test(admin: Reader, model: LanguageModel, prompt: str = "one two three
 
 
 def follow(admin: Reader, page: str) -> Iterator[tuple[str, str]]:
-    found = re.search(r'data-stream="([^"]+)"', admin.get(page).text)
-    return ((name, data) for _, name, data in admin.follow(found[1])) if found else iter(())
+    match = re.search(r'data-stream="([^"]+)"', admin.get(page).text)
+    return ((name, data) for _, name, data in admin.follow(match[1])) if match else iter(())
 
 
 def wait_for_end(admin: Reader, page: str) -> None:

@@ -28,11 +28,11 @@ def test_board_is_searched_sorted_and_filtered_in_place(arena: Arena, hand: Hand
     expect(rows).to_have_count(2)
     expect(page.locator("#announcer")).to_have_text("2 models are shown.")
     by_name = page.get_by_role("link", name="Model", exact=True)
-    for order, found in (("ascending", ["Newcomer", "Silver"]), ("descending", ["Silver", "Newcomer"])):
+    for order, expected in (("ascending", ["Newcomer", "Silver"]), ("descending", ["Silver", "Newcomer"])):
         hand.press(by_name)
         expect(page.locator(f"th[aria-sort={order}]")).to_have_text("Model")
         expect(by_name).to_be_focused()  # keyboard users continue from there
-        assert names(page) == found
+        assert names(page) == expected
     assert "search=er" in page.url
     assert "sort_by=name" in page.url
     # Later filters keep the order.

@@ -69,7 +69,7 @@ def test_every_address_is_checked_or_named(everything: dict[str, Any]):
 
 
 def test_no_template_has_axe_violations_and_no_page_is_too_wide(arena: Arena, everything: dict[str, Any], page: Page):
-    found, templates = [], set()
+    problems, templates = [], set()
     for who, paths in everything["pages"].items():
         become(page.context, arena, everything["cookies"].get(who, ""))
         frame: set[str] = set()  # its checked parts: each is checked on the first page that has it
@@ -82,14 +82,14 @@ def test_no_template_has_axe_violations_and_no_page_is_too_wide(arena: Arena, ev
             if path in DRAWN_LATER:
                 page.locator(DRAWN_LATER[path]).wait_for()
             if template not in templates:
-                found += violations_in_each_theme(page, without=sorted(frame))
+                problems += violations_in_each_theme(page, without=sorted(frame))
                 frame |= {part for part in FRAME if page.locator(part).count()}
             if is_ours:  # Django's administration is as wide as its tables are
-                found += too_wide(page)
+                problems += too_wide(page)
             if path in WITH_TABLES:
-                found += [f"{path}: {problem}" for problem in page.evaluate(TABLE_PROBLEMS)]
+                problems += [f"{path}: {problem}" for problem in page.evaluate(TABLE_PROBLEMS)]
             templates.add(template)
-    assert found == []
+    assert problems == []
     assert len(templates) > 60
     assert set(everything["templates"]) >= WITH_TABLES
 
@@ -106,12 +106,12 @@ def test_dashboard_links_are_24_pixels_in_any_font(arena: Arena, everything: dic
 
 def too_wide(page: Page) -> list[str]:
     """Return a sentence for each width (320: 400 % zoom) at which the page scrolls sideways; keeps the last width."""
-    found = []
+    sentences = []
     for width in (320, 360, 640):
         page.set_viewport_size({"width": width, "height": 480})
         if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
-            found.append(f"{page.url} is {wide} pixels wide on {width}")
-    return found
+            sentences.append(f"{page.url} is {wide} pixels wide on {width}")
+    return sentences
 
 
 def test_pages_weigh_under_100_kb_and_load_nothing_foreign(arena: Arena, everything: dict[str, Any], page: Page):
@@ -129,34 +129,34 @@ def test_pages_weigh_under_100_kb_and_load_nothing_foreign(arena: Arena, everyth
 
 
 def test_refusal_pages_have_no_axe_violations(arena: Arena, everything: dict[str, Any], page: Page):
-    found = []
+    violations = []
     for status, html in everything["refusals"].items():
         page.route("**/refused/", lambda route, _request, html=html: route.fulfill(body=html, content_type="text/html"))
         page.goto(f"{arena.url}/refused/")
         expect(page.locator(".status")).to_have_text(status)
-        found += violations_in_each_theme(page)
+        violations += violations_in_each_theme(page)
         page.unroute("**/refused/")
-    assert found == []
+    assert violations == []
 
 
 def test_battle_states_have_no_axe_violations(arena: Arena, fake_provider: FakeProvider, page: Page):
     draw_only_echoes(arena)
     ask(page, arena, ANSWER)
-    found = violations_in_each_theme(page)
+    violations = violations_in_each_theme(page)
     page.get_by_role("button", name="Tie").click()
     page.locator(".reveal").wait_for()
     for folded in ("Say why", "Share this battle", "Report"):
         page.locator("summary", has_text=folded).click()
-    found += violations_in_each_theme(page)
+    violations += violations_in_each_theme(page)
     page.locator("#prompt").fill("word " * 300 + f"{PAUSE} and more")
     page.get_by_role("button", name="Follow up with both").click()
     page.get_by_role("button", name="Stop").wait_for()
-    found += violations_in_each_theme(page)
+    violations += violations_in_each_theme(page)
     expect(page.get_by_role("button", name="Stop")).to_be_visible()  # the battle was being answered all the time
     page.get_by_role("button", name="Stop").click()
     page.locator("[data-state=stopped]").first.wait_for()
-    found += violations_in_each_theme(page)
-    assert found == []
+    violations += violations_in_each_theme(page)
+    assert violations == []
 
 
 def test_ugliest_accents_have_enough_contrast(arena: Arena, page: Page):
@@ -166,21 +166,21 @@ def test_ugliest_accents_have_enough_contrast(arena: Arena, page: Page):
     page.locator(".reveal").wait_for()
     page.locator("summary", has_text="Say why").click()
     page.locator(".tag").first.click()
-    found = violations_with_accents(page)
+    violations = violations_with_accents(page)
     for path in ("/", "/leaderboard/", "/accounts/signup/"):
         page.goto(arena.url + path)
-        found += violations_with_accents(page)
-    assert found == []
+        violations += violations_with_accents(page)
+    assert violations == []
 
 
 def violations_with_accents(page: Page) -> list[str]:
-    found, accents = [], set()
+    violations, accents = [], set()
     for light, dark in UGLIEST:
         page.add_style_tag(url=f"/site/accent/{stylesheet_key(light, dark)}.css")
         accents.add(page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--accent')"))
-        found += violations_of_colours(page)
+        violations += violations_of_colours(page)
     assert len(accents) == len(UGLIEST)
-    return found
+    return violations
 
 
 def test_second_factor_page_has_no_axe_violations(arena: Arena, everything: dict[str, Any], page: Page):

@@ -22,7 +22,7 @@ def test_first_vote_is_on_the_board_within_a_minute(fresh_arena: Arena, page: Pa
     ask(page, fresh_arena, "one two three")
     page.get_by_role("button", name="Left is better").click()
     page.locator(".reveal").wait_for()
-    # Between snapshots the open board moves without a reload.
+    # The open board moves without a reload between snapshots.
     expect(votes).to_have_text(["1", "1"])
     elo = board.locator(".collecting [data-live=elo]")
     assert sorted(elo.all_inner_texts()) == ["1484", "1516"]

@@ -20,7 +20,7 @@ _NOT_OURS = [
     ".inline-related td input",
     "#result_list tbody tr:nth-child(n+7)",  # further rows of a list in the administration are like the first
 ]
-# Around the content of every page. On a page of Django's administration they are most of its elements.
+# Parts around the content of every page. They are most elements of a page of Django's administration.
 FRAME = [".top", ".bottom", "#sessions", "#header", "#nav-sidebar"]
 _COLOURS = {**_OPTIONS, "runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
 _STANDARD = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
@@ -31,20 +31,20 @@ def violations(page: Page, *, without: list[str] | None = None) -> list[str]:
 
     without: selectors of parts to leave out.
     """
-    return _found(page, {**_OPTIONS, "runOnly": _STANDARD} if "/admin/" in page.url else _OPTIONS, without)
+    return _violations(page, {**_OPTIONS, "runOnly": _STANDARD} if "/admin/" in page.url else _OPTIONS, without)
 
 
 def violations_of_colours(page: Page) -> list[str]:
     """Check only colours, in both themes."""
-    return [f"light: {each}" for each in _found(page, _COLOURS)] + violations_in_the_dark(page)
+    return [f"light: {each}" for each in _violations(page, _COLOURS)] + violations_in_the_dark(page)
 
 
 def violations_in_the_dark(page: Page, *, without: list[str] | None = None) -> list[str]:
     """Check the colours of the dark theme."""
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
-    found = _found(page, _COLOURS, without)
+    sentences = _violations(page, _COLOURS, without)
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
-    return [f"dark: {each}" for each in found]
+    return [f"dark: {each}" for each in sentences]
 
 
 def violations_in_each_theme(page: Page, *, without: list[str] | None = None) -> list[str]:
@@ -54,18 +54,18 @@ def violations_in_each_theme(page: Page, *, without: list[str] | None = None) ->
     """
     if "/admin/" in page.url:
         return violations(page, without=without) + violations_in_the_dark(page, without=without)
-    before, found = page.viewport_size or WIDE, []
+    before, sentences = page.viewport_size or WIDE, []
     looks: list[tuple[Literal["light", "dark"], ViewportSize]] = [("light", WIDE), ("dark", PHONE)]
     for theme, size in looks:
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")
         page.set_viewport_size(size)
-        found += [f"{theme}, {size['width']} pixels: {each}" for each in violations(page, without=without)]
+        sentences += [f"{theme}, {size['width']} pixels: {each}" for each in violations(page, without=without)]
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     page.set_viewport_size(before)
-    return found
+    return sentences
 
 
-def _found(page: Page, options: dict[str, Any], without: list[str] | None = None) -> list[str]:
+def _violations(page: Page, options: dict[str, Any], without: list[str] | None = None) -> list[str]:
     page.wait_for_load_state()
     if not page.evaluate("'axe' in window"):
         page.evaluate(Axe().axe_script)

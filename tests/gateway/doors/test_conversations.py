@@ -38,8 +38,8 @@ def test_blocks_of_one_answer_become_one_message():
         {"type": "text", "text": "And?"},
         {"type": "tool_result", "tool_use_id": "c1", "content": "x", "cache_control": {"type": "ephemeral"}},
     ]  # fmt: skip
-    said = [*TURN, {"role": "assistant", "content": answer}, {"role": "user", "content": result}]
-    chat = parse(Messages(), messages=said, max_tokens=9)
+    messages = [*TURN, {"role": "assistant", "content": answer}, {"role": "user", "content": result}]
+    chat = parse(Messages(), messages=messages, max_tokens=9)
     call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": '{"a":1}'}}
     assert chat.conversation.messages == [
         *TURN,

@@ -114,8 +114,10 @@ def test_tool_loop_ends_with_an_answer(messages: Send, model: Callable[..., Any]
         {"type": "tool_result", "tool_use_id": "call_0", "content": "rain"},
         {"type": "tool_result", "tool_use_id": "call_1", "content": [{"type": "text", "text": "sunny in town"}]},
     ]
-    asked = [question, {"role": "assistant", "content": content}, {"role": "user", "content": results}]
-    assert messages(slug, asked, tools=[WEATHER]).json()["content"] == [{"type": "text", "text": "sunny in town "}]
+    conversation = [question, {"role": "assistant", "content": content}, {"role": "user", "content": results}]
+    assert messages(slug, conversation, tools=[WEATHER]).json()["content"] == [
+        {"type": "text", "text": "sunny in town "}
+    ]
     first, sent = fake_provider.requests
     assert first["tool_choice"] == "required"
     assert [message["role"] for message in sent["messages"]] == ["user", "assistant", "tool", "tool"]
@@ -208,7 +210,7 @@ def test_models_are_listed_in_anthropics_shape(address: str, token: str, model: 
     own = model()
     headers = {"anthropic-version": "2023-06-01", "x-api-key": token}
     listed = httpx2.get(f"{address}/v1/models?limit=1000", headers=headers).json()
-    assert [found["id"] for found in listed["data"]][-1] == own.slug
+    assert [entry["id"] for entry in listed["data"]][-1] == own.slug
     assert (listed["has_more"], listed["first_id"], listed["last_id"]) == (False, "auto", own.slug)
-    found = httpx2.get(f"{address}/v1/models/{own.slug}", headers=headers).json()
-    assert (found["type"], found["id"], found["display_name"]) == ("model", own.slug, own.name)
+    payload = httpx2.get(f"{address}/v1/models/{own.slug}", headers=headers).json()
+    assert (payload["type"], payload["id"], payload["display_name"]) == ("model", own.slug, own.name)

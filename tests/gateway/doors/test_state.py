@@ -20,10 +20,10 @@ QUESTION: Any = {"role": "user", "content": "How is the weather in Bonn?"}
 
 
 def output_of(client: OpenAI, slug: str, *items: Any, stream: bool = False) -> list[Any]:
-    asked: Any = {"model": slug, "input": list(items), "tools": [WEATHER], "include": ["reasoning.encrypted_content"]}
+    body: Any = {"model": slug, "input": list(items), "tools": [WEATHER], "include": ["reasoning.encrypted_content"]}
     if not stream:
-        return [item.to_dict() for item in client.responses.create(**asked).output]
-    with client.responses.stream(**asked) as events:
+        return [item.to_dict() for item in client.responses.create(**body).output]
+    with client.responses.stream(**body) as events:
         return [item.to_dict() for item in events.get_final_response().output]
 
 
@@ -59,8 +59,8 @@ def test_messages_give_state_back(
     content = content_of(messages, slug, QUESTION, stream=stream)
     [call] = [block for block in content if block["type"] == "tool_use"]
     result = {"type": "tool_result", "tool_use_id": call["id"], "content": "sunny"}
-    asked = [QUESTION, {"role": "assistant", "content": content}, {"role": "user", "content": [result]}]
-    assert content_of(messages, slug, *asked, stream=stream)[-1]["text"] == "sunny "
+    conversation = [QUESTION, {"role": "assistant", "content": content}, {"role": "user", "content": [result]}]
+    assert content_of(messages, slug, *conversation, stream=stream)[-1]["text"] == "sunny "
     assert fake_provider.calls[name] == (3 if name == "unknown-thinker" else 2)
 
 
@@ -82,6 +82,6 @@ def test_forged_state_is_ignored(messages: Send, model: Callable[..., Any], fake
         {"type": "thinking", "thinking": "hm", "signature": forged},
         {"type": "redacted_thinking", "data": forged},
     ]
-    asked = [QUESTION, {"role": "assistant", "content": [*blocks, {"type": "text", "text": "Hello."}]}, QUESTION]
-    content_of(messages, model().slug, *asked)
+    conversation = [QUESTION, {"role": "assistant", "content": [*blocks, {"type": "text", "text": "Hello."}]}, QUESTION]
+    content_of(messages, model().slug, *conversation)
     assert fake_provider.requests[-1]["messages"][1] == {"role": "assistant", "content": "Hello."}

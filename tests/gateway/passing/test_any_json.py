@@ -42,12 +42,12 @@ def test_any_json_is_parsed_or_refused(messages: list[Any], fields: dict[str, An
         chat = parse_chat({"model": "auto", "messages": messages, **fields})
     except BadField:
         return
-    found = chat.conversation.messages
-    assert msgspec.json.decode(msgspec.json.encode([found, chat.parameters]))
+    parsed = chat.conversation.messages
+    assert msgspec.json.decode(msgspec.json.encode([parsed, chat.parameters]))
     assert chat.characters >= 0
-    assert spending.max_prompt_tokens("m", MessagesSize.of(found)) > 0
+    assert spending.max_prompt_tokens("m", MessagesSize.of(parsed)) > 0
     assert all(isinstance(text, str) for passage in chat.passages for text in passage)
-    assert [without_media(message, kept=9) for message in found]
+    assert [without_media(message, keep=9) for message in parsed]
     assert chat.is_single_prompt in (True, False)
     assert chat.is_in_tool_loop in (True, False)
     assert isinstance(chat.conversation.opening, str)

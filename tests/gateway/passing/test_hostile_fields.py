@@ -76,7 +76,7 @@ CLEANED: dict[str, tuple[Any, Any]] = {
         [WEATHER],
     ),
 }  # fmt: skip
-# Of every request.
+# Fields of every request.
 USUAL = {"model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens"}
 
 

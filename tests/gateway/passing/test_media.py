@@ -30,8 +30,8 @@ AT_AN_ADDRESS: dict[str, Any] = {
 def send(address: str, token: str) -> Callable[..., httpx2.Response]:
     headers = {"Authorization": f"Bearer {token}"}
 
-    def send(slug: str, found: Any) -> httpx2.Response:
-        body = {"model": slug, **part(found)}
+    def send(slug: str, medium: Any) -> httpx2.Response:
+        body = {"model": slug, **part(medium)}
         return httpx2.post(f"{address}/v1/chat/completions", json=body, headers=headers, timeout=60)
 
     return send
@@ -52,11 +52,11 @@ def test_addresses_go_only_to_providers_that_fetch(
     for fetches in (False, True):
         Provider.objects.update(fetches_media=fetches)
         for asked in (slug, "auto"):
-            for name, found in AT_AN_ADDRESS.items():
-                response = send(asked, found)
+            for name, medium in AT_AN_ADDRESS.items():
+                response = send(asked, medium)
                 assert (name, response.status_code) == (name, 200 if fetches else 400), response.text
                 if fetches:
-                    assert fake_provider.requests[-1]["messages"][0]["content"][1] == found
+                    assert fake_provider.requests[-1]["messages"][0]["content"][1] == medium
                 else:
                     assert "data URL" in response.json()["error"]["message"]
     assert len(fake_provider.requests) == 2 * len(AT_AN_ADDRESS)

@@ -34,9 +34,9 @@ def _rich(settings: Any) -> None:
 
 @pytest.fixture
 def paid(model: Callable[..., Any]) -> LanguageModel:
-    found = model(parameters={"max_tokens": 10}, abilities=["tools", "images"])
-    set_price(found, A_CENT_A_TOKEN, A_CENT_A_TOKEN)
-    return found
+    paid_model = model(parameters={"max_tokens": 10}, abilities=["tools", "images"])
+    set_price(paid_model, A_CENT_A_TOKEN, A_CENT_A_TOKEN)
+    return paid_model
 
 
 @pytest.fixture

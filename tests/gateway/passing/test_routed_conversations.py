@@ -128,7 +128,7 @@ def test_address_leaves_models_that_fetch(
     fetching = make.model(at=another_door, abilities=["images"])
     Provider.objects.filter(base_url=another_door).update(fetches_media=True)
     routed = post(ROUTE, messages=LINKED["picture"]).json()
-    assert ([found["model"] for found in routed["alternatives"]], routed["model"]) == ([fetching.slug], fetching.slug)
+    assert ([entry["model"] for entry in routed["alternatives"]], routed["model"]) == ([fetching.slug], fetching.slug)
 
 
 def test_address_without_a_model_that_fetches_is_refused(post: Callable[..., httpx2.Response]):

@@ -82,9 +82,9 @@ TABLE: dict[str, tuple[dict[str, object], str, str]] = {
 
 @pytest.mark.parametrize(("changes", "field", "words"), TABLE.values(), ids=TABLE)
 def test_facts_give_one_sentence_and_field(changes: dict[str, object], field: str, words: str):
-    found = find_problems(replace(WELL, **changes))  # type: ignore[arg-type]
-    assert [problem.field for problem in found] == [field] * bool(field)
-    assert words in "".join(problem.sentence for problem in found)
+    problems = find_problems(replace(WELL, **changes))  # type: ignore[arg-type]
+    assert [problem.field for problem in problems] == [field] * bool(field)
+    assert words in "".join(problem.sentence for problem in problems)
 
 
 def test_model_without_problems_has_none():
@@ -93,9 +93,9 @@ def test_model_without_problems_has_none():
 
 def test_every_failure_is_explained_or_none():
     for code in FailureCode:
-        found = find_problems(replace(WELL, failures=frozenset({code})))
-        assert len(found) <= 1
-        assert all(isinstance(problem, Problem) and problem.sentence.endswith(".") for problem in found)
+        problems = find_problems(replace(WELL, failures=frozenset({code})))
+        assert len(problems) <= 1
+        assert all(isinstance(problem, Problem) and problem.sentence.endswith(".") for problem in problems)
 
 
 def test_every_field_is_in_a_form():

@@ -85,8 +85,8 @@ def answers(draw: st.DrawFn) -> tuple[bytes, str, str]:
     choices[-1]["finish_reason"] = draw(FINISHES)
     ascii_only = draw(st.booleans())
     body = ""
-    for one in choices:
-        value = json.dumps({"choices": [{"index": 0, **one}]}, ensure_ascii=ascii_only)
+    for choice in choices:
+        value = json.dumps({"choices": [{"index": 0, **choice}]}, ensure_ascii=ascii_only)
         body += draw(HEARTBEATS) + frame(value)
     return (body + draw(ENDS)).encode(), "".join(words), "".join(thoughts)
 

@@ -28,7 +28,7 @@ def test_text_is_taken_back_from_the_first_answer_only():
     plain = [text("The Rhine."), END]
     read([])  # forgets
     got = [read(pieces, remembers=True) for pieces in (unopened, unopened, plain, unopened)]
-    assert [(one.text, one.reasoning, one.taken_back) for one in got] == [
+    assert [(answer.text, answer.reasoning, answer.taken_back) for answer in got] == [
         ("The Rhine.", "Hm, a river.\n", 1), ("The Rhine.", "Hm, a river.\n", 0), ("The Rhine.", "", 0),
         ("The Rhine.", "Hm, a river.\n", 1),
     ]  # fmt: skip

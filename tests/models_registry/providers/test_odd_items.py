@@ -24,7 +24,7 @@ def test_odd_answers_end_as_they_should(fake_provider: FakeProvider, engine: Eng
         engine.run(partial(drive, run.pk), "run")
         factory.wait_until_ended(run, within=60)
     replies = {reply.call_id: (reply.text, reply.reasoning) for reply in Reply.objects.all()}
-    calls = {found.item_id: replies.get(found.call_id) for found in ItemCall.objects.all()}
+    calls = {call.item_id: replies.get(call.call_id) for call in ItemCall.objects.all()}
     items = RunItem.objects.select_related("entrant__model")
     ended = {item.entrant.model.upstream_name: (item.error, calls[item.pk]) for item in items}
     assert ended == {

@@ -95,7 +95,7 @@ def test_stream_longer_than_the_buffer_is_read_to_its_end(reads: list[int], monk
 
 
 def test_pause_after_the_last_byte_leaves_the_connection_usable():
-    # Without [DONE] the reader pauses though the connection is already free for the next call.
+    # The reader pauses if [DONE] is missing, though the connection is already free for the next call.
     whole = HEAD + chunked(text("one") + event({}, "stop")) + b"0\r\n\r\n"
     answer, completion = asyncio.run(read_from([whole], pause_s=0.01, calls=2))
     assert (answer, completion.finish_reason) == ("one", "stop")

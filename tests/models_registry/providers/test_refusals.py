@@ -83,8 +83,8 @@ def test_pause_may_have_units(value: str, seconds: float | None):
 )  # fmt: skip
 def test_pause_is_found_wherever_it_stands(headers: dict[str, str], body: object, seconds: float | None):
     for written in (body, json.dumps(body)):
-        found = error_for_status(429, written, headers=headers).retry_after
-        assert found == (None if seconds is None else pytest.approx(seconds))
+        pause = error_for_status(429, written, headers=headers).retry_after
+        assert pause == (None if seconds is None else pytest.approx(seconds))
 
 
 def test_reset_may_be_a_time():

@@ -89,12 +89,12 @@ def test_refusal_behind_a_text_is_not_repeated(fake_provider: FakeProvider):
 
 
 def test_refused_reasoning_is_left_out(fake_provider: FakeProvider):
-    asked = [USER, {**CALLS, "reasoning_content": "let me see"}, RESULT]
+    messages = [USER, {**CALLS, "reasoning_content": "let me see"}, RESULT]
     fields = {"reasoning_back": ReasoningBack()}
-    assert call(fake_provider, "picky-reasoning", asked, {}, **fields) == ["without reasoning"]
+    assert call(fake_provider, "picky-reasoning", messages, {}, **fields) == ["without reasoning"]
 
 
-# By kind: the roles and contents that reach its servers.
+# Kind → the roles and contents that reach its servers.
 KNOWN = {
     ProviderKind.OPENAI: ["developer", "user", "assistant", "tool", "user"],
     ProviderKind.OTHER: ["system", "user", "assistant", "tool", "user"],
@@ -105,8 +105,8 @@ KNOWN = {
 
 @pytest.mark.parametrize("kind", KNOWN)
 def test_kinds_get_the_forms_that_they_need(kind: ProviderKind):
-    asked = [{"role": "developer", "content": "Be brief."}, USER, CALLS, RESULT, USER]
-    request = ChatRequest("http://127.0.0.1:1/v1", "", "m", asked, {}, {})
+    messages = [{"role": "developer", "content": "Be brief."}, USER, CALLS, RESULT, USER]
+    request = ChatRequest("http://127.0.0.1:1/v1", "", "m", messages, {}, {})
     sent = apply_all(DIALECTS[kind].forms, request).messages
     assert [message["role"] for message in sent] == KNOWN[kind]
     assert sent[2]["content"] == ("" if kind is ProviderKind.OLLAMA else None)

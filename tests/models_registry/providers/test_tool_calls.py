@@ -16,12 +16,12 @@ def joined(*parts: object, key: str = KEY, tools: object = None) -> list[tuple[s
     for part in parts:
         calls.add([part])  # type: ignore[list-item]
     calls.flush()
-    found: dict[int, tuple[str, str, str]] = {}
+    calls_by_index: dict[int, tuple[str, str, str]] = {}
     for delta in calls.take():
-        call_id, name, arguments = found.get(delta.index, ("", "", ""))
-        found[delta.index] = call_id + delta.id, name + delta.name, arguments + delta.arguments
-    assert list(found) == list(range(len(found))), "numbered from 0, in order"
-    return [found[index] for index in sorted(found)]
+        call_id, name, arguments = calls_by_index.get(delta.index, ("", "", ""))
+        calls_by_index[delta.index] = call_id + delta.id, name + delta.name, arguments + delta.arguments
+    assert list(calls_by_index) == list(range(len(calls_by_index))), "numbered from 0, in order"
+    return [calls_by_index[index] for index in sorted(calls_by_index)]
 
 
 def part(index: object = 0, *, call_id: object = None, **function: object) -> dict[str, object]:
@@ -114,7 +114,7 @@ def test_state_of_a_call_comes_with_its_first_part():
 
 def test_key_is_masked_in_every_part():
     half, rest = KEY[:9], KEY[9:]
-    for found in (
+    for call in (
         joined(part(call_id=KEY, name=KEY, arguments=f"a {KEY} b")),
         joined(part(call_id=half, name=half, arguments=half), part(call_id=rest, name=rest, arguments=rest)),
         joined(part(call_id=half, name=half), part(name=rest)),
@@ -122,7 +122,7 @@ def test_key_is_masked_in_every_part():
         joined(part(None, call_id="c1", arguments=half), part(None, arguments=rest)),
         joined(part(0, arguments=half), part(1, call_id="c2", arguments="x"), part(0, arguments=rest)),
     ):
-        assert KEY not in str(found)
+        assert KEY not in str(call)
 
 
 def test_endless_number_of_calls_is_malformed():
