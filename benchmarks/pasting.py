@@ -61,8 +61,8 @@ def read_table(text: str) -> list[PastedCase]:
             for name, cell in zip(names, row, strict=False):
                 _put(case, name, cell)
             if case.key and case.key in keys:
-                found = place | {"key": case.key, "first": keys[case.key]}
-                problems.append(_("Line %(line)s: the key “%(key)s” is that of line %(first)s.") % found)
+                repeated = place | {"key": case.key, "first": keys[case.key]}
+                problems.append(_("Line %(line)s: the key “%(key)s” is that of line %(first)s.") % repeated)
             if len(case.key) > MAX_KEY:
                 problems.append(
                     _("Line %(line)s: a key has at most %(most)s characters.") % (place | {"most": MAX_KEY})

@@ -25,8 +25,8 @@ def parts_of(preview: ImportPreview) -> list[ListedLines]:
     lines = preview.lines
     parts = []
     for action in ACTIONS:
-        found = [line for line in lines if line["action"] == action]
-        count = max(preview.imported.counts.get(action, 0), len(found))
+        listed = [line for line in lines if line["action"] == action]
+        count = max(preview.imported.counts.get(action, 0), len(listed))
         if count:
-            parts.append(ListedLines(action, count, found[:LISTED_LINES]))
+            parts.append(ListedLines(action, count, listed[:LISTED_LINES]))
     return parts

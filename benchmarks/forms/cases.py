@@ -52,9 +52,9 @@ class EditedRow:
         )
 
 
-def rows_per_page(columns: int, most: int) -> int:
+def rows_per_page(columns: int, maximum: int) -> int:
     """Return a form's number of rows; key, expected, tags and deletion are fields, too."""
-    return max(1, min(most, MAX_CELLS // (columns + 4)))
+    return max(1, min(maximum, MAX_CELLS // (columns + 4)))
 
 
 def read_cells(data: Mapping[str, str], page: CasePage) -> tuple[dict[int, PastedCase], set[int]]:
@@ -91,7 +91,7 @@ def _read_row(data: Mapping[str, str], case: Case, columns: list[str]) -> Pasted
         try:
             variables[name] = msgspec.json.decode(text)
         except msgspec.MsgspecError as error:
-            found = {"name": name, "reason": str(error)}
-            raise InvalidInput(_("“%(name)s” is not JSON: %(reason)s") % found) from error
-    kept = case.expected if expected == expected_text(case.expected) else expected_of(expected)
-    return PastedCase(key, variables, kept, tags_of(data.get(f"{case.pk}-tags", "")))
+            details = {"name": name, "reason": str(error)}
+            raise InvalidInput(_("“%(name)s” is not JSON: %(reason)s") % details) from error
+    expected_value = case.expected if expected == expected_text(case.expected) else expected_of(expected)
+    return PastedCase(key, variables, expected_value, tags_of(data.get(f"{case.pk}-tags", "")))

@@ -102,14 +102,14 @@ class PromptForm(forms.Form):
 
     def clean_examples(self) -> list[JsonObject]:
         try:
-            found = msgspec.convert(self.cleaned_data["examples"], list[_Message])
+            messages = msgspec.convert(self.cleaned_data["examples"], list[_Message])
         except msgspec.ValidationError as error:
             raise ValidationError(
                 _("This is not a list of messages: %(reason)s"), params={"reason": str(error)}
             ) from None
-        if len(found) > Prompt.MAX_MESSAGES - 2:
+        if len(messages) > Prompt.MAX_MESSAGES - 2:
             raise ValidationError(_("A prompt has at most %(most)s messages."), params={"most": Prompt.MAX_MESSAGES})
-        return [msgspec.structs.asdict(message) for message in found]
+        return [msgspec.structs.asdict(message) for message in messages]
 
     def prompt(self) -> Prompt:
         """Return the unsaved prompt of valid data."""

@@ -58,8 +58,8 @@ def _total(values: Floats) -> int:
 
 
 def _quantile(values: Floats, level: float, clusters: Clusters) -> Interval:
-    found = quantile(values, level, clusters)
-    return Interval(found.value, found.low, found.high)
+    interval = quantile(values, level, clusters)
+    return Interval(interval.value, interval.low, interval.high)
 
 
 def _interval(value: float, low: float, high: float) -> Interval:

@@ -27,7 +27,9 @@ def edit(request: PageRequest, public_id: str, case_id: int) -> HttpResponse:
     if form.is_valid():
         data = form.cleaned_data
         try:
-            added = [keep_upload(actor=request.actor, content=one.read(), name=one.name or "") for one in data["file"]]
+            added = [
+                keep_upload(actor=request.actor, content=file.read(), name=file.name or "") for file in data["file"]
+            ]
             change_files(case, added=added, variable=data["variable"], removed=data["remove"])
         except ArenaError as refusal:
             form.add_error("file", refusal.detail)

@@ -79,9 +79,9 @@ def _results(request: PageRequest, run: Run) -> dict[str, object]:
     stored = find_report(request.actor, run, number)
     if number and stored is None:
         raise Http404
-    found = read_results(run, None if stored is None else stored.number)
+    results = read_results(run, None if stored is None else stored.number)
     return {
-        "results": found, "power": power_sentence(found.report, found.labels), "has_report": stored is not None,
+        "results": results, "power": power_sentence(results.report, results.labels), "has_report": stored is not None,
         "report": stored, "reports": reports.order_by("number").defer("payload"),
     }  # fmt: skip
 

@@ -40,7 +40,7 @@ def show(request: PageRequest, public_id: str) -> HttpResponse:
     template = access.get_template_or_404(request.actor, public_id)
     versions = list(access.visible_versions(request.actor, template))
     wanted = request.GET.get("version", "")
-    version = next((one for one in versions if str(one.number) == wanted), None) if wanted else None
+    version = next((candidate for candidate in versions if str(candidate.number) == wanted), None) if wanted else None
     if wanted and version is None:
         raise Http404
     version = version or next(iter(versions), None)
@@ -115,8 +115,8 @@ def cases(request: PageRequest, public_id: str) -> HttpResponse:
 
 def _editable_page(draft: TemplateVersion, after: str) -> CasePage:
     page = read_cases(draft, after=after)
-    most = rows_per_page(len(page.columns), PER_PAGE)
-    return page if len(page.cases) <= most else read_cases(draft, after=after, per_page=most)
+    maximum = rows_per_page(len(page.columns), PER_PAGE)
+    return page if len(page.cases) <= maximum else read_cases(draft, after=after, per_page=maximum)
 
 
 def _cases_page(

@@ -31,7 +31,7 @@ def changes(request: PageRequest, public_id: str) -> HttpResponse:
 def _chosen(versions: Sequence[TemplateVersion], number: str, *, default: TemplateVersion) -> TemplateVersion:
     if not number:
         return default
-    found = next((version for version in versions if str(version.number) == number), None)
-    if found is None:
+    version = next((version for version in versions if str(version.number) == number), None)
+    if version is None:
         raise Http404
-    return found
+    return version

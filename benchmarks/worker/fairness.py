@@ -9,9 +9,9 @@ def max_min_shares(room: int, demands: Mapping[int, int]) -> dict[int, int]:
     room: calls at once for all runs. A run of 20 items does not wait for one of 200,000.
     Source: max-min fairness by progressive filling.
     """
-    shares, left = {}, room
+    shares, remaining = {}, room
     waiting = sorted(demands, key=lambda run: (demands[run], run))
     for number, run in enumerate(waiting):
-        shares[run] = min(demands[run], -(-left // (len(waiting) - number)))
-        left -= shares[run]
+        shares[run] = min(demands[run], -(-remaining // (len(waiting) - number)))
+        remaining -= shares[run]
     return shares

@@ -31,10 +31,10 @@ def find_replies(run: Run, keys: Collection[str]) -> dict[str, int]:
     """Return the ids of the owner's newest replies by answer key."""
     if run.reuse_days is None or run.owner_id is None or not keys:
         return {}
-    found = Reply.objects.filter(
+    replies = Reply.objects.filter(
         owner=run.owner_id, answer_key__in=keys, created_at__gt=Now() - timedelta(days=run.reuse_days)
     )
-    return dict(found.order_by("created_at", "pk").values_list("answer_key", "pk"))
+    return dict(replies.order_by("created_at", "pk").values_list("answer_key", "pk"))
 
 
 def give_replies(replies: Collection[tuple[int, int, bool]]) -> None:

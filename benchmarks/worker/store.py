@@ -162,7 +162,7 @@ def store_group(run: RunFacts, group: Sequence[Ended], paces: Mapping[int, int])
         if len(cursor.fetchall()) < len(group):
             logger.info("some items of run %s were taken over", run.run_id)
     costs = store_results([(ended.item.call, ended.result) for ended in group])
-    released = sum((ended.item.most for ended in group if ended.item.call.row.pk in costs), Decimal(0))
+    released = sum((ended.item.reserved for ended in group if ended.item.call.row.pk in costs), Decimal(0))
     if released:
         spent = sum(costs.values(), Decimal(0))
         Run.objects.filter(pk=run.run_id).update(reserved=F("reserved") - released, spent=F("spent") + spent)

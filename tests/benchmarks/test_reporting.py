@@ -26,7 +26,11 @@ def test_runs_are_compared(sample: Sample, member: Actor, browser: Client, model
     better, worse = by_name["Model bob"], by_name["Model ada"]
     assert [case.key for case in better.mended] == ["france", "ghana", "norway", "peru"]
     assert [case.key for case in worse.broken] == ["france", "ghana", "norway", "peru"]
-    assert (better.found.cases, better.found.difference.value > 0, worse.found.difference.value < 0) == (7, True, True)
+    assert (better.comparison.cases, better.comparison.difference.value > 0, worse.comparison.difference.value < 0) == (
+        7,
+        True,
+        True,
+    )
     assert f"/case/{better.mended[0].case_id}/" in page.text
     assert browser.get(f"/benchmarks/r/{sample.run.public_id}/compare/?with={later.public_id}").context["changes"] == (
         changes

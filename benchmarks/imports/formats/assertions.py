@@ -233,5 +233,5 @@ def read_cell(cell: str, place: Place, log: ReadingLog) -> Check | None:
 def split_values(text: str) -> list[str]:
     """Split at commas; a part in double quotes may have commas of its own, and doubled or escaped quotes."""
     parts = re.findall(r'\s*(?:"((?:[^"\\]|\\.|"")*)"|([^,]*))\s*(?:,|\Z)', text)
-    found = [re.sub(r'\\(["\\])|"(")', r"\1\2", quoted) if quoted else bare.strip() for quoted, bare in parts]
-    return [part for part in found if part]
+    values = [re.sub(r'\\(["\\])|"(")', r"\1\2", quoted) if quoted else bare.strip() for quoted, bare in parts]
+    return [part for part in values if part]

@@ -62,7 +62,7 @@ class _Configuration:
         if not self._document.get("tests") and "scenarios" not in self._document:
             self._add(Map(self._default.place), dict(self._shared_variables))
         if self._uses_affixes:
-            with_affixes(prompts, self._cases.found)
+            with_affixes(prompts, self._cases.accepted)
         # A test that disables the default checks: the other cases have copies of them.
         version_checks = [] if self._must_copy_default_checks else self._default_checks
         template = self._cases.template(
@@ -124,7 +124,7 @@ class _Configuration:
         table = TableCases(self._source, guess=False)
         for_each(self._source.rows(path), table.add, self._log)
         keys: dict[str, str] = {}
-        for case in table.cases.found:
+        for case in table.cases.accepted:
             own = {name: self._value(name, value, Place(0, 0, path)) for name, value in case.variables.items()}
             case.variables, case.files = _without_files(variables | own)
             old_key = case.key
@@ -165,19 +165,19 @@ class _Configuration:
             return {}
         if not isinstance(variables, Map):
             raise ReadError("variables_not_understood", place_in(test, "vars"))
-        found: dict[str, object] = {}
+        values: dict[str, object] = {}
         for name, value in variables.items():
             place = place_in(variables, name)
             if name == "_conversation":
                 raise ReadError("conversation_not_supported", place)
             refuse_environment(value, place)
-            found[name] = self._value(name, value, place)
-        return found
+            values[name] = self._value(name, value, place)
+        return values
 
     def _value(self, name: str, value: object, place: Place) -> object:
         """Return a variable's value: a text file's text, and other files as a CaseFile."""
         if isinstance(value, list):
-            return [self._value(name, one, place) for one in value]
+            return [self._value(name, part, place) for part in value]
         if not isinstance(value, str) or not value.startswith("file://"):
             return value
         path = self._source.find(value, self._source.main, place)
@@ -210,7 +210,7 @@ class _Configuration:
     def _copy_default_checks(self) -> None:
         if not self._must_copy_default_checks:
             self._must_copy_default_checks = True
-            for case in self._cases.found:
+            for case in self._cases.accepted:
                 case.checks = self._default_checks + case.checks
 
     def _scenarios(self) -> None:
@@ -246,10 +246,10 @@ def _without_files(variables: dict[str, object]) -> tuple[dict[str, object], lis
 
 def _merged(shared: Map, test: Map) -> Map:
     """Return a scenario's test with the fields of its configuration, but for the variables."""
-    found = Map(test.place)
+    merged = Map(test.place)
     for part in (shared, test):
         for name in part.keys() - {"vars"}:
-            value, old = part[name], found.get(name)
+            value, old = part[name], merged.get(name)
             if isinstance(value, Map) and isinstance(old, Map):
                 both = Map(value.place)
                 both.update(old | value)
@@ -260,8 +260,8 @@ def _merged(shared: Map, test: Map) -> Map:
                 joined.extend([*old, *value])
                 joined.places = old.places + value.places
                 value = joined
-            found[name], found.places[name] = value, place_in(part, name)
-    return found
+            merged[name], merged.places[name] = value, place_in(part, name)
+    return merged
 
 
 def _combinations(variables: dict[str, object], place: Place) -> Iterator[dict[str, object]]:

@@ -173,10 +173,10 @@ class TableCases:
 
     def checks(self) -> list[Check]:
         """Return the version's checks, and take them from the cases that share them."""
-        if any(case.expected for case in self.cases.found):
+        if any(case.expected for case in self.cases.accepted):
             self._log.changed("comparison_assumed", scorer="iequals")
             return [Check("equals", "iequals")]
-        return shared_check(self.cases.found)
+        return shared_check(self.cases.accepted)
 
 
 def shared_check(cases: list[Case]) -> list[Check]:
@@ -189,7 +189,7 @@ def shared_check(cases: list[Case]) -> list[Check]:
     is_plain = all(
         len(case.checks) == 1
         and case.checks[0].target
-        and not any("{{" in as_text(one) or "{%" in as_text(one) for one in case.checks[0].target)
+        and not any("{{" in as_text(text) or "{%" in as_text(text) for text in case.checks[0].target)
         for case in cases
     )
     if len(kinds) != 1 or not is_plain:
@@ -231,7 +231,7 @@ def read(source: Source) -> Imported:
     unknown = source.request.mapping.keys() - table.roles.keys()
     for column in sorted(unknown):
         source.log.refuse("column_missing", column=column)
-    cases, checks = table.cases.found, table.checks()
+    cases, checks = table.cases.accepted, table.checks()
     prompts = [one_message(_prompt(table, source))]
     if table.uses_affixes:
         with_affixes(prompts, cases)
