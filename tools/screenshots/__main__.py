@@ -175,8 +175,8 @@ def main() -> int:
     parser.add_argument("--only", default="*", help="names of pictures, a star for anything")
     parser.add_argument("--arena", type=Path, help="a directory whose arena is kept for further runs")
     arguments = parser.parse_args()
-    if found := complaints():
-        print(*found, sep="\n")
+    if problems := complaints():
+        print(*problems, sep="\n")
         return 1
     directory = arguments.arena or Path(tempfile.mkdtemp(prefix="arena-screenshots-", dir="/tmp"))
     directory.mkdir(exist_ok=True)
