@@ -107,8 +107,8 @@ class InteractionExport:
         """Yield rows with one query for each batch. Calls that start later are left out."""
         calls = self.calls.filter(started_at__lte=timezone.now()).order_by("started_at", "pk")
         rest = calls
-        while found := list(rest.values_list(*_FIELDS.values())[:BATCH]):
-            cells = [dict(zip(_FIELDS, row, strict=True)) for row in found]
+        while batch := list(rest.values_list(*_FIELDS.values())[:BATCH]):
+            cells = [dict(zip(_FIELDS, row, strict=True)) for row in batch]
             at, last = cells[-1]["started_at"], cells[-1]["call"]
             # The first condition is redundant, but lets PostgreSQL use the index.
             rest = calls.filter(started_at__gte=at).filter(Q(started_at__gt=at) | Q(pk__gt=last))

@@ -117,11 +117,11 @@ def recompute(published: PublishedSnapshot, rows: Iterable[VoteRow]) -> list[str
         *(f"{name}: has no vote." for name in sorted(lines.keys() - set(counts.names))),
     ]
     same_voters = published.has_unchanged_voters
-    for fact, found in fit.facts.items():
+    for fact, recomputed in fit.facts.items():
         stated = published.facts.get(fact)
         if fact in ("style", "context") and not same_voters:
-            stated, found = _style_values(stated), _style_values(found)
-        differences += _differences("the board", fact, stated, found)
+            stated, recomputed = _style_values(stated), _style_values(recomputed)
+        differences += _differences("the board", fact, stated, recomputed)
     style_columns = (_STYLE if same_voters else _STYLE[:1]) if published.has_own_style_fit else ()
     for name, computed in zip(counts.names, fit.lines, strict=True):
         differences += _compare_line(name, lines.get(name), computed, style_columns)

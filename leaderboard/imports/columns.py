@@ -177,8 +177,8 @@ def _moments(array: Array) -> Moments:
         fraction, seconds = np.modf(array.cast(DataType.float64()).to_numpy())
         # datetime.fromtimestamp rounds in the same way.
         microseconds = seconds.astype(np.int64) * 1_000_000 + np.rint(fraction * 1e6).astype(np.int64)
-        found: Moments = microseconds.astype("M8[us]")
-        return found
+        result: Moments = microseconds.astype("M8[us]")
+        return result
     moments = [tables.time(word) for word in words]
     return np.array([moment and moment.astimezone(UTC).replace(tzinfo=None) for moment in moments], dtype="M8[us]")
 
@@ -216,6 +216,6 @@ class _Cells:
         return numbers
 
     def indices(self, column: str, words: WordList, parse: _ParseAll) -> Indices:
-        found, index = self.distinct(column)
-        indices: Indices = words.indices(found, parse)[index]
+        cells, index = self.distinct(column)
+        indices: Indices = words.indices(cells, parse)[index]
         return indices

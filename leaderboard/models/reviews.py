@@ -22,8 +22,8 @@ class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
 
         An open review stays behind if the new voter has one, because a voter has at most one.
         """
-        kept = Vote.objects.filter(voter__in=votes.values("voter")).exclude(pk__in=votes.values("pk"))
-        moved = self.filter(voter__in=votes.values("voter")).exclude(voter__in=kept.values("voter"))
+        remaining = Vote.objects.filter(voter__in=votes.values("voter")).exclude(pk__in=votes.values("pk"))
+        moved = self.filter(voter__in=votes.values("voter")).exclude(voter__in=remaining.values("voter"))
         if self.filter(voter=voter, state=AnomalyReview.State.OPEN).exists():
             moved = moved.exclude(state=AnomalyReview.State.OPEN)
         moved.update(voter=voter)

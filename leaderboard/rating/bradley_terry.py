@@ -319,12 +319,12 @@ def expected_shares(theta: Floats, opponents: Floats, *, bias: float = 0.0) -> F
 
 def reachable(links: Flags, start: int) -> Flags:
     """Return a mask of the nodes reachable from `start` along links[i, j], itself included."""
-    found, before = np.zeros(len(links), dtype=bool), 0
-    found[start] = True
-    while found.sum() > before:
-        before = found.sum()
-        found |= links[found].any(axis=0)
-    return found
+    reached, before = np.zeros(len(links), dtype=bool), 0
+    reached[start] = True
+    while reached.sum() > before:
+        before = reached.sum()
+        reached |= links[reached].any(axis=0)
+    return reached
 
 
 def strong_components(wins: Floats | Flags | csr_array) -> Indices:

@@ -78,9 +78,9 @@ def votes_to_flip_first(tally: Tally, board: Board) -> Flip | None:
     # Upper bound: this many direct votes always suffice, as until the two are level each has a residual of at least ½.
     limit = 2 * ceil(inner.cells.sum()) + 2
     for kind in sorted(_candidate_kinds(inner, theta), key=lambda kind: kind.estimate):
-        found = _min_votes_to_flip(inner, theta, kind, below=limit) if limit > 1 else None
-        if found:
-            limit, first = found
+        flipped = _min_votes_to_flip(inner, theta, kind, below=limit) if limit > 1 else None
+        if flipped:
+            limit, first = flipped
             best = Flip(limit, *(int(members[index]) for index in (kind.winner, kind.loser, first)))
     return best
 

@@ -106,8 +106,8 @@ def fit_snapshot(
     if with_flip:
         facts["flips_first"] = _flip(tally, board, counts.names)
         facts["drops_first"] = _drop(tally, board, counts.names)
-    if ballots is not None and (found := forecast_facts(ballots, tally, board)):
-        facts["forecast"] = found
+    if ballots is not None and (forecast := forecast_facts(ballots, tally, board)):
+        facts["forecast"] = forecast
     if voters and with_agreement and (weighted := agreement_facts(voters, fitted, counts.names, offset=offset)):
         facts["agreement"] = weighted
     side = fitted.corrected
@@ -124,41 +124,41 @@ def fit_snapshot(
 
 
 def _flip(tally: Tally, board: Board, names: list[str]) -> FlipFacts | None:
-    found = votes_to_flip_first(tally, board)
-    if found is None:
+    flip = votes_to_flip_first(tally, board)
+    if flip is None:
         return None
     return {
-        "votes": found.votes,
-        "winner": names[found.winner],
-        "loser": names[found.loser],
-        "first": names[found.first],
+        "votes": flip.votes,
+        "winner": names[flip.winner],
+        "loser": names[flip.loser],
+        "first": names[flip.first],
     }
 
 
 def _drop(tally: Tally, board: Board, names: list[str]) -> DropFacts | None:
-    found = votes_to_drop_first(tally, board)
-    if found is None:
+    drop = votes_to_drop_first(tally, board)
+    if drop is None:
         return None
     return {
-        "votes": found.votes,
-        "first": names[found.first],
+        "votes": drop.votes,
+        "first": names[drop.first],
         "ballots": [
             {"left": names[left], "right": names[right], "outcome": OUTCOMES[outcome], "votes": votes}
-            for left, right, outcome, votes in found.kinds.tolist()
+            for left, right, outcome, votes in drop.kinds.tolist()
         ],
     }
 
 
 def _side_bias(fitted: SideBiasFit) -> SideBiasFacts | None:
-    found = fitted.side_bias
-    if found is None:
+    bias = fitted.side_bias
+    if bias is None:
         return None
     return {
-        "points": found.points,
-        "low": found.low,
-        "high": found.high,
-        "z": found.z,
-        "design_effect": found.design_effect,
+        "points": bias.points,
+        "low": bias.low,
+        "high": bias.high,
+        "z": bias.z,
+        "design_effect": bias.design_effect,
         "applied": fitted.corrected,
     }
 

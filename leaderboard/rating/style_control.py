@@ -115,19 +115,19 @@ def fit_style(
     """
     votes, varies = _established_votes(established, left, right, share, features, scaling, times, voter, side)
     fit = _fit_finite_covariates(votes)
-    found = estimate(votes.with_covariates(fit.kept), fit.solution, fit.information, leverages=leverages)
-    theta, slopes = np.split(found.solution, [votes.models])
-    half = Z * np.sqrt(found.variance[: votes.models])
+    estimates = estimate(votes.with_covariates(fit.kept), fit.solution, fit.information, leverages=leverages)
+    theta, slopes = np.split(estimates.solution, [votes.models])
+    half = Z * np.sqrt(estimates.variance[: votes.models])
     score, low, high = np.full((3, len(established)), np.nan)
     score[established] = offset + POINTS * theta
     low[established], high[established] = offset + POINTS * (theta - half), offset + POINTS * (theta + half)
     kept, separating = np.zeros((2, len(varies)), dtype=bool)
     kept[varies], separating[varies] = fit.kept, fit.separating
     values, errors = np.zeros((2, len(varies)))
-    values[kept], errors[kept] = slopes, np.sqrt(found.variance[votes.models :])
+    values[kept], errors[kept] = slopes, np.sqrt(estimates.variance[votes.models :])
     covariance, design_effects = np.zeros((len(established), len(established))), np.ones(len(established))
-    covariance[np.ix_(established, established)] = POINTS**2 * found.covariance
-    design_effects[established] = found.design_effects[: votes.models]
+    covariance[np.ix_(established, established)] = POINTS**2 * estimates.covariance
+    design_effects[established] = estimates.design_effects[: votes.models]
     return StyleFit(
         score,
         low,

@@ -18,11 +18,11 @@ def both_bad_design_effects(voters: VoterVotes, models: int) -> Floats:
     if not len(rows.n):
         return np.ones(models)
     n, is_both_bad = rows.n.astype(np.float64), rows.outcome == _BOTH_BAD
-    votes, found = (sum_by_voter_and_model(rows, each, each, models) for each in (n, n * is_both_bad))
+    votes, both_bad = (sum_by_voter_and_model(rows, each, each, models) for each in (n, n * is_both_bad))
     total = np.maximum(votes.sum(axis=0), 1)
-    rate: Floats = found.sum(axis=0) / total
+    rate: Floats = both_bad.sum(axis=0) / total
     model, share = votes.indices, votes.data / total[votes.indices]
-    residual = (found.data - votes.data * rate[model]) / one_minus_leverage(share)
+    residual = (both_bad.data - votes.data * rate[model]) / one_minus_leverage(share)
     clustered, concentration = (
         np.bincount(model, weights=each**2, minlength=models).astype(np.float64) for each in (residual, share)
     )
