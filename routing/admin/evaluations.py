@@ -50,8 +50,8 @@ class RouterEvaluationAdmin(ReadOnlyAdmin):
         if "half" in result:
             rows = [
                 ["APGR", number(result["area"])],
-                ["CPT50", number(result["half"])],
-                ["CPT80", number(result["most"])],
+                ["CPT50", number(result["cpt50"])],
+                ["CPT80", number(result["cpt80"])],
             ]
         else:
             rows = [

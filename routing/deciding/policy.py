@@ -43,18 +43,22 @@ def _decide(question: Question) -> Routed:
 
 def _model_of_rule(question: Question, rule: Rule) -> Routed:
     """Return the rule's model or refuse: a prompt that a rule keeps on one model never goes to another one."""
-    found = question.allowed
-    row = found.table.rows.get(rule.model.slug) if rule.model is not None else None
+    allowed = question.allowed
+    row = allowed.table.rows.get(rule.model.slug) if rule.model is not None else None
     if row is None:
         raise unavailable()
-    reason_out = found.reasons_out.get(row, "")
+    reason_out = allowed.reasons_out.get(row, "")
     # An operator may designate a model for applications with tools before its abilities are entered.
     if reason_out and (reason_out != "tools" or question.request.needs_tools):
-        raise no_model(found)
+        raise no_model(allowed)
     routed = question.routed(
-        Target.MODEL, (found.table.models[row],), "rule", policy=f"rule {rule.pk}", confidence=question.type.confidence
+        Target.MODEL,
+        (allowed.table.models[row],),
+        "rule",
+        policy=f"rule {rule.pk}",
+        confidence=question.type.confidence,
     )
-    return replace(routed, alternatives=(found.alternative(row),))
+    return replace(routed, alternatives=(allowed.alternative(row),))
 
 
 def _battle_of_rule(question: Question, rule: Rule) -> Routed:
@@ -72,8 +76,8 @@ def _stay(question: Question, previous: PreviousAnswer, reason: str) -> Routed:
     """Raises NoModelAvailable."""
     model = previous_model(previous)
     routed = question.routed(Target.STAY, (model,), reason, policy="stay", confidence=question.type.confidence)
-    row = question.found.table.rows.get(model.slug)
-    return routed if row is None else replace(routed, alternatives=(question.found.alternative(row),))
+    row = question.candidates.table.rows.get(model.slug)
+    return routed if row is None else replace(routed, alternatives=(question.candidates.alternative(row),))
 
 
 def _stay_or_move(question: Question, previous: PreviousAnswer) -> Routed:

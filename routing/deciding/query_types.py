@@ -53,19 +53,19 @@ def query_type(prompts: Sequence[str], labels: Labels, context: RoutingContext, 
         return QueryType(TOOL_USE, 1.0)
     if context.data_loaded:
         return QueryType(DATA_ANALYSIS, 1.0)
-    found = [*_types_by_words(prompts[-1] if prompts else ""), *in_order(labels.categories)]
-    if not found:
+    types = [*_types_by_words(prompts[-1] if prompts else ""), *in_order(labels.categories)]
+    if not types:
         return QueryType(GENERAL_CHAT, 1.0)
-    rivals = [name for name in found[1:] if name not in FORMS]
-    return QueryType(found[0], 1 / (1 + len(rivals)))
+    rivals = [name for name in types[1:] if name not in FORMS]
+    return QueryType(types[0], 1 / (1 + len(rivals)))
 
 
 def _types_by_words(prompt: str) -> list[str]:
     text = prompt[:MAX_CHARACTERS_READ]
-    found = [TOOL_USE] if _TOOLS.search(text) else []
+    types = [TOOL_USE] if _TOOLS.search(text) else []
     if _DATA.search(text) and _ANALYSIS.search(text):
-        found.append(DATA_ANALYSIS)
-    return found
+        types.append(DATA_ANALYSIS)
+    return types
 
 
 def in_order(categories: Iterable[str]) -> list[str]:

@@ -27,8 +27,8 @@ def unavailable() -> NoModelAvailable:
     return NoModelAvailable(retry_after=RETRY_AFTER_S)
 
 
-def no_model(found: Candidates) -> ArenaError:
-    reasons = set(found.reasons_out.values())
+def no_model(candidates: Candidates) -> ArenaError:
+    reasons = set(candidates.reasons_out.values())
     if not reasons:
         return unavailable()
     if "budget" in reasons and not reasons & {"cost", "first_token", "not_fast"}:
