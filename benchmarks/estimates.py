@@ -19,7 +19,7 @@ from models_registry.providers.base import MAX_TOKENS_PER_IMAGE
 from models_registry.providers.kinds import CAPS
 from models_registry.spending import MAX_TEMPLATE_TOKENS
 
-# Of an answer to a model without calls so far.
+# Length of an answer of a model without calls so far.
 EXPECTED_TOKENS = 300
 # UTF-8: an upper bound of the tokens of a character.
 MAX_BYTES_PER_CHARACTER = 4

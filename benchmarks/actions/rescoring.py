@@ -7,7 +7,7 @@ from benchmarks.errors import RunNotPossible, WrongState
 from benchmarks.models import CaseFile, Run, RunItem, TemplateVersion
 from benchmarks.tasks import wake_after_commit
 
-# In a refusal.
+# Cases that a refusal names.
 MAX_KEYS = 20
 
 

@@ -162,7 +162,7 @@ class ContentSerializer(serializers.Serializer[None]):
                 for prompt in draft.prompts.all()
             ]
         sent = data["checks"] if "checks" in data else [raw_check(check) for check in draft.checks.all()]
-        # Without a target, a check compares with the case's expected values.
+        # A check without a target compares with the case's expected values.
         checks = [Check(**_stored(check)) for check in sent]
         return DraftContent(
             prompts, checks, data.get("parameters", draft.parameters), data.get("errors_count", draft.errors_count),

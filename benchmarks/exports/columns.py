@@ -9,7 +9,7 @@ from common.tables.table import Kind, Table
 PLAIN = tuple(name for name in ItemRow.__struct_fields__ if name not in ("checks", "judge_scores", "grades"))
 JSON = ("other_checks", "judge_scores", "grades")
 RESULT = CheckResult.__struct_fields__
-# Of a run whose cases have checks of their own, more are in `other_checks`.
+# Number of checks that have columns; those of cases with checks of their own are in `other_checks` beyond it.
 MAX_CHECKS = 100
 
 

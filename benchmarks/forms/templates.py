@@ -22,7 +22,7 @@ from benchmarks.models import Check, Prompt, Template, TemplateVersion
 from benchmarks.scoring import registry
 from common.payload_types import JsonObject
 
-# Between follow-ups.
+# Line that separates follow-ups.
 _SEPARATOR = re.compile(r"(?m)^---[ \t]*$\n?")
 
 

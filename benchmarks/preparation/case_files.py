@@ -15,7 +15,7 @@ from uploads.models import Extraction, Upload
 if TYPE_CHECKING:
     from benchmarks.preparation.frames import RenderedSource
 
-# In a rendered message: ids of uploads.
+# Key of a rendered message: ids of uploads.
 FILES_KEY = "files"
 
 

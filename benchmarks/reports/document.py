@@ -22,7 +22,7 @@ from benchmarks.reports.store import SO_FAR, payload_of
 from benchmarks.statistics.payload import Mean, Pair, PassRate, ReportPayload, TagMean
 
 _STYLES = Path(settings.BASE_DIR) / "static/css/benchmark_report.css"
-# Of the drawing, 640 wide.
+# Measures of the chart, which is 640 wide.
 ROW_HEIGHT, AXIS_HEIGHT, LEFT, WIDTH = 26, 22, 210, 410
 
 

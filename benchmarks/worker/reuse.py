@@ -12,7 +12,7 @@ from battles.calls import PlannedCall
 from benchmarks.models import Reply, Run
 from benchmarks.sql import read_sql
 
-# Of whole answers, and of those that reached the maximum length.
+# Finish reasons of whole answers, and of those that reached the maximum length.
 REUSABLE = {"stop", "length"}
 
 

@@ -213,7 +213,7 @@ class RunCommit:
         self._commit = GroupCommit(self._store, delay_s=MAX_DELAY_S, due_size=DUE_GROUP, max_size=MAX_GROUP)
         # Items handed over and not stored yet.
         self.unstored: set[int] = set()
-        # Since the plan was last read.
+        # Whether an entrant changed since the plan was last read.
         self.has_changed_entrants = False
 
     def put(self, ended: Ended) -> None:

@@ -35,7 +35,7 @@ _JUDGED = {
     "g-eval", "answer-relevance", "conversation-relevance", "search-rubric", "agent-rubric", "pi",
 }  # fmt: skip
 _DEFAULT_THRESHOLDS = {"bleu": 0.5, "rouge-n": 0.75}
-# In cells, other defaults hold (promptfoo's CSV reader).
+# promptfoo's CSV reader has other defaults in cells.
 _CELL_THRESHOLDS = dict.fromkeys(("levenshtein", "rouge-n", "latency", "cost"), 0.75)
 _CODE = ("javascript:", "fn:", "eval:", "python:")
 _ELEMENTS = re.compile(r"[^\W\d][\w-]*(\.[^\W\d][\w-]*)*")
