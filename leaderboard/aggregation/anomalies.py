@@ -80,7 +80,7 @@ def find_anomalies() -> int:
     effects = Effects(board.counts)
     _update_open_reviews(board, effects)
     opened = sum(map(reviews.open_review, list(_suspects(board, read, effects))))
-    # By the votes as read: without those now held, their voters concentrate less.
+    # The votes as read decide: without those now held, their voters concentrate less.
     _extend_group_reviews(board, read)
     return opened
 

@@ -49,7 +49,7 @@ class EarlierStanding(NamedTuple):
     style: StyleColumns
 
 
-# By model id.
+# Standings by model id.
 EarlierStandings = dict[int, EarlierStanding]
 
 

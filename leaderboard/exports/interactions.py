@@ -13,7 +13,7 @@ from common.payload_types import JsonObject
 from common.tables.table import Table
 from common.text.money import plain_decimal
 
-# As for conversations: the texts may be long.
+# Small, as for conversations: the texts may be long.
 BATCH = 200
 _ANSWER, _TURN, _BATTLE = "answer", "answer__turn", "answer__turn__battle"
 _FIELDS = {

@@ -105,7 +105,7 @@ def _row(
         turn_count=turn_count,
         style=msgspec.convert(style, Style) if style else None,
         excluded_reason=state["excluded_reason"] or None,
-        # Without a change the vote was excluded when it was cast, or before it was first counted.
+        # A vote without a change was excluded when it was cast, or before it was first counted.
         excluded_at=([created_at, *exclusions][-1]) if is_excluded else None,
         context=msgspec.convert(style["context"], Context) if "context" in style else None,
         origin=origin,

@@ -118,7 +118,7 @@ class AnomalyReview(models.Model):
                 name="a_review_is_of_a_voter_or_of_a_group_and_a_model",
             ),
         ]
-        # For the reviews of one voter.
+        # Used by reviews of one voter.
         indexes = [models.Index(fields=["voter", "-id"], name="newest_review_of_a_voter")]
 
     def __str__(self) -> str:

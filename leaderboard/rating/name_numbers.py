@@ -57,7 +57,7 @@ class _KnownObjects:
         slots = np.multiply(addresses, _MULTIPLIER, out=self._slots[: len(names)])
         slots >>= _SHIFT
         places = slots.view(np.int64)
-        # Of all modes, "wrap" takes the shortest time.
+        # The mode "wrap" takes the shortest time.
         is_known = self._addresses.take(places, mode="wrap") == addresses
         self._number_at.take(places, out=out, mode="wrap")
         if is_known.all():

@@ -21,7 +21,7 @@ Number = TypeVar("Number", np.float64, np.int64)
 # Index into values.
 Selection = NDArray[np.int64] | tuple[NDArray[np.int64], ...]
 
-# Below this number of models, or with more than this share of the pairs, matrices take less time or memory.
+# Matrices take less time or memory below this number of models, or with more than this share of the pairs.
 MIN_MODELS_LISTED = 512
 MAX_SHARE_LISTED = 0.3
 _BLOCK_CELLS = 1_000_000

@@ -45,8 +45,8 @@ def votes_to_drop_first(tally: Tally, board: Board) -> Drop | None:
     set was found that leaves the models connected.
     Source: Broderick, Giordano, Meager, “An automatic finite-sample robustness metric” (2020), for the influences.
     """
-    # For each of the nearest challengers, the votes with the largest influence on its distance to the leader are
-    # dropped in steps, and the board is fitted anew after each.
+    # The votes with the largest influence on a challenger's distance to the leader are dropped in steps, for each of
+    # the nearest challengers, and the board is fitted anew after each step.
     members = np.flatnonzero(board.established & (board.group == 0))
     if len(members) < 2:
         return None

@@ -26,8 +26,8 @@ def critical_distance(truths: Floats | _Draws, errors: Floats | _Draws, scale: F
 
 def _largest_deciding_distances(truths: _Draws, errors: _Draws, scale: Floats, level: float) -> Floats:
     """Shape (draws,); exact from the quantile `level` upwards."""
-    # With Y the k-th highest estimate and X the estimate of the k-th best model, this model's deciding distance is from
-    # |Y − X| / its largest to |Y − X| / its smallest standard error. Only models that can move the quantile are
+    # Let Y be the k-th highest estimate and X the estimate of the k-th best model: this model's deciding distance is
+    # from |Y − X| / its largest to |Y − X| / its smallest standard error. Only models that can move the quantile are
     # computed exactly, those with large upper bounds first.
     draws, models = truths.shape
     estimates = np.add(truths, errors)

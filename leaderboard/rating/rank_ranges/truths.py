@@ -101,7 +101,7 @@ class _NormalPosterior:
     def draws(self, normals: Floats) -> Floats:
         if not self.prior:
             return np.zeros(normals.shape)
-        # With K = (C + prior)⁻¹, the mean is prior · K score and the covariance prior · K C = prior − prior² K. A
+        # The mean is prior · K score and the covariance prior · K C = prior − prior² K, where K = (C + prior)⁻¹. A
         # common variance of all scores changes no difference and makes it regular.
         models = len(self.score)
         gain = self.covariance
@@ -128,7 +128,7 @@ class _LevelsPosterior:
     @classmethod
     def fit_numbers_of_levels(cls, score: Floats, variance: Floats, *, max_levels: int) -> list[Self]:
         """Fit 1 to `max_levels` levels and their shares by the EM algorithm, with errors taken as independent."""
-        # At once: each row is a level of one number of levels. Unused levels have share 0.
+        # All numbers of levels are fitted at once: each row is a level of one of them. Unused levels have share 0.
         levels = np.arange(1, max_levels + 1)
         begins, number = levels.cumsum() - levels, np.repeat(levels - 1, levels)
         share = 1 / levels[number]
