@@ -22,7 +22,7 @@ from routing.learning.grounded import Floats
 
 Mask = NDArray[np.bool_]
 
-# Of a prompt in most languages.
+# Usual for prompts in most languages.
 EXPECTED_CHARACTERS_PER_TOKEN = 4
 # spending.bill reserves a token for each byte of UTF-8.
 EXPECTED_BYTES_PER_CHARACTER = 4 / 3
@@ -137,7 +137,7 @@ def _build_table(roster: Roster, medians: CallMedians) -> CandidateTable:
     )
 
 
-# Of the models that are set up; built anew when they or their figures change.
+# Table of the models that are set up; built anew when they or their figures change.
 current_table = DerivedCached(_build_table, from_=(drawable_cache.cached_roster, call_medians))
 
 

@@ -13,7 +13,7 @@ from battles.text.vocabulary import word_pattern
 TOOL_USE, DATA_ANALYSIS, GENERAL_CHAT = "tool-use", "data-analysis", "general-chat"
 # Categories that describe a prompt's form: they agree with every subject.
 FORMS = frozenset({"hard-prompt", "long-prompt", "images", "multi-turn"})
-# Of a long prompt only this many characters are read, at its beginning.
+# Characters that are read of a long prompt, from its beginning.
 MAX_CHARACTERS_READ = 4_000
 
 _TOOLS = word_pattern(

@@ -66,7 +66,7 @@ class Question:
             return False
         if self.budget is None:
             return True
-        # Of all models that fit the question: battles.prompting.blind_quotes reserves for the most expensive ones.
+        # All models that fit the question count: battles.prompting.blind_quotes reserves for the most expensive ones.
         highest = self.allowed.table.highest_costs(self.request.total_characters)
         fitting = [cost for row, cost in enumerate(highest) if self.allowed.reasons_out.get(row) not in UNFIT]
         return bool(sum(sorted(fitting)[-2:]) <= float(self.budget))

@@ -8,7 +8,7 @@ from common.errors import ArenaError
 from models_registry.models.ledger import seconds_until_tomorrow
 from routing.deciding.candidates import Candidates
 
-# By the reason that excluded the last models, as they are checked: the request's field, and the sentence about it.
+# The request's field and the sentence, by the reason that excluded the last models; in the order of the checks.
 _SENTENCES = {
     "cost": ("max_cost", _("No model answers for so little. Raise the limit of cost.")),
     "first_token": ("max_first_token_ms", _("No model is known to be that fast. Raise the limit of time.")),

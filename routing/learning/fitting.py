@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from routing.learning.grounded import Floats, Indices, loss
 
 _MAX_ITERATIONS = 100
-# Of the loss, relative.
+# Relative change of the loss at which the fit ends.
 _TOLERANCE = 1e-5
 # κ = log(η − 1) ~ N(0, _KAPPA_SD²): finite also without ties.
 _KAPPA_SD = 2.0

@@ -13,7 +13,7 @@ from routing.learning.features import CELLS, prompt_features
 from routing.learning.grounded import Floats, Indices
 
 FOLDS = 5
-# With fewer people than this, folds and bounds are by prompt.
+# Folds and bounds are by prompt with fewer people than this.
 MIN_VOTERS = 10
 # A label with fewer votes has no parameters.
 MIN_LABEL_VOTES = 30

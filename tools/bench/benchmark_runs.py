@@ -162,7 +162,7 @@ def _use(bench: Bench, upstream: str, *, calls_at_once: int) -> None:
         "UPDATE models_registry_provider SET calls_at_once = %s, is_answering = true WHERE base_url = %s RETURNING id",
         calls_at_once, bench.provider,
     )  # fmt: skip
-    # Of another speed.
+    # These two models have another speed.
     bench.arena.query(
         "UPDATE models_registry_languagemodel SET status = 'paused' WHERE slug IN ('bench-a', 'bench-b') RETURNING id"
     )

@@ -36,7 +36,7 @@ DESIGNS: dict[str, tuple[Design, int, Voting]] = {
     "unequal voters, taste .5": ({}, 3_000, {"voters": Voters(250, 0.5, 1.2)}),
     "unequal voters, taste .8": ({}, 3_000, {"voters": Voters(250, 0.8, 1.2)}),
 }
-# Of always-best's chance of winning.
+# Largest loss of always-best's chance of winning.
 MAX_LOSS = 0.005
 LOW_DIAL = 0.2
 

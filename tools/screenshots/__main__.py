@@ -42,7 +42,7 @@ ISSUER = {
     "ARENA_SSO_COMPANY_URL": "https://login.example.net", "ARENA_SSO_COMPANY_CLIENT_ID": "arena",
 }  # fmt: skip
 STRICT = {"ARENA_PUBLISH_PROMPTS": "true", "ARENA_LIMIT_BATTLE_VISITOR": "1/hour"}
-# Beside the arena's data: worlds that were prepared, so that each is prepared once.
+# File beside the arena's data that lists the prepared worlds, so that each is prepared once.
 STATE_FILE = "arranged.json"
 BREAK_UPLOADS = "ALTER TABLE uploads_upload RENAME TO uploads_gone"
 REPAIR_UPLOADS = "ALTER TABLE uploads_gone RENAME TO uploads_upload"

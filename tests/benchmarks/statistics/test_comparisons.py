@@ -119,7 +119,7 @@ def test_flips_are_listed_beside_those_of_repeats():
     newer = np.array([[0, 0, 0], [1, 1, 1], [1, 1, 0], [0, 0, 1], [1, 1, 1]])
     flipped = flips(older, newer)
     assert (list(flipped.broken), list(flipped.mended)) == ([0], [1])
-    # Of 6 repeats, 3 passed: either majority is certain to differ. Of 4 or 2 passed of 6: 2 ⋅ C(4,3)⋅C(2,0)/C(6,3).
+    # Case with 3 of 6 repeats passed: the majorities differ for sure. With 4 or 2 of 6: 2 ⋅ C(4,3)⋅C(2,0)/C(6,3).
     assert flipped.expected == pytest.approx(2 * 1 + 2 * 0.4)
     assert flips(older[:, :1], newer[:, :1]).expected is None
 

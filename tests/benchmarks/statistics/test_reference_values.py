@@ -91,7 +91,7 @@ def test_variances_equal_analysis_of_variance():
     between, within = np.array(REFERENCE["statsmodels_anova_mean_squares"]).T
     sample = scores([*VALUES, np.zeros((24, 3))])
     np.testing.assert_allclose(repeat_variances(sample), [*within, 0], rtol=TOLERANCE)
-    # Against a constant entrant, the variance of differences is that of the entrant.
+    # The variance of differences from a constant entrant is that of the other entrant.
     against_zero = paired_differences(sample, (np.arange(4), np.full(4, 4)))
     np.testing.assert_allclose(against_zero.between, (between - within) / 3, rtol=TOLERANCE)
 

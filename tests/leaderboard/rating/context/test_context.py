@@ -10,7 +10,7 @@ from leaderboard.rating.snapshot_fit import SnapshotFit
 from tests.worlds.ratings.context import ContextDesign, fit
 from tests.worlds.ratings.simulations import arena, strengths
 
-# Of a model met before, files, reasoning shown, a doubled wait.
+# Effects of a model met before, files, reasoning shown, a doubled wait.
 EFFECTS = (0.3, 0.25, 0.0, -0.3)
 DESIGN = ContextDesign(effects=EFFECTS)
 MODELS, VOTES = DESIGN.models, DESIGN.votes
