@@ -30,7 +30,7 @@ class PastedCase:
     variables: JsonObject = field(default_factory=dict)
     expected: list[object] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
-    # Not in a table.
+    # Fields that a pasted table cannot have.
     messages: list[JsonObject] | None = None
     checks: list[JsonObject] | None = None
     cluster: str = ""

@@ -74,7 +74,7 @@ def _head(export: RunExport, entrant: Entrant) -> JsonObject:
             "config": {"epochs": run.repeats, "epochs_reducer": ["mean"], "retry_on_error": run.attempts - 1},
             "metadata": metadata,
         },
-        # Its reader of heads requires a plan.
+        # inspect-ai's reader of log headers requires a plan.
         "plan": {"name": "plan", "steps": [{"solver": "generate", "params": {}}]},
         "results": _results(export, key),
         "stats": times,

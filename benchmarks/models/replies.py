@@ -21,7 +21,7 @@ class Reply(models.Model):
     finish_reason = models.CharField(max_length=40, blank=True)
     # See worker.reuse; empty if the answer is not to be given again.
     answer_key = models.CharField(max_length=64, blank=True)
-    # Null if imported.
+    # Null for imported replies.
     call = models.OneToOneField(Call, models.PROTECT, null=True, related_name="reply")
     created_at = models.DateTimeField(db_default=Now())
 

@@ -47,9 +47,9 @@ class Run(models.Model):
         CANCELLED = "cancelled", _("cancelled")
 
     ENDED = (State.DONE, State.FAILED, State.CANCELLED)
-    # Entrants can be left out.
+    # States in which entrants can be left out.
     UNDER_WAY = (State.QUEUED, State.RUNNING, State.PAUSED)
-    # A worker has something to do.
+    # States in which a worker has something to do.
     WITH_WORK = (State.PREPARING, State.RUNNING, State.SCORING)
 
     class Reason(models.TextChoices):
@@ -185,7 +185,7 @@ class Entrant(models.Model):
     next_try_at = models.DateTimeField(null=True)
     # A Run.Reason: nothing is asked until the run is resumed.
     halted = models.CharField(max_length=40, blank=True, default="", db_default="")
-    # Nothing more is asked; the answers stay.
+    # When the entrant was left out: nothing more is asked, its answers stay.
     left_out_at = models.DateTimeField(null=True)
     # Ended items at Run.paced_from.
     ended_before = models.PositiveIntegerField(default=0, db_default=0)

@@ -27,7 +27,7 @@ from benchmarks.sql import read_sql
 
 logger = logging.getLogger(__name__)
 
-# Longer than a batch of cases or items takes.
+# A batch of cases or items takes less.
 LEASE = timedelta(seconds=60)
 CASES_PER_CHILD = 1_000
 ITEMS_PER_STATEMENT = 5_000

@@ -42,7 +42,7 @@ class Plan:
     left_out: frozenset[int] = frozenset()
     # Why nothing is asked any more of any unfinished entrant, or "".
     pause_reason: str = ""
-    # The others are halted.
+    # Whether unfinished entrants are inactive and all others halted.
     waits_for_inactive: bool = False
 
     def wanted(self, running: Mapping[int, int]) -> dict[int, int]:

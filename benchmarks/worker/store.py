@@ -50,7 +50,7 @@ TRANSIENT = {
 WITHOUT_TEXT = {FailureCode.EMPTY, FailureCode.ONLY_REASONING, FailureCode.NO_ROOM}
 MAX_EMPTY_ATTEMPTS = 2
 MAX_BACKOFF_S, MAX_RETRY_AFTER_S = 60.0, 3600.0
-# They are a provider's, also without a call.
+# Failures that concern a provider's key or account, even where no call was sent.
 _KEY_FAILURES = {FailureCode.REFUSED_KEY, FailureCode.ACCOUNT, FailureCode.NO_KEY}
 
 

@@ -38,7 +38,7 @@ MAX_CELLS_AHEAD = 5_000_000
 # Votes on Overall below which every snapshot computes the slow parts, and from which only the nightly one reads voters.
 THOROUGH_BELOW_VOTES = 100_000
 CLUSTERED_BELOW_VOTES = 2_000_000
-# Share of Overall's votes.
+# Share of Overall's votes that must be new before errors are clustered again.
 CLUSTERED_AFTER_CHANGE = 0.02
 _STYLE_COLUMNS = tuple(StyleColumns.__annotations__)
 

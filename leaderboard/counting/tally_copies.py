@@ -17,7 +17,7 @@ from leaderboard.rating.bradley_terry import Indices
 from leaderboard.rating.counts import OUTCOMES, Counts
 from models_registry.models import LanguageModel
 
-# Share of the log's votes.
+# Share of the log's votes that must be new before a copy is renewed.
 RENEWED_AFTER = 0.05
 _CELLS = np.dtype("<i4")
 

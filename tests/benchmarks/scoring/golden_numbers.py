@@ -271,7 +271,7 @@ NUMBERS: list[tuple[str, str | None]] = [
     ("∞", None),
     ("9" * 5000, None),
     ("9,9" * 3000, None),
-    # Where a person looks for the number.
+    # Marked answers, where a person looks for the number.
     ("#### 42", "42"),
     ("Answer: 42", "42"),
     ("**42**", "42"),

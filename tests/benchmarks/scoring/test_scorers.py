@@ -249,7 +249,7 @@ GROUPS = [
 ]  # fmt: skip
 
 
-# They import sympy for two seconds.
+# These cases import sympy, which takes two seconds.
 IN_MATHS = [pytest.param(*case, marks=pytest.mark.slow) for case in MATHS]
 
 
