@@ -7,7 +7,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmarks import access
 from benchmarks.actions.case_files import change_files
-from benchmarks.forms.case_files import CaseFilesForm
+from benchmarks.forms.cases import CaseFilesForm
 from benchmarks.models import CaseFile
 from benchmarks.views.pages import PageRequest
 from benchmarks.views.templates import draft_or_404

@@ -1,3 +1,6 @@
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
@@ -8,12 +11,26 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from benchmarks import access
 from benchmarks.actions import importing
-from benchmarks.editing.import_lines import parts_of
-from benchmarks.forms.columns import MAX_COLUMNS, ColumnsForm
-from benchmarks.forms.imports import ImportForm, formats
+from benchmarks.forms.imports import MAX_COLUMNS, ColumnsForm, ImportForm, formats
 from benchmarks.models import Template
 from benchmarks.views.pages import PageRequest, member_of
 from common.errors import ArenaError
+
+LISTED_LINES = 200
+ACTIONS = ("refused", "left_out", "changed", "taken")
+
+
+@dataclass(frozen=True)
+class ListedLines:
+    """Lines of one action: the number of all, and the first."""
+
+    action: str
+    count: int
+    lines: Sequence[importing.ReportLine]
+
+    @property
+    def unlisted(self) -> int:
+        return self.count - len(self.lines)
 
 
 @login_required
@@ -53,11 +70,23 @@ def columns(request: PageRequest) -> HttpResponse:
 def _report(request: PageRequest, template: Template | None, result: importing.ImportPreview) -> HttpResponse:
     shown = result.imported.columns if len(result.imported.columns) <= MAX_COLUMNS else []
     context = {
-        "form": ImportForm(), "template": template, "preview": result, "parts": parts_of(result),
+        "form": ImportForm(), "template": template, "preview": result, "parts": _parts_of(result),
         "content": result.imported.template, "format": formats().get(result.imported.format, result.imported.format),
         "columns": ColumnsForm(columns=shown) if shown else None, "source_id": result.source_id,
     }  # fmt: skip
     return render(request, "benchmarks/import.html", context, status=200 if result.id else 422)
+
+
+def _parts_of(preview: importing.ImportPreview) -> list[ListedLines]:
+    """Return lines by action, the worst first."""
+    lines = preview.lines
+    parts = []
+    for action in ACTIONS:
+        listed = [line for line in lines if line["action"] == action]
+        count = max(preview.imported.counts.get(action, 0), len(listed))
+        if count:
+            parts.append(ListedLines(action, count, listed[:LISTED_LINES]))
+    return parts
 
 
 def _address(template: Template | None) -> str:

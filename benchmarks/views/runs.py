@@ -14,6 +14,8 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from battles.streaming import protocol
 from benchmarks import access, actions, streaming
+from benchmarks.exports.formats import WRITERS
+from benchmarks.exports.responses import export_response
 from benchmarks.models import Run, TemplateVersion
 from benchmarks.queries.run_progress import read_run_progress
 from benchmarks.reports.grades import read_run_grades
@@ -138,3 +140,11 @@ def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
     run_token = streaming.RunToken.read_or_404(token)
     after = request.headers.get("Last-Event-ID") or request.GET.get("after") or protocol.BEGINNING
     return run_token.response(request, streaming.page_events(run_token, after))
+
+
+@require_safe
+def export(request: PageRequest, public_id: str, ending: str) -> StreamingHttpResponse:
+    run = access.get_run_or_404(request.actor, public_id)
+    if ending not in WRITERS:
+        raise Http404
+    return export_response(run, ending, actor=request.actor, wide=request.GET.get("wide", ""))

@@ -5,7 +5,6 @@ from scipy.stats import studentized_range
 from benchmarks.statistics.averages import TemplateMean, average, averages
 from benchmarks.statistics.clusters import Clusters
 from benchmarks.statistics.comparison import compare_runs
-from benchmarks.statistics.costs import cost_per_point, pareto_front
 from benchmarks.statistics.figures import compute_figures
 from benchmarks.statistics.multiple import step_down
 from benchmarks.statistics.paired import all_pairs
@@ -13,6 +12,7 @@ from benchmarks.statistics.quantiles import quantile
 from benchmarks.statistics.run_against_run import difference_of_runs, flips, match_cases
 from benchmarks.statistics.sample_sizes import cases_to_separate, detectable_difference, repeats_to_separate
 from benchmarks.statistics.tags import holm_of_tags, tag_means
+from benchmarks.statistics.usage import cost_per_point, pareto_front
 from tests.worlds.benchmarks.run_inputs import run_inputs, scores
 
 
