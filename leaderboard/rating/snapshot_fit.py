@@ -17,7 +17,7 @@ from leaderboard.rating.diagnostics import misfit, votes_to_flip_first
 from leaderboard.rating.first_place.dropped_votes import OUTCOMES, votes_to_drop_first
 from leaderboard.rating.intervals import Z
 from leaderboard.rating.ranks import rank_board, rank_established
-from leaderboard.rating.sensitivity.agreement import agreement_facts
+from leaderboard.rating.sensitivity.discrimination import agreement_facts
 from leaderboard.rating.snapshot_facts import (
     ContextFacts,
     DropFacts,

@@ -14,15 +14,37 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
-from leaderboard.rating.bradley_terry import Floats, Indices
+from leaderboard.rating.board_fit import SideBiasFit
+from leaderboard.rating.bradley_terry import POINTS, Floats, Indices
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.pairs import laplacian, symmetrized
+from leaderboard.rating.snapshot_facts import AgreementFacts
 
+MIN_VOTERS = 2
 PRIOR_SD = 0.5
 # Votes of a voter at the lower bound still connect the models.
 MIN_DISCRIMINATION = 0.02
 MAX_ROUNDS = 50
 STEP_TOLERANCE = 1e-4
+
+
+def agreement_facts(
+    voters: VoterVotes, fitted: SideBiasFit, names: list[str], *, offset: float
+) -> AgreementFacts | None:
+    """Return scores of the largest group, beside the published ones. None for one voter or unknown ones."""
+    board = fitted.board
+    models = np.flatnonzero(board.established & (board.group == 0))
+    votes = voters.among_models(models, size=len(names))
+    number = len(np.unique(votes.voter))
+    if number < MIN_VOTERS or votes.n.sum() < fitted.tally.subset(models).cells.sum():
+        return None
+    theta, agreement = discriminations(votes, (board.score[models] - offset) / POINTS, bias=fitted.tally.bias)
+    scores = (offset + POINTS * theta).tolist()
+    return {
+        "scores": dict(zip([names[model] for model in models], scores, strict=True)),
+        "voters": number,
+        "spread": float(agreement.std()),
+    }
 
 
 def discriminations(voters: VoterVotes, theta: Floats, *, bias: float = 0.0) -> tuple[Floats, Floats]:
