@@ -6,13 +6,18 @@ from random import SystemRandom
 
 from accounts.actor import Actor
 from battles.auto.port import PreviousAnswer, Routed, RoutingRequest, Target
+from battles.labels import UNDETERMINED, Labels
 from battles.prompting.lineup import draw_models
-from routing.deciding.conversation import has_new_subject, is_recent, previous_model
+from models_registry import drawable_cache
+from models_registry.models import LanguageModel
 from routing.deciding.learned_choice import choose_freely, find_better
+from routing.deciding.query_types import FORMS
 from routing.deciding.question import Question
 from routing.deciding.refusals import no_model, unavailable
 from routing.models import Rule
 
+# A conversation that paused for longer is decided anew. The gateway remembers answers for SESSION_TTL_S, as long.
+MAX_IDLE_S = 3600
 _random = SystemRandom()
 
 
@@ -34,7 +39,7 @@ def _decide(question: Question) -> Routed:
         return _model_of_rule(question, rule)
     if not question.allowed.rows:
         raise no_model(question.allowed)
-    if previous is not None and is_recent(previous):
+    if previous is not None and previous.idle_s < MAX_IDLE_S:
         return _stay_or_move(question, previous)
     if rule is not None and rule.target == Rule.Target.ARENA and question.may_battle:
         return _battle_of_rule(question, rule)
@@ -74,17 +79,31 @@ def _battle_of_rule(question: Question, rule: Rule) -> Routed:
 
 def _stay(question: Question, previous: PreviousAnswer, reason: str) -> Routed:
     """Raises NoModelAvailable."""
-    model = previous_model(previous)
+    model = _previous_model(previous)
     routed = question.routed(Target.STAY, (model,), reason, policy="stay", confidence=question.type.confidence)
     row = question.candidates.table.rows.get(model.slug)
     return routed if row is None else replace(routed, alternatives=(question.candidates.alternative(row),))
 
 
+def _previous_model(previous: PreviousAnswer) -> LanguageModel:
+    """Return the model of the conversation, also while its breaker is open. Raises NoModelAvailable."""
+    offered = {model.pk: model for model in drawable_cache.cached_roster().choosable}
+    if previous.model not in offered:
+        raise unavailable()
+    return offered[previous.model]
+
+
 def _stay_or_move(question: Question, previous: PreviousAnswer) -> Routed:
     if previous.model not in question.allowed.places:
         return replace(choose_freely(question, explores=False), reason="moved")
-    if has_new_subject(previous.labels, question.labels):
+    if _has_new_subject(previous.labels, question.labels):
         better = find_better(question, than=previous.model)
         if better is not None:
             return better
     return _stay(question, previous, "stay")
+
+
+def _has_new_subject(before: Labels, now: Labels) -> bool:
+    """Return whether a category came, or the language changed."""
+    languages = {before.language, now.language} - {UNDETERMINED}
+    return len(languages) == 2 or not (set(now.categories) - FORMS) <= set(before.categories)
