@@ -1,6 +1,6 @@
 from django.urls import path
 
-from benchmarks.views import answers, case_files, imports, listing, reports, runs, start, templates
+from benchmarks.views import answers, case_files, imports, listing, reports, runs, templates
 
 app_name = "benchmarks"
 
@@ -20,7 +20,7 @@ urlpatterns = [
     path("t/<str:public_id>/draft/", templates.draft, name="draft"),
     path("t/<str:public_id>/changes/", templates.changes, name="changes"),
     path("t/<str:public_id>/export.yaml", templates.export, name="export_template"),
-    path("t/<str:public_id>/start/", start.start, name="start"),
+    path("t/<str:public_id>/start/", runs.start, name="start"),
     path("r/<str:public_id>/", runs.show, name="run"),
     path("r/<str:public_id>/budget/", runs.budget, name="budget"),
     path("r/<str:public_id>/do/<str:move>/", runs.move, name="move"),

@@ -1,4 +1,4 @@
-"""Versions, editor and cases of a template."""
+"""Versions, their changes and files, editor and cases of a template."""
 
 from collections.abc import Sequence
 
