@@ -10,7 +10,7 @@ from common.payload_types import JsonObject
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.board_fit import Board, DesignEffects, SideBiasFit, fit_side_counts
 from leaderboard.rating.bradley_terry import Flags, NotConnected, Tally
-from leaderboard.rating.clustering import VoterVotes, effective_voters
+from leaderboard.rating.clustering import VoterVotes, both_bad_design_effects, effective_voters
 from leaderboard.rating.context.fit import fit_style_and_context
 from leaderboard.rating.counts import Counts
 from leaderboard.rating.diagnostics import misfit, votes_to_flip_first
@@ -29,7 +29,6 @@ from leaderboard.rating.snapshot_facts import (
     StyleFacts,
 )
 from leaderboard.rating.style_control import FEATURES, Scaling, StyleFit, scaling_of
-from leaderboard.rating.ties.both_bad import both_bad_design_effects
 from leaderboard.rating.ties.held_out import forecast_facts
 
 
