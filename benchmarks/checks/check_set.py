@@ -80,8 +80,6 @@ def case_checks(version_checks: Sequence[JsonObject], own: Sequence[JsonObject])
 
 
 class CheckSet:
-    """The checks of a version and its cases."""
-
     def __init__(self, version: TemplateVersion) -> None:
         self.version_id, self._threshold = version.pk, version.threshold
         self.raw = [raw_check(check) for check in version.checks.all()]

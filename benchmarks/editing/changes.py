@@ -39,8 +39,6 @@ class FieldChange:
 
 @dataclass(frozen=True)
 class RowChange:
-    """A prompt, check or case."""
-
     kind: Kind
     name: str
     fields: list[FieldChange]

@@ -22,8 +22,6 @@ _NO_TEXT = re.compile(r"\s*(\[|- role:|\{)|(file|exec|python|https?|langfuse|por
 
 
 class PromptfooExport:
-    """A version's configuration."""
-
     def __init__(self, version: TemplateVersion) -> None:
         self.version = version
         self.checks = [raw_check(check) for check in version.checks.all()]

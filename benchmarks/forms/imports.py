@@ -57,8 +57,6 @@ ROLES: Mapping[str, str | Promise] = {
 
 
 class ColumnsForm(forms.Form):
-    """Role and name for each column of a table."""
-
     def __init__(self, data: QueryDict | None = None, *, columns: Sequence[Column]) -> None:
         super().__init__(data)
         self._columns = columns

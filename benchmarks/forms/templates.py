@@ -34,8 +34,6 @@ class NewTemplateForm(forms.Form):
 
 
 class TemplateForm(NewTemplateForm):
-    """A template and its draft's settings."""
-
     visibility = forms.ChoiceField(label=_("Who may use it"), choices=Template.Visibility)
     held_out = forms.BooleanField(
         label=_("Held out"), required=False,
@@ -214,8 +212,6 @@ CheckFormSet = forms.formset_factory(CheckForm, formset=BaseCheckFormSet, extra=
 
 
 class Editor:
-    """All forms of a draft's page."""
-
     def __init__(
         self, template: Template, version: TemplateVersion, data: QueryDict | None = None, *, may_publish: bool = False
     ) -> None:
@@ -244,7 +240,6 @@ class Editor:
         return [cast(CheckForm, form).check() for form in filled_forms(self.checks) if form.is_valid()]
 
     def content(self) -> DraftContent:
-        """Return the content of valid forms."""
         data = self.form.cleaned_data
         return DraftContent(
             self.kept_prompts(), self.kept_checks(), data["parameters"], data["errors_count"],

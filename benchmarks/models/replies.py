@@ -10,8 +10,6 @@ from models_registry.models import LanguageModel
 
 
 class Reply(models.Model):
-    """A model's answer to the messages of an item."""
-
     model = models.ForeignKey(LanguageModel, models.PROTECT, null=True, related_name="+")
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="benchmark_replies", db_index=False

@@ -67,8 +67,6 @@ def list_runs(actor: Actor, form: ListForm) -> QuerySet[Run]:
 
 @dataclass
 class ItemCounts:
-    """Numbers of items of a run by state."""
-
     total: int = 0
     by_state: dict[str, int] = field(default_factory=dict)
 
@@ -86,7 +84,6 @@ class ItemCounts:
 
 
 def progress_of(runs: list[Run]) -> dict[int, ItemCounts]:
-    """Return progress by run id."""
     progress: dict[int, ItemCounts] = defaultdict(ItemCounts)
     counts = RunCount.objects.filter(entrant__run__in=runs, n__gt=0).values_list("entrant__run", "state")
     for run_id, state, n in counts.annotate(items=Sum("n")):

@@ -80,7 +80,6 @@ def read_matrix(run: Run, form: MatrixForm, *, after: str = "", is_searchable: b
 
 
 def tags_of(run: Run) -> list[str]:
-    """Return the tags of a run's cases."""
     tags = run.version.cases.exclude(tags=[]).order_by().values_list("tags", flat=True).distinct()
     return sorted({tag for several in tags for tag in several})
 

@@ -103,7 +103,6 @@ def _readers(run: Run) -> str:
 
 @require_safe
 def report_file(request: PageRequest, public_id: str) -> HttpResponse:
-    """Download the report as one HTML file."""
     shown_report = _report_or_404(request, public_id)
     response = HttpResponse(document.as_file(shown_report))
     response["Content-Disposition"] = (
@@ -115,7 +114,6 @@ def report_file(request: PageRequest, public_id: str) -> HttpResponse:
 @login_required
 @require_POST
 def publish(request: PageRequest, public_id: str) -> HttpResponse:
-    """Publish a run, or make it private again."""
     run = access.get_run_or_404(request.actor, public_id, to_change=True)
     form = PublishForm(request.POST, run=run)
     if not form.is_valid():

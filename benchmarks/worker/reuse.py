@@ -20,7 +20,7 @@ def answer_key(plan: PlannedCall, repeat: int) -> str:
     """Return the SHA-256, in hex, of all that an answer depends on.
 
     The model, its endpoint and upstream name, the messages with digests of pictures and the answers of earlier
-    turns, the parameters as sent, and the repeat: repeats of a case are answers of their own.
+    turns, the parameters as sent, and the repeat.
     """
     model = plan.model
     content = [model.pk, model.provider.endpoint, model.upstream_name, plan.messages, plan.parameters, repeat]
