@@ -91,8 +91,6 @@ def is_thorough_fit_due(earlier: AggregationRun | None, *, now: datetime, overal
 
 
 class StandingRow(FitLine):
-    """Columns of a standing without its run."""
-
     model_id: int
     elo: float | None
     median_first_token_ms: int | None
@@ -100,12 +98,10 @@ class StandingRow(FitLine):
 
 @dataclass(frozen=True)
 class FittedBoard:
-    """Unsaved run with its standings; for Overall with the sampling plan.
-
-    Standings are rows: thousands of instances would take a tenth of a run's time.
-    """
+    """Unsaved run with its standings; for Overall with the sampling plan."""
 
     run: AggregationRun
+    # Rows, because thousands of instances would take a tenth of a run's time.
     standings: list[StandingRow] = field(default_factory=list)
     plan: Plan | None = None
 

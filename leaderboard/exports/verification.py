@@ -95,8 +95,7 @@ def recompute(published: PublishedSnapshot, rows: Iterable[VoteRow]) -> list[str
 
     The tolerance is a millionth of a point. Style and design effects that the snapshot took from an earlier one (see
     its facts) are used without comparison; design effects and the style's intervals and ranks also where votes have
-    changed voters since. A both-bad rate's design effect is then the one that its published bounds imply. Raises
-    CannotRecompute for another version's method.
+    changed voters since. Raises CannotRecompute for another version's method.
     """
     if published.method.name not in (method.NAME, method.WITH_SIDES):
         raise CannotRecompute(

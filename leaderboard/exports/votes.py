@@ -37,7 +37,6 @@ class ExportRange:
 
 
 def snapshot_range(run: AggregationRun) -> ExportRange:
-    """Return the votes that a snapshot counted."""
     return ExportRange(run.scope, run.last_order, run.last_change)
 
 

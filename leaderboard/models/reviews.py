@@ -20,7 +20,7 @@ class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
     def move_to_voter(self, votes: VoteQuerySet, voter: str) -> None:
         """Rename the reviews of voters who lose all their votes. Call before `votes` get the new voter.
 
-        An open review stays behind if the new voter has one, because a voter has at most one.
+        An open review stays behind if the new voter has one.
         """
         remaining = Vote.objects.filter(voter__in=votes.values("voter")).exclude(pk__in=votes.values("pk"))
         moved = self.filter(voter__in=votes.values("voter")).exclude(voter__in=remaining.values("voter"))

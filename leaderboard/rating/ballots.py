@@ -43,7 +43,6 @@ class Ballots:
 
     @property
     def voter_votes(self) -> VoterVotes:
-        """Votes with a known voter."""
         known = self.voter >= 0
         return VoterVotes(self.voter[known], self.left[known], self.right[known], self.outcome[known], self.n[known])
 

@@ -93,10 +93,11 @@ def design_effects(voters: VoterVotes, p: Floats, spread: Floats, *, free: Flags
 
     p: expected share of the left, shape (models, models); spread: inverse information of the free models, 0 elsewhere.
     Clustered: each voter's scores are summed and divided by 1 − h, h being the voter's share of a model's information
-    (cluster jackknife), then squared; times t² with 1 / Σ h² − 1 degrees of freedom, since G / (G − 1) is too small
-    where few voters cast most votes. Independent: the same with one voter per vote.
+    (cluster jackknife), then squared; times t² with 1 / Σ h² − 1 degrees of freedom. Independent: the same with one
+    voter per vote.
     Sources: Liang, Zeger (1986); Bell, McCaffrey (2002), CR3; Carter, Schnepel, Steigerwald (2017), effective clusters.
     """
+    # The usual factor G / (G − 1) is too small where few voters cast most votes.
     rows = voters.where(free[voters.left] | free[voters.right]).renumbered()
     if not len(rows.n):
         return np.ones(len(p))
@@ -178,9 +179,8 @@ def gram_matrix(scores: csr_array) -> Floats:
 def both_bad_design_effects(voters: VoterVotes, models: int) -> Floats:
     """Return DEFF of the shares of both_bad, shape (models,): the clustered variance over the binomial, at least 1.
 
-    Clustered: each voter's residuals from the share are summed, divided by 1 − h, h being the voter's share of the
-    model's votes, and squared; times t², see design_effects. The binomial one has a normal quantile, as the
-    interval that DEFF widens.
+    Clustered as in design_effects, by residuals from the share; h: the voter's share of the model's votes. The binomial
+    one has a normal quantile, as the interval that DEFF widens.
     """
     rows = voters.renumbered()
     if not len(rows.n):

@@ -25,7 +25,6 @@ class NameNumbers:
         self._numbers.update(zip(known, range(len(known)), strict=True))
 
     def in_order(self) -> list[str]:
-        """Return the names by their numbers."""
         return list(self._numbers)
 
     def of(self, names: Sequence[str]) -> Indices:

@@ -1,7 +1,7 @@
 """Ordered pairs of models, and arrays of values on them.
 
-On few models, values are matrices. On thousands that rarely met, they are arrays of the pairs with votes, and only
-matrices that are full anyway, as the information and its inverse, have a cell for each pair.
+On few models, values are matrices. On thousands that rarely met, they are arrays of the pairs with votes; only the
+information and its inverse have a cell for each pair.
 """
 
 from collections.abc import Iterator

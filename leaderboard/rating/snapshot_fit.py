@@ -47,11 +47,10 @@ class StyleInput(NamedTuple):
 class SnapshotFit:
     """Fit of a snapshot: a line for each of counts.names, and facts of the board, in points unless noted.
 
-    phi: dispersion of each group. misfit: see diagnostics.misfit. side_bias: None where it has no estimate.
-    largest_design_effect: of the established models. effective_voters: only with `voters`. flips_first, drops_first:
-    see votes_to_flip_first, votes_to_drop_first; only `with_flip`. forecast: see ForecastFacts; only with `ballots`.
-    style: coefficients in logit per standard deviation, side in points, scaling in the order of FEATURES; missing
-    without `style` or established models.
+    phi: dispersion of each group. side_bias: None where it has no estimate. largest_design_effect: of the established
+    models. effective_voters: only with `voters`. flips_first, drops_first: only `with_flip`. forecast: only with
+    `ballots`. style: coefficients in logit per standard deviation, side in points, scaling in the order of FEATURES;
+    missing without `style` or established models.
     """
 
     lines: list[FitLine]

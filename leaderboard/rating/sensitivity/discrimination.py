@@ -4,10 +4,9 @@ For a vote of voter v on models i (left) and j (right), with a discrimination a 
 
     logit P(left preferred) = a[v] · (θ[i] − θ[j]) + β
 
-a is near 0 for people who vote at random, and they hardly move θ. It is at least 0 and has a normal prior with mean 1
-and standard deviation PRIOR_SD. β, the board's advantage of the left side, is given. Ties of both kinds count ½. The
-regression of θ on the strengths without discrimination has slope 1. Source: the two-parameter logistic model, Birnbaum
-(1968), of paired comparisons; θ and a are maximized by turns.
+a is at least 0 and has a normal prior with mean 1 and standard deviation PRIOR_SD. β, the board's advantage of the left
+side, is given. Ties of both kinds count ½. The regression of θ on the strengths without discrimination has slope 1.
+Source: the two-parameter logistic model, Birnbaum (1968), of paired comparisons; θ and a are maximized by turns.
 """
 
 import numpy as np
