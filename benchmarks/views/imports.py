@@ -102,7 +102,7 @@ def _template(request: PageRequest) -> Template | None:
 @login_required
 @require_POST
 def apply(request: PageRequest) -> HttpResponse:
-    """Store the file that the member looked at last."""
+    """Store the file that the member previewed last."""
     template = _template(request)
     try:
         draft = importing.apply_preview(

@@ -58,7 +58,7 @@ def test_prompts_checks_and_cases_are_stored():
     assert second.variables == {"question": "{{ x }}"}
 
 
-def test_look_is_applied_once_and_by_its_owner_only():
+def test_preview_is_applied_once_and_by_its_owner_only():
     owner, content = make.user(), b'{"input": "1 + 1?", "target": "2"}\n'
     refused = preview(owner=owner, content=b'{"input": ', request=Request("sums.jsonl"))
     assert (refused.id, refused.lines[0]["action"], ImportLook.objects.count()) == ("", "refused", 0)
@@ -136,10 +136,10 @@ def test_answers_without_questions_are_reported():
     assert [entry.code for entry in answers.entries if entry.action == "refused"] == ["questions_missing"]
 
 
-def test_command_looks_and_imports(tmp_path: Path):
+def test_command_previews_and_imports(tmp_path: Path):
     owner, said, out = make.user(), io.StringIO(), io.StringIO()
     path = str(FILES / "semicolons.csv")
-    call_command("import_benchmark", path, owner=owner.email, look=True, stderr=said, stdout=out)
+    call_command("import_benchmark", path, owner=owner.email, preview=True, stderr=said, stdout=out)
     assert ("taken" in said.getvalue(), Template.objects.count()) == (True, 0)
     call_command("import_benchmark", path, owner=owner.email, stderr=said, stdout=out)
     assert out.getvalue().strip() == Template.objects.get(owner_user=owner).public_id
