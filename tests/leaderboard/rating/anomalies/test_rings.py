@@ -65,7 +65,7 @@ def test_few_votes_of_paid_raters_are_held():
 
 
 @pytest.mark.parametrize(
-    ("held", "is_group", "most"),
+    ("held", "is_group", "maximum"),
     [
         (HeldVotes(0, 0, 1000), False, 200),
         (HeldVotes(0, 200, 1000), False, 200),
@@ -75,9 +75,10 @@ def test_few_votes_of_paid_raters_are_held():
     ],
     ids=["first voter", "first voter beside groups", "second voter", "first group", "second group"],
 )
-def test_room_for_held_votes_ends_at_cap(held, is_group, most):
+def test_room_for_held_votes_ends_at_cap(held, is_group, maximum):
     room = [
-        held.leaves_room(votes, is_group=is_group, caps={"voters": 0.05, "groups": 0.2}) for votes in (most, most + 1)
+        held.leaves_room(votes, is_group=is_group, caps={"voters": 0.05, "groups": 0.2})
+        for votes in (maximum, maximum + 1)
     ]
     assert room == [True, False]
 
