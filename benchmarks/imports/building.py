@@ -15,16 +15,16 @@ class Cases:
     """Cases with unique keys, and replies; keys of the file are refused when they repeat."""
 
     def __init__(self, log: ReadingLog) -> None:
-        self.accepted: list[Case] = []
+        self.found: list[Case] = []
         self.replies: list[Reply] = []
         self._log = log
         self._keys: dict[str, Place] = {}
 
     def add(self, case: Case, place: Place) -> None:
         """Store a case under its own key, or its number. Raises ReadError for too many."""
-        if len(self.accepted) >= MAX_CASES:
+        if len(self.found) >= MAX_CASES:
             raise ReadError("too_many_cases", place, limit=MAX_CASES)
-        case.key = case.key.strip() or str(len(self.accepted) + 1)
+        case.key = case.key.strip() or str(len(self.found) + 1)
         if len(case.key) > MAX_KEY:
             self._log.refuse("key_too_long", place, key=case.key, limit=MAX_KEY)
         elif case.key in self._keys:
@@ -36,7 +36,7 @@ class Cases:
             case.files = list({file.digest: file for file in case.files}.values())
             if len(case.files) > MAX_CASE_FILES:
                 self._log.refuse("too_many_case_files", place, limit=MAX_CASE_FILES)
-            self.accepted.append(case)
+            self.found.append(case)
 
     def add_titled(self, case: Case, place: Place) -> None:
         """Like `add`, for titles that are no identifiers: they are shortened and numbered."""
@@ -61,14 +61,14 @@ class Cases:
         parameters: dict[str, object] | None = None,
     ) -> Template:  # fmt: skip
         """Raises ReadError when there is no case."""
-        if not self.accepted and not self._log.counts["refused"]:
+        if not self.found and not self._log.counts["refused"]:
             raise ReadError("no_cases")
-        files = {file.digest: file.content for case in self.accepted for file in case.files}
-        for case in self.accepted:
+        files = {file.digest: file.content for case in self.found for file in case.files}
+        for case in self.found:
             case.files = [CaseFile(file.variable, file.name, file.digest) for file in case.files]
         return Template(
-            title(name), description, list(prompts), list(checks), self.accepted,
-            schema_of(self.accepted), parameters or {}, files,
+            title(name), description, list(prompts), list(checks), self.found,
+            schema_of(self.found), parameters or {}, files,
         )  # fmt: skip
 
 

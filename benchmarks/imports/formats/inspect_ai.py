@@ -41,10 +41,10 @@ def read(source: Source) -> Imported:
 
     for_each(source.rows(), add, log)
     if any(with_choices):
-        template = cases.template(source.request.name, [choice_prompt(cases.accepted)], choice_checks(cases.accepted))
+        template = cases.template(source.request.name, [choice_prompt(cases.found)], choice_checks(cases.found))
     else:
         log.changed("comparison_assumed", scorer="icontains_any")
-        prompts = [input_prompt(cases.accepted)]
+        prompts = [input_prompt(cases.found)]
         template = cases.template(source.request.name, prompts, [Check("contains", "icontains_any")])
     return Imported("inspect", [], {}, template)
 

@@ -140,7 +140,7 @@ class _Task:
         """Name the variable of the choices; a column of the name with another content is kept."""
         if self._choices_name == VARIABLE and row.cells.get(VARIABLE, choices) != choices:
             self._choices_name = TEXTS_BESIDE_CHOICES
-            for case in self._cases.accepted:
+            for case in self._cases.found:
                 case.variables[TEXTS_BESIDE_CHOICES] = case.variables[VARIABLE]
 
     def _choices(self, row: Row) -> list[str]:
@@ -167,8 +167,8 @@ class _Task:
         raise ReadError("answer_is_no_choice", row.place(), answer=text)
 
     def _choice_checks(self) -> list[Check]:
-        checks = choice_checks(self._cases.accepted, self._choices_name)
-        for check in [*checks, *(check for case in self._cases.accepted for check in case.checks)]:
+        checks = choice_checks(self._cases.found, self._choices_name)
+        for check in [*checks, *(check for case in self._cases.found for check in case.checks)]:
             self._with_target(check)
         return checks
 

@@ -60,7 +60,7 @@ def read(source: Source) -> Imported:
 
     for_each(source.rows(evaluation.samples), add, log)
     template = cases.template(
-        evaluation.name, [input_prompt(cases.accepted)], evaluation.checks, parameters=evaluation.parameters
+        evaluation.name, [input_prompt(cases.found)], evaluation.checks, parameters=evaluation.parameters
     )
     return Imported("openai_evals", [], {}, template)
 

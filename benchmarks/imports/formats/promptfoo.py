@@ -62,7 +62,7 @@ class _Configuration:
         if not self._document.get("tests") and "scenarios" not in self._document:
             self._add(Map(self._default.place), dict(self._shared_variables))
         if self._uses_affixes:
-            with_affixes(prompts, self._cases.accepted)
+            with_affixes(prompts, self._cases.found)
         # A test that disables the default checks: the other cases have copies of them.
         version_checks = [] if self._must_copy_default_checks else self._default_checks
         template = self._cases.template(
@@ -124,7 +124,7 @@ class _Configuration:
         table = TableCases(self._source, guess=False)
         for_each(self._source.rows(path), table.add, self._log)
         keys: dict[str, str] = {}
-        for case in table.cases.accepted:
+        for case in table.cases.found:
             own = {name: self._value(name, value, Place(0, 0, path)) for name, value in case.variables.items()}
             case.variables, case.files = _without_files(variables | own)
             old_key = case.key
@@ -210,7 +210,7 @@ class _Configuration:
     def _copy_default_checks(self) -> None:
         if not self._must_copy_default_checks:
             self._must_copy_default_checks = True
-            for case in self._cases.accepted:
+            for case in self._cases.found:
                 case.checks = self._default_checks + case.checks
 
     def _scenarios(self) -> None:

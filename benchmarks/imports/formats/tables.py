@@ -173,10 +173,10 @@ class TableCases:
 
     def checks(self) -> list[Check]:
         """Return the version's checks, and take them from the cases that share them."""
-        if any(case.expected for case in self.cases.accepted):
+        if any(case.expected for case in self.cases.found):
             self._log.changed("comparison_assumed", scorer="iequals")
             return [Check("equals", "iequals")]
-        return shared_check(self.cases.accepted)
+        return shared_check(self.cases.found)
 
 
 def shared_check(cases: list[Case]) -> list[Check]:
@@ -231,7 +231,7 @@ def read(source: Source) -> Imported:
     unknown = source.request.mapping.keys() - table.roles.keys()
     for column in sorted(unknown):
         source.log.refuse("column_missing", column=column)
-    cases, checks = table.cases.accepted, table.checks()
+    cases, checks = table.cases.found, table.checks()
     prompts = [one_message(_prompt(table, source))]
     if table.uses_affixes:
         with_affixes(prompts, cases)

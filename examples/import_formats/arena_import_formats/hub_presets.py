@@ -37,7 +37,7 @@ def _preset(
         for_each(source.rows(), lambda row: cases.add(case_of(row), row.place()), source.log)
         if left_out:
             source.log.left_out(left_out, type=name)
-        found = choice_checks(cases.accepted) if prompt.label == CHOICES else checks
+        found = choice_checks(cases.found) if prompt.label == CHOICES else checks
         return Imported(name, [], {}, cases.template(source.request.name, [prompt], found))
 
     return read

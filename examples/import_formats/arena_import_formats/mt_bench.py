@@ -40,7 +40,7 @@ def read_questions(source: Source) -> Imported:
     follow_ups = [f"{{{{ turns[{number}] }}}}" for number in range(1, max(turns, default=1))]
     prompt = Prompt("questions", [Message("user", "{{ turns[0] }}")], follow_ups)
     template = cases.template(source.request.name, [prompt])
-    if any("temperature" in case.metadata for case in cases.accepted):
+    if any("temperature" in case.metadata for case in cases.found):
         log.changed("temperature_as_metadata")
     log.left_out("judge_not_available", type="single-v1")
     return Imported("mt_bench", [], {}, template)

@@ -48,7 +48,7 @@ def read(source: Source) -> Imported:
 
     for_each(source.rows(), add, source.log)
     checks = []
-    if any(case.expected for case in cases.accepted):
+    if any(case.expected for case in cases.found):
         source.log.changed("comparison_assumed", scorer="iequals")
         checks = [Check("equals", "iequals")]
     return Imported("traces", [], {}, cases.template(source.request.name, [_prompt(cases)], checks), cases.replies)
@@ -86,13 +86,13 @@ def _set_expected(case: Case, row: Row) -> None:
 
 
 def _prompt(cases: Cases) -> Prompt:
-    if any("context" in case.variables for case in cases.accepted):
+    if any("context" in case.variables for case in cases.found):
         with_context = (
             "{% if context is defined %}{{ context if context is string else context | join('\\n\\n') }}\n\n{% endif %}"
             "{% if input is defined %}{{ input }}{% endif %}"
         )
         return Prompt("question with context", [Message("user", with_context)])
-    return input_prompt(cases.accepted)
+    return input_prompt(cases.found)
 
 
 def _matches(row: Mapping[str, object]) -> bool:
