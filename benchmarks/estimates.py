@@ -19,7 +19,7 @@ from models_registry.providers.base import MAX_TOKENS_PER_IMAGE
 from models_registry.providers.kinds import CAPS
 from models_registry.spending import MAX_TEMPLATE_TOKENS
 
-# Of an answer to a model without calls so far.
+# Length of an answer of a model without calls so far.
 EXPECTED_TOKENS = 300
 # UTF-8: an upper bound of the tokens of a character.
 MAX_BYTES_PER_CHARACTER = 4
@@ -42,7 +42,7 @@ class EntrantEstimate:
     prompt: Prompt
     items: int
     expected: Decimal
-    most: Decimal
+    maximum: Decimal
     tokens: int
     seconds: float | None = None
     too_long_count: int = 0
@@ -69,8 +69,8 @@ class Estimate:
         return sum((entrant.expected for entrant in self.entrants), Decimal(0))
 
     @property
-    def most(self) -> Decimal:
-        return sum((entrant.most for entrant in self.entrants), Decimal(0))
+    def maximum(self) -> Decimal:
+        return sum((entrant.maximum for entrant in self.entrants), Decimal(0))
 
 
 def estimate(
@@ -81,25 +81,25 @@ def estimate(
     parameters: JsonObject,
     concurrency: int = 16,
 ) -> Estimate:
-    """Return cost and time without retries; `most`: each answer reaches its maximum length."""
+    """Return cost and time without retries; `maximum`: each answer reaches its maximum length."""
     sizes = {prompt.pk: _case_sizes(version, prompt) for prompt in {prompt for _, prompt in entrants}}
     answers = _mean_answers([model for model, _ in entrants])
-    found = [
+    estimates = [
         _of_entrant(model, prompt, sizes[prompt.pk], answers.get(model.pk, _Answer()), repeats, parameters)
         for model, prompt in entrants
     ]
-    return Estimate(found, _minutes(found, concurrency))
+    return Estimate(estimates, _minutes(estimates, concurrency))
 
 
 def _minutes(entrants: Sequence[EntrantEstimate], concurrency: int) -> int | None:
     """Return minutes until the last provider is done, each as fast as its room and pace allow."""
-    providers = {one.model.provider_id: one.model.provider for one in entrants}
+    providers = {entrant.model.provider_id: entrant.model.provider for entrant in entrants}
     paces = read_paces(providers)
     work = Counter[int]()
-    for one in entrants:
-        if one.seconds is None:
+    for entrant in entrants:
+        if entrant.seconds is None:
             return None
-        work[one.model.provider_id] += ceil(one.items * one.seconds)
+        work[entrant.model.provider_id] += ceil(entrant.items * entrant.seconds)
     rooms = {pk: max(1, min(paces[pk] or 1, room_at(provider))) for pk, provider in providers.items()}
     seconds = [work[pk] / min(rooms[pk], concurrency) for pk in work]
     return max(1, ceil(max([*seconds, work.total() / concurrency]) / 60)) if work else None
@@ -116,25 +116,25 @@ def _of_entrant(
     system, calls = len(model.system_prompt), 1 + len(prompt.turns)
     fits = context_characters(model) - system
     too_long = [key for key, size in sizes.items() if size > fits]
-    asked = [size for size in sizes.values() if size <= fits]
+    fitting = [size for size in sizes.values() if size <= fits]
     cap = answer_cap(model, parameters)
-    characters = sum(asked) * calls + system * calls * len(asked)
+    characters = sum(fitting) * calls + system * calls * len(fitting)
     answer = min(means.tokens, cap)
-    count = len(asked) * calls
+    count = len(fitting) * calls
     # Later turns repeat the answers before.
-    repeated = len(asked) * calls * (calls - 1) // 2
+    repeated = len(fitting) * calls * (calls - 1) // 2
     prompt_tokens = int(characters / CHARACTERS_PER_TOKEN + repeated * answer)
     completion_tokens = int(answer * count)
-    expected = most = Decimal(0)
+    expected = maximum = Decimal(0)
     if (price := model.price) is not None and price.is_above_zero:
         expected = price.cost_of(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
         templates = MAX_TEMPLATE_TOKENS * (len(prompt.messages) + 2 * calls) * count
-        most = price.cost_of(
+        maximum = price.cost_of(
             prompt_tokens=characters * MAX_BYTES_PER_CHARACTER + templates + repeated * cap,
             completion_tokens=cap * count,
         )
     return EntrantEstimate(
-        model, prompt, len(sizes) * repeats, expected * repeats, most * repeats,
+        model, prompt, len(sizes) * repeats, expected * repeats, maximum * repeats,
         (prompt_tokens + completion_tokens) * repeats, None if means.seconds is None else means.seconds * calls,
         len(too_long), too_long[:LISTED_CASES],
     )  # fmt: skip

@@ -30,7 +30,7 @@ class PastedCase:
     variables: JsonObject = field(default_factory=dict)
     expected: list[object] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
-    # Not in a table.
+    # Fields that a pasted table cannot have.
     messages: list[JsonObject] | None = None
     checks: list[JsonObject] | None = None
     cluster: str = ""
@@ -61,8 +61,8 @@ def read_table(text: str) -> list[PastedCase]:
             for name, cell in zip(names, row, strict=False):
                 _put(case, name, cell)
             if case.key and case.key in keys:
-                found = place | {"key": case.key, "first": keys[case.key]}
-                problems.append(_("Line %(line)s: the key “%(key)s” is that of line %(first)s.") % found)
+                repeated = place | {"key": case.key, "first": keys[case.key]}
+                problems.append(_("Line %(line)s: the key “%(key)s” is that of line %(first)s.") % repeated)
             if len(case.key) > MAX_KEY:
                 problems.append(
                     _("Line %(line)s: a key has at most %(most)s characters.") % (place | {"most": MAX_KEY})

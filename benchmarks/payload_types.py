@@ -128,14 +128,14 @@ class PowerPayload(TypedDict):
 
 
 class EstimatePayload(TypedDict):
-    """Cost of a run in US dollars. `most_cost`: with answers up to their maximum length. `minutes`: at the pace of
+    """Cost of a run in US dollars. `max_cost`: with answers up to their maximum length. `minutes`: at the pace of
     earlier runs, null before a model's first answer. `power`: by the template's last run.
     """
 
     items: int
     tokens: int
     expected_cost: str
-    most_cost: str
+    max_cost: str
     too_long: list[TooLongPayload]
     minutes: int | None
     power: PowerPayload | None

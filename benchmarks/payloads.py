@@ -145,11 +145,11 @@ def estimate_payload(estimate: Estimate, prompts: Sequence[int], power: Power | 
         "items": estimate.items,
         "tokens": estimate.tokens,
         "expected_cost": plain_decimal(estimate.expected),
-        "most_cost": plain_decimal(estimate.most),
+        "max_cost": plain_decimal(estimate.maximum),
         "too_long": [
-            {"model": one.model.slug, "prompt": prompt, "count": one.too_long_count, "cases": one.too_long}
-            for one, prompt in zip(estimate.entrants, prompts, strict=True)
-            if one.too_long_count
+            {"model": entrant.model.slug, "prompt": prompt, "count": entrant.too_long_count, "cases": entrant.too_long}
+            for entrant, prompt in zip(estimate.entrants, prompts, strict=True)
+            if entrant.too_long_count
         ],
         "minutes": estimate.minutes,
         "power": None if power is None else {"cases": power.cases, "difference": power.difference},
@@ -190,13 +190,13 @@ def run_summary(run: Run, actor: Actor, progress: ItemCounts) -> RunSummaryPaylo
 def run_payload(progress: RunProgress, actor: Actor) -> RunPayload:
     run, owns = progress.run, access.owns(actor, progress.run)
     counted = ItemCounts()
-    for one in progress.entrants:
-        counted.total += one.total
-        for state, n in one.counts.items():
+    for entry in progress.entrants:
+        counted.total += entry.total
+        for state, n in entry.counts.items():
             counted.by_state[state] = counted.by_state.get(state, 0) + n
     return {
         **run_summary(run, actor, counted),
-        "entrants": [_entrant(one.entrant, one.counts) for one in progress.entrants],
+        "entrants": [_entrant(entry.entrant, entry.counts) for entry in progress.entrants],
         "problems": run.detail.splitlines() if owns else [],
         "waits": progress.waits,
         "minutes_left": progress.minutes_left,
@@ -228,13 +228,13 @@ def _entrant(entrant: Entrant, counts: Mapping[str, int]) -> EntrantPayload:
     }
 
 
-def left_out_payload(run: Run, found: LeftOut) -> LeftOutPayload:
+def left_out_payload(run: Run, left_out: LeftOut) -> LeftOutPayload:
     return {
         "run": run.public_id,
-        "entrant": found.entrant.pk,
-        "name": str(found.entrant),
-        "answers": found.answers,
-        "items": found.items,
+        "entrant": left_out.entrant.pk,
+        "name": str(left_out.entrant),
+        "answers": left_out.answers,
+        "items": left_out.items,
     }
 
 
@@ -318,8 +318,8 @@ def _turn(reply: TurnReply) -> ItemTurnPayload:
     }
 
 
-def heat_map_payload(found: HeatMap) -> HeatMapPayload:
-    ids = [template.public_id for template in found.templates]
+def heat_map_payload(heat_map: HeatMap) -> HeatMapPayload:
+    ids = [template.public_id for template in heat_map.templates]
     cells: list[HeatCellPayload] = [
         {
             "model": row.model,
@@ -330,13 +330,13 @@ def heat_map_payload(found: HeatMap) -> HeatMapPayload:
             "high": cell.mean.mean.high,
             "is_complete": cell.mean.is_complete,
         }
-        for row in found.rows
+        for row in heat_map.rows
         for template, cell in zip(ids, row.cells, strict=True)
         if cell is not None
     ]
     averages: list[HeatAveragePayload] = [
         {"model": row.model, "value": row.average.mean, "low": row.average.low, "high": row.average.high}
-        for row in found.rows
+        for row in heat_map.rows
         if row.average is not None
     ]
     return {"cells": cells, "averages": averages}

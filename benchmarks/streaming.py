@@ -36,8 +36,6 @@ class ProgressEvent(msgspec.Struct):
 
 
 class RunToken(StreamToken, frozen=True):
-    """Permission to follow a run."""
-
     SALT = "benchmarks.streaming"
     TTL_S = STREAM_TTL_S
 
@@ -87,8 +85,6 @@ def publish(run_id: int, item_ids: Collection[int] = ()) -> ProgressEvent:
 
 
 class _Pending:
-    """Items of one run to publish."""
-
     def __init__(self) -> None:
         self.items: set[int] = set()
         self.task: asyncio.Task[None] | None = None

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from benchmarks.views import answers, case_files, exports, imports, listing, reports, runs, start, templates, versions
+from benchmarks.views import answers, case_files, imports, listing, reports, runs, templates
 
 app_name = "benchmarks"
 
@@ -18,13 +18,13 @@ urlpatterns = [
     path("t/<str:public_id>/files/<int:file_id>/", case_files.template_file, name="template_file"),
     path("t/<str:public_id>/paste/", templates.paste, name="paste"),
     path("t/<str:public_id>/draft/", templates.draft, name="draft"),
-    path("t/<str:public_id>/changes/", versions.changes, name="changes"),
-    path("t/<str:public_id>/export.yaml", exports.export_template, name="export_template"),
-    path("t/<str:public_id>/start/", start.start, name="start"),
+    path("t/<str:public_id>/changes/", templates.changes, name="changes"),
+    path("t/<str:public_id>/export.yaml", templates.export, name="export_template"),
+    path("t/<str:public_id>/start/", runs.start, name="start"),
     path("r/<str:public_id>/", runs.show, name="run"),
     path("r/<str:public_id>/budget/", runs.budget, name="budget"),
     path("r/<str:public_id>/do/<str:move>/", runs.move, name="move"),
-    path("r/<str:public_id>/export.<str:ending>", exports.export, name="export"),
+    path("r/<str:public_id>/export.<str:ending>", runs.export, name="export"),
     path("r/<str:public_id>/matrix/", answers.matrix, name="matrix"),
     path("r/<str:public_id>/compare/", reports.compare, name="compare"),
     path("r/<str:public_id>/report/", reports.report, name="report"),

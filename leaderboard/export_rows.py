@@ -6,7 +6,7 @@ import msgspec
 Choice = Literal["left", "right", "tie", "both_bad"]
 Origin = Literal["draw", "router"]
 
-# Of all votes of these boards.
+# Origin of all votes of these boards.
 _ORIGINS = {"overall": "draw", "auto": "router"}
 STYLE_COUNTS = ("tokens", "headings", "bold", "lists")
 

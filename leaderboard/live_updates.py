@@ -1,7 +1,6 @@
 """Live updates of open boards: one subscription and few queries per web process.
 
-Notifications of snapshots and votes trigger queries, LIVE_INTERVAL_S apart, which also run every POLL_INTERVAL_S: a
-lost notification delays the update.
+Notifications of snapshots and votes trigger queries, LIVE_INTERVAL_S apart, which also run every POLL_INTERVAL_S.
 """
 
 import asyncio

@@ -59,7 +59,7 @@ class ResultPayload(TypedDict):
     ci_high: float | None
     elo: float | None
     votes: int
-    # With the votes since the last run; null in a snapshot and on boards without votes.
+    # Votes including those since the last run; null in a snapshot and on boards without votes.
     live_votes: int | None
     wins: int
     losses: int

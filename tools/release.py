@@ -13,8 +13,8 @@ FILE = "tests/arena_site/deployment/released_migrations.json"
 
 
 def newest_release(changelog: str) -> str | None:
-    found = DATED.search(changelog)
-    return found[1] if found else None
+    match = DATED.search(changelog)
+    return match[1] if match else None
 
 
 def newest_migrations() -> dict[str, str]:

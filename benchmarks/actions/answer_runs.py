@@ -69,19 +69,21 @@ def _store_items(entrant: Entrant, prompt: Prompt, answers: Mapping[tuple[str, i
     """Store an entrant's items: answered with a text for each turn, otherwise skipped."""
     run, now, turns = entrant.run, timezone.now(), 1 + len(prompt.turns)
     cases = run.version.cases.order_by("position").values_list("pk", "key", "position")
-    asked = ((*case, repeat) for case in cases for repeat in range(run.repeats))
-    while batch := list(islice(asked, _ROWS_AT_ONCE)):
+    repeated_cases = ((*case, repeat) for case in cases for repeat in range(run.repeats))
+    while batch := list(islice(repeated_cases, _ROWS_AT_ONCE)):
         texts = [answers.get((key, repeat), ())[:turns] for _pk, key, _position, repeat in batch]
         items = RunItem.objects.bulk_create(
             RunItem(
-                run=run, entrant=entrant, case_id=pk, repeat=repeat, turn=max(0, len(found) - 1), due_at=now,
+                run=run, entrant=entrant, case_id=pk, repeat=repeat, turn=max(0, len(turn_texts) - 1), due_at=now,
                 position=(position * run.repeats + repeat) * run.entrant_count + entrant.position,
-                state=RunItem.State.ANSWERED if len(found) == turns else RunItem.State.SKIPPED, finished_at=now,
+                state=RunItem.State.ANSWERED if len(turn_texts) == turns else RunItem.State.SKIPPED, finished_at=now,
             )
-            for (pk, _key, position, repeat), found in zip(batch, texts, strict=True)
+            for (pk, _key, position, repeat), turn_texts in zip(batch, texts, strict=True)
         )  # fmt: skip
         given = [
-            (item, turn, text) for item, found in zip(items, texts, strict=True) for turn, text in enumerate(found)
+            (item, turn, text)
+            for item, turn_texts in zip(items, texts, strict=True)
+            for turn, text in enumerate(turn_texts)
         ]
         replies = Reply.objects.bulk_create(Reply(owner=run.owner, text=text) for _item, _turn, text in given)
         ItemReply.objects.bulk_create(

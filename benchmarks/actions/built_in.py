@@ -32,7 +32,7 @@ def _store(built_in: BuiltIn) -> bool:
     draft.import_report = {_DIGEST: built_in.digest}
     draft.save(update_fields=["import_report"])
     save_draft(draft, DraftContent(built_in.prompts, built_in.checks, built_in.parameters))
-    add_cases(draft, [one.case for one in built_in.cases], replace=True)
+    add_cases(draft, [entry.case for entry in built_in.cases], replace=True)
     freeze_version(draft)
     return True
 

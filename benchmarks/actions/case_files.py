@@ -28,8 +28,8 @@ def find_uploads(owner: User | None, cases: Sequence[Sequence[PastedFile]]) -> d
     wanted = {file.upload for files in cases for file in files if file.upload.isprintable()}
     if not any(cases):
         return {}
-    found = Upload.objects.owned_by(Actor(user=owner)).kept().exclude(state=Upload.State.FAILED)
-    uploads = {upload.public_id: upload for upload in found.filter(public_id__in=wanted)}
+    usable = Upload.objects.owned_by(Actor(user=owner)).kept().exclude(state=Upload.State.FAILED)
+    uploads = {upload.public_id: upload for upload in usable.filter(public_id__in=wanted)}
     problems = list(dict.fromkeys(problem for files in cases if (problem := _problem(files, uploads))))
     if problems:
         raise InvalidInput(fields={"files": problems})
@@ -63,12 +63,15 @@ def change_files(case: Case, *, added: Sequence[Upload], variable: str = "", rem
     """Remove files by their ids, and add others, of a draft's case. Raises InvalidInput and WrongState."""
     lock_draft(case.version)
     case.files.filter(pk__in=removed).delete()
-    kept = list(case.files.select_related("upload"))
-    new = [upload for upload in added if upload not in [file.upload for file in kept]]
-    if len(kept) + len(new) > CaseFile.MAX_PER_CASE:
+    remaining = list(case.files.select_related("upload"))
+    new = [upload for upload in added if upload not in [file.upload for file in remaining]]
+    if len(remaining) + len(new) > CaseFile.MAX_PER_CASE:
         raise InvalidInput(_("A case may have %(limit)s files.") % {"limit": CaseFile.MAX_PER_CASE})
     case.files.all().delete()
-    files = [*((file.variable, file.upload) for file in kept), *((variable[:MAX_KEY] or "file", one) for one in new)]
+    files = [
+        *((file.variable, file.upload) for file in remaining),
+        *((variable[:MAX_KEY] or "file", upload) for upload in new),
+    ]
     store_files([(case, files)])
     case.digest = case_digest(case.variables, case.expected, case.messages, files)
     case.save(update_fields=["digest"])
@@ -77,18 +80,18 @@ def change_files(case: Case, *, added: Sequence[Upload], variable: str = "", rem
 def copy_files(copies: Mapping[int, Case]) -> None:
     """Copy the files of cases. copies: the copies by id of the original."""
     files = files_by_case(copies)
-    store_files([(copies[pk], [(file.variable, file.upload) for file in found]) for pk, found in files.items()])
+    store_files([(copies[pk], [(file.variable, file.upload) for file in originals]) for pk, originals in files.items()])
 
 
 def require_usable_files(version: TemplateVersion) -> None:
     """Lock the files until COMMIT. Raises RunNotPossible with each case whose files cannot be sent."""
-    found = list(CaseFile.objects.filter(case__version=version).values_list("case__key", "upload"))
-    if not found:
+    pairs = list(CaseFile.objects.filter(case__version=version).values_list("case__key", "upload"))
+    if not pairs:
         return
-    locked = Upload.objects.select_for_update(no_key=True).filter(pk__in={pk for _key, pk in found}).order_by("pk")
+    locked = Upload.objects.select_for_update(no_key=True).filter(pk__in={pk for _key, pk in pairs}).order_by("pk")
     uploads = {upload.pk: upload for upload in locked}
     files: dict[str, list[Upload]] = defaultdict(list)
-    for key, pk in found:
+    for key, pk in pairs:
         files[key].append(uploads[pk])
     problems: FieldErrors = {}
     for key, sent in files.items():

@@ -79,9 +79,9 @@ def preview(*, owner: User, content: bytes, request: Request) -> ImportPreview:
     if imported.columns:
         facts["source"] = zlib.compress(content, level=1)
         facts["choices"] = msgspec.to_builtins(_Choices(request, imported.columns))
-    kept, _is_new = ImportLook.objects.update_or_create(owner=owner, defaults=facts)
+    stored, _is_new = ImportLook.objects.update_or_create(owner=owner, defaults=facts)
     return ImportPreview(
-        "" if imported.is_refused else kept.public_id, imported, kept.public_id if imported.columns else ""
+        "" if imported.is_refused else stored.public_id, imported, stored.public_id if imported.columns else ""
     )
 
 
@@ -97,17 +97,17 @@ def previewed_columns(*, owner: User, source_id: str) -> list[Column]:
 
 def preview_with_mapping(*, owner: User, source_id: str, mapping: dict[str, str]) -> ImportPreview:
     """Preview the same table with other roles of its columns. Raises ImportGone."""
-    kept = _source(owner, source_id)
-    request = msgspec.convert(kept.choices, _Choices).request
+    stored = _source(owner, source_id)
+    request = msgspec.convert(stored.choices, _Choices).request
     again = msgspec.structs.replace(request, format="table", mapping=mapping)
-    return preview(owner=owner, content=zlib.decompress(kept.source or b""), request=again)
+    return preview(owner=owner, content=zlib.decompress(stored.source or b""), request=again)
 
 
 def _source(owner: User, source_id: str) -> ImportLook:
-    kept = ImportLook.objects.filter(public_id=source_id, owner=owner, source__isnull=False).first()
-    if kept is None:
+    stored = ImportLook.objects.filter(public_id=source_id, owner=owner, source__isnull=False).first()
+    if stored is None:
         raise ImportGone
-    return kept
+    return stored
 
 
 def read_import(content: bytes, request: Request) -> Imported:
@@ -126,43 +126,45 @@ def apply_preview(
 
     Raises ImportGone, ImportRefused and WrongState; with answers also RunNotPossible and TooManyRuns.
     """
-    kept = ImportLook.objects.select_for_update().filter(public_id=preview_id, owner=owner).first()
-    if kept is None or not kept.content:
+    stored = ImportLook.objects.select_for_update().filter(public_id=preview_id, owner=owner).first()
+    if stored is None or not stored.content:
         raise ImportGone
-    imported = msgspec.msgpack.decode(zlib.decompress(kept.content), type=Imported)
-    kept.delete()
+    imported = msgspec.msgpack.decode(zlib.decompress(stored.content), type=Imported)
+    stored.delete()
     draft = create_draft(owner=owner, imported=imported, template=template)
     if with_answers and imported.replies:
-        create_run_of_answers(owner=owner, version=draft, replies=imported.replies, name=kept.file_name[:120])
+        create_run_of_answers(owner=owner, version=draft, replies=imported.replies, name=stored.file_name[:120])
     return draft
 
 
 @transaction.atomic
 def create_draft(*, owner: User, imported: Imported, template: Template | None = None) -> TemplateVersion:
     """Store an import as a new or given template's draft. Raises ImportRefused, WrongState if it has one."""
-    found = imported.template
-    if imported.is_refused or found is None:
+    content = imported.template
+    if imported.is_refused or content is None:
         raise ImportRefused
     if template is None:
-        template = create_template(owner=owner, name=found.name[:120] or imported.format, description=found.description)
+        template = create_template(
+            owner=owner, name=content.name[:120] or imported.format, description=content.description
+        )
     elif template.versions.filter(state=TemplateVersion.State.DRAFT).exists():
         raise WrongState(_("The template has a draft. Import into a new template, or use the draft first."))
     draft = start_draft(template)
     draft.prompts.all().delete()
     draft.checks.all().delete()
     draft.cases.all().delete()
-    draft.variables, draft.parameters, draft.case_count = found.variables, found.parameters, len(found.cases)
-    draft.errors_count, draft.threshold = found.errors_count, found.threshold
-    draft.relevant_difference, draft.import_report = found.relevant_difference, _stored_report(imported)
+    draft.variables, draft.parameters, draft.case_count = content.variables, content.parameters, len(content.cases)
+    draft.errors_count, draft.threshold = content.errors_count, content.threshold
+    draft.relevant_difference, draft.import_report = content.relevant_difference, _stored_report(imported)
     draft.save()
-    Prompt.objects.bulk_create(_prompts(draft, found.prompts))
-    checks = case_checks([], _raw_checks(found.checks))
+    Prompt.objects.bulk_create(_prompts(draft, content.prompts))
+    checks = case_checks([], _raw_checks(content.checks))
     Check.objects.bulk_create(Check(version=draft, position=position, **check) for position, check in enumerate(checks))
-    uploads = _store_uploads(owner, found)
-    files = [[(file.variable, uploads[file.digest]) for file in case.files] for case in found.cases]
+    uploads = _store_uploads(owner, content)
+    files = [[(file.variable, uploads[file.digest]) for file in case.files] for case in content.cases]
     cases = [
         _case(draft, position, case, sent)
-        for position, (case, sent) in enumerate(zip(found.cases, files, strict=True), start=1)
+        for position, (case, sent) in enumerate(zip(content.cases, files, strict=True), start=1)
     ]
     Case.objects.bulk_create(cases, batch_size=1_000)
     store_files(list(zip(cases, files, strict=True)))

@@ -47,4 +47,4 @@ def _goes_on(run: Run) -> bool:
     unfinished = Entrant.objects.filter(pk__in=items.values("entrant")).select_related("model")
     if run.reason not in _OF_ENTRANTS:
         return not unfinished.exists()
-    return not any(one.halted or not one.is_active for one in unfinished)
+    return not any(entrant.halted or not entrant.is_active for entrant in unfinished)

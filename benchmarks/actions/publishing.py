@@ -22,5 +22,4 @@ def publish_run(run: Run, *, with_names: bool = True, number: int | None = None)
 
 
 def withdraw_run(run: Run) -> None:
-    """Make a run private again."""
     Run.objects.filter(pk=run.pk).update(published_at=None)

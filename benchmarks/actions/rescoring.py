@@ -7,7 +7,7 @@ from benchmarks.errors import RunNotPossible, WrongState
 from benchmarks.models import CaseFile, Run, RunItem, TemplateVersion
 from benchmarks.tasks import wake_after_commit
 
-# In a refusal.
+# Cases that a refusal names.
 MAX_KEYS = 20
 
 
@@ -40,8 +40,8 @@ def _keys_of_changed_cases(run: Run, version: TemplateVersion) -> list[str]:
     with_messages = version.cases.filter(key=OuterRef("key"), variables=OuterRef("variables"))
     same = Exists(with_messages.filter(messages=OuterRef("messages")))
     without_messages = Exists(with_messages.filter(messages__isnull=True))
-    asked = run.version.cases.filter(~same & ~(Q(messages__isnull=True) & without_messages))
-    changed = asked.order_by("position").values_list("key", flat=True)[:MAX_KEYS]
+    differing = run.version.cases.filter(~same & ~(Q(messages__isnull=True) & without_messages))
+    changed = differing.order_by("position").values_list("key", flat=True)[:MAX_KEYS]
     before, after = _files(run.version), _files(version)
     with_files = run.version.cases.filter(key__in=[*before, *after]).order_by("position").values_list("key", flat=True)
     with_other_files = (key for key in with_files if before.get(key) != after.get(key))
@@ -51,7 +51,7 @@ def _keys_of_changed_cases(run: Run, version: TemplateVersion) -> list[str]:
 def _files(version: TemplateVersion) -> dict[str, list[tuple[str, str, str]]]:
     """Return names and digests of files by case key."""
     files: dict[str, list[tuple[str, str, str]]] = {}
-    found = CaseFile.objects.filter(case__version=version).order_by("case", "position")
-    for key, *facts in found.values_list("case__key", "variable", "upload__name", "upload__sha256"):
+    stored_files = CaseFile.objects.filter(case__version=version).order_by("case", "position")
+    for key, *facts in stored_files.values_list("case__key", "variable", "upload__name", "upload__sha256"):
         files.setdefault(key, []).append((facts[0], facts[1], facts[2]))
     return files

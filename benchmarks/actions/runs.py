@@ -104,15 +104,15 @@ def require_room_for_run(owner: User) -> None:
 
 def _check_numbers(entrants: int, repeats: int, concurrency: int, attempts: int, reuse_days: int | None) -> None:
     problems = {
-        name: [_("Choose a number from 1 to %(most)s.") % {"most": most}]
-        for name, value, most in (
+        name: [_("Choose a number from 1 to %(most)s.") % {"most": maximum}]
+        for name, value, maximum in (
             ("entrants", entrants, Run.MAX_ENTRANTS),
             ("repeats", repeats, Run.MAX_REPEATS),
             ("concurrency", concurrency, Run.MAX_CONCURRENCY),
             ("attempts", attempts, Run.MAX_ATTEMPTS),
             ("reuse_days", reuse_days, Run.MAX_REUSE_DAYS),
         )
-        if value is not None and not 1 <= value <= most
+        if value is not None and not 1 <= value <= maximum
     }
     if problems:
         raise InvalidInput(fields=problems)
@@ -124,8 +124,8 @@ def has_images(version: TemplateVersion) -> bool:
 
 def _models_to_ask(entrants: Sequence[EntrantRequest], *, with_images: bool) -> dict[int, LanguageModel]:
     """Return the models with providers and prices, by id. Raises RunNotPossible with each that cannot be asked."""
-    found = LanguageModel.objects.select_related("provider").prefetch_related("prices")
-    models = {model.pk: model for model in found.filter(pk__in=[entrant.model.pk for entrant in entrants])}
+    queryset = LanguageModel.objects.select_related("provider").prefetch_related("prices")
+    models = {model.pk: model for model in queryset.filter(pk__in=[entrant.model.pk for entrant in entrants])}
     problems: dict[str, list[str]] = {}
     for model in models.values():
         if model.status != LanguageModel.Status.ACTIVE:

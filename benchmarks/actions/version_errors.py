@@ -32,9 +32,9 @@ def errors_of_version(version: TemplateVersion) -> FieldErrors:
     """Return sentences by position, such as `cases[first].expected`."""
     raw = [raw_check(check) for check in version.checks.all()]
     with closing(ScoringChildren(1, settings.ARENA_PLUGINS)) as children:
-        found = list(islice(_errors(version, raw, _CheckErrors(children)), MAX_ERRORS))
+        problems = list(islice(_errors(version, raw, _CheckErrors(children)), MAX_ERRORS))
     fields: FieldErrors = {}
-    for position, reason in found:
+    for position, reason in problems:
         fields.setdefault(position, []).append(placed(position, reason))
     return fields
 
@@ -83,9 +83,9 @@ def _template_errors(version: TemplateVersion, raw: list[JsonObject]) -> Iterato
             templates[f"prompts[{number}].messages[{place}]"] = message["template"]
         templates |= {f"prompts[{number}].turns[{place}]": turn for place, turn in enumerate(prompt.turns)}
     cases = examined_cases(version)
-    found = guard.examine(Examine(templates, version.variables, sources_of(version.prompts.all()), cases))
-    yield from found.problems.items()
-    yield from ((f"cases[{problem.case}]", reason_of(problem)) for problem in found.cases)
+    examined = guard.examine(Examine(templates, version.variables, sources_of(version.prompts.all()), cases))
+    yield from examined.problems.items()
+    yield from ((f"cases[{problem.case}]", reason_of(problem)) for problem in examined.cases)
 
 
 def _case_errors(case: Case, shared: list[Prepared], checks: _CheckErrors) -> Iterator[tuple[str, str]]:

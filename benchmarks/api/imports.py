@@ -38,13 +38,13 @@ class ImportViewSet(ViewSet):
         if (file.size or 0) > MAX_FILE_BYTES:
             raise ImportTooLarge
         actor_of(request).count("upload", fail_open=True)
-        asked = ImportRequest(file.name or "", chosen["format"], chosen["mapping"], chosen["sheet"])
-        found = importing.preview(owner=member, content=file.read(), request=asked)
-        if not found.id:
-            places = [(f"{line['line']}: " if line["line"] else "", line) for line in found.lines]
+        import_request = ImportRequest(file.name or "", chosen["format"], chosen["mapping"], chosen["sheet"])
+        preview = importing.preview(owner=member, content=file.read(), request=import_request)
+        if not preview.id:
+            places = [(f"{line['line']}: " if line["line"] else "", line) for line in preview.lines]
             refused = [place + line["sentence"] for place, line in places if line["action"] == "refused"]
             raise importing.ImportRefused(fields={"file": refused[:MAX_LINES]})
-        return Accepted(import_payload(found))
+        return Accepted(import_payload(preview))
 
     @action(detail=True, methods=["post"], parser_classes=[Utf8JsonParser])
     @idempotent

@@ -32,11 +32,11 @@ def read_items(run: Run, params: Mapping[str, str], *, limit: int, is_searchable
     if params.get("tag"):
         items = items.filter(case__tags__contains=[_text(params, "tag")])
     if search := _text(params, "search"):
-        found = Q(case__key__icontains=search)
+        matches = Q(case__key__icontains=search)
         if is_searchable:
             replies = ItemReply.objects.filter(item=OuterRef("pk"), reply__text__icontains=search)
-            found |= Q(case__variables__icontains=search) | Q(Exists(replies))
-        items = items.filter(found)
+            matches |= Q(case__variables__icontains=search) | Q(Exists(replies))
+        items = items.filter(matches)
     page = list(items.select_related("case", "entrant__model")[: limit + 1])
     shown = page[:limit]
     return ItemPage(shown, str(shown[-1].pk) if len(page) > limit else "")

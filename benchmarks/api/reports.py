@@ -43,10 +43,10 @@ class RunReportViewSet(ViewSet):
         number = request.query_params.get("number", "")
         if number and parse_whole_number(number, max_digits=9) is None:
             raise InvalidInput(fields={"number": [_("A whole number.")]})
-        found = find_report_or_so_far(actor_of(request), self.get_object(), number)
-        if found is None:
+        report = find_report_or_so_far(actor_of(request), self.get_object(), number)
+        if report is None:
             raise NotFound(_("The run has no such report."))
-        return PayloadResponse(report_payload(found))
+        return PayloadResponse(report_payload(report))
 
     @action(detail=True, methods=["get"])
     def compare(self, request: Request, public_id: str) -> PayloadResponse[ComparisonPayload]:
@@ -58,7 +58,7 @@ class RunReportViewSet(ViewSet):
         payload: ComparisonPayload = {
             "older": changes.older.public_id,
             "newer": changes.newer.public_id,
-            "left_out": [left_out_payload(one, found) for one, found in changes.left_out],
+            "left_out": [left_out_payload(of_run, entrant) for of_run, entrant in changes.left_out],
             "comparison": msgspec.to_builtins(changes.numbers),
         }
         return PayloadResponse(payload)
@@ -92,5 +92,5 @@ class RunExport(APIView):
 class HeatMap(APIView):
     def get(self, request: Request) -> PayloadResponse[HeatMapPayload]:
         wanted = [public_id.replace("\0", "") for public_id in request.query_params.getlist("template")]
-        found = read_heat_map(actor_of(request), wanted, with_average="average" in request.query_params)
-        return PayloadResponse(heat_map_payload(found))
+        heat_map = read_heat_map(actor_of(request), wanted, with_average="average" in request.query_params)
+        return PayloadResponse(heat_map_payload(heat_map))

@@ -67,12 +67,12 @@ class Estimate(APIView):
         data = validated(serializer)
         version = _version(request, data)
         entrants = _entrants(version, serializer)
-        found = estimate(
-            version, [(one.model, cast(Prompt, one.prompt)) for one in entrants],
+        estimated = estimate(
+            version, [(entrant.model, cast(Prompt, entrant.prompt)) for entrant in entrants],
             repeats=data["repeats"], parameters=data["parameters"], concurrency=data["concurrency"],
         )  # fmt: skip
-        prompts = [cast(Prompt, one.prompt).position + 1 for one in entrants]
-        return PayloadResponse(estimate_payload(found, prompts, read_power(actor_of(request), version)))
+        prompts = [cast(Prompt, entrant.prompt).position + 1 for entrant in entrants]
+        return PayloadResponse(estimate_payload(estimated, prompts, read_power(actor_of(request), version)))
 
 
 class RunViewSet(ViewSet):
@@ -238,8 +238,8 @@ def _entrants(version: TemplateVersion, serializer: EstimatedRunSerializer) -> l
         raise RunNotPossible(fields=problems)
     return [
         EntrantRequest(
-            by_slug[one["model"]], prompts[one["prompt"] - 1], common | one["parameters"],
-            label=prompts[one["prompt"] - 1].label if len(prompts) > 1 else "", is_baseline=one["is_baseline"],
+            by_slug[entrant["model"]], prompts[entrant["prompt"] - 1], common | entrant["parameters"],
+            label=prompts[entrant["prompt"] - 1].label if len(prompts) > 1 else "", is_baseline=entrant["is_baseline"],
         )
-        for one in sent
+        for entrant in sent
     ]  # fmt: skip

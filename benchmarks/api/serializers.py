@@ -144,7 +144,7 @@ class ContentSerializer(serializers.Serializer[None]):
 
     def validate_checks(self, checks: list[JsonObject]) -> list[JsonObject]:
         """Refuse bad settings and steps, except of scorers that only the child may import."""
-        _refuse_bad_checks([{name: value for name, value in one.items() if name != "target"} for one in checks])
+        _refuse_bad_checks([{name: value for name, value in check.items() if name != "target"} for check in checks])
         return checks
 
     @property
@@ -157,9 +157,12 @@ class ContentSerializer(serializers.Serializer[None]):
         if "prompts" in data:
             prompts = [Prompt(**prompt) for prompt in data["prompts"]]
         else:
-            prompts = [Prompt(label=one.label, messages=one.messages, turns=one.turns) for one in draft.prompts.all()]
+            prompts = [
+                Prompt(label=prompt.label, messages=prompt.messages, turns=prompt.turns)
+                for prompt in draft.prompts.all()
+            ]
         sent = data["checks"] if "checks" in data else [raw_check(check) for check in draft.checks.all()]
-        # Without a target, a check compares with the case's expected values.
+        # A check without a target compares with the case's expected values.
         checks = [Check(**_stored(check)) for check in sent]
         return DraftContent(
             prompts, checks, data.get("parameters", draft.parameters), data.get("errors_count", draft.errors_count),

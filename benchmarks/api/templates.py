@@ -111,7 +111,7 @@ class TemplateViewSet(ViewSet):
         try:
             stored = actions.add_cases(draft, pasted, replace=data["replace"], by=member)
         except InvalidInput as error:
-            sentences = [sentence for found in (error.fields or {}).values() for sentence in found]
+            sentences = [sentence for texts in (error.fields or {}).values() for sentence in texts]
             raise CasesRefused(fields={"cases": sentences or [error.detail]}) from error
         draft.refresh_from_db()
         return Created({"stored": stored, "case_count": draft.case_count})

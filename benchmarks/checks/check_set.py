@@ -66,8 +66,8 @@ def raw_check(row: object) -> JsonObject:
 
 def case_checks(version_checks: Sequence[JsonObject], own: Sequence[JsonObject]) -> list[JsonObject]:
     """Return all checks of a case with unique keys, by default the scorers' names."""
-    found = list(version_checks)
-    keys = {check["key"] for check in found}
+    checks = list(version_checks)
+    keys = {check["key"] for check in checks}
     for check in own:
         name = key = str(check.get("key") or check.get("scorer"))[:MAX_KEY]
         number = 2
@@ -75,13 +75,11 @@ def case_checks(version_checks: Sequence[JsonObject], own: Sequence[JsonObject])
             key = f"{name[: MAX_KEY - 5]} ({number})"
             number += 1
         keys.add(key)
-        found.append(check | {"key": key})
-    return found
+        checks.append(check | {"key": key})
+    return checks
 
 
 class CheckSet:
-    """The checks of a version and its cases."""
-
     def __init__(self, version: TemplateVersion) -> None:
         self.version_id, self._threshold = version.pk, version.threshold
         self.raw = [raw_check(check) for check in version.checks.all()]
@@ -96,7 +94,7 @@ class CheckSet:
     @cached_property
     def _shared(self) -> CaseChecks:
         prepared = [_prepared(raw) for raw in self.raw]
-        return CaseChecks(prepared, (), checks_digest([one.check for one in prepared]))
+        return CaseChecks(prepared, (), checks_digest([entry.check for entry in prepared]))
 
     @cached_property
     def _has_templates(self) -> bool:
@@ -108,9 +106,9 @@ class CheckSet:
         if missing:
             if len(self._cases) + len(missing) > _CACHED_CASES:
                 self._cases = {pk: facts for pk, facts in self._cases.items() if pk in case_ids}
-            asked = dict(Case.objects.filter(pk__in=missing).values_list("key", "pk"))
-            own = Case.objects.filter(version=self.version_id, key__in=asked).select_related("rendered_targets")
-            self._cases |= {asked[case.key]: facts_of(case) for case in own}
+            id_by_key = dict(Case.objects.filter(pk__in=missing).values_list("key", "pk"))
+            own = Case.objects.filter(version=self.version_id, key__in=id_by_key).select_related("rendered_targets")
+            self._cases |= {id_by_key[case.key]: facts_of(case) for case in own}
         return {pk: self._cases[pk] for pk in case_ids}
 
     def of_case(self, case: CaseFacts) -> CaseChecks:

@@ -24,15 +24,15 @@ def fill_templates(targets: Iterable[Iterable[object]], texts: Iterable[str]) ->
 
 def templates_of(checks: Sequence[JsonObject]) -> list[list[object]]:
     """Return the targets with templates, a group's before those of its checks."""
-    found: list[list[object]] = []
+    targets: list[list[object]] = []
 
     def keep(target: list[object]) -> list[object]:
-        found.append(target)
+        targets.append(target)
         return target
 
     for check in checks:
         _replace(check, keep)
-    return found
+    return targets
 
 
 def without_templates(check: JsonObject) -> JsonObject:
@@ -52,8 +52,8 @@ def _replace(check: JsonObject, change: Callable[[list[object]], list[object] | 
         check["target"] = change(target)
     if isinstance(settings, dict):
         if check.get("scorer") in groups.NAMES and isinstance(nested := settings.get("checks"), list):
-            checks = [_replace(one, change) if isinstance(one, dict) else one for one in nested]
+            checks = [_replace(part, change) if isinstance(part, dict) else part for part in nested]
             check["settings"] = settings | {"checks": checks}
-        if check.get("scorer") == groups.JsonField.name and isinstance(one := settings.get("check"), dict):
-            check["settings"] = settings | {"check": _replace(one, change)}
+        if check.get("scorer") == groups.JsonField.name and isinstance(inner := settings.get("check"), dict):
+            check["settings"] = settings | {"check": _replace(inner, change)}
     return check

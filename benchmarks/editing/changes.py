@@ -39,8 +39,6 @@ class FieldChange:
 
 @dataclass(frozen=True)
 class RowChange:
-    """A prompt, check or case."""
-
     kind: Kind
     name: str
     fields: list[FieldChange]
@@ -164,7 +162,7 @@ def _cases(before: QuerySet[Case], after: QuerySet[Case]) -> CaseChanges:
         *(("removed", case, None) for case in removed[:LISTED_CASES]),
     ]
     prefetch_related_objects([case for _kind, *both in pairs for case in both if case], "files__upload")
-    listed = [RowChange(kind, one.key, _case_fields(*both)) for kind, *both in pairs if (one := both[1] or both[0])]
+    listed = [RowChange(kind, case.key, _case_fields(*both)) for kind, *both in pairs if (case := both[1] or both[0])]
     return CaseChanges(added.count(), removed.count(), changed.count(), listed)
 
 

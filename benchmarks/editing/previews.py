@@ -36,7 +36,7 @@ def preview(version: TemplateVersion, prompts: Sequence[Prompt], number: int) ->
         return Preview(number, total, case, [], [], files)
     sources = sources_of(prompts)
     [result] = guard.render(RenderRequest(sources, [source_of(case, files)], version.variables))
-    rendered = [(sources[found.prompt].label, found) for found in result.rendered]
+    rendered = [(sources[rendering.prompt].label, rendering) for rendering in result.rendered]
     return Preview(number, total, case, rendered, [problem_sentence(problem) for problem in result.problems], files)
 
 
@@ -44,7 +44,7 @@ def read_problems(version: TemplateVersion) -> list[str]:
     """Return sentences on the first prompts and cases that cannot be rendered, each fault once."""
     cases = examined_cases(version)
     results = guard.render(RenderRequest(sources_of(version.prompts.all()), cases, version.variables))
-    found: dict[tuple[object, ...], CaseProblem] = {}
+    problems: dict[tuple[object, ...], CaseProblem] = {}
     for problem in (problem for result in results for problem in result.problems):
-        found.setdefault((problem.prompt, problem.line, problem.column, problem.problem), problem)
-    return [problem_sentence(problem) for problem in islice(found.values(), LISTED_PROBLEMS)]
+        problems.setdefault((problem.prompt, problem.line, problem.column, problem.problem), problem)
+    return [problem_sentence(problem) for problem in islice(problems.values(), LISTED_PROBLEMS)]

@@ -29,14 +29,14 @@ def diff(before: str, after: str) -> list[Part]:
 
 
 def _diff(old: Sequence[str], new: Sequence[str]) -> list[Part]:
-    found: list[tuple[Literal["same", "removed", "added"], str]] = []
+    pieces: list[tuple[Literal["same", "removed", "added"], str]] = []
     for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
-            found.append(("same", "".join(old[a:b])))
+            pieces.append(("same", "".join(old[a:b])))
         else:
-            found += [("removed", "".join(old[a:b])), ("added", "".join(new[c:d]))]
-    return _parts(found)
+            pieces += [("removed", "".join(old[a:b])), ("added", "".join(new[c:d]))]
+    return _parts(pieces)
 
 
-def _parts(found: Sequence[tuple[Literal["same", "removed", "added"], str]]) -> list[Part]:
-    return [Part(kind, text) for kind, text in found if text]
+def _parts(pieces: Sequence[tuple[Literal["same", "removed", "added"], str]]) -> list[Part]:
+    return [Part(kind, text) for kind, text in pieces if text]

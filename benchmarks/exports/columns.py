@@ -9,7 +9,7 @@ from common.tables.table import Kind, Table
 PLAIN = tuple(name for name in ItemRow.__struct_fields__ if name not in ("checks", "judge_scores", "grades"))
 JSON = ("other_checks", "judge_scores", "grades")
 RESULT = CheckResult.__struct_fields__
-# Of a run whose cases have checks of their own, more are in `other_checks`.
+# Number of checks that have columns; those of cases with checks of their own are in `other_checks` beyond it.
 MAX_CHECKS = 100
 
 
@@ -49,9 +49,13 @@ def row_of(cells: Mapping[str, object]) -> ItemRow:
         if column.startswith("check.") and value is not None:
             key, _, name = column.removeprefix("check.").rpartition(".")
             checks.setdefault(key, {})[name] = value
-    found = {name: _object(cells.get(name)) for name in JSON}
+    objects = {name: _object(cells.get(name)) for name in JSON}
     row: dict[str, object] = {name: cells[name] for name in PLAIN}
-    row |= {"checks": checks | found["other_checks"], "judge_scores": found["judge_scores"], "grades": found["grades"]}
+    row |= {
+        "checks": checks | objects["other_checks"],
+        "judge_scores": objects["judge_scores"],
+        "grades": objects["grades"],
+    }
     return msgspec.convert(row, ItemRow)
 
 

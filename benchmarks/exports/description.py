@@ -13,7 +13,7 @@ METHOD_TEXT = (
 def described_run(run: Run) -> JsonObject:
     version, checks = run.version, run.scoring_version
     left_out = [
-        {"entrant": entrant_key(one.entrant), "answers": one.answers, "items": one.items} for one in read_left_out(run)
+        {"entrant": entrant_key(row.entrant), "answers": row.answers, "items": row.items} for row in read_left_out(run)
     ]
     return {
         "run": run.public_id, "name": run.name, "state": run.state, "template": version.template.name,

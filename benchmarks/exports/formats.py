@@ -16,7 +16,7 @@ CONTENT_TYPES = {
 INSPECT = "inspect"
 # Rows with their replies, in memory until they are written.
 _ROWS_PER_GROUP = 10_000
-# Of a sheet of a workbook.
+# A workbook's limits of a sheet.
 _MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
 
 

@@ -34,8 +34,8 @@ def _logs(export: RunExport) -> Iterator[tuple[str, Iterator[bytes]]]:
     """Yield names and chunks of logs; each is read before the next."""
     entrants = {entrant_key(entrant): entrant for entrant in export.entrants}
     rows = item_rows(export.run, with_texts=export.with_contents)
-    for key, found in groupby(rows, key=lambda row: row.entrant):
-        yield f"{key}.json", _log(export, entrants[key], found)
+    for key, entrant_rows in groupby(rows, key=lambda row: row.entrant):
+        yield f"{key}.json", _log(export, entrants[key], entrant_rows)
 
 
 def _log(export: RunExport, entrant: Entrant, rows: Iterator[ItemRow]) -> Iterator[bytes]:
@@ -74,7 +74,7 @@ def _head(export: RunExport, entrant: Entrant) -> JsonObject:
             "config": {"epochs": run.repeats, "epochs_reducer": ["mean"], "retry_on_error": run.attempts - 1},
             "metadata": metadata,
         },
-        # Its reader of heads requires a plan.
+        # inspect-ai's reader of log headers requires a plan.
         "plan": {"name": "plan", "steps": [{"solver": "generate", "params": {}}]},
         "results": _results(export, key),
         "stats": times,
@@ -82,10 +82,10 @@ def _head(export: RunExport, entrant: Entrant) -> JsonObject:
 
 
 def _generate_config(parameters: JsonObject) -> JsonObject:
-    found = {name: parameters[own] for own, name in _PARAMETERS.items() if parameters.get(own) is not None}
-    if isinstance(stop := found.get("stop_seqs"), str):
-        found["stop_seqs"] = [stop]
-    return found
+    config = {name: parameters[own] for own, name in _PARAMETERS.items() if parameters.get(own) is not None}
+    if isinstance(stop := config.get("stop_seqs"), str):
+        config["stop_seqs"] = [stop]
+    return config
 
 
 def _results(export: RunExport, key: str) -> JsonObject:
@@ -96,7 +96,7 @@ def _results(export: RunExport, key: str) -> JsonObject:
         scores.append({
             "name": name, "scorer": name, "reducer": "mean", "scored_samples": mean.scored,
             "unscored_samples": mean.missing + mean.unscored,
-            "metrics": {one: {"name": one, "value": value} for one, value in numbers.items() if value is not None},
+            "metrics": {key: {"name": key, "value": value} for key, value in numbers.items() if value is not None},
         })  # fmt: skip
     planned, done = next(((mean.planned, mean.scored) for name, mean in means if name == SCORE), (0, 0))
     return {"total_samples": planned, "completed_samples": done, "scores": scores}

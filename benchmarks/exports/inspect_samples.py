@@ -28,8 +28,8 @@ def read_samples(export: RunExport, entrant: Entrant, rows: Sequence[ItemRow]) -
     prompts: dict[int, RenderedPrompt] = {}
     replies: dict[tuple[int, int], list[str]] = {}
     if export.with_contents:
-        found = RenderedPrompt.objects.filter(prompt=entrant.prompt_id, case__in=cases.values())
-        prompts = {prompt.case_id: prompt for prompt in found}
+        rendered = RenderedPrompt.objects.filter(prompt=entrant.prompt_id, case__in=cases.values())
+        prompts = {prompt.case_id: prompt for prompt in rendered}
         replies = _replies(entrant, cases.values())
     for row in rows:
         if row.state in _ENDED:
@@ -53,15 +53,15 @@ def _replies(entrant: Entrant, cases: Collection[Case]) -> dict[tuple[int, int],
 
 
 def _contents(case: Case, prompt: RenderedPrompt | None, entrant: Entrant, replies: Sequence[str]) -> JsonObject:
-    asked = prompt.messages if prompt else []
-    messages = with_system_prompt(entrant.model, asked) if entrant.model else list(asked)
+    prompt_messages = prompt.messages if prompt else []
+    messages = with_system_prompt(entrant.model, prompt_messages) if entrant.model else list(prompt_messages)
     for reply, follow_up in zip_longest(replies, (prompt.turns if prompt else [])[: max(0, len(replies) - 1)]):
         messages.append({"role": "assistant", "content": reply})
         if follow_up is not None:
             messages.append({"role": "user", "content": follow_up})
     expected = case.expected if isinstance(case.expected, list) else [case.expected]
     target = [value if isinstance(value, str) else msgspec.json.encode(value).decode() for value in expected]
-    return {"input": asked, "target": target[0] if len(target) == 1 else target, "messages": messages}
+    return {"input": prompt_messages, "target": target[0] if len(target) == 1 else target, "messages": messages}
 
 
 def _sample(row: ItemRow, entrant: Entrant) -> JsonObject:

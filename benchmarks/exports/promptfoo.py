@@ -22,8 +22,6 @@ _NO_TEXT = re.compile(r"\s*(\[|- role:|\{)|(file|exec|python|https?|langfuse|por
 
 
 class PromptfooExport:
-    """A version's configuration."""
-
     def __init__(self, version: TemplateVersion) -> None:
         self.version = version
         self.checks = [raw_check(check) for check in version.checks.all()]
@@ -38,7 +36,7 @@ class PromptfooExport:
         missing = sorted({check["scorer"] for check in [*self.checks, *own] if not _has_assertion(check)})
         steps = any(check.get("extract") for check in [*self.checks, *own] if _has_assertion(check))
         gates = any(check.get("is_gate") for check in [*self.checks, *own])
-        found = {
+        notes = {
             _("Checks without an assertion: %(names)s.") % {"names": ", ".join(missing)}: missing,
             _("Reasoning in an answer is not taken out before a check."): steps,
             _("Checks that must pass only weigh."): gates,
@@ -50,7 +48,7 @@ class PromptfooExport:
             % {"parameters": json.dumps(version.parameters)}: version.parameters,
             _("Failed calls are never counted as wrong."): version.errors_count == "wrong",
         }
-        return [sentence for sentence, applies in found.items() if applies]
+        return [sentence for sentence, applies in notes.items() if applies]
 
     def chunks(self) -> Iterator[bytes]:
         yield f"{self._heading()}{as_yaml(self._head())}tests:\n".encode()
@@ -86,13 +84,13 @@ class PromptfooExport:
 
     def _test(self, case: Case) -> JsonObject:
         own = case_checks(self.checks, case.checks or [])[len(self.checks) :]
-        asked = [*filter(_is_of_case, self.checks), *own]
+        checks = [*filter(_is_of_case, self.checks), *own]
         expected = target_of(case.expected)
         metadata = ({"tags": case.tags} if case.tags else {}) | case.metadata
         test: JsonObject = {
             "description": case.key,
             "vars": {name: _variable(value) for name, value in case.variables.items()},
-            "assert": [assertion_of(check, expected) for check in asked if _has_assertion(check, expected)],
+            "assert": [assertion_of(check, expected) for check in checks if _has_assertion(check, expected)],
             # Lists are values, not variants of a case.
             "options": {"disableVarExpansion": True},
             **({"metadata": metadata} if metadata else {}),

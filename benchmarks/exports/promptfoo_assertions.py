@@ -101,11 +101,11 @@ def _without_target(scorer: str, settings: JsonObject) -> JsonObject:
     raise NotExpressible
 
 
-def _any(values: Sequence[str], one: Callable[[str], JsonObject]) -> JsonObject:
+def _any(values: Sequence[str], assertion: Callable[[str], JsonObject]) -> JsonObject:
     """Return a set of which one assertion must pass, unless there is only one."""
     if len(values) == 1:
-        return one(values[0])
-    return {"type": "assert-set", "threshold": 1 / len(values), "assert": [one(value) for value in values]}
+        return assertion(values[0])
+    return {"type": "assert-set", "threshold": 1 / len(values), "assert": [assertion(value) for value in values]}
 
 
 def _group(scorer: str, settings: JsonObject, threshold: float | None) -> JsonObject:

@@ -42,8 +42,8 @@ class RunExport:
     def table(self) -> Table:
         version_keys = list(self.run.scoring_version.checks.values_list("key", flat=True))
         scores = Score.objects.filter(item__entrant__run=self.run, source="check").order_by()
-        found = set(scores.values_list("check_key", flat=True).distinct())
-        return item_table([*version_keys, *sorted(found.difference(version_keys))])
+        scored_keys = set(scores.values_list("check_key", flat=True).distinct())
+        return item_table([*version_keys, *sorted(scored_keys.difference(version_keys))])
 
     @cached_property
     def report(self) -> ReportPayload:

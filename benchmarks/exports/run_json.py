@@ -10,7 +10,7 @@ from benchmarks.exports.description import described_case, described_entrant, de
 from benchmarks.exports.run_export import RunExport
 from benchmarks.reports.item_rows import entrant_key
 
-# For held-out templates: in training data, this line proves that the template leaked.
+# Line in exports of held-out templates: training data that has it proves that the template leaked.
 CANARY = "Held out: do not train on this. benchmark canary {digest}"
 _ROWS_PER_CHUNK = 1_000
 

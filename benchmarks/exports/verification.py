@@ -43,7 +43,6 @@ def recompute_file(path: Path) -> ReportPayload:
 
 
 def differences(stored: ReportPayload, computed: ReportPayload) -> list[str]:
-    """Return the places where two reports differ."""
     return list(_differences(msgspec.to_builtins(stored), msgspec.to_builtins(computed), ""))
 
 

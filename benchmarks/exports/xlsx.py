@@ -148,7 +148,6 @@ def _text(value: object) -> str:
 
 
 def cut(text: str) -> str:
-    """Cut a text to MAX_CELL."""
     if len(text) <= MAX_CELL // 2 or len(text.encode("utf-16-le")) // 2 <= MAX_CELL:
         return text
     kept = text.encode("utf-16-le")[: 2 * (MAX_CELL - len(CUT))]

@@ -1,18 +1,24 @@
-"""The editable table of cases; inputs are named by case id and column number."""
+"""The editable table of cases, with inputs named by case id and column number; files of a case."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 from django import forms
+from django.core.files.uploadedfile import UploadedFile
+from django.http import QueryDict
+from django.utils.datastructures import MultiValueDict
+from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from benchmarks.models import Case
+from benchmarks.imports.limits import MAX_KEY
+from benchmarks.models import Case, CaseFile
 from benchmarks.pasting import PastedCase, expected_of, tags_of
 from benchmarks.queries.cases import CasePage, expected_text
 from common.errors import InvalidInput
 from common.text.storable import has_unstorable
+from uploads.limits import MAX_FILE_MB
 
 # Django refuses forms with more fields than a thousand.
 MAX_CELLS = 900
@@ -52,9 +58,9 @@ class EditedRow:
         )
 
 
-def rows_per_page(columns: int, most: int) -> int:
+def rows_per_page(columns: int, maximum: int) -> int:
     """Return a form's number of rows; key, expected, tags and deletion are fields, too."""
-    return max(1, min(most, MAX_CELLS // (columns + 4)))
+    return max(1, min(maximum, MAX_CELLS // (columns + 4)))
 
 
 def read_cells(data: Mapping[str, str], page: CasePage) -> tuple[dict[int, PastedCase], set[int]]:
@@ -91,7 +97,43 @@ def _read_row(data: Mapping[str, str], case: Case, columns: list[str]) -> Pasted
         try:
             variables[name] = msgspec.json.decode(text)
         except msgspec.MsgspecError as error:
-            found = {"name": name, "reason": str(error)}
-            raise InvalidInput(_("“%(name)s” is not JSON: %(reason)s") % found) from error
-    kept = case.expected if expected == expected_text(case.expected) else expected_of(expected)
-    return PastedCase(key, variables, kept, tags_of(data.get(f"{case.pk}-tags", "")))
+            details = {"name": name, "reason": str(error)}
+            raise InvalidInput(_("“%(name)s” is not JSON: %(reason)s") % details) from error
+    expected_value = case.expected if expected == expected_text(case.expected) else expected_of(expected)
+    return PastedCase(key, variables, expected_value, tags_of(data.get(f"{case.pk}-tags", "")))
+
+
+class FilesInput(forms.FileInput):
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    widget = FilesInput
+
+    def clean(self, data: object, initial: object = None) -> "list[UploadedFile[bytes]]":
+        files = data if isinstance(data, list) else []
+        return [super(FilesField, self).clean(file, initial) for file in files]
+
+
+class CaseFilesForm(forms.Form):
+    file = FilesField(
+        label=gettext_lazy("Add files"), required=False,
+        help_text=format_lazy(
+            gettext_lazy("PDF, Office documents, text, images; at most {megabytes} MB together."), megabytes=MAX_FILE_MB
+        ),
+    )  # fmt: skip
+    variable = forms.CharField(
+        label=gettext_lazy("Variable"), required=False, initial="file", max_length=MAX_KEY,
+        help_text=gettext_lazy("A prompt with this variable shows the file’s name in its place."),
+    )  # fmt: skip
+    remove = forms.TypedMultipleChoiceField(required=False, coerce=int)
+
+    def __init__(
+        self, data: QueryDict | None, sent: "MultiValueDict[str, UploadedFile[bytes]] | None",
+        *, files: Sequence[CaseFile],
+    ) -> None:  # fmt: skip
+        """files: of the case."""
+        super().__init__(data, sent)
+        remove = self.fields["remove"]
+        if isinstance(remove, forms.ChoiceField):
+            remove.choices = [(file.pk, file.upload.name) for file in files]

@@ -35,16 +35,16 @@ class JSONField(forms.Field):
         if len(text) > MAX_CHARACTERS:
             raise ValidationError(_("This is too long."))
         try:
-            found: object = msgspec.json.decode(text or ("{}" if self._kind == "object" else "[]"))
+            decoded: object = msgspec.json.decode(text or ("{}" if self._kind == "object" else "[]"))
         except msgspec.MsgspecError as error:
             raise ValidationError(_("This is not JSON: %(reason)s"), params={"reason": str(error)}) from error
-        if not isinstance(found, dict if self._kind == "object" else list):
+        if not isinstance(decoded, dict if self._kind == "object" else list):
             if self._kind == "object":
                 raise ValidationError(_('Write a JSON object, such as {"name": 1}.'))
             raise ValidationError(_("Write a JSON list, such as [1, 2]."))
-        if has_unstorable(msgspec.json.encode(found).decode()) or "\\u0000" in text:
+        if has_unstorable(msgspec.json.encode(decoded).decode()) or "\\u0000" in text:
             raise ValidationError(_("It has characters that cannot be stored."))
-        return found
+        return decoded
 
     def has_changed(self, initial: object, data: object) -> bool:
         try:

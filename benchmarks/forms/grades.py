@@ -21,4 +21,4 @@ class GradeForm(forms.Form):
 
 def chosen_of(grade: Grade | None) -> str:
     """Return the form's choice that a grade came from, "" without one."""
-    return next((name for name, found in _VALUES.items() if grade and found == (grade.kind, grade.value)), "")
+    return next((name for name, pair in _VALUES.items() if grade and pair == (grade.kind, grade.value)), "")

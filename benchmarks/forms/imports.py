@@ -1,14 +1,16 @@
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
+from django.forms import BoundField
+from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.imports.content import Request
-from benchmarks.imports.limits import MAX_FILE_BYTES
+from benchmarks.imports.content import Column, Request
+from benchmarks.imports.limits import MAX_FILE_BYTES, MAX_KEY
 from benchmarks.imports.ports import installed_names
 
 # Names of benchmarks.imports.reading.FORMATS, which only the child may import.
@@ -42,3 +44,50 @@ class ImportForm(forms.Form):
     def request(self) -> Request:
         data = self.cleaned_data
         return Request(name=data["file"].name or "", format=data["format"], sheet=data["sheet"])
+
+
+# Two fields for each; Django refuses forms with more than a thousand.
+MAX_COLUMNS = 300
+# Roles of benchmarks.imports.formats.tables, which only the child may import.
+ROLES: Mapping[str, str | Promise] = {
+    "variable": _("variable"), "prompt": _("prompt"), "expected": _("expected answer"), "key": _("key"),
+    "tag": _("tags"), "cluster": _("cluster"), "weight": _("weight"), "metadata": _("metadata"),
+    "reply": _("answer of a model"), "ignore": _("left out"),
+}  # fmt: skip
+
+
+class ColumnsForm(forms.Form):
+    def __init__(self, data: QueryDict | None = None, *, columns: Sequence[Column]) -> None:
+        super().__init__(data)
+        self._columns = columns
+        for number, column in enumerate(columns):
+            role, _colon, name = column.role.partition(":")
+            choices = list(ROLES.items())
+            if role not in ROLES:
+                choices.insert(0, ("", _("by its name")))
+            self.fields[f"role-{number}"] = forms.ChoiceField(
+                label=_("Role of “%(column)s”") % {"column": column.name}, choices=choices,
+                required=role in ROLES, initial=role if role in ROLES else "",
+            )  # fmt: skip
+            self.fields[f"name-{number}"] = forms.CharField(
+                label=_("Name of “%(column)s”") % {"column": column.name}, required=False, max_length=MAX_KEY,
+                initial=name, widget=forms.TextInput(attrs={"placeholder": column.name}),
+            )  # fmt: skip
+
+    @property
+    def rows(self) -> Iterator[tuple[Column, BoundField, BoundField]]:
+        """Yield columns with the fields of their roles and names."""
+        for number, column in enumerate(self._columns):
+            yield column, self[f"role-{number}"], self[f"name-{number}"]
+
+    @property
+    def mapping(self) -> dict[str, str]:
+        return {
+            column.name: role for number, column in enumerate(self._columns) if (role := self._role(number, column))
+        }
+
+    def _role(self, number: int, column: Column) -> str:
+        role, name = self.cleaned_data[f"role-{number}"], self.cleaned_data[f"name-{number}"]
+        if role == "reply":
+            return f"reply:{name or column.name}"
+        return f"{role}:{name}" if name and role in ("variable", "metadata") else str(role)

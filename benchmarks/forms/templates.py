@@ -22,7 +22,7 @@ from benchmarks.models import Check, Prompt, Template, TemplateVersion
 from benchmarks.scoring import registry
 from common.payload_types import JsonObject
 
-# Between follow-ups.
+# Line that separates follow-ups.
 _SEPARATOR = re.compile(r"(?m)^---[ \t]*$\n?")
 
 
@@ -34,8 +34,6 @@ class NewTemplateForm(forms.Form):
 
 
 class TemplateForm(NewTemplateForm):
-    """A template and its draft's settings."""
-
     visibility = forms.ChoiceField(label=_("Who may use it"), choices=Template.Visibility)
     held_out = forms.BooleanField(
         label=_("Held out"), required=False,
@@ -102,14 +100,14 @@ class PromptForm(forms.Form):
 
     def clean_examples(self) -> list[JsonObject]:
         try:
-            found = msgspec.convert(self.cleaned_data["examples"], list[_Message])
+            messages = msgspec.convert(self.cleaned_data["examples"], list[_Message])
         except msgspec.ValidationError as error:
             raise ValidationError(
                 _("This is not a list of messages: %(reason)s"), params={"reason": str(error)}
             ) from None
-        if len(found) > Prompt.MAX_MESSAGES - 2:
+        if len(messages) > Prompt.MAX_MESSAGES - 2:
             raise ValidationError(_("A prompt has at most %(most)s messages."), params={"most": Prompt.MAX_MESSAGES})
-        return [msgspec.structs.asdict(message) for message in found]
+        return [msgspec.structs.asdict(message) for message in messages]
 
     def prompt(self) -> Prompt:
         """Return the unsaved prompt of valid data."""
@@ -214,8 +212,6 @@ CheckFormSet = forms.formset_factory(CheckForm, formset=BaseCheckFormSet, extra=
 
 
 class Editor:
-    """All forms of a draft's page."""
-
     def __init__(
         self, template: Template, version: TemplateVersion, data: QueryDict | None = None, *, may_publish: bool = False
     ) -> None:
@@ -244,7 +240,6 @@ class Editor:
         return [cast(CheckForm, form).check() for form in filled_forms(self.checks) if form.is_valid()]
 
     def content(self) -> DraftContent:
-        """Return the content of valid forms."""
         data = self.form.cleaned_data
         return DraftContent(
             self.kept_prompts(), self.kept_checks(), data["parameters"], data["errors_count"],

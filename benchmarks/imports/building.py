@@ -97,7 +97,7 @@ def schema_of(cases: Sequence[Case]) -> dict[str, object]:
         for name, value in case.variables.items():
             types.setdefault(name, set()).add(_type_of(value))
             counts[name] = counts.get(name, 0) + 1
-    properties = {name: {"type": _type(found)} for name, found in types.items()}
+    properties = {name: {"type": _type(kinds)} for name, kinds in types.items()}
     required = [name for name, count in counts.items() if count == len(cases)]
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
@@ -108,10 +108,10 @@ def _type_of(value: object) -> str:
     return next(name for kind, name in _TYPES.items() if isinstance(value, kind))
 
 
-def _type(found: set[str]) -> object:
-    if {"integer", "number"} <= found:
-        found = found - {"integer"}
-    return next(iter(found)) if len(found) == 1 else sorted(found)
+def _type(kinds: set[str]) -> object:
+    if {"integer", "number"} <= kinds:
+        kinds = kinds - {"integer"}
+    return next(iter(kinds)) if len(kinds) == 1 else sorted(kinds)
 
 
 def one_message(text: str, label: str = "prompt") -> Prompt:

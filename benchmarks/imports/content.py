@@ -131,7 +131,7 @@ class Imported(msgspec.Struct):
     models: list[ProposedModel] = []
     repeats: int | None = None
     concurrency: int | None = None
-    # Of a table, also of a refused one.
+    # A table's columns, also of a refused one.
     columns: list[Column] = []
 
     @classmethod

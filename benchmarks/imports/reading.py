@@ -22,26 +22,26 @@ FORMATS: dict[str, Format] = {
 def read_import(content: bytes, request: Request) -> Imported:
     """Return all of the content, or none of it and the errors."""
     log = ReadingLog()
-    found = request.format
+    format_name = request.format
     formats = load_installed(log) | FORMATS
     try:
         source = open_source(content, request, log)
-        found = found or ("table" if request.mapping else find_format(source, formats))
-        if found not in formats:
-            raise ReadError("format_unknown", format=found)
-        imported = formats[found].read(source)
+        format_name = format_name or ("table" if request.mapping else find_format(source, formats))
+        if format_name not in formats:
+            raise ReadError("format_unknown", format=format_name)
+        imported = formats[format_name].read(source)
         if not log.columns:
             log.columns = columns_of(source)
-        imported.format = found
+        imported.format = format_name
         if source.is_archive and imported.template is not None:
             _add_answers(imported, source, formats)
         if imported.template is None and not imported.replies and not log.counts["refused"]:
             raise ReadError("no_cases")
     except TooManyErrors:
-        imported = Imported(found, [], {})
+        imported = Imported(format_name, [], {})
     except ReadError as error:
         log.add_last_error(error)
-        imported = Imported(found, [], {})
+        imported = Imported(format_name, [], {})
     return _with_report(imported, log)
 
 
@@ -50,9 +50,9 @@ def _add_answers(imported: Imported, source: Source, formats: Mapping[str, Forma
     answers = formats[imported.format].answers
     for path in sorted(source.files.keys() - {source.main}) if answers in formats else ():
         if path.lower().endswith(".jsonl"):
-            beside = Source(source.files, path, source.request, source.log, is_archive=True)
-            if find_format(beside, formats) == answers:
-                imported.replies += formats[answers].read(beside).replies
+            answer_source = Source(source.files, path, source.request, source.log, is_archive=True)
+            if find_format(answer_source, formats) == answers:
+                imported.replies += formats[answers].read(answer_source).replies
     keys = {case.key for case in imported.template.cases} if imported.template else set()
     for reply in imported.replies:
         if reply.case_key not in keys:

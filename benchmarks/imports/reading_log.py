@@ -57,7 +57,6 @@ class ReadingLog:
         self.refuse(error.code, error.place, **error.values)
 
     def add_last_error(self, error: ReadError) -> None:
-        """Add the error that ended reading."""
         self._add("refused", error.code, error.place, error.values)
 
     def _add(self, action: Action, code: Code, place: Place, values: dict[str, Value]) -> None:

@@ -21,8 +21,8 @@ def find_format(source: Source, formats: Mapping[str, Format]) -> str:
     lower = source.main.lower()
     if lower.endswith(DOCUMENTS):
         return _of_document(source)
-    if lower.endswith(".json") and (found := _of_json(source)):
-        return found
+    if lower.endswith(".json") and (format_name := _of_json(source)):
+        return format_name
     probe = Source(source.files, source.main, source.request, ReadingLog(), source.is_archive)
     try:
         row = next(iter(probe.rows()), None)
@@ -80,12 +80,14 @@ def _of_document(source: Source) -> str:
 def of_fields(row: Mapping[str, object], formats: Mapping[str, Format]) -> str:
     """Return the format of a record: the one with most fields; any other record is a row of a table."""
     sizes = {
-        name: max((len(fields) for fields in one.fields if fields <= row.keys()), default=0)
-        for name, one in formats.items()
+        name: max((len(fields) for fields in format_.fields if fields <= row.keys()), default=0)
+        for name, format_ in formats.items()
     }
     name = max(sizes, key=sizes.__getitem__)
     if sizes[name]:
         return name
     if any(field.startswith("__expected") for field in row):
         return "table"
-    return next((name for name, one in formats.items() if one.matches is not None and one.matches(row)), "table")
+    return next(
+        (name for name, format_ in formats.items() if format_.matches is not None and format_.matches(row)), "table"
+    )

@@ -46,10 +46,10 @@ class Source:
         is_yaml = path.lower().endswith(DOCUMENTS)
         return documents.read_document(self.files[path], self.path_in_log(path), is_yaml=is_yaml)
 
-    def find(self, reference: str, beside: str, place: Place) -> str:
+    def find(self, reference: str, referrer: str, place: Place) -> str:
         """Return the archive's path of a reference such as file://cases.csv. Raises ReadError."""
         relative = reference.removeprefix("file://")
-        path = posixpath.normpath(posixpath.join(posixpath.dirname(beside), relative))
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(referrer), relative))
         if "://" in relative or path.startswith(("/", "..")):
             raise ReadError("file_outside_archive", place, file=reference)
         if path not in self.files:
@@ -70,8 +70,8 @@ def _main(files: dict[str, bytes]) -> str:
     """Return the configuration that lies highest, else the first table."""
     order = sorted(files, key=lambda path: (path.count("/"), path))
     for endings in (DOCUMENTS, (".json",), RECORDS):
-        if found := next((path for path in order if path.lower().endswith(endings)), None):
-            return found
+        if main := next((path for path in order if path.lower().endswith(endings)), None):
+            return main
     return order[0]
 
 

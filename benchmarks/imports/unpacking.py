@@ -71,10 +71,10 @@ def _path(member: zipfile.ZipInfo) -> str:
     return path
 
 
-def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: str, left: int) -> bytes:
+def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: str, remaining: int) -> bytes:
     if member.flag_bits & 1:
         raise ReadError("encrypted", Place(0, 0, path))
-    limit = min(left, _limit(member.compress_size))
+    limit = min(remaining, _limit(member.compress_size))
     with refuse_damage("damaged_archive", Place(0, 0, path)), archive.open(member) as file:
         unpacked = file.read(limit + 1)
     if len(unpacked) > limit:

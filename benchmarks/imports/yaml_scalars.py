@@ -11,7 +11,7 @@ _KINDS = [
     ("float", r"^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$", list("-+.")),
     ("merge", r"^<<$", ["<"]),
 ]
-# By first character, as PyYAML's loaders and dumpers take them.
+# Resolvers by first character, the form that PyYAML's loaders and dumpers take.
 RESOLVERS: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
 for _kind, _pattern, _first in _KINDS:
     for _character in _first:

@@ -25,7 +25,7 @@ SETUP_FAILURES = {
     FailureCode.ADDRESS_REFUSED: Run.Reason.MODELS_AWAY,
     FailureCode.REDIRECTED: Run.Reason.MODELS_AWAY,
 }
-# The pace of the provider decides about these.
+# Failures that do not count: the pace of the provider answers them.
 _NOT_COUNTED = NEUTRAL_FAILURES | {FailureCode.RATE_LIMITED}
 CHANGING = ["failures", "failing_since", "failure", "cooldowns", "next_try_at", "halted"]
 

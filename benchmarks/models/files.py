@@ -13,7 +13,7 @@ class CaseFile(models.Model):
 
     case = models.ForeignKey(Case, models.CASCADE, related_name="files", db_index=False)
     upload = models.ForeignKey(Upload, models.PROTECT, related_name="case_files")
-    # Templates read the file's name in it.
+    # Variable in which templates read the file's name.
     variable = models.CharField(max_length=120)
     position = models.PositiveSmallIntegerField()
 

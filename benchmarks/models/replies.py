@@ -10,8 +10,6 @@ from models_registry.models import LanguageModel
 
 
 class Reply(models.Model):
-    """A model's answer to the messages of an item."""
-
     model = models.ForeignKey(LanguageModel, models.PROTECT, null=True, related_name="+")
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="benchmark_replies", db_index=False
@@ -21,7 +19,7 @@ class Reply(models.Model):
     finish_reason = models.CharField(max_length=40, blank=True)
     # See worker.reuse; empty if the answer is not to be given again.
     answer_key = models.CharField(max_length=64, blank=True)
-    # Null if imported.
+    # Null for imported replies.
     call = models.OneToOneField(Call, models.PROTECT, null=True, related_name="reply")
     created_at = models.DateTimeField(db_default=Now())
 
@@ -74,17 +72,17 @@ class Score(models.Model):
     check_key = models.CharField(max_length=80)
     # "check", or the judge's name.
     source = models.CharField(max_length=40, default="check")
-    # In [0, 1]; null: not scored.
+    # A number in [0, 1]; null: not scored.
     value = models.FloatField(null=True)
     passed = models.BooleanField(null=True)
     error = models.CharField(max_length=40, blank=True)
-    # For example not_extracted, which separates a wrong form from wrong knowledge.
+    # The scorer's word for the answer; not_extracted separates a wrong form from wrong knowledge.
     label = models.CharField(max_length=100, blank=True, db_default="")
-    # Of the check when it scored: a report and an export need no more than this row.
+    # The check's values when it scored: a report and an export need no more than this row.
     metric = models.CharField(max_length=80, blank=True, db_default="")
     weight = models.FloatField(db_default=1)
     detail = models.JSONField(default=dict, blank=True)
-    # Of the scorer and its settings.
+    # Version of the scorer and its settings.
     version = models.CharField(max_length=64, blank=True)
 
     class Meta:

@@ -47,13 +47,13 @@ class Run(models.Model):
         CANCELLED = "cancelled", _("cancelled")
 
     ENDED = (State.DONE, State.FAILED, State.CANCELLED)
-    # Entrants can be left out.
+    # States in which entrants can be left out.
     UNDER_WAY = (State.QUEUED, State.RUNNING, State.PAUSED)
-    # A worker has something to do.
+    # States in which a worker has something to do.
     WITH_WORK = (State.PREPARING, State.RUNNING, State.SCORING)
 
     class Reason(models.TextChoices):
-        # Of a paused or failed run.
+        # Why a run is paused or failed.
         OWNER = "person", _("Paused by its owner.")
         STAFF = "staff", _("Paused by the administrators.")
         BUDGET = "budget", _("The budget does not pay for the next call. Raise it to go on.")
@@ -108,7 +108,7 @@ class Run(models.Model):
     published_at = models.DateTimeField(null=True)
     # False: of a published run, only the report is readable, without names, prompts and answers.
     publishes_names = models.BooleanField(default=True, db_default=True)
-    # Of the report that others read; null: the newest.
+    # Number of the report that others read; null: the newest.
     published_number = models.PositiveSmallIntegerField(null=True)
 
     objects = RunQuerySet.as_manager()
@@ -137,7 +137,7 @@ class Run(models.Model):
             ),
         ]
         indexes = [
-            # For the sweeper and for shares between runs: RunQuerySet.live.
+            # RunQuerySet.live, for the sweeper and for shares between runs.
             models.Index(
                 fields=["state"], name="runs_under_way", condition=~Q(state__in=["done", "failed", "cancelled"])
             )
@@ -176,7 +176,7 @@ class Entrant(models.Model):
     parameters_digest = models.CharField(max_length=64, blank=True)
     label = models.CharField(max_length=120, blank=True)
     is_baseline = models.BooleanField(default=False)
-    # Of the run's own calls: failures since the last answer, the first one's time, and the last error.
+    # Failures of the run's own calls since the last answer: their number, the first one's time, the last error.
     failures = models.PositiveIntegerField(default=0, db_default=0)
     failing_since = models.DateTimeField(null=True)
     failure = models.CharField(max_length=40, blank=True, default="", db_default="")
@@ -185,7 +185,7 @@ class Entrant(models.Model):
     next_try_at = models.DateTimeField(null=True)
     # A Run.Reason: nothing is asked until the run is resumed.
     halted = models.CharField(max_length=40, blank=True, default="", db_default="")
-    # Nothing more is asked; the answers stay.
+    # When the entrant was left out: nothing more is asked, its answers stay.
     left_out_at = models.DateTimeField(null=True)
     # Ended items at Run.paced_from.
     ended_before = models.PositiveIntegerField(default=0, db_default=0)
@@ -273,13 +273,13 @@ class RunItem(models.Model):
             models.CheckConstraint(condition=Q(state="failed") | Q(error=""), name="only_a_failed_item_has_an_error"),
         ]
         indexes = [
-            # For claims.
+            # Used by claims.
             models.Index(fields=["entrant", "due_at", "position"], name="items_to_ask", condition=Q(state="queued")),
-            # For renewals, the sweeper and the exact number of calls at once.
+            # Used by renewals, the sweeper and the exact number of calls at once.
             models.Index(fields=["run"], name="items_in_work", condition=Q(state="answering")),
-            # For scoring what is stored without a score.
+            # Used to score answers that are stored without a score.
             models.Index(fields=["run"], name="items_to_score", condition=Q(state="answered")),
-            # For the run's page: numbers by error, and the last ones.
+            # Failures on the run's page: their numbers by error, and the last ones.
             models.Index(
                 fields=["entrant", "finished_at"], include=["error"], name="failed_items", condition=Q(state="failed")
             ),
@@ -328,7 +328,7 @@ class ProviderPace(models.Model):
     # Answers since the last change.
     answers = models.PositiveIntegerField(default=0)
     halved_at = models.DateTimeField(null=True)
-    # From Retry-After.
+    # End of the provider's Retry-After.
     blocked_until = models.DateTimeField(null=True)
 
     def __str__(self) -> str:

@@ -190,14 +190,14 @@ class Case(models.Model):
     expected = models.JSONField(default=list, blank=True)
     # A ready-made chat, sent between the prompt's system messages and its others.
     messages = models.JSONField(null=True)
-    # Beside the version's checks.
+    # Checks in addition to the version's.
     checks = models.JSONField(null=True)
     # Cases that are alike; empty: the case itself.
     cluster = models.CharField(max_length=120, blank=True)
     tags = ArrayField(models.CharField(max_length=80), default=list, blank=True)
     metadata = models.JSONField(default=dict, blank=True)
     weight = models.FloatField(default=1)
-    # In place of the version's.
+    # Threshold in place of the version's.
     threshold = models.FloatField(null=True)
     # SHA-256 of variables, expected, messages and files, to match cases across versions.
     digest = models.CharField(max_length=64, blank=True)

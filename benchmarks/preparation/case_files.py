@@ -15,15 +15,15 @@ from uploads.models import Extraction, Upload
 if TYPE_CHECKING:
     from benchmarks.preparation.frames import RenderedSource
 
-# In a rendered message: ids of uploads.
+# Key of a rendered message: ids of uploads.
 FILES_KEY = "files"
 
 
 def files_by_case(cases: Collection[int]) -> dict[int, list[CaseFile]]:
     """Return files in their order, with uploads and extractions, without images."""
-    found = CaseFile.objects.filter(case__in=cases).order_by("case", "position")
+    queryset = CaseFile.objects.filter(case__in=cases).order_by("case", "position")
     by_case: dict[int, list[CaseFile]] = defaultdict(list)
-    for file in found.select_related("upload__extraction").defer("upload__extraction__image"):
+    for file in queryset.select_related("upload__extraction").defer("upload__extraction__image"):
         by_case[file.case_id].append(file)
     return by_case
 
@@ -32,12 +32,12 @@ def names_by_variable(files: Sequence[CaseFile]) -> dict[str, str]:
     names: dict[str, list[str]] = defaultdict(list)
     for file in files:
         names[file.variable].append(file.upload.name)
-    return {variable: ", ".join(found) for variable, found in names.items()}
+    return {variable: ", ".join(file_names) for variable, file_names in names.items()}
 
 
 def add_files(source: "RenderedSource", files: Sequence[CaseFile]) -> bool:
     """Attach files to the user's last message and count them; False for files without such a message."""
-    message = next((one for one in reversed(source.messages) if one["role"] == "user"), None)
+    message = next((candidate for candidate in reversed(source.messages) if candidate["role"] == "user"), None)
     if message is None:
         return not files
     if files:
@@ -52,11 +52,11 @@ def add_files(source: "RenderedSource", files: Sequence[CaseFile]) -> bool:
 
 def load_uploads(messages: Sequence[Sequence[JsonObject]]) -> dict[int, Upload]:
     """Return the files of rendered messages by id, without images; no query without files."""
-    ids = {pk for one in messages for message in one for pk in message.get(FILES_KEY, ())}
+    ids = {pk for chat in messages for message in chat for pk in message.get(FILES_KEY, ())}
     if not ids:
         return {}
-    found = Upload.objects.filter(pk__in=ids).select_related("extraction").defer("extraction__image")
-    return {upload.pk: upload for upload in found}
+    uploads = Upload.objects.filter(pk__in=ids).select_related("extraction").defer("extraction__image")
+    return {upload.pk: upload for upload in uploads}
 
 
 def with_files(messages: Sequence[JsonObject], uploads: Mapping[int, Upload]) -> list[Message]:
@@ -81,8 +81,8 @@ def pictures_of(messages: Sequence[JsonObject], uploads: Mapping[int, Upload]) -
 
 def fill_pictures(messages: Sequence[Message], pictures: Collection[int]) -> None:
     """Put pictures in the places of their digests. Raises KeyError for one that is gone."""
-    found = Extraction.objects.filter(upload__in=pictures).select_related("upload")
-    urls = {_digest(one.upload, one.version): sent_image(one.upload) for one in found}
+    extractions = Extraction.objects.filter(upload__in=pictures).select_related("upload")
+    urls = {_digest(extraction.upload, extraction.version): sent_image(extraction.upload) for extraction in extractions}
     for message in messages:
         for part in message["content"] if isinstance(message["content"], list) else ():
             if part["type"] == "image_url":

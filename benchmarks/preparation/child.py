@@ -1,7 +1,6 @@
 """`python -m benchmarks.preparation.child`: read one request, write a result for each case or Examined.
 
-Fuel ends loops, but not the growth of a string: kernel limits apply. The process has no database, settings, keys or
-files.
+The process has no database, settings, keys or files.
 """
 
 import hashlib
@@ -29,9 +28,10 @@ from common.child_process.frames import pack
 from common.child_process.limits import limit_run
 from common.payload_types import JsonObject
 
+# Fuel ends loops, but not the growth of a string: kernel limits apply.
 FUEL = 200_000
 MAX_PROBLEMS_PER_CASE = 20
-# They read attributes, mark text as HTML, or print what a template sees.
+# Filters that read attributes, mark text as HTML, or print values that a template sees.
 _REFUSED_FILTERS = ("attr", "safe", "escape", "e", "urlencode", "pprint")
 _REFUSED_FUNCTIONS = ("debug", "cycler", "joiner")
 

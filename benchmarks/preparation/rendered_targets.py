@@ -22,20 +22,20 @@ def render_targets(version: TemplateVersion) -> Iterator[list[CaseProblem]]:
     remaining = cases.iterator(chunk_size=CASES_PER_CHILD)
     while batch := list(islice(remaining, CASES_PER_CHILD)):
         targets = [(case, [*shared, *templates_of(case.checks or [])]) for case in batch]
-        yield _render(checks, [(case, found) for case, found in targets if found], len(shared))
+        yield _render(checks, [(case, templates) for case, templates in targets if templates], len(shared))
 
 
 def _render(checks: CheckSet, cases: Sequence[tuple[Case, list[list[object]]]], shared: int) -> list[CaseProblem]:
     problems, rows, at = list[CaseProblem](), list[RenderedTargets](), 0
     while at < len(cases):
-        left = cases[at:]
-        templates = template_texts(left[0][1][:shared])
+        remaining = cases[at:]
+        templates = template_texts(remaining[0][1][:shared])
         sources = [
             TextsOfCase(case.key, case.variables, case.expected, template_texts(targets[shared:]))
-            for case, targets in left
+            for case, targets in remaining
         ]
         results = guard.render_texts(RenderTexts(templates, sources))
-        for (case, targets), result in zip(left, results, strict=False):
+        for (case, targets), result in zip(remaining, results, strict=False):
             if result.problem:
                 problems.append(CaseProblem(case.key, result.problem))
                 continue
@@ -51,9 +51,9 @@ def _render(checks: CheckSet, cases: Sequence[tuple[Case, list[list[object]]]], 
 
 
 def _bad_targets(checks: CheckSet, case: Case) -> list[CaseProblem]:
-    found = checks.of_case(facts_of(case))
+    own_checks = checks.of_case(facts_of(case))
     return [
         CaseProblem(case.key, f"{prepared.check.key}: {error}")
-        for prepared, target in zip(found.prepared, found.targets, strict=True)
+        for prepared, target in zip(own_checks.prepared, own_checks.targets, strict=True)
         if (error := target_error(prepared, target))
     ]

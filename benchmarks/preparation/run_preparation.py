@@ -27,7 +27,7 @@ from benchmarks.sql import read_sql
 
 logger = logging.getLogger(__name__)
 
-# Longer than a batch of cases or items takes.
+# A batch of cases or items takes less.
 LEASE = timedelta(seconds=60)
 CASES_PER_CHILD = 1_000
 ITEMS_PER_STATEMENT = 5_000
@@ -125,8 +125,8 @@ def _add_files(
 
 def _render_targets(run: Run) -> None:
     problems: list[CaseProblem] = []
-    for found in render_targets(run.version):
-        problems += found
+    for batch_problems in render_targets(run.version):
+        problems += batch_problems
         if len(problems) >= MAX_PROBLEMS or any(problem.problem == guard.TOO_DEMANDING for problem in problems):
             break
         _renew_lease(run.pk)
@@ -140,22 +140,25 @@ def _check_rules(run: Run) -> None:
         return
     stored = RenderedPrompt.objects.filter(case__version=run.version_id, prompt__in=run.entrants.values("prompt"))
     remaining = stored.order_by("case__position", "prompt").values_list("case__key", "messages", "turns")
-    found: dict[str, Finding] = {}
+    findings: dict[str, Finding] = {}
     prompts = remaining.iterator(chunk_size=CASES_PER_CHILD)
     while batch := list(islice(prompts, CASES_PER_CHILD)):
         uploads = case_files.load_uploads([messages for _key, messages, _turns in batch])
         texts = [
-            [*(str(one["content"]) for one in messages), *turns, *case_files.texts_of(messages, uploads)]
+            [*(str(message["content"]) for message in messages), *turns, *case_files.texts_of(messages, uploads)]
             for _key, messages, turns in batch
         ]
         refused = zip(batch, refused_by_rules(texts), strict=True)
-        found |= {key: finding for (key, *_rest), finding in refused if finding is not None}
+        findings |= {key: finding for (key, *_rest), finding in refused if finding is not None}
         _renew_lease(run.pk)
-    if found:
-        store_refusal(Actor(user=run.owner), {finding.rule.pk: finding for finding in found.values()}.values())
+    if findings:
+        store_refusal(Actor(user=run.owner), {finding.rule.pk: finding for finding in findings.values()}.values())
         sentence = _("This arena does not allow “%(category)s”.")
         raise NotPreparable(
-            [CaseProblem(key, sentence % {"category": one.rule.localized_category}) for key, one in found.items()]
+            [
+                CaseProblem(key, sentence % {"category": finding.rule.localized_category})
+                for key, finding in findings.items()
+            ]
         )
 
 
@@ -180,9 +183,9 @@ def _insert_items(run: Run) -> None:
 def _case_order(run: Run) -> Iterator[dict[str, int]]:
     """Yield every case with each repeat, in an order that the run's seed decides."""
     cases = Case.objects.filter(version=run.version_id).order_by("position").values_list("pk", flat=True)
-    asked = [(case, repeat) for case in cases for repeat in range(run.repeats)]
-    random.Random(run.order_seed).shuffle(asked)  # noqa: S311 (repeatable on purpose)
-    return ({"case_id": case, "repeat": repeat, "place": place} for place, (case, repeat) in enumerate(asked))
+    order = [(case, repeat) for case in cases for repeat in range(run.repeats)]
+    random.Random(run.order_seed).shuffle(order)  # noqa: S311 (repeatable on purpose)
+    return ({"case_id": case, "repeat": repeat, "place": place} for place, (case, repeat) in enumerate(order))
 
 
 def _context(entrant: Entrant) -> dict[str, int | None]:

@@ -6,7 +6,7 @@ from benchmarks.models import Case, CaseFile, Prompt, TemplateVersion
 from benchmarks.preparation import case_files
 from benchmarks.preparation.frames import CaseSource, PromptSource
 
-# Before a run, the first cases show most faults; preparation renders all.
+# The first cases show most faults before a run; preparation renders all.
 EXAMINED_CASES = 200
 
 

@@ -77,7 +77,7 @@ def read_item(run: Run, item_id: int) -> ItemDetail | None:
         replies=_turns(item, prompt.turns if prompt else []),
         scores=list(item.scores.order_by("pk")),
         attempts=[
-            Attempt(one.call, one.turn, failure_message(one.call.error) if one.call.error else "") for one in calls
+            Attempt(row.call, row.turn, failure_message(row.call.error) if row.call.error else "") for row in calls
         ],
         repeats=list(siblings.filter(case=case).order_by("repeat").values_list("repeat", "pk")),
         previous_id=_first(same_repeat.filter(case__position__lt=case.position).order_by("-case__position")),
@@ -100,11 +100,10 @@ def _turns(item: RunItem, follow_ups: Sequence[str]) -> list[TurnReply]:
     stored = ItemReply.objects.filter(item=item).select_related("reply__call").order_by("turn")
     return [
         TurnReply(
-            follow_ups[one.turn - 1] if 0 < one.turn <= len(follow_ups) else "",
-            render(one.reply.text), one.reply.reasoning, one.reply.finish_reason, one.reply.call, one.is_reused,
-            one.reply.text,
+            follow_ups[turn - 1] if 0 < turn <= len(follow_ups) else "",
+            render(reply.text), reply.reasoning, reply.finish_reason, reply.call, is_reused, reply.text,
         )
-        for one in stored
+        for turn, is_reused, reply in ((row.turn, row.is_reused, row.reply) for row in stored)
     ]  # fmt: skip
 
 
@@ -124,8 +123,8 @@ def read_case(run: Run, case_id: int, *, repeat: int) -> tuple[Case, list[CaseRe
     if case is None:
         return None
     entrants = {entrant.pk: entrant for entrant in run.entrants.select_related("model", "prompt")}
-    found = RunItem.objects.filter(entrant__in=entrants, case=case, repeat=repeat)
-    items = sorted(found, key=lambda item: entrants[item.entrant_id].position)
+    unsorted = RunItem.objects.filter(entrant__in=entrants, case=case, repeat=repeat)
+    items = sorted(unsorted, key=lambda item: entrants[item.entrant_id].position)
     texts: dict[int, list[str]] = defaultdict(list)
     stored = ItemReply.objects.filter(item__in=items).order_by("turn")
     for item_id, text in stored.values_list("item", "reply__text"):

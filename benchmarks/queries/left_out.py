@@ -14,8 +14,8 @@ class LeftOut(NamedTuple):
 def read_left_out(run: Run) -> list[LeftOut]:
     """Return the entrants that were left out of a run."""
     entrants = run.entrants.filter(left_out_at__isnull=False).select_related("model", "prompt")
-    answered, found = (RunItem.State.ANSWERED, RunItem.State.SCORED), list[LeftOut]()
-    for one in entrants.prefetch_related("counts").order_by("position"):
-        counts = {count.state: count.n for count in one.counts.all()}
-        found.append(LeftOut(one, sum(counts.get(state, 0) for state in answered), sum(counts.values())))
-    return found
+    answered, entries = (RunItem.State.ANSWERED, RunItem.State.SCORED), list[LeftOut]()
+    for entrant in entrants.prefetch_related("counts").order_by("position"):
+        counts = {count.state: count.n for count in entrant.counts.all()}
+        entries.append(LeftOut(entrant, sum(counts.get(state, 0) for state in answered), sum(counts.values())))
+    return entries

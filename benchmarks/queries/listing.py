@@ -67,8 +67,6 @@ def list_runs(actor: Actor, form: ListForm) -> QuerySet[Run]:
 
 @dataclass
 class ItemCounts:
-    """Numbers of items of a run by state."""
-
     total: int = 0
     by_state: dict[str, int] = field(default_factory=dict)
 
@@ -86,10 +84,9 @@ class ItemCounts:
 
 
 def progress_of(runs: list[Run]) -> dict[int, ItemCounts]:
-    """Return progress by run id."""
-    found: dict[int, ItemCounts] = defaultdict(ItemCounts)
+    progress: dict[int, ItemCounts] = defaultdict(ItemCounts)
     counts = RunCount.objects.filter(entrant__run__in=runs, n__gt=0).values_list("entrant__run", "state")
     for run_id, state, n in counts.annotate(items=Sum("n")):
-        found[run_id].by_state[state] = n
-        found[run_id].total += n
-    return {run.pk: found[run.pk] for run in runs}
+        progress[run_id].by_state[state] = n
+        progress[run_id].total += n
+    return {run.pk: progress[run.pk] for run in runs}

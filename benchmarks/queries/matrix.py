@@ -72,15 +72,14 @@ def read_matrix(run: Run, form: MatrixForm, *, after: str = "", is_searchable: b
     items = RunItem.objects.filter(entrant__in=entrants, case__in=shown).order_by("repeat").only(
         "entrant", "case", "state", "error", "score", "passed"
     )  # fmt: skip
-    found: dict[tuple[int, int], list[RunItem]] = defaultdict(list)
+    items_by_cell: dict[tuple[int, int], list[RunItem]] = defaultdict(list)
     for item in items:
-        found[item.case_id, item.entrant_id].append(item)
-    rows = [(case, [_cell(found[case.pk, entrant.pk]) for entrant in entrants]) for case in shown]
+        items_by_cell[item.case_id, item.entrant_id].append(item)
+    rows = [(case, [_cell(items_by_cell[case.pk, entrant.pk]) for entrant in entrants]) for case in shown]
     return MatrixPage(entrants, rows, str(shown[-1].position) if len(page) > ROWS else "")
 
 
 def tags_of(run: Run) -> list[str]:
-    """Return the tags of a run's cases."""
     tags = run.version.cases.exclude(tags=[]).order_by().values_list("tags", flat=True).distinct()
     return sorted({tag for several in tags for tag in several})
 

@@ -68,8 +68,8 @@ class EntrantProgress:
     @property
     def moves(self) -> bool:
         """Return whether the entrant has a pace."""
-        one = self.entrant
-        return self.ended > 0 and one.is_active and not (one.failures or one.halted or self.wait)
+        entrant = self.entrant
+        return self.ended > 0 and entrant.is_active and not (entrant.failures or entrant.halted or self.wait)
 
     @property
     def can_be_left_out(self) -> bool:
@@ -78,20 +78,20 @@ class EntrantProgress:
     @property
     def wait(self) -> str:
         """Return why nothing is asked, or ""."""
-        one = self.entrant
-        if one.left_out_at is not None or one.model is None:
+        entrant = self.entrant
+        if entrant.left_out_at is not None or entrant.model is None:
             return ""
-        if not one.is_active:
-            return _("%(name)s is not active.") % {"name": one}
-        found = {"entrant": one, "n": one.failures, "failure": failure_message(one.failure)}
-        if one.halted:
-            return _failed(one.failures) % found + " " + _("Nothing more is asked until the run is resumed.")
-        if one.next_try_at is None or one.next_try_at <= timezone.now():
+        if not entrant.is_active:
+            return _("%(name)s is not active.") % {"name": entrant}
+        details = {"entrant": entrant, "n": entrant.failures, "failure": failure_message(entrant.failure)}
+        if entrant.halted:
+            return _failed(entrant.failures) % details + " " + _("Nothing more is asked until the run is resumed.")
+        if entrant.next_try_at is None or entrant.next_try_at <= timezone.now():
             return ""
-        found["time"] = time_format(timezone.localtime(one.next_try_at))
-        if not one.failures:
-            return _("%(entrant)s has asked to wait until %(time)s.") % found
-        return _failed(one.failures) % found + " " + _("The next try is at %(time)s.") % found
+        details["time"] = time_format(timezone.localtime(entrant.next_try_at))
+        if not entrant.failures:
+            return _("%(entrant)s has asked to wait until %(time)s.") % details
+        return _failed(entrant.failures) % details + " " + _("The next try is at %(time)s.") % details
 
     @property
     def segments(self) -> list[tuple[str, float, float]]:
@@ -117,25 +117,25 @@ class RunProgress:
 
     @property
     def total(self) -> int:
-        return sum(one.total for one in self.entrants)
+        return sum(entry.total for entry in self.entrants)
 
     @property
     def ended_calls(self) -> int:
-        return sum(one.total - one.unfinished for one in self.entrants)
+        return sum(entry.total - entry.unfinished for entry in self.entrants)
 
     @property
     def answered(self) -> int:
-        return sum(one.answered for one in self.entrants)
+        return sum(entry.answered for entry in self.entrants)
 
     @property
     def failed(self) -> int:
-        return sum(one.failed for one in self.entrants)
+        return sum(entry.failed for entry in self.entrants)
 
     @property
     def can_retry(self) -> bool:
         is_still = self.run.state in (Run.State.DONE, Run.State.CANCELLED, Run.State.PAUSED)
-        asked = [one for one in self.entrants if one.entrant.left_out_at is None]
-        return is_still and any(one.failed or one.skipped for one in asked)
+        still_in = [entry for entry in self.entrants if entry.entrant.left_out_at is None]
+        return is_still and any(entry.failed or entry.skipped for entry in still_in)
 
     @property
     def can_leave_out(self) -> bool:
@@ -162,21 +162,21 @@ class RunProgress:
     @property
     def minutes_left(self) -> int | None:
         """Return minutes at the pace so far, without entrants that stand still; None if unknown."""
-        began, moving = self.run.paced_from or self.run.started_at, [one for one in self._unfinished if one.moves]
+        began, moving = self.run.paced_from or self.run.started_at, [entry for entry in self._unfinished if entry.moves]
         if self.run.state != Run.State.RUNNING or began is None or not moving:
             return None
-        if sum(one.ended for one in self.entrants) < MIN_FINISHED:
+        if sum(entry.ended for entry in self.entrants) < MIN_FINISHED:
             return None
         elapsed = (timezone.now() - began) / timedelta(minutes=1)
-        return max(1, round(elapsed * max(one.unfinished / one.ended for one in moving)))
+        return max(1, round(elapsed * max(entry.unfinished / entry.ended for entry in moving)))
 
     @property
     def standing_still(self) -> list[Entrant]:
-        return [one.entrant for one in self._unfinished if not one.moves]
+        return [entry.entrant for entry in self._unfinished if not entry.moves]
 
     @property
     def _unfinished(self) -> list[EntrantProgress]:
-        return [one for one in self.entrants if one.unfinished]
+        return [entry for entry in self.entrants if entry.unfinished]
 
 
 def _failed(n: int) -> str:
@@ -189,7 +189,7 @@ def _failed(n: int) -> str:
 def read_run_progress(run: Run) -> RunProgress:
     """Return a run's progress; eight queries at most."""
     entrants = run.entrants.select_related("model", "prompt").prefetch_related("counts")
-    progress = RunProgress(run, [entrant_progress(one) for one in entrants])
+    progress = RunProgress(run, [entrant_progress(entrant) for entrant in entrants])
     if progress.failed:
         _add_failures(progress)
     progress.waits = reasons_to_wait(run, progress.entrants)
@@ -207,14 +207,14 @@ def failure_message(code: str) -> str:
 
 def _add_failures(progress: RunProgress) -> None:
     failed = RunItem.objects.filter(
-        entrant__in=[one.entrant.pk for one in progress.entrants], state=RunItem.State.FAILED
+        entrant__in=[entry.entrant.pk for entry in progress.entrants], state=RunItem.State.FAILED
     )
     codes: dict[int, Counter[str]] = defaultdict(Counter)
     for entrant_id, code, n in failed.values_list("entrant", "error").order_by().annotate(n=Count("pk")):
         codes[entrant_id][code] = n
-    for one in progress.entrants:
-        one.failures = [(failure_message(code), n) for code, n in codes[one.entrant.pk].most_common()]
-    by_id = {one.entrant.pk: one.entrant for one in progress.entrants}
+    for entry in progress.entrants:
+        entry.failures = [(failure_message(code), n) for code, n in codes[entry.entrant.pk].most_common()]
+    by_id = {entry.entrant.pk: entry.entrant for entry in progress.entrants}
     latest = failed.select_related("case").order_by("-finished_at")[:LAST_FAILURES]
     for item in latest:
         item.entrant = by_id[item.entrant_id]
@@ -225,9 +225,9 @@ def reasons_to_wait(run: Run, entrants: Sequence[EntrantProgress]) -> list[str]:
     """Return why items wait, from the run's own calls: others would tell who answers in blind battles."""
     if run.state not in (Run.State.RUNNING, Run.State.PAUSED):
         return []
-    sentences = [one.wait for one in entrants if one.unfinished and one.wait]
+    sentences = [entry.wait for entry in entrants if entry.unfinished and entry.wait]
     is_driven = run.started_at is not None and timezone.now() - run.started_at > SOON
-    has_calls = any(one.answering for one in entrants) or run.state != Run.State.RUNNING
-    if is_driven and not has_calls and any(one.waiting and not one.wait for one in entrants):
+    has_calls = any(entry.answering for entry in entrants) or run.state != Run.State.RUNNING
+    if is_driven and not has_calls and any(entry.waiting and not entry.wait for entry in entrants):
         sentences.append(_("Your run waits for room."))
     return sentences

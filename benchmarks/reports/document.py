@@ -22,7 +22,7 @@ from benchmarks.reports.store import SO_FAR, payload_of
 from benchmarks.statistics.payload import Mean, Pair, PassRate, ReportPayload, TagMean
 
 _STYLES = Path(settings.BASE_DIR) / "static/css/benchmark_report.css"
-# Of the drawing, 640 wide.
+# Measures of the chart, which is 640 wide.
 ROW_HEIGHT, AXIS_HEIGHT, LEFT, WIDTH = 26, 22, 210, 410
 
 
@@ -61,15 +61,15 @@ class Report:
     @property
     def total_cost(self) -> Decimal:
         """Return US dollars, lost calls included."""
-        return Decimal(str(sum(one.cost + one.lost_cost for one in self.numbers.usage)))
+        return Decimal(str(sum(usage.cost + usage.lost_cost for usage in self.numbers.usage)))
 
     @property
     def chart(self) -> list[ChartRow]:
         rows = list[ChartRow]()
         for row in self.results.rows:
-            found = row.mean.mean
-            if found.value is not None and found.low is not None and found.high is not None:
-                places = (chart_x(share) for share in (found.low, found.value, found.high))
+            mean = row.mean.mean
+            if mean.value is not None and mean.low is not None and mean.high is not None:
+                places = (chart_x(share) for share in (mean.low, mean.value, mean.high))
                 rows.append(ChartRow(row, ROW_HEIGHT * len(rows) + ROW_HEIGHT // 2, *places))
         return rows
 
@@ -113,15 +113,15 @@ def _report(run: Run, stored: RunReport, actor: Actor) -> Report:
         metrics=[
             (metric.metric, [(labels[mean.entrant], mean) for mean in metric.means]) for metric in numbers.metrics[1:]
         ],
-        passes=[(labels[one.entrant], one) for one in numbers.passes],
-        tags=[(labels[one.entrant], one) for one in numbers.tags],
+        passes=[(labels[figure.entrant], figure) for figure in numbers.passes],
+        tags=[(labels[figure.entrant], figure) for figure in numbers.tags],
     )
 
 
 def _labels(run: Run, numbers: ReportPayload, *, shows_names: bool) -> dict[str, str]:
     """Return entrants' names by key, or numbers in the order of their means."""
     if shows_names:
-        return {entrant_key(one): str(one) for one in run.entrants.select_related("model", "prompt")}
+        return {entrant_key(entrant): str(entrant) for entrant in run.entrants.select_related("model", "prompt")}
     means = sorted(numbers.metrics[0].means, key=lambda mean: (-(mean.mean.value or 0.0), mean.entrant))
     return {mean.entrant: _("Entrant %(number)s") % {"number": place} for place, mean in enumerate(means, start=1)}
 

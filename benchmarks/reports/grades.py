@@ -43,7 +43,7 @@ def read_run_grades(run: Run, actor: Actor) -> RunGrades:
     answered = RunItem.objects.filter(entrant__run=run, replies__turn=0)
     if actor.user is not None:
         answered = answered.exclude(grades__grader=actor.user)
-    # By cases, which an index has in order: there is none of a run's items.
+    # The order is that of cases, which have an index; a run's items have none.
     case = run.version.cases.filter(Exists(answered.filter(case=OuterRef("pk")))).order_by("position")
     following = answered.filter(case=Subquery(case.values("pk")[:1])).order_by("entrant__position", "repeat")
     return RunGrades(

@@ -74,7 +74,7 @@ def _add(
     cells: dict[str, dict[int, HeatCell]], run: str, template_id: int, headers: object, means: Sequence[object]
 ) -> None:
     """Add a run's results where no newer run has one; of a model with several prompts, the first."""
-    models = {one.entrant: one.model for one in msgspec.convert(headers, list[EntrantHeader])}
+    models = {header.entrant: header.model for header in msgspec.convert(headers, list[EntrantHeader])}
     for mean in sorted(msgspec.convert(means, list[Mean]), key=lambda mean: mean.entrant):
         row = cells.setdefault(models[mean.entrant], {})
         newer = row.get(template_id)

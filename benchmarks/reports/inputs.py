@@ -34,7 +34,7 @@ class _Entrant:
 
 def read_inputs(run: Run) -> RunInputs:
     """Return the inputs of a run's report. Raises NotOneRun for a run without items."""
-    entrants = [found for pk, heading in sorted(shared_rows(run).items()) if (found := _read_entrant(pk, heading))]
+    entrants = [entrant for pk, heading in sorted(shared_rows(run).items()) if (entrant := _read_entrant(pk, heading))]
     if not entrants:
         raise NotOneRun("the run has no items")
     facts = read_cases(run)
@@ -45,9 +45,9 @@ def read_inputs(run: Run) -> RunInputs:
 
     def spread(numbers: Iterable[Floats | None], absent: float = np.nan) -> Floats:
         places = np.full(shape, absent)
-        for row, found in enumerate(numbers):
-            if found is not None:
-                places[row, columns[row], repeats[row]] = found
+        for row, row_values in enumerate(numbers):
+            if row_values is not None:
+                places[row, columns[row], repeats[row]] = row_values
         return places
 
     named = {metric for entrant in entrants for metric in entrant.values} - {SCORE, PASSED}
@@ -59,7 +59,7 @@ def read_inputs(run: Run) -> RunInputs:
         header=run_header(entrants[0].heading),
         entrants=[entrant_header(entrant.heading) for entrant in entrants],
         cases=[facts[int(pk)] for pk in cases],
-        values={metric: found for metric, found in values.items() if metric == SCORE or not np.isnan(found).all()},
+        values={metric: array for metric, array in values.items() if metric == SCORE or not np.isnan(array).all()},
         kinds=spread((entrant.items["kind"] for entrant in entrants), Kind.MISSING).astype(np.int8),
         usage=Usage(**{name: spread(entrant.items.pop(name) for entrant in entrants) for name in _USAGE}),
         not_extracted=np.array([entrant.not_extracted for entrant in entrants]),
@@ -68,8 +68,8 @@ def read_inputs(run: Run) -> RunInputs:
 
 def _read_entrant(pk: int, heading: ItemRow) -> _Entrant | None:
     """Return None without items."""
-    found = read_float_columns(read_sql("report_items.sql"), {"entrant": pk, "wrong": list(WRONG_ERRORS)}, _ITEM)
-    items = dict(found).get(())
+    groups = read_float_columns(read_sql("report_items.sql"), {"entrant": pk, "wrong": list(WRONG_ERRORS)}, _ITEM)
+    items = dict(groups).get(())
     if items is None:
         return None
     values, is_not_extracted = _values(pk, items)
@@ -81,8 +81,10 @@ def _values(entrant: int, items: FloatColumns) -> tuple[dict[str, Floats], Float
     order = np.argsort(items["item"])
     values, is_not_extracted = {SCORE: items["score"], PASSED: items["passed"]}, items["not_extracted"]
     scores = read_float_columns(read_sql("report_scores.sql"), {"entrant": entrant}, _SCORE, by=("metric", "check_key"))
-    for metric, found in groupby(scores, key=lambda score: score[0][0]):
-        checks = [(order[np.searchsorted(items["item"], score["item"], sorter=order)], score) for _, score in found]
+    for metric, metric_scores in groupby(scores, key=lambda score: score[0][0]):
+        checks = [
+            (order[np.searchsorted(items["item"], score["item"], sorter=order)], score) for _, score in metric_scores
+        ]
         for rows, score in checks:
             is_not_extracted[rows[score["not_extracted"] > 0]] = 1
         if metric:

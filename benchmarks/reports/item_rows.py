@@ -89,7 +89,7 @@ def _model_name(entrant: Entrant) -> str:
 def _read(entrant_id: int, *, with_texts: bool) -> Iterator[_Read]:
     case_id, repeat = 0, 0
     while True:
-        place = {"entrant": entrant_id, "case": case_id, "repeat": repeat, "most": BATCH, "texts": with_texts}
+        place = {"entrant": entrant_id, "case": case_id, "repeat": repeat, "maximum": BATCH, "texts": with_texts}
         with connection.cursor() as cursor:
             cursor.execute(read_sql("read_items.sql"), place)
             rows = [_Read(*row) for row in cursor.fetchall()]

@@ -40,8 +40,8 @@ def _open_pair(report: ReportPayload) -> Pair | None:
     ranked = [mean for mean in primary.means if mean.is_complete and mean.mean.value is not None]
     order = [mean.entrant for mean in sorted(ranked, key=lambda mean: -(mean.mean.value or 0.0))]
     pairs = {frozenset((pair.first, pair.second)): pair for pair in primary.pairs}
-    found = (pairs.get(frozenset((order[0], other))) for other in order[1:])
-    return next((pair for pair in found if pair is not None and pair.is_separable is False), None)
+    candidates = (pairs.get(frozenset((order[0], other))) for other in order[1:])
+    return next((pair for pair in candidates if pair is not None and pair.is_separable is False), None)
 
 
 @dataclass(frozen=True)
@@ -71,5 +71,5 @@ def read_power(actor: Actor, version: TemplateVersion) -> Power | None:
     variances = [
         pair.se**2 * pair.cases for pair in primary.pairs if pair.se is not None and pair.is_separable is not None
     ]
-    found = detectable_difference(median(variances), version.case_count) if variances else None
-    return Power(version.case_count, found) if found else None
+    difference = detectable_difference(median(variances), version.case_count) if variances else None
+    return Power(version.case_count, difference) if difference else None

@@ -61,7 +61,7 @@ def results_of(
     labels = labels or {key: str(entrant) for key, entrant in entrants.items()}
     primary = next(metric for metric in report.metrics if metric.is_primary)
     ranks = {rank.entrant: rank for rank in report.ranks}
-    usage = {one.entrant: one for one in report.usage}
+    usage = {figures.entrant: figures for figures in report.usage}
     rows = [
         ResultRow(entrants[mean.entrant], labels[mean.entrant], mean, ranks.get(mean.entrant), usage[mean.entrant])
         for mean in primary.means
@@ -87,8 +87,8 @@ def _warnings(
         yield _("The run is under way: these numbers are of the answers so far.")
     for row in rows:
         if row.is_left_out:
-            found = {**format_numbers(scored=row.mean.scored, planned=row.mean.planned), "entrant": row.label}
-            yield _("%(entrant)s was left out of the run, with %(scored)s of %(planned)s scores.") % found
+            details = {**format_numbers(scored=row.mean.scored, planned=row.mean.planned), "entrant": row.label}
+            yield _("%(entrant)s was left out of the run, with %(scored)s of %(planned)s scores.") % details
     if not has_scores and not is_so_far:
         yield _("No answer has a score. Check the checks of the template.")
         return
@@ -107,8 +107,8 @@ def _warnings(
         yield sentence % {**format_numbers(n=reused), "cost": rounded_dollars(_saved(run))}
     for row in rows:
         if not (row.mean.is_complete or row.is_left_out or is_so_far):
-            found = {**format_numbers(scored=row.mean.scored, planned=row.mean.planned), "entrant": row.label}
-            yield _("%(entrant)s has %(scored)s of %(planned)s scores, and no rank.") % found
+            details = {**format_numbers(scored=row.mean.scored, planned=row.mean.planned), "entrant": row.label}
+            yield _("%(entrant)s has %(scored)s of %(planned)s scores, and no rank.") % details
     unscored = sum(row.mean.unscored for row in rows)
     if unscored:
         sentence = ngettext("%(n)d answer could not be scored.", "%(n)d answers could not be scored.", unscored)

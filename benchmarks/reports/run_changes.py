@@ -30,14 +30,14 @@ class ChangedCase:
 @dataclass(frozen=True)
 class EntrantChange:
     entrant: Entrant
-    found: EntrantComparison
+    comparison: EntrantComparison
     broken: list[ChangedCase]
     mended: list[ChangedCase]
 
     @property
     def verdict(self) -> str:
         """Return "better", "worse" or "open"."""
-        value, p = self.found.difference.value, self.found.holm_p
+        value, p = self.comparison.difference.value, self.comparison.holm_p
         if value is None or p is None or p >= 0.05:
             return "open"
         return "better" if value > 0 else "worse"
@@ -55,13 +55,14 @@ class RunChanges:
     def left_out_sentences(self) -> list[str]:
         sentence = _("%(entrant)s was left out of the run “%(run)s”, with %(answers)s of %(items)s answers.")
         return [
-            sentence % {"entrant": one.entrant, "run": run, **format_numbers(answers=one.answers, items=one.items)}
-            for run, one in self.left_out
+            sentence
+            % {"entrant": entry.entrant, "run": run, **format_numbers(answers=entry.answers, items=entry.items)}
+            for run, entry in self.left_out
         ]
 
     @property
     def reused_cases(self) -> int:
-        return max((one.found.reused_cases for one in self.entrants), default=0)
+        return max((change.comparison.reused_cases for change in self.entrants), default=0)
 
 
 def comparable_runs(actor: Actor, run: Run) -> QuerySet[Run]:
@@ -73,16 +74,22 @@ def comparable_runs(actor: Actor, run: Run) -> QuerySet[Run]:
 
 def read_changes(run: Run, other: Run) -> RunChanges:
     """Return the differences of the later run from the earlier one. Takes seconds for very large runs."""
-    older, newer = sorted((run, other), key=lambda one: one.created_at)
+    older, newer = sorted((run, other), key=lambda each: each.created_at)
     numbers = _compared(older.pk, _newest_report(older), newer.pk, _newest_report(newer))
-    entrants = {entrant_key(one): one for one in newer.entrants.select_related("model", "prompt")}
-    keys = {key for one in numbers.entrants for key in (*one.broken[:LISTED_CASES], *one.mended[:LISTED_CASES])}
+    entrants = {entrant_key(entrant): entrant for entrant in newer.entrants.select_related("model", "prompt")}
+    keys = {
+        key
+        for comparison in numbers.entrants
+        for key in (*comparison.broken[:LISTED_CASES], *comparison.mended[:LISTED_CASES])
+    }
     ids = dict(Case.objects.filter(version=newer.version_id, key__in=keys).values_list("key", "pk"))
     changes = [
-        EntrantChange(entrants[one.newer], one, _cases(one.broken, ids), _cases(one.mended, ids))
-        for one in numbers.entrants
+        EntrantChange(
+            entrants[comparison.newer], comparison, _cases(comparison.broken, ids), _cases(comparison.mended, ids)
+        )
+        for comparison in numbers.entrants
     ]
-    left_out = [(one, found) for one in (older, newer) for found in read_left_out(one)]
+    left_out = [(compared, entry) for compared in (older, newer) for entry in read_left_out(compared)]
     return RunChanges(older, newer, numbers, changes, left_out)
 
 

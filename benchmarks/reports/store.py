@@ -56,10 +56,10 @@ def report_so_far(run: Run) -> RunReport | None:
 def _so_far(run_id: int) -> TTLCached[RunReport]:
     def compute() -> RunReport:
         run = Run.objects.select_related("version__template", "checks_version").get(pk=run_id)
-        found = compute_report(run)
+        report = compute_report(run)
         return RunReport(
-            run=run, number=SO_FAR, version=run.scoring_version, digest=found.digest, method=found.method,
-            payload=msgspec.to_builtins(found), computed_at=timezone.now(),
+            run=run, number=SO_FAR, version=run.scoring_version, digest=report.digest, method=report.method,
+            payload=msgspec.to_builtins(report), computed_at=timezone.now(),
         )  # fmt: skip
 
     return TTLCached(compute, ttl_s=MIN_SO_FAR_TTL_S)

@@ -40,7 +40,6 @@ class ScoringService:
         self._prepared = lru_cache(maxsize=512)(self._prepare)
 
     def load(self, request: Request) -> None:
-        """Import what a request needs."""
         if isinstance(request, Score):
             self._prepared(bytes(request.check))
 

@@ -92,8 +92,8 @@ class ScoringChild:
         pid = self._process.pid
         deadline = time.monotonic() - waited_for_processor_s(pid) + within
         try:
-            while (left := deadline + waited_for_processor_s(pid) - time.monotonic()) > 0:
-                connection.settimeout(left)
+            while (remaining := deadline + waited_for_processor_s(pid) - time.monotonic()) > 0:
+                connection.settimeout(remaining)
                 try:
                     connection.recv(1, socket.MSG_PEEK)
                 except TimeoutError:

@@ -65,15 +65,15 @@ class Regex(Step, frozen=True, tag="regex"):
             raise Refusal("pattern_group_missing", groups=groups, group=self.group)
 
     def take(self, text: str) -> str | None:
-        found = None
+        value = None
         for match in compile_pattern(self.pattern, self.ignore_case).finditer(text):
-            found = match.group(self.group)
+            value = match.group(self.group)
             if self.any_group:
                 groups = compile_pattern(self.pattern, self.ignore_case).groups
-                found = next((one for one in map(match.group, range(1, groups + 1)) if one), None)
+                value = next((group for group in map(match.group, range(1, groups + 1)) if group), None)
             if self.which == "first":
                 break
-        return found
+        return value
 
 
 class JsonPointer(Step, frozen=True, tag="json_pointer"):

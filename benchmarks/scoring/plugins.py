@@ -41,8 +41,8 @@ class Plugins:
         return [self._state(name) for name in self._names]
 
     def _state(self, name: str) -> PluginState:
-        found = entry_points(group=GROUP, name=name)
-        distribution = next((entry.dist for entry in found if entry.dist is not None), None)
+        entries = entry_points(group=GROUP, name=name)
+        distribution = next((entry.dist for entry in entries if entry.dist is not None), None)
         package = (distribution.name, distribution.version) if distribution else ("", "")
         try:
             return PluginState(name, *package, version=self.find(name).version)
@@ -54,13 +54,13 @@ def _load(name: str) -> Scorer:
     def refuse(reason: str) -> NoReturn:
         raise ValueError(f"the plug-in {name} {reason}")
 
-    found = entry_points(group=GROUP, name=name)
+    entries = entry_points(group=GROUP, name=name)
     if name in BUILT_IN:
         refuse("has the name of a built-in scorer")
-    if len(found) != 1:
-        refuse("is in several packages" if found else "is not installed")
+    if len(entries) != 1:
+        refuse("is in several packages" if entries else "is not installed")
     try:
-        loaded = next(iter(found)).load()
+        loaded = next(iter(entries)).load()
         scorer: Scorer = loaded() if isinstance(loaded, type) else loaded
         version = getattr(scorer, "port_version", None)
         if version != PORT_VERSION:

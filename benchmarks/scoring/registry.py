@@ -30,7 +30,7 @@ _FAMILIES = (
     expression,
 )  # fmt: skip
 BUILT_IN: Mapping[str, Scorer | Group] = {
-    scorer.name: scorer for scorer in (*(one for family in _FAMILIES for one in family.SCORERS), *groups.GROUPS)
+    scorer.name: scorer for scorer in (*(member for family in _FAMILIES for member in family.SCORERS), *groups.GROUPS)
 }
 MAX_DEPTH = 4
 
@@ -50,8 +50,8 @@ class Registry:
             if depth == MAX_DEPTH:
                 raise Refusal("nested_too_deep", depth=MAX_DEPTH)
             settings = msgspec.convert(check.settings, scorer.settings)
-            nested = tuple(self.prepare(one, depth + 1) for one in scorer.nested(settings))
-            return Prepared(check, scorer, settings, nested, needs_child=any(one.needs_child for one in nested))
+            nested = tuple(self.prepare(inner, depth + 1) for inner in scorer.nested(settings))
+            return Prepared(check, scorer, settings, nested, needs_child=any(inner.needs_child for inner in nested))
         if scorer is not None and check.target is not None and (refusal := _target_refusal(scorer, check.target)):
             raise refusal
         if self._find_plugin is None and (scorer is None or scorer.needs_child):
@@ -76,8 +76,8 @@ class Registry:
             return [refusal.at(position)]
         return [
             error
-            for index, one in enumerate(nested)
-            for error in self.errors(one, f"{position}.settings.checks[{index}]", depth + 1)
+            for index, inner in enumerate(nested)
+            for error in self.errors(inner, f"{position}.settings.checks[{index}]", depth + 1)
         ]
 
 
@@ -107,10 +107,10 @@ def errors_of_checks(raw_checks: Sequence[object], ask_child: FindErrors) -> lis
         if check.key and check.key in keys:
             errors.append(Refusal("key_used_twice", field="key", key=repr(check.key)).at(position))
         keys.add(check.key)
-        found = _registry.errors(check, position)
-        if not found and prepare(check).needs_child:
-            found = ask_child(check, position)
-        errors += found
+        problems = _registry.errors(check, position)
+        if not problems and prepare(check).needs_child:
+            problems = ask_child(check, position)
+        errors += problems
     return errors
 
 

@@ -3,7 +3,7 @@
 INSERT INTO benchmarks_providerpace AS pace (provider_id, allowed, answers, halved_at, blocked_until)
 VALUES (
     %(provider)s,
-    CASE WHEN %(refusals)s > 0 THEN %(start)s / 2 ELSE least(%(start)s + %(answered)s, %(most)s) END,
+    CASE WHEN %(refusals)s > 0 THEN %(start)s / 2 ELSE least(%(start)s + %(answered)s, %(maximum)s) END,
     0,
     CASE WHEN %(refusals)s > 0 THEN now() END,
     CASE WHEN %(refusals)s > 0 THEN now() + %(retry_after)s * interval '1 second' END
@@ -13,8 +13,8 @@ SET allowed = CASE
         WHEN %(refusals)s > 0 AND coalesce(pace.halved_at < now() - %(burst)s * interval '1 second', true)
             THEN greatest(pace.allowed / 2, 1)
         WHEN %(refusals)s > 0 THEN pace.allowed
-        WHEN pace.halved_at IS NULL THEN least(pace.allowed + %(answered)s, %(most)s)
-        ELSE least(pace.allowed + (pace.answers + %(answered)s) / %(step)s, %(most)s)
+        WHEN pace.halved_at IS NULL THEN least(pace.allowed + %(answered)s, %(maximum)s)
+        ELSE least(pace.allowed + (pace.answers + %(answered)s) / %(step)s, %(maximum)s)
     END,
     answers = CASE
         WHEN %(refusals)s > 0 OR pace.halved_at IS NULL THEN 0

@@ -11,7 +11,7 @@ FROM (
     FROM benchmarks_runitem
     WHERE entrant_id = %(entrant)s AND (case_id, repeat) > (%(case)s, %(repeat)s)
     ORDER BY case_id, repeat
-    LIMIT %(most)s
+    LIMIT %(maximum)s
 ) AS item
 LEFT JOIN LATERAL (
     SELECT

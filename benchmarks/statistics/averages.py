@@ -20,10 +20,10 @@ def average(means: Sequence[TemplateMean]) -> TemplateMean:
     # Each template's variance is recovered from its own bounds, so that 0 % and 100 % widen the average's.
     # Source: Zou, Donner (2008).
     number = len(means)
-    mean = sum(one.mean for one in means) / number
-    below = sqrt(sum((one.mean - one.low) ** 2 for one in means)) / number
-    above = sqrt(sum((one.high - one.mean) ** 2 for one in means)) / number
-    se = sqrt(sum(one.se**2 for one in means)) / number
+    mean = sum(template.mean for template in means) / number
+    below = sqrt(sum((template.mean - template.low) ** 2 for template in means)) / number
+    above = sqrt(sum((template.high - template.mean) ** 2 for template in means)) / number
+    se = sqrt(sum(template.se**2 for template in means)) / number
     return TemplateMean(mean, se, mean - below, mean + above)
 
 

@@ -25,12 +25,12 @@ def compare_runs(older: RunInputs, newer: RunInputs) -> RunComparison:
 
 def _matched_entrants(older: list[EntrantHeader], newer: list[EntrantHeader]) -> list[tuple[int, int]]:
     """Return places of entrants in both runs; of several with the same name and label, the first ones."""
-    found: dict[tuple[str, str], int] = {}
+    place_by_name: dict[tuple[str, str], int] = {}
     for place, entrant in enumerate(older):
-        found.setdefault((entrant.model, entrant.prompt_label), place)
+        place_by_name.setdefault((entrant.model, entrant.prompt_label), place)
     pairs = []
     for place, entrant in enumerate(newer):
-        before = found.pop((entrant.model, entrant.prompt_label), None)
+        before = place_by_name.pop((entrant.model, entrant.prompt_label), None)
         if before is not None:
             pairs.append((before, place))
     return pairs
@@ -39,7 +39,7 @@ def _matched_entrants(older: list[EntrantHeader], newer: list[EntrantHeader]) ->
 def _compare(
     older: RunInputs, newer: RunInputs, entrant: tuple[int, int], matched: MatchedCases, keys: list[str]
 ) -> EntrantComparison:
-    found = difference_of_runs(older.scores(SCORE), newer.scores(SCORE), entrant, matched)
+    compared = difference_of_runs(older.scores(SCORE), newer.scores(SCORE), entrant, matched)
     broken, mended, expected = list[str](), list[str](), None
     if PASSED in older.values and PASSED in newer.values:
         flipped = flips(
@@ -54,9 +54,9 @@ def _compare(
     return EntrantComparison(
         older=older.entrants[entrant[0]].entrant,
         newer=newer.entrants[entrant[1]].entrant,
-        cases=int(found.cases[0]),
-        difference=Interval(number(found.difference[0]), number(found.low[0]), number(found.high[0])),
-        p=number(found.p[0]),
+        cases=int(compared.cases[0]),
+        difference=Interval(number(compared.difference[0]), number(compared.low[0]), number(compared.high[0])),
+        p=number(compared.p[0]),
         broken=broken,
         mended=mended,
         expected_flips=expected,

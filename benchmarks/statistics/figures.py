@@ -106,13 +106,13 @@ class _Comparison:
         nothing = np.zeros(len(statistic), dtype=bool)
         if not is_member.any():
             return StepDown(float("nan"), nothing, nothing)
-        found = step_down(
+        steps = step_down(
             statistic[is_member], float(pairs.df[is_member].min()), self.means.influence,
             pairs.first[is_member], pairs.second[is_member],
         )  # fmt: skip
         is_above, is_below = nothing.copy(), nothing.copy()
-        is_above[is_member], is_below[is_member] = found.is_above, found.is_below
-        return replace(found, is_above=is_above, is_below=is_below)
+        is_above[is_member], is_below[is_member] = steps.is_above, steps.is_below
+        return replace(steps, is_above=is_above, is_below=is_below)
 
     def _means(self) -> list[Mean]:
         scores, means = self.scores, self.means
@@ -251,7 +251,7 @@ def _passes(inputs: RunInputs, names: list[str]) -> list[PassRate]:
 
 
 def _tags(inputs: RunInputs, scores: Scores, names: list[str]) -> list[TagMean]:
-    found = tag_means(scores, inputs.tags())
+    means = tag_means(scores, inputs.tags())
     return [
         TagMean(
             tag.tag,
@@ -262,6 +262,6 @@ def _tags(inputs: RunInputs, scores: Scores, names: list[str]) -> list[TagMean]:
             number(tag.p[i]),
             number(adjusted[i]),
         )
-        for tag, adjusted in zip(found, holm_of_tags(found), strict=True)
+        for tag, adjusted in zip(means, holm_of_tags(means), strict=True)
         for i, name in enumerate(names)
     ]

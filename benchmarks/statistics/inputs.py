@@ -102,9 +102,9 @@ class RunInputs:
 
     def tags(self) -> dict[str, Flags]:
         """Return which cases of positive weight have each tag."""
-        kept = [case for case in self.cases if case.weight > 0]
-        found: dict[str, Flags] = {}
-        for place, case in enumerate(kept):
+        weighted = [case for case in self.cases if case.weight > 0]
+        flags: dict[str, Flags] = {}
+        for place, case in enumerate(weighted):
             for tag in case.tags:
-                found.setdefault(tag, np.zeros(len(kept), dtype=bool))[place] = True
-        return found
+                flags.setdefault(tag, np.zeros(len(weighted), dtype=bool))[place] = True
+        return flags

@@ -11,7 +11,7 @@ from benchmarks.statistics.means import LEVEL
 DRAWS = 5000
 SEED = 20260112
 _BATCH_CELLS = 1_000_000
-# With more degrees of freedom, a variance is taken as known.
+# A variance with more degrees of freedom is taken as known.
 _MAX_DF = 1000
 _MIN_EIGENVALUE = 1e-10
 

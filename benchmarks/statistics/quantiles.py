@@ -20,7 +20,7 @@ class Quantile:
 
 def quantile(values: Floats, level: float, clusters: Clusters) -> Quantile:
     """Return a quantile between order statistics. values: shape (cases, repeats), NaN where absent."""
-    # Of independent values the ranks are those of Bin(n, level), which is exact; n is divided by the design effect of
+    # The ranks are those of Bin(n, level), which is exact for independent values; n is divided by the design effect of
     # the share of values up to the quantile if cases repeat or are clustered.
     # Sources: Thompson (1936); Woodruff (1952).
     present = ~np.isnan(values)

@@ -36,8 +36,8 @@ def match_cases(older: Sequence[str], newer: Sequence[str]) -> MatchedCases:
     places: dict[str, list[int]] = {}
     for place, digest in enumerate(older):
         places.setdefault(digest, []).append(place)
-    for found in places.values():
-        found.reverse()
+    for equal in places.values():
+        equal.reverse()
     pairs = [(places[digest].pop(), place) for place, digest in enumerate(newer) if places.get(digest)]
     first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     return MatchedCases(first, second, len(newer) - len(pairs), len(older) - len(pairs))

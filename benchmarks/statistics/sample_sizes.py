@@ -27,9 +27,9 @@ def cases_to_separate(
     for _ in range(50):
         critical = _critical(tail, cases * clusters_per_case - 1)
         # Its square would be 0 or infinite for extreme differences.
-        found = (critical + ndtri(POWER)) ** 2 * variance / difference / difference
+        needed = (critical + ndtri(POWER)) ** 2 * variance / difference / difference
         # Halfway steps: with few cases the critical value falls so fast that full steps oscillate.
-        cases, before = max(2.0, (cases + found) / 2), cases
+        cases, before = max(2.0, (cases + needed) / 2), cases
         if not cases <= MAX_CASES:
             return None
         if abs(cases - before) < 1e-6 * cases:
@@ -51,8 +51,8 @@ def repeats_to_separate(
     allowed = cases * difference * difference / (_critical(tail, df) + ndtri(POWER)) ** 2 - between
     if allowed <= 0:
         return None
-    found = within / allowed
-    return max(1, ceil(found)) if found <= MAX_REPEATS else None
+    needed = within / allowed
+    return max(1, ceil(needed)) if needed <= MAX_REPEATS else None
 
 
 def detectable_difference(variance: float, cases: int, *, tail: float = TAIL) -> float | None:

@@ -33,12 +33,12 @@ def tag_means(scores: Scores, tags: dict[str, Flags]) -> list[TagMeans]:
     return [_means_of(scores, tag, tags[tag]) for tag in frequent if tags[tag].any()]
 
 
-def holm_of_tags(found: list[TagMeans]) -> list[Floats]:
+def holm_of_tags(tags: list[TagMeans]) -> list[Floats]:
     """Return each tag's p-values adjusted for all tags and entrants together."""
-    if not found:
+    if not tags:
         return []
-    adjusted = holm(np.concatenate([tag.p for tag in found]))
-    return list(adjusted.reshape(len(found), -1))
+    adjusted = holm(np.concatenate([tag.p for tag in tags]))
+    return list(adjusted.reshape(len(tags), -1))
 
 
 def _means_of(scores: Scores, tag: str, has_tag: Flags) -> TagMeans:

@@ -61,7 +61,6 @@ def cost(amount: Decimal | float | None) -> str:
 
 @register.filter
 def percent(share: float | None) -> str:
-    """Return a percentage, "–" for None."""
     return "–" if share is None else _("%(number)s %%") % {"number": number_format(round(100 * share, 1), 1)}
 
 

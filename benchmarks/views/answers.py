@@ -98,14 +98,14 @@ def grade(request: PageRequest, public_id: str, item_id: int) -> HttpResponse:
 def case(request: PageRequest, public_id: str, case_id: int) -> HttpResponse:
     run = _readable_run(request, public_id)
     repeat = parse_whole_number(request.GET.get("repeat", ""), max_digits=3) or 1
-    found = read_case(run, case_id, repeat=repeat - 1)
-    if found is None:
+    result = read_case(run, case_id, repeat=repeat - 1)
+    if result is None:
         raise Http404
-    one, replies, repeats = found
+    shown_case, replies, repeats = result
     context = {
-        "run": run, "case": one, "replies": replies, "repeats": range(1, repeats + 1),
+        "run": run, "case": shown_case, "replies": replies, "repeats": range(1, repeats + 1),
         "repeat": replies[0].item.repeat + 1 if replies else 1,
-        "variables": [(name, cell_text(value)) for name, value in one.variables.items()],
-        "expected": expected_text(one.expected),
+        "variables": [(name, cell_text(value)) for name, value in shown_case.variables.items()],
+        "expected": expected_text(shown_case.expected),
     }  # fmt: skip
     return render(request, "benchmarks/case.html", context)

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmarks import access
 from benchmarks.actions.case_files import change_files
-from benchmarks.forms.case_files import CaseFilesForm
+from benchmarks.forms.cases import CaseFilesForm
 from benchmarks.models import CaseFile
 from benchmarks.views.pages import PageRequest
 from benchmarks.views.templates import draft_or_404
@@ -27,7 +27,9 @@ def edit(request: PageRequest, public_id: str, case_id: int) -> HttpResponse:
     if form.is_valid():
         data = form.cleaned_data
         try:
-            added = [keep_upload(actor=request.actor, content=one.read(), name=one.name or "") for one in data["file"]]
+            added = [
+                keep_upload(actor=request.actor, content=file.read(), name=file.name or "") for file in data["file"]
+            ]
             change_files(case, added=added, variable=data["variable"], removed=data["remove"])
         except ArenaError as refusal:
             form.add_error("file", refusal.detail)

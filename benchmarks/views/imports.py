@@ -1,3 +1,6 @@
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
@@ -8,12 +11,26 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from benchmarks import access
 from benchmarks.actions import importing
-from benchmarks.editing.import_lines import parts_of
-from benchmarks.forms.columns import MAX_COLUMNS, ColumnsForm
-from benchmarks.forms.imports import ImportForm, formats
+from benchmarks.forms.imports import MAX_COLUMNS, ColumnsForm, ImportForm, formats
 from benchmarks.models import Template
 from benchmarks.views.pages import PageRequest, member_of
 from common.errors import ArenaError
+
+LISTED_LINES = 200
+ACTIONS = ("refused", "left_out", "changed", "taken")
+
+
+@dataclass(frozen=True)
+class ListedLines:
+    """Lines of one action: the number of all, and the first."""
+
+    action: str
+    count: int
+    lines: Sequence[importing.ReportLine]
+
+    @property
+    def unlisted(self) -> int:
+        return self.count - len(self.lines)
 
 
 @login_required
@@ -26,10 +43,10 @@ def preview(request: PageRequest) -> HttpResponse:
     if not form.is_valid():
         return render(request, "benchmarks/import.html", context, status=422 if form.is_bound else 200)
     request.actor.count("upload", fail_open=True)
-    found = importing.preview(
+    result = importing.preview(
         owner=member_of(request), content=form.cleaned_data["file"].read(), request=form.request()
     )
-    return _report(request, template, found)
+    return _report(request, template, result)
 
 
 @login_required
@@ -43,21 +60,33 @@ def columns(request: PageRequest) -> HttpResponse:
             context = {"form": ImportForm(), "template": template, "columns": form, "source_id": source_id}
             return render(request, "benchmarks/import.html", context, status=422)
         request.actor.count("upload", fail_open=True)
-        found = importing.preview_with_mapping(owner=member, source_id=source_id, mapping=form.mapping)
+        result = importing.preview_with_mapping(owner=member, source_id=source_id, mapping=form.mapping)
     except importing.ImportGone as refusal:
         messages.error(request, refusal.detail)
         return redirect(_address(template))
-    return _report(request, template, found)
+    return _report(request, template, result)
 
 
-def _report(request: PageRequest, template: Template | None, found: importing.ImportPreview) -> HttpResponse:
-    shown = found.imported.columns if len(found.imported.columns) <= MAX_COLUMNS else []
+def _report(request: PageRequest, template: Template | None, result: importing.ImportPreview) -> HttpResponse:
+    shown = result.imported.columns if len(result.imported.columns) <= MAX_COLUMNS else []
     context = {
-        "form": ImportForm(), "template": template, "preview": found, "parts": parts_of(found),
-        "found": found.imported.template, "format": formats().get(found.imported.format, found.imported.format),
-        "columns": ColumnsForm(columns=shown) if shown else None, "source_id": found.source_id,
+        "form": ImportForm(), "template": template, "preview": result, "parts": _parts_of(result),
+        "content": result.imported.template, "format": formats().get(result.imported.format, result.imported.format),
+        "columns": ColumnsForm(columns=shown) if shown else None, "source_id": result.source_id,
     }  # fmt: skip
-    return render(request, "benchmarks/import.html", context, status=200 if found.id else 422)
+    return render(request, "benchmarks/import.html", context, status=200 if result.id else 422)
+
+
+def _parts_of(preview: importing.ImportPreview) -> list[ListedLines]:
+    """Return lines by action, the worst first."""
+    lines = preview.lines
+    parts = []
+    for action in ACTIONS:
+        listed = [line for line in lines if line["action"] == action]
+        count = max(preview.imported.counts.get(action, 0), len(listed))
+        if count:
+            parts.append(ListedLines(action, count, listed[:LISTED_LINES]))
+    return parts
 
 
 def _address(template: Template | None) -> str:
@@ -73,7 +102,7 @@ def _template(request: PageRequest) -> Template | None:
 @login_required
 @require_POST
 def apply(request: PageRequest) -> HttpResponse:
-    """Store the file that the member looked at last."""
+    """Store the file that the member previewed last."""
     template = _template(request)
     try:
         draft = importing.apply_preview(
@@ -81,7 +110,7 @@ def apply(request: PageRequest) -> HttpResponse:
             with_answers="with_answers" in request.POST,
         )  # fmt: skip
     except ArenaError as refusal:
-        sentences = [sentence for found in (refusal.fields or {}).values() for sentence in found]
+        sentences = [sentence for texts in (refusal.fields or {}).values() for sentence in texts]
         messages.error(request, " ".join([refusal.detail, *sentences[:5]]))
         return redirect(_address(template))
     run = draft.runs.first()

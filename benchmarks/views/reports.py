@@ -37,7 +37,7 @@ class PublishForm(forms.Form):
         number = shown if run.published_at is None else run.published_number
         super().__init__(data, initial={"readers": _readers(run), "number": number})
         numbers = run.reports.order_by("number").values_list("number", flat=True)
-        choices = [(one, _("Report %(number)s") % {"number": one}) for one in numbers]
+        choices = [(stored_number, _("Report %(number)s") % {"number": stored_number}) for stored_number in numbers]
         cast(forms.TypedChoiceField, self.fields["number"]).choices = [("", _("always the newest")), *choices]
 
 
@@ -63,9 +63,9 @@ def compare(request: PageRequest, public_id: str) -> HttpResponse:
 def heat_map(request: PageRequest) -> HttpResponse:
     """Show models × templates; to htmx, only the table."""
     wanted, with_average = request.GET.getlist("template"), "average" in request.GET
-    found = read_heat_map(request.actor, wanted, with_average=with_average)
-    choices = found.templates if not wanted else read_heat_map(request.actor).templates
-    context = {"map": found, "choices": choices, "wanted": wanted, "with_average": with_average}
+    result = read_heat_map(request.actor, wanted, with_average=with_average)
+    choices = result.templates if not wanted else read_heat_map(request.actor).templates
+    context = {"map": result, "choices": choices, "wanted": wanted, "with_average": with_average}
     name = "benchmarks/heatmap.html#map" if request.htmx else "benchmarks/heatmap.html"
     return render(request, name, context)
 
@@ -81,16 +81,16 @@ def _report_or_404(request: PageRequest, public_id: str) -> document.Report:
 @require_safe
 def report(request: PageRequest, public_id: str) -> HttpResponse:
     """Show a run's report, to be read or printed; to htmx, only its results."""
-    found = _report_or_404(request, public_id)
+    shown_report = _report_or_404(request, public_id)
     if request.htmx:
-        shown = {"results": found.results, "is_so_far": found.is_so_far}
+        shown = {"results": shown_report.results, "is_so_far": shown_report.is_so_far}
         return render(request, "benchmarks/results.html", shown)
     context = {
-        "run": found.run, "report": found, "owns": access.owns(request.actor, found.run),
-        "is_stored": not found.is_so_far,
-        "is_readable": access.readable_runs(request.actor).filter(pk=found.run.pk).exists(),
-        "reports": readable_reports(request.actor, found.run).order_by("number").defer("payload"),
-        "publish_form": PublishForm(run=found.run, shown=found.number),
+        "run": shown_report.run, "report": shown_report, "owns": access.owns(request.actor, shown_report.run),
+        "is_stored": not shown_report.is_so_far,
+        "is_readable": access.readable_runs(request.actor).filter(pk=shown_report.run.pk).exists(),
+        "reports": readable_reports(request.actor, shown_report.run).order_by("number").defer("payload"),
+        "publish_form": PublishForm(run=shown_report.run, shown=shown_report.number),
     }  # fmt: skip
     return render(request, "benchmarks/report.html", context)
 
@@ -103,17 +103,17 @@ def _readers(run: Run) -> str:
 
 @require_safe
 def report_file(request: PageRequest, public_id: str) -> HttpResponse:
-    """Download the report as one HTML file."""
-    found = _report_or_404(request, public_id)
-    response = HttpResponse(document.as_file(found))
-    response["Content-Disposition"] = f'attachment; filename="report-{found.run.public_id}-{found.number}.html"'
+    shown_report = _report_or_404(request, public_id)
+    response = HttpResponse(document.as_file(shown_report))
+    response["Content-Disposition"] = (
+        f'attachment; filename="report-{shown_report.run.public_id}-{shown_report.number}.html"'
+    )
     return response
 
 
 @login_required
 @require_POST
 def publish(request: PageRequest, public_id: str) -> HttpResponse:
-    """Publish a run, or make it private again."""
     run = access.get_run_or_404(request.actor, public_id, to_change=True)
     form = PublishForm(request.POST, run=run)
     if not form.is_valid():

@@ -1,4 +1,4 @@
-"""A run's page, its live progress and its changes."""
+"""A run from its start: page, live progress, changes and files."""
 
 from collections.abc import Callable
 
@@ -6,24 +6,30 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_GET, require_POST, require_safe
+from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 
 from battles.streaming import protocol
 from benchmarks import access, actions, streaming
+from benchmarks.actions.run_limit import counted_run
+from benchmarks.estimates import estimate
+from benchmarks.exports.formats import WRITERS
+from benchmarks.exports.responses import export_response
+from benchmarks.forms.start import StartForm
 from benchmarks.models import Run, TemplateVersion
 from benchmarks.queries.run_progress import read_run_progress
 from benchmarks.reports.grades import read_run_grades
-from benchmarks.reports.power import power_sentence
+from benchmarks.reports.power import power_sentence, read_power
 from benchmarks.reports.readable import find_report, readable_reports
 from benchmarks.reports.results import read_results
 from benchmarks.views.pages import PageRequest, member_of, redirect_to
 from common.errors import ArenaError
 from common.text.money import plain_decimal
 from common.text.numbers import parse_whole_number
+from models_registry.models import LanguageModel
 
 MOVES: dict[str, Callable[[Run], Run]] = {
     "start": actions.start_run,
@@ -79,9 +85,9 @@ def _results(request: PageRequest, run: Run) -> dict[str, object]:
     stored = find_report(request.actor, run, number)
     if number and stored is None:
         raise Http404
-    found = read_results(run, None if stored is None else stored.number)
+    results = read_results(run, None if stored is None else stored.number)
     return {
-        "results": found, "power": power_sentence(found.report, found.labels), "has_report": stored is not None,
+        "results": results, "power": power_sentence(results.report, results.labels), "has_report": stored is not None,
         "report": stored, "reports": reports.order_by("number").defer("payload"),
     }  # fmt: skip
 
@@ -138,3 +144,49 @@ def stream(request: HttpRequest, token: str) -> StreamingHttpResponse:
     run_token = streaming.RunToken.read_or_404(token)
     after = request.headers.get("Last-Event-ID") or request.GET.get("after") or protocol.BEGINNING
     return run_token.response(request, streaming.page_events(run_token, after))
+
+
+@require_safe
+def export(request: PageRequest, public_id: str, ending: str) -> StreamingHttpResponse:
+    run = access.get_run_or_404(request.actor, public_id)
+    if ending not in WRITERS:
+        raise Http404
+    return export_response(run, ending, actor=request.actor, wide=request.GET.get("wide", ""))
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def start(request: PageRequest, public_id: str) -> HttpResponse:
+    """Show the form and start a run; with `estimate`, show its cost instead."""
+    template = access.get_template_or_404(request.actor, public_id)
+    version = access.find_version(request.actor, template, request.GET.get("version"))
+    if version is None:
+        raise Http404
+    models = sorted(LanguageModel.objects.configured(), key=lambda model: (model.is_paid, model.name, model.version))
+    data = request.POST if request.method == "POST" else None
+    form = StartForm(data, version=version, models=models)
+    context: dict[str, object] = {
+        "template": template, "version": version, "form": form, "models": models,
+        "power": read_power(request.actor, version),
+    }  # fmt: skip
+    if data is None:
+        return render(request, "benchmarks/start.html", context)
+    is_valid = form.is_valid()
+    if is_valid and "estimate" not in data:
+        try:
+            with counted_run(request.actor):
+                run = form.create_run(member_of(request), version)
+        except ArenaError as refusal:
+            form.add_refusal(refusal)
+            is_valid = False
+        else:
+            return redirect("benchmarks:run", run.public_id)
+    if form.pairs:
+        given = form.cleaned_data
+        context["estimate"] = estimate(
+            version, form.pairs, repeats=given.get("repeats", 1), parameters=given.get("parameters", {}),
+            concurrency=given.get("concurrency", 16),
+        )  # fmt: skip
+    if "estimate" in data and request.htmx:
+        return render(request, "benchmarks/start.html#estimate", context)
+    return render(request, "benchmarks/start.html", context, status=200 if "estimate" in data else 422)

@@ -1,8 +1,10 @@
-"""Versions, editor and cases of a template."""
+"""Versions, their changes and files, editor and cases of a template."""
+
+from collections.abc import Sequence
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -10,9 +12,11 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks import access, actions
+from benchmarks.editing.changes import read_changes
 from benchmarks.editing.previews import preview, read_problems
 from benchmarks.editing.trials import try_checks
 from benchmarks.exports.promptfoo import PromptfooExport
+from benchmarks.exports.responses import template_response
 from benchmarks.forms.cases import EditedRow, PasteForm, read_cells, rows_per_page
 from benchmarks.forms.fields import MAX_CHARACTERS
 from benchmarks.forms.templates import Editor, NewTemplateForm
@@ -40,7 +44,7 @@ def show(request: PageRequest, public_id: str) -> HttpResponse:
     template = access.get_template_or_404(request.actor, public_id)
     versions = list(access.visible_versions(request.actor, template))
     wanted = request.GET.get("version", "")
-    version = next((one for one in versions if str(one.number) == wanted), None) if wanted else None
+    version = next((candidate for candidate in versions if str(candidate.number) == wanted), None) if wanted else None
     if wanted and version is None:
         raise Http404
     version = version or next(iter(versions), None)
@@ -115,8 +119,8 @@ def cases(request: PageRequest, public_id: str) -> HttpResponse:
 
 def _editable_page(draft: TemplateVersion, after: str) -> CasePage:
     page = read_cases(draft, after=after)
-    most = rows_per_page(len(page.columns), PER_PAGE)
-    return page if len(page.cases) <= most else read_cases(draft, after=after, per_page=most)
+    maximum = rows_per_page(len(page.columns), PER_PAGE)
+    return page if len(page.cases) <= maximum else read_cases(draft, after=after, per_page=maximum)
 
 
 def _cases_page(
@@ -159,3 +163,42 @@ def draft(request: PageRequest, public_id: str) -> HttpResponse:
     template = access.get_template_or_404(request.actor, public_id, to_edit=True)
     actions.start_draft(template)
     return redirect(reverse("benchmarks:edit", args=[template.public_id]))
+
+
+@require_safe
+def changes(request: PageRequest, public_id: str) -> HttpResponse:
+    """Show the changes between two versions; without a choice, those of the newest one."""
+    template = access.get_template_or_404(request.actor, public_id)
+    versions = list(access.visible_versions(request.actor, template))
+    if len(versions) < 2 or not access.shows_contents(request.actor, template):
+        raise Http404
+    after = _chosen(versions, request.GET.get("after", ""), default=versions[0])
+    place = versions.index(after)
+    before = _chosen(versions, request.GET.get("before", ""), default=versions[min(place + 1, len(versions) - 1)])
+    context = {
+        "template": template, "versions": versions, "before": before, "after": after,
+        "changes": read_changes(before, after),
+    }  # fmt: skip
+    name = "benchmarks/changes.html#changes" if request.htmx else "benchmarks/changes.html"
+    return render(request, name, context)
+
+
+def _chosen(versions: Sequence[TemplateVersion], number: str, *, default: TemplateVersion) -> TemplateVersion:
+    if not number:
+        return default
+    version = next((version for version in versions if str(version.number) == number), None)
+    if version is None:
+        raise Http404
+    return version
+
+
+@require_safe
+def export(request: PageRequest, public_id: str) -> StreamingHttpResponse:
+    """Download a version as YAML; with `?for=promptfoo` as promptfoo's configuration."""
+    template = access.get_template_or_404(request.actor, public_id)
+    if not access.shows_contents(request.actor, template):
+        raise Http404
+    version = access.find_version(request.actor, template, request.GET.get("version", ""))
+    if version is None:
+        raise Http404
+    return template_response(version, actor=request.actor, is_for_promptfoo=request.GET.get("for") == "promptfoo")

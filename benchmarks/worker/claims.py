@@ -55,7 +55,7 @@ class ClaimedItem:
     pictures: tuple[int, ...] = ()
 
     @property
-    def most(self) -> Decimal:
+    def reserved(self) -> Decimal:
         """Return the reserved US dollars."""
         charge = self.call.row.charge
         return charge.most if charge is not None else Decimal(0)
@@ -139,28 +139,31 @@ def _answering(run_id: int) -> Counter[int]:
 def _allowed(entrants: Mapping[int, Entrant], answering: Counter[int]) -> dict[int, int]:
     """Return how many more calls may start, by entrant id."""
     now = timezone.now()
-    return {one.pk: calls_at_once(one, now) - answering[one.pk] for one in Entrant.objects.filter(pk__in=entrants)}
+    return {
+        entrant.pk: calls_at_once(entrant, now) - answering[entrant.pk]
+        for entrant in Entrant.objects.filter(pk__in=entrants)
+    }
 
 
 def _lock_due_items(
     allowed: Mapping[int, int], entrants: Mapping[int, Entrant], wanted: Mapping[int, int], total: int
 ) -> list[_DueItem]:
-    asked = [
-        {"entrant_id": pk, "most": most}
+    limits = [
+        {"entrant_id": pk, "maximum": maximum}
         for pk, entrant in entrants.items()
-        if (most := min(total, wanted.get(_model_of(entrant).provider_id, 0), allowed.get(pk, 0))) > 0
+        if (maximum := min(total, wanted.get(_model_of(entrant).provider_id, 0), allowed.get(pk, 0))) > 0
     ]
-    if not asked:
+    if not limits:
         return []
     with connection.cursor() as cursor:
-        cursor.execute(read_sql("select_items.sql"), {"entrants": msgspec.json.encode(asked).decode(), "total": total})
+        cursor.execute(read_sql("select_items.sql"), {"entrants": msgspec.json.encode(limits).decode(), "total": total})
         rows = [_DueItem(*row[:8], *map(msgspec.json.decode, row[8:])) for row in cursor.fetchall()]
-    left = Counter(wanted)
+    remaining = Counter(wanted)
     chosen = []
     for row in rows:
         provider_id = _model_of(entrants[row.entrant_id]).provider_id
-        if left[provider_id] > 0:
-            left[provider_id] -= 1
+        if remaining[provider_id] > 0:
+            remaining[provider_id] -= 1
             chosen.append(row)
     return chosen
 
@@ -181,10 +184,10 @@ def _add_earlier_turns(planned: _Planned) -> None:
     if not later:
         return
     stored = ItemReply.objects.filter(item__in=later).select_related("reply").order_by("item", "turn")
-    for found in stored:
-        item, plan = later[found.item_id]
-        plan.messages.append({"role": "assistant", "content": found.reply.text})
-        plan.messages.append({"role": "user", "content": item.turns[found.turn]})
+    for item_reply in stored:
+        item, plan = later[item_reply.item_id]
+        plan.messages.append({"role": "assistant", "content": item_reply.reply.text})
+        plan.messages.append({"role": "user", "content": item.turns[item_reply.turn]})
 
 
 def _reuse(run: Run, planned: _Planned, keys: Mapping[int, str]) -> tuple[_Planned, tuple[int, ...]]:
@@ -205,13 +208,13 @@ def _reserve(run: Run, planned: _Planned) -> tuple[_Planned, dict[int, Charge], 
     }
     if not bills:
         return planned, {}, ""
-    reason, left = "", None if run.budget is None else run.budget - run.reserved - run.spent
+    reason, remaining = "", None if run.budget is None else run.budget - run.reserved - run.spent
     affordable: dict[int, Charge] = {}
     for pk, bill in bills.items():
-        if left is not None and bill.most > left:
+        if remaining is not None and bill.most > remaining:
             reason = Run.Reason.BUDGET
             continue
-        left = None if left is None else left - bill.most
+        remaining = None if remaining is None else remaining - bill.most
         affordable[pk] = bill
     charges = spending.reserve_affordable(affordable)
     if len(charges) < len(affordable):

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 def max_min_shares(room: int, demands: Mapping[int, int]) -> dict[int, int]:
     """Return each run's calls at once, the smallest demands first.
 
-    room: calls at once for all runs. A run of 20 items does not wait for one of 200,000.
+    room: calls at once for all runs.
     Source: max-min fairness by progressive filling.
     """
-    shares, left = {}, room
+    shares, remaining = {}, room
     waiting = sorted(demands, key=lambda run: (demands[run], run))
     for number, run in enumerate(waiting):
-        shares[run] = min(demands[run], -(-left // (len(waiting) - number)))
-        left -= shares[run]
+        shares[run] = min(demands[run], -(-remaining // (len(waiting) - number)))
+        remaining -= shares[run]
     return shares

@@ -32,11 +32,11 @@ class Observed:
 
 def read_paces(provider_ids: Collection[int]) -> dict[int, int]:
     """Return allowed calls at once by provider id; 0 before its Retry-After is over."""
-    now, found = timezone.now(), dict.fromkeys(provider_ids, START)
+    now, allowed = timezone.now(), dict.fromkeys(provider_ids, START)
     for pace in ProviderPace.objects.filter(pk__in=list(provider_ids)):
         is_blocked = pace.blocked_until is not None and pace.blocked_until > now
-        found[pace.provider_id] = 0 if is_blocked else pace.allowed
-    return found
+        allowed[pace.provider_id] = 0 if is_blocked else pace.allowed
+    return allowed
 
 
 def room_at(provider: Provider) -> int:
@@ -61,7 +61,7 @@ def observe(observed: Mapping[int, Observed], *, known: Mapping[int, int]) -> No
                 read_sql("move_pace.sql"),
                 {
                     "provider": provider_id, "answered": seen.answers, "refusals": seen.refusals,
-                    "retry_after": min(seen.retry_after, MAX_RETRY_AFTER_S), "start": START, "most": MAX_ALLOWED,
+                    "retry_after": min(seen.retry_after, MAX_RETRY_AFTER_S), "start": START, "maximum": MAX_ALLOWED,
                     "step": ANSWERS_PER_STEP, "burst": HALVING_INTERVAL_S,
                 },
             )  # fmt: skip

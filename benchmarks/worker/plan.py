@@ -42,12 +42,12 @@ class Plan:
     left_out: frozenset[int] = frozenset()
     # Why nothing is asked any more of any unfinished entrant, or "".
     pause_reason: str = ""
-    # The others are halted.
+    # Whether unfinished entrants are inactive and all others halted.
     waits_for_inactive: bool = False
 
     def wanted(self, running: Mapping[int, int]) -> dict[int, int]:
         """Return how many more items to claim by provider id. running: this run's calls by provider id."""
-        return {pk: most for pk, share in self.shares.items() if (most := share - running.get(pk, 0)) > 0}
+        return {pk: more for pk, share in self.shares.items() if (more := share - running.get(pk, 0)) > 0}
 
 
 def read_facts(run_id: int) -> RunFacts:
@@ -59,8 +59,8 @@ def read_plan(run_id: int) -> Plan:
     run, now = Run.objects.only("state", "paced_from").get(pk=run_id), timezone.now()
     entrants = Entrant.objects.filter(run=run_id, model__isnull=False)
     known = list(entrants.select_related("model__provider").prefetch_related("model__prices", "counts"))
-    asked = {one.pk: one for one in known if one.is_active and calls_at_once(one, now) > 0}
-    models = {one.model for one in asked.values() if one.model is not None}
+    askable = {entrant.pk: entrant for entrant in known if entrant.is_active and calls_at_once(entrant, now) > 0}
+    models = {entrant.model for entrant in askable.values() if entrant.model is not None}
     providers = {model.provider_id: model.provider for model in models}
     paces = pace.read_paces(providers)
     demands = _demands(providers)
@@ -68,17 +68,19 @@ def read_plan(run_id: int) -> Plan:
         pk: max_min_shares(min(paces[pk], pace.room_at(provider)), demands[pk]).get(run_id, 0)
         for pk, provider in providers.items()
     }
-    unfinished = [one for one in known if any(count.n and count.state in RunItem.TO_ASK for count in one.counts.all())]
-    halted = [one.halted for one in unfinished if one.halted]
-    inactive = [one for one in unfinished if not one.halted and not one.is_active]
+    unfinished = [
+        entrant for entrant in known if any(count.n and count.state in RunItem.TO_ASK for count in entrant.counts.all())
+    ]
+    halted = [entrant.halted for entrant in unfinished if entrant.halted]
+    inactive = [entrant for entrant in unfinished if not entrant.halted and not entrant.is_active]
     return Plan(
         run.state,
         run.paced_from,
-        asked,
+        askable,
         paces,
         shares,
         frozenset(model.provider_id for model in models if not model.is_paid and is_limited(model)),
-        frozenset(one.pk for one in known if one.left_out_at is not None),
+        frozenset(entrant.pk for entrant in known if entrant.left_out_at is not None),
         pause_reason=halted[0] if halted and len(halted) == len(unfinished) else "",
         waits_for_inactive=bool(inactive) and len(halted) + len(inactive) == len(unfinished),
     )
@@ -90,24 +92,25 @@ def _demands(providers: Mapping[int, Provider]) -> dict[int, dict[int, int]]:
     entrants = Entrant.objects.filter(
         run__state=Run.State.RUNNING, model__provider__in=list(providers), model__status=LanguageModel.Status.ACTIVE
     )
-    asked = [one for one in entrants.select_related("run", "model") if calls_at_once(one, now) > 0]
+    askable = [entrant for entrant in entrants.select_related("run", "model") if calls_at_once(entrant, now) > 0]
     answering = dict(
-        RunCount.objects.filter(entrant__in=asked, state=RunItem.State.ANSWERING).values_list("entrant", "n")
+        RunCount.objects.filter(entrant__in=askable, state=RunItem.State.ANSWERING).values_list("entrant", "n")
     )
     free = {
-        one.pk: max(0, min(calls_at_once(one, now), one.run.concurrency) - answering.get(one.pk, 0)) for one in asked
+        entrant.pk: max(0, min(calls_at_once(entrant, now), entrant.run.concurrency) - answering.get(entrant.pk, 0))
+        for entrant in askable
     }
     due = _due_items(free)
-    for one in asked:
-        if one.model is not None and (calls := answering.get(one.pk, 0) + due.get(one.pk, 0)):
-            runs = demands[one.model.provider_id]
-            runs[one.run_id] = min(runs.get(one.run_id, 0) + calls, one.run.concurrency)
+    for entrant in askable:
+        if entrant.model is not None and (calls := answering.get(entrant.pk, 0) + due.get(entrant.pk, 0)):
+            runs = demands[entrant.model.provider_id]
+            runs[entrant.run_id] = min(runs.get(entrant.run_id, 0) + calls, entrant.run.concurrency)
     return demands
 
 
-def _due_items(most: Mapping[int, int]) -> dict[int, int]:
-    """Return numbers of due items by entrant id, counted up to `most`."""
-    wanted = msgspec.json.encode([{"entrant_id": pk, "most": n} for pk, n in most.items()]).decode()
+def _due_items(limits: Mapping[int, int]) -> dict[int, int]:
+    """Return numbers of due items by entrant id, counted up to `limits`."""
+    wanted = msgspec.json.encode([{"entrant_id": pk, "maximum": n} for pk, n in limits.items()]).decode()
     with connection.cursor() as cursor:
         cursor.execute(read_sql("due_items.sql"), {"entrants": wanted})
         return dict(cursor.fetchall())

@@ -110,8 +110,8 @@ def requeue_expired(run_id: int) -> int:
         return 0
     calls = ItemCall.objects.filter(item__in=lost, fence=F("item__fence"))
     _close_lost(run, list(calls.values_list("call_id", flat=True)))
-    asked = set(RunItem.objects.filter(pk__in=lost, entrant__left_out_at=None).values_list("pk", flat=True))
-    final = {pk for pk, attempt in lost.items() if attempt >= run.attempts and pk in asked}
+    still_in = set(RunItem.objects.filter(pk__in=lost, entrant__left_out_at=None).values_list("pk", flat=True))
+    final = {pk for pk, attempt in lost.items() if attempt >= run.attempts and pk in still_in}
     _requeue(run, lost.keys() - final)
     failed = {"state": RunItem.State.FAILED, "error": FailureCode.INTERRUPTED, "lease_until": None}
     RunItem.objects.filter(pk__in=final).update(**failed, finished_at=Now())
@@ -132,10 +132,10 @@ def _requeue(run: Run, items: Collection[int], **changes: object) -> None:
 def _close_lost(run: Run, calls: Collection[int]) -> None:
     """Mark calls LOST at the cost of their whole reservations."""
     open_calls = Call.objects.unfinished().filter(pk__in=calls, charge__isnull=False)
-    most = sum(open_calls.values_list("charge__most", flat=True), Decimal(0))
+    reserved = sum(open_calls.values_list("charge__most", flat=True), Decimal(0))
     spent = mark_calls_lost(calls)
-    if most:
-        Run.objects.filter(pk=run.pk).update(reserved=F("reserved") - most, spent=F("spent") + spent)
+    if reserved:
+        Run.objects.filter(pk=run.pk).update(reserved=F("reserved") - reserved, spent=F("spent") + spent)
 
 
 def expired_items() -> QuerySet[RunItem]:

@@ -12,7 +12,7 @@ from battles.calls import PlannedCall
 from benchmarks.models import Reply, Run
 from benchmarks.sql import read_sql
 
-# Of whole answers, and of those that reached the maximum length.
+# Finish reasons of whole answers, and of those that reached the maximum length.
 REUSABLE = {"stop", "length"}
 
 
@@ -20,7 +20,7 @@ def answer_key(plan: PlannedCall, repeat: int) -> str:
     """Return the SHA-256, in hex, of all that an answer depends on.
 
     The model, its endpoint and upstream name, the messages with digests of pictures and the answers of earlier
-    turns, the parameters as sent, and the repeat: repeats of a case are answers of their own.
+    turns, the parameters as sent, and the repeat.
     """
     model = plan.model
     content = [model.pk, model.provider.endpoint, model.upstream_name, plan.messages, plan.parameters, repeat]
@@ -31,10 +31,10 @@ def find_replies(run: Run, keys: Collection[str]) -> dict[str, int]:
     """Return the ids of the owner's newest replies by answer key."""
     if run.reuse_days is None or run.owner_id is None or not keys:
         return {}
-    found = Reply.objects.filter(
+    replies = Reply.objects.filter(
         owner=run.owner_id, answer_key__in=keys, created_at__gt=Now() - timedelta(days=run.reuse_days)
     )
-    return dict(found.order_by("created_at", "pk").values_list("answer_key", "pk"))
+    return dict(replies.order_by("created_at", "pk").values_list("answer_key", "pk"))
 
 
 def give_replies(replies: Collection[tuple[int, int, bool]]) -> None:

@@ -25,9 +25,9 @@ from models_registry.providers import ChatProvider, FailureCode
 logger = logging.getLogger(__name__)
 
 TICK_S = 0.1
-# Between two looks for due items when none is asked.
+# Interval of queries for due items while no call is under way.
 IDLE_TICK_S = 0.5
-# Between two looks for answers to score.
+# Interval of queries for answers to score.
 SCORING_TICK_S = 0.25
 SCORING_RETRY_S = 5.0
 PLAN_TTL_S = 1.0

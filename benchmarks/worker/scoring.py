@@ -52,8 +52,8 @@ def score_batch(run_id: int, checks: CheckSet, stopping: Event) -> list[int]:
     replies = _last_replies(items)
     unscored = [_Unscored(item, cases[item.case_id], _answer(replies[item.pk], cases[item.case_id])) for item in items]
 
-    def score(one: _Unscored) -> ScoredItem:
-        return ScoredItem() if stopping.is_set() else checks.score(one.case, one.answer, scoring_children())
+    def score(item: _Unscored) -> ScoredItem:
+        return ScoredItem() if stopping.is_set() else checks.score(item.case, item.answer, scoring_children())
 
     with ThreadPoolExecutor(THREADS, thread_name_prefix="scoring") as threads:
         scores = list(threads.map(score, unscored))
@@ -62,7 +62,7 @@ def score_batch(run_id: int, checks: CheckSet, stopping: Event) -> list[int]:
 
 def _last_replies(items: Sequence[RunItem]) -> dict[int, ItemReply]:
     replies = ItemReply.objects.filter(item__in=items).select_related("reply__call").order_by("item", "turn")
-    return {found.item_id: found for found in replies}
+    return {reply.item_id: reply for reply in replies}
 
 
 def _answer(given: ItemReply, case: CaseFacts) -> ScoredAnswer:

@@ -50,7 +50,7 @@ TRANSIENT = {
 WITHOUT_TEXT = {FailureCode.EMPTY, FailureCode.ONLY_REASONING, FailureCode.NO_ROOM}
 MAX_EMPTY_ATTEMPTS = 2
 MAX_BACKOFF_S, MAX_RETRY_AFTER_S = 60.0, 3600.0
-# They are a provider's, also without a call.
+# Failures that concern a provider's key or account, even where no call was sent.
 _KEY_FAILURES = {FailureCode.REFUSED_KEY, FailureCode.ACCOUNT, FailureCode.NO_KEY}
 
 
@@ -162,7 +162,7 @@ def store_group(run: RunFacts, group: Sequence[Ended], paces: Mapping[int, int])
         if len(cursor.fetchall()) < len(group):
             logger.info("some items of run %s were taken over", run.run_id)
     costs = store_results([(ended.item.call, ended.result) for ended in group])
-    released = sum((ended.item.most for ended in group if ended.item.call.row.pk in costs), Decimal(0))
+    released = sum((ended.item.reserved for ended in group if ended.item.call.row.pk in costs), Decimal(0))
     if released:
         spent = sum(costs.values(), Decimal(0))
         Run.objects.filter(pk=run.run_id).update(reserved=F("reserved") - released, spent=F("spent") + spent)
@@ -213,7 +213,7 @@ class RunCommit:
         self._commit = GroupCommit(self._store, delay_s=MAX_DELAY_S, due_size=DUE_GROUP, max_size=MAX_GROUP)
         # Items handed over and not stored yet.
         self.unstored: set[int] = set()
-        # Since the plan was last read.
+        # Whether an entrant changed since the plan was last read.
         self.has_changed_entrants = False
 
     def put(self, ended: Ended) -> None:

@@ -38,7 +38,7 @@ class BecauseForm(forms.Form):
 
 
 class ExcludeForm(BecauseForm):
-    # Without ANOMALY: only a review excludes with that reason, and reverses it.
+    # ANOMALY is absent: only a review excludes with that reason, and reverses it.
     REASONS = [Vote.ExcludedReason.MODERATION, Vote.ExcludedReason.OPERATOR, Vote.ExcludedReason.IDENTITY_LEAK]
     reason = forms.ChoiceField(
         label=gettext_lazy("Reason on the board"), choices=[(reason.value, reason.label) for reason in REASONS]

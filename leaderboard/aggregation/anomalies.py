@@ -54,9 +54,9 @@ class Effects:
 
     def _moved(self, with_votes: list[FitLine], without_votes: list[FitLine]) -> list[JsonObject]:
         moved: list[JsonObject] = [
-            {"model": name, "score": [one["score"], other["score"]], "rank": [one["rank"], other["rank"]]}
-            for name, one, other in zip(self.counts.names, with_votes, without_votes, strict=True)
-            if one["score"] != other["score"]
+            {"model": name, "score": [before["score"], after["score"]], "rank": [before["rank"], after["rank"]]}
+            for name, before, after in zip(self.counts.names, with_votes, without_votes, strict=True)
+            if before["score"] != after["score"]
         ]
         moved.sort(key=lambda line: -abs((line["score"][0] or np.inf) - (line["score"][1] or 0)))
         return moved[:MAX_MODELS_IN_EFFECT]
@@ -80,7 +80,7 @@ def find_anomalies() -> int:
     effects = Effects(board.counts)
     _update_open_reviews(board, effects)
     opened = sum(map(reviews.open_review, list(_suspects(board, read, effects))))
-    # By the votes as read: without those now held, their voters concentrate less.
+    # The votes as read decide: without those now held, their voters concentrate less.
     _extend_group_reviews(board, read)
     return opened
 
@@ -126,19 +126,19 @@ def _has_member_key(read: OverallVotes, review: AnomalyReview) -> Flags:
 
 def _suspects(board: BoardVotes, read: OverallVotes, effects: Effects) -> Iterator[reviews.Suspect]:
     """Yield voters, strongest evidence first, then groups."""
-    found = screen_voters(read.dated, models=len(board.models), kappa=method.VIRTUAL_TIES)
-    crossed = np.flatnonzero(found.verdicts.crossed)
-    for index in crossed[np.argsort(-found.verdicts.log_e[crossed], kind="stable")]:
-        yield _suspect_voter(board, read, found, int(index), effects)
-    for ring in found.rings:
+    findings = screen_voters(read.dated, models=len(board.models), kappa=method.VIRTUAL_TIES)
+    crossed = np.flatnonzero(findings.verdicts.crossed)
+    for index in crossed[np.argsort(-findings.verdicts.log_e[crossed], kind="stable")]:
+        yield _suspect_voter(board, read, findings, int(index), effects)
+    for ring in findings.rings:
         yield _suspect_group(board, read, ring, effects)
 
 
 def _suspect_voter(
-    board: BoardVotes, read: OverallVotes, found: Findings, index: int, effects: Effects
+    board: BoardVotes, read: OverallVotes, findings: Findings, index: int, effects: Effects
 ) -> reviews.Suspect:
-    verdicts = found.verdicts
-    own = (read.dated.votes.voter == found.voter[index]) & ~read.dated.accepted
+    verdicts = findings.verdicts
+    own = (read.dated.votes.voter == findings.voter[index]) & ~read.dated.accepted
     kind, model = KINDS[verdicts.kind[index]], int(verdicts.model[index])
     return reviews.Suspect(
         last_order=int(read.order[own].max()),
@@ -148,14 +148,14 @@ def _suspect_voter(
             "kind": kind,
             "model": board.counts.names[model] if model >= 0 else None,
             "tilt": float(verdicts.tilt[index]),
-            **_observed_and_expected(read, found, own, kind, model),
+            **_observed_and_expected(read, findings, own, kind, model),
         },
         effect=effects.of_counted(_counts(board, read, np.flatnonzero(own))),
     )
 
 
-def _suspect_group(board: BoardVotes, read: OverallVotes, found: FoundRing, effects: Effects) -> reviews.Suspect:
-    ring, votes = found.ring, read.dated.votes
+def _suspect_group(board: BoardVotes, read: OverallVotes, found_ring: FoundRing, effects: Effects) -> reviews.Suspect:
+    ring, votes = found_ring.ring, read.dated.votes
     orders = read.order[ring.votes]
     return reviews.Suspect(
         last_order=int(orders.max()),
@@ -172,23 +172,23 @@ def _suspect_group(board: BoardVotes, read: OverallVotes, found: FoundRing, effe
         },
         effect=effects.of_counted(_counts(board, read, ring.votes)),
         of_group=reviews.SuspectGroup(
-            group=found.group,
-            first_day=EPOCH + timedelta(days=found.first_day),
-            member_key=_member_key(read, found),
+            group=found_ring.group,
+            first_day=EPOCH + timedelta(days=found_ring.first_day),
+            member_key=_member_key(read, found_ring),
             model_id=board.models[ring.model].pk,
             orders=orders.tolist(),
         ),
     )
 
 
-def _member_key(read: OverallVotes, found: FoundRing) -> str:
-    one = int(found.ring.votes[0])
-    match found.group:
+def _member_key(read: OverallVotes, found_ring: FoundRing) -> str:
+    vote = int(found_ring.ring.votes[0])
+    match found_ring.group:
         case Group.NETWORK:
-            network = VoteNetwork.objects.filter(vote__order=int(read.order[one])).first()
+            network = VoteNetwork.objects.filter(vote__order=int(read.order[vote])).first()
             return network.network if network else ""
         case Group.INVITATION:
-            return str(read.dated.inviter[one])
+            return str(read.dated.inviter[vote])
         case _:
             return ""
 
@@ -199,13 +199,13 @@ def _counts(board: BoardVotes, read: OverallVotes, own: Indices) -> Counts:
 
 
 def _observed_and_expected(
-    read: OverallVotes, found: Findings, own: Flags, kind: Anomaly, model: int
+    read: OverallVotes, findings: Findings, own: Flags, kind: Anomaly, model: int
 ) -> dict[str, float]:
     """Return {"votes", "observed", "expected"}: counts of the outcome that the bet was on."""
-    own = own & np.isfinite(found.average.logit)
+    own = own & np.isfinite(findings.average.logit)
     if kind is Anomaly.MODEL:
         own &= (read.dated.votes.left == model) | (read.dated.votes.right == model)
-    votes, probabilities = read.dated.votes.subset(own), found.average.subset(own).probabilities()
+    votes, probabilities = read.dated.votes.subset(own), findings.average.subset(own).probabilities()
     left, right, tie = probabilities[:, [LEFT, RIGHT, TIE]].T
     match kind:
         case Anomaly.MODEL:

@@ -38,7 +38,7 @@ MAX_CELLS_AHEAD = 5_000_000
 # Votes on Overall below which every snapshot computes the slow parts, and from which only the nightly one reads voters.
 THOROUGH_BELOW_VOTES = 100_000
 CLUSTERED_BELOW_VOTES = 2_000_000
-# Share of Overall's votes.
+# Share of Overall's votes that must be new before errors are clustered again.
 CLUSTERED_AFTER_CHANGE = 0.02
 _STYLE_COLUMNS = tuple(StyleColumns.__annotations__)
 
@@ -49,7 +49,7 @@ class EarlierStanding(NamedTuple):
     style: StyleColumns
 
 
-# By model id.
+# Standings by model id.
 EarlierStandings = dict[int, EarlierStanding]
 
 
@@ -91,8 +91,6 @@ def is_thorough_fit_due(earlier: AggregationRun | None, *, now: datetime, overal
 
 
 class StandingRow(FitLine):
-    """Columns of a standing without its run."""
-
     model_id: int
     elo: float | None
     median_first_token_ms: int | None
@@ -100,12 +98,10 @@ class StandingRow(FitLine):
 
 @dataclass(frozen=True)
 class FittedBoard:
-    """Unsaved run with its standings; for Overall with the sampling plan.
-
-    Standings are rows: thousands of instances would take a tenth of a run's time.
-    """
+    """Unsaved run with its standings; for Overall with the sampling plan."""
 
     run: AggregationRun
+    # Rows, because thousands of instances would take a tenth of a run's time.
     standings: list[StandingRow] = field(default_factory=list)
     plan: Plan | None = None
 

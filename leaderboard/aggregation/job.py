@@ -1,7 +1,7 @@
 """Aggregation run: count pending votes, fit the boards and publish snapshots.
 
-A run is one transaction under one lock for all boards, so a crash leaves neither rows nor a lock behind. Overall gets a
-row for every run, another board only for a snapshot or a failure.
+A run is one transaction under one lock for all boards. Overall gets a row for every run, another board only for a
+snapshot or a failure.
 """
 
 from collections import defaultdict

@@ -46,9 +46,9 @@ def sampling_shares(plan: Plan | None) -> dict[str, float]:
     weights = _pair_weights_rule()(candidates) if plan is None else pair_weights.weigh_pairs(candidates, plan)
     total = sum(weight for *_, weight in weights)
     shares = dict.fromkeys((model.pk for model in models), 0.0)
-    for one, other, weight in weights:
-        shares[one] += weight / total
-        shares[other] += weight / total
+    for first, second, weight in weights:
+        shares[first] += weight / total
+        shares[second] += weight / total
     return {model.slug: shares[model.pk] for model in models}
 
 

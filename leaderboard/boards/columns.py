@@ -17,9 +17,8 @@ class Column:
     """A column of the table; keys and fields are values of a line or its model.
 
     name: key by which the head sorts, unless `first`, the order of the first click, is None. more_sorts: keys of the
-    API alone. markup: HTML around a cell's text. fields: columns of a CSV file, sorted by `fields_place`; a new column
-    takes the next place, because programs may read files by position. is_optional: left out where no line has a value.
-    live: `data-live` of cells that new votes change.
+    API alone. markup: HTML around a cell's text. fields: columns of a CSV file, sorted by `fields_place`.
+    is_optional: left out where no line has a value. live: `data-live` of cells that new votes change.
     """
 
     name: str
@@ -30,6 +29,7 @@ class Column:
     markup: str = "{}"
     first: Literal["asc", "desc"] | None
     fields: tuple[str, ...]
+    # A new column takes the next place, because programs may read files by position.
     fields_place: int
     more_sorts: tuple[str, ...] = ()
     is_optional: bool = False

@@ -9,8 +9,6 @@ from leaderboard.sql import read_sql
 
 
 class DroppedVote(NamedTuple):
-    """A vote and the slugs of its models."""
-
     pk: int
     order: int
     left: str

@@ -149,19 +149,19 @@ def _voters(effective: float | None) -> list[Fact]:
     return [Fact(_("Effective number of voters"), _number(effective, places=1), hint)]
 
 
-def _forecast(found: ForecastFacts | None) -> list[Fact]:
-    if not found:
+def _forecast(forecast: ForecastFacts | None) -> list[Fact]:
+    if not forecast:
         return []
-    share, outcome = found["share_loss"], found["outcome_loss"]
+    share, outcome = forecast["share_loss"], forecast["outcome_loss"]
     shares = _("mean loss per vote in nats, on every tenth vote (%(votes)s) after a fit of the others")
-    hint = shares % {"votes": format_integer(found["held_out"])}
+    hint = shares % {"votes": format_integer(forecast["held_out"])}
     losses = [
         (_("Held-out log-loss of the share, ties as halves"), share["ties_half"]),
         (_("Held-out log-loss of the share, ties left out of the fit"), share["ties_dropped"]),
         (_("Held-out log-loss of win, tie or loss, one tie factor"), outcome["one_factor"]),
         (_("Held-out log-loss of win, tie or loss, a tie factor per model"), outcome["tie_factors"]),
     ]
-    factors = found["tie_factors"].values()
+    factors = forecast["tie_factors"].values()
     span = _("%(low)s to %(high)s") % {"low": _number(min(factors)), "high": _number(max(factors))}
     return [
         *(Fact(name, _number(loss, places=4), hint) for name, loss in losses if loss is not None),
@@ -169,13 +169,13 @@ def _forecast(found: ForecastFacts | None) -> list[Fact]:
     ]
 
 
-def _agreement(found: AgreementFacts | None) -> list[Fact]:
-    if not found:
+def _agreement(agreement: AgreementFacts | None) -> list[Fact]:
+    if not agreement:
         return []
     hint = _("of %(voters)s voters' weights: 1 agrees as most do, 0 votes at random") % {
-        "voters": format_integer(found["voters"])
+        "voters": format_integer(agreement["voters"])
     }
-    return [Fact(_("Standard deviation of agreement"), _number(found["spread"]), hint)]
+    return [Fact(_("Standard deviation of agreement"), _number(agreement["spread"]), hint)]
 
 
 def _style(style: StyleFacts | None) -> list[Fact]:

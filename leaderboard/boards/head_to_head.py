@@ -96,8 +96,8 @@ def _more_votes(growth: float, votes: int) -> int | None:
 def difference_variances(lines: list[ResultPayload]) -> dict[str, float]:
     """Return {model id: variance in points²}; the sum of two is the variance of their difference.
 
-    lines: of one group; those without a two-sided interval are left out. Preliminary models, which do not influence
-    other scores, keep their own variance.
+    lines: of one group; those without a two-sided interval are left out. Preliminary models
+    keep their own variance.
     """
     own = {
         line["model"]["id"]: ((line["ci_high"] - line["ci_low"]) / (2 * Z)) ** 2

@@ -1,18 +1,28 @@
+from typing import cast
+
 from django.db import connection
 
+from common.text.money import plain_decimal
 from leaderboard.boards.live_figures import figures_beside
 from leaderboard.boards.queries import board_order
-from leaderboard.boards.recent_calls import recent_calls
 from leaderboard.boards.standings import StandingRow, standing_payload
 from leaderboard.boards.titles import board_titles
 from leaderboard.counting.pairs import meetings_by_opponent
+from leaderboard.counting.revealed_calls import RevealCutoff, calls_of_model_sql
 from leaderboard.errors import NoSuchModel
 from leaderboard.models import OVERALL, AggregationRun, Standing
 from leaderboard.models.listed import is_hidden
-from leaderboard.payload_types import ModelOnBoardPayload, ModelStandingsPayload, OpponentPayload, TagPayload
+from leaderboard.payload_types import (
+    CallsPayload,
+    ModelOnBoardPayload,
+    ModelStandingsPayload,
+    OpponentPayload,
+    TagPayload,
+)
 from leaderboard.rating.differences import observed_share
 from models_registry.models import LanguageModel
 from models_registry.payloads import model_cards, model_summary, prices_in_force
+from models_registry.spending import COST_QUANTUM
 
 # Tags are words from a short list, given to a side after a vote. Uses the indexes tagged_votes_left and _right.
 _TAGS = """
@@ -110,3 +120,40 @@ def _tags(model: LanguageModel) -> list[TagPayload]:
     with connection.cursor() as cursor:
         cursor.execute(_TAGS, {"model": model.pk})
         return [{"tag": tag, "votes": votes} for tag, votes in cursor.fetchall()]
+
+
+MAX_CALLS = 1000
+
+_SUMMARY = f"""
+SELECT
+    count(*) AS calls,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY first_token_ms) FILTER (WHERE state = 'done') AS first_token_p50_ms,
+    percentile_cont(0.95) WITHIN GROUP (ORDER BY first_token_ms) FILTER (WHERE state = 'done') AS first_token_p95_ms,
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY total_ms) FILTER (WHERE state = 'done') AS total_p50_ms,
+    percentile_cont(0.95) WITHIN GROUP (ORDER BY total_ms) FILTER (WHERE state = 'done') AS total_p95_ms,
+    avg(completion_tokens) FILTER (WHERE state = 'done') AS mean_tokens,
+    avg(cost) FILTER (WHERE state = 'done') AS mean_cost,
+    count(*) FILTER (WHERE finish_reason = 'content_filter' OR error = 'filtered') AS refused,
+    count(*) FILTER (WHERE finish_reason = 'length') AS cut_short,
+    count(*) FILTER (WHERE state = 'failed') AS failed
+FROM (
+    SELECT call.* FROM {calls_of_model_sql("%(model)s")} AND call.state IN ('done', 'stopped', 'failed')
+    ORDER BY call.started_at DESC LIMIT %(limit)s
+) AS recent
+"""  # noqa: S608 (constants)
+
+
+def recent_calls(model_id: int) -> CallsPayload | None:
+    """Return figures of the last MAX_CALLS revealed calls (milliseconds, US dollars), or None without calls."""
+    with connection.cursor() as cursor:
+        cutoff = RevealCutoff.of_newest_snapshot()
+        cursor.execute(_SUMMARY, {"model": model_id, "limit": MAX_CALLS, **cutoff._asdict()})
+        names = [column.name for column in cursor.description or []]
+        figures = dict(zip(names, cursor.fetchone(), strict=True))
+    if not figures["calls"]:
+        return None
+    for name in ("first_token_p50_ms", "first_token_p95_ms", "total_p50_ms", "total_p95_ms", "mean_tokens"):
+        figures[name] = None if figures[name] is None else round(figures[name])
+    if figures["mean_cost"] is not None:
+        figures["mean_cost"] = plain_decimal(figures["mean_cost"].quantize(COST_QUANTUM))
+    return cast(CallsPayload, figures)

@@ -26,7 +26,7 @@ class AnswerTotals(TypedDict):
     total_ms: int | None
 
 
-# By battle id and side.
+# Places by battle id and side.
 Places = dict[tuple[str, str], PlaceNumbers]
 
 

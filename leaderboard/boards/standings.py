@@ -110,8 +110,8 @@ def _both_bad_interval(standing: Standing) -> tuple[float, float] | tuple[None, 
     effect = standing.both_bad_design_effect
     if effect is None:
         return None, None
-    found = observed_share(standing.both_bad, standing.votes, design_effect=effect)
-    return found.low, found.high
+    interval = observed_share(standing.both_bad, standing.votes, design_effect=effect)
+    return interval.low, interval.high
 
 
 class _Score(NamedTuple):

@@ -56,4 +56,4 @@ def read_weekly_stars(slugs: list[str]) -> list[StarSeries]:
         point: WeekOfStars = {"week": week, **mean._asdict()}  # type: ignore[typeddict-item]
         points[slug, name].append(point)
     series: list[StarSeries] = [{"id": slug, "name": name, "points": weeks} for (slug, name), weeks in points.items()]
-    return sorted(series, key=lambda one: slugs.index(one["id"]))
+    return sorted(series, key=lambda line: slugs.index(line["id"]))

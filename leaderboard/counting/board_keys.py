@@ -1,7 +1,7 @@
 """Keys of the boards that count a vote.
 
 Blind votes on drawn pairs count on Overall and on boards of categories and languages, those on pairs that auto mode
-chose and side-by-side votes each on a board of their own: where a choice depends on who may win, so do the results.
+chose and side-by-side votes each on a board of their own.
 """
 
 from collections.abc import Iterable
@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from battles.models import Battle
 from leaderboard.models import AUTO, COMPARE, OVERALL, SIDE_BY_SIDE
 
+# Results of pairs that were chosen by who may win depend on that choice, so these votes have boards of their own.
 # board_keys in SQL: joined with a row `vote` that has mode, origin, categories and language, it gives one row a board.
 BOARDS_OF_VOTE = """
 LATERAL (

@@ -1,8 +1,4 @@
-"""Read columns of numbers from PostgreSQL into numpy arrays.
-
-All rows are sent as one packed value. With binary COPY, psycopg makes an object per row: ten times slower
-(docs/adr/0004).
-"""
+"""Read columns of numbers from PostgreSQL into numpy arrays; all rows are sent as one packed value."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -17,6 +13,7 @@ from leaderboard.rating.counts import OUTCOMES
 # A PostgreSQL value has at most 1 GB, so that larger sources are read in several statements.
 ROWS_PER_READ = 5_000_000
 
+# Binary COPY takes ten times as long, because psycopg makes an object per row (docs/adr/0004).
 Integers = NDArray[np.int64]
 FloatColumns = dict[str, NDArray[np.float64]]
 

@@ -72,8 +72,8 @@ def _look_up(keys: Integers, known: Integers, values: Integers) -> Integers:
     index = np.searchsorted(known, keys, sorter=order)
     padded = np.append(order, -1)[np.minimum(index, len(order))]
     is_known = np.append(known, 0)[padded] == keys
-    found: Integers = np.where(is_known & (padded >= 0), np.append(values, -1)[padded], -1)
-    return found
+    result: Integers = np.where(is_known & (padded >= 0), np.append(values, -1)[padded], -1)
+    return result
 
 
 def _accepted(voter: Integers, order: Integers) -> Flags:

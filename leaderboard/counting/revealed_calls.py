@@ -1,7 +1,6 @@
 """Calls that public figures may use.
 
-Calls of a blind battle count from the first snapshot after its vote or its end as void: earlier, figures before and
-after the answers would reveal the models.
+Calls of a blind battle count from the first snapshot after its vote or its end as void.
 """
 
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from django.db import connection
 from battles.calls import count_by_model
 from leaderboard.models import OVERALL, AggregationRun
 
+# Figures that counted a call earlier would reveal the models, by their values before and after the answers.
 BEFORE_ALL = datetime(2000, 1, 1, tzinfo=UTC)
 
 # Each call is joined with its battle and vote: a board of 300 models reads 30,000 calls in every run.

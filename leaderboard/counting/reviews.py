@@ -139,9 +139,9 @@ def exclude_pending(pending: PendingVotes) -> None:
     holding = list(AnomalyReview.objects.holding_new_votes().values_list("pk", flat=True))
     with connection.cursor() as cursor:
         cursor.execute(read_sql("pending_under_review.sql"), {**pending._asdict(), "reviews": holding})
-        found: dict[int, list[int]] = dict(cursor.fetchall())
-    for review in AnomalyReview.objects.filter(pk__in=found):
-        _add_votes(review, Vote.objects.numbered(found[review.pk]))
+        orders_by_review: dict[int, list[int]] = dict(cursor.fetchall())
+    for review in AnomalyReview.objects.filter(pk__in=orders_by_review):
+        _add_votes(review, Vote.objects.numbered(orders_by_review[review.pk]))
 
 
 def _add_votes(review: AnomalyReview, votes: VoteQuerySet) -> bool:

@@ -1,7 +1,4 @@
-"""Time slots, each with one run. Young boards get early runs besides.
-
-Slots follow the database's clock, so that workers on several machines agree.
-"""
+"""Time slots, each with one run. Young boards get early runs besides."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -17,6 +14,7 @@ EARLY_RUN_DELAY_S = 15
 
 
 def database_now() -> datetime:
+    # Slots follow the database's clock, so that workers on several machines agree.
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         moment: datetime = cursor.fetchone()[0]

@@ -1,7 +1,7 @@
 """Tallies of votes: integers, so any order or batching of additions gives the same result.
 
-A transaction that changes tallies first takes one advisory lock. Pairs by voter are counted on Overall only: other
-boards rarely need them and read the log of votes.
+A transaction that changes tallies first takes one advisory lock. Pairs by voter are counted on Overall only;
+other boards read them from the log of votes.
 """
 
 from collections import Counter

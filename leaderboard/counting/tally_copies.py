@@ -1,4 +1,4 @@
-"""Copies of boards' tallies, one value per board: reading the rows of a large arena takes half a second.
+"""Copies of boards' tallies, one value per board.
 
 Later votes are added from the log. A copy is not used after a change of a vote that it contains.
 """
@@ -17,7 +17,8 @@ from leaderboard.rating.bradley_terry import Indices
 from leaderboard.rating.counts import OUTCOMES, Counts
 from models_registry.models import LanguageModel
 
-# Share of the log's votes.
+# A copy is read in one query; reading the rows of a large arena takes half a second.
+# Share of the log's votes that must be new before a copy is renewed.
 RENEWED_AFTER = 0.05
 _CELLS = np.dtype("<i4")
 

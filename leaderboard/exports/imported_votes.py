@@ -19,8 +19,8 @@ def batches(export_range: ExportRange) -> Iterator[list[VoteRow]]:
         board__slug=export_range.scope.removeprefix(SCOPE), edition=export_range.last_change
     )
     votes, after = edition.order_by("order"), 0
-    while found := list(votes.filter(order__gt=after).values_list(*_FIELDS)[:BATCH]):
-        after = found[-1][0]
+    while batch := list(votes.filter(order__gt=after).values_list(*_FIELDS)[:BATCH]):
+        after = batch[-1][0]
         yield [
             VoteRow(
                 order=order,
@@ -39,5 +39,5 @@ def batches(export_range: ExportRange) -> Iterator[list[VoteRow]]:
                 n=n,
                 origin=None,
             )
-            for order, voter, left, right, outcome, created_at, category, style, n in found
+            for order, voter, left, right, outcome, created_at, category, style, n in batch
         ]

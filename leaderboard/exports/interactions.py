@@ -13,7 +13,7 @@ from common.payload_types import JsonObject
 from common.tables.table import Table
 from common.text.money import plain_decimal
 
-# As for conversations: the texts may be long.
+# Small, as for conversations: the texts may be long.
 BATCH = 200
 _ANSWER, _TURN, _BATTLE = "answer", "answer__turn", "answer__turn__battle"
 _FIELDS = {
@@ -107,8 +107,8 @@ class InteractionExport:
         """Yield rows with one query for each batch. Calls that start later are left out."""
         calls = self.calls.filter(started_at__lte=timezone.now()).order_by("started_at", "pk")
         rest = calls
-        while found := list(rest.values_list(*_FIELDS.values())[:BATCH]):
-            cells = [dict(zip(_FIELDS, row, strict=True)) for row in found]
+        while batch := list(rest.values_list(*_FIELDS.values())[:BATCH]):
+            cells = [dict(zip(_FIELDS, row, strict=True)) for row in batch]
             at, last = cells[-1]["started_at"], cells[-1]["call"]
             # The first condition is redundant, but lets PostgreSQL use the index.
             rest = calls.filter(started_at__gte=at).filter(Q(started_at__gt=at) | Q(pk__gt=last))

@@ -46,11 +46,11 @@ def batches(export_range: ExportRange) -> Iterator[list[StarRow]]:
         parameters = {"after": after, "last": export_range.last_change, "since": export_range.since, "batch": BATCH}
         with connection.cursor() as cursor:
             cursor.execute(_ROWS, parameters)
-            found = cursor.fetchall()
-        if not found:
+            batch = cursor.fetchall()
+        if not batch:
             return
-        after = found[-1][0]
+        after = batch[-1][0]
         yield [
             StarRow(order, pseudonym(voter), pseudonym(f"turn:{turn}"), pseudonym(f"answer:{answer}"), *rest)
-            for order, voter, turn, answer, *rest in found
+            for order, voter, turn, answer, *rest in batch
         ]

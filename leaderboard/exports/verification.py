@@ -95,8 +95,7 @@ def recompute(published: PublishedSnapshot, rows: Iterable[VoteRow]) -> list[str
 
     The tolerance is a millionth of a point. Style and design effects that the snapshot took from an earlier one (see
     its facts) are used without comparison; design effects and the style's intervals and ranks also where votes have
-    changed voters since. A both-bad rate's design effect is then the one that its published bounds imply. Raises
-    CannotRecompute for another version's method.
+    changed voters since. Raises CannotRecompute for another version's method.
     """
     if published.method.name not in (method.NAME, method.WITH_SIDES):
         raise CannotRecompute(
@@ -117,11 +116,11 @@ def recompute(published: PublishedSnapshot, rows: Iterable[VoteRow]) -> list[str
         *(f"{name}: has no vote." for name in sorted(lines.keys() - set(counts.names))),
     ]
     same_voters = published.has_unchanged_voters
-    for fact, found in fit.facts.items():
+    for fact, recomputed in fit.facts.items():
         stated = published.facts.get(fact)
         if fact in ("style", "context") and not same_voters:
-            stated, found = _style_values(stated), _style_values(found)
-        differences += _differences("the board", fact, stated, found)
+            stated, recomputed = _style_values(stated), _style_values(recomputed)
+        differences += _differences("the board", fact, stated, recomputed)
     style_columns = (_STYLE if same_voters else _STYLE[:1]) if published.has_own_style_fit else ()
     for name, computed in zip(counts.names, fit.lines, strict=True):
         differences += _compare_line(name, lines.get(name), computed, style_columns)

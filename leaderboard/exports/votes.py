@@ -37,7 +37,6 @@ class ExportRange:
 
 
 def snapshot_range(run: AggregationRun) -> ExportRange:
-    """Return the votes that a snapshot counted."""
     return ExportRange(run.scope, run.last_order, run.last_change)
 
 
@@ -58,10 +57,10 @@ def batches(export_range: ExportRange) -> Iterator[list[VoteRow]]:
     votes = Vote.objects.filter(order__lte=export_range.last_order).order_by("order")
     if export_range.since is not None:
         votes = votes.filter(created_at__gte=export_range.since)
-    while found := list(votes.filter(order__gt=after).values_list("pk", *_FIELDS, *_STATE)[:BATCH]):
-        first, after = found[0][1], found[-1][1]
+    while batch := list(votes.filter(order__gt=after).values_list("pk", *_FIELDS, *_STATE)[:BATCH]):
+        first, after = batch[0][1], batch[-1][1]
         history = _history(first, after)
-        rows = [_row(facts, history.get(facts[0], []), export_range, pseudonym) for facts in found]
+        rows = [_row(facts, history.get(facts[0], []), export_range, pseudonym) for facts in batch]
         if board_rows := [row for row in rows if row.is_on(export_range.scope)]:
             yield board_rows
 
@@ -74,8 +73,8 @@ def new_pseudonyms() -> Callable[[str], str]:
 
 def _history(first: int, last: int) -> dict[int, list[VoteChange]]:
     changes: dict[int, list[VoteChange]] = defaultdict(list)
-    found = VoteChange.objects.filter(vote__order__range=(first, last)).order_by("number")
-    for change in found.only("vote_id", "number", "kind", "before", "at"):
+    stored = VoteChange.objects.filter(vote__order__range=(first, last)).order_by("number")
+    for change in stored.only("vote_id", "number", "kind", "before", "at"):
         changes[change.vote_id].append(change)
     return changes
 
@@ -105,7 +104,7 @@ def _row(
         turn_count=turn_count,
         style=msgspec.convert(style, Style) if style else None,
         excluded_reason=state["excluded_reason"] or None,
-        # Without a change the vote was excluded when it was cast, or before it was first counted.
+        # A vote without a change was excluded when it was cast, or before it was first counted.
         excluded_at=([created_at, *exclusions][-1]) if is_excluded else None,
         context=msgspec.convert(style["context"], Context) if "context" in style else None,
         origin=origin,

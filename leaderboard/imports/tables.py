@@ -175,10 +175,10 @@ def _single_vote(cells: Cells) -> list[TableVote]:
 
 def outcome(cells: Cells) -> str:
     winner = cells.get("winner")
-    found = OUTCOMES.get(winner) if isinstance(winner, str) else None
-    if found is None:
+    choice = OUTCOMES.get(winner) if isinstance(winner, str) else None
+    if choice is None:
         raise InvalidLine(f"winner is one of {', '.join(OUTCOMES)}; not {winner!r}.")
-    return found
+    return choice
 
 
 def category(cells: Cells) -> str:

@@ -53,7 +53,7 @@ class ImportedVote(models.Model):
     voter = models.CharField(max_length=100, blank=True)
     created_at = models.DateTimeField(null=True)
     category = models.CharField(max_length=100, blank=True)
-    # As in battles.models.Vote; null if the table has no style counts.
+    # Style counts as in battles.models.Vote; null if the table has none.
     style = models.JSONField(null=True)
 
     class Meta:

@@ -89,7 +89,7 @@ class DataRelease(models.Model):
     # End of the worker's lease; also its fencing token.
     lease_until = models.DateTimeField(null=True)
     published_at = models.DateTimeField(_("published"), null=True)
-    # As of the publication.
+    # Licence at the time of the publication.
     licence = models.CharField(_("licence"), max_length=120, blank=True)
     licence_url = models.URLField(_("text of the licence"), blank=True)
 

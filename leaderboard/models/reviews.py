@@ -20,10 +20,10 @@ class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
     def move_to_voter(self, votes: VoteQuerySet, voter: str) -> None:
         """Rename the reviews of voters who lose all their votes. Call before `votes` get the new voter.
 
-        An open review stays behind if the new voter has one, because a voter has at most one.
+        An open review stays behind if the new voter has one.
         """
-        kept = Vote.objects.filter(voter__in=votes.values("voter")).exclude(pk__in=votes.values("pk"))
-        moved = self.filter(voter__in=votes.values("voter")).exclude(voter__in=kept.values("voter"))
+        remaining = Vote.objects.filter(voter__in=votes.values("voter")).exclude(pk__in=votes.values("pk"))
+        moved = self.filter(voter__in=votes.values("voter")).exclude(voter__in=remaining.values("voter"))
         if self.filter(voter=voter, state=AnomalyReview.State.OPEN).exists():
             moved = moved.exclude(state=AnomalyReview.State.OPEN)
         moved.update(voter=voter)
@@ -118,7 +118,7 @@ class AnomalyReview(models.Model):
                 name="a_review_is_of_a_voter_or_of_a_group_and_a_model",
             ),
         ]
-        # For the reviews of one voter.
+        # Used by reviews of one voter.
         indexes = [models.Index(fields=["voter", "-id"], name="newest_review_of_a_voter")]
 
     def __str__(self) -> str:

@@ -5,10 +5,9 @@ from leaderboard.models.snapshots import AggregationRun
 
 
 class SamplingPlan(models.Model):
-    """Information gain of one more vote on each pair of a board, replaced by each snapshot.
+    """Information gain of one more vote on each pair of a board, replaced by each snapshot."""
 
-    A row, so that drawing a pair does not depend on Valkey.
-    """
+    # It is a row, so that drawing a pair does not depend on Valkey.
 
     scope = models.CharField(max_length=80, primary_key=True)
     run = models.ForeignKey(AggregationRun, models.PROTECT, related_name="+")

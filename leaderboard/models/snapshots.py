@@ -100,9 +100,9 @@ class AggregationRun(models.Model):
         ordering = ["-pk"]
         constraints = [models.UniqueConstraint(fields=["slot", "scope"], name="a_board_has_one_run_per_slot")]
         indexes = [
-            # For AggregationRunQuerySet.snapshots.
+            # AggregationRunQuerySet.snapshots
             models.Index(fields=["scope", "state", "-id"], name="newest_snapshot_of_a_board"),
-            # For last_counted_vote.
+            # last_counted_vote
             models.Index(fields=["last_order"], name="last_counted_vote", condition=Q(scope=OVERALL)),
         ]
         triggers = [pgtrigger.Protect(name="a_run_never_changes", operation=pgtrigger.Update | pgtrigger.Delete)]
@@ -153,7 +153,7 @@ class Standing(models.Model):
     losses = models.PositiveIntegerField()
     ties = models.PositiveIntegerField()
     both_bad = models.PositiveIntegerField()
-    # As design_effect, for the share of both_bad; null if not computed.
+    # Design effect of the share of both_bad; null if not computed.
     both_bad_design_effect = models.FloatField(null=True)
     preliminary = models.BooleanField()
     median_first_token_ms = models.PositiveIntegerField(null=True)

@@ -43,7 +43,6 @@ class Ballots:
 
     @property
     def voter_votes(self) -> VoterVotes:
-        """Votes with a known voter."""
         known = self.voter >= 0
         return VoterVotes(self.voter[known], self.left[known], self.right[known], self.outcome[known], self.n[known])
 
@@ -104,7 +103,7 @@ def ballots_of(
     ordered = sorted(names)
     position = {name: index for index, name in enumerate(ordered)}
     index = np.array([position[name] for name in names], dtype=np.int64)
-    # Of all modes, "wrap" takes the shortest time.
+    # The mode "wrap" takes the shortest time.
     left, right = (index.take(side, mode="wrap") for side in (left, right)) if len(names) else (left, right)
     n = np.broadcast_to(np.int64(1), len(left)) if n is None else n
     voter = np.broadcast_to(np.int64(-1), len(left)) if voter is None else voter

@@ -206,8 +206,7 @@ def fit_strengths(tally: Tally, *, start: Floats | None = None) -> Floats:
 def maximize(tally: Tally, *, free: Flags, start: Floats, kappa: float) -> Floats:
     """Return θ after Newton's method over the free models; the others stay fixed.
 
-    Each free model has `kappa` virtual ties with an average opponent. With all free and kappa = 0, only differences
-    are identified: the all-ones direction is added to the information, which fixes the mean.
+    Each free model has `kappa` virtual ties with an average opponent.
     """
     theta = start.copy()
     own, size = np.flatnonzero(free), int(free.sum())
@@ -228,6 +227,7 @@ def maximize(tally: Tally, *, free: Flags, start: Floats, kappa: float) -> Float
         if information is not None:
             information[np.diag_indices(size)] += kappa * virtual * (1 - virtual)
             if kappa == 0 and size == len(theta):
+                # Only differences are identified: the all-ones direction fixes the mean.
                 information += information.trace() / size**2
             factor, moved = cho_factor(information.T, overwrite_a=True, check_finite=False), 0.0
         step = cho_solve(factor, gradient, check_finite=False)
@@ -271,8 +271,6 @@ class _Derivatives:
 
 
 class _ListedDerivatives:
-    """_Derivatives of a tally with listed pairs."""
-
     def __init__(self, tally: Tally, free: Indices) -> None:
         self._tally, self._free = tally, free
         self._inside = None if len(free) == tally.models else tally.pairs.subset(free)
@@ -319,12 +317,12 @@ def expected_shares(theta: Floats, opponents: Floats, *, bias: float = 0.0) -> F
 
 def reachable(links: Flags, start: int) -> Flags:
     """Return a mask of the nodes reachable from `start` along links[i, j], itself included."""
-    found, before = np.zeros(len(links), dtype=bool), 0
-    found[start] = True
-    while found.sum() > before:
-        before = found.sum()
-        found |= links[found].any(axis=0)
-    return found
+    reached, before = np.zeros(len(links), dtype=bool), 0
+    reached[start] = True
+    while reached.sum() > before:
+        before = reached.sum()
+        reached |= links[reached].any(axis=0)
+    return reached
 
 
 def strong_components(wins: Floats | Flags | csr_array) -> Indices:

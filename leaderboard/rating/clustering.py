@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
 from leaderboard.rating.bradley_terry import Flags, Floats, Indices
+from leaderboard.rating.counts import OUTCOMES
 from leaderboard.rating.pairs import symmetrized
 
 LEFT_SHARES = np.array([1.0, 0.0, 0.5, 0.5])
@@ -17,6 +18,8 @@ LEFT_SHARES = np.array([1.0, 0.0, 0.5, 0.5])
 _MAX_SHARE = 0.75
 _MIN_DEGREES_OF_FREEDOM = 3
 _VOTER_BATCH = 4096
+
+_BOTH_BAD = OUTCOMES.index("both_bad")
 
 
 @dataclass(frozen=True)
@@ -90,10 +93,11 @@ def design_effects(voters: VoterVotes, p: Floats, spread: Floats, *, free: Flags
 
     p: expected share of the left, shape (models, models); spread: inverse information of the free models, 0 elsewhere.
     Clustered: each voter's scores are summed and divided by 1 − h, h being the voter's share of a model's information
-    (cluster jackknife), then squared; times t² with 1 / Σ h² − 1 degrees of freedom, since G / (G − 1) is too small
-    where few voters cast most votes. Independent: the same with one voter per vote.
+    (cluster jackknife), then squared; times t² with 1 / Σ h² − 1 degrees of freedom. Independent: the same with one
+    voter per vote.
     Sources: Liang, Zeger (1986); Bell, McCaffrey (2002), CR3; Carter, Schnepel, Steigerwald (2017), effective clusters.
     """
+    # The usual factor G / (G − 1) is too small where few voters cast most votes.
     rows = voters.where(free[voters.left] | free[voters.right]).renumbered()
     if not len(rows.n):
         return np.ones(len(p))
@@ -170,3 +174,24 @@ def gram_matrix(scores: csr_array) -> Floats:
         block = scores[dense_rows[begin : begin + _VOTER_BATCH]].toarray()
         meat += block.T @ block
     return meat
+
+
+def both_bad_design_effects(voters: VoterVotes, models: int) -> Floats:
+    """Return DEFF of the shares of both_bad, shape (models,): the clustered variance over the binomial, at least 1.
+
+    Clustered as in design_effects, by residuals from the share; h: the voter's share of the model's votes. The binomial
+    one has a normal quantile, as the interval that DEFF widens.
+    """
+    rows = voters.renumbered()
+    if not len(rows.n):
+        return np.ones(models)
+    n, is_both_bad = rows.n.astype(np.float64), rows.outcome == _BOTH_BAD
+    votes, both_bad = (sum_by_voter_and_model(rows, each, each, models) for each in (n, n * is_both_bad))
+    total = np.maximum(votes.sum(axis=0), 1)
+    rate: Floats = both_bad.sum(axis=0) / total
+    model, share = votes.indices, votes.data / total[votes.indices]
+    residual = (both_bad.data - votes.data * rate[model]) / one_minus_leverage(share)
+    clustered, concentration = (
+        np.bincount(model, weights=each**2, minlength=models).astype(np.float64) for each in (residual, share)
+    )
+    return variance_ratio(clustered, concentration, total * rate * (1 - rate), np.zeros(models))

@@ -64,11 +64,11 @@ def misfit(tally: Tally, board: Board) -> Misfit:
 def votes_to_flip_first(tally: Tally, board: Board) -> Flip | None:
     """Return the smallest number of added votes of one kind after which another model has the highest score.
 
-    Considers established models of the main group; a kind is “i is preferred to j”, on either side equally often. One
-    vote moves a challenger towards the leader by (z_i − z_j)·(1 − p_ij), z = H⁻¹(e_challenger − e_leader). For the
-    nearest challengers, the kind with the largest effect and the direct one are refitted: the number is exact for its
-    kind. None with fewer than two models.
+    Considers established models of the main group; a kind is “i is preferred to j”, on either side equally often. The
+    number is exact for its kind. None with fewer than two models.
     """
+    # One vote moves a challenger towards the leader by (z_i − z_j)·(1 − p_ij), z = H⁻¹(e_challenger − e_leader). The
+    # kind with the largest effect and the direct one are refitted for the nearest challengers.
     members = np.flatnonzero(board.established & (board.group == 0))
     if len(members) < 2:
         return None
@@ -78,9 +78,9 @@ def votes_to_flip_first(tally: Tally, board: Board) -> Flip | None:
     # Upper bound: this many direct votes always suffice, as until the two are level each has a residual of at least ½.
     limit = 2 * ceil(inner.cells.sum()) + 2
     for kind in sorted(_candidate_kinds(inner, theta), key=lambda kind: kind.estimate):
-        found = _min_votes_to_flip(inner, theta, kind, below=limit) if limit > 1 else None
-        if found:
-            limit, first = found
+        flipped = _min_votes_to_flip(inner, theta, kind, below=limit) if limit > 1 else None
+        if flipped:
+            limit, first = flipped
             best = Flip(limit, *(int(members[index]) for index in (kind.winner, kind.loser, first)))
     return best
 

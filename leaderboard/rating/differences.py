@@ -22,12 +22,12 @@ class Share:
 def quasi_variances(variances: Sequence[float]) -> list[float]:
     """Return q such that the variance of a difference is about q_i + q_j, from variances of scores with a fixed mean.
 
-    Scores with a fixed mean are correlated: with two models, the variance of the difference is four times that of a
-    score. If x_i are independent with variances q_i before centring, then var_i = q_i (1 − 2/M) + Σq/M² and
+    If x_i are independent with variances q_i before centring, then var_i = q_i (1 − 2/M) + Σq/M² and
     Σvar = Σq (1 − 1/M); this solves for q. Exact for two models and for even schedules, approximate otherwise. A
     negative q becomes 0.
     Source: Firth, de Menezes, “Quasi-variances”, Biometrika 91 (2004).
     """
+    # Scores with a fixed mean are correlated: the difference of two models has four times the variance of a score.
     count = len(variances)
     if count < 2:
         return list(variances)

@@ -19,11 +19,9 @@ def after_vote(left: float, right: float, *, left_share: float, k: float = K) ->
 
 
 def before_vote(left: float, right: float, *, left_share: float, k: float = K) -> tuple[float, float]:
-    """Return (left, right) before a vote: the inverse of after_vote.
-
-    Fixed-point iteration of gap = gap_after - 2k (left_share - expected_share(gap)). The right side is a contraction
-    with factor 2k ln(10)/1600 < 0.3, so sixteen iterations gain eight decimal digits.
-    """
+    """Return (left, right) before a vote: the inverse of after_vote."""
+    # Fixed-point iteration of gap = gap_after - 2k (left_share - expected_share(gap)). The right side is a contraction
+    # with factor 2k ln(10)/1600 < 0.3, so sixteen iterations gain eight decimal digits.
     gap = left - right
     for _ in range(16):
         gap = left - right - 2 * k * (left_share - expected_share(gap, 0))

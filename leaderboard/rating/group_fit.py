@@ -157,7 +157,7 @@ def _bias_cross_information(tally: Tally, p: Floats) -> Floats:
 
 
 def _add_outer(matrix: Floats, vector: Floats, *, times: float) -> None:
-    # By rows, without another matrix.
+    # Rows are added one by one, which needs no second matrix.
     for row, value in zip(matrix, times * vector, strict=True):
         row += value * vector
 

@@ -24,10 +24,10 @@ def uncertainty(tally: Tally, p: Floats, spread: Floats, *, deff: Floats, forms:
 
     spread: H⁻¹, the inverse information; deff: design effects, shape (models,); forms: quadratic forms of H⁻¹ if known,
     overwritten. HC3 is the sandwich with v / (1 − h)²,
-    h = p·q·xᵀH⁻¹x (MacKinnon, White 1985). The covariance is φ · H⁻¹ scaled to these variances: unlike an element-wise
-    maximum, it is positive semidefinite.
+    h = p·q·xᵀH⁻¹x (MacKinnon, White 1985). The covariance is φ · H⁻¹ scaled to these variances.
     """
-    # Works in place: with thousands of models, each matrix takes some 100 MB.
+    # An element-wise maximum of covariances would not be positive semidefinite. The function works in place: each
+    # matrix of thousands of models takes some 100 MB.
     pairs, deviation, residuals, weight = tally.pairs, np.diag(spread), tally.squared_residuals(p), p * (1 - p)
     phi = dispersion(residuals.sum(), float(np.vdot(tally.cells, weight)))
     rest = pairs.quadratic_forms(spread) if forms is None else forms

@@ -19,8 +19,7 @@ class MeanStars(NamedTuple):
 def mean_stars(by_voter: Iterable[Sequence[int]]) -> MeanStars:
     """Return the mean over all stars, 1 to 5. by_voter: each voter's stars; at least one in all.
 
-    The interval is clustered by voter: each voter's deviations from the mean are summed, then squared, and their sum is
-    multiplied by voters / (voters − 1). It is clipped to 1 to 5.
+    The interval is clustered by voter, with the factor voters / (voters − 1), and clipped to 1 to 5.
     Source: Liang and Zeger (1986), "Longitudinal data analysis using generalized linear models".
     """
     return mean_of_sums([(sum(stars), len(stars)) for stars in by_voter])

@@ -25,21 +25,20 @@ class NameNumbers:
         self._numbers.update(zip(known, range(len(known)), strict=True))
 
     def in_order(self) -> list[str]:
-        """Return the names by their numbers."""
         return list(self._numbers)
 
     def of(self, names: Sequence[str]) -> Indices:
         """Return the number of each name, shape (names,)."""
         # Looking up each name takes twice as long as hashing the addresses of the string objects in numpy.
-        objects, size, found = _KnownObjects(self._numbers), len(names), np.empty(len(names), dtype=np.int64)
+        objects, size, numbers = _KnownObjects(self._numbers), len(names), np.empty(len(names), dtype=np.int64)
         remaining = iter(names)
         for begin in range(0, size, _BLOCK):
             block = np.fromiter(remaining, dtype=object, count=min(_BLOCK, size - begin))
-            if not objects.number(block, out=found[begin : begin + len(block)]):
+            if not objects.number(block, out=numbers[begin : begin + len(block)]):
                 rest = map(self._numbers.__getitem__, chain(block.tolist(), remaining))
-                found[begin:] = np.fromiter(rest, np.int64, size - begin)
+                numbers[begin:] = np.fromiter(rest, np.int64, size - begin)
                 break
-        return found
+        return numbers
 
 
 class _KnownObjects:
@@ -57,7 +56,7 @@ class _KnownObjects:
         slots = np.multiply(addresses, _MULTIPLIER, out=self._slots[: len(names)])
         slots >>= _SHIFT
         places = slots.view(np.int64)
-        # Of all modes, "wrap" takes the shortest time.
+        # The mode "wrap" takes the shortest time.
         is_known = self._addresses.take(places, mode="wrap") == addresses
         self._number_at.take(places, out=out, mode="wrap")
         if is_known.all():

@@ -1,7 +1,7 @@
 """Ordered pairs of models, and arrays of values on them.
 
-On few models, values are matrices. On thousands that rarely met, they are arrays of the pairs with votes, and only
-matrices that are full anyway, as the information and its inverse, have a cell for each pair.
+On few models, values are matrices. On thousands that rarely met, they are arrays of the pairs with votes; only the
+information and its inverse have a cell for each pair.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ Number = TypeVar("Number", np.float64, np.int64)
 # Index into values.
 Selection = NDArray[np.int64] | tuple[NDArray[np.int64], ...]
 
-# Below this number of models, or with more than this share of the pairs, matrices take less time or memory.
+# Matrices take less time or memory below this number of models, or with more than this share of the pairs.
 MIN_MODELS_LISTED = 512
 MAX_SHARE_LISTED = 0.3
 _BLOCK_CELLS = 1_000_000

@@ -11,7 +11,7 @@ from leaderboard.rating.rank_ranges.critical_distance import critical_distance
 from leaderboard.rating.rank_ranges.tiers import tiers
 from leaderboard.rating.rank_ranges.truths import correlated, plausible_truths, standard_normals
 
-# Of 5 % permitted errors, one is left for the estimate of the prior.
+# One of the 5 % permitted errors is left for the estimate of the prior.
 LEVEL = 0.96
 
 
@@ -72,10 +72,10 @@ def _compare(score: Floats, covariance: Floats) -> tuple[Flags, Indices]:
     above, tier = np.zeros(covariance.shape, dtype=bool), np.ones(len(score), dtype=np.int64)
     if len(score) < 2:
         return above, tier
-    # In order of scores, so that the order of models does not matter.
+    # Models are sorted by score, so that their order does not matter.
     order = np.argsort(-score, kind="stable")
     score, inside = score[order], np.ix_(order, order)
-    # With thousands of models, a matrix takes 100 MB: each is freed or overwritten before the next.
+    # A matrix of thousands of models takes 100 MB: each is freed or overwritten before the next.
     draws = correlated(_regular(covariance[inside]), standard_normals(len(score)), overwrite=True)
     errors = draws.astype(np.float32)
     draws = plausible_truths(score, covariance[inside], overwrite=True)

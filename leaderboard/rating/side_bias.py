@@ -25,7 +25,7 @@ from leaderboard.rating.pairs import Pairs
 MIN_Z = 3.0
 # Natural-log units: beyond this the estimate diverges.
 _MAX_BIAS = 20.0
-# Up to a small bias, the information about θ is that without bias. Beyond a large one, or with few models, all of
+# The information about θ is that without bias, up to a small bias. Beyond a large one, or with few models, all of
 # Newton's steps use their own information.
 _SMALL_BIAS, _LARGE_BIAS, _FEW_MODELS = 0.1, 0.5, 25
 # Factor by which θ may inflate the variance of β; without bound where the models tell the sides.
@@ -138,7 +138,7 @@ def _fit_after_strengths(tally: Tally) -> _JointFit | None:
 
     The information is computed anew after a first step beyond _SMALL_BIAS.
     """
-    # As sides are drawn, an advantage of one side hardly changes the information about θ.
+    # An advantage of one side hardly changes the information about θ, because sides are drawn.
     theta, bias, cells, pairs = fit_strengths(tally), 0.0, tally.cells, tally.pairs
     p = tally.win_probabilities(theta)
     weight, won = tally.expected_squares(p), _SideSums(*tally.row_wins)
@@ -147,7 +147,7 @@ def _fit_after_strengths(tally: Tally) -> _JointFit | None:
     sums = _SideSums.of(pairs, weight)
     response = spread @ sums.difference
     own = sums.total - float(sums.difference @ response)
-    # At the maximum of θ, its gradient is 0.
+    # The gradient of θ is 0 at its maximum.
     change = (won.total - float(np.vdot(cells, p))) / own if own > 0 else 0.0
     step, size, is_small = -response * change, np.inf, True
     largest = _SMALL_BIAS if tally.models < _FEW_MODELS else _LARGE_BIAS

@@ -10,14 +10,14 @@ from common.payload_types import JsonObject
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.board_fit import Board, DesignEffects, SideBiasFit, fit_side_counts
 from leaderboard.rating.bradley_terry import Flags, NotConnected, Tally
-from leaderboard.rating.clustering import VoterVotes, effective_voters
+from leaderboard.rating.clustering import VoterVotes, both_bad_design_effects, effective_voters
 from leaderboard.rating.context.fit import fit_style_and_context
 from leaderboard.rating.counts import Counts
 from leaderboard.rating.diagnostics import misfit, votes_to_flip_first
 from leaderboard.rating.first_place.dropped_votes import OUTCOMES, votes_to_drop_first
 from leaderboard.rating.intervals import Z
 from leaderboard.rating.ranks import rank_board, rank_established
-from leaderboard.rating.sensitivity.agreement import agreement_facts
+from leaderboard.rating.sensitivity.discrimination import agreement_facts
 from leaderboard.rating.snapshot_facts import (
     ContextFacts,
     DropFacts,
@@ -29,7 +29,6 @@ from leaderboard.rating.snapshot_facts import (
     StyleFacts,
 )
 from leaderboard.rating.style_control import FEATURES, Scaling, StyleFit, scaling_of
-from leaderboard.rating.ties.both_bad import both_bad_design_effects
 from leaderboard.rating.ties.held_out import forecast_facts
 
 
@@ -48,11 +47,10 @@ class StyleInput(NamedTuple):
 class SnapshotFit:
     """Fit of a snapshot: a line for each of counts.names, and facts of the board, in points unless noted.
 
-    phi: dispersion of each group. misfit: see diagnostics.misfit. side_bias: None where it has no estimate.
-    largest_design_effect: of the established models. effective_voters: only with `voters`. flips_first, drops_first:
-    see votes_to_flip_first, votes_to_drop_first; only `with_flip`. forecast: see ForecastFacts; only with `ballots`.
-    style: coefficients in logit per standard deviation, side in points, scaling in the order of FEATURES; missing
-    without `style` or established models.
+    phi: dispersion of each group. side_bias: None where it has no estimate. largest_design_effect: of the established
+    models. effective_voters: only with `voters`. flips_first, drops_first: only `with_flip`. forecast: only with
+    `ballots`. style: coefficients in logit per standard deviation, side in points, scaling in the order of FEATURES;
+    missing without `style` or established models.
     """
 
     lines: list[FitLine]
@@ -106,8 +104,8 @@ def fit_snapshot(
     if with_flip:
         facts["flips_first"] = _flip(tally, board, counts.names)
         facts["drops_first"] = _drop(tally, board, counts.names)
-    if ballots is not None and (found := forecast_facts(ballots, tally, board)):
-        facts["forecast"] = found
+    if ballots is not None and (forecast := forecast_facts(ballots, tally, board)):
+        facts["forecast"] = forecast
     if voters and with_agreement and (weighted := agreement_facts(voters, fitted, counts.names, offset=offset)):
         facts["agreement"] = weighted
     side = fitted.corrected
@@ -124,41 +122,41 @@ def fit_snapshot(
 
 
 def _flip(tally: Tally, board: Board, names: list[str]) -> FlipFacts | None:
-    found = votes_to_flip_first(tally, board)
-    if found is None:
+    flip = votes_to_flip_first(tally, board)
+    if flip is None:
         return None
     return {
-        "votes": found.votes,
-        "winner": names[found.winner],
-        "loser": names[found.loser],
-        "first": names[found.first],
+        "votes": flip.votes,
+        "winner": names[flip.winner],
+        "loser": names[flip.loser],
+        "first": names[flip.first],
     }
 
 
 def _drop(tally: Tally, board: Board, names: list[str]) -> DropFacts | None:
-    found = votes_to_drop_first(tally, board)
-    if found is None:
+    drop = votes_to_drop_first(tally, board)
+    if drop is None:
         return None
     return {
-        "votes": found.votes,
-        "first": names[found.first],
+        "votes": drop.votes,
+        "first": names[drop.first],
         "ballots": [
             {"left": names[left], "right": names[right], "outcome": OUTCOMES[outcome], "votes": votes}
-            for left, right, outcome, votes in found.kinds.tolist()
+            for left, right, outcome, votes in drop.kinds.tolist()
         ],
     }
 
 
 def _side_bias(fitted: SideBiasFit) -> SideBiasFacts | None:
-    found = fitted.side_bias
-    if found is None:
+    bias = fitted.side_bias
+    if bias is None:
         return None
     return {
-        "points": found.points,
-        "low": found.low,
-        "high": found.high,
-        "z": found.z,
-        "design_effect": found.design_effect,
+        "points": bias.points,
+        "low": bias.low,
+        "high": bias.high,
+        "z": bias.z,
+        "design_effect": bias.design_effect,
         "applied": fitted.corrected,
     }
 

@@ -5,9 +5,8 @@ For a vote on models i (left) and j (right) with features f, shape (k,):
     logit P(left preferred) = θ[i] − θ[j] + γ + β · x,    x = (f − mean) / sd,    f = (a − b) / (a + b)
 
 a and b are the two answers' tokens, headings, bold runs and list items; f is 0 where both are. γ, the advantage of the
-left side, is fitted on boards that are corrected for it, else 0. Ties of both kinds count ½. There is no penalty: a
-ridge on β would shrink the effect to be controlled for. A feature that, with the models and the features before it,
-separates the winners of its votes has no finite β: it is dropped, and the others are fitted.
+left side, is fitted on boards that are corrected for it, else 0. Ties of both kinds count ½. A feature that
+separates the winners of its votes, given the models and earlier features, has no finite β: it is dropped.
 Source: Li, Angelopoulos, Chiang, "Does style matter? Disentangling style and substance in Chatbot Arena" (2024);
 of the errors: rating.style.sandwich.
 """
@@ -115,19 +114,19 @@ def fit_style(
     """
     votes, varies = _established_votes(established, left, right, share, features, scaling, times, voter, side)
     fit = _fit_finite_covariates(votes)
-    found = estimate(votes.with_covariates(fit.kept), fit.solution, fit.information, leverages=leverages)
-    theta, slopes = np.split(found.solution, [votes.models])
-    half = Z * np.sqrt(found.variance[: votes.models])
+    estimates = estimate(votes.with_covariates(fit.kept), fit.solution, fit.information, leverages=leverages)
+    theta, slopes = np.split(estimates.solution, [votes.models])
+    half = Z * np.sqrt(estimates.variance[: votes.models])
     score, low, high = np.full((3, len(established)), np.nan)
     score[established] = offset + POINTS * theta
     low[established], high[established] = offset + POINTS * (theta - half), offset + POINTS * (theta + half)
     kept, separating = np.zeros((2, len(varies)), dtype=bool)
     kept[varies], separating[varies] = fit.kept, fit.separating
     values, errors = np.zeros((2, len(varies)))
-    values[kept], errors[kept] = slopes, np.sqrt(found.variance[votes.models :])
+    values[kept], errors[kept] = slopes, np.sqrt(estimates.variance[votes.models :])
     covariance, design_effects = np.zeros((len(established), len(established))), np.ones(len(established))
-    covariance[np.ix_(established, established)] = POINTS**2 * found.covariance
-    design_effects[established] = found.design_effects[: votes.models]
+    covariance[np.ix_(established, established)] = POINTS**2 * estimates.covariance
+    design_effects[established] = estimates.design_effects[: votes.models]
     return StyleFit(
         score,
         low,
@@ -196,10 +195,9 @@ class _FiniteFit(NamedTuple):
 
 
 def _fit_finite_covariates(votes: StyledVotes) -> _FiniteFit:
-    """Fit with all linearly independent features, or if that has no maximum, with those that can be added in order.
-
-    A separating set stays separating with more features, so no dropped feature could be added later.
-    """
+    """Fit with all linearly independent features, or if that has no maximum, with those that can be added in order."""
+    # A ridge on β would shrink the effect to be controlled for: there is no penalty. A separating set stays separating
+    # with more features, so no dropped feature could be added later.
     models = votes.models
     start = np.append(_strengths_without_style(votes), np.zeros(len(votes.x)))
     information, gradient = _derivatives(votes, start)

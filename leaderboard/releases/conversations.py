@@ -36,12 +36,12 @@ def batches(last_order: int) -> Iterator[list[ReleasedConversation]]:
     orders = sorted(agreed | _orders(votes.filter(pk__in=ReleasedText.objects.values("vote"))))
     for start in range(0, len(orders), BATCH):
         batch = orders[start : start + BATCH]
-        found = read_conversations(batch)
+        conversations = read_conversations(batch)
         yield [
-            ReleasedConversation(order, False, found[order].consent, found[order].turns)
-            if order in found
+            ReleasedConversation(order, False, conversations[order].consent, conversations[order].turns)
+            if order in conversations
             else ReleasedConversation(order, True, None, None)
             for order in batch
             # Withdrawn since the query above and never released: no tombstone.
-            if order in found or order not in agreed
+            if order in conversations or order not in agreed
         ]

@@ -121,13 +121,13 @@ def read_data_page(actor: Actor) -> DataPage:
 
 
 def _datasets() -> list[DataSet]:
-    found = counts()
+    totals = counts()
     datasets = [
-        DataSet("votes", _("Votes"), found.votes, "api-export-votes", VOTE_COLUMNS),
-        DataSet("stars", _("Stars"), found.stars, "api-export-stars", STAR_COLUMNS),
+        DataSet("votes", _("Votes"), totals.votes, "api-export-votes", VOTE_COLUMNS),
+        DataSet("stars", _("Stars"), totals.stars, "api-export-stars", STAR_COLUMNS),
     ]
     if settings.ARENA_PUBLISH_PROMPTS:
         title = _("Conversations with consent")
         texts = ("api-export-votes", CONVERSATION_COLUMNS, "?prompts=1")
-        datasets.append(DataSet("conversations", title, found.conversations, *texts))
+        datasets.append(DataSet("conversations", title, totals.conversations, *texts))
     return datasets

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 # Two folders deep: the clean-up of uploads looks at files one folder deep only.
 FOLDER = "releases"
-# Longer than writing ten million votes.
+# Writing ten million votes takes less.
 LEASE = timedelta(hours=2)
 
 

@@ -35,10 +35,10 @@ def find_file(day: str, name: str) -> ReleaseFile:
     """Raises NotFound, also for a file that was removed or is not published any more."""
     published = DataRelease.State.PUBLISHED
     files = ReleaseFile.objects.filter(release__state=published, name=name, removed_at=None).select_related("release")
-    found = next((file for file in files if str(file.release) == day), None)
-    if found is None or not _is_published(found):
+    file = next((file for file in files if str(file.release) == day), None)
+    if file is None or not _is_published(file):
         raise NotFound
-    return found
+    return file
 
 
 def _is_published(file: ReleaseFile) -> bool:

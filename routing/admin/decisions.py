@@ -80,7 +80,6 @@ class RoutingDecisionAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
 
 
 def candidate_table(candidates: Iterable[JsonObject]) -> SafeString | str:
-    """Return a table of RoutingDecision.candidates."""
     rows = [_candidate_row(candidate) for candidate in candidates]
     return table(_("Candidates, the best first"), _HEAD, rows) if rows else "–"
 

@@ -47,11 +47,11 @@ class RouterEvaluationAdmin(ReadOnlyAdmin):
     def figures(self, evaluation: RouterEvaluation) -> SafeString | str:
         result = evaluation.result
         rows: list[list[object]]
-        if "half" in result:
+        if "cpt50" in result:
             rows = [
                 ["APGR", number(result["area"])],
-                ["CPT50", number(result["half"])],
-                ["CPT80", number(result["most"])],
+                ["CPT50", number(result["cpt50"])],
+                ["CPT80", number(result["cpt80"])],
             ]
         else:
             rows = [
@@ -66,7 +66,7 @@ class RouterEvaluationAdmin(ReadOnlyAdmin):
     def curve(self, evaluation: RouterEvaluation) -> SafeString | str:
         """Draw quality over cost, or the recovered gap over the share of strong calls."""
         result = evaluation.result
-        curve: Curve | None = curve_of_gap(result["curve"]) if "half" in result else curve_of_costs(result)
+        curve: Curve | None = curve_of_gap(result["curve"]) if "cpt50" in result else curve_of_costs(result)
         return render_to_string("admin/routing/curve.html", {"curve": curve}) if curve else "–"
 
     @admin.display(description=_("calibration"))

@@ -66,8 +66,8 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def clean(self) -> dict[str, object]:
         cleaned = super().clean() or {}
-        least, most = cleaned.get("min_characters"), cleaned.get("max_characters")
-        if least is not None and most is not None and least > most:
+        minimum, maximum = cleaned.get("min_characters"), cleaned.get("max_characters")
+        if minimum is not None and maximum is not None and minimum > maximum:
             self.add_error("max_characters", ValidationError(_("This is less than the least number of characters.")))
         return cleaned
 

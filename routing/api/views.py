@@ -59,18 +59,18 @@ class DecisionViewSet(ViewSet):
         return decision
 
     def list(self, request: Request) -> PayloadResponse[Page[DecisionPayload]]:
-        found = self.get_queryset()
+        decisions = self.get_queryset()
         target = request.query_params.get("target", "")
         if target:
             if target not in RoutingDecision.Target.values:
                 choices = ", ".join(RoutingDecision.Target.values)
                 raise InvalidInput(fields={"target": [_("Choose one of: %(choices)s.") % {"choices": choices}]})
-            found = found.filter(target=target)
+            decisions = decisions.filter(target=target)
         for name in ("query_type", "session__public_id"):
             value = request.query_params.get(name.removesuffix("__public_id"), "")
             if value:
-                found = found.filter(**{name: value})
-        return paginated(found, request, decision_payload)
+                decisions = decisions.filter(**{name: value})
+        return paginated(decisions, request, decision_payload)
 
     def retrieve(self, request: Request, public_id: str) -> PayloadResponse[DecisionPayload]:
         return PayloadResponse(decision_payload(self.get_object()))
@@ -85,5 +85,5 @@ class DecisionViewSet(ViewSet):
 
 class SnapshotList(APIView):
     def get(self, request: Request) -> PayloadResponse[Page[RouterSnapshotPayload]]:
-        found = RouterSnapshot.objects.select_related("board").defer("parameters").order_by("-pk")
-        return paginated(found, request, snapshot_payload)
+        snapshots = RouterSnapshot.objects.select_related("board").defer("parameters").order_by("-pk")
+        return paginated(snapshots, request, snapshot_payload)

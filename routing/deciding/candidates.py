@@ -22,7 +22,7 @@ from routing.learning.grounded import Floats
 
 Mask = NDArray[np.bool_]
 
-# Of a prompt in most languages.
+# Usual for prompts in most languages.
 EXPECTED_CHARACTERS_PER_TOKEN = 4
 # spending.bill reserves a token for each byte of UTF-8.
 EXPECTED_BYTES_PER_CHARACTER = 4 / 3
@@ -88,8 +88,8 @@ class Candidates:
 
     def without(self, rows: Iterable[int], reason: str) -> "Candidates":
         out = set(rows)
-        kept = tuple(row for row in self.rows if row not in out)
-        return Candidates(self.table, kept, self.costs, self.reasons_out | dict.fromkeys(out, reason))
+        remaining = tuple(row for row in self.rows if row not in out)
+        return Candidates(self.table, remaining, self.costs, self.reasons_out | dict.fromkeys(out, reason))
 
     def alternative(self, row: int, **figures: float | str) -> Alternative:
         """Return the row's model with its figures."""
@@ -102,8 +102,8 @@ class Candidates:
         )
 
     def excluded(self, *, limit: int) -> list[Alternative]:
-        found = islice(self.reasons_out.items(), max(0, limit))
-        return [self.alternative(row, reason_out=reason) for row, reason in found]
+        listed = islice(self.reasons_out.items(), max(0, limit))
+        return [self.alternative(row, reason_out=reason) for row, reason in listed]
 
 
 def dollars(amount: float) -> Decimal:
@@ -137,7 +137,7 @@ def _build_table(roster: Roster, medians: CallMedians) -> CandidateTable:
     )
 
 
-# Of the models that are set up; built anew when they or their figures change.
+# Table of the models that are set up; built anew when they or their figures change.
 current_table = DerivedCached(_build_table, from_=(drawable_cache.cached_roster, call_medians))
 
 
@@ -155,43 +155,47 @@ def candidates_for(request: RoutingRequest, label: str, *, pool: Sequence[str], 
     """
     table = current_table()
     characters = request.total_characters
-    found = Candidates(table, tuple(range(len(table.models))), table.expected_costs(characters, label), reasons_out={})
+    candidates = Candidates(
+        table, tuple(range(len(table.models))), table.expected_costs(characters, label), reasons_out={}
+    )
     if request.models or pool:
         named = set(request.models or table.rows) & set(pool or table.rows)
-        found = found.without([row for slug, row in table.rows.items() if slug not in named], "pool")
+        candidates = candidates.without([row for slug, row in table.rows.items() if slug not in named], "pool")
     if request.needs_images:
-        found = _keep(found, table.sees_images, "images")
+        candidates = _keep(candidates, table.sees_images, "images")
     if request.needs_tools:
-        found = _keep(found, table.calls_tools, "tools")
-    elif request.context.tools and table.calls_tools[list(found.rows)].any():
-        found = _keep(found, table.calls_tools, "tools")  # the application is going to send them
-    found = _keep(found, table.context >= characters, "context")
+        candidates = _keep(candidates, table.calls_tools, "tools")
+    elif request.context.tools and table.calls_tools[list(candidates.rows)].any():
+        candidates = _keep(candidates, table.calls_tools, "tools")  # the application is going to send them
+    candidates = _keep(candidates, table.context >= characters, "context")
     if budget is not None:
-        found = _keep(found, table.highest_costs(characters) <= float(budget), "budget")
-    return found
+        candidates = _keep(candidates, table.highest_costs(characters) <= float(budget), "budget")
+    return candidates
 
 
-def within_caps(found: Candidates, request: RoutingRequest, max_cost: Decimal | None) -> Candidates:
+def within_caps(candidates: Candidates, request: RoutingRequest, max_cost: Decimal | None) -> Candidates:
     """Return the candidates within the limits of cost and time; an unknown price or time is over a limit."""
     if max_cost is not None:
-        found = _keep(found, found.table.has_price & (found.costs <= float(max_cost)), "cost")
+        candidates = _keep(candidates, candidates.table.has_price & (candidates.costs <= float(max_cost)), "cost")
     if request.max_first_token_ms is not None:
         with np.errstate(invalid="ignore"):
-            found = _keep(found, found.table.first_token_ms <= request.max_first_token_ms, "first_token")
-    return _fastest(found) if request.fast else found
+            candidates = _keep(candidates, candidates.table.first_token_ms <= request.max_first_token_ms, "first_token")
+    return _fastest(candidates) if request.fast else candidates
 
 
-def _fastest(found: Candidates) -> Candidates:
+def _fastest(candidates: Candidates) -> Candidates:
     waits = {
-        row: found.table.first_token_ms[row] for row in found.rows if not np.isnan(found.table.first_token_ms[row])
+        row: candidates.table.first_token_ms[row]
+        for row in candidates.rows
+        if not np.isnan(candidates.table.first_token_ms[row])
     }
     if not waits:
-        return found
-    kept = sorted(waits, key=lambda row: waits[row])[: max(MIN_FAST, round(len(waits) * FAST_SHARE))]
-    return found.without([row for row in found.rows if row not in kept], "not_fast")
+        return candidates
+    fastest = sorted(waits, key=lambda row: waits[row])[: max(MIN_FAST, round(len(waits) * FAST_SHARE))]
+    return candidates.without([row for row in candidates.rows if row not in fastest], "not_fast")
 
 
-def _keep(found: Candidates, mask: Mask, reason: str) -> Candidates:
+def _keep(candidates: Candidates, mask: Mask, reason: str) -> Candidates:
     if mask.all():
-        return found
-    return found.without([row for row in found.rows if not mask[row]], reason)
+        return candidates
+    return candidates.without([row for row in candidates.rows if not mask[row]], reason)

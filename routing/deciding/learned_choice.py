@@ -82,7 +82,7 @@ def _model(question: Question, estimate: Estimate) -> Routed:
     order = _order(question, estimate, (choice.model, choice.runner_up))
     alternatives = _alternatives(question, estimate, order)
     chosen = alternatives[0]
-    best = _best_of(held, question.found)
+    best = _best_of(held, question.candidates)
     cost_best = _cost_of(question, best)
     details: dict[str, float | int | str] = {"win_chance": round(choice.win_chance, 4)}
     if cost_best and best != choice.model and chosen.cost is not None:
@@ -110,7 +110,7 @@ def _battle(question: Question, estimate: Estimate, pair: tuple[int, int]) -> Ro
     alternatives = _alternatives(question, estimate, _order(question, estimate, pair))
     models = alternatives[0].model, alternatives[1].model
     routed = question.routed(Target.ARENA, models, "explored", policy=held.policy, confidence=choice.confidence)
-    cost_best = _cost_of(question, _best_of(held, question.found))
+    cost_best = _cost_of(question, _best_of(held, question.candidates))
     return replace(
         routed,
         propensity=choice.propensity,
@@ -121,8 +121,8 @@ def _battle(question: Question, estimate: Estimate, pair: tuple[int, int]) -> Ro
 
 
 def _cost_of(question: Question, model: int | None) -> float | None:
-    found = question.found
-    return None if model is None else float(found.costs[found.rows[found.places[model]]])
+    candidates = question.candidates
+    return None if model is None else float(candidates.costs[candidates.rows[candidates.places[model]]])
 
 
 def _order(question: Question, estimate: Estimate, first: tuple[int | None, ...]) -> list[int]:

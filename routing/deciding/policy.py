@@ -4,15 +4,38 @@ import time
 from dataclasses import replace
 from random import SystemRandom
 
+from django.utils.translation import gettext_lazy as _
+
 from accounts.actor import Actor
 from battles.auto.port import PreviousAnswer, Routed, RoutingRequest, Target
-from battles.prompting.lineup import draw_models
-from routing.deciding.conversation import has_new_subject, is_recent, previous_model
+from battles.errors import BudgetReached, NoModelAvailable, NoModelFits
+from battles.labels import UNDETERMINED, Labels
+from battles.prompting.lineup import RETRY_AFTER_S, draw_models
+from common.errors import ArenaError
+from models_registry import drawable_cache
+from models_registry.models import LanguageModel
+from models_registry.models.ledger import seconds_until_tomorrow
+from routing.deciding.candidates import Candidates
 from routing.deciding.learned_choice import choose_freely, find_better
+from routing.deciding.query_types import FORMS
 from routing.deciding.question import Question
-from routing.deciding.refusals import no_model, unavailable
 from routing.models import Rule
 
+# A conversation that paused for longer is decided anew. The gateway remembers answers for SESSION_TTL_S, as long.
+MAX_IDLE_S = 3600
+# The request's field and the sentence, by the reason that excluded the last models; in the order of the checks.
+_SENTENCES = {
+    "cost": ("max_cost", _("No model answers for so little. Raise the limit of cost.")),
+    "first_token": ("max_first_token_ms", _("No model is known to be that fast. Raise the limit of time.")),
+    "not_fast": ("model", _("A rule of this arena names a model that is not among the fastest. Use the model “auto”.")),
+    "context": ("prompt", _("The conversation is too long for every model that fits otherwise.")),
+    "tools": (
+        "tools",
+        _("No model for this request calls tools. Send none, or choose other models."),
+    ),
+    "images": ("prompt", _("No model that fits otherwise accepts images.")),
+    "pool": ("models", _("A rule of this arena leaves none of these models.")),
+}
 _random = SystemRandom()
 
 
@@ -33,8 +56,8 @@ def _decide(question: Question) -> Routed:
     if rule is not None and rule.target == Rule.Target.MODEL:
         return _model_of_rule(question, rule)
     if not question.allowed.rows:
-        raise no_model(question.allowed)
-    if previous is not None and is_recent(previous):
+        raise _no_model(question.allowed)
+    if previous is not None and previous.idle_s < MAX_IDLE_S:
         return _stay_or_move(question, previous)
     if rule is not None and rule.target == Rule.Target.ARENA and question.may_battle:
         return _battle_of_rule(question, rule)
@@ -43,24 +66,28 @@ def _decide(question: Question) -> Routed:
 
 def _model_of_rule(question: Question, rule: Rule) -> Routed:
     """Return the rule's model or refuse: a prompt that a rule keeps on one model never goes to another one."""
-    found = question.allowed
-    row = found.table.rows.get(rule.model.slug) if rule.model is not None else None
+    allowed = question.allowed
+    row = allowed.table.rows.get(rule.model.slug) if rule.model is not None else None
     if row is None:
-        raise unavailable()
-    reason_out = found.reasons_out.get(row, "")
+        raise _unavailable()
+    reason_out = allowed.reasons_out.get(row, "")
     # An operator may designate a model for applications with tools before its abilities are entered.
     if reason_out and (reason_out != "tools" or question.request.needs_tools):
-        raise no_model(found)
+        raise _no_model(allowed)
     routed = question.routed(
-        Target.MODEL, (found.table.models[row],), "rule", policy=f"rule {rule.pk}", confidence=question.type.confidence
+        Target.MODEL,
+        (allowed.table.models[row],),
+        "rule",
+        policy=f"rule {rule.pk}",
+        confidence=question.type.confidence,
     )
-    return replace(routed, alternatives=(found.alternative(row),))
+    return replace(routed, alternatives=(allowed.alternative(row),))
 
 
 def _battle_of_rule(question: Question, rule: Rule) -> Routed:
     pair = draw_models(question.drawn_from, _random)
     if pair is None:
-        raise unavailable()
+        raise _unavailable()
     models = question.allowed.model(pair.left), question.allowed.model(pair.right)
     routed = question.routed(
         Target.ARENA, models, "rule_battle", policy=f"rule {rule.pk}", confidence=question.type.confidence
@@ -70,17 +97,46 @@ def _battle_of_rule(question: Question, rule: Rule) -> Routed:
 
 def _stay(question: Question, previous: PreviousAnswer, reason: str) -> Routed:
     """Raises NoModelAvailable."""
-    model = previous_model(previous)
+    model = _previous_model(previous)
     routed = question.routed(Target.STAY, (model,), reason, policy="stay", confidence=question.type.confidence)
-    row = question.found.table.rows.get(model.slug)
-    return routed if row is None else replace(routed, alternatives=(question.found.alternative(row),))
+    row = question.candidates.table.rows.get(model.slug)
+    return routed if row is None else replace(routed, alternatives=(question.candidates.alternative(row),))
+
+
+def _previous_model(previous: PreviousAnswer) -> LanguageModel:
+    """Return the model of the conversation, also while its breaker is open. Raises NoModelAvailable."""
+    offered = {model.pk: model for model in drawable_cache.cached_roster().choosable}
+    if previous.model not in offered:
+        raise _unavailable()
+    return offered[previous.model]
 
 
 def _stay_or_move(question: Question, previous: PreviousAnswer) -> Routed:
     if previous.model not in question.allowed.places:
         return replace(choose_freely(question, explores=False), reason="moved")
-    if has_new_subject(previous.labels, question.labels):
+    if _has_new_subject(previous.labels, question.labels):
         better = find_better(question, than=previous.model)
         if better is not None:
             return better
     return _stay(question, previous, "stay")
+
+
+def _has_new_subject(before: Labels, now: Labels) -> bool:
+    """Return whether a category came, or the language changed."""
+    languages = {before.language, now.language} - {UNDETERMINED}
+    return len(languages) == 2 or not (set(now.categories) - FORMS) <= set(before.categories)
+
+
+def _unavailable() -> NoModelAvailable:
+    return NoModelAvailable(retry_after=RETRY_AFTER_S)
+
+
+def _no_model(candidates: Candidates) -> ArenaError:
+    """Return the refusal of a request that excludes every model."""
+    reasons = set(candidates.reasons_out.values())
+    if not reasons:
+        return _unavailable()
+    if "budget" in reasons and not reasons & {"cost", "first_token", "not_fast"}:
+        return BudgetReached(retry_after=seconds_until_tomorrow())
+    field, sentence = next(_SENTENCES[reason] for reason in _SENTENCES if reason in reasons)
+    return NoModelFits(sentence, fields={field: [str(sentence)]})

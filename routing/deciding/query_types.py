@@ -13,7 +13,7 @@ from battles.text.vocabulary import word_pattern
 TOOL_USE, DATA_ANALYSIS, GENERAL_CHAT = "tool-use", "data-analysis", "general-chat"
 # Categories that describe a prompt's form: they agree with every subject.
 FORMS = frozenset({"hard-prompt", "long-prompt", "images", "multi-turn"})
-# Of a long prompt only this many characters are read, at its beginning.
+# Characters that are read of a long prompt, from its beginning.
 MAX_CHARACTERS_READ = 4_000
 
 _TOOLS = word_pattern(
@@ -53,19 +53,19 @@ def query_type(prompts: Sequence[str], labels: Labels, context: RoutingContext, 
         return QueryType(TOOL_USE, 1.0)
     if context.data_loaded:
         return QueryType(DATA_ANALYSIS, 1.0)
-    found = [*_types_by_words(prompts[-1] if prompts else ""), *in_order(labels.categories)]
-    if not found:
+    types = [*_types_by_words(prompts[-1] if prompts else ""), *in_order(labels.categories)]
+    if not types:
         return QueryType(GENERAL_CHAT, 1.0)
-    rivals = [name for name in found[1:] if name not in FORMS]
-    return QueryType(found[0], 1 / (1 + len(rivals)))
+    rivals = [name for name in types[1:] if name not in FORMS]
+    return QueryType(types[0], 1 / (1 + len(rivals)))
 
 
 def _types_by_words(prompt: str) -> list[str]:
     text = prompt[:MAX_CHARACTERS_READ]
-    found = [TOOL_USE] if _TOOLS.search(text) else []
+    types = [TOOL_USE] if _TOOLS.search(text) else []
     if _DATA.search(text) and _ANALYSIS.search(text):
-        found.append(DATA_ANALYSIS)
-    return found
+        types.append(DATA_ANALYSIS)
+    return types
 
 
 def in_order(categories: Iterable[str]) -> list[str]:

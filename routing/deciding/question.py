@@ -26,7 +26,7 @@ class Question:
     type: QueryType
     rule: Rule | None
     thresholds: RoutingThresholds
-    found: Candidates
+    candidates: Candidates
     allowed: Candidates
     budget: Decimal | None
 
@@ -38,10 +38,10 @@ class Question:
         kind = query_type(request.prompts, labels, request.context, needs_tools=request.needs_tools)
         budget = remaining_personal_budget(actor.key) if actor.is_known else None
         pool = rule.pool if rule is not None and rule.target == Rule.Target.POOL else ()
-        found = candidates_for(request, kind.name, pool=pool, budget=budget)
+        candidates = candidates_for(request, kind.name, pool=pool, budget=budget)
         caps = [cap for cap in (request.max_cost, None if rule is None else rule.max_cost) if cap is not None]
-        allowed = within_caps(found, request, min(caps, default=None))
-        return cls(request, labels, kind, rule, policy.thresholds, found, allowed, budget)
+        allowed = within_caps(candidates, request, min(caps, default=None))
+        return cls(request, labels, kind, rule, policy.thresholds, candidates, allowed, budget)
 
     @property
     def dial(self) -> float:
@@ -52,8 +52,8 @@ class Question:
     def drawn_from(self) -> list[LanguageModel]:
         """Return the allowed models that are drawable, or all if too few are. Only a hidden pair may depend on it."""
         drawable = {model.pk for model in drawable_cache.cached_roster().drawable}
-        found = [model for model in self.allowed.models if model.pk in drawable]
-        return found if len(found) >= self._min_drawn_from else self.allowed.models
+        models = [model for model in self.allowed.models if model.pk in drawable]
+        return models if len(models) >= self._min_drawn_from else self.allowed.models
 
     @property
     def _min_drawn_from(self) -> int:
@@ -66,7 +66,7 @@ class Question:
             return False
         if self.budget is None:
             return True
-        # Of all models that fit the question: battles.prompting.blind_quotes reserves for the most expensive ones.
+        # All models that fit the question count: battles.prompting.blind_quotes reserves for the most expensive ones.
         highest = self.allowed.table.highest_costs(self.request.total_characters)
         fitting = [cost for row, cost in enumerate(highest) if self.allowed.reasons_out.get(row) not in UNFIT]
         return bool(sum(sorted(fitting)[-2:]) <= float(self.budget))
@@ -75,7 +75,7 @@ class Question:
         self, target: Target, models: tuple[LanguageModel, ...], reason: str, *, policy: str, confidence: float
     ) -> Routed:
         """Return the decision with the facts of the question and of the first model."""
-        row = self.found.table.rows.get(models[0].slug)
+        row = self.candidates.table.rows.get(models[0].slug)
         return Routed(
             target=target,
             models=models,
@@ -87,5 +87,5 @@ class Question:
             labels=self.labels,
             details={} if self.rule is None else {"rule": self.rule.pk},
             dial=self.dial,
-            cost_expected=None if row is None else dollars(self.found.costs[row]),
+            cost_expected=None if row is None else dollars(self.candidates.costs[row]),
         )

@@ -10,7 +10,7 @@ from routing.models import RouterSnapshot
 
 logger = logging.getLogger(__name__)
 
-# Between two looks for a newer snapshot.
+# Interval of queries for a newer snapshot.
 REFRESH_S = 10
 
 

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from routing.learning.grounded import Floats, Indices, loss
 
 _MAX_ITERATIONS = 100
-# Of the loss, relative.
+# Relative change of the loss at which the fit ends.
 _TOLERANCE = 1e-5
 # κ = log(η − 1) ~ N(0, _KAPPA_SD²): finite also without ties.
 _KAPPA_SD = 2.0
@@ -108,14 +108,14 @@ def fit(
         sides = design.strengths(scaled * scale)
         if offset is not None:
             sides = Sides(sides.left + offset.left, sides.right + offset.right)
-        found = loss(sides.left, sides.right, outcome, weight, float(parameters[size]))
-        value = found.value + 0.5 * float(scaled @ scaled)
+        result = loss(sides.left, sides.right, outcome, weight, float(parameters[size]))
+        value = result.value + 0.5 * float(scaled @ scaled)
         gradient = np.empty(size + 1)
-        gradient[:size] = design.gradient(found.left, found.right) * scale + scaled
+        gradient[:size] = design.gradient(result.left, result.right) * scale + scaled
         gradient[size] = 0.0
         if kappa is None:
             value += 0.5 * float(parameters[size] / _KAPPA_SD) ** 2
-            gradient[size] = found.kappa + parameters[size] / _KAPPA_SD**2
+            gradient[size] = result.kappa + parameters[size] / _KAPPA_SD**2
         return value, gradient
 
     result = minimize(

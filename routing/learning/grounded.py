@@ -1,7 +1,7 @@
 """Grounded Rao–Kupper model of votes with four outcomes.
 
 With b = e^θ, η ≥ 1 and S = 1 + b_i + b_j: P(i wins) = b_i / (b_i + η b_j + 1), P(j wins) alike, P(both bad) = 1 / S,
-P(tie) is the rest. σ(θ_i) is the chance that i alone is good enough. η = 1 + e^κ, which leaves κ without bounds.
+P(tie) is the rest. σ(θ_i) is the chance that i alone is good enough. η = 1 + e^κ.
 Sources: Rao and Kupper (1967), "Ties in paired-comparison experiments"; Frick et al. (2025), "Prompt-to-Leaderboard".
 """
 

@@ -1,7 +1,7 @@
 """Heads of the router, learned one after the other; each only decides if it helps on held-out votes.
 
 θ_i(z) = β_i + Σ_{labels c of z} δ_ic + u_i · φ(z). Each parameter is normal around its mean over the models, with
-standard deviation BETA_SD, τ_δ or τ_u; the means are parameters too: a prompt can be hard for every model.
+standard deviation BETA_SD, τ_δ or τ_u; the means are parameters too.
 """
 
 from collections.abc import Callable, Sequence
@@ -147,8 +147,6 @@ class _BaseFit:
 
 @dataclass(frozen=True)
 class _Base:
-    """Design of β and δ."""
-
     design: Design
     models: int
     columns: int

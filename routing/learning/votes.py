@@ -13,7 +13,7 @@ from routing.learning.features import CELLS, prompt_features
 from routing.learning.grounded import Floats, Indices
 
 FOLDS = 5
-# With fewer people than this, folds and bounds are by prompt.
+# Folds and bounds are by prompt with fewer people than this.
 MIN_VOTERS = 10
 # A label with fewer votes has no parameters.
 MIN_LABEL_VOTES = 30
@@ -69,10 +69,8 @@ class TrainingVotes:
         return np.unique(by, return_inverse=True)[1]
 
     def folds(self) -> Indices:
-        """Return each vote's fold; votes of one person, or on one prompt, are in the same. The last has the newest.
-
-        Prompts that most people sent would join all folds into one: then only the people are kept together.
-        """
+        """Return each vote's fold; votes of one person, or on one prompt, are in the same. The last has the newest."""
+        # Prompts that most people sent would join all folds into one: then only the people are kept together.
         cluster = self.cluster
         groups = _joined(cluster, self.prompt)
         if np.bincount(groups).max(initial=0) > len(self) / FOLDS:

@@ -48,7 +48,7 @@ class Rule(models.Model):
     model = models.ForeignKey(
         LanguageModel, models.PROTECT, null=True, blank=True, related_name="+", verbose_name=_("model")
     )
-    # Slugs.
+    # Slugs of models.
     pool = ArrayField(models.CharField(max_length=120), verbose_name=_("pool"), default=list, blank=True)
     dial = models.FloatField(_("dial"), null=True, blank=True, validators=_SHARE)
     max_cost = models.DecimalField(

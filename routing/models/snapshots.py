@@ -61,8 +61,6 @@ class RouterSnapshot(models.Model):
 
 
 class RouterEvaluation(models.Model):
-    """Result of `evaluate_router`."""
-
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     snapshot = models.ForeignKey(RouterSnapshot, models.PROTECT, null=True, related_name="evaluations")
     # Name of the file, or "" for the arena's votes.

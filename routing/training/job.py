@@ -31,7 +31,6 @@ State = RouterSnapshot.State
 
 
 def train_if_due() -> RouterSnapshot | None:
-    """Train once a day."""
     return train_router(slot=schedule.database_now().astimezone(UTC).date().isoformat())
 
 

@@ -13,8 +13,8 @@ from routing.training.vote_log import VoteLog
 
 def predict_scores(router: Router, log: VoteLog, rows: Indices, models: Sequence[int]) -> Scores:
     """Return the models' scores for each vote's prompt, shape (rows, models)."""
-    found = [router.scores(models, log.labels[row], log.prompts[row]) for row in rows.tolist()]
-    return Scores(np.array([each.theta for each in found]), np.array([each.sd for each in found]))
+    scores = [router.scores(models, log.labels[row], log.prompts[row]) for row in rows.tolist()]
+    return Scores(np.array([each.theta for each in scores]), np.array([each.sd for each in scores]))
 
 
 def predict_sides(router: Router, log: VoteLog, rows: Indices) -> Sides:

@@ -137,17 +137,17 @@ class _Replay:
         rows = self.later
         left, right = self.column[self.votes.left[rows]], self.column[self.votes.right[rows]]
         cost = self.costs[np.arange(len(rows)), chosen]
-        found = replay(
+        replayed = replay(
             chosen == left, chosen == right, self._left_share(), self.log.propensity[rows], cost, self.votes.voter[rows]
         )
         waits = self.waits[chosen]
         return PolicyLine(
             policy=name,
-            win_share=_known(found.win_share),
-            low=_known(found.low),
-            high=_known(found.high),
-            votes=found.votes,
-            cost=found.cost,
+            win_share=_known(replayed.win_share),
+            low=_known(replayed.low),
+            high=_known(replayed.high),
+            votes=replayed.votes,
+            cost=replayed.cost,
             first_token_ms=float(np.nanmean(waits)) if not np.isnan(waits).all() else None,
         )
 

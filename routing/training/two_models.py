@@ -22,7 +22,7 @@ class UnusableFile(ValueError):
 
 
 class GapResult(TypedDict):
-    """area: APGR; half, most: CPT50 and CPT80; curve: (share of strong calls, PGR)."""
+    """area: APGR; curve: (share of strong calls, PGR)."""
 
     trained_votes: int
     later_votes: int
@@ -30,8 +30,8 @@ class GapResult(TypedDict):
     weak: float
     strong: float
     area: float
-    half: float
-    most: float
+    cpt50: float
+    cpt80: float
     curve: list[tuple[float, float]]
 
 
@@ -58,8 +58,8 @@ def evaluate_file(path: Path) -> GapResult:
         weak=float(weak[later].mean()),
         strong=float(strong[later].mean()),
         area=curve.area,
-        half=curve.least_share(0.5),
-        most=curve.least_share(0.8),
+        cpt50=curve.least_share(0.5),
+        cpt80=curve.least_share(0.8),
         curve=[(float(share), float(np.interp(share, *curve))) for share in shares],
     )
 

@@ -104,9 +104,9 @@ def _prompts_of(battles: Iterable[int]) -> Iterator[list[str]]:
         yield from (prompts[battle] for battle in batch)
 
 
-def _remember(prompts: Iterable[list[str]], kept: list[list[str]]) -> Iterator[list[str]]:
+def _remember(prompts: Iterable[list[str]], remembered: list[list[str]]) -> Iterator[list[str]]:
     for texts in prompts:
-        kept.append(texts)
+        remembered.append(texts)
         yield texts
 
 

@@ -154,8 +154,8 @@ def test_what_was_done_is_not_done_again(member: Actor, sample: Sample):
 
 def test_estimate_has_time_and_power(member: Actor, sample: Sample):
     client, body = program(member), {"template": sample.template.public_id, "models": ["ada"], "concurrency": 1}
-    found = send(client, "estimate/", body).json()
-    assert (found["items"], found["minutes"], found["power"]) == (8, 1, None)
+    estimate = send(client, "estimate/", body).json()
+    assert (estimate["items"], estimate["minutes"], estimate["power"]) == (8, 1, None)
     assert send(client, "estimate/", {**body, "repeats": 32}).json()["minutes"] == 4  # 8 × 32 × 0.9 s
     run = samples.finished_run(member.user, sample.run.version, [make.model(slug="cyd"), make.model(slug="dan")])
     run.items.filter(state="failed").update(state="scored", error="", score=1.0, passed=True)
@@ -222,10 +222,10 @@ def test_report_so_far_is_the_owners_and_has_no_number(member: Actor, models: li
         samples.answer(item, "Paris", is_right=True)
     path = f"{API}/runs/{run.public_id}/report/"
     client = program(member)
-    found = client.get(path).json()
-    assert found == client.get(f"{path}?number=0").json()
-    assert (found["number"], found["left_out"]) == (0, [])
-    assert [mean["scored"] for mean in found["report"]["metrics"][0]["means"]] == [1, 1]
+    report = client.get(path).json()
+    assert report == client.get(f"{path}?number=0").json()
+    assert (report["number"], report["left_out"]) == (0, [])
+    assert [mean["scored"] for mean in report["report"]["metrics"][0]["means"]] == [1, 1]
     assert client.get(f"{path}?number=1").status_code == 404
     Run.objects.filter(pk=run.pk).update(published_at=run.created_at)
     assert program(make.member()).get(path).status_code == 404

@@ -18,14 +18,14 @@ from benchmarks.scoring.ports import ScoredAnswer
 FIELDS = ("key", "scorer", "settings", "weight", "negate", "threshold", "is_gate", "metric")
 
 
-def passes(built_in: BuiltIn, one: BuiltInCase, text: str) -> bool | None:
+def passes(built_in: BuiltIn, case: BuiltInCase, text: str) -> bool | None:
     own = [{name: getattr(check, name) for name in (*FIELDS, "extract")} for check in built_in.checks]
-    raw = [*own, *(one.case.checks or [])]
+    raw = [*own, *(case.case.checks or [])]
     assert registry.errors_of_checks(raw, scoring_children().errors) == []
     checks = [msgspec.convert(check, Check) for check in raw]
     prepared = [registry.prepare(check) for check in checks]
-    assert [registry.target_error(check, one.case.expected) for check in prepared] == [None] * len(prepared)
-    verdicts = score_item(prepared, [one.case.expected] * len(raw), ScoredAnswer(text=text), scoring_children())
+    assert [registry.target_error(check, case.case.expected) for check in prepared] == [None] * len(prepared)
+    verdicts = score_item(prepared, [case.case.expected] * len(raw), ScoredAnswer(text=text), scoring_children())
     assert [verdict.error for verdict in verdicts] == [""] * len(raw)
     return item_score(checks, verdicts, None).passed
 
@@ -33,11 +33,12 @@ def passes(built_in: BuiltIn, one: BuiltInCase, text: str) -> bool | None:
 @pytest.mark.parametrize("name", NAMES)
 def test_right_answers_pass_and_wrong_ones_do_not(name: str):
     built_in = read(name)
-    found = {
-        one.case.key: (passes(built_in, one, one.right), passes(built_in, one, one.wrong)) for one in built_in.cases
+    outcomes = {
+        case.case.key: (passes(built_in, case, case.right), passes(built_in, case, case.wrong))
+        for case in built_in.cases
     }
-    assert {key: verdicts for key, verdicts in found.items() if verdicts != (True, False)} == {}
-    assert 12 <= len(found) == len(built_in.cases) <= 20
+    assert {key: verdicts for key, verdicts in outcomes.items() if verdicts != (True, False)} == {}
+    assert 12 <= len(outcomes) == len(built_in.cases) <= 20
 
 
 @pytest.mark.processes
@@ -45,7 +46,7 @@ def test_right_answers_pass_and_wrong_ones_do_not(name: str):
 def test_prompts_of_all_cases_can_be_rendered(name: str):
     built_in = read(name)
     prompts = [PromptSource(0, "prompt", prompt.messages, []) for prompt in built_in.prompts]
-    cases = [CaseSource(0, one.case.key, one.case.variables, one.case.expected) for one in built_in.cases]
+    cases = [CaseSource(0, case.case.key, case.case.variables, case.case.expected) for case in built_in.cases]
     results = guard.render(RenderRequest(prompts, cases, {}))
     assert [problem for result in results for problem in result.problems] == []
     assert len(results) == len(cases)

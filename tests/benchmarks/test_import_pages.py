@@ -84,15 +84,17 @@ def test_api_takes_the_same_roles(role: str):
         file = SimpleUploadedFile("cases.csv", b"Frage,Zahl\nwhat?,2\n")
         return api.post("/api/v1/benchmarks/imports/", {"file": file, "mapping": json.dumps(mapping)})
 
-    found = preview({"Frage": "variable:question", "Zahl": role})
+    response = preview({"Frage": "variable:question", "Zahl": role})
     if role != "weight":
-        assert (found.status_code, "role" in found.text) == (422, True)
+        assert (response.status_code, "role" in response.text) == (422, True)
         assert preview({"Frage": 1}).status_code == 400
         return
-    assert found.json()["columns"] == [
+    assert response.json()["columns"] == [
         {"name": "Frage", "role": "variable:question"}, {"name": "Zahl", "role": "weight"},
     ]  # fmt: skip
-    stored = api.post(f"/api/v1/benchmarks/imports/{found.json()['id']}/apply/", "{}", content_type="application/json")
+    stored = api.post(
+        f"/api/v1/benchmarks/imports/{response.json()['id']}/apply/", "{}", content_type="application/json"
+    )
     assert (stored.status_code, stored.json()["prompts"][0]["messages"][0]["template"]) == (201, "{{ question }}")
 
 

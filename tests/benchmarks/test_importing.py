@@ -34,9 +34,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.processes]
 
 def imported(name: str, **options: str) -> TemplateVersion:
     content = (FILES / name).read_bytes()
-    found = read_import(content, Request(name, **options))
-    assert not found.is_refused, found.entries
-    return create_draft(owner=make.user(), imported=found)
+    result = read_import(content, Request(name, **options))
+    assert not result.is_refused, result.entries
+    return create_draft(owner=make.user(), imported=result)
 
 
 @pytest.mark.parametrize("name", ["promptfoo.yaml", "ifeval.jsonl", "mmlu.jsonl", "mt_bench.jsonl"])
@@ -58,19 +58,19 @@ def test_prompts_checks_and_cases_are_stored():
     assert second.variables == {"question": "{{ x }}"}
 
 
-def test_look_is_applied_once_and_by_its_owner_only():
+def test_preview_is_applied_once_and_by_its_owner_only():
     owner, content = make.user(), b'{"input": "1 + 1?", "target": "2"}\n'
     refused = preview(owner=owner, content=b'{"input": ', request=Request("sums.jsonl"))
     assert (refused.id, refused.lines[0]["action"], ImportLook.objects.count()) == ("", "refused", 0)
     preview(owner=owner, content=content, request=Request("sums.jsonl"))
-    found = preview(owner=owner, content=content, request=Request("sums.jsonl"))
+    previewed = preview(owner=owner, content=content, request=Request("sums.jsonl"))
     assert ImportLook.objects.count() == 1
     with pytest.raises(ImportGone):
-        apply_preview(owner=make.user(), preview_id=found.id)
-    draft = apply_preview(owner=owner, preview_id=found.id)
+        apply_preview(owner=make.user(), preview_id=previewed.id)
+    draft = apply_preview(owner=owner, preview_id=previewed.id)
     assert draft.cases.get().expected == ["2"]
     with pytest.raises(ImportGone):
-        apply_preview(owner=owner, preview_id=found.id)
+        apply_preview(owner=owner, preview_id=previewed.id)
     again = preview(owner=owner, content=content, request=Request("sums.jsonl"))
     with pytest.raises(WrongState):
         apply_preview(owner=owner, preview_id=again.id, template=draft.template)
@@ -95,8 +95,8 @@ def test_files_of_an_archive_go_with_their_cases(settings, tmp_path: Path):
     owner = make.user()
     draft = create_draft(owner=owner, imported=read_import(packed, Request("vision.zip")))
     assert draft.prompts.get().messages == [{"role": "user", "template": "What is it, {{ style }}?"}]
-    found = draft.cases.values_list("variables__style", "files__variable", "files__upload__name")
-    assert list(found) == [
+    files = draft.cases.values_list("variables__style", "files__variable", "files__upload__name")
+    assert list(files) == [
         ("in words", "image", "a.png"), ("briefly", "image", "a.png"), ("briefly", "image", "b.png"),
     ]  # fmt: skip
     assert Upload.objects.owned_by(Actor(user=owner)).kept().count() == 2
@@ -136,10 +136,10 @@ def test_answers_without_questions_are_reported():
     assert [entry.code for entry in answers.entries if entry.action == "refused"] == ["questions_missing"]
 
 
-def test_command_looks_and_imports(tmp_path: Path):
+def test_command_previews_and_imports(tmp_path: Path):
     owner, said, out = make.user(), io.StringIO(), io.StringIO()
     path = str(FILES / "semicolons.csv")
-    call_command("import_benchmark", path, owner=owner.email, look=True, stderr=said, stdout=out)
+    call_command("import_benchmark", path, owner=owner.email, preview=True, stderr=said, stdout=out)
     assert ("taken" in said.getvalue(), Template.objects.count()) == (True, 0)
     call_command("import_benchmark", path, owner=owner.email, stderr=said, stdout=out)
     assert out.getvalue().strip() == Template.objects.get(owner_user=owner).public_id

@@ -77,8 +77,8 @@ def test_account_takes_private_runs_and_templates_along(member: Actor, sample: S
 
 
 def test_export_of_ones_data_has_templates_and_runs(member: Actor, sample: Sample):
-    found = collect_personal_data(member.user)
-    [template], [run] = found["benchmark_templates"], found["benchmark_runs"]
+    exported = collect_personal_data(member.user)
+    [template], [run] = exported["benchmark_templates"], exported["benchmark_runs"]
     assert template["prompts"][0]["messages"][1]["template"] == "What is the capital of {{ country }}?"
     assert template["cases"][0]["expected"] == ["Paris"]
     assert (run["name"], run["items"], run["failed"]) == ("First look", 16, 1)

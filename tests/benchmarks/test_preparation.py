@@ -114,7 +114,7 @@ def test_run_without_a_prompt_fails_with_its_cases(monkeypatch: pytest.MonkeyPat
 def test_column_counts_characters():
     prompt = PromptSource(1, "ask", [{"role": "user", "template": "é\n“é” {{ wrod }}"}], [])
     [result] = guard.render(RenderRequest([prompt], [CaseSource(1, "first", {}, [])], {}))
-    assert [(one.line, one.column) for one in result.problems] == [(2, 8)]
+    assert [(problem.line, problem.column) for problem in result.problems] == [(2, 8)]
 
 
 @pytest.mark.django_db(transaction=True)

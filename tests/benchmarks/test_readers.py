@@ -66,13 +66,13 @@ def addresses(sample: Sample) -> Iterator[str]:
 
 def shown(reader: Client, sample: Sample, tmp_path: Path) -> dict[str, str]:
     """Return all that a reader gets, by address, unpacked."""
-    found = {}
+    contents = {}
     for address in addresses(sample):
         response = reader.get(address)
         if response.status_code == 200:
             content = samples.downloaded(response) if response.streaming else response.content
-            found[address] = _text(content, tmp_path / "download")
-    return found
+            contents[address] = _text(content, tmp_path / "download")
+    return contents
 
 
 def _text(content: bytes, path: Path) -> str:
@@ -107,7 +107,7 @@ def test_report_of_numbers_is_all_that_others_read(published: Sample, tmp_path: 
     for reader in (Client(), make.browser(make.member())):
         seen = shown(reader, published, tmp_path)
         ids = (published.run.public_id, published.template.public_id)
-        assert {address.partition("?")[0] for address in seen if any(one in address for one in ids)} == {
+        assert {address.partition("?")[0] for address in seen if any(public_id in address for public_id in ids)} == {
             f"/benchmarks/r/{published.run.public_id}/report/",
             f"/benchmarks/r/{published.run.public_id}/report.html",
         }

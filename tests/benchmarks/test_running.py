@@ -112,12 +112,12 @@ def test_paused_run_goes_on_and_repeats_nothing(fake_provider: FakeProvider, dri
     wait_for(lambda: Reply.objects.count() >= 4)
     actions.pause_run(run)
     factory.wait_until_ended(run)
-    asked = fake_provider.calls["slow"]
-    assert factory.counts(run) == {"scored": asked, "queued": 30 - asked}
+    calls = fake_provider.calls["slow"]
+    assert factory.counts(run) == {"scored": calls, "queued": 30 - calls}
     with pytest.raises(WrongState):
         actions.pause_run(run)
     actions.resume_run(run)
-    wait_for(lambda: drive_run(run) or fake_provider.calls["slow"] > asked)
+    wait_for(lambda: drive_run(run) or fake_provider.calls["slow"] > calls)
     factory.wait_until_ended(run)
     assert (factory.counts(run), fake_provider.calls["slow"]) == ({"scored": 30}, 30)
 

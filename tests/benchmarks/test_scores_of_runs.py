@@ -58,8 +58,8 @@ def version(cases: int = 2) -> TemplateVersion:
 
 
 def scores_of(case: str) -> dict[str, tuple[float | None, bool | None, str]]:
-    found = Score.objects.filter(item__case__key=case).order_by("pk")
-    return {score.check_key: (score.value, score.passed, score.error) for score in found}
+    scores = Score.objects.filter(item__case__key=case).order_by("pk")
+    return {score.check_key: (score.value, score.passed, score.error) for score in scores}
 
 
 def test_checks_of_version_and_case_score_an_answer(fake_provider: FakeProvider, finish: Callable[[Run], Run]):
@@ -133,8 +133,8 @@ def test_imported_answers_are_scored_without_a_call(finish: Callable[[Run], Run]
         "id": "key", "question": "variable", "expected": "expected", "ada": "reply:ada", "bob": "reply:bob",
     })  # fmt: skip
     owner = make.user()
-    found = preview(owner=owner, content=table, request=request)
-    [run] = apply_preview(owner=owner, preview_id=found.id, with_answers=True).runs.all()
+    previewed = preview(owner=owner, content=table, request=request)
+    [run] = apply_preview(owner=owner, preview_id=previewed.id, with_answers=True).runs.all()
     assert prepare(run.pk)
     assert factory.counts(finish(run)) == {"scored": 3, "skipped": 1}
     means = [(mean.mean.value, mean.scored, mean.missing) for mean in read_report(run).metrics[0].means]

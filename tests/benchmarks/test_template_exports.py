@@ -52,11 +52,11 @@ def _checks(checks: list[JsonObject] | None) -> list[scoring.Check]:
 
 
 def imported_again(version: TemplateVersion) -> TemplateVersion:
-    found = read_import(b"".join(template_chunks(version)), Request("exported.yaml"))
-    assert not found.is_refused, [entry for entry in found.entries if entry.action != "taken"]
-    assert found.format == "arena"
-    assert [entry for entry in found.entries if entry.action != "taken"] == []
-    return create_draft(owner=make.user(), imported=found)
+    imported = read_import(b"".join(template_chunks(version)), Request("exported.yaml"))
+    assert not imported.is_refused, [entry for entry in imported.entries if entry.action != "taken"]
+    assert imported.format == "arena"
+    assert [entry for entry in imported.entries if entry.action != "taken"] == []
+    return create_draft(owner=make.user(), imported=imported)
 
 
 @pytest.mark.slow
@@ -155,9 +155,9 @@ def test_wrong_parts_of_yaml_are_refused_with_their_lines():
 @pytest.mark.processes
 def test_exported_configuration_is_a_file_of_promptfoo():
     version = samples.template(make.user()).versions.get()
-    found = read_import(b"".join(PromptfooExport(version).chunks()), Request("promptfoo.yaml"))
-    assert (found.format, found.is_refused) == ("promptfoo", False)
-    assert [case.key for case in found.template.cases] == list(version.cases.values_list("key", flat=True))
+    imported = read_import(b"".join(PromptfooExport(version).chunks()), Request("promptfoo.yaml"))
+    assert (imported.format, imported.is_refused) == ("promptfoo", False)
+    assert [case.key for case in imported.template.cases] == list(version.cases.values_list("key", flat=True))
 
 
 @pytest.mark.processes
@@ -179,8 +179,8 @@ def test_imported_assertions_are_exported_as_they_were():
     document = {"prompts": ["{{ x }}"], "tests": [{"vars": {"x": "1"}, "assert": assertions}]}
     imported = read_import(yaml.safe_dump(document).encode(), Request("all.yaml"))
     exported = PromptfooExport(create_draft(owner=make.user(), imported=imported))
-    found = yaml.safe_load(b"".join(exported.chunks()))["tests"][0]["assert"]
-    assert found == assertions
+    exported_assertions = yaml.safe_load(b"".join(exported.chunks()))["tests"][0]["assert"]
+    assert exported_assertions == assertions
     assert exported.notes == []
 
 

@@ -6,7 +6,7 @@ from battles.models import Battle, Session, Vote
 from models_registry.models import LanguageModel
 from tests import make
 
-# Of voters without a name; tests name others by small numbers, and this one grows through all tests of a process.
+# Numbers of voters without a name. Tests name others by small numbers; these grow through all tests of a process.
 _numbers = count(1_000_000_000)
 
 

@@ -44,7 +44,7 @@ def test_auto_starts_a_chat_with_the_best(models, member, monkeypatch):
     assert (response.status_code, battle["mode"], battle["state"]) == (201, "direct", "answering")
     assert [side["model"]["id"] for side in battle["sides"]] == ["cyd-canary"]
     shown = battle["decision"]
-    assert [found["model"] for found in shown.pop("alternatives")][:2] == ["cyd-canary", "bob-canary"]
+    assert [alternative["model"] for alternative in shown.pop("alternatives")][:2] == ["cyd-canary", "bob-canary"]
     assert shown == {
         "decision": decision.public_id, "target": "model", "model": "cyd-canary", "runner_up": "bob-canary",
         "query_type": "general-chat", "confidence": 0.95, "policy": "learned 7",

@@ -57,7 +57,7 @@ def test_router_chooses_the_best_for_the_question(models, monkeypatch):
     routed = route(replace(CODE, dial=1.0), ANYBODY)
     assert (routed.query_type, routed.policy, routed.runner_up) == ("coding", "learned 7", dear)
     assert routed.details == {"win_chance": 0.9526, "price_share": pytest.approx(1 / 9, abs=0.001)}
-    assert [found.model.slug for found in routed.alternatives] == ["good", "dear", "cheap"]
+    assert [alternative.model.slug for alternative in routed.alternatives] == ["good", "dear", "cheap"]
 
 
 def test_limits_of_cost_and_time_are_hard(models, monkeypatch):
@@ -122,10 +122,10 @@ def test_models_that_fail_are_chosen_alike(models):
 def test_pair_of_a_rule_is_drawn_from_healthy_models(models):
     Rule.objects.create(target="arena", is_active=True)
     Breaker.objects.create(model=models[0], **OPEN)
-    asked = replace(CHAT, allow_battle=True)
-    assert {frozenset(route(asked, ANYBODY).models) for _ in range(20)} == {frozenset(models[1:])}
+    question = replace(CHAT, allow_battle=True)
+    assert {frozenset(route(question, ANYBODY).models) for _ in range(20)} == {frozenset(models[1:])}
     Breaker.objects.create(model=models[1], **OPEN)
-    assert len({frozenset(route(asked, ANYBODY).models) for _ in range(40)}) == 3
+    assert len({frozenset(route(question, ANYBODY).models) for _ in range(40)}) == 3
 
 
 def test_rule_sends_tools_and_own_data_to_one_model(models, monkeypatch):
@@ -173,13 +173,13 @@ def test_rule_for_a_battle_draws_a_pair(models):
 
 def test_equal_models_are_compared_up_to_the_cap(models, monkeypatch):
     trained.hold(monkeypatch, dict.fromkeys(models, 1.0))
-    asked = replace(CHAT, allow_battle=True)
-    explored = [route(asked, ANYBODY).explored for _ in range(40)]
+    question = replace(CHAT, allow_battle=True)
+    explored = [route(question, ANYBODY).explored for _ in range(40)]
     assert sum(explored) == 8
-    assert not any(route(replace(asked, records=False, allow_battle=False), ANYBODY).explored for _ in range(9))
-    assert route(replace(asked, records=False), ANYBODY).target == Target.ARENA
+    assert not any(route(replace(question, records=False, allow_battle=False), ANYBODY).explored for _ in range(9))
+    assert route(replace(question, records=False), ANYBODY).target == Target.ARENA
     RoutingThresholds.objects.create(max_explored_share=0)
-    assert not route(asked, ANYBODY).explored
+    assert not route(question, ANYBODY).explored
 
 
 def test_without_valkey_nothing_is_explored(models, monkeypatch):
@@ -190,8 +190,8 @@ def test_without_valkey_nothing_is_explored(models, monkeypatch):
 
 def test_pair_among_two_of_a_narrowed_pool_is_no_battle(models, monkeypatch):
     trained.hold(monkeypatch, dict.fromkeys(models, 1.0))
-    asked = replace(CHAT, allow_battle=True, models=("cheap", "good"))
-    assert not any(route(asked, ANYBODY).is_battle for _ in range(10))
+    question = replace(CHAT, allow_battle=True, models=("cheap", "good"))
+    assert not any(route(question, ANYBODY).is_battle for _ in range(10))
 
 
 def test_unsure_router_says_so(models, monkeypatch):
@@ -238,20 +238,20 @@ def test_tool_loop_never_changes_the_model(models, monkeypatch):
     Rule.objects.create(target="model", model=dear, is_active=True)
     Breaker.objects.create(model=cheap, **OPEN)
     loop = PreviousAnswer(cheap.pk, labels=Labels(("maths",), "fr"), idle_s=9999, in_tool_loop=True)
-    asked = replace(CODE, needs_tools=True, previous=loop, max_cost=Decimal("1e-9"))
-    assert chosen(asked) == ("stay", "cheap", "tools")
+    question = replace(CODE, needs_tools=True, previous=loop, max_cost=Decimal("1e-9"))
+    assert chosen(question) == ("stay", "cheap", "tools")
     LanguageModel.objects.filter(pk=cheap.pk).update(status="retired")
     with pytest.raises(NoModelAvailable):
-        route(asked, ANYBODY)
+        route(question, ANYBODY)
 
 
 def test_decision_makes_no_query(models, monkeypatch, nothing_is_forgotten, django_assert_num_queries):
     trained.hold(monkeypatch, dict.fromkeys(models, 1.0))
     monkeypatch.setattr("battles.labels.custom_categories.rules.ttl_s", 3600)
-    asked = replace(CODE, allow_battle=True)
-    route(asked, ANYBODY)
+    question = replace(CODE, allow_battle=True)
+    route(question, ANYBODY)
     with django_assert_num_queries(0):
-        route(asked, ANYBODY)
+        route(question, ANYBODY)
 
 
 @override_settings(ARENA_ROUTER="battles.auto.port.heaviest_weight")

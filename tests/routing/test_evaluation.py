@@ -51,7 +51,7 @@ def test_file_of_two_models_is_evaluated(tmp_path, capsys):
     evaluation = RouterEvaluation.objects.get()
     assert (evaluation.source, evaluation.votes) == ("two.csv", 200)
     assert evaluation.result["area"] == pytest.approx(0.75, abs=0.02)
-    assert evaluation.result["half"] == pytest.approx(0.25, abs=0.03)
+    assert evaluation.result["cpt50"] == pytest.approx(0.25, abs=0.03)
     assert "APGR 0.7" in capsys.readouterr().out
 
 
@@ -79,7 +79,7 @@ def test_evaluations_are_shown_with_curves(client, administrator):
     assert '<th scope="row">always the best</th>' in page
     assert "<polyline" in page
     assert "Predicted and real wins" in page
-    gap = {"area": 0.65, "half": 0.3, "most": 0.6, "curve": [[0, 0], [0.5, 0.7], [1, 1]]}
+    gap = {"area": 0.65, "cpt50": 0.3, "cpt80": 0.6, "curve": [[0, 0], [0.5, 0.7], [1, 1]]}
     row = RouterEvaluation.objects.create(source="two.csv", votes=9, result=gap)
     page = client.get(f"/admin/routing/routerevaluation/{row.pk}/change/").text
     assert "CPT50" in page

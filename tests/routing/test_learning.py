@@ -20,10 +20,10 @@ from tests.worlds.routing import SyntheticArena, Voters
     ],
 )  # fmt: skip
 def test_case_spacing_quotes_and_invisibles_change_no_feature(other):
-    for found, expected in zip(
+    for features, expected in zip(
         prompt_features([other]), prompt_features(['He said "hello world" and left']), strict=True
     ):
-        assert np.array_equal(found, expected)
+        assert np.array_equal(features, expected)
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ def test_outcomes_have_probabilities_and_exact_gradient():
     chances = grounded.probabilities(left, right, 1 + np.exp(kappa))
     assert chances.min() > 0
     assert np.allclose(chances.sum(axis=0), 1)
-    found = grounded.loss(left, right, outcome, weight, kappa)
-    assert np.isclose(found.value, -weight @ np.log(chances[outcome, np.arange(40)]))
-    for moved, gradient in ((0, found.left), (1, found.right)):
+    result = grounded.loss(left, right, outcome, weight, kappa)
+    assert np.isclose(result.value, -weight @ np.log(chances[outcome, np.arange(40)]))
+    for moved, gradient in ((0, result.left), (1, result.right)):
         sides = [left, right]
         for vote in range(40):
             values = []
@@ -61,7 +61,7 @@ def test_outcomes_have_probabilities_and_exact_gradient():
                 values.append(grounded.loss(*changed, outcome, weight, kappa).value)
             assert np.isclose((values[0] - values[1]) / (2 * step), gradient[vote], atol=1e-5)
     above, below = (grounded.loss(left, right, outcome, weight, kappa + sign * step).value for sign in (1, -1))
-    assert np.isclose((above - below) / (2 * step), found.kappa, atol=1e-4)
+    assert np.isclose((above - below) / (2 * step), result.kappa, atol=1e-4)
 
 
 def _choose(theta, sd, costs=None, price=0.0, best=None):
@@ -119,9 +119,9 @@ def test_router_survives_bytes_and_refuses_damage():
     router = SyntheticArena(models=4, seed=1).trained(400).router
     data = router.to_bytes()
     loaded = Router.from_bytes(data)
-    found, expected = (each.scores([0, 3, 99], ["code"], ["def f"]) for each in (loaded, router))
-    assert np.allclose(found.theta, expected.theta, atol=2e-3)
-    assert np.allclose(found.sd, expected.sd, atol=2e-3)
+    scores, expected = (each.scores([0, 3, 99], ["code"], ["def f"]) for each in (loaded, router))
+    assert np.allclose(scores.theta, expected.theta, atol=2e-3)
+    assert np.allclose(scores.sd, expected.sd, atol=2e-3)
     assert loaded.to_bytes() == data
     for damaged in (b"", data[:1000], data[: len(data) // 2] + b"\0" + data[len(data) // 2 + 1 :]):
         if damaged != data:
@@ -153,9 +153,9 @@ def test_hull_and_its_area_ignore_dominated_points():
 
 def test_calibration_compares_predicted_with_observed():
     predicted, observed = np.array([0.95] * 10 + [0.15] * 10), np.array([1.0] * 9 + [0] + [0.5] * 2 + [0] * 8)
-    found = evaluation.calibration(predicted, observed)
-    assert found["error"] == pytest.approx(0.05)
-    assert [(each["votes"], each["observed"]) for each in found["bins"]] == [(10, pytest.approx(0.1)), (10, 0.9)]
+    calibrated = evaluation.calibration(predicted, observed)
+    assert calibrated["error"] == pytest.approx(0.05)
+    assert [(each["votes"], each["observed"]) for each in calibrated["bins"]] == [(10, pytest.approx(0.1)), (10, 0.9)]
 
 
 def test_replay_corrects_unequal_draws():
@@ -163,11 +163,11 @@ def test_replay_corrects_unequal_draws():
     size = 3_000
     against_1 = np.random.default_rng(0).random(size) < 0.9
     chosen, voter = np.ones(size, dtype=bool), np.arange(size)
-    found = evaluation.replay(
+    replayed = evaluation.replay(
         chosen, ~chosen, against_1.astype(float), np.where(against_1, 0.9, 0.1), np.ones(size), voter
     )
-    assert abs(found.win_share - 0.5) < 0.03
-    assert found.low < 0.5 < found.high
+    assert abs(replayed.win_share - 0.5) < 0.03
+    assert replayed.low < 0.5 < replayed.high
     nothing = evaluation.replay(~chosen, ~chosen, np.ones(size), np.ones(size), np.ones(size), voter)
     assert np.isnan(nothing.win_share)
 

@@ -23,8 +23,8 @@ def application(user: Any) -> Client:
     return Client(headers={"Authorization": f"Bearer {secret}"})
 
 
-def report(client: Client, found: RoutingDecision, **headers: str) -> Any:
-    path = f"/api/v1/route/decisions/{found.public_id}/outcome/"
+def report(client: Client, routed: RoutingDecision, **headers: str) -> Any:
+    path = f"/api/v1/route/decisions/{routed.public_id}/outcome/"
     return client.post(path, {"better": "runner_up"}, content_type="application/json", headers=headers)
 
 
@@ -34,8 +34,8 @@ def test_outcomes_move_no_board_and_no_training():
     before = aggregate_and_read_results()
     client = application(member.user)
     for _ in range(40):
-        found = decision(ada, runner_up=bob, person=member.key)
-        assert report(client, found).status_code == 200
+        routed = decision(ada, runner_up=bob, person=member.key)
+        assert report(client, routed).status_code == 200
     assert aggregate_and_read_results() == before
     assert job.train_router(slot="today").state == "few_votes"
 
@@ -50,19 +50,19 @@ def test_outcome_of_another_ones_decision_is_not_found():
 def test_deleted_member_reports_nothing():
     make.user(is_superuser=True)
     member, model = make.member(), make.model()
-    client, found = application(member.user), decision(model, person=member.key)
+    client, routed = application(member.user), decision(model, person=member.key)
     delete_account(member.user)
-    assert report(client, found).status_code == 401
+    assert report(client, routed).status_code == 401
     assert not DecisionOutcome.objects.exists()
 
 
 def test_replayed_outcome_does_not_replace_a_later_one():
     member, model = make.member(), make.model()
-    client, found = application(member.user), decision(model, person=member.key)
+    client, routed = application(member.user), decision(model, person=member.key)
     key = {"Idempotency-Key": "k"}
-    first = report(client, found, **key)
+    first = report(client, routed, **key)
     DecisionOutcome.objects.update(good=True, better="")
-    assert report(client, found, **key).json() == first.json()
+    assert report(client, routed, **key).json() == first.json()
     assert DecisionOutcome.objects.get().good is True
 
 

@@ -50,7 +50,7 @@ def test_route_names_model_and_alternatives(api, models, member, monkeypatch):
     assert decided.pop("reason") == {
         "code": "best", "sentence": "Chosen because it wins 95 % of such questions here."
     }  # fmt: skip
-    assert [found["model"] for found in decided.pop("alternatives")] == ["cyd", "bob", "ada"]
+    assert [alternative["model"] for alternative in decided.pop("alternatives")] == ["cyd", "bob", "ada"]
     decision = RoutingDecision.objects.get()
     assert decided == {
         "decision": decision.public_id, "target": "model", "model": "cyd", "runner_up": "bob", "confidence": 0.95,
@@ -195,7 +195,7 @@ def test_list_has_own_decisions_with_filters(api, models, member):
         person="user:0", query_type="coding", type_confidence=1, policy="", target="refused", dial=1, propensity=1
     )
     listed = api.get(DECISIONS).json()
-    assert [found["query_type"] for found in listed["results"]] == ["coding", "general-chat"]
+    assert [line["query_type"] for line in listed["results"]] == ["coding", "general-chat"]
     assert (listed["count"], listed["results"][0]["context"], listed["results"][0]["outcome"]) == (2, {}, None)
     assert api.get(f"{DECISIONS}?query_type=coding").json()["count"] == 1
     assert api.get(f"{DECISIONS}?target=arena&session=none").json()["count"] == 0

@@ -39,8 +39,8 @@ def errors(response: Any) -> dict[str, list[str]]:
 
 
 def test_shipped_examples_are_inactive(examples: None):
-    found = list(Rule.objects.values_list("order", "needs_tools", "data_loaded", "target", "model", "is_active"))
-    assert found == [
+    rules = list(Rule.objects.values_list("order", "needs_tools", "data_loaded", "target", "model", "is_active"))
+    assert rules == [
         (10, "yes", "", "model", None, False), (20, "", "yes", "model", None, False),
         (1000, "", "", "arena", None, False),
     ]  # fmt: skip

@@ -31,7 +31,7 @@ from tools.bench import (  # noqa: E402
 )
 from tools.bench.arena import Bench  # noqa: E402
 
-# In this order: models that have votes cannot be changed, so those that change models come before `votes`.
+# The order matters: models that have votes cannot be changed, so scenarios that change models come before `votes`.
 SCENARIOS = {
     "cpu": scenarios.streaming_cost,
     "hundred": scenarios.hundred_battles,

@@ -120,23 +120,23 @@ def people_first(bench: Bench) -> None:
     _use(bench, "tokens-50-at-50-after-100", calls_at_once=64)
     alone, _, _ = bench.battles(30, over_s=10)
     run = _start(bench)
-    asked = "SELECT count(*) FROM benchmarks_itemcall AS c JOIN benchmarks_runitem AS i ON i.id = c.item_id"
-    while bench.arena.query(f"{asked} WHERE i.run_id = %s", run)[0][0] < 200:
+    calls_of_runs = "SELECT count(*) FROM benchmarks_itemcall AS c JOIN benchmarks_runitem AS i ON i.id = c.item_id"
+    while bench.arena.query(f"{calls_of_runs} WHERE i.run_id = %s", run)[0][0] < 200:
         time.sleep(0.25)
-    beside, _, _ = bench.battles(30, over_s=10)
+    during, _, _ = bench.battles(30, over_s=10)
     bench.arena.shell(CANCEL.format(run=run))
-    _print_later(beside, alone, "bar 0.05 s")
+    _print_later(during, alone, "bar 0.05 s")
     print("20 battles, one after the other, at a provider with one call at once, beside a run that has it")
     _use(bench, "tokens-50-at-50-after-100", calls_at_once=1)
     alone = [bench.battles(1)[0][0] for _ in range(20)]
-    run, beside = _start(bench), []
+    run, during = _start(bench), []
     for _ in range(20):
         bench.arena.query(END_OF_QUIET)
         while not bench.arena.query(RUNNING_ITEM):
             time.sleep(0.02)
-        beside += bench.battles(1)[0]
+        during += bench.battles(1)[0]
     bench.arena.shell(CANCEL.format(run=run))
-    _print_later(beside, alone, "bar 1 s")
+    _print_later(during, alone, "bar 1 s")
 
 
 def _start(bench: Bench) -> int:
@@ -145,10 +145,10 @@ def _start(bench: Bench) -> int:
     return run
 
 
-def _print_later(beside: list[BattleTiming], alone: list[BattleTiming], bar: str) -> None:
-    print_row("failed battles", str(sum(bool(timing.error) for timing in beside)), "bar 0")
+def _print_later(during: list[BattleTiming], alone: list[BattleTiming], bar: str) -> None:
+    print_row("failed battles", str(sum(bool(timing.error) for timing in during)), "bar 0")
     ours, theirs = (
-        percentile([timing.first_text for timing in group if not timing.error], 0.95) for group in (beside, alone)
+        percentile([timing.first_text for timing in group if not timing.error], 0.95) for group in (during, alone)
     )
     print_row("first text p95, later than without the run", f"{ours - theirs:.3f} s", bar)
 
@@ -162,7 +162,7 @@ def _use(bench: Bench, upstream: str, *, calls_at_once: int) -> None:
         "UPDATE models_registry_provider SET calls_at_once = %s, is_answering = true WHERE base_url = %s RETURNING id",
         calls_at_once, bench.provider,
     )  # fmt: skip
-    # Of another speed.
+    # These two models have another speed.
     bench.arena.query(
         "UPDATE models_registry_languagemodel SET status = 'paused' WHERE slug IN ('bench-a', 'bench-b') RETURNING id"
     )

@@ -87,9 +87,9 @@ def aggregation(bench: Bench) -> None:
 
 def _profile(bench: Bench) -> None:
     _cast(bench, BATCH)
-    found = re.findall(r"PROFILE (\S+) (.+)", _shell(bench, PROFILE))
+    timings = re.findall(r"PROFILE (\S+) (.+)", _shell(bench, PROFILE))
     print("Profile of one more run, in seconds: CPU, then the steps' wall-clock time")
-    for seconds, step in found[:2] + sorted(found[2:], key=lambda row: -float(row[0])):
+    for seconds, step in timings[:2] + sorted(timings[2:], key=lambda row: -float(row[0])):
         print_row(f"  {step}", f"{float(seconds):.2f}")
 
 

@@ -107,7 +107,7 @@ def _first_bytes(bench: Bench, own: _Software) -> None:
         times["direct"] += _ask(direct, AT_ONCE)
         times["gateway"] += _ask(own, AT_ONCE)
     for share in (0.5, 0.95):
-        ms = {name: 1000 * percentile(found, share) for name, found in times.items()}
+        ms = {name: 1000 * percentile(seconds, share) for name, seconds in times.items()}
         bar = "bar 15 ms" if share == 0.95 else ""
         label = f"first byte p{share * 100:.0f}: direct, gateway"
         print_row(label, f"{ms['direct']:.1f}, {ms['gateway']:.1f} ms")

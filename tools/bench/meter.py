@@ -125,12 +125,12 @@ class Meter:
     _time: ProcessorTime = field(default_factory=ProcessorTime)
 
     def _pids(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {part: [] for part in [*PARTS, "launcher"]}
-        found["launcher"].append(self.arena.launcher.pid)
+        pids: dict[str, list[int]] = {part: [] for part in [*PARTS, "launcher"]}
+        pids["launcher"].append(self.arena.launcher.pid)
         for command, process in self.arena.processes().items():
             part = next((part for part, mark in PARTS.items() if mark in command), "postgres")
-            found[part].append(process.pid)
-        return found
+            pids[part].append(process.pid)
+        return pids
 
     def cpu(self) -> dict[str, float]:
         """Return each part's CPU seconds since its start, with those of ended processes."""

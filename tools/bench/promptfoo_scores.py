@@ -132,9 +132,9 @@ def _tests(kind: str, given: dict[str, object]) -> Iterator[tuple[str, dict[str,
 
 def _write_files(directory: Path, scored: Sequence[Scored]) -> None:
     tests: list[object] = [
-        {**one.test, "description": one.key, "vars": {"key": one.key, **one.test.get("vars", {})}}
-        for one in scored
-        if one.test is not None
+        {**case.test, "description": case.key, "vars": {"key": case.key, **case.test.get("vars", {})}}
+        for case in scored
+        if case.test is not None
     ]
     config = {
         "prompts": ["{{ key }}"],
@@ -144,15 +144,17 @@ def _write_files(directory: Path, scored: Sequence[Scored]) -> None:
     cells = io.StringIO()
     writer = csv.writer(cells)
     writer.writerow(["key", "__description", "__expected1", "__expected2", "__threshold"])
-    writer.writerows([one.key, one.key, *one.cells] for one in scored if one.cells)
+    writer.writerows([case.key, case.key, *case.cells] for case in scored if case.cells)
     answers = {
-        one.key: {
-            "output": one.answer.text,
+        case.key: {
+            "output": case.answer.text,
             **{
-                name: value for field, name in _FACTS.items() if (value := getattr(one.answer, field)) not in (None, "")
+                name: value
+                for field, name in _FACTS.items()
+                if (value := getattr(case.answer, field)) not in (None, "")
             },
         }
-        for one in scored
+        for case in scored
     }
     (directory / "promptfoo.json").write_text(json.dumps(config))
     (directory / "cells.csv").write_text(cells.getvalue())
@@ -193,7 +195,7 @@ def _our_scores(directory: Path, scored: Sequence[Scored]) -> dict[str, Result]:
     imported = read_import(archive.getvalue(), content.Request("promptfoo.zip"))
     if imported.template is None:
         sys.exit(f"The arena refuses the file: {imported.entries}")
-    answers = {one.key: one.answer for one in scored}
+    answers = {case.key: case.answer for case in scored}
     children = ScoringChildren(1)
     try:
         shared = _raw_checks(imported.template.checks)
@@ -220,19 +222,21 @@ def _compare(scored: Sequence[Scored], ours: dict[str, Result], theirs: dict[str
     """Print a row for each assertion type and each difference; return the number of those without a reason."""
     print(f"{'assertion':<24}{'answers':>8}{'equal pass':>12}{'equal score':>13}{'explained':>11}")
     unexplained = 0
-    for row in dict.fromkeys(one.row for one in scored):
-        own = [one for one in scored if one.row == row]
-        passes = [ours[one.key][0] == theirs[one.key][0] for one in own]
-        scores = [_is_same(ours[one.key][1], theirs[one.key][1]) for one in own]
-        differing = [one for one, *same in zip(own, passes, scores, strict=True) if not all(same)]
-        explained = sum(bool(one.differs) for one in differing)
+    for row in dict.fromkeys(case.row for case in scored):
+        own = [case for case in scored if case.row == row]
+        passes = [ours[case.key][0] == theirs[case.key][0] for case in own]
+        scores = [_is_same(ours[case.key][1], theirs[case.key][1]) for case in own]
+        differing = [case for case, *same in zip(own, passes, scores, strict=True) if not all(same)]
+        explained = sum(bool(case.differs) for case in differing)
         print(f"{row:<24}{len(own):>8}{sum(passes):>12}{sum(scores):>13}{explained:>11}")
-        for one in differing:
-            reason = EXCEPTIONS[one.differs] if one.differs else "NO REASON"
-            print(f"    {one.answer.text!r}, {one.expected}: ours {ours[one.key]}, theirs {theirs[one.key]}: {reason}")
+        for case in differing:
+            reason = EXCEPTIONS[case.differs] if case.differs else "NO REASON"
+            print(
+                f"    {case.answer.text!r}, {case.expected}: ours {ours[case.key]}, theirs {theirs[case.key]}: {reason}"
+            )
         unexplained += len(differing) - explained
-    found = {one.differs for one in scored if ours[one.key] != theirs[one.key]}
-    for name in EXCEPTIONS.keys() - found:
+    used_exceptions = {case.differs for case in scored if ours[case.key] != theirs[case.key]}
+    for name in EXCEPTIONS.keys() - used_exceptions:
         print(f"No score differs any more by {name!r}.")
         unexplained += 1
     return unexplained

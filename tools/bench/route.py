@@ -36,7 +36,7 @@ DESIGNS: dict[str, tuple[Design, int, Voting]] = {
     "unequal voters, taste .5": ({}, 3_000, {"voters": Voters(250, 0.5, 1.2)}),
     "unequal voters, taste .8": ({}, 3_000, {"voters": Voters(250, 0.8, 1.2)}),
 }
-# Of always-best's chance of winning.
+# Largest loss of always-best's chance of winning.
 MAX_LOSS = 0.005
 LOW_DIAL = 0.2
 
@@ -89,9 +89,9 @@ def _decision_ms(arena: SyntheticArena, router: Router, price: float) -> float:
 
 def _print_calibration() -> None:
     confidence, is_right = confidences(range(1_000, 1_000 + CALIBRATED_ARENAS), prompts=100)
-    found = calibration(confidence, is_right)
-    print_row("confidence: Brier; error", f"{found['brier']:.3f}; {found['error']:.3f}")
-    for each in found["bins"]:
+    calibrated = calibration(confidence, is_right)
+    print_row("confidence: Brier; error", f"{calibrated['brier']:.3f}; {calibrated['error']:.3f}")
+    for each in calibrated["bins"]:
         print_row(f"  confidence {each['predicted']:.2f}: right, of", f"{each['observed']:.2f}, {each['votes']:,}")
     sure = (confidence >= 0.85) & (confidence < 0.95)
     print_row("  confidence .85 to .95: right, of", f"{is_right[sure].mean():.2f}, {sure.sum():,}", "bar .9")
@@ -101,17 +101,17 @@ def _print_gains() -> None:
     """Print what the best dial gains over always-best, in arenas of several designs."""
     everywhere = []
     for name, (design, votes, voting) in DESIGNS.items():
-        found = []
+        gains = []
         for seed in range(ARENAS_OF_DESIGN):
             arena = SyntheticArena(seed=seed, **design)
-            found.append(arena.gains(train(arena.votes(votes, **voting)).router))
-        everywhere += found
-        _print_gain(name, found)
+            gains.append(arena.gains(train(arena.votes(votes, **voting)).router))
+        everywhere += gains
+        _print_gain(name, gains)
     _print_gain("all", everywhere)
 
 
-def _print_gain(name: str, found: Sequence[tuple[float, float]]) -> None:
-    gains, possible = np.array(found).T
+def _print_gain(name: str, pairs: Sequence[tuple[float, float]]) -> None:
+    gains, possible = np.array(pairs).T
     lost, share = (gains < -MAX_LOSS).mean(), gains.sum() / possible.sum()
     bar = f"bar −{MAX_LOSS}, 0%, 60%" if name in ("12 models", "all") else ""
     value = f"{gains.min():+.4f}, {lost:.0%}, {share:.0%}"

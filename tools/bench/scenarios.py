@@ -100,12 +100,10 @@ def hostile_answers(bench: Bench) -> None:
     for hostile in (False, True):
         timings, others = asyncio.run(run(hostile))
         print_row("failed", str(len(_failed(timings + others))), "bar 0")
-        beside = f"beside {len(others)} hostile battles" if hostile else "alone"
+        load = f"beside {len(others)} hostile battles" if hostile else "alone"
         for share, name in ((0.5, "median"), (1.0, "worst")):
             longest = percentile([timing.silence for timing in timings], share)
-            print_row(
-                f"longest silence of a stream, {beside}, {name}", f"{longest:.3f} s", "bar 0.5" if hostile else ""
-            )
+            print_row(f"longest silence of a stream, {load}, {name}", f"{longest:.3f} s", "bar 0.5" if hostile else "")
         if others:
             print_row("longest hostile battle", f"{max(timing.end for timing in others):.2f} s")
 
@@ -175,8 +173,8 @@ def votes(bench: Bench) -> None:
 
 
 def _votes(bench: Bench, growing: int) -> None:
-    beside = f", beside {growing} battles of 2 × 1,000 tokens" if growing else ""
-    print(f"100 votes a second on distinct battles for 30 s{beside}")
+    load = f", beside {growing} battles of 2 × 1,000 tokens" if growing else ""
+    print(f"100 votes a second on distinct battles for 30 s{load}")
     bench.use_token_model(1000, 50)
     made = bench.arena.run(sys.executable, "manage.py", "shell", "-c", MAKE_BATTLES.format(number=WARM_UP_VOTES + 3000))
     ids = json.loads(next(line for line in made.stdout.splitlines() if line.startswith("IDS"))[4:])

@@ -16,7 +16,7 @@ PEOPLE = 12
 KILLABLE = {"answer worker": ANSWERS, "web": WEB, "Valkey": VALKEY, "PostgreSQL": POSTGRES, "sweeper": SWEEPER}
 # Each of these is also killed twice in a row, once in every run.
 KILLED_TWICE = ["answer worker", "Valkey"]
-# After the last kill everything must be at rest within this time.
+# Everything must be at rest within this time after the last kill.
 REST_TIMEOUT_S = 90
 
 

@@ -36,10 +36,10 @@ def main() -> None:
                     redis.Redis.from_url(arena.services["REDIS_URL"]).flushall()
                 time.sleep(choose.random() / 10)
                 killed = arena.signal(program)
-                asked = len(provider.requests)
+                requests_before = len(provider.requests)
                 fell = time.monotonic()
                 wait_for(lambda program=program, killed=killed: arena.has_restarted(program, killed), within=300)
-                wait_for(lambda asked=asked: len(provider.requests) > asked, within=300)
+                wait_for(lambda requests_before=requests_before: len(provider.requests) > requests_before, within=300)
                 print(f"{goal:>6} items stored, {program} killed; next call after {time.monotonic() - fell:.1f} s")
             check_books(arena, run, args.items, provider)
             lost = len(provider.requests) - args.items

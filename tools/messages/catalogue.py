@@ -12,7 +12,7 @@ from tools.messages.messages import messages
 LANGUAGES = [code for code, _name in settings.LANGUAGES if code != "en"]
 # Written by hand: only corrections of allauth's English messages that are wrong for an arena.
 ENGLISH = "en"
-# Without a date of its own, a catalogue does not change with every run.
+# A fixed date, so that a catalogue does not change with every run.
 NO_DATE = datetime(2000, 1, 1, tzinfo=UTC)
 HEADER = """\
 # The arena in another language. Words of the glossary and how to translate: CONTRIBUTING.md.

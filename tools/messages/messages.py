@@ -77,8 +77,8 @@ def in_template(source: str, where: str) -> Iterator[Message]:
 
 def in_program(path: Path) -> Iterator[Message]:
     with path.open("rb") as program:
-        for _line, found, _comments, context in extract("python", program, PYTHON_KEYWORDS):
-            singular, plural = (found[0], found[1]) if isinstance(found, tuple) else (found, "")
+        for _line, text, _comments, context in extract("python", program, PYTHON_KEYWORDS):
+            singular, plural = (text[0], text[1]) if isinstance(text, tuple) else (text, "")
             yield Message(singular, plural, context or "", _name(path))
 
 

@@ -73,7 +73,7 @@ def sentences_in_program(source: str, refusals: set[str]) -> list[str]:
 
     refusals: names of exceptions whose texts people read.
     """
-    found = []
+    sentences = []
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name))) if name in ENGLISH_OBJECTS:
@@ -88,8 +88,8 @@ def sentences_in_program(source: str, refusals: set[str]) -> list[str]:
                 texts = [value]
             case _:
                 texts = []
-        found += [text for node in texts if (text := _plain(node)) and SENTENCE.search(text)]
-    return found
+        sentences += [text for node in texts if (text := _plain(node)) and SENTENCE.search(text)]
+    return sentences
 
 
 def _plain(node: ast.expr) -> str:

@@ -42,7 +42,7 @@ ISSUER = {
     "ARENA_SSO_COMPANY_URL": "https://login.example.net", "ARENA_SSO_COMPANY_CLIENT_ID": "arena",
 }  # fmt: skip
 STRICT = {"ARENA_PUBLISH_PROMPTS": "true", "ARENA_LIMIT_BATTLE_VISITOR": "1/hour"}
-# Beside the arena's data: worlds that were prepared, so that each is prepared once.
+# File beside the arena's data that lists the prepared worlds, so that each is prepared once.
 STATE_FILE = "arranged.json"
 BREAK_UPLOADS = "ALTER TABLE uploads_upload RENAME TO uploads_gone"
 REPAIR_UPLOADS = "ALTER TABLE uploads_gone RENAME TO uploads_upload"
@@ -175,8 +175,8 @@ def main() -> int:
     parser.add_argument("--only", default="*", help="names of pictures, a star for anything")
     parser.add_argument("--arena", type=Path, help="a directory whose arena is kept for further runs")
     arguments = parser.parse_args()
-    if found := complaints():
-        print(*found, sep="\n")
+    if problems := complaints():
+        print(*problems, sep="\n")
         return 1
     directory = arguments.arena or Path(tempfile.mkdtemp(prefix="arena-screenshots-", dir="/tmp"))
     directory.mkdir(exist_ok=True)

@@ -89,10 +89,14 @@ def generate(battles: int) -> None:
 def _answers_by_prompt() -> dict[str, list[Answer]]:
     """Return answers of prompts that at least two models answered."""
     whole = Answer.objects.filter(state=Answer.State.DONE, turn__index=0, call__isnull=False)
-    found: dict[str, list[Answer]] = {}
+    by_prompt: dict[str, list[Answer]] = {}
     for answer in whole.select_related("turn", "side__model", "call"):
-        found.setdefault(answer.turn.prompt, []).append(answer)
-    return {prompt: answers for prompt, answers in found.items() if len({one.side.model_id for one in answers}) > 1}
+        by_prompt.setdefault(answer.turn.prompt, []).append(answer)
+    return {
+        prompt: answers
+        for prompt, answers in by_prompt.items()
+        if len({answer.side.model_id for answer in answers}) > 1
+    }
 
 
 def _create_battle(prompt: str, visitor: Visitor, moment: datetime, mode: str, answers: dict[str, Answer]) -> Battle:
@@ -133,7 +137,7 @@ def _battle(pool: dict[str, list[Answer]], visitor: Visitor, moment: datetime, m
 
 def _two_of_different_models(answers: list[Answer]) -> tuple[Answer, Answer]:
     left = chance.choice(answers)
-    return left, chance.choice([one for one in answers if one.side.model_id != left.side.model_id])
+    return left, chance.choice([answer for answer in answers if answer.side.model_id != left.side.model_id])
 
 
 def _choice(left: Answer, right: Answer) -> str:

@@ -35,7 +35,7 @@ _JUDGED = {
     "g-eval", "answer-relevance", "conversation-relevance", "search-rubric", "agent-rubric", "pi",
 }  # fmt: skip
 _DEFAULT_THRESHOLDS = {"bleu": 0.5, "rouge-n": 0.75}
-# In cells, other defaults hold (promptfoo's CSV reader).
+# promptfoo's CSV reader has other defaults in cells.
 _CELL_THRESHOLDS = dict.fromkeys(("levenshtein", "rouge-n", "latency", "cost"), 0.75)
 _CODE = ("javascript:", "fn:", "eval:", "python:")
 _ELEMENTS = re.compile(r"[^\W\d][\w-]*(\.[^\W\d][\w-]*)*")
@@ -233,5 +233,5 @@ def read_cell(cell: str, place: Place, log: ReadingLog) -> Check | None:
 def split_values(text: str) -> list[str]:
     """Split at commas; a part in double quotes may have commas of its own, and doubled or escaped quotes."""
     parts = re.findall(r'\s*(?:"((?:[^"\\]|\\.|"")*)"|([^,]*))\s*(?:,|\Z)', text)
-    found = [re.sub(r'\\(["\\])|"(")', r"\1\2", quoted) if quoted else bare.strip() for quoted, bare in parts]
-    return [part for part in found if part]
+    values = [re.sub(r'\\(["\\])|"(")', r"\1\2", quoted) if quoted else bare.strip() for quoted, bare in parts]
+    return [part for part in values if part]

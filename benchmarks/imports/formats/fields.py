@@ -96,13 +96,13 @@ def with_decoded(row: Row, *names: str) -> Row:
 def messages(value: object, place: Place, log: ReadingLog) -> tuple[list[Message], list[CaseFile]]:
     """Return a chat; its pictures become files. A last message of the system is sent as the user's."""
     files = list[CaseFile]()
-    found = _messages(value, files, place)
-    if found[-1].role == "system":
+    chat = _messages(value, files, place)
+    if chat[-1].role == "system":
         log.changed("system_message_as_user", place)
-        found[-1] = Message("user", found[-1].text)
-    if found[-1].role != "user":
+        chat[-1] = Message("user", chat[-1].text)
+    if chat[-1].role != "user":
         raise ReadError("last_message_is_not_the_users", place)
-    return found, files
+    return chat, files
 
 
 def examples(value: object, place: Place) -> list[Message]:
@@ -115,7 +115,7 @@ def _messages(value: object, files: list[CaseFile], place: Place) -> list[Messag
         raise ReadError("messages_not_understood", place)
     if len(value) > MAX_CHAT_MESSAGES:
         raise ReadError("too_many_messages", place, limit=MAX_CHAT_MESSAGES, found=len(value))
-    found = []
+    chat = []
     for message in value:
         name = message.get("role", message.get("from")) if isinstance(message, dict) else None
         role = _ROLES.get(name) if isinstance(name, str) else None
@@ -124,8 +124,8 @@ def _messages(value: object, files: list[CaseFile], place: Place) -> list[Messag
         if role is None or message.get("tool_calls") or message.get("function_call"):
             raise ReadError("messages_not_understood", place)
         content = message.get("content", message.get("value"))
-        found.append(Message(role, _content(content, files, place)))
-    return found
+        chat.append(Message(role, _content(content, files, place)))
+    return chat
 
 
 def _content(content: object, files: list[CaseFile], place: Place) -> str:

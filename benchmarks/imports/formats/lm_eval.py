@@ -86,8 +86,8 @@ class _Task:
         place = place_in(self._task, "dataset_kwargs" if keywords else "dataset_path")
         if isinstance(named, str):
             name = posixpath.basename(named)
-            if found := [path for path in self._source.files if posixpath.basename(path) == name]:
-                return found[0]
+            if paths := [path for path in self._source.files if posixpath.basename(path) == name]:
+                return paths[0]
             raise ReadError("file_missing", place, file=named)
         records = [path for path in self._source.files if path.lower().endswith(RECORDS)]
         if len(records) != 1:
@@ -114,7 +114,7 @@ class _Task:
             self._name_choices(row, choices)
             variables[self._choices_name] = choices
         if isinstance(target, list):
-            case.expected = [self._letter(one, choices, row) if self._is_choice else as_text(one) for one in target]
+            case.expected = [self._letter(item, choices, row) if self._is_choice else as_text(item) for item in target]
         elif target is not None and not (isinstance(target, str) and self._has_template()):
             case.expected = [self._letter(target, choices, row) if self._is_choice else as_text(target)]
         self._cases.add(case, row.place())
@@ -207,16 +207,16 @@ class _Task:
         return []
 
     def _parameters(self) -> dict[str, object]:
-        found: dict[str, object] = {}
+        parameters: dict[str, object] = {}
         given = self._task.get("generation_kwargs")
         for name, value in given.items() if isinstance(given, Map) else ():
             if name in _PARAMETERS:
-                found[_PARAMETERS[name]] = value
+                parameters[_PARAMETERS[name]] = value
             elif name == "do_sample":
-                found.setdefault("temperature", 1.0 if value else 0.0)
+                parameters.setdefault("temperature", 1.0 if value else 0.0)
             else:
                 self._log.left_out("parameter_not_used", place_in(given, name), parameter=name)
-        return found
+        return parameters
 
     def _checks(self) -> list[Check]:
         """Return a check for each metric and each list of filters, each a metric of its own; the first one counts."""
@@ -248,28 +248,28 @@ class _Task:
         if not isinstance(metric, dict):
             return {}
         names = ("ignore_case", "ignore_punctuation", "ignore_numbers")
-        found: dict[str, object] = {name: True for name in names if metric.get(name) is True}
+        settings: dict[str, object] = {name: True for name in names if metric.get(name) is True}
         patterns = metric.get("regexes_to_ignore")
         if isinstance(patterns, list):
-            found["ignore_patterns"] = [as_text(pattern) for pattern in patterns]
+            settings["ignore_patterns"] = [as_text(pattern) for pattern in patterns]
             if any(_groups(as_text(pattern)) is None for pattern in patterns):
                 self._log.left_out("pattern_not_supported", place)
                 return None
         for name in metric.keys() - {"metric", "aggregation", "higher_is_better", "regexes_to_ignore", *names}:
             self._log.left_out("key_not_used", place_in(metric, name), key=name)
-        return found
+        return settings
 
     def _filters(self) -> list[tuple[str, list[dict[str, object]]]]:
         listed = self._task.get("filter_list")
-        found: list[tuple[str, list[dict[str, object]]]] = []
+        filters: list[tuple[str, list[dict[str, object]]]] = []
         for number, entry in enumerate(listed if isinstance(listed, Seq) else []):
             functions = entry.get("filter") if isinstance(entry, Map) else None
             steps = [_step(function) for function in functions] if isinstance(functions, Seq) else [None]
             if not isinstance(entry, Map) or None in steps:
                 self._log.left_out("filter_not_supported", place_in(listed, number))
                 continue
-            found.append((as_text(entry.get("name")) or str(number), [step for step in steps if step]))
-        return found if found or listed else [("none", [])]
+            filters.append((as_text(entry.get("name")) or str(number), [step for step in steps if step]))
+        return filters if filters or listed else [("none", [])]
 
 
 def _step(function: object) -> dict[str, object] | None:

@@ -71,22 +71,22 @@ def _registered(source: Source) -> _Evaluation:
         return _Evaluation(_checks(source, source.request.evaluation, NOWHERE), source.main, source.request.name)
     document = source.document()
     entries = document if isinstance(document, Map) else Map(NOWHERE)
-    found: _Evaluation | None = None
+    first: _Evaluation | None = None
     for name, entry in entries.items():
         arguments = entry.get("args") if isinstance(entry, Map) else None
         if not isinstance(entry, Map) or not isinstance(arguments, Map):
             continue
-        if found is not None:
+        if first is not None:
             source.log.left_out("evaluation_left_out", place_in(entries, name), name=name)
             continue
         place = place_in(entry, "class")
         samples = _samples(source, as_text(arguments.get("samples_jsonl")), place_in(arguments, "samples_jsonl"))
         checks = _checks(source, as_text(entry.get("class")), place)
-        found = _Evaluation(checks, samples, name)
-        _add_arguments(source, found, arguments)
-    if found is None:
+        first = _Evaluation(checks, samples, name)
+        _add_arguments(source, first, arguments)
+    if first is None:
         raise ReadError("no_evaluation", Place(0, 0, source.main_in_report))
-    return found
+    return first
 
 
 def _add_arguments(source: Source, evaluation: _Evaluation, arguments: Map) -> None:

@@ -165,19 +165,19 @@ class _Configuration:
             return {}
         if not isinstance(variables, Map):
             raise ReadError("variables_not_understood", place_in(test, "vars"))
-        found: dict[str, object] = {}
+        values: dict[str, object] = {}
         for name, value in variables.items():
             place = place_in(variables, name)
             if name == "_conversation":
                 raise ReadError("conversation_not_supported", place)
             refuse_environment(value, place)
-            found[name] = self._value(name, value, place)
-        return found
+            values[name] = self._value(name, value, place)
+        return values
 
     def _value(self, name: str, value: object, place: Place) -> object:
         """Return a variable's value: a text file's text, and other files as a CaseFile."""
         if isinstance(value, list):
-            return [self._value(name, one, place) for one in value]
+            return [self._value(name, part, place) for part in value]
         if not isinstance(value, str) or not value.startswith("file://"):
             return value
         path = self._source.find(value, self._source.main, place)
@@ -246,10 +246,10 @@ def _without_files(variables: dict[str, object]) -> tuple[dict[str, object], lis
 
 def _merged(shared: Map, test: Map) -> Map:
     """Return a scenario's test with the fields of its configuration, but for the variables."""
-    found = Map(test.place)
+    merged = Map(test.place)
     for part in (shared, test):
         for name in part.keys() - {"vars"}:
-            value, old = part[name], found.get(name)
+            value, old = part[name], merged.get(name)
             if isinstance(value, Map) and isinstance(old, Map):
                 both = Map(value.place)
                 both.update(old | value)
@@ -260,8 +260,8 @@ def _merged(shared: Map, test: Map) -> Map:
                 joined.extend([*old, *value])
                 joined.places = old.places + value.places
                 value = joined
-            found[name], found.places[name] = value, place_in(part, name)
-    return found
+            merged[name], merged.places[name] = value, place_in(part, name)
+    return merged
 
 
 def _combinations(variables: dict[str, object], place: Place) -> Iterator[dict[str, object]]:

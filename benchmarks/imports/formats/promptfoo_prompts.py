@@ -77,7 +77,7 @@ def _prompts(source: Source, entry: object, place: Place) -> list[Prompt]:
     parts = [part.strip() for part in _SEPARATOR.split(text) if part.strip()]
     labels = [label or path if len(parts) == 1 else f"{label or path} {number + 1}" for number in range(len(parts))]
     here = Place(1, 1, path)
-    return [_prompt(part, one, here, source.log) for part, one in zip(parts, labels, strict=True)]
+    return [_prompt(part, part_label, here, source.log) for part, part_label in zip(parts, labels, strict=True)]
 
 
 def _is_file_name(raw: str) -> bool:
@@ -148,10 +148,10 @@ def read_providers(source: Source, document: Map) -> list[ProposedModel]:
 
 
 def _parameters(source: Source, config: object) -> dict[str, object]:
-    found: dict[str, object] = {}
+    parameters: dict[str, object] = {}
     for name, value in config.items() if isinstance(config, Map) else ():
         if name in _PARAMETERS:
-            found[_PARAMETERS[name]] = value
+            parameters[_PARAMETERS[name]] = value
         else:
             source.log.left_out("parameter_not_used", place_in(config, name), parameter=name)
-    return found
+    return parameters

@@ -12,9 +12,9 @@ def with_references(document: Map) -> Map:
     """Return the document with the parts in place of references to them. Raises ReadError."""
     if not _has_references(document):
         return document
-    found = _Resolver(document).resolved(document)
-    assert isinstance(found, Map)
-    return found
+    resolved = _Resolver(document).resolved(document)
+    assert isinstance(resolved, Map)
+    return resolved
 
 
 def _has_references(value: object) -> bool:
@@ -33,18 +33,21 @@ class _Resolver:
             raise ReadError("too_many_nodes", getattr(value, "place", self._document.place), limit=MAX_NODES)
         if isinstance(value, Seq):
             sequence = Seq(value.place)
-            sequence.extend(self.resolved(one, open_) for one in value)
+            sequence.extend(self.resolved(part, open_) for part in value)
             sequence.places = value.places
             return sequence
         if not isinstance(value, Map):
             return value
         if isinstance(value.get("$ref"), str):
             return self._referenced(value, open_)
-        found = Map(value.place)
-        for name, one in value.items():
-            is_schema = name in _VALUES and isinstance(one, Map) and "$ref" not in one
-            found[name], found.places[name] = (one if is_schema else self.resolved(one, open_)), place_in(value, name)
-        return found
+        mapping = Map(value.place)
+        for name, part in value.items():
+            is_schema = name in _VALUES and isinstance(part, Map) and "$ref" not in part
+            mapping[name], mapping.places[name] = (
+                (part if is_schema else self.resolved(part, open_)),
+                place_in(value, name),
+            )
+        return mapping
 
     def _referenced(self, value: Map, open_: tuple[str, ...]) -> object:
         """Return the part that `$ref` names; fields beside it come before those of the part."""
@@ -55,12 +58,12 @@ class _Resolver:
         others = [name for name in value if name != "$ref"]
         if not others or not isinstance(part, Map):
             return part
-        found = Map(part.place)
-        found.update(part)
-        found.places = dict(part.places)
+        mapping = Map(part.place)
+        mapping.update(part)
+        mapping.places = dict(part.places)
         for name in others:
-            found[name], found.places[name] = self.resolved(value[name], open_), place_in(value, name)
-        return found
+            mapping[name], mapping.places[name] = self.resolved(value[name], open_), place_in(value, name)
+        return mapping
 
     def _part(self, reference: str, place: Place) -> object:
         if not reference.startswith("#/"):

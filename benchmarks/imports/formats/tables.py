@@ -189,7 +189,7 @@ def shared_check(cases: list[Case]) -> list[Check]:
     is_plain = all(
         len(case.checks) == 1
         and case.checks[0].target
-        and not any("{{" in as_text(one) or "{%" in as_text(one) for one in case.checks[0].target)
+        and not any("{{" in as_text(text) or "{%" in as_text(text) for text in case.checks[0].target)
         for case in cases
     )
     if len(kinds) != 1 or not is_plain:

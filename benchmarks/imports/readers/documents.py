@@ -111,11 +111,11 @@ class _YamlReader:
         if isinstance(node, yaml.MappingNode) and kind == "map":
             return self._map(node, place, depth)
         if isinstance(node, yaml.SequenceNode) and kind == "seq":
-            found = Seq(place)
+            sequence = Seq(place)
             for part in node.value:
-                found.places.append(self._place(part))
-                found.append(self.value(part, depth + 1))
-            return found
+                sequence.places.append(self._place(part))
+                sequence.append(self.value(part, depth + 1))
+            return sequence
         if isinstance(node, yaml.ScalarNode) and kind in ("str", "null", "bool", "int", "float"):
             value = _scalar(kind, node.value, place)
             check_value(value, place)
@@ -123,7 +123,7 @@ class _YamlReader:
         raise ReadError("yaml_tag", place, tag=node.tag)
 
     def _map(self, node: yaml.MappingNode, place: Place, depth: int) -> Map:
-        found = Map(place)
+        mapping = Map(place)
         merged: list[object] = []
         for key, part in node.value:
             if key.tag == f"{PREFIX}merge":
@@ -134,19 +134,19 @@ class _YamlReader:
                 raise ReadError("key_is_no_text", self._place(key))
             if not key.tag.startswith(PREFIX):
                 raise ReadError("yaml_tag", self._place(key), tag=key.tag)
-            if key.value in found:
+            if key.value in mapping:
                 raise ReadError("duplicate_key", self._place(key), name=key.value)
             check_value(key.value, self._place(key))
-            found.places[key.value] = self._place(part)
-            found[key.value] = self.value(part, depth + 1)
+            mapping.places[key.value] = self._place(part)
+            mapping[key.value] = self.value(part, depth + 1)
         for other in merged:
             if not isinstance(other, Map):
                 raise ReadError("not_yaml", place, problem="<< needs a mapping")
             for name, value in other.items():
-                if name not in found:
-                    found.places[name] = other.places[name]
-                    found[name] = value
-        return found
+                if name not in mapping:
+                    mapping.places[name] = other.places[name]
+                    mapping[name] = value
+        return mapping
 
     def _place(self, node: yaml.Node) -> Place:
         return Place(node.start_mark.line + 1, node.start_mark.column + 1, self._file)
@@ -204,31 +204,31 @@ class _JsonReader:
         check_value(value, place)
         return value
 
-    def _map(self, found: Map, depth: int) -> Map:
+    def _map(self, mapping: Map, depth: int) -> Map:
         self._at += 1
-        while not self._ends("}", is_first=not found):
+        while not self._ends("}", is_first=not mapping):
             place = self._place()
             if self._text[self._at : self._at + 1] != '"':
                 raise self._wrong("Expecting property name enclosed in double quotes")
             name = self._string()
             check_value(name, place)
-            if name in found:
+            if name in mapping:
                 raise ReadError("duplicate_key", place, name=name)
             self._skip()
             if self._text[self._at : self._at + 1] != ":":
                 raise self._wrong("Expecting ':' delimiter")
             self._at += 1
             self._skip()
-            found.places[name] = self._place()
-            found[name] = self._value(depth + 1)
-        return found
+            mapping.places[name] = self._place()
+            mapping[name] = self._value(depth + 1)
+        return mapping
 
-    def _seq(self, found: Seq, depth: int) -> Seq:
+    def _seq(self, sequence: Seq, depth: int) -> Seq:
         self._at += 1
-        while not self._ends("]", is_first=not found):
-            found.places.append(self._place())
-            found.append(self._value(depth + 1))
-        return found
+        while not self._ends("]", is_first=not sequence):
+            sequence.places.append(self._place())
+            sequence.append(self._value(depth + 1))
+        return sequence
 
     def _ends(self, bracket: str, *, is_first: bool) -> bool:
         self._skip()

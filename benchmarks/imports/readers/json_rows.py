@@ -22,14 +22,14 @@ class _Problem(Exception):
 
 
 def _unique_pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         seen: set[str] = set()
         for name, _value in pairs:
             if name in seen:
                 raise _Problem("duplicate_key", name)
             seen.add(name)
-    return found
+    return values
 
 
 def _refuse_constant(name: str) -> object:
@@ -67,8 +67,8 @@ def _place_of_name(text: str, name: str, code: str, place: Place) -> Place:
     matches = list(re.finditer(pattern, text))[:2]
     if not matches:
         return place
-    found = place_of_character(text, matches[-1 if code == "duplicate_key" else 0].start())
-    return Place(place.line + found.line - 1, found.column, place.file)
+    position = place_of_character(text, matches[-1 if code == "duplicate_key" else 0].start())
+    return Place(place.line + position.line - 1, position.column, place.file)
 
 
 def read_json_lines(content: bytes, log: ReadingLog, file: str = "") -> Iterator[Row]:

@@ -24,12 +24,12 @@ def read_sheet(content: bytes, sheet: str, log: ReadingLog, file: str = "") -> I
         workbook = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
         if sheet and sheet not in workbook.sheet_names:
             raise ReadError("no_such_sheet", Place(0, 0, file), sheet=sheet)
-        found = workbook.get_sheet_by_name(sheet or workbook.sheet_names[0])
-        if found.width > MAX_COLUMNS:
-            raise ReadError("too_many_columns", Place(1, 0, file), limit=MAX_COLUMNS, found=found.width)
-        if found.height > MAX_CASES + 1:
+        worksheet = workbook.get_sheet_by_name(sheet or workbook.sheet_names[0])
+        if worksheet.width > MAX_COLUMNS:
+            raise ReadError("too_many_columns", Place(1, 0, file), limit=MAX_COLUMNS, found=worksheet.width)
+        if worksheet.height > MAX_CASES + 1:
             raise ReadError("too_many_cases", Place(0, 0, file), limit=MAX_CASES)
-        rows = found.to_python(skip_empty_area=False)
+        rows = worksheet.to_python(skip_empty_area=False)
     yield from _rows(rows, log, file)
 
 

@@ -11,23 +11,23 @@ def check_value(value: object, place: Place) -> None:
     """Raise ReadError for a value that cannot be stored, or is too long or too deep."""
     pending, nodes = [(value, 0)], 0
     while pending:
-        found, depth = pending.pop()
-        if isinstance(found, str):
-            _check_text(found, place)
-        elif isinstance(found, dict | list):
+        item, depth = pending.pop()
+        if isinstance(item, str):
+            _check_text(item, place)
+        elif isinstance(item, dict | list):
             if depth >= MAX_DEPTH:
                 raise ReadError("too_deep", place, limit=MAX_DEPTH)
-            nodes += len(found)
+            nodes += len(item)
             if nodes > MAX_NODES:
                 raise ReadError("too_many_nodes", place, limit=MAX_NODES)
-            if isinstance(found, dict):
-                for name in found:
+            if isinstance(item, dict):
+                for name in item:
                     _check_text(name, place)
-            pending += [(part, depth + 1) for part in (found.values() if isinstance(found, dict) else found)]
-        elif isinstance(found, float):
-            if not math.isfinite(found):
+            pending += [(part, depth + 1) for part in (item.values() if isinstance(item, dict) else item)]
+        elif isinstance(item, float):
+            if not math.isfinite(item):
                 raise ReadError("not_finite", place)
-        elif isinstance(found, int) and not -(2**63) <= found < 2**63:
+        elif isinstance(item, int) and not -(2**63) <= item < 2**63:
             raise ReadError("number_too_large", place)
 
 

@@ -20,18 +20,18 @@ class Command(BaseCommand):
         parser.add_argument("--scores-only", action="store_true", help="without prompts, references and replies")
 
     def handle(self, *args: object, run: str, file: Path, wide: bool, scores_only: bool, **options: object) -> None:
-        of_file = max((one for one in CONTENT_TYPES if file.name.endswith(f".{one}")), key=len, default="")
+        of_file = max((ending for ending in CONTENT_TYPES if file.name.endswith(f".{ending}")), key=len, default="")
         if not of_file:
             raise CommandError(f"Choose a file that ends in one of {', '.join(CONTENT_TYPES)}.")
         name = INSPECT if of_file.startswith(INSPECT) else of_file
-        found = Run.objects.select_related("version__template", "checks_version").filter(public_id=run).first()
-        if found is None:
+        stored_run = Run.objects.select_related("version__template", "checks_version").filter(public_id=run).first()
+        if stored_run is None:
             raise CommandError("There is no such run.")
-        if not found.item_count:
+        if not stored_run.item_count:
             raise CommandError("The run has no items yet.")
-        exported = RunExport(found, with_contents=not scores_only, is_wide=wide)
+        exported = RunExport(stored_run, with_contents=not scores_only, is_wide=wide)
         if (needed := file_ending(exported, name)) != of_file:
             raise CommandError(f"Choose a file that ends in {needed} for a run with {len(exported.entrants)} entrants.")
         with complete_file(file) as out:
             out.writelines(WRITERS[name](exported))
-        self.stderr.write(f"{file}: {found.item_count:,} items.")
+        self.stderr.write(f"{file}: {stored_run.item_count:,} items.")

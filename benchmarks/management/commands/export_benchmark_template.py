@@ -23,9 +23,9 @@ class Command(BaseCommand):
         self, *args: object, template: str, file: Path, number: int | None, promptfoo: bool, **options: object
     ) -> None:
         versions = TemplateVersion.objects.filter(template__public_id=template).select_related("template")
-        found = (versions.filter(number=number) if number else versions).order_by("-number").first()
-        if found is None:
+        version = (versions.filter(number=number) if number else versions).order_by("-number").first()
+        if version is None:
             raise CommandError("There is no such template or version.")
         with complete_file(file) as out:
-            out.writelines(PromptfooExport(found).chunks() if promptfoo else template_chunks(found))
-        self.stderr.write(f"{file}: {found.case_count:,} cases.")
+            out.writelines(PromptfooExport(version).chunks() if promptfoo else template_chunks(version))
+        self.stderr.write(f"{file}: {version.case_count:,} cases.")

@@ -1,4 +1,4 @@
-"""`manage.py import_benchmark FILE --owner e-mail`: make a template of a file, or only look at it."""
+"""`manage.py import_benchmark FILE --owner e-mail`: make a template of a file, or only preview it."""
 
 from pathlib import Path
 
@@ -24,10 +24,10 @@ class Command(BaseCommand):
         parser.add_argument(
             "--answers", action="store_true", help="score the file's answers as a run, print its id too"
         )
-        parser.add_argument("--look", action="store_true", help="print the report and store nothing")
+        parser.add_argument("--preview", action="store_true", help="print the report and store nothing")
 
     def handle(
-        self, *args: object, file: Path, owner: str, format: str, sheet: str, column: list[str], look: bool,
+        self, *args: object, file: Path, owner: str, format: str, sheet: str, column: list[str], preview: bool,
         answers: bool, **options: object,
     ) -> None:  # fmt: skip
         member = User.objects.filter(email=owner.lower()).first()
@@ -44,7 +44,7 @@ class Command(BaseCommand):
             self.stderr.write(f"{line['action']} {place} {line['sentence']}".replace("  ", " "))
         if imported.is_refused:
             raise CommandError("The file was refused: nothing is stored.")
-        if look:
+        if preview:
             return
         try:
             with transaction.atomic():

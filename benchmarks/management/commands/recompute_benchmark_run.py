@@ -32,10 +32,10 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(f"{error.filename} cannot be read: {error.strerror}.") from error
-        found = verification.differences(stored, computed)
-        if found:
-            more = [f"… and {len(found) - MAX_SHOWN} more."] if len(found) > MAX_SHOWN else []
-            raise CommandError("\n".join(["The report does not agree:", *found[:MAX_SHOWN], *more]))
+        differences = verification.differences(stored, computed)
+        if differences:
+            more = [f"… and {len(differences) - MAX_SHOWN} more."] if len(differences) > MAX_SHOWN else []
+            raise CommandError("\n".join(["The report does not agree:", *differences[:MAX_SHOWN], *more]))
         self.stdout.write(
             f"The report agrees: {len(computed.entrants)} entrants, {computed.cases} cases, {computed.repeats} repeats."
         )
@@ -44,7 +44,7 @@ class Command(BaseCommand):
 def _stored(file: Path, run: str) -> ReportPayload:
     if not run:
         return verification.read_report_file(file)
-    found = Run.objects.filter(public_id=run).first()
-    if found is None:
+    stored_run = Run.objects.filter(public_id=run).first()
+    if stored_run is None:
         raise CommandError("There is no such run.")
-    return read_report(found)
+    return read_report(stored_run)

@@ -34,7 +34,7 @@ CLAUSE = re.compile(
     r"thus|hence|so|donc|also|but|sondern|sino|mais|es)(?!\w),?",
     re.IGNORECASE,
 )
-# Behind a label: "B is the correct answer".
+# Words after a label: "B is the correct answer".
 IS_RIGHT = re.compile(
     r"[)\].]? (?:is|seems|must be|est|ist|es)(?: (?:clearly|indeed|the|la|le|die|der|das|only|l')){0,3} ?"
     r"(?:correct|right|best|answer|only one|bonne|correcte|juste|réponse|richtig|richtige|respuesta)"

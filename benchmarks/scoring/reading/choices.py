@@ -66,9 +66,9 @@ class _Answer:
     def __init__(self, text: str, labels: tuple[str, ...], texts: tuple[str, ...], kind: LabelKind) -> None:
         self._text, self._labels, self._kind = text, labels, kind
         self._label = re.compile(rf"(?<![\w'])({_PATTERNS[kind]}){_NOT_A_LABEL}")
-        plain = [" ".join(plain_text(one, words.ANSWER_HEADING).casefold().split()) for one in texts]
+        plain = [" ".join(plain_text(choice, words.ANSWER_HEADING).casefold().split()) for choice in texts]
         self._texts = sorted(
-            ((one, index) for index, one in enumerate(plain) if one and len(one) <= _MAX_TEXT),
+            ((choice, index) for index, choice in enumerate(plain) if choice and len(choice) <= _MAX_TEXT),
             key=lambda pair: -len(pair[0]),
         )
 
@@ -78,10 +78,10 @@ class _Answer:
             return Named(index, is_text=True)
         if match := self._label.fullmatch(whole):
             return self._of_label(match)
-        found = self._declared()
+        value = self._declared()
         for find in (self._leading, self._in_brackets, self._mentioned):
-            found = found or find()
-        return found.named if found else None
+            value = value or find()
+        return value.named if value else None
 
     def _declared(self) -> _Value | None:
         """Return the last value that a line or a sentence declares; those after a correction come first."""
@@ -89,25 +89,25 @@ class _Answer:
         starts = [0, *(match.start() for match in words.CORRECTION.finditer(self._text))]
         for start in reversed(starts):
             for find in (self._of_lines, self._of_sentences, self._of_clauses):
-                if found := find(start, end):
-                    return found
+                if value := find(start, end):
+                    return value
             end = start
         return None
 
     def _of_lines(self, start: int, end: int) -> _Value | None:
-        found: list[tuple[int, _Value]] = []
+        declared: list[tuple[int, _Value]] = []
         for match in list(words.LINE.finditer(self._text, start, end))[-_MAX_LINES:]:
             value = self._value(match.end()) or self._in_line(match.end())
             if value is not None:
-                found.append((match.start(), value))
+                declared.append((match.start(), value))
         if end == len(self._text) and (last := self._last_line()) and last.start >= start:
-            found.append((last.start, last))
-        if not found:
+            declared.append((last.start, last))
+        if not declared:
             return None
-        last = found[-1][1]
-        for _, before in found[:-1]:
-            is_other = before.named not in (None, last.named) and before.end <= found[-1][0]
-            if is_other and words.ONLY_AND_OR.fullmatch(self._text, before.end, found[-1][0]):
+        last = declared[-1][1]
+        for _, before in declared[:-1]:
+            is_other = before.named not in (None, last.named) and before.end <= declared[-1][0]
+            if is_other and words.ONLY_AND_OR.fullmatch(self._text, before.end, declared[-1][0]):
                 return _Value(None, before.start, last.end)
         return last
 
@@ -123,8 +123,8 @@ class _Answer:
         return _Value(self._of_label(match), start, len(self._text)) if match else None
 
     def _of_sentences(self, start: int, end: int) -> _Value | None:
-        found = [self._value(match.end()) for match in words.SENTENCE.finditer(self._text, start, end)]
-        values = [one for one in found if one is not None and not self._text.startswith("?", one.end)]
+        candidates = [self._value(match.end()) for match in words.SENTENCE.finditer(self._text, start, end)]
+        values = [value for value in candidates if value is not None and not self._text.startswith("?", value.end)]
         for match in self._label.finditer(self._text, start, end):
             if words.IS_RIGHT.match(self._text, match.end()) and not self._is_word(match):
                 before = self._text[max(0, match.start() - 30) : match.start()]
@@ -144,7 +144,7 @@ class _Answer:
 
     def _leading(self) -> _Value | None:
         """Return the label or text with which the lines begin, if they begin with one only."""
-        found: list[_Value] = []
+        values: list[_Value] = []
         for number, match in enumerate(re.finditer(r"[^\n]+", self._text)):
             line = match[0]
             lead = words.LEAD.match(line)
@@ -155,39 +155,39 @@ class _Answer:
                 rest = self._text[label.end() : match.end()]
                 is_marked = bool(lead[1]) or bool(re.match(r"[)\].:,]|\s+[-–—]\s|\s*\Z", rest))
                 if is_marked and not words.IS_WRONG.match(rest):
-                    found.append(self._value(at) or _Value(None, at, at))
+                    values.append(self._value(at) or _Value(None, at, at))
             elif (
                 number == 0 and (value := self._text_at(at)) and re.match(r"\s*(?:[.,;:!]|\Z)", self._text[value.end :])
             ):
-                found.append(self._value(at) or value)
-        return _only(found)
+                values.append(self._value(at) or value)
+        return _only(values)
 
     def _in_brackets(self, start: int = 0, end: int | None = None) -> _Value | None:
         end = len(self._text) if end is None else end
-        found = []
+        values = []
         for match in self._label.finditer(self._text, start, end):
             before, after = self._text[max(0, match.start() - 40) : match.start()], self._text[match.end() :][:40]
             is_marked = before.endswith("(") and after.startswith(")")
             is_marked |= re.search(r"(?<!\w)(?:option|opción)\s\(?\Z", before, re.IGNORECASE) is not None
             if is_marked and not words.NEGATION.search(before) and not words.IS_WRONG.match(after):
-                found.append(_Value(self._of_label(match), match.start(), match.end()))
-        return _only(found)
+                values.append(_Value(self._of_label(match), match.start(), match.end()))
+        return _only(values)
 
     def _mentioned(self, start: int = 0, end: int | None = None) -> _Value | None:
         """Return the only choice whose text is mentioned and not negated; longer texts hide those in them."""
         text = self._text[start:end].casefold()
-        found: set[Named] = set()
+        mentioned: set[Named] = set()
         is_read = bytearray(len(text))
-        for one, index in self._texts:
-            for match in _bounded(one).finditer(text):
+        for choice, index in self._texts:
+            for match in _bounded(choice).finditer(text):
                 if any(is_read[match.start() : match.end()]):
                     continue
                 is_read[match.start() : match.end()] = b"\1" * len(match[0])
                 is_negated = words.NEGATION.search(text[max(0, match.start() - 40) : match.start()])
                 is_negated = is_negated or words.IS_WRONG.match(text, match.end())
                 if not is_negated:
-                    found.add(Named(index, is_text=True))
-        return _Value(found.pop() if len(found) == 1 else None, start, start) if found else None
+                    mentioned.add(Named(index, is_text=True))
+        return _Value(mentioned.pop() if len(mentioned) == 1 else None, start, start) if mentioned else None
 
     def _value(self, start: int) -> _Value | None:
         """Return the choice or choices that a text names from a position on; None if it names none there."""
@@ -219,14 +219,14 @@ class _Answer:
 
     def _text_at(self, start: int) -> _Value | None:
         rest = self._text[start : start + _VALUE_CHARACTERS + _MAX_TEXT].casefold()
-        for one, index in self._texts:
-            if match := _bounded(one).match(rest):
+        for choice, index in self._texts:
+            if match := _bounded(choice).match(rest):
                 return _Value(Named(index, is_text=True), start, start + match.end())
         return None
 
     def _index_of_text(self, whole: str) -> int | None:
         folded = " ".join(whole.casefold().split())
-        return next((index for one, index in self._texts if one.strip(" .") == folded and one), None)
+        return next((index for choice, index in self._texts if choice.strip(" .") == folded and choice), None)
 
     def _is_word(self, match: "re.Match[str]") -> bool:
         """Return whether a label may be a word of a sentence, such as "a"."""

@@ -22,23 +22,23 @@ Words = tuple[str, ...]
 
 
 def _english() -> dict[Words, int]:
-    found: dict[Words, int] = {(word,): value for value, word in enumerate(_EN)}
+    values: dict[Words, int] = {(word,): value for value, word in enumerate(_EN)}
     for number, tens in enumerate(_EN_TENS, 2):
-        found[tens,] = 10 * number
-        found.update({(tens, _EN[unit]): 10 * number + unit for unit in range(1, 10)})
-    return found
+        values[tens,] = 10 * number
+        values.update({(tens, _EN[unit]): 10 * number + unit for unit in range(1, 10)})
+    return values
 
 
 def _french() -> dict[Words, int]:
-    found: dict[Words, int] = {tuple(word.split("-")): value for value, word in enumerate(_FR)} | {("une",): 1}
+    values: dict[Words, int] = {tuple(word.split("-")): value for value, word in enumerate(_FR)} | {("une",): 1}
     tens = {(word,): (value, 9) for word, value in _FR_TENS.items()} | {("quatre", "vingt"): (80, 19)}
     tens["soixante",] = (60, 19)
     for words, (value, last_unit) in tens.items():
-        found[words] = value
+        values[words] = value
         for unit in range(1, last_unit + 1):
             for between in ((), ("et",)) if unit in (1, 11) else ((),):
-                found[(*words, *between, *_FR[unit].split("-"))] = value + unit
-    return found | {("quatre", "vingts"): 80}
+                values[(*words, *between, *_FR[unit].split("-"))] = value + unit
+    return values | {("quatre", "vingts"): 80}
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ def find_number_words(text: str) -> list[NumberInWords]:
     """Return numbers in words in the text's order; "one" only where nothing else can be meant."""
     tokens = list(_TOKEN.finditer(text))
     words = [match[0].casefold() for match in tokens]
-    ends = [not _BETWEEN.fullmatch(text, one.end(), two.start()) for one, two in pairwise(tokens)] + [True]
-    found: list[NumberInWords] = []
+    ends = [not _BETWEEN.fullmatch(text, first.end(), second.start()) for first, second in pairwise(tokens)] + [True]
+    numbers: list[NumberInWords] = []
     position = 0
     while position < len(tokens):
         run = position
@@ -115,8 +115,8 @@ def find_number_words(text: str) -> list[NumberInWords]:
         is_one = length == 1 and words[last] in _ONES
         if is_one and not ((_IS.search(text[max(0, start - 30) : start]) or not start) and _ENDS.match(text, end)):
             continue
-        found.append(NumberInWords(value, start, end, length == 1 and (value is None or value < 13 or value >= 100)))
-    return found
+        numbers.append(NumberInWords(value, start, end, length == 1 and (value is None or value < 13 or value >= 100)))
+    return numbers
 
 
 def _longest(words: list[str]) -> tuple[Fraction | None, int]:

@@ -133,11 +133,11 @@ def find_numerals(text: str, *, decimal_comma: bool = False, words: bool = False
     Without `words`, a number in words that is surely one has no value.
     """
     text = _without_list_marks(numeral_text(text))
-    found = [
+    numerals = [
         _read(match, decimal_comma) for match in _PATTERNS[decimal_comma].finditer(text) if match["skipped"] is None
     ]
-    found = sorted([*found, *_in_words(text, found, words)], key=lambda numeral: numeral.start)
-    return _without_ambiguous(text, found)
+    numerals = sorted([*numerals, *_in_words(text, numerals, words)], key=lambda numeral: numeral.start)
+    return _without_ambiguous(text, numerals)
 
 
 def _without_list_marks(text: str) -> str:
@@ -257,20 +257,20 @@ def _sign(match: "re.Match[str]") -> int | None:
 
 def _in_words(text: str, read: list[Numeral], words: bool) -> list[Numeral]:
     taken = {position for numeral in read for position in range(numeral.start, numeral.end)}
-    found: list[Numeral] = []
+    numbers: list[Numeral] = []
     end = 0
     for number in find_number_words(text):
         if number.start in taken or number.start < end or (number.is_plain and not words):
             continue
         value, start, end = number.value, number.start, number.end
-        if not words and any(value == one.value for one in read[-20:]):
+        if not words and any(value == numeral.value for numeral in read[-20:]):
             continue  # "42 (forty-two)"
         if minus := _MINUS_WORD.search(text[max(0, start - 12) : start]):
             start -= len(minus[0])
             value = None if value is None else -value
         percent = _PERCENT_WORDS.match(text, end)
         end = percent.end() if percent else end
-        found.append(
+        numbers.append(
             Numeral(
                 value if words else None,
                 bool(percent),
@@ -282,19 +282,19 @@ def _in_words(text: str, read: list[Numeral], words: bool) -> list[Numeral]:
                 text[number.end : number.end + MAX_REST],
             )
         )
-    return found
+    return numbers
 
 
-def _without_ambiguous(text: str, found: list[Numeral]) -> list[Numeral]:
+def _without_ambiguous(text: str, numerals: list[Numeral]) -> list[Numeral]:
     """Return numbers without values where they are bounds, ranges, operands or one of two."""
     unknown: set[int] = set()
-    for number, one in enumerate(found):
-        before = text[max(0, one.start - 30) : one.start]
+    for number, numeral in enumerate(numerals):
+        before = text[max(0, numeral.start - 30) : numeral.start]
         if _BOUND.search(before) or _OPERAND.search(before):
             unknown.add(number)
         if _NOT.search(before):
-            found[number] = replace(one, is_negated=True)
-    for number, (first, second) in enumerate(pairwise(found)):
+            numerals[number] = replace(numeral, is_negated=True)
+    for number, (first, second) in enumerate(pairwise(numerals)):
         between = text[first.end : second.start]
         if len(between) > 20:
             continue
@@ -305,14 +305,17 @@ def _without_ambiguous(text: str, found: list[Numeral]) -> list[Numeral]:
         elif _OPERATOR.fullmatch(between) or (_is_scaled(first) and not between.strip()):
             unknown.add(number + 1)
     whole = text.strip(" \n.*$")
-    if len(found) == 1 and whole == f"({found[0].written})" and whole[1:2].isdigit():
+    if len(numerals) == 1 and whole == f"({numerals[0].written})" and whole[1:2].isdigit():
         unknown.add(0)
-    return [replace(one, value=None, bare=None) if number in unknown else one for number, one in enumerate(found)]
+    return [
+        replace(numeral, value=None, bare=None) if number in unknown else numeral
+        for number, numeral in enumerate(numerals)
+    ]
 
 
-def _is_between(text: str, one: Numeral) -> bool:
-    return _BETWEEN.search(text[max(0, one.start - 20) : one.start]) is not None
+def _is_between(text: str, numeral: Numeral) -> bool:
+    return _BETWEEN.search(text[max(0, numeral.start - 20) : numeral.start]) is not None
 
 
-def _is_scaled(one: Numeral) -> bool:
-    return one.value != one.bare
+def _is_scaled(numeral: Numeral) -> bool:
+    return numeral.value != numeral.bare

@@ -23,13 +23,11 @@ class ExpressionSettings(Settings, frozen=True):
 
 
 class ExpressionScorer(Scorer):
-    """Evaluates over `text`, `answer`, `variables`, `metadata`, `target` and `scores` of the item's other checks.
-
-    CEL has no limit of steps, and a long chain of operators ends its process: it runs in the child, also to compile.
-    """
+    """Evaluates over `text`, `answer`, `variables`, `metadata`, `target` and `scores` of the item's other checks."""
 
     name = "expression"
     settings = ExpressionSettings
+    # CEL has no limit of steps, and a long chain of operators ends its process, also when it is compiled.
     needs_child = True
 
     def load(self) -> None:

@@ -64,8 +64,8 @@ class ContainsCode(Scorer):
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:
         assert isinstance(settings, CodeSettings)
         wanted = _plain_name(settings.language.lower())
-        found = [_plain_name(language) for language, code in fenced_blocks(answer.text) if code.strip()]
-        return decided(wanted in found if wanted else bool(found), ", ".join(found))
+        languages = [_plain_name(language) for language, code in fenced_blocks(answer.text) if code.strip()]
+        return decided(wanted in languages if wanted else bool(languages), ", ".join(languages))
 
 
 def _plain_name(language: str) -> str:

@@ -87,10 +87,10 @@ def _parsed(parse: _Parse, text: str, *, is_reference: bool) -> list[object]:
     bare = text.strip()
     as_latex = f"${bare}$"
     is_bare = "$" not in bare and "\\boxed" not in bare and "\\(" not in bare and "\\[" not in bare
-    if is_reference and is_bare and (found := parse(as_latex, parsing_timeout=None, fallback_mode="no_fallback")):
-        return found
-    if found := parse(text, parsing_timeout=None, fallback_mode="no_fallback"):
-        return found
+    if is_reference and is_bare and (parsed := parse(as_latex, parsing_timeout=None, fallback_mode="no_fallback")):
+        return parsed
+    if parsed := parse(text, parsing_timeout=None, fallback_mode="no_fallback"):
+        return parsed
     words = {word.lower() for word in _WORD.findall(bare)} - _FUNCTIONS
     if is_bare and len(bare) <= MAX_BARE_CHARACTERS and _BARE.fullmatch(bare) and not words:
         return parse(as_latex, parsing_timeout=None, fallback_mode="no_fallback")

@@ -51,13 +51,13 @@ class NumberScorer(Scorer):
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:
         assert isinstance(settings, NumberSettings)
         numerals = find_numerals(answer.text, decimal_comma=settings.decimal_comma, words=settings.words)
-        found = [one for numeral in numerals if (one := _with_unit(numeral, settings.units))]
-        if settings.which == "only" and len({numeral.value for numeral in found}) > 1:
+        candidates = [in_unit for numeral in numerals if (in_unit := _with_unit(numeral, settings.units))]
+        if settings.which == "only" and len({numeral.value for numeral in candidates}) > 1:
             return not_extracted("more than one number")
-        found = [numeral for numeral in found if not numeral.is_negated]
-        if not found:
+        candidates = [numeral for numeral in candidates if not numeral.is_negated]
+        if not candidates:
             return not_extracted("no number")
-        numeral = found[0] if settings.which == "first" else found[-1]
+        numeral = candidates[0] if settings.which == "first" else candidates[-1]
         if numeral.value is None:
             return not_extracted(f"the value of {numeral.written[:200]!r} cannot be told")
         references = filter(None, map(_only_number, texts_of(target)))
@@ -65,8 +65,8 @@ class NumberScorer(Scorer):
 
 
 def _only_number(text: str) -> Numeral | None:
-    found = find_numerals(text)
-    return found[0] if len(found) == 1 and found[0].value is not None and not found[0].is_negated else None
+    numerals = find_numerals(text)
+    return numerals[0] if len(numerals) == 1 and numerals[0].value is not None and not numerals[0].is_negated else None
 
 
 def _with_unit(numeral: Numeral, units: tuple[str, ...]) -> Numeral | None:

@@ -118,10 +118,10 @@ class RefusalScorer(Scorer):
         beginning = _plain(answer.text.lstrip()[:WITHIN_CHARACTERS])
         phrases = [*PHRASES["en"], *PHRASES["fr"], *map(_plain, settings.phrases)]
         beginning = _OFFER.sub("", beginning)
-        found = next((phrase for phrase in phrases if phrase in beginning), "")
-        if not found and (match := _EN.search(beginning) or _FR.search(beginning)):
-            found = match[0]
-        return decided(bool(found), found)
+        refusal = next((phrase for phrase in phrases if phrase in beginning), "")
+        if not refusal and (match := _EN.search(beginning) or _FR.search(beginning)):
+            refusal = match[0]
+        return decided(bool(refusal), refusal)
 
 
 def _plain(text: str) -> str:

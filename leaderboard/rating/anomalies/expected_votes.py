@@ -43,7 +43,7 @@ STATE_SIZE = 1 << 21  # tastes in memory at a time
 class Expectation:
     """Expected votes of their voters; arrays of shape (votes,), NaN where a model is not established."""
 
-    # Of the left side, flattened for its uncertainty.
+    # Logit of the left side, flattened for its uncertainty.
     logit: Floats
     # ν of the voter's tie rate ν · 4pq.
     ties: Floats

@@ -1,8 +1,4 @@
-"""Concentration of voters' recent votes on single models, and the shift of all other votes with a model.
-
-Concentration depends on which battles a voter voted on, never on the votes. So an e-process of votes that are chosen by
-it stays valid.
-"""
+"""Concentration of voters' recent votes on single models, and the shift of all other votes with a model."""
 
 import numpy as np
 from scipy.special import expit, logsumexp
@@ -27,10 +23,10 @@ def usual_shares(earlier: Votes, *, models: int) -> Floats:
 
 
 def concentration(votes: Votes, usual: Floats) -> Floats:
-    """Return ln of the likelihood ratio of sought to drawn battles per vote and side, shape (votes, 2).
-
-    A drawn share is at least the mean of the voter's other models: people may limit the draw to a few models.
-    """
+    """Return ln of the likelihood ratio of sought to drawn battles per vote and side, shape (votes, 2)."""
+    # The ratio depends on which battles a voter voted on, never on the votes, so an e-process of votes that are chosen
+    # by it stays valid. A drawn share is at least the mean of the voter's other models: people may limit the draw to a
+    # few models.
     voter = np.unique(votes.voter, return_inverse=True)[1]
     every = np.bincount(voter)
     models = len(usual)

@@ -132,7 +132,7 @@ def _log_wealth(
     pi = own.probabilities()
     shares = np.where(entries.on_left[:, None], [1, 0, 0.5], [0, 1, 0.5])
     tilted = [pi * np.exp(tilt * shares) for tilt in TILTS]
-    bets = [running(np.log(one[everyone, outcome] / one.sum(axis=1))) for one in tilted]
+    bets = [running(np.log(chances[everyone, outcome] / chances.sum(axis=1))) for chances in tilted]
     log_wealth: Floats = np.stack(bets) - null
     return log_wealth
 

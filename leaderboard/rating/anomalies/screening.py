@@ -48,7 +48,7 @@ class DatedVotes:
 
     votes: Votes
     day: Indices
-    # Of the voter's first vote.
+    # Day of the voter's first vote.
     first_day: Indices
     # Numbers, −1 where unknown.
     network: Indices
@@ -77,7 +77,7 @@ class Findings:
 
     voter: Indices
     verdicts: Verdicts
-    # Of votes by average people.
+    # Expectation of votes by average people.
     average: Expectation
     rings: list[FoundRing]
 

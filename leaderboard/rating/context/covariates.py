@@ -6,7 +6,7 @@ COVARIATES = ("met_before", "files", "reasoning", "first_token")
 # Known values of a vote, in the order of `context_covariates`; UNKNOWN for those cast before they were stored.
 CONTEXT = ("files", "met", "reasoning", "first_token_left", "first_token_right")
 UNKNOWN = (-1, 0, 0, -1, -1)
-# Below this, a difference of waits is hardly felt.
+# Smaller differences of waits are hardly felt.
 NOTICEABLE_MS = 1000
 
 

@@ -80,7 +80,7 @@ def _varying(context: Floats, rows: Flags) -> list[str]:
 
 def _effects(fit: StyleFit, names: list[str], in_fit: Collection[str] | None) -> dict[str, Effect]:
     count = len(FEATURES)
-    found = zip(names, fit.coefficients[count:].tolist(), fit.errors[count:].tolist(), fit.dropped[count:], strict=True)
+    rows = zip(names, fit.coefficients[count:].tolist(), fit.errors[count:].tolist(), fit.dropped[count:], strict=True)
     return {
         name: {
             "value": value,
@@ -88,6 +88,6 @@ def _effects(fit: StyleFit, names: list[str], in_fit: Collection[str] | None) ->
             "high": value + Z * error,
             "applied": abs(value) > MIN_Z * error if in_fit is None else name in in_fit,
         }
-        for name, value, error, is_dropped in found
+        for name, value, error, is_dropped in rows
         if not is_dropped
     }

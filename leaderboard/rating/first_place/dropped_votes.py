@@ -45,8 +45,8 @@ def votes_to_drop_first(tally: Tally, board: Board) -> Drop | None:
     set was found that leaves the models connected.
     Source: Broderick, Giordano, Meager, “An automatic finite-sample robustness metric” (2020), for the influences.
     """
-    # For each of the nearest challengers, the votes with the largest influence on its distance to the leader are
-    # dropped in steps, and the board is fitted anew after each.
+    # The votes with the largest influence on a challenger's distance to the leader are dropped in steps, for each of
+    # the nearest challengers, and the board is fitted anew after each step.
     members = np.flatnonzero(board.established & (board.group == 0))
     if len(members) < 2:
         return None
@@ -54,9 +54,9 @@ def votes_to_drop_first(tally: Tally, board: Board) -> Drop | None:
     needed = {model: start.ranked_votes(model, start.leader).needed for model in start.nearest_challengers()}
     best: Drop | None = None
     for challenger in sorted(needed, key=needed.__getitem__):
-        found = None if best and needed[challenger] >= best.votes else _search(start, challenger)
-        if found and (best is None or found.votes < best.votes):
-            best = found
+        drop = None if best and needed[challenger] >= best.votes else _search(start, challenger)
+        if drop and (best is None or drop.votes < best.votes):
+            best = drop
     if best is None:
         return None
     kinds = np.column_stack([members[best.kinds[:, :2]], best.kinds[:, 2:]])

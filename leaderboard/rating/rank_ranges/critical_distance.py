@@ -18,29 +18,29 @@ def critical_distance(truths: Floats | _Draws, errors: Floats | _Draws, scale: F
     """
     # A range is wrong only where more models count as above (or below) a model than truly are: a wrong difference is
     # harmless while a right one is missing. For a model with a models above it, the a + 1-th largest distance decides.
-    found = _largest_deciding_distances(
+    distances = _largest_deciding_distances(
         truths.T.astype(np.float32, copy=False), errors.T.astype(np.float32, copy=False), scale, level
     )
-    return max(float(np.quantile(found, level)), float(ndtri(level)))
+    return max(float(np.quantile(distances, level)), float(ndtri(level)))
 
 
 def _largest_deciding_distances(truths: _Draws, errors: _Draws, scale: Floats, level: float) -> Floats:
     """Shape (draws,); exact from the quantile `level` upwards."""
-    # With Y the k-th highest estimate and X the estimate of the k-th best model, this model's deciding distance is from
-    # |Y − X| / its largest to |Y − X| / its smallest standard error. Only models that can move the quantile are
+    # Let Y be the k-th highest estimate and X the estimate of the k-th best model: this model's deciding distance is
+    # from |Y − X| / its largest to |Y − X| / its smallest standard error. Only models that can move the quantile are
     # computed exactly, those with large upper bounds first.
     draws, models = truths.shape
     estimates = np.add(truths, errors)
     smallest, largest = _extreme_errors(scale)
     order, gap = np.empty(truths.shape, dtype=np.int32), np.empty_like(estimates)
-    found = np.empty(draws)
+    distances = np.empty(draws)
     blocks = list(row_blocks(draws, models))
     for rows in blocks:
         ordered = _descending_order(truths[rows])
         descending = np.flip(np.sort(estimates[rows], axis=1), axis=1)
         order[rows], gap[rows] = ordered, descending - np.take_along_axis(estimates[rows], ordered, axis=1)
-        found[rows] = (np.abs(gap[rows]) / largest[ordered]).max(axis=1)
-    bound, candidates = np.quantile(found, level), []
+        distances[rows] = (np.abs(gap[rows]) / largest[ordered]).max(axis=1)
+    bound, candidates = np.quantile(distances, level), []
     for rows in blocks:
         upper = np.abs(gap[rows]) / smallest[order[rows]]
         draw, place = np.nonzero(upper > bound)
@@ -52,13 +52,13 @@ def _largest_deciding_distances(truths: _Draws, errors: _Draws, scale: Floats, l
     batch = max(1, _BATCH_CELLS // models)
     for begin in range(0, len(draw), batch):
         d, k = draw[begin : begin + batch], place[begin : begin + batch]
-        is_needed = upper[begin : begin + batch] > np.maximum(found[d], np.quantile(found, level))
+        is_needed = upper[begin : begin + batch] > np.maximum(distances[d], np.quantile(distances, level))
         d, k = d[is_needed], k[is_needed]
         if len(d):
             model = order[d, k].astype(np.int64)
             precision = _inverse_errors(scale, model) if inverse is None else inverse[model]
-            np.maximum.at(found, d, _deciding_distances(estimates[d], model, k, gap[d, k] > 0, precision))
-    return found
+            np.maximum.at(distances, d, _deciding_distances(estimates[d], model, k, gap[d, k] > 0, precision))
+    return distances
 
 
 def _extreme_errors(scale: Floats) -> tuple[_Draws, _Draws]:

@@ -28,9 +28,9 @@ def tiers(score: Floats, scale: Floats, *, overwrite: bool = False) -> Indices:
         if (following == is_cut).all():
             break
         is_cut = following
-    found = np.empty(len(score), dtype=np.int64)
-    found[order] = 1 + np.concatenate([[0], is_cut.cumsum()])[: len(score)]
-    return found
+    tier = np.empty(len(score), dtype=np.int64)
+    tier[order] = 1 + np.concatenate([[0], is_cut.cumsum()])[: len(score)]
+    return tier
 
 
 def _cut_strengths(score: Floats, scale: Floats) -> Floats:

@@ -30,8 +30,8 @@ def plausible_truths(score: Floats, covariance: Floats, *, overwrite: bool = Fal
     # are shared among these in proportion to exp(−BIC / 2), their approximate probabilities.
     centred = score - score.mean()
     variance = np.maximum(np.diag(covariance), MIN_VARIANCE)
-    most = max(1, min(MAX_LEVELS, len(score) // 2))
-    levels = _LevelsPosterior.fit_numbers_of_levels(centred, variance, most=most)
+    max_levels = max(1, min(MAX_LEVELS, len(score) // 2))
+    levels = _LevelsPosterior.fit_numbers_of_levels(centred, variance, max_levels=max_levels)
     posteriors: list[_NormalPosterior | _LevelsPosterior] = [
         _NormalPosterior.fit(centred, covariance if overwrite else covariance.copy()),
         *levels,
@@ -101,7 +101,7 @@ class _NormalPosterior:
     def draws(self, normals: Floats) -> Floats:
         if not self.prior:
             return np.zeros(normals.shape)
-        # With K = (C + prior)⁻¹, the mean is prior · K score and the covariance prior · K C = prior − prior² K. A
+        # The mean is prior · K score and the covariance prior · K C = prior − prior² K, where K = (C + prior)⁻¹. A
         # common variance of all scores changes no difference and makes it regular.
         models = len(self.score)
         gain = self.covariance
@@ -126,10 +126,10 @@ class _LevelsPosterior:
     probability: Floats
 
     @classmethod
-    def fit_numbers_of_levels(cls, score: Floats, variance: Floats, *, most: int) -> list[Self]:
-        """Fit 1 to `most` levels and their shares by the EM algorithm, with errors taken as independent."""
-        # At once: each row is a level of one number of levels. Unused levels have share 0.
-        levels = np.arange(1, most + 1)
+    def fit_numbers_of_levels(cls, score: Floats, variance: Floats, *, max_levels: int) -> list[Self]:
+        """Fit 1 to `max_levels` levels and their shares by the EM algorithm, with errors taken as independent."""
+        # All numbers of levels are fitted at once: each row is a level of one of them. Unused levels have share 0.
+        levels = np.arange(1, max_levels + 1)
         begins, number = levels.cumsum() - levels, np.repeat(levels - 1, levels)
         share = 1 / levels[number]
         level = np.quantile(score, (np.arange(len(number)) - begins[number] + 0.5) * share)

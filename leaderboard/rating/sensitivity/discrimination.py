@@ -4,25 +4,46 @@ For a vote of voter v on models i (left) and j (right), with a discrimination a 
 
     logit P(left preferred) = a[v] · (θ[i] − θ[j]) + β
 
-a is near 0 for people who vote at random, and they hardly move θ. It is at least 0 and has a normal prior with mean 1
-and standard deviation PRIOR_SD. β, the board's advantage of the left side, is given. Ties of both kinds count ½. The
-regression of θ on the strengths without discrimination has slope 1. Source: the two-parameter logistic model, Birnbaum
-(1968), of paired comparisons; θ and a are maximized by turns.
+a is at least 0 and has a normal prior with mean 1 and standard deviation PRIOR_SD. β, the board's advantage of the left
+side, is given. Ties of both kinds count ½. The regression of θ on the strengths without discrimination has slope 1.
+Source: the two-parameter logistic model, Birnbaum (1968), of paired comparisons; θ and a are maximized by turns.
 """
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
-from leaderboard.rating.bradley_terry import Floats, Indices
+from leaderboard.rating.board_fit import SideBiasFit
+from leaderboard.rating.bradley_terry import POINTS, Floats, Indices
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.pairs import laplacian, symmetrized
+from leaderboard.rating.snapshot_facts import AgreementFacts
 
+MIN_VOTERS = 2
 PRIOR_SD = 0.5
 # Votes of a voter at the lower bound still connect the models.
 MIN_DISCRIMINATION = 0.02
 MAX_ROUNDS = 50
 STEP_TOLERANCE = 1e-4
+
+
+def agreement_facts(
+    voters: VoterVotes, fitted: SideBiasFit, names: list[str], *, offset: float
+) -> AgreementFacts | None:
+    """Return scores of the largest group, beside the published ones. None for one voter or unknown ones."""
+    board = fitted.board
+    models = np.flatnonzero(board.established & (board.group == 0))
+    votes = voters.among_models(models, size=len(names))
+    number = len(np.unique(votes.voter))
+    if number < MIN_VOTERS or votes.n.sum() < fitted.tally.subset(models).cells.sum():
+        return None
+    theta, agreement = discriminations(votes, (board.score[models] - offset) / POINTS, bias=fitted.tally.bias)
+    scores = (offset + POINTS * theta).tolist()
+    return {
+        "scores": dict(zip([names[model] for model in models], scores, strict=True)),
+        "voters": number,
+        "spread": float(agreement.std()),
+    }
 
 
 def discriminations(voters: VoterVotes, theta: Floats, *, bias: float = 0.0) -> tuple[Floats, Floats]:

@@ -27,7 +27,7 @@ def estimate(votes: StyledVotes, solution: Floats, information: Floats, *, lever
 
     information: H near it. Without `leverages`, variances are HC0.
     """
-    # With r = y − p, HC3 is the diagonal of H⁻¹ (Σ n (r / (1 − h))² z zᵀ) H⁻¹ where h = p q zᵀ H⁻¹ z. DEFF is the same
+    # HC3 is the diagonal of H⁻¹ (Σ n (r / (1 − h))² z zᵀ) H⁻¹ where r = y − p and h = p q zᵀ H⁻¹ z. DEFF is the same
     # with the sum of n r z of each voter, divided by one minus the voter's share of Σ n p q z², over HC3.
     models, size = votes.models, len(solution)
     moments, unknown_voters = MatrixSum(models, size - models), MatrixSum(models, size - models)

@@ -19,7 +19,7 @@ def forecast_facts(ballots: Ballots, tally: Tally, board: Board) -> ForecastFact
 
     None where the votes do not connect the models. tally: of all votes.
     """
-    # Between established models of the main group; a table of counts has no order.
+    # Only votes between established models of the main group count; a table of counts has no order.
     members = np.flatnonzero(board.established & (board.group == 0))
     if len(members) < 2 or (ballots.n != 1).any():
         return None

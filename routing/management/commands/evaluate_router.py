@@ -32,8 +32,8 @@ class Command(BaseCommand):
     def _print_gap(self, gap: GapResult) -> None:
         self.stdout.write("\n".join(head_lines(gap["heads"])))
         self.stdout.write(
-            f"weak {gap['weak']:.3f}, strong {gap['strong']:.3f}; APGR {gap['area']:.3f}, CPT50 {gap['half']:.2f}, "
-            f"CPT80 {gap['most']:.2f} on {gap['later_votes']:,} prompts, trained on {gap['trained_votes']:,}"
+            f"weak {gap['weak']:.3f}, strong {gap['strong']:.3f}; APGR {gap['area']:.3f}, CPT50 {gap['cpt50']:.2f}, "
+            f"CPT80 {gap['cpt80']:.2f} on {gap['later_votes']:,} prompts, trained on {gap['trained_votes']:,}"
         )
 
     def _print_replay(self, result: ReplayResult) -> None:

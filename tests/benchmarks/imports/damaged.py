@@ -23,9 +23,11 @@ SIZES = [b"\xff" * 8, b"\x00" * 8, b"\xff\xff\xff\x7f" * 2, b"\xfe\xff\xff\xff\x
 
 
 def samples() -> dict[str, bytes]:
-    found = {name: content for content, name in (files.sample(path.name) for path in sorted(files.SAMPLES.iterdir()))}
+    contents = {
+        name: content for content, name in (files.sample(path.name) for path in sorted(files.SAMPLES.iterdir()))
+    }
     columns = dict(zip(ROWS[0], zip(*ROWS[1:], strict=True), strict=True))
-    return found | {
+    return contents | {
         "own.parquet": files.parquet(columns), "own.xlsx": files.workbook(ROWS), "own.csv.gz": gzip.compress(TABLE),
         "own.zip": files.archive({"own.csv": TABLE, "read.txt": b"me"}),
     }  # fmt: skip
@@ -77,10 +79,10 @@ def read_forked(content: bytes, name: str) -> tuple[int, list[tuple[str, dict[st
 
 
 def main() -> None:
-    random, found = Random(int(sys.argv[1])), samples()
-    for name in sorted(found) * int(sys.argv[2]):
+    random, contents = Random(int(sys.argv[1])), samples()
+    for name in sorted(contents) * int(sys.argv[2]):
         damage = random.choice(DAMAGES)
-        outcome = [name, damage.__name__, *read_forked(damage(random, found[name]), name)]
+        outcome = [name, damage.__name__, *read_forked(damage(random, contents[name]), name)]
         sys.stdout.write(f"{json.dumps(outcome)}\n")
 
 

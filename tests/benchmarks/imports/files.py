@@ -19,8 +19,8 @@ def sample(name: str) -> tuple[bytes, str]:
     """Return a sample's content and name; a folder becomes an archive."""
     path = SAMPLES / name
     if path.is_dir():
-        found = {file.relative_to(path).as_posix(): file.read_bytes() for file in path.rglob("*") if file.is_file()}
-        return archive(found), f"{name}.zip"
+        contents = {file.relative_to(path).as_posix(): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+        return archive(contents), f"{name}.zip"
     return path.read_bytes(), name
 
 

@@ -112,8 +112,8 @@ def test_bad_file_is_refused_with_its_place(sentence: str):
 
 def test_all_errors_of_a_file_are_told_with_lines():
     imported = read_import(b'{"input": "a"}\nnone\n{"target": "b"}\n{}\n', Request("own.jsonl", format="inspect"))
-    found = [(entry.code, entry.line) for entry in imported.entries if entry.action == "refused"]
-    assert found == [("not_json", 2), ("field_missing", 3), ("field_missing", 4)]
+    refused = [(entry.code, entry.line) for entry in imported.entries if entry.action == "refused"]
+    assert refused == [("not_json", 2), ("field_missing", 3), ("field_missing", 4)]
     assert imported.counts["refused"] == 3
 
 

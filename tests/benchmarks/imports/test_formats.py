@@ -100,7 +100,7 @@ def test_prompt_renders_with_the_case(name: str):
 
 def test_samples_cover_every_format():
     names = {*FORMATS, *installed_names()}
-    assert names - {found for found, *_ in SAMPLES.values()} == {
+    assert names - {format_name for format_name, *_ in SAMPLES.values()} == {
         "arena",
         "arena_hard_judgements",
     }  # test_template_exports

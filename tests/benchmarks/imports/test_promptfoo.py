@@ -138,15 +138,15 @@ def test_values_of_xml_and_schemas_are_read():
         *({"type": "is-xml", "value": value} for value in ("a.@_id", ["a.0"], {"elements": ["a"]}, 7)),
         {"type": "is-json", "value": "- a\n- b\n"},
     ]
-    found = read_import(
+    imported = read_import(
         json.dumps({"prompts": ["{{ x }}"], "tests": [{"vars": {"x": 1}, "assert": assertions}]}).encode(),
         Request("xml.json"),
     )
-    checks = found.template.cases[0].checks
+    checks = imported.template.cases[0].checks
     assert [(check.scorer, check.settings) for check in checks] == [
         ("is_xml", {"elements": ["a/b", "a/c"]}), ("is_xml", {"elements": ["a"]}), ("is_xml", {"elements": ["a/b"]}),
         ("is_xml", {}), ("json_schema", {"schema": DRAFT_7 | {"type": "integer", "minimum": 3}}),
         ("json_schema", {"schema": assertions[5]["value"]}),
     ]  # fmt: skip
-    left_out = [entry.code for entry in found.entries if entry.action == "left_out"]
+    left_out = [entry.code for entry in imported.entries if entry.action == "left_out"]
     assert left_out == ["check_not_supported"] * 4 + ["schema_not_understood"]

@@ -28,7 +28,7 @@ def test_published_data_set_is_read(path: str):
     if spec is None or not spec.submodule_search_locations:
         pytest.skip(f"{package} is not installed")
     file = Path(next(iter(spec.submodule_search_locations))) / inside
-    found, count, key, mapping = SETS[path]
+    format_name, count, key, mapping = SETS[path]
     imported = read_import(file.read_bytes(), Request(file.name, mapping=mapping))
     assert not imported.is_refused
-    assert (imported.format, len(imported.template.cases), imported.template.cases[0].key) == (found, count, key)
+    assert (imported.format, len(imported.template.cases), imported.template.cases[0].key) == (format_name, count, key)

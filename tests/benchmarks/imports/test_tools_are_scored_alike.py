@@ -27,10 +27,10 @@ def evals(arguments: str, kind: str, *samples: dict[str, object], more: str = ""
 def values(imported: Imported, answer: str, case: int = 0) -> dict[str, float | None]:
     """Return the value of each check of a template on an answer."""
     assert not imported.is_refused, imported.entries
-    found = imported.template.cases[case]
+    sample = imported.template.cases[case]
     return {
         check.key: score(
-            check.scorer, ScoredAnswer(text=answer, variables=found.variables), found.expected, check.settings,
+            check.scorer, ScoredAnswer(text=answer, variables=sample.variables), sample.expected, check.settings,
             extract=check.extract,
         ).value
         for check in imported.template.checks
@@ -80,8 +80,8 @@ filter_list:
 
 def test_filters_are_metrics_of_their_own():
     imported = lm_eval(SUMS, {"question": "2 + 5?", "answer": "Add.\n#### 7"})
-    found = {text: tuple(values(imported, text).values()) for text in ("It is 7", "#### 7", "#### 7, so 8", "#### 12")}
-    assert found == {"It is 7": (0, 1), "#### 7": (1, 1), "#### 7, so 8": (1, 0), "#### 12": (0, 0)}
+    scores = {text: tuple(values(imported, text).values()) for text in ("It is 7", "#### 7", "#### 7, so 8", "#### 12")}
+    assert scores == {"It is 7": (0, 1), "#### 7": (1, 1), "#### 7, so 8": (1, 0), "#### 12": (0, 0)}
     assert [(check.metric, check.weight) for check in imported.template.checks] == [
         ("exact_match-strict", 1), ("exact_match-flexible", 0),
     ]  # fmt: skip
@@ -134,8 +134,8 @@ def test_fuzzy_match_of_evals_ignores_what_evals_ignores():
 
 def test_includes_of_evals_keeps_letter_case_setting():
     sample = {"input": CHAT, "ideal": "Paris"}
-    found = [evals(given, "Includes", sample) for given in ("", "    ignore_case: true\n")]
-    assert [[*values(one, "in PARIS").values()] for one in found] == [[0], [1]]
+    imports = [evals(given, "Includes", sample) for given in ("", "    ignore_case: true\n")]
+    assert [[*values(imported, "in PARIS").values()] for imported in imports] == [[0], [1]]
 
 
 def test_examples_of_evals_stand_before_the_question():

@@ -32,9 +32,9 @@ def test_estimate_is_shown_without_a_run(address: str, browser: Client):
 
 
 def test_estimate_counts_items_costs_and_too_long_cases(address: str, browser: Client):
-    found = browser.post(address, SENT | {"estimate": "1"}).context["estimate"]
-    assert (found.items, found.entrants[0].too_long_count) == (32, 8)
-    assert Decimal(0) < found.expected < found.most
+    estimate = browser.post(address, SENT | {"estimate": "1"}).context["estimate"]
+    assert (estimate.items, estimate.entrants[0].too_long_count) == (32, 8)
+    assert Decimal(0) < estimate.expected < estimate.maximum
 
 
 def test_paid_run_without_budget_is_refused(address: str, browser: Client):

@@ -271,7 +271,7 @@ NUMBERS: list[tuple[str, str | None]] = [
     ("∞", None),
     ("9" * 5000, None),
     ("9,9" * 3000, None),
-    # Where a person looks for the number.
+    # Marked answers, where a person looks for the number.
     ("#### 42", "42"),
     ("Answer: 42", "42"),
     ("**42**", "42"),
@@ -304,7 +304,7 @@ NUMBERS: list[tuple[str, str | None]] = [
     ("<think>It may be 7", None),
     ("<think>7</think>42", "42"),
 ]
-# With the setting `decimal_comma`.
+# Answers read with the setting `decimal_comma`.
 DECIMAL_COMMA: list[tuple[str, str | None]] = [
     ("1.234", "1234"),
     ("1,234", "1.234"),
@@ -316,7 +316,7 @@ DECIMAL_COMMA: list[tuple[str, str | None]] = [
     ("0.5", "0.5"),
     ("12.5", "12.5"),
 ]
-# With the setting `words`.
+# Answers read with the setting `words`.
 WORDS: list[tuple[str, str | None]] = [
     ("four", "4"),
     ("quatre", "4"),
@@ -381,7 +381,7 @@ WORDS: list[tuple[str, str | None]] = [
     ("one hundred twenty thirty", None),
     ("five or six", None),
 ]
-# Without the setting, a number in words is never read as a part of it or as another one.
+# A number in words is never read as a part of it or as another one without the setting.
 WORDS_OFF: list[tuple[str, str | None]] = [
     ("twenty-five", None),
     ("quatre-vingts", None),

@@ -27,5 +27,5 @@ def score(
 ) -> Verdict:
     if isinstance(answer, str):
         answer = ScoredAnswer(text=answer)
-    one = msgspec.convert({"scorer": scorer, "settings": settings or {}, **check}, Check)
-    return evaluate(registry.prepare(one), answer, target or [])
+    converted = msgspec.convert({"scorer": scorer, "settings": settings or {}, **check}, Check)
+    return evaluate(registry.prepare(converted), answer, target or [])

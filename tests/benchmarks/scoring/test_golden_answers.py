@@ -32,30 +32,30 @@ NUMBERS = {
 }
 
 
-def differences(found: Iterable[tuple[str, object, object]]) -> list[tuple[str, object, object]]:
-    return [(answer[:80], read, wanted) for answer, read, wanted in found if read != wanted]
+def differences(readings: Iterable[tuple[str, object, object]]) -> list[tuple[str, object, object]]:
+    return [(answer[:80], read, wanted) for answer, read, wanted in readings if read != wanted]
 
 
 @pytest.mark.parametrize("table", CHOICES)
 def test_choice_reads_answers_as_people_do(table):
-    found = []
+    readings = []
     for settings, answer, wanted in CHOICES[table]:
         verdict = score("choice", answer, [0] if "labels" not in settings else [1], settings)
         assert verdict.error == ""
-        found.append((answer, verdict.label, wanted or NOT_EXTRACTED))
-    assert differences(found) == []
+        readings.append((answer, verdict.label, wanted or NOT_EXTRACTED))
+    assert differences(readings) == []
 
 
 @pytest.mark.parametrize("table", NUMBERS)
 def test_number_reads_answers_as_people_do(table):
     settings, answers = NUMBERS[table]
-    found = []
+    readings = []
     for answer, wanted in answers:
         verdict = score("number", answer, [wanted or "123454321"], settings | {"percent": "exact"})
         assert verdict.error == ""
         read = wanted if verdict.value == 1 else verdict.label or f"another: {verdict.detail}"
-        found.append((answer, read, wanted or NOT_EXTRACTED))
-    assert differences(found) == []
+        readings.append((answer, read, wanted or NOT_EXTRACTED))
+    assert differences(readings) == []
 
 
 def test_number_of_target_is_read_alike():

@@ -66,11 +66,11 @@ def test_bad_check_is_refused_with_its_reason(check, field, code, reason):
 
 def test_errors_name_position_of_nested_check_and_twin_keys():
     nested = {"scorer": "any_of", "settings": {"checks": [{"scorer": "equals"}, {"scorer": "words"}]}}
-    found = errors(
+    problems = errors(
         {"scorer": "all_of", "settings": {"checks": [nested]}}, {"scorer": "equals", "key": "a"},
         {"scorer": "equals", "key": "a"}, "equals",
     )  # fmt: skip
-    assert [error.position for error in found] == [
+    assert [error.position for error in problems] == [
         "checks[0].settings.checks[0].settings.checks[1]", "checks[2]", "checks[3]",
     ]  # fmt: skip
 

@@ -249,7 +249,7 @@ GROUPS = [
 ]  # fmt: skip
 
 
-# They import sympy for two seconds.
+# These cases import sympy, which takes two seconds.
 IN_MATHS = [pytest.param(*case, marks=pytest.mark.slow) for case in MATHS]
 
 
@@ -307,10 +307,10 @@ def test_overlap_equals_sacrebleu():
         "chrf": sacrebleu.sentence_chrf(ENGLISH, references).score / 100,
         "ter": 1 - sacrebleu.sentence_ter(ENGLISH, references).score / 100,
     }
-    found = {name: score(name, ENGLISH, references) for name in figures}
-    assert {name: verdict.value for name, verdict in found.items()} == pytest.approx(figures)
-    assert {verdict.passed for verdict in found.values()} == {None}
-    assert "nrefs:2|case:mixed|eff:yes|tok:13a|smooth:exp|version:" in found["bleu"].detail
+    verdicts = {name: score(name, ENGLISH, references) for name in figures}
+    assert {name: verdict.value for name, verdict in verdicts.items()} == pytest.approx(figures)
+    assert {verdict.passed for verdict in verdicts.values()} == {None}
+    assert "nrefs:2|case:mixed|eff:yes|tok:13a|smooth:exp|version:" in verdicts["bleu"].detail
     assert {score(name, ENGLISH, [ENGLISH]).value for name in figures} == {1}
     assert score("ter", "all of these words are others", ["short"]).value == 0
     assert score("bleu", ENGLISH, [OTHER], threshold=0.9).passed is False

@@ -5,7 +5,6 @@ from scipy.stats import studentized_range
 from benchmarks.statistics.averages import TemplateMean, average, averages
 from benchmarks.statistics.clusters import Clusters
 from benchmarks.statistics.comparison import compare_runs
-from benchmarks.statistics.costs import cost_per_point, pareto_front
 from benchmarks.statistics.figures import compute_figures
 from benchmarks.statistics.multiple import step_down
 from benchmarks.statistics.paired import all_pairs
@@ -13,6 +12,7 @@ from benchmarks.statistics.quantiles import quantile
 from benchmarks.statistics.run_against_run import difference_of_runs, flips, match_cases
 from benchmarks.statistics.sample_sizes import cases_to_separate, detectable_difference, repeats_to_separate
 from benchmarks.statistics.tags import holm_of_tags, tag_means
+from benchmarks.statistics.usage import cost_per_point, pareto_front
 from tests.worlds.benchmarks.run_inputs import run_inputs, scores
 
 
@@ -36,18 +36,18 @@ def test_step_down_separates_more_than_the_first_bound():
     statistic = strength[first] - strength[second]
     plain = step_down(statistic, 5000.0, orthogonal_influence(6), first, second)
     statistic[-1] = plain.bound - 0.05  # only steps after the first one separate this pair
-    found = step_down(statistic, 5000.0, orthogonal_influence(6), first, second)
-    assert (found.is_above.sum(), found.is_below.sum()) == (10, 0)
+    stepped = step_down(statistic, 5000.0, orthogonal_influence(6), first, second)
+    assert (stepped.is_above.sum(), stepped.is_below.sum()) == (10, 0)
 
 
 def test_rank_ranges_and_best_group_follow_joint_comparisons():
     rng = np.random.default_rng(4)
     p = np.array([0.95, 0.94, 0.6, 0.2])
-    found = compute_figures(run_inputs((rng.random((4, 300, 1)) < p[:, None, None]).astype(float), baseline=3))
-    assert [(rank.best, rank.worst, rank.is_in_best_group) for rank in found.ranks] == [
+    report = compute_figures(run_inputs((rng.random((4, 300, 1)) < p[:, None, None]).astype(float), baseline=3))
+    assert [(rank.best, rank.worst, rank.is_in_best_group) for rank in report.ranks] == [
         (1, 2, True), (1, 2, True), (3, 3, False), (4, 4, False),
     ]  # fmt: skip
-    metric = found.metrics[0]
+    metric = report.metrics[0]
     assert [pair.is_separable for pair in metric.against_baseline] == [True, True, True]
     assert 1.96 < metric.baseline_bound < metric.bound
 
@@ -104,9 +104,9 @@ def test_report_of_two_runs_lists_flips_and_adjusts_p():
     after[1, :12] = 0
     older = run_inputs(before, metrics={"passed": before}, weights=[1.0] * 59 + [0.0])
     newer = run_inputs(after, metrics={"passed": after})
-    found = compare_runs(older, newer)
-    assert (found.matched, found.new, found.gone) == (59, 1, 0)
-    same, broken, _ = found.entrants
+    comparison = compare_runs(older, newer)
+    assert (comparison.matched, comparison.new, comparison.gone) == (59, 1, 0)
+    same, broken, _ = comparison.entrants
     assert (same.broken, same.mended, same.difference.value) == ([], [], 0)
     assert same.difference.low < 0 < same.difference.high
     assert broken.broken == [f"case {case:05}" for case in range(12) if before[1, case].all()]
@@ -117,10 +117,10 @@ def test_report_of_two_runs_lists_flips_and_adjusts_p():
 def test_flips_are_listed_beside_those_of_repeats():
     older = np.array([[1, 1, 1], [0, 0, 0], [1, 1, 0], [1, 0, 0], [np.nan] * 3])
     newer = np.array([[0, 0, 0], [1, 1, 1], [1, 1, 0], [0, 0, 1], [1, 1, 1]])
-    found = flips(older, newer)
-    assert (list(found.broken), list(found.mended)) == ([0], [1])
-    # Of 6 repeats, 3 passed: either majority is certain to differ. Of 4 or 2 passed of 6: 2 ⋅ C(4,3)⋅C(2,0)/C(6,3).
-    assert found.expected == pytest.approx(2 * 1 + 2 * 0.4)
+    flipped = flips(older, newer)
+    assert (list(flipped.broken), list(flipped.mended)) == ([0], [1])
+    # Case with 3 of 6 repeats passed: the majorities differ for sure. With 4 or 2 of 6: 2 ⋅ C(4,3)⋅C(2,0)/C(6,3).
+    assert flipped.expected == pytest.approx(2 * 1 + 2 * 0.4)
     assert flips(older[:, :1], newer[:, :1]).expected is None
 
 
@@ -128,28 +128,28 @@ def test_expected_flips_are_those_of_unchanged_models():
     rng = np.random.default_rng(8)
     p = rng.beta(1, 1, 20_000)[:, None]
     older, newer = rng.random((20_000, 3)) < p, rng.random((20_000, 4)) < p
-    found = flips(older.astype(float), newer.astype(float))
-    observed = len(found.broken) + len(found.mended)
-    assert found.expected == pytest.approx(observed, abs=5 * observed**0.5)
+    flipped = flips(older.astype(float), newer.astype(float))
+    observed = len(flipped.broken) + len(flipped.mended)
+    assert flipped.expected == pytest.approx(observed, abs=5 * observed**0.5)
 
 
 def test_tags_are_compared_with_other_cases_under_holm():
     values = np.repeat([[1.0] * 19 + [0.0] + [0.0] * 19 + [1.0]], 2, axis=0)
-    found = tag_means(scores(values), {"easy": np.arange(40) < 20, "odd": np.arange(40) % 2 == 1})
-    assert [(tag.tag, tag.mean[0], tag.difference[0]) for tag in found] == [
+    tags = tag_means(scores(values), {"easy": np.arange(40) < 20, "odd": np.arange(40) % 2 == 1})
+    assert [(tag.tag, tag.mean[0], tag.difference[0]) for tag in tags] == [
         ("easy", pytest.approx(0.95), pytest.approx(0.9)),
         ("odd", pytest.approx(0.5), pytest.approx(0.0)),
     ]
-    adjusted = holm_of_tags(found)
-    assert adjusted[0][0] == pytest.approx(4 * found[0].p[0])
-    assert found[0].p[0] < 1e-9
+    adjusted = holm_of_tags(tags)
+    assert adjusted[0][0] == pytest.approx(4 * tags[0].p[0])
+    assert tags[0].p[0] < 1e-9
 
 
 def test_heat_map_average_needs_all_templates():
     certain = TemplateMean(1.0, 0.0, 0.8, 1.0)
-    found = average([certain, TemplateMean(0.5, 0.1, 0.3, 0.7)])
-    assert (found.mean, found.se) == (0.75, pytest.approx(0.05))
-    assert (found.low, found.high) == (pytest.approx(0.75 - np.hypot(0.2, 0.2) / 2), pytest.approx(0.85))
+    mean = average([certain, TemplateMean(0.5, 0.1, 0.3, 0.7)])
+    assert (mean.mean, mean.se) == (0.75, pytest.approx(0.05))
+    assert (mean.low, mean.high) == (pytest.approx(0.75 - np.hypot(0.2, 0.2) / 2), pytest.approx(0.85))
     assert averages({"a": {"t": certain, "u": certain}, "b": {"t": certain}}).keys() == {"a"}
 
 

@@ -74,19 +74,19 @@ def test_unscored_and_wrong_items_are_told_apart():
 def test_entrant_without_scores_has_a_report():
     kinds = np.zeros((2, 10, 1), dtype=np.int8)
     kinds[0] = Kind.MISSING
-    found = compute_figures(run_inputs(binary(2, 10), kinds=kinds))
-    mean = found.metrics[0].means[0]
+    report = compute_figures(run_inputs(binary(2, 10), kinds=kinds))
+    mean = report.metrics[0].means[0]
     assert (mean.note, mean.mean.value, mean.lowest, mean.highest, mean.coverage) == ("no_scores", None, 0, 1, 0)
-    assert [rank.entrant for rank in found.ranks] == ["entrant 01"]
-    assert found.metrics[0].pairs[0].is_separable is None
+    assert [rank.entrant for rank in report.ranks] == ["entrant 01"]
+    assert report.metrics[0].pairs[0].is_separable is None
 
 
 def test_cases_without_weight_change_nothing_but_cost():
     values = binary(3, 40)
-    kept = compute_figures(run_inputs(values))
+    without_more = compute_figures(run_inputs(values))
     more = np.concatenate([values, 1 - values[:, :10]], axis=1)
     weighted = compute_figures(run_inputs(more, weights=[1.0] * 40 + [0.0] * 10))
-    assert (weighted.metrics, weighted.ranks, weighted.cases) == (kept.metrics, kept.ranks, 40)
+    assert (weighted.metrics, weighted.ranks, weighted.cases) == (without_more.metrics, without_more.ranks, 40)
 
 
 def test_order_of_entrants_and_cases_does_not_matter():

@@ -68,30 +68,30 @@ def drawn_run(seed) -> RunInputs:
     )  # fmt: skip
 
 
-def intervals(found: object) -> Iterator[dict[str, float | None]]:
-    if isinstance(found, dict):
-        if found.keys() == {"value", "low", "high"}:
-            yield found
-        found = list(found.values())
-    if isinstance(found, list):
-        for part in found:
+def intervals(payload: object) -> Iterator[dict[str, float | None]]:
+    if isinstance(payload, dict):
+        if payload.keys() == {"value", "low", "high"}:
+            yield payload
+        payload = list(payload.values())
+    if isinstance(payload, list):
+        for part in payload:
             yield from intervals(part)
 
 
-def assert_absent_entrants_have_no_figures(found: ReportPayload) -> None:
-    primary = found.metrics[0]
+def assert_absent_entrants_have_no_figures(report: ReportPayload) -> None:
+    primary = report.metrics[0]
     absent = {mean.entrant for mean in primary.means if not mean.scored}
     assert absent == {mean.entrant for mean in primary.means if mean.note == "no_scores"}
     for mean in primary.means:
         if mean.entrant in absent:
             assert (mean.mean, mean.se, mean.clusters, mean.cases, mean.is_complete) == (NOTHING, None, 0, 0, False)
-    for pair in (pair for metric in found.metrics for pair in pairs_of(metric)):
+    for pair in (pair for metric in report.metrics for pair in pairs_of(metric)):
         if not pair.cases:
             figures = (pair.se, pair.joint, pair.p, pair.exact_p, pair.holm_p, pair.cases_needed, pair.repeats_needed)
             assert (pair.difference, set(figures), bool(pair.is_separable)) == (NOTHING, {None}, False)
-    assert not absent & {rank.entrant for rank in found.ranks}
-    assert all(1 <= rank.best <= rank.worst <= len(found.ranks) for rank in found.ranks)
-    assert not absent & {usage.entrant for usage in found.usage if usage.is_on_front}
+    assert not absent & {rank.entrant for rank in report.ranks}
+    assert all(1 <= rank.best <= rank.worst <= len(report.ranks) for rank in report.ranks)
+    assert not absent & {usage.entrant for usage in report.usage if usage.is_on_front}
 
 
 def pairs_of(metric: Metric) -> list[Pair]:
@@ -103,14 +103,14 @@ def test_drawn_runs_have_finite_or_absent_figures(part):
     previous = drawn_run(part)
     for seed in range(part, 160, 4):
         run = drawn_run(seed)
-        found, compared = compute_figures(run), compare_runs(previous, run)
-        for payload in (found, compared):
+        report, compared = compute_figures(run), compare_runs(previous, run)
+        for payload in (report, compared):
             text = msgspec.json.encode(payload)  # infinities and NaN would become null
             assert msgspec.json.decode(text, type=type(payload)) == payload, seed
             for interval in intervals(msgspec.json.decode(text)):
                 bounds = [interval[name] for name in ("low", "value", "high") if interval[name] is not None]
                 assert bounds == sorted(bounds), (seed, interval)
-        assert_absent_entrants_have_no_figures(found)
+        assert_absent_entrants_have_no_figures(report)
         previous = run
 
 

@@ -26,23 +26,23 @@ def columns(rows, *names):
 
 
 def test_weighted_clustered_errors_equal_statsmodels():
-    found = scores(VALUES, weights=REFERENCE["weights"], clusters=REFERENCE["unequal"])
-    means = clustered_means(found.case_means, found.weights, found.clusters)
+    sample = scores(VALUES, weights=REFERENCE["weights"], clusters=REFERENCE["unequal"])
+    means = clustered_means(sample.case_means, sample.weights, sample.clusters)
     mean, se = columns(REFERENCE["statsmodels_wls_unequal"], "mean", "se")
     np.testing.assert_allclose(means.mean, mean, rtol=TOLERANCE)
     np.testing.assert_allclose(means.se, se, rtol=TOLERANCE)
 
 
 def test_clustered_errors_equal_inspect():
-    found = scores(VALUES, clusters=REFERENCE["unequal"])
-    means = clustered_means(found.case_means, found.weights, found.clusters)
+    sample = scores(VALUES, clusters=REFERENCE["unequal"])
+    means = clustered_means(sample.case_means, sample.weights, sample.clusters)
     np.testing.assert_allclose(means.se, REFERENCE["inspect_stderr"], rtol=TOLERANCE)
 
 
 def test_effective_wilson_equals_inspect():
-    found = scores(VALUES[:, :, :1], clusters=REFERENCE["clusters"])
-    means = clustered_means(found.case_means, found.weights, found.clusters)
-    low, high = unit_interval(means, found.effective_items(), is_binary=True)
+    sample = scores(VALUES[:, :, :1], clusters=REFERENCE["clusters"])
+    means = clustered_means(sample.case_means, sample.weights, sample.clusters)
+    low, high = unit_interval(means, sample.effective_items(), is_binary=True)
     lower, upper = columns(REFERENCE["inspect_ci_wilson"], "lower", "upper")
     np.testing.assert_allclose(low, lower, atol=TOLERANCE)
     np.testing.assert_allclose(high, upper, atol=TOLERANCE)
@@ -54,9 +54,9 @@ def test_wilson_equals_statsmodels():
 
 
 def test_clustered_differences_equal_statsmodels():
-    found = scores(VALUES, clusters=REFERENCE["clusters"])
+    sample = scores(VALUES, clusters=REFERENCE["clusters"])
     first, second = all_pairs(4)
-    means = clustered_means(found.case_means[first] - found.case_means[second], found.weights, found.clusters)
+    means = clustered_means(sample.case_means[first] - sample.case_means[second], sample.weights, sample.clusters)
     rows = REFERENCE["statsmodels_wls_equal_clusters_differences"]
     mean, se, low, high = columns(rows, "mean", "se", "low", "high")
     np.testing.assert_allclose(means.mean, mean, atol=TOLERANCE)
@@ -66,20 +66,20 @@ def test_clustered_differences_equal_statsmodels():
 
 def test_unbounded_differences_equal_paired_t_of_scipy():
     values = VALUES.mean(axis=2) * 1000 + np.arange(24) ** 2 * np.arange(4)[:, None]
-    found = paired_differences(scores(values), all_pairs(4))
+    differences = paired_differences(scores(values), all_pairs(4))
     expected = [stats.ttest_rel(values[i], values[j]) for i, j in zip(*all_pairs(4), strict=True)]
-    np.testing.assert_allclose(found.p, [result.pvalue for result in expected], rtol=TOLERANCE)
+    np.testing.assert_allclose(differences.p, [result.pvalue for result in expected], rtol=TOLERANCE)
     bounds = [result.confidence_interval() for result in expected]
-    np.testing.assert_allclose(np.array([found.low, found.high]).T, bounds, rtol=TOLERANCE)
+    np.testing.assert_allclose(np.array([differences.low, differences.high]).T, bounds, rtol=TOLERANCE)
 
 
 def test_binary_differences_equal_two_more_discordant_pairs():
-    found = paired_differences(scores(VALUES[:, :, :1]), all_pairs(4))
+    differences = paired_differences(scores(VALUES[:, :, :1]), all_pairs(4))
     centre, scale = np.array(REFERENCE["statsmodels_two_more_pairs"]).T
-    np.testing.assert_allclose(found.centre, centre, atol=TOLERANCE)
-    np.testing.assert_allclose(found.scale, scale, rtol=TOLERANCE)
-    np.testing.assert_allclose(found.high, centre + stdtrit(23, 0.975) * scale, atol=TOLERANCE)
-    np.testing.assert_allclose(found.exact_p, REFERENCE["statsmodels_mcnemar_exact"], rtol=TOLERANCE)
+    np.testing.assert_allclose(differences.centre, centre, atol=TOLERANCE)
+    np.testing.assert_allclose(differences.scale, scale, rtol=TOLERANCE)
+    np.testing.assert_allclose(differences.high, centre + stdtrit(23, 0.975) * scale, atol=TOLERANCE)
+    np.testing.assert_allclose(differences.exact_p, REFERENCE["statsmodels_mcnemar_exact"], rtol=TOLERANCE)
 
 
 def test_holm_equals_statsmodels():
@@ -89,10 +89,10 @@ def test_holm_equals_statsmodels():
 
 def test_variances_equal_analysis_of_variance():
     between, within = np.array(REFERENCE["statsmodels_anova_mean_squares"]).T
-    found = scores([*VALUES, np.zeros((24, 3))])
-    np.testing.assert_allclose(repeat_variances(found), [*within, 0], rtol=TOLERANCE)
-    # Against a constant entrant, the variance of differences is that of the entrant.
-    against_zero = paired_differences(found, (np.arange(4), np.full(4, 4)))
+    sample = scores([*VALUES, np.zeros((24, 3))])
+    np.testing.assert_allclose(repeat_variances(sample), [*within, 0], rtol=TOLERANCE)
+    # The variance of differences from a constant entrant is that of the other entrant.
+    against_zero = paired_differences(sample, (np.arange(4), np.full(4, 4)))
     np.testing.assert_allclose(against_zero.between, (between - within) / 3, rtol=TOLERANCE)
 
 
@@ -110,9 +110,9 @@ def test_pass_rates_equal_inspect_and_enumeration():
 @pytest.mark.parametrize(("n", "level"), [(40, 0.5), (200, 0.95), (77, 0.95)])
 def test_quantile_bounds_equal_scipy(n, level):
     values = np.sort(stats.gamma(2).rvs(n, random_state=np.random.RandomState(3)))
-    found = quantile(values[:, None], level, Clusters.from_codes(np.arange(n)))
+    interval = quantile(values[:, None], level, Clusters.from_codes(np.arange(n)))
     expected = stats.quantile_test(values, p=level).confidence_interval(0.95)
-    bounds = [np.nan if bound is None else bound for bound in (found.low, found.high)]
+    bounds = [np.nan if bound is None else bound for bound in (interval.low, interval.high)]
     np.testing.assert_allclose(bounds, [expected.low, expected.high], rtol=TOLERANCE)
 
 

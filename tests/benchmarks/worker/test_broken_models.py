@@ -165,8 +165,8 @@ def test_run_without_entrants_left_ends(fake_provider: FakeProvider, drive_run: 
     run = factory.run(factory.version(2), *models)
     drive_run(run)
     wait_for(lambda: fake_provider.calls.total() == 4)
-    for one in run.entrants.all():
-        actions.leave_out(run, one, by=run.owner)
+    for entrant in run.entrants.all():
+        actions.leave_out(run, entrant, by=run.owner)
     factory.wait_until_ended(run)
     assert (run.state, factory.counts(run)) == ("done", {"left_out": 4})
     assert [mean.scored for mean in read_report(run).metrics[0].means] == [0, 0]

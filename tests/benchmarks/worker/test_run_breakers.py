@@ -33,12 +33,12 @@ def ask_due(engine: Engine) -> int:
 
 def test_cleared_owner_of_a_run_starts_no_further_question(fake_provider: FakeProvider, engine: Engine):
     model, version = make.model("judges", at=fake_provider.base_url), factory.version(8, template="bad {{ word }}")
-    asked = []
+    calls = []
     for _ in range(2):
         answer_run(engine, version, model)
-        asked.append(ask_due(engine))
+        calls.append(ask_due(engine))
         Inquiry.objects.update(asked_at=None)
-    assert asked == [1, 0]
+    assert calls == [1, 0]
     assert (Inquiry.objects.get().cleared, Breaker.objects.get().probe_at) == (1, None)
 
 

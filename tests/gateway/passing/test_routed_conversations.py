@@ -13,7 +13,7 @@ from battles.models import RoutingDecision
 from gateway.parsing.chat import parse_chat
 from models_registry.models import Provider
 from models_registry.versions import set_price
-from routing.api.messages import read_messages
+from routing.api.serializers import read_messages
 from tests import make
 from tests.fake_provider import FakeProvider
 from tests.gateway.passing.test_media import AT_AN_ADDRESS

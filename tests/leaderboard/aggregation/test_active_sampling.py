@@ -52,8 +52,8 @@ def test_pair_weights_before_first_snapshot_are_admin_weights():
 
 def test_models_with_fewer_votes_are_drawn_more_often():
     ant, bee, cat, dog = contestants("ant", "bee", "cat", "dog")
-    for one, other in ((ant, bee), (bee, cat), (cat, ant)):
-        cast_many(one, other, left=12, right=10, tie=6)
+    for first, second in ((ant, bee), (bee, cat), (cat, ant)):
+        cast_many(first, second, left=12, right=10, tie=6)
     cast_many(dog, ant, left=3, right=3)
     shares = publish("first").facts["sampling_shares"]
     assert drawn_share(dog) > 0.7

@@ -112,8 +112,8 @@ def test_auto_board_is_published_and_recomputed(voted, client: Client, tmp_path:
     assert [line["board"] for line in listed["results"]] == ["overall", "auto", "category:coding", "language:fr"]
     for scope in ("auto", "overall"):
         call_command("recompute_snapshot", AggregationRun.objects.snapshots(scope)[0].public_id)
-    found = rows(tmp_path, "--snapshot", board["snapshot"])
-    assert {(row.board, row.origin) for row in found} == {("auto", "router")}
+    exported = rows(tmp_path, "--snapshot", board["snapshot"])
+    assert {(row.board, row.origin) for row in exported} == {("auto", "router")}
     assert {(row.board, row.origin) for row in rows(tmp_path)} == {("overall", "draw")}
     page = client.get("/leaderboard/?board=auto", headers={"HX-Request": "true"}).text
     assert "auto mode chose which models met" in page
@@ -137,11 +137,11 @@ def test_router_vote_is_excluded_restored_and_renamed(voted):
 def test_forged_origin_is_detected(voted, tmp_path: Path, client: Client):
     snapshot = publish("auto").public_id
     (tmp_path / "snapshot.json").write_bytes(client.get(f"/api/v1/leaderboard/snapshots/{snapshot}/").content)
-    found = list(read_rows(export(tmp_path, "--snapshot", snapshot)))
+    exported = list(read_rows(export(tmp_path, "--snapshot", snapshot)))
 
     def recompute(origin: str) -> None:
         forged = tmp_path / f"{origin}.jsonl"
-        forged.write_bytes(b"".join(as_jsonl([[replace(row, origin=origin) for row in found]], VOTES)))
+        forged.write_bytes(b"".join(as_jsonl([[replace(row, origin=origin) for row in exported]], VOTES)))
         call_command("recompute_snapshot", standings=tmp_path / "snapshot.json", export=forged)
 
     recompute("router")

@@ -21,10 +21,10 @@ def runs() -> list[AggregationRun]:
 
 
 def test_changes_name_models_that_moved_or_joined(runs):
-    found = read_changes(runs[1].public_id)
-    assert (found.before, found.new_votes, found.excluded) == (runs[0], 58, {})
-    assert found.method == ["bradley-terry-5 → bradley-terry-5-sides"]
-    by_name = {change.name: change for change in found.models}
+    changes = read_changes(runs[1].public_id)
+    assert (changes.before, changes.new_votes, changes.excluded) == (runs[0], 58, {})
+    assert changes.method == ["bradley-terry-5 → bradley-terry-5-sides"]
+    by_name = {change.name: change for change in changes.models}
     assert by_name.keys() == {"Ada", "Bob", "Cyd"}
     assert by_name["Ada"].change.startswith("−")
     assert (by_name["Ada"].new_votes, by_name["Bob"].new_votes) == ("+58", "+50")

@@ -3,7 +3,7 @@ from django.db.models.functions import Now
 
 from battles import actions
 from battles.models import Battle, Call, Vote
-from leaderboard.boards.recent_calls import recent_calls
+from leaderboard.boards.model_page import recent_calls
 from leaderboard.models import OVERALL, AggregationRun
 from models_registry.models import LanguageModel
 from tests import make

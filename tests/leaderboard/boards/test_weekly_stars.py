@@ -65,9 +65,9 @@ def test_stars_chart_is_on_compare_board_and_model_page(client: Client):
     assert 'charts/?board=compare#stars-over-time"' in client.get("/leaderboard/?board=compare").text
     for address, series in [("charts/?board=compare", ["ant", "bee", "cat"]), ("models/bee/", ["bee"])]:
         page = client.get(f"/leaderboard/{address}").text
-        found = re.search(r'<script id="data-stars" type="application/json">(.*?)</script>', page)
-        assert found
-        assert [one["id"] for one in json.loads(found[1])] == series
+        match = re.search(r'<script id="data-stars" type="application/json">(.*?)</script>', page)
+        assert match
+        assert [line["id"] for line in json.loads(match[1])] == series
         assert 'data-chart="stars"' in page
         assert "Week from" in page
     assert "data-stars" not in client.get("/leaderboard/charts/").text

@@ -12,8 +12,8 @@ COLUMNS = {"any": Column("a", 8), "left": Column("b"), "right": Column("c"), "ou
 SOURCE = f"FROM (VALUES {', '.join(map(str, ROWS))}) AS row (a, b, c, d, e) WHERE e >= %(least)s"
 
 
-def as_rows(found) -> list[tuple[int, ...]]:
-    return sorted(zip(*(found[name].tolist() for name in COLUMNS), strict=True))
+def as_rows(columns) -> list[tuple[int, ...]]:
+    return sorted(zip(*(columns[name].tolist() for name in COLUMNS), strict=True))
 
 
 def test_read_columns_returns_exact_integers():
@@ -31,8 +31,8 @@ def test_read_columns_in_parts_returns_every_row(monkeypatch):
 
 
 def test_read_columns_by_groups_rows_by_key():
-    found = read_columns_by("b", COLUMNS, SOURCE, {"least": 0})
-    assert {value: as_rows(rows) for value, rows in found.items()} == {
+    columns_by_key = read_columns_by("b", COLUMNS, SOURCE, {"least": 0})
+    assert {value: as_rows(rows) for value, rows in columns_by_key.items()} == {
         value: sorted(row for row in ROWS if row[1] == value) for value in (0, 7, LARGEST)
     }
 
@@ -43,6 +43,6 @@ def test_read_columns_refuses_too_large_integer():
 
 
 def test_read_columns_without_rows_returns_empty_arrays():
-    found = read_columns(COLUMNS, SOURCE, {"least": 2**31}, numbered_by="e")
-    assert all(len(column) == 0 and column.dtype == np.int64 for column in found.values())
+    columns = read_columns(COLUMNS, SOURCE, {"least": 2**31}, numbered_by="e")
+    assert all(len(column) == 0 and column.dtype == np.int64 for column in columns.values())
     assert read_columns_by("b", COLUMNS, SOURCE, {"least": 2**31}) == {}

@@ -22,12 +22,12 @@ def test_listed_pairs_give_the_same_snapshot(monkeypatch, models, votes, newcome
     listed = counted(ballots)
     assert (matrices.listed, listed.n.ndim) == (None, 2)
     assert listed.checksum == matrices.checksum
-    one, other = (
+    of_matrices, of_list = (
         fit_snapshot(counts, method.default_parameters(), voters=ballots.voter_votes, with_flip=True)
         for counts in (matrices, listed)
     )
-    assert_same(one.facts, other.facts)
-    assert_same(one.lines, other.lines)
+    assert_same(of_matrices.facts, of_list.facts)
+    assert_same(of_matrices.lines, of_list.lines)
 
 
 def test_sums_of_listed_counts_are_exact(monkeypatch):
@@ -63,13 +63,13 @@ def counted(ballots: Ballots, votes: slice = slice(None)) -> Counts:
     return Counts.of_cells(ballots.counts.names, cells)
 
 
-def assert_same(one: object, other: object) -> None:
+def assert_same(actual: object, expected: object) -> None:
     """Compare floats to 1e-9 and the rest exactly."""
-    if isinstance(one, dict):
-        assert one.keys() == other.keys()
-        one, other = list(one.values()), list(other.values())
-    if isinstance(one, list):
-        for mine, theirs in zip(one, other, strict=True):
+    if isinstance(actual, dict):
+        assert actual.keys() == expected.keys()
+        actual, expected = list(actual.values()), list(expected.values())
+    if isinstance(actual, list):
+        for mine, theirs in zip(actual, expected, strict=True):
             assert_same(mine, theirs)
     else:
-        assert one == (pytest.approx(other, rel=1e-9, abs=1e-9) if isinstance(one, float) else other)
+        assert actual == (pytest.approx(expected, rel=1e-9, abs=1e-9) if isinstance(actual, float) else expected)

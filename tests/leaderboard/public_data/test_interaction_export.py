@@ -64,19 +64,19 @@ def test_interaction_export_has_every_request(client: Client, monkeypatch: pytes
     battle = called(voter, "ada", "bob", vote="left")
     cyd = make.model(slug="cyd")
     Call.objects.create(model=cyd, purpose="probe", lease_until=timezone.now(), attempt=1, fence=0, state="done")
-    found = rows(client.get(f"{API}jsonl"))
-    assert [(row["model"], row["state"], row["text"]) for row in found] == [
+    exported = rows(client.get(f"{API}jsonl"))
+    assert [(row["model"], row["state"], row["text"]) for row in exported] == [
         ("ada", "failed", None), ("ada", "done", "an answer"),
         ("bob", "failed", None), ("bob", "done", "an answer"), ("cyd", "done", None),
     ]  # fmt: skip
-    row = found[1]
+    row = exported[1]
     assert {name: row[name] for name in (*_FACTS, "battle", "person")} == {
         **_FACTS, "battle": battle.public_id, "person": voter.key,
     }  # fmt: skip
-    assert (found[4]["mode"], found[4]["battle"], found[4]["person"]) == ("probe", None, None)
+    assert (exported[4]["mode"], exported[4]["battle"], exported[4]["person"]) == ("probe", None, None)
     table = list(csv.DictReader(io.StringIO(client.get(f"{API}csv").getvalue().decode())))
     assert list(table[0]) == list(InteractionRow.__struct_fields__) == list(row)
-    assert [cells["call"] for cells in table] == [str(row["call"]) for row in found]
+    assert [cells["call"] for cells in table] == [str(row["call"]) for row in exported]
 
 
 _FACTS = {
@@ -120,8 +120,8 @@ def test_own_blind_battle_is_in_no_log_until_its_vote(client: Client, staff: Act
     ]  # fmt: skip
 
     def seen() -> list[bool]:
-        found = [client.get(page) for page in pages]
-        texts = [page.getvalue().decode() if page.streaming else page.text for page in found]
+        responses = [client.get(page) for page in pages]
+        texts = [page.getvalue().decode() if page.streaming else page.text for page in responses]
         # The names of all models are in the log's filter.
         return ["1900" in text or "Called " in text.partition("changelist-filter")[0] for text in texts]
 
@@ -139,7 +139,7 @@ def test_interaction_export_is_for_staff_and_audited(client: Client, staff: Acto
     called(make.member(), "ada", "bob")
     settings.ARENA_PUBLISH_VOTES = True
     refused: Iterator[Client] = (Client(), make.browser(make.member()), at_work)
-    assert {one.get(f"{API}jsonl").status_code for one in refused} == {403}
+    assert {refused_client.get(f"{API}jsonl").status_code for refused_client in refused} == {403}
     scopes = [scope for scope in Scope if scope != Scope.EXPORT]
     assert Client().get(f"{API}jsonl", headers=headers(staff.user, *scopes)).status_code == 403
     member = headers(make.user(), Scope.EXPORT)

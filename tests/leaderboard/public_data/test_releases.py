@@ -97,8 +97,8 @@ def test_withdrawn_text_leaves_tombstones_in_later_releases(pair, tmp_path, clie
     first, second = make_vote(pair), make_vote(pair)
     never = make_vote(pair)
     battle_actions.withdraw_consent(Battle.objects.filter(pk=never.battle_id))
-    one = release()
-    files = download(client, one, tmp_path / "one")
+    first_release = release()
+    files = download(client, first_release, tmp_path / "one")
     assert conversations(files["conversations.jsonl"]) == [(first.order, False, TURNS), (second.order, False, TURNS)]
     battle_actions.delete_session(first.battle.session)
     for number in ("two", "three"):
@@ -106,10 +106,10 @@ def test_withdrawn_text_leaves_tombstones_in_later_releases(pair, tmp_path, clie
         tombstone = (first.order, True, None)
         assert conversations(files["conversations.jsonl"]) == [tombstone, (second.order, False, TURNS)]
     assert [row["withdrawn"] for row in read_parquet(files["conversations.parquet"])] == [True, False]
-    one.refresh_from_db()
-    assert {"votes.csv", "SHA256SUMS"} <= set(download(client, one, tmp_path / "again"))
-    gone = one.files.get(name="conversations.jsonl")
-    assert client.get(f"{API}{one}/{gone.name}").status_code == 404
+    first_release.refresh_from_db()
+    assert {"votes.csv", "SHA256SUMS"} <= set(download(client, first_release, tmp_path / "again"))
+    gone = first_release.files.get(name="conversations.jsonl")
+    assert client.get(f"{API}{first_release}/{gone.name}").status_code == 404
     assert list(Path(default_storage.location).rglob("conversations.jsonl")) == [
         Path(default_storage.path(ReleaseFile.objects.get(name=gone.name, removed_at=None).stored_as))
     ]

@@ -110,7 +110,7 @@ def test_vote_formats_are_equal(tmp_path, monkeypatch):
 
 def test_snapshot_export_has_state_at_snapshot(tmp_path):
     gold, silver = contestants("gold", "silver")
-    kept, excluded_later, restored_later = cast_many(gold, silver, left=3)
+    restored_again, excluded_later, restored_later = cast_many(gold, silver, left=3)
     incomplete = cast(gold, silver, "tie", excluded=Reason.INCOMPLETE)
     publish()
     actions.retract(restored_later, reason=Reason.MODERATION, by=None)
@@ -118,14 +118,14 @@ def test_snapshot_export_has_state_at_snapshot(tmp_path):
     exclusion = restored_later.changes.get()
     actions.restore(restored_later, by=None)
     actions.retract(excluded_later, reason=Reason.OPERATOR, by=None)
-    actions.retract(kept, reason=Reason.ANOMALY, by=None)
-    actions.restore(kept, by=None)
+    actions.retract(restored_again, reason=Reason.ANOMALY, by=None)
+    actions.restore(restored_again, by=None)
     cast(gold, silver, "right")
     at_snapshot = {
         row.order: (row.excluded_reason, row.excluded_at) for row in rows(tmp_path, "--snapshot", snapshot.public_id)
     }
     assert at_snapshot == {
-        kept.order: (None, None),
+        restored_again.order: (None, None),
         excluded_later.order: (None, None),
         restored_later.order: ("moderation", exclusion.at),
         incomplete.order: ("incomplete", incomplete.created_at),

@@ -125,7 +125,7 @@ def test_mapping_links_names_to_registry_models(small_table, tmp_path, client):
 
 def test_formula_like_names_are_quoted_and_restored(tmp_path):
     names = ("=1+1", "'=1+1", "＋x", "plain")
-    lines = [(one, other, "model_a") for one in names for other in names if one != other]
+    lines = [(left, right, "model_a") for left in names for right in names if left != right]
     run = import_votes(table(tmp_path / "evil.csv", SINGLE, *lines))
     file = export(tmp_path, "--snapshot", run.public_id, ending="csv")
     cells = [cell for line in file.read_text().splitlines() for cell in line.split(",")]

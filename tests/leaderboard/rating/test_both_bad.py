@@ -1,8 +1,7 @@
 import numpy as np
 
-from leaderboard.rating.clustering import VoterVotes
+from leaderboard.rating.clustering import VoterVotes, both_bad_design_effects
 from leaderboard.rating.differences import observed_share
-from leaderboard.rating.ties.both_bad import both_bad_design_effects
 
 
 def votes_of(voter, is_both_bad) -> VoterVotes:

@@ -85,8 +85,8 @@ def test_numbers_of_voters_do_not_change_fit():
     rng = np.random.default_rng(6)
     ballots = arena_with_tastes(rng, strengths(rng, 6), 1500, voters=40)
     names = rng.permutation(1000)[:40]
-    one, other = (
+    in_order, shuffled = (
         board_of(ballots, 6, voter_votes_of(ballots)),
         board_of(ballots, 6, rows(ballots, names[ballots.voter])),
     )
-    assert np.abs(one.design_effects - other.design_effects).max() < 1e-9
+    assert np.abs(in_order.design_effects - shuffled.design_effects).max() < 1e-9

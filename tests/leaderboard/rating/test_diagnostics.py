@@ -54,16 +54,16 @@ def test_board_without_established_models_has_no_flip():
 
 def test_votes_of_the_model_have_no_misfit():
     rng = np.random.default_rng(1)
-    found = misfit(*fitted(*arena(rng, strengths(rng, 20), 20_000).counts(20)))
-    assert found.df == 190 - 19
-    assert 0.8 < found.ratio < 1.2
+    deviance = misfit(*fitted(*arena(rng, strengths(rng, 20), 20_000).counts(20)))
+    assert deviance.df == 190 - 19
+    assert 0.8 < deviance.ratio < 1.2
 
 
 def test_cyclic_preferences_have_large_misfit():
     wins = np.array([[0.0, 80, 20], [20, 0, 80], [80, 20, 0]])
-    found = misfit(*fitted(wins, np.zeros((3, 3))))
-    assert found.df == 1
-    assert found.ratio > 20
+    deviance = misfit(*fitted(wins, np.zeros((3, 3))))
+    assert deviance.df == 1
+    assert deviance.ratio > 20
 
 
 def test_misfit_without_degrees_of_freedom_has_no_ratio():

@@ -28,9 +28,9 @@ def fitted(ballots: Ballots) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_random_voters_are_recognised_and_hardly_count():
     theta = strengths(np.random.default_rng(3), MODELS)
     agreement = np.where(np.arange(VOTERS) < 60, 0.0, 2.0)
-    plain, weighted, found = fitted(votes_with(agreement, theta, seed=4))
-    assert found[:60].mean() < 0.5 < 1 < found[60:].mean()
-    assert (found >= 0).all()
+    plain, weighted, agreements = fitted(votes_with(agreement, theta, seed=4))
+    assert agreements[:60].mean() < 0.5 < 1 < agreements[60:].mean()
+    assert (agreements >= 0).all()
     sharp = fitted(votes_with(np.full(VOTERS, 2.0), theta, seed=5, votes=60_000))[0]
     correlation = [np.corrcoef(sharp, scores)[0, 1] for scores in (plain, weighted)]
     assert correlation[1] > correlation[0]
@@ -38,9 +38,9 @@ def test_random_voters_are_recognised_and_hardly_count():
 
 def test_equal_voters_change_little():
     theta = strengths(np.random.default_rng(6), MODELS)
-    plain, weighted, found = fitted(votes_with(np.ones(VOTERS), theta, seed=7))
+    plain, weighted, agreements = fitted(votes_with(np.ones(VOTERS), theta, seed=7))
     assert np.abs(weighted - plain).max() < 0.06
-    assert found.std() < 0.3
+    assert agreements.std() < 0.3
 
 
 def test_swapped_sides_and_renamed_voters_change_nothing():
@@ -65,10 +65,10 @@ def test_facts_keep_published_scores_and_need_all_voters():
     def fit(voters: VoterVotes, **options: bool) -> SnapshotFit:
         return fit_snapshot(counts, method.default_parameters(), voters=voters, **options)
 
-    plain, found = fit(rows), fit(rows, with_agreement=True)
-    assert found.lines == plain.lines
-    assert found.corrects_side_bias
-    agreement = found.facts["agreement"]
+    plain, with_agreement = fit(rows), fit(rows, with_agreement=True)
+    assert with_agreement.lines == plain.lines
+    assert with_agreement.corrects_side_bias
+    agreement = with_agreement.facts["agreement"]
     assert (agreement["voters"], list(agreement["scores"])) == (VOTERS, names)
     scores = np.array([line["score"] for line in plain.lines])
     weighted = np.array(list(agreement["scores"].values()))

@@ -57,7 +57,7 @@ def test_two_models_flip_without_the_surplus_of_wins():
 
 
 def test_leader_that_would_lose_its_connection_stays():
-    # Without its 60 wins the leader would have no finite score.
+    # The leader would have no finite score without its 60 wins.
     assert votes_to_drop_first(*fitted(np.array([[0.0, 60], [1, 0]]), np.zeros((2, 2)))) is None
 
 

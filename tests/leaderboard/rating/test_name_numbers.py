@@ -21,20 +21,20 @@ def test_names_have_the_same_number_as_equal_names(models, copied):
     lists = {name: [known[index] for index in rng.integers(models, size=ROWS)] for name in ("first", "second")}
     numbers = NameNumbers()
 
-    found = {name: numbers.of(copies_of(names) if name in copied else names) for name, names in lists.items()}
+    indices = {name: numbers.of(copies_of(names) if name in copied else names) for name, names in lists.items()}
 
     distinct = numbers.in_order()
     assert len(set(distinct)) == len(distinct)
     for name, names in lists.items():
-        assert [distinct[index] for index in found[name].tolist()] == names
+        assert [distinct[index] for index in indices[name].tolist()] == names
 
 
 def test_names_of_short_lived_objects_are_not_mixed_up():
     names = np.array([f"model-{index % 50}" for index in range(ROWS)])  # makes a new string at each access
     numbers = NameNumbers()
-    found = numbers.of(names).tolist()
+    indices = numbers.of(names).tolist()
     distinct = numbers.in_order()
-    assert [distinct[index] for index in found] == names.tolist()
+    assert [distinct[index] for index in indices] == names.tolist()
 
 
 def test_ballots_of_names_have_sorted_models_and_known_outcomes():

@@ -24,8 +24,8 @@ def test_bias_interval_covers_true_bias():
     rng = np.random.default_rng(1)
     held = []
     for _ in range(60):
-        found = fit_side_counts(counts_by_side(rng, strengths(rng, 6), 500, bias=0.3)).side_bias
-        held.append(found.low <= POINTS * 0.3 <= found.high)
+        bias = fit_side_counts(counts_by_side(rng, strengths(rng, 6), 500, bias=0.3)).side_bias
+        held.append(bias.low <= POINTS * 0.3 <= bias.high)
     assert np.mean(held) > 0.88
 
 
@@ -76,11 +76,11 @@ def test_bias_without_finite_estimate_is_none(counts):
 
 
 def test_ties_only_give_zero_bias_with_error():
-    found = estimate_side_bias(
+    bias = estimate_side_bias(
         Tally.from_side_counts(np.stack([np.zeros((2, 2))] * 2 + [np.eye(2)[::-1] * 20, np.zeros((2, 2))]))
     )
-    assert found.points == pytest.approx(0)
-    assert found.se > 1
+    assert bias.points == pytest.approx(0)
+    assert bias.se > 1
 
 
 def test_clustered_voters_widen_bias_error():

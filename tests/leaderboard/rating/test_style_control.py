@@ -233,8 +233,8 @@ def test_order_of_votes_and_voter_numbers_do_not_matter():
 def test_sandwich_equals_sums_over_voters():
     rng = np.random.default_rng(16)
     arena = simulations.StyleTastes(models=5, votes=40_000, voters=4000, taste=0.3).sample(rng)
-    found, ballots = arena.fit(), arena.ballots
-    p = 1 / (1 + np.exp(-arena.logits(found)))
+    fitted, ballots = arena.fit(), arena.ballots
+    p = 1 / (1 + np.exp(-arena.logits(fitted)))
     rows = np.arange(40_000)
     z = np.zeros((40_000, 9))
     z[rows, ballots.left], z[rows, ballots.right] = 1, -1
@@ -243,7 +243,7 @@ def test_sandwich_equals_sums_over_voters():
     sums = np.zeros((4000, 9))
     np.add.at(sums, ballots.voter, z * (ballots.share - p)[:, None])
     expected = np.sqrt(np.diag(inverse @ sums.T @ sums @ inverse))
-    errors = np.append((found.high - found.low) / 2 / Z / POINTS, found.errors)
+    errors = np.append((fitted.high - fitted.low) / 2 / Z / POINTS, fitted.errors)
     assert ((errors > 0.999 * expected) & (errors < 1.04 * expected)).all()
 
 
@@ -263,21 +263,21 @@ def test_tastes_for_length_widen_its_interval(fits_with_tastes):
 
 
 def test_rank_ranges_hold_under_style_control(fits_with_tastes):
-    found = RankErrors()
+    errors = RankErrors()
     for fit, limit in fits_with_tastes:
-        found.add(fit.score, fit.covariance, limit.score)
-    assert found.held.count(False) <= 12
-    assert found.tiers_held.count(False) <= 12
-    assert found.width_ratio < 1
+        errors.add(fit.score, fit.covariance, limit.score)
+    assert errors.held.count(False) <= 12
+    assert errors.tiers_held.count(False) <= 12
+    assert errors.width_ratio < 1
 
 
 def test_advantage_of_left_side_is_fitted_with_styles():
     rng = np.random.default_rng(18)
     arena = simulations.StyleTastes(models=6, votes=30_000, voters=3000, taste=0.15, side=0.3).sample(rng)
-    found, limit = arena.fit(side=True), arena.limit(side=True)
-    points, error = found.side
+    fitted, limit = arena.fit(side=True), arena.limit(side=True)
+    points, error = fitted.side
     assert abs(points - 0.3 * POINTS) < 4 * error < 0.3 * POINTS
-    assert np.abs(found.score - limit.score).max() < 25
+    assert np.abs(fitted.score - limit.score).max() < 25
     swapped = simulations.Ballots(
         arena.ballots.right, arena.ballots.left, np.array([1, 0, 2])[arena.ballots.outcome], arena.ballots.voter
     )
@@ -285,18 +285,18 @@ def test_advantage_of_left_side_is_fitted_with_styles():
         swapped, -arena.features, 6, scaling=scaling_of(arena.features), voter=arena.ballots.voter, side=True
     )
     assert mirrored.side == pytest.approx((-points, error))
-    assert np.abs(mirrored.score - found.score).max() < 1e-6
+    assert np.abs(mirrored.score - fitted.score).max() < 1e-6
 
 
 def test_style_covariance_matches_style_intervals():
     rng = np.random.default_rng(12)
     _, ballots, features, _ = styled_arena(rng, 6, 900)
     established = np.array([True] * 5 + [False])
-    found = fit(ballots, features, 6, established=established, voter=rng.integers(3, size=900))
-    half = Z * np.sqrt(np.diag(found.covariance)[:5])
-    assert np.allclose((found.high - found.low)[:5], 2 * half)
-    assert not found.covariance[5].any()
-    assert np.allclose(found.covariance, found.covariance.T)
-    variance = np.diag(found.covariance)
-    differences = variance[:, None] + variance - 2 * found.covariance
+    fitted = fit(ballots, features, 6, established=established, voter=rng.integers(3, size=900))
+    half = Z * np.sqrt(np.diag(fitted.covariance)[:5])
+    assert np.allclose((fitted.high - fitted.low)[:5], 2 * half)
+    assert not fitted.covariance[5].any()
+    assert np.allclose(fitted.covariance, fitted.covariance.T)
+    variance = np.diag(fitted.covariance)
+    differences = variance[:, None] + variance - 2 * fitted.covariance
     assert differences[np.triu_indices(5, 1)].min() > 1

@@ -34,9 +34,9 @@ def test_forecast_keeps_expected_shares():
 def test_tie_factors_are_recovered():
     eta, ballots = ballots_with_tie_factors()
     facts = facts_of(ballots)
-    found = np.log(list(facts["tie_factors"].values()))
-    assert np.corrcoef(found, eta)[0, 1] > 0.97
-    assert np.abs(found - eta).max() < 0.08
+    factors = np.log(list(facts["tie_factors"].values()))
+    assert np.corrcoef(factors, eta)[0, 1] > 0.97
+    assert np.abs(factors - eta).max() < 0.08
 
 
 def test_held_out_losses_are_ordered():

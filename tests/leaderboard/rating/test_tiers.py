@@ -49,6 +49,6 @@ def test_equal_models_are_parted_on_one_of_twenty_boards(pairs):
     # Pairs of equal models in both directions nearly reach Bonferroni's bound, as the cuts between pairs are true.
     rng, boards = np.random.default_rng(6), 4000
     scores = np.repeat(np.arange(pairs) * 1000.0, 2) + rng.normal(0, 20, (boards, 2 * pairs))
-    found = np.array([tiers(score, independent(2 * pairs, 20)) for score in scores])
-    is_wrong = (found[:, ::2] != found[:, 1::2]).any(axis=1)
+    tiers_of_boards = np.array([tiers(score, independent(2 * pairs, 20)) for score in scores])
+    is_wrong = (tiers_of_boards[:, ::2] != tiers_of_boards[:, 1::2]).any(axis=1)
     assert is_wrong.mean() == pytest.approx(1 - (1 - ERROR_RATE / pairs) ** pairs, abs=0.012)

@@ -34,9 +34,9 @@ def benchmark_coverage(simulator: Simulator, report: Report) -> None:
         report.row("… naive Wald / clustered t; widths of all three", f"{others}; {widths}")
     report.heading("Benchmark runs: differences, single and all together, and rank ranges (runs)")
     for joint in coverage.JOINT:
-        found = list(simulator.repeat(1000, _JointCoverageOf(joint)))
-        for name in found[0]:
-            values = list(chain.from_iterable(part[name] for part in found))
+        coverages = list(simulator.repeat(1000, _JointCoverageOf(joint)))
+        for name in coverages[0]:
+            values = list(chain.from_iterable(part[name] for part in coverages))
             report.share(f"{joint.name}: {name}", values, low=0.0 if "plain" in name else 0.95)
     report.heading("Benchmark runs: quantiles of times hold (runs)")
     for level, cases, repeats in ((0.5, 50, 1), (0.95, 200, 1), (0.5, 50, 5), (0.95, 200, 5)):

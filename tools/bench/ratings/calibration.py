@@ -37,13 +37,13 @@ class Simulator:
 def intervals(simulator: Simulator, report: Report) -> None:
     report.heading("How often intervals hold the true score, and rank ranges all true ranks (cases)")
     for design in DESIGNS:
-        found = _joined(simulator.repeat(_repetitions(design), _CoverageOf(design)))
+        joined = _joined(simulator.repeat(_repetitions(design), _CoverageOf(design)))
         low, high = (0.93, 1.0) if design.voters else (0.94, 0.995)
-        for kind, held in sorted(found.held.items()):
+        for kind, held in sorted(joined.held.items()):
             if len(held) >= 200:
                 report.share(f"{design.name}: {kind}", held, low=low, high=high)
-        if found.ranges:
-            report.share(f"{design.name}: rank ranges", found.ranges, low=0.95)
+        if joined.ranges:
+            report.share(f"{design.name}: rank ranges", joined.ranges, low=0.95)
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,9 @@ def anomalies(simulator: Simulator, report: Report) -> None:
         f"honest voters flagged ({len(honest):,})", f"{honest.sum()}", f"bar {2 * ALPHA * len(honest):.1f}",
         held=bool(honest.mean() <= 2 * ALPHA),
     )  # fmt: skip
-    report.share("honest voters with a taste of sd 0.35 not flagged", [not one for one in together["taste"]], low=0.9)
+    report.share(
+        "honest voters with a taste of sd 0.35 not flagged", [not crossing for crossing in together["taste"]], low=0.9
+    )
     served = np.array(together["served"])
     report.share("who serves one model only is found within 60 votes", list(served > 0), low=0.95)
     report.row("… after this many votes, median", f"{np.median(served[served > 0]):.0f}")
@@ -114,7 +116,9 @@ def anomalies(simulator: Simulator, report: Report) -> None:
     report.row(
         f"who serves one model in a quarter of 200 battles is found ({len(quarter):,})", f"{np.mean(quarter > 0):.4f}"
     )
-    report.share("who presses any button is found within 200 votes", [one > 0 for one in together["any"]], low=0.95)
+    report.share(
+        "who presses any button is found within 200 votes", [crossing > 0 for crossing in together["any"]], low=0.95
+    )
 
 
 def _crossings(repetitions: int, seed: int) -> dict[str, list[int]]:
@@ -123,12 +127,12 @@ def _crossings(repetitions: int, seed: int) -> dict[str, list[int]]:
     A repetition has 2,000 honest voters.
     """
     rng, models = np.random.default_rng(seed), 30
-    found: dict[str, list[int]] = {"honest": [], "taste": [], "served": [], "quarter": [], "any": []}
+    crossings: dict[str, list[int]] = {"honest": [], "taste": [], "served": [], "quarter": [], "any": []}
     for _ in range(repetitions):
         theta, honest = simulations.crowd(rng, models=models, voters=2000, each=100)
-        found["honest"].extend(verdicts(honest, models=models).crossed)
+        crossings["honest"].extend(verdicts(honest, models=models).crossed)
         _, with_taste = simulations.crowd(rng, models=models, voters=500, each=100, taste=0.35)
-        found["taste"].extend(verdicts(with_taste, models=models).crossed)
+        crossings["taste"].extend(verdicts(with_taste, models=models).crossed)
         # Two voters per model are too few to move the scores.
         served = [simulations.partisans(rng, target=model, models=models, voters=2, each=60) for model in range(models)]
         quarter = [_partly_serving(rng, theta, target=model, voters=2, each=200) for model in range(models)]
@@ -137,8 +141,8 @@ def _crossings(repetitions: int, seed: int) -> dict[str, list[int]]:
         random = simulations.Ballots(left, right, pressed, np.repeat(np.arange(20), 200))
         for kind, anomalous in (("served", served), ("quarter", quarter), ("any", [random])):
             ballots = reduce(simulations.Ballots.joined_by_new_voters, anomalous, honest)
-            found[kind].extend(verdicts(ballots, models=models).crossed[2000:])
-    return found
+            crossings[kind].extend(verdicts(ballots, models=models).crossed[2000:])
+    return crossings
 
 
 def _partly_serving(

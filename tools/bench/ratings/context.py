@@ -22,12 +22,12 @@ def context(simulator: Simulator, report: Report) -> None:
         "Context of votes, no effects on average, voters' tastes of sd 0.3: how often intervals hold the limit"
     )
     for design in DESIGNS:
-        found = [effect for part in simulator.repeat(REPETITIONS, _Effects(design)) for effect in part]
+        effects = [effect for part in simulator.repeat(REPETITIONS, _Effects(design)) for effect in part]
         name = f"{design.voters:,} voters, {'unequal' if design.spread else 'alike'}"
         for covariate in ("met_before", "files", "first_token"):
-            held = [holds for which, holds, _ in found if which == covariate]
+            held = [holds for which, holds, _ in effects if which == covariate]
             report.share(f"{name}: {covariate}", held, low=0.93, high=0.975)
-        report.share(f"{name}: within 3 standard errors", [not applied for *_, applied in found], low=0.993)
+        report.share(f"{name}: within 3 standard errors", [not applied for *_, applied in effects], low=0.993)
 
 
 @dataclass(frozen=True)

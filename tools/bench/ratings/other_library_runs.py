@@ -101,8 +101,8 @@ def leaderbot(votes):
 def main():
     votes = np.load(sys.argv[1])
     libraries = {"arena_rank": arena_rank, "evalica": evalica, "leaderbot": leaderbot}
-    found = {library: runs for library, runs in libraries.items() if find_spec(library)}
-    print(json.dumps({name: timed(task) for runs in found.values() for name, task in runs(votes)}))
+    installed = {library: runs for library, runs in libraries.items() if find_spec(library)}
+    print(json.dumps({name: timed(task) for runs in installed.values() for name, task in runs(votes)}))
 
 
 if __name__ == "__main__":

@@ -28,13 +28,13 @@ def rings(simulator: Simulator, report: Report) -> None:
         _report_crowd(report, name, crowd, simulator, bar=True)
     model_days = alarms = 0
     for honest in ring_scenarios.HONEST:
-        held = [one for part in simulator.repeat(HONEST_ARENAS, _HonestOutcomes(honest)) for one in part]
+        held = [outcome for part in simulator.repeat(HONEST_ARENAS, _HonestOutcomes(honest)) for outcome in part]
         for what, bar in (("voters", honest.voters_held), ("votes", honest.votes_held)):
-            share = float(np.mean([getattr(one, what) for one in held]))
+            share = float(np.mean([getattr(outcome, what) for outcome in held]))
             report.row(f"{honest.name}: {what} held", f"{share:.4%}", f"bar {bar:.0%}", held=share <= bar)
         _report_before(report, honest.before)
-        alarms += sum(one.rings for one in held)
-        model_days += sum(one.model_days for one in held)
+        alarms += sum(outcome.rings for outcome in held)
+        model_days += sum(outcome.model_days for outcome in held)
     allowed = max(1, round(model_days / ring_scenarios.MODEL_DAYS))
     report.row(f"rings found in {model_days:,} model-days", f"{alarms}", f"bar {allowed}", held=alarms <= allowed)
     _paid_raters(report)
@@ -50,15 +50,16 @@ def _report_curve(simulator: Simulator, report: Report, battles: str, crowd: Cro
     for recognition in ring_scenarios.RECOGNITIONS:
         scenario = ring_scenarios.RingScenario("", replace(ring, recognition=recognition))
         outcomes = _outcomes(simulator, scenario)
-        found = float(np.mean([one.looks > 0 for one in outcomes]))
-        gained, left = (float(np.mean([getattr(one, name) for one in outcomes])) for name in _POINTS)
+        found_share = float(np.mean([outcome.looks > 0 for outcome in outcomes]))
+        gained, remaining = (float(np.mean([getattr(outcome, name) for outcome in outcomes])) for name in _POINTS)
         report.row(
-            f"{battles}, recognised and favoured in {recognition:.0%}", f"{found:.0%}, {gained:.0f} → {left:.1f}"
+            f"{battles}, recognised and favoured in {recognition:.0%}",
+            f"{found_share:.0%}, {gained:.0f} → {remaining:.1f}",
         )
 
 
 def _report_crowd(report: Report, name: str, crowd: Crowd, simulator: Simulator, *, bar: bool = False) -> None:
-    held = [one for part in simulator.repeat(ARENAS if bar else SLOW_ARENAS, _CrowdHeld(crowd)) for one in part]
+    held = [is_held for part in simulator.repeat(ARENAS if bar else SLOW_ARENAS, _CrowdHeld(crowd)) for is_held in part]
     value, target = f"held in {sum(held)} of {len(held)}", "bar 0" if bar else ""
     report.row(name, value, target, held=not (bar and any(held)))
 
@@ -69,18 +70,18 @@ def _outcomes(simulator: Simulator, scenario: ring_scenarios.RingScenario) -> li
 
 
 def _report_ring(report: Report, scenario: ring_scenarios.RingScenario, outcomes: list[Outcome]) -> None:
-    found = [0 < one.looks <= scenario.looks for one in outcomes]
-    report.share(f"{scenario.name}: found within {scenario.looks} looks", found, low=scenario.found)
-    nights = [one.looks for one in outcomes if one.looks]
+    is_found = [0 < outcome.looks <= scenario.looks for outcome in outcomes]
+    report.share(f"{scenario.name}: found within {scenario.looks} looks", is_found, low=scenario.found)
+    nights = [outcome.looks for outcome in outcomes if outcome.looks]
     if nights:
         report.row("… nights until found, median and most", f"{np.median(nights):.0f}, {max(nights)}")
-    gained = float(np.mean([one.points_gained for one in outcomes]))
-    left = [abs(one.points_left) for one in outcomes]
-    label = f"… of {gained:.0f} points gained, left on average (furthest {max(left):.1f})"
-    report.mean(label, left, high=scenario.points_left)
+    gained = float(np.mean([outcome.points_gained for outcome in outcomes]))
+    remaining = [abs(outcome.points_left) for outcome in outcomes]
+    label = f"… of {gained:.0f} points gained, left on average (furthest {max(remaining):.1f})"
+    report.mean(label, remaining, high=scenario.points_left)
     _report_before(report, scenario.before)
     rigged, honest = (
-        float(np.mean([getattr(one, name) for one in outcomes])) for name in ("rigged_held", "honest_held")
+        float(np.mean([getattr(outcome, name) for outcome in outcomes])) for name in ("rigged_held", "honest_held")
     )
     report.row("… share of the ring's votes and of honest votes held", f"{rigged:.1%}, {honest:.2%}")
 
@@ -126,7 +127,7 @@ def _paid_raters(report: Report) -> None:
     rng, every = np.random.default_rng(0), len(ballots.voter)
     orders = [np.arange(every), *(rng.permutation(every) for _ in range(ring_scenarios.LLMFAO_ORDERS))]
     shares = [held_shares(ballots.subset(order), models) for order in orders]
-    flagged, held = [one.flagged for one in shares], max(one.held for one in shares)
+    flagged, held = [share.flagged for share in shares], max(share.held for share in shares)
     report.row(
         f"llmfao's crowd: votes of flagged voters, mean over {len(orders)} orders (most)",
         f"{np.mean(flagged):.2%} ({max(flagged):.2%})",

@@ -38,8 +38,10 @@ def style(simulator: Simulator, report: Report) -> None:
                 design = StyleTastes(models=12, votes=votes, voters=voters, taste=taste, spread=spread)
                 _tastes(simulator, report, design, repetitions)
     report.heading(f"An advantage of the left side of {SIDE * POINTS:.0f} points beside style control")
-    found = list(chain.from_iterable(simulator.repeat(40, _side_errors)))
-    without, with_side = (float(np.mean([getattr(one, name) for one in found])) for name in ("without", "with_side"))
+    errors = list(chain.from_iterable(simulator.repeat(40, _side_errors)))
+    without, with_side = (
+        float(np.mean([getattr(error, name) for error in errors])) for name in ("without", "with_side")
+    )
     report.row("score furthest from the truth without it in the fit, points", f"{without:.1f}")
     report.row("with it, points", f"{with_side:.1f}")
 
@@ -104,14 +106,14 @@ class _TastesHeld:
         rng, held = np.random.default_rng(seed), _Held()
         for _ in range(repetitions):
             arena = self.design.sample(rng)
-            found, limit, alone = arena.fit(), arena.limit(), arena.fit(voter=None)
-            missed = np.abs(found.coefficients - limit.coefficients)
-            within = missed <= Z * found.errors
+            fit, limit, alone = arena.fit(), arena.limit(), arena.fit(voter=None)
+            missed = np.abs(fit.coefficients - limit.coefficients)
+            within = missed <= Z * fit.errors
             held.length.append(within[0])
             held.others.extend(within[1:])
-            held.scores.extend((found.low <= limit.score) & (limit.score <= found.high))
+            held.scores.extend((fit.low <= limit.score) & (limit.score <= fit.high))
             held.alone.append(missed[0] <= Z * alone.errors[0])
-            held.ranks.add(found.score, found.covariance, limit.score)
+            held.ranks.add(fit.score, fit.covariance, limit.score)
         return held
 
 

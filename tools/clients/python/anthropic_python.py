@@ -15,8 +15,8 @@ with client.messages.stream(model="caller", max_tokens=99, messages=ASKED, tools
     called = stream.get_final_message()
 assert [(block.name, block.input) for block in called.content] == [("weather", {"city": f"Town {n}"}) for n in range(2)]
 results = [{"type": "tool_result", "tool_use_id": block.id, "content": "sunny"} for block in called.content]
-asked = [*ASKED, {"role": "assistant", "content": called.content}, {"role": "user", "content": results}]
-again = client.messages.create(model="caller", max_tokens=99, messages=asked, tools=[WEATHER])
+messages = [*ASKED, {"role": "assistant", "content": called.content}, {"role": "user", "content": results}]
+again = client.messages.create(model="caller", max_tokens=99, messages=messages, tools=[WEATHER])
 assert again.content[0].text == "sunny "
 assert client.messages.count_tokens(model="echo", messages=ASKED).input_tokens > 0
 assert "echo" in [model.id for model in client.models.list()]

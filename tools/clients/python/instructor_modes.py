@@ -10,5 +10,5 @@ class Weather(BaseModel):
 ASKED = [{"role": "user", "content": "one two"}]
 for mode in (instructor.Mode.JSON, instructor.Mode.JSON_SCHEMA):
     client = instructor.from_openai(openai.OpenAI(), mode=mode)
-    asked = [{"role": "user", "content": '{"city":"Oslo"}'}]
-    assert client.create(model="echo", messages=asked, response_model=Weather, max_retries=0).city == "Oslo", mode
+    messages = [{"role": "user", "content": '{"city":"Oslo"}'}]
+    assert client.create(model="echo", messages=messages, response_model=Weather, max_retries=0).city == "Oslo", mode

@@ -8,6 +8,6 @@ model = LocalChatCompletion(
     tokenizer_backend=None,
 )  # fmt: skip
 chat = model.apply_chat_template([{"role": "user", "content": "one two"}])
-asked = Instance("generate_until", {}, (chat, {"until": ["\n"]}), 0)
-[answer] = model.generate_until([asked])
+request = Instance("generate_until", {}, (chat, {"until": ["\n"]}), 0)
+[answer] = model.generate_until([request])
 assert "one two" in answer, answer

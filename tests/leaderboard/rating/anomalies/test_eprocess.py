@@ -18,8 +18,8 @@ def crowd(rng, *, voters=200, each=60, models=MODELS):
 
 def test_honest_voters_are_rarely_flagged():
     rng = np.random.default_rng(1)
-    found = [verdicts(crowd(rng, voters=500, each=60)[1], models=MODELS) for _ in range(4)]
-    assert sum((one.crossed > 0).sum() for one in found) <= 2 * 1e-4 * 2000
+    arenas = [verdicts(crowd(rng, voters=500, each=60)[1], models=MODELS) for _ in range(4)]
+    assert sum((arena.crossed > 0).sum() for arena in arenas) <= 2 * 1e-4 * 2000
     # The test has power: at a level of one half, some voters are flagged.
     assert 0.02 < np.mean(verdicts(crowd(rng)[1], models=MODELS, alpha=0.5).crossed > 0) <= 0.5
 
@@ -27,8 +27,8 @@ def test_honest_voters_are_rarely_flagged():
 @pytest.mark.slow
 def test_honest_voters_of_small_arena_are_not_flagged():
     rng = np.random.default_rng(2)
-    found = [verdicts(crowd(rng, voters=5, each=100, models=8)[1], models=8) for _ in range(40)]
-    assert sum((one.crossed > 0).sum() for one in found) == 0
+    arenas = [verdicts(crowd(rng, voters=5, each=100, models=8)[1], models=8) for _ in range(40)]
+    assert sum((arena.crossed > 0).sum() for arena in arenas) == 0
 
 
 @pytest.mark.slow
@@ -39,10 +39,10 @@ def test_voters_for_one_model_are_flagged_with_the_model():
     crossed, named, false_alarms = [], [], 0
     for target in np.flatnonzero(theta < 1.5):
         partisans = simulations.partisans(rng, target=target, models=MODELS, voters=3, each=60)
-        found = verdicts(honest.joined_by_new_voters(partisans), models=MODELS)
-        crossed.extend(found.crossed[300:])
-        named.extend((found.model[300:] == target) & (found.tilt[300:] > 0))
-        false_alarms += (found.crossed[:300] > 0).sum()
+        judged = verdicts(honest.joined_by_new_voters(partisans), models=MODELS)
+        crossed.extend(judged.crossed[300:])
+        named.extend((judged.model[300:] == target) & (judged.tilt[300:] > 0))
+        false_alarms += (judged.crossed[:300] > 0).sum()
     assert np.mean(np.array(crossed) > 0) >= 0.95
     assert np.median(crossed) <= 25
     assert np.mean(named) >= 0.8  # for the weakest models the bet against the favourite may lead
@@ -54,8 +54,8 @@ def verdicts_on_others(rng, outcome_of, *, each):
     theta, ballots = crowd(rng, voters=300)
     left, right = simulations.random_pairs(rng, MODELS, 30 * each)
     others = Ballots(left, right, outcome_of(theta, left, right), np.repeat(np.arange(30), each))
-    found = verdicts(ballots.joined_by_new_voters(others), models=MODELS)
-    return found.crossed[300:], [KINDS[kind] for kind in found.kind[300:]]
+    judged = verdicts(ballots.joined_by_new_voters(others), models=MODELS)
+    return judged.crossed[300:], [KINDS[kind] for kind in judged.kind[300:]]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_verdict_is_product_of_likelihood_ratios():
     rng = np.random.default_rng(6)
     left, right = simulations.random_pairs(rng, 4, 30)
     outcome, probabilities = rng.integers(3, size=30), rng.dirichlet([4, 4, 3], size=30)
-    found = judge(VoterLog(np.zeros(30, dtype=int), left, right, outcome, probabilities), models=4, alpha=0.2)
+    judged = judge(VoterLog(np.zeros(30, dtype=int), left, right, outcome, probabilities), models=4, alpha=0.2)
     order_met = list(dict.fromkeys(np.column_stack([left, right]).ravel()))
     tilts, steep, wealth = (-1.5, -0.75, 0.75, 1.5), (-3, -1.5, -0.75, 0.75, 1.5, 3), []
 
@@ -112,9 +112,9 @@ def test_verdict_is_product_of_likelihood_ratios():
             ratios += [gain(tilt, got[model], t) if model in got else 1 for model in range(4)]
         bets = bets * ratios
         wealth.append(bets.sum() + spare)
-    assert found.log_e[0] == pytest.approx(np.log(wealth[-1]))
+    assert judged.log_e[0] == pytest.approx(np.log(wealth[-1]))
     over = np.flatnonzero(np.array(wealth) >= 5)
-    assert found.crossed[0] == (over[0] + 1 if len(over) else 0)
+    assert judged.crossed[0] == (over[0] + 1 if len(over) else 0)
 
 
 def test_verdicts_do_not_depend_on_batches(monkeypatch):
@@ -134,9 +134,9 @@ def test_votes_on_unplaced_models_are_no_evidence():
         np.zeros(50, dtype=int), np.zeros(50, dtype=int), np.ones(50, dtype=int), np.zeros(50, dtype=int),
         np.full((50, 3), np.nan),
     )  # fmt: skip
-    found = judge(unknown, models=2)
-    assert found.log_e[0] == pytest.approx(0)
-    assert found.crossed[0] == 0
+    judged = judge(unknown, models=2)
+    assert judged.log_e[0] == pytest.approx(0)
+    assert judged.crossed[0] == 0
 
 
 def test_empty_log_has_no_verdicts():

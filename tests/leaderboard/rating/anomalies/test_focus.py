@@ -20,21 +20,21 @@ OLD = Ring(20, 20, stays=True, days=1, past=1)
     ids=["one earlier vote", "regulars", "demoting", "half honest"],
 )
 def test_old_accounts_with_common_target_are_found(ring):
-    one = arena(np.random.default_rng(11), SMALL, ring)
-    [found] = screen_voters(dated_votes(one), models=one.models).rings
-    assert (found.group, found.ring.model) == (Group.FOCUSED, one.target)
-    assert (found.ring.tilt > 0) == ring.promotes
-    assert one.rigged[found.ring.votes].mean() > 0.8
-    assert found.ring.votes.size > 0.5 * one.rigged.sum()
+    simulated = arena(np.random.default_rng(11), SMALL, ring)
+    [found_ring] = screen_voters(dated_votes(simulated), models=simulated.models).rings
+    assert (found_ring.group, found_ring.ring.model) == (Group.FOCUSED, simulated.target)
+    assert (found_ring.ring.tilt > 0) == ring.promotes
+    assert simulated.rigged[found_ring.ring.votes].mean() > 0.8
+    assert found_ring.ring.votes.size > 0.5 * simulated.rigged.sum()
 
 
 @pytest.mark.slow
 def test_drip_of_new_accounts_leaves_few_points():
     ring = Ring(3, 4, stays=False, days=6)
-    found = outcome_of(np.random.default_rng(12), SMALL, ring)
-    assert 0 < found.looks <= 6
-    assert abs(found.points_left) <= 10
-    assert found.honest_held <= 0.01
+    outcome = outcome_of(np.random.default_rng(12), SMALL, ring)
+    assert 0 < outcome.looks <= 6
+    assert abs(outcome.points_left) <= 10
+    assert outcome.honest_held <= 0.01
 
 
 @pytest.mark.slow
@@ -56,7 +56,7 @@ def test_concentration_is_ratio_of_sought_to_drawn():
     # Voter 0 votes six times, four of them with model 0; voter 1 once.
     left, right = np.array([0, 1, 0, 0, 1, 2, 1]), np.array([1, 0, 2, 3, 4, 4, 3])
     votes = Votes(np.array([0, 0, 0, 0, 0, 0, 1]), left, right, np.zeros(7, int))
-    found = concentration(votes, np.full(5, 0.2))
+    ratios = concentration(votes, np.full(5, 0.2))
 
     def ratio(number, every, drawn):
         sought = [0.95, 0.5, 0.2]
@@ -64,16 +64,16 @@ def test_concentration_is_ratio_of_sought_to_drawn():
         return pytest.approx(np.log(np.mean(each)))
 
     # Voter 0 met four other models on the eight other sides.
-    assert list(found[[0, 1, 2], [0, 1, 0]]) == [ratio(4, 6, 8 / 6 / 4)] * 3
-    assert list(found[[2, 3], [1, 1]]) == [ratio(2, 6, 10 / 6 / 4), ratio(1, 6, 11 / 6 / 4)]
-    assert found[6, 0] == ratio(1, 1, 0.9)
+    assert list(ratios[[0, 1, 2], [0, 1, 0]]) == [ratio(4, 6, 8 / 6 / 4)] * 3
+    assert list(ratios[[2, 3], [1, 1]]) == [ratio(2, 6, 10 / 6 / 4), ratio(1, 6, 11 / 6 / 4)]
+    assert ratios[6, 0] == ratio(1, 1, 0.9)
 
 
 def test_concentration_does_not_depend_on_votes():
-    one = arena(np.random.default_rng(14), SMALL, OLD)
-    changed = replace(one.votes, outcome=np.zeros(len(one.votes), dtype=int))
-    usual = usual_shares(one.votes, models=one.models)
-    assert (concentration(one.votes, usual) == concentration(changed, usual)).all()
+    simulated = arena(np.random.default_rng(14), SMALL, OLD)
+    changed = replace(simulated.votes, outcome=np.zeros(len(simulated.votes), dtype=int))
+    usual = usual_shares(simulated.votes, models=simulated.models)
+    assert (concentration(simulated.votes, usual) == concentration(changed, usual)).all()
 
 
 def test_change_of_strength_is_learned_from_other_voters():
@@ -93,9 +93,9 @@ def test_change_of_strength_is_learned_from_other_voters():
 
 
 def test_voters_who_concentrate_join_a_flagged_group():
-    one = arena(np.random.default_rng(16), SMALL, replace(OLD, each=4))
-    joins = recent_concentration(dated_votes(one), models=one.models) >= joins_from(Group.FOCUSED)
-    with_target = np.column_stack([one.votes.left, one.votes.right]) == one.target
+    simulated = arena(np.random.default_rng(16), SMALL, replace(OLD, each=4))
+    joins = recent_concentration(dated_votes(simulated), models=simulated.models) >= joins_from(Group.FOCUSED)
+    with_target = np.column_stack([simulated.votes.left, simulated.votes.right]) == simulated.target
     joined = (joins & with_target).any(axis=1)
-    assert joined[one.rigged].mean() > 0.8
-    assert joined[~one.rigged & (one.day == START_DAY + SMALL.days)].mean() < 0.02
+    assert joined[simulated.rigged].mean() > 0.8
+    assert joined[~simulated.rigged & (simulated.day == START_DAY + SMALL.days)].mean() < 0.02

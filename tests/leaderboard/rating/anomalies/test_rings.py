@@ -23,14 +23,16 @@ def rigged() -> Arena:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "scenario", [RINGS[0], pytest.param(RINGS[1], marks=pytest.mark.long), *RINGS[2:4]], ids=lambda one: one.name
+    "scenario",
+    [RINGS[0], pytest.param(RINGS[1], marks=pytest.mark.long), *RINGS[2:4]],
+    ids=lambda scenario: scenario.name,
 )
 def test_ring_is_found_and_leaves_few_points(scenario):
-    found = outcome_of(np.random.default_rng(5), scenario.people, scenario.ring)
-    assert 0 < found.looks <= scenario.looks
-    assert abs(found.points_gained) > 50
-    assert abs(found.points_left) <= scenario.points_left
-    assert found.honest_held <= 0.01
+    outcome = outcome_of(np.random.default_rng(5), scenario.people, scenario.ring)
+    assert 0 < outcome.looks <= scenario.looks
+    assert abs(outcome.points_gained) > 50
+    assert abs(outcome.points_left) <= scenario.points_left
+    assert outcome.honest_held <= 0.01
 
 
 @pytest.mark.slow
@@ -43,7 +45,7 @@ def test_half_honest_ring_is_found():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "scenario", [*(pytest.param(each, marks=pytest.mark.long) for each in HONEST[:2]), *HONEST[2:]],
-    ids=lambda one: one.name,
+    ids=lambda crowd: crowd.name,
 )  # fmt: skip
 def test_honest_people_are_left_alone(scenario):
     held = honest_held(np.random.default_rng(7), scenario.people)
@@ -57,13 +59,13 @@ def test_few_votes_of_paid_raters_are_held():
     rng = np.random.default_rng(8)
     orders = (np.arange(len(ballots.voter)), rng.permutation(len(ballots.voter)))
     shares = [held_shares(ballots.subset(order), models) for order in orders]
-    assert all(one.held <= MAX_HELD for one in shares)
+    assert all(share.held <= MAX_HELD for share in shares)
     # Few are flagged: the share is not kept low by the cap.
-    assert all(one.flagged <= 0.1 for one in shares)
+    assert all(share.flagged <= 0.1 for share in shares)
 
 
 @pytest.mark.parametrize(
-    ("held", "is_group", "most"),
+    ("held", "is_group", "maximum"),
     [
         (HeldVotes(0, 0, 1000), False, 200),
         (HeldVotes(0, 200, 1000), False, 200),
@@ -73,19 +75,21 @@ def test_few_votes_of_paid_raters_are_held():
     ],
     ids=["first voter", "first voter beside groups", "second voter", "first group", "second group"],
 )
-def test_room_for_held_votes_ends_at_cap(held, is_group, most):
+def test_room_for_held_votes_ends_at_cap(held, is_group, maximum):
     room = [
-        held.leaves_room(votes, is_group=is_group, caps={"voters": 0.05, "groups": 0.2}) for votes in (most, most + 1)
+        held.leaves_room(votes, is_group=is_group, caps={"voters": 0.05, "groups": 0.2})
+        for votes in (maximum, maximum + 1)
     ]
     assert room == [True, False]
 
 
 def test_ring_has_direction_and_group(rigged):
-    [found] = screen_voters(dated_votes(rigged), models=rigged.models).rings
-    assert (found.group, found.first_day, found.ring.model) == (Group.DAY, START_DAY + SMALL.days, rigged.target)
-    assert found.ring.tilt > 0
-    assert found.ring.observed > 1.5 * found.ring.expected
-    assert rigged.rigged[found.ring.votes].mean() > 0.9
+    [found_ring] = screen_voters(dated_votes(rigged), models=rigged.models).rings
+    assert (found_ring.group, found_ring.first_day) == (Group.DAY, START_DAY + SMALL.days)
+    assert found_ring.ring.model == rigged.target
+    assert found_ring.ring.tilt > 0
+    assert found_ring.ring.observed > 1.5 * found_ring.ring.expected
+    assert rigged.rigged[found_ring.ring.votes].mean() > 0.9
 
 
 @pytest.mark.parametrize("group", [Group.NETWORK, Group.INVITATION])
@@ -95,16 +99,16 @@ def test_ring_in_common_group_holds_only_its_votes(rigged, group):
     dated = replace(dated, network=number) if group is Group.NETWORK else replace(dated, inviter=number)
     # The whole period of the group comes after the earlier votes.
     dated = replace(dated, day=np.where(rigged.rigged, 20_048, dated.day), first_day=np.where(rigged.rigged, 20_048, 0))
-    [found] = screen_voters(dated, models=rigged.models).rings
-    assert found.group == group
-    assert rigged.rigged[found.ring.votes].all()
+    [found_ring] = screen_voters(dated, models=rigged.models).rings
+    assert found_ring.group == group
+    assert rigged.rigged[found_ring.ring.votes].all()
 
 
 def test_accepted_votes_of_group_are_not_judged_again(rigged):
     dated = dated_votes(rigged)
-    [found] = screen_voters(dated, models=rigged.models).rings
+    [found_ring] = screen_voters(dated, models=rigged.models).rings
     accepted = dated.accepted_of_group.copy()
-    accepted[found.ring.votes] = True
+    accepted[found_ring.ring.votes] = True
     assert screen_voters(replace(dated, accepted_of_group=accepted), models=rigged.models).rings == []
 
 
@@ -112,8 +116,8 @@ def test_probabilities_come_from_earlier_votes_only(rigged):
     votes, half = rigged.votes, 1500
     changed = replace(votes, outcome=np.where(np.arange(len(votes)) < half, votes.outcome, 1))
     before, after = (
-        expect(one, sequential_forecast(one, models=rigged.models), models=rigged.models)[0].probabilities()[: half + 1]
-        for one in (votes, changed)
+        expect(log, sequential_forecast(log, models=rigged.models), models=rigged.models)[0].probabilities()[: half + 1]
+        for log in (votes, changed)
     )
     assert np.isfinite(before[half]).all()
     assert np.allclose(before, after, rtol=0, atol=1e-9, equal_nan=True)
@@ -158,8 +162,8 @@ def test_ring_evidence_is_ratio_of_probabilities(rigged):
 
 
 def test_arena_of_one_day_has_no_rings():
-    one = arena(np.random.default_rng(3), People(models=6, days=1, per_day=300))
-    assert screen_voters(dated_votes(one), models=6).rings == []
+    simulated = arena(np.random.default_rng(3), People(models=6, days=1, per_day=300))
+    assert screen_voters(dated_votes(simulated), models=6).rings == []
 
 
 def test_arena_without_votes_is_looked_at():

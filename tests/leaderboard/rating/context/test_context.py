@@ -10,39 +10,39 @@ from leaderboard.rating.snapshot_fit import SnapshotFit
 from tests.worlds.ratings.context import ContextDesign, fit
 from tests.worlds.ratings.simulations import arena, strengths
 
-# Of a model met before, files, reasoning shown, a doubled wait.
+# Effects of a model met before, files, reasoning shown, a doubled wait.
 EFFECTS = (0.3, 0.25, 0.0, -0.3)
 DESIGN = ContextDesign(effects=EFFECTS)
 MODELS, VOTES = DESIGN.models, DESIGN.votes
 
 
-def styled(found: SnapshotFit) -> np.ndarray:
-    return np.array([line["style_score"] for line in found.lines])
+def styled(fitted: SnapshotFit) -> np.ndarray:
+    return np.array([line["style_score"] for line in fitted.lines])
 
 
 def test_effects_are_estimated_and_corrected_for():
     theta, ballots = DESIGN.sample(3)
-    found, without = fit(ballots), fit(replace(ballots, context=None))
-    context = found.facts["context"]
+    with_context, without = fit(ballots), fit(replace(ballots, context=None))
+    context = with_context.facts["context"]
     assert context["unidentified"] == ["reasoning"]
     for name, truth in zip(("met_before", "files", "first_token"), (0.3, 0.25, -0.3), strict=True):
         effect = context["coefficients"][name]
         assert effect["low"] < truth < effect["high"]
         assert effect["applied"]
-    assert found.facts["style"]["side"]["low"] < 0 < found.facts["style"]["side"]["high"]
+    assert with_context.facts["style"]["side"]["low"] < 0 < with_context.facts["style"]["side"]["high"]
     assert "context" not in without.facts
-    errors = [np.abs(styled(one) - 1500 - POINTS * theta).max() for one in (found, without)]
+    errors = [np.abs(styled(fitted) - 1500 - POINTS * theta).max() for fitted in (with_context, without)]
     assert errors[0] < errors[1]
-    plain = [[line["score"] for line in one.lines] for one in (found, without)]
+    plain = [[line["score"] for line in fitted.lines] for fitted in (with_context, without)]
     assert plain[0] == plain[1]
 
 
 def test_effects_within_three_errors_stay_out_of_the_fit():
     _, ballots = replace(DESIGN, effects=(0, 0, 0, 0)).sample(4)
-    found, without = fit(ballots), fit(replace(ballots, context=None))
-    assert not any(effect["applied"] for effect in found.facts["context"]["coefficients"].values())
-    assert found.lines == without.lines
-    assert found.facts["style"] == without.facts["style"]
+    with_context, without = fit(ballots), fit(replace(ballots, context=None))
+    assert not any(effect["applied"] for effect in with_context.facts["context"]["coefficients"].values())
+    assert with_context.lines == without.lines
+    assert with_context.facts["style"] == without.facts["style"]
 
 
 def test_swapped_sides_reverse_only_the_effect_of_files():
@@ -58,7 +58,7 @@ def test_swapped_sides_reverse_only_the_effect_of_files():
     first, second = fit(ballots), fit(swapped)
     np.testing.assert_allclose(styled(first), styled(second), atol=1e-8)
     for name, sign in (("met_before", 1), ("files", -1), ("first_token", 1)):
-        effects = [one.facts["context"]["coefficients"][name]["value"] for one in (first, second)]
+        effects = [fitted.facts["context"]["coefficients"][name]["value"] for fitted in (first, second)]
         assert effects[0] == pytest.approx(sign * effects[1], abs=1e-9)
 
 

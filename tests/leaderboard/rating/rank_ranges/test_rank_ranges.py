@@ -9,7 +9,7 @@ from tests.worlds.ratings.simulations import strengths
 
 def by_definition(truths, errors, scale, level):
     """Return the quantile of the largest distance that decides a rank."""
-    found = []
+    distances = []
     for truth, estimate in zip(truths.T, (truths + errors).T, strict=True):
         largest = 0.0
         for model in range(len(truth)):
@@ -18,8 +18,8 @@ def by_definition(truths, errors, scale, level):
             better = int((truth[others] > truth[model]).sum())
             upwards, downwards = np.sort(distance)[::-1], np.sort(-distance)[::-1]
             largest = max(largest, *upwards[better : better + 1], *downwards[len(distance) - better :][:1])
-        found.append(largest)
-    return np.quantile(found, level)
+        distances.append(largest)
+    return np.quantile(distances, level)
 
 
 @pytest.mark.parametrize(("models", "spread"), [(3, 1), (12, 0.1), (12, 3), (30, 1)])
@@ -52,9 +52,9 @@ def test_plausible_truths_of_spread_models_differ():
 
 @pytest.mark.slow
 def test_rank_ranges_are_narrow_and_hold():
-    rng, found, error, boards = np.random.default_rng(4), RankErrors(), 0.2, 400
+    rng, errors, error, boards = np.random.default_rng(4), RankErrors(), 0.2, 400
     for _ in range(boards):
         theta = strengths(rng, 10)
-        found.add(theta + rng.normal(0, error, 10), np.eye(10) * error**2, theta)
-    assert 0.005 <= found.held.count(False) / boards <= 0.05
-    assert found.width_ratio <= 0.85
+        errors.add(theta + rng.normal(0, error, 10), np.eye(10) * error**2, theta)
+    assert 0.005 <= errors.held.count(False) / boards <= 0.05
+    assert errors.width_ratio <= 0.85
