@@ -10,11 +10,11 @@ from leaderboard.rating import elo
 
 # {name: file that defines it}. The triggers are on battles_vote (docs/adr/0028).
 FUNCTIONS = {
-    "leaderboard_move_elo": "elo_of_drawn_pairs.sql",
+    "leaderboard_move_elo": "elo.sql",
     "leaderboard_refuse_second_count": "refuse_second_count.sql",
 }
 TRIGGERS = {
-    "elo_moves_with_a_votes_number": "elo_of_drawn_pairs.sql",
+    "elo_moves_with_a_votes_number": "elo.sql",
     "a_vote_is_counted_once": "refuse_second_count.sql",
 }
 _ELO = {"k": f"{elo.K:g}", "start": f"{elo.START:g}", "scale": f"{elo.SCALE:g}"}
