@@ -448,7 +448,6 @@ class Migration(migrations.Migration):
                 ("language", models.CharField(db_default="und", default="und", max_length=3)),
                 ("labelled_by", models.CharField(blank=True, db_default="", default="", max_length=60)),
                 ("prompt_digest", models.CharField(blank=True, db_collation="C", db_default="", default="", max_length=32)),
-                ("processing", models.CharField(choices=[("pending", "pending"), ("processed", "processed"), ("excluded", "excluded"), ("retracted", "retracted")], db_default="pending", default="pending", max_length=9)),
                 (
                     "excluded_reason",
                     models.CharField(
@@ -460,9 +459,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 "indexes": [
-                    models.Index(condition=models.Q(("processing", "pending")), fields=["order"], name="votes_pending"),
-                    models.Index(condition=models.Q(("excluded_reason", ""), _negated=True), fields=["excluded_reason"], name="votes_set_aside"),
-                    models.Index(condition=models.Q(("excluded_reason", ""), _negated=True), fields=["excluded_reason"], include=("order", "mode", "language", "categories"), name="excluded_votes_by_board"),
                     models.Index(condition=models.Q(("excluded_reason", ""), _negated=True), fields=["excluded_reason"], include=("order", "mode", "origin", "language", "categories"), name="excluded_votes_by_origin"),
                     models.Index(condition=models.Q(("tags", {}), _negated=True), fields=["model_left"], name="tagged_votes_left"),
                     models.Index(condition=models.Q(("tags", {}), _negated=True), fields=["model_right"], name="tagged_votes_right"),

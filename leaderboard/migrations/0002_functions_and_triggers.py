@@ -16,10 +16,6 @@ class Migration(migrations.Migration):
             read_sql("elo.sql"),
             "DROP TRIGGER elo_moves_with_a_votes_number ON battles_vote; DROP FUNCTION leaderboard_move_elo()",
         ),
-        migrations.RunSQL(
-            read_sql("refuse_second_count.sql"),
-            "DROP TRIGGER a_vote_is_counted_once ON battles_vote; DROP FUNCTION leaderboard_refuse_second_count()",
-        ),
         AddTrigger(
             model_name="importedvote",
             trigger=Trigger(
