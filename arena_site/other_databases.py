@@ -1,6 +1,6 @@
 """Recognize databases and backups that this version of the arena cannot use."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from django.apps import apps
@@ -11,8 +11,8 @@ from django.db.migrations.loader import MigrationLoader
 from arena_site.version import this_version
 from uploads.files import storage
 
-# Migrations of development versions before 0.1.0, which are gone: docs/adr/0042.
-_APPLIED_BEFORE = ("accounts", "0001_first")
+# Every database of a development version before 0.1.0 has applied one of these; both are gone (docs/adr/0072).
+_DEVELOPMENT_MIGRATIONS = {("accounts", "0001_first"), ("accounts", "0001_initial")}
 
 DATABASE_REFUSAL = (
     "This database was made by a development version before 0.1.0 and cannot be migrated: use it with that version, or "
@@ -29,7 +29,7 @@ class CannotUseDatabase(Exception):
 
 def check_database(loader: MigrationLoader) -> None:
     """Raise CannotUseDatabase for a database of another version, or an empty one beside stored files."""
-    if is_from_before_squash(loader.applied_migrations):
+    if is_of_development_version(loader.applied_migrations):
         raise CannotUseDatabase(DATABASE_REFUSAL)
     if unknown := sorted(_own(loader.applied_migrations) - set(loader.disk_migrations)):
         raise CannotUseDatabase(
@@ -44,11 +44,11 @@ def check_database(loader: MigrationLoader) -> None:
         )
 
 
-def is_from_before_squash(applied_migrations: Container[tuple[str, str]]) -> bool:
-    return _APPLIED_BEFORE in applied_migrations
+def is_of_development_version(migrations: Iterable[tuple[str, str]]) -> bool:
+    return not _DEVELOPMENT_MIGRATIONS.isdisjoint(migrations)
 
 
 def _own(migrations: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return migrations of the arena's apps; other packages may squash theirs and drop the old ones."""
+    """Return those of the arena's apps; other packages may drop theirs."""
     own = {config.label for config in apps.get_app_configs() if Path(config.path).parent == settings.BASE_DIR}
     return {migration for migration in migrations if migration[0] in own}

@@ -15,6 +15,11 @@ IGNORED = {
     "ARENA_CONSENT_VERSION": "the version is a digest of ARENA_CONSENT_TEXT",
     "ARENA_(LISTED|ESTABLISHED)_FROM_VOTES": "the method fixes it",
     "ARENA_BREAKER_(FAILURES|COOLDOWN_S)": FIXED,
+    r"ARENA_DEADLINE_\w+_S": "a provider can have its own deadlines",
+    "ARENA_BACKGROUND_CALLS": "a provider can have its own maximum of calls at once",
+    "ARENA_ROUTE_EXPLORE": "use Thresholds of auto mode in the administration",
+    "ARENA_MAX_HELD_SHARE_(VOTERS|GROUPS)": "the method fixes it",
+    "ARENA_GATEWAY_(PICTURES|TOOLS)": FIXED,
     "ARENA_STREAMS_(PERSON|PROCESS)|ARENA_CONNECTIONS": FIXED,
     "ARENA_(PROOF_OF_WORK_DIFFICULTY|ATTACHED_CHARACTERS|EMAIL_TIMEOUT_S)": FIXED,
 }
@@ -27,6 +32,8 @@ REFUSED = {
     "ARENA_S3_SECRET_KEY": "use AWS_SECRET_ACCESS_KEY",
     "ARENA_KEEP_(VISITOR|MEMBER)_SESSIONS_DAYS": "use ARENA_KEEP_DAYS, which is for all sessions",
     "ARENA_KEEP_NETWORKS_DAYS": "networks are forgotten after 60 days, or after ARENA_KEEP_DAYS if that is less",
+    "ARENA_KEEP_RUNS_DAYS": "use ARENA_KEEP_DAYS, which is for sessions and benchmark runs",
+    "ARENA_KEEP_DECISIONS_DAYS": "decisions are deleted after 90 days, or after ARENA_KEEP_DAYS if that is less",
     "ARENA_PAID_CALLS": "use the switch under Charges in the administration, or ARENA_BUDGET_SITE_DAY=0",
 }
 
@@ -42,7 +49,7 @@ def check_removed_settings(**_: Any) -> list[CheckMessage]:
 
 
 def _used_names(removed: dict[str, str]) -> Iterator[str]:
-    """Yield the name and advice for each variable that has a value."""
+    """Yield name and advice of each variable with a value."""
     for name, value in sorted(os.environ.items()):
         for pattern, advice in removed.items():
             if value and re.fullmatch(pattern, name):

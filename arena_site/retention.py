@@ -17,17 +17,20 @@ from leaderboard.models import AnomalyReview
 
 logger = logging.getLogger(__name__)
 
+# Decisions of auto mode and requests of other software are deleted after 90 days at the latest (docs/operating.md).
+MAX_DECISION_DAYS = 90
 BATCH = 2_000
 
 
 class PurgeIncomplete(Exception):
-    """Raised when sessions could not be deleted; the log has the reasons."""
+    """Raised when sessions stayed; the log has the reasons."""
 
 
 def purge() -> None:
-    """Delete expired sessions and network hashes, and compact Valkey's file.
+    """Delete expired sessions, runs, decisions and network hashes, and compact Valkey's file.
 
-    Votes stay, without a name, and so do networks in bans. Raises PurgeIncomplete after everything else is deleted.
+    Votes stay, without a name; so do published runs and networks in bans. Raises PurgeIncomplete after everything else
+    is deleted.
     """
     failures = 0
     _rewrite_append_only_file()
@@ -42,10 +45,8 @@ def purge() -> None:
     if days:
         owned = Session.objects.exclude(owner_user=None, owner_visitor=None)
         failures = delete_sessions(owned.filter(last_active_at__lt=_before(days)))
-    runs_days: int = settings.ARENA_KEEP_RUNS_DAYS
-    delete_old_runs(before=_before(runs_days) if runs_days else None)
-    if decisions_days := settings.ARENA_KEEP_DECISIONS_DAYS:
-        _delete_decisions(before=_before(decisions_days))
+    delete_old_runs(before=_before(days) if days else None)
+    _delete_decisions(before=_before(min(days or MAX_DECISION_DAYS, MAX_DECISION_DAYS)))
     if failures:
         raise PurgeIncomplete(f"sessions that are kept longer than they should be: {failures}")
 

@@ -185,6 +185,12 @@ def make_targets() -> set[str]:
     return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
+# Size and health checks of processes and builds, which operators leave alone: docs/operating.md, "Several machines".
+OF_THE_IMAGE = {
+    "ARENA_ANSWER_CONCURRENCY", "ARENA_COMMIT", "ARENA_DATABASE_POOL", "ARENA_HEARTBEAT_FILE", "ARENA_WEB_PROCESSES",
+}  # fmt: skip
+
+
 @cache
 def known_variables() -> set[str]:
     return set(re.findall(r"^#? ?([A-Z][A-Z0-9_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
@@ -206,7 +212,7 @@ def is_removed(name: str) -> bool:
 
 def unknown_names(document: Document) -> Iterator[str]:
     tools = {"ARENA_BENCH_PYTHON"}  # read by `make bench` only
-    for name in sorted(variables(document) - known_variables() - tools):
+    for name in sorted(variables(document) - known_variables() - OF_THE_IMAGE - tools):
         if not (document.path.name == "CHANGELOG.md" and is_removed(name)):
             yield f"{name} is no setting"
     for code in document.inline_code:

@@ -18,7 +18,7 @@ from arena_site.backups import tables
 from arena_site.backups.archive import CHUNK_BYTES, TABLES, UPLOADS, Manifest, NotABackup, open_backup
 from arena_site.backups.writing import uploaded_files
 from arena_site.operations.activity import forget_activity
-from arena_site.other_databases import BACKUP_REFUSAL, is_from_before_squash
+from arena_site.other_databases import BACKUP_REFUSAL, is_of_development_version
 from arena_site.version import this_version
 from battles.models import Session
 from leaderboard.models import ImportedBoard
@@ -93,7 +93,7 @@ def _load(archive: zipfile.ZipFile, manifest: Manifest, forget_unreadable_keys: 
 
 def _migrate_to(manifest: Manifest) -> None:
     """Apply the backup's migrations to an empty database. Raises CannotRestore when another one differs."""
-    if is_from_before_squash(manifest.migrations):
+    if is_of_development_version(manifest.migrations):
         raise CannotRestore(BACKUP_REFUSAL)
     executor = MigrationExecutor(connection)
     if unknown := sorted(set(manifest.migrations) - set(executor.loader.disk_migrations)):

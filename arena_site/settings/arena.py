@@ -11,31 +11,25 @@ ARENA_MODELS_FILE = BASE_DIR / env.str("ARENA_MODELS_FILE", default="config/mode
 # Battles. Times in seconds; sizes in characters or bytes as named.
 ARENA_PROMPT_CHARACTERS = 20_000
 ARENA_TURNS_PER_BATTLE = 50
-# One request to the gateway: characters of its texts, pictures and other files, tools.
+# Maximum of one request to the gateway: characters of its texts, pictures and other files, tools.
 ARENA_GATEWAY_CHARACTERS = env.int("ARENA_GATEWAY_CHARACTERS", default=2_000_000)
-ARENA_GATEWAY_PICTURES = env.int("ARENA_GATEWAY_PICTURES", default=50)
-ARENA_GATEWAY_TOOLS = env.int("ARENA_GATEWAY_TOOLS", default=512)
+ARENA_GATEWAY_PICTURES = 50
+ARENA_GATEWAY_TOOLS = 512
 ARENA_MAX_TOKENS = env.int("ARENA_MAX_TOKENS", default=2048)
 ARENA_PAIR_WEIGHTS = env.str("ARENA_PAIR_WEIGHTS", default="battles.prompting.pairing.uniform_pair_weights")
 # Decides in auto mode and in the gateway; battles.auto.port.heaviest_weight learns nothing.
 ARENA_ROUTER = env.str("ARENA_ROUTER", default="routing.deciding.policy.decide")
-# Maximum share of auto mode's decisions in an hour that start a battle to learn from.
-ARENA_ROUTE_EXPLORE = env.float("ARENA_ROUTE_EXPLORE", default=0.2)
 # Names of entry points of installed packages (docs/benchmarks.md, "Plug-ins").
 ARENA_PLUGINS = env.list("ARENA_PLUGINS", default=[])
 ARENA_EQUAL_PACE = env.bool("ARENA_EQUAL_PACE", default=False)
 ARENA_LOCAL_MODEL_URL = env.str("ARENA_LOCAL_MODEL_URL", default="")
 ARENA_ANSWER_CONCURRENCY = env.int("ARENA_ANSWER_CONCURRENCY", default=100)
 # Maximum of calls of benchmark runs at once to one provider without a limit of its own.
-ARENA_BACKGROUND_CALLS = env.int("ARENA_BACKGROUND_CALLS", default=32)
+ARENA_BACKGROUND_CALLS = 32
 # Maximum of benchmark runs under way.
 ARENA_RUNS = {"member": 3, "site": 20}
-ARENA_DEADLINES = {
-    "connect": env.float("ARENA_DEADLINE_CONNECT_S", default=5),
-    "first": env.float("ARENA_DEADLINE_FIRST_S", default=30),
-    "idle": env.float("ARENA_DEADLINE_IDLE_S", default=30),
-    "total": env.float("ARENA_DEADLINE_TOTAL_S", default=180),
-}
+# Deadlines of providers without their own.
+ARENA_DEADLINES = {"connect": 5.0, "first": 30.0, "idle": 30.0, "total": 180.0}
 # Rates by (action, group): visitor, member, network (an IPv4 address or an IPv6 /64) or the IPv6 /48 around it. A
 # network's rate suits a class of forty people, who use less than forty visitors' limits. Administrators can replace
 # each rate (accounts.admin.limits).
@@ -116,10 +110,7 @@ ARENA_DAILY_VOTES = {
 }
 # Maximum share of Overall's votes that open anomaly reviews of voters, and of groups, hold. Votes of further reviews
 # count until a decision.
-ARENA_MAX_HELD_SHARE = {
-    "voters": env.float("ARENA_MAX_HELD_SHARE_VOTERS", default=0.05),
-    "groups": env.float("ARENA_MAX_HELD_SHARE_GROUPS", default=0.2),
-}
+ARENA_MAX_HELD_SHARE = {"voters": 0.05, "groups": 0.2}
 # Battles that visitors of one network start in an hour before each further one requires a proof of work (0: never).
 ARENA_PROOF_OF_WORK_FROM = env.int("ARENA_PROOF_OF_WORK_FROM", default=0)
 # Bytes of all stored files of one person.
@@ -140,12 +131,9 @@ ARENA_BUDGETS = {
 }
 # Allow providers on this machine and in private networks; link-local and metadata addresses are never allowed.
 ARENA_ALLOW_PRIVATE_PROVIDERS = env.bool("ARENA_ALLOW_PRIVATE_PROVIDERS", default=True)
-# Days after which sessions without activity are deleted (arena_site.retention); 0 keeps them.
+# Days after which sessions without activity and ended, unpublished benchmark runs are deleted; 0 keeps them. Hashes of
+# networks and decisions of auto mode are kept no longer either, and have maximums of their own (arena_site.retention).
 ARENA_KEEP_DAYS = env.int("ARENA_KEEP_DAYS", default=0)
-# Days after which ended benchmark runs are deleted, except published ones; 0 keeps them.
-ARENA_KEEP_RUNS_DAYS = env.int("ARENA_KEEP_RUNS_DAYS", default=0)
-# Days after which auto mode's decisions and requests of other software are deleted; 0 keeps them.
-ARENA_KEEP_DECISIONS_DAYS = env.int("ARENA_KEEP_DECISIONS_DAYS", default=90)
 # Visitors may download the votes, under pseudonyms, and releases of them; otherwise only members.
 ARENA_PUBLISH_VOTES = env.bool("ARENA_PUBLISH_VOTES", default=False)
 # Exports may contain prompts and answers of people who agreed to this text (default: battles.prompting.consent).

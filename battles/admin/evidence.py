@@ -84,7 +84,6 @@ class VoteAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
     list_display = [
         "order", "choice", "model_left", "model_right", "voter", "excluded_reason", "created_at",
     ]  # fmt: skip
-    exclude = ["processing"]
     list_select_related = ["model_left", "model_right"]
     list_filter = ["created_at", "choice", "excluded_reason"]
     search_fields = ["battle__public_id", "voter", "order"]

@@ -85,12 +85,6 @@ class Vote(models.Model):
         TIE = "tie", _("tie")
         BOTH_BAD = "both_bad", _("both are bad")
 
-    class Processing(models.TextChoices):
-        PENDING = "pending", _("pending")
-        PROCESSED = "processed", _("processed")
-        EXCLUDED = "excluded", _("excluded")
-        RETRACTED = "retracted", _("retracted")
-
     class ExcludedReason(models.TextChoices):
         IDENTITY_LEAK = "identity_leak", _("a model named itself")
         MODERATION = "moderation", _("moderation")
@@ -131,11 +125,7 @@ class Vote(models.Model):
     labelled_by = models.CharField(max_length=60, blank=True, default="", db_default="")
     # battles.text.prompt_digest of the judged prompts; empty while unknown.
     prompt_digest = models.CharField(max_length=32, blank=True, default="", db_default="", db_collation="C")
-    # Not used: a vote is pending if its number is above that of the newest run (leaderboard.counting.vote_log). The
-    # release before reads and writes it.
-    processing = models.CharField(
-        max_length=9, choices=Processing, default=Processing.PENDING, db_default=Processing.PENDING
-    )
+    # A vote without one is counted if its number is not above that of the newest run (leaderboard.counting.vote_log).
     excluded_reason = models.CharField(max_length=16, choices=ExcludedReason, blank=True)
     tags = models.JSONField(default=dict, blank=True)
     comment = models.TextField(blank=True, max_length=2000)
@@ -150,17 +140,6 @@ class Vote(models.Model):
             models.CheckConstraint(condition=Q(mode__in=Battle.VOTED_MODES), name="a_vote_is_on_a_battle_of_two"),
         ]
         indexes = [
-            # Not used, like `processing`.
-            models.Index(fields=["order"], name="votes_pending", condition=Q(processing="pending")),
-            # Not used since excluded_votes_by_board.
-            models.Index(fields=["excluded_reason"], name="votes_set_aside", condition=~Q(excluded_reason="")),
-            # Not used since excluded_votes_by_origin.
-            models.Index(
-                fields=["excluded_reason"],
-                include=["order", "mode", "language", "categories"],
-                name="excluded_votes_by_board",
-                condition=~Q(excluded_reason=""),
-            ),
             # For the number of excluded votes by board and reason, without reading the votes.
             models.Index(
                 fields=["excluded_reason"],

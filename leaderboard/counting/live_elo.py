@@ -1,4 +1,4 @@
-"""Live Elo: a trigger (leaderboard/sql/elo_of_drawn_pairs.sql) moves both ratings with a vote on Overall."""
+"""Live Elo: a trigger (leaderboard/sql/elo.sql) moves both ratings with a vote on Overall."""
 
 from typing import TYPE_CHECKING
 

@@ -8,7 +8,7 @@ from leaderboard.sql import read_sql
 class Migration(migrations.Migration):
     dependencies = [
         ("battles", "0002_functions_and_triggers"),
-        ("leaderboard", "0001_initial"),
+        ("leaderboard", "0001_first_release"),
     ]
 
     operations = [
@@ -17,17 +17,17 @@ class Migration(migrations.Migration):
             "DROP TRIGGER elo_moves_with_a_votes_number ON battles_vote; DROP FUNCTION leaderboard_move_elo()",
         ),
         AddTrigger(
-            model_name="aggregationrun",
-            trigger=Trigger(
-                name="a_run_never_changes",
-                sql=UpsertTriggerSql(func="RAISE EXCEPTION 'pgtrigger: Cannot update or delete rows from % table', TG_TABLE_NAME;", hash="e65dd6bb5fe97c10b58f4709d2bc8e7291c4d9b9", operation="UPDATE OR DELETE", pgid="pgtrigger_a_run_never_changes_7bc79", table="leaderboard_aggregationrun", when="BEFORE"),
-            ),
-        ),
-        AddTrigger(
             model_name="importedvote",
             trigger=Trigger(
                 name="an_imported_vote_never_changes",
                 sql=UpsertTriggerSql(func="RAISE EXCEPTION 'pgtrigger: Cannot update or delete rows from % table', TG_TABLE_NAME;", hash="037000aef31e6cd1fcf098eee578a7a411d4f475", operation="UPDATE OR DELETE", pgid="pgtrigger_an_imported_vote_never_changes_e147a", table="leaderboard_importedvote", when="BEFORE"),
+            ),
+        ),
+        AddTrigger(
+            model_name="aggregationrun",
+            trigger=Trigger(
+                name="a_run_never_changes",
+                sql=UpsertTriggerSql(func="RAISE EXCEPTION 'pgtrigger: Cannot update or delete rows from % table', TG_TABLE_NAME;", hash="e65dd6bb5fe97c10b58f4709d2bc8e7291c4d9b9", operation="UPDATE OR DELETE", pgid="pgtrigger_a_run_never_changes_7bc79", table="leaderboard_aggregationrun", when="BEFORE"),
             ),
         ),
         AddTrigger(

@@ -1,22 +1,13 @@
-"""SQL statements, and functions with their triggers.
-
-Migrations create these with `RunSQL(read_sql("elo.sql"))`.
-"""
+"""SQL statements, and functions with their triggers, which migrations create."""
 
 from pathlib import Path
 
 from common import sql_files
 from leaderboard.rating import elo
 
-# {name: file that defines it}. The triggers are on battles_vote (docs/adr/0028).
-FUNCTIONS = {
-    "leaderboard_move_elo": "elo_of_drawn_pairs.sql",
-    "leaderboard_refuse_second_count": "refuse_second_count.sql",
-}
-TRIGGERS = {
-    "elo_moves_with_a_votes_number": "elo_of_drawn_pairs.sql",
-    "a_vote_is_counted_once": "refuse_second_count.sql",
-}
+# {name: file that defines it}. The trigger is on battles_vote (docs/adr/0028).
+FUNCTIONS = {"leaderboard_move_elo": "elo.sql"}
+TRIGGERS = {"elo_moves_with_a_votes_number": "elo.sql"}
 _ELO = {"k": f"{elo.K:g}", "start": f"{elo.START:g}", "scale": f"{elo.SCALE:g}"}
 
 

@@ -1,7 +1,5 @@
 from typing import NamedTuple
 
-from django.conf import settings
-
 from battles.auto.port import RoutingRequest
 from battles.labels import Labels
 from common.cache import TTLCached
@@ -17,11 +15,7 @@ class Policy(NamedTuple):
 def _read() -> Policy:
     rules = rows_if_migrated(Rule.objects.active().select_related("model"))
     chosen = rows_if_migrated(RoutingThresholds.objects.all())
-    return Policy(rules, thresholds_or_default(chosen[0] if chosen else None))
-
-
-def thresholds_or_default(chosen: RoutingThresholds | None) -> RoutingThresholds:
-    return chosen or RoutingThresholds(max_explored_share=settings.ARENA_ROUTE_EXPLORE)
+    return Policy(rules, chosen[0] if chosen else RoutingThresholds())
 
 
 current_policy = TTLCached(_read, ttl_s=5, invalidated_by=(Rule, RoutingThresholds))

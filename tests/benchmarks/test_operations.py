@@ -35,7 +35,7 @@ def test_new_runs_are_limited_and_refused_ones_not_counted(settings, member: Act
 
 
 def test_old_runs_are_deleted_with_their_answers_at_night(settings, member: Actor, sample: Sample):
-    settings.ARENA_KEEP_RUNS_DAYS = 30
+    settings.ARENA_KEEP_DAYS = 30
     version = sample.run.version
     models = [entrant.model for entrant in sample.run.entrants.select_related("model")]
     published, recent, live = (

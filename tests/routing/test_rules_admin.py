@@ -26,7 +26,7 @@ def client(client: Client, administrator: User) -> Client:
 def examples(db: None) -> None:
     """Add the shipped rules again: a test that empties tables deletes them."""
     Rule.objects.all().delete()
-    migration = import_module("routing.migrations.0002_example_rules")
+    migration = import_module("routing.migrations.0001_first_release")
     migration.add_examples(apps, SimpleNamespace(connection=connection))
 
 

@@ -64,7 +64,7 @@ def fill(
 
 _VOTE_COLUMNS = (
     "battle_id", "choice", "model_left_id", "model_right_id", '"order"', "turn_count", "style", "voter", "categories",
-    "language", "labelled_by", "prompt_digest", "processing", "excluded_reason", "tags", "comment", "created_at",
+    "language", "labelled_by", "prompt_digest", "excluded_reason", "tags", "comment", "created_at",
 )  # fmt: skip
 
 
@@ -151,7 +151,7 @@ def _votes(
             yield (
                 battle, outcome[i], models[left[i]], models[right[i]], first_order + start + i, 1,
                 json.dumps(facts), day[0], f"{{{categories}}}", language[i], VERSION, token_hex(16),
-                Vote.Processing.PENDING, reason, "{}", "", time,
+                reason, "{}", "", time,
             )  # fmt: skip
 
 

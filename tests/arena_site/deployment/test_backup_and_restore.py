@@ -243,8 +243,12 @@ def climb_out(backup: Path) -> None:
     with_member(backup, "uploads/../../outside", b"x")
 
 
-def come_from_before_the_squash(backup: Path) -> None:
+def come_from_the_first_development_versions(backup: Path) -> None:
     with_manifest(backup, migrations=[["accounts", "0001_first"], ["battles", "0024_plain_help_texts"]])
+
+
+def come_from_the_last_development_version(backup: Path) -> None:
+    with_manifest(backup, migrations=[["accounts", "0001_initial"], ["battles", "0011_answer_states"]])
 
 
 @pytest.mark.parametrize(
@@ -260,7 +264,8 @@ def come_from_before_the_squash(backup: Path) -> None:
         (flip_a_bit, "is damaged"),
         (lose_upload, "it has 1 uploads and should have 2"),
         (climb_out, "no backup, or it is damaged"),
-        (come_from_before_the_squash, "development version before 0.1.0 .* restore it with that version"),
+        (come_from_the_first_development_versions, "development version before 0.1.0 .* restore it with that version"),
+        (come_from_the_last_development_version, "development version before 0.1.0 .* restore it with that version"),
     ],
 )
 def test_damaged_backup_changes_nothing(backup: Path, spoil, sentence: str):

@@ -90,7 +90,8 @@ def test_empty_database_beside_stored_files_is_refused(settings, tmp_path: Path,
         check_database(loader)
 
 
-def test_database_from_before_squash_is_refused(settings):
-    MigrationRecorder(connection).record_applied("accounts", "0001_first")
+@pytest.mark.parametrize("migration", ["0001_first", "0001_initial"])
+def test_database_of_development_version_is_refused(settings, migration: str):
+    MigrationRecorder(connection).record_applied("accounts", migration)
     with pytest.raises(CommandError, match=r"before 0\.1\.0 and cannot be migrated: .* start anew"):
         prepare(settings)

@@ -22,10 +22,18 @@ def test_ignored_settings_are_one_warning(monkeypatch: pytest.MonkeyPatch):
     )
 
 
-def test_harmful_setting_is_an_error(monkeypatch: pytest.MonkeyPatch):
+def test_harmful_settings_are_one_error(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ARENA_S3_REGION", "eu-central-1")
+    monkeypatch.setenv("ARENA_KEEP_RUNS_DAYS", "30")
+    monkeypatch.setenv("ARENA_KEEP_DECISIONS_DAYS", "7")
     (error,) = check_removed_settings()
-    assert (error.level, error.msg) == (ERROR, "Settings to be replaced: ARENA_S3_REGION (use AWS_DEFAULT_REGION).")
+    assert (error.level, error.msg) == (
+        ERROR,
+        "Settings to be replaced: "
+        "ARENA_KEEP_DECISIONS_DAYS (decisions are deleted after 90 days, or after ARENA_KEEP_DAYS if that is less); "
+        "ARENA_KEEP_RUNS_DAYS (use ARENA_KEEP_DAYS, which is for sessions and benchmark runs); "
+        "ARENA_S3_REGION (use AWS_DEFAULT_REGION).",
+    )
 
 
 def test_no_setting_is_both_ignored_and_refused():

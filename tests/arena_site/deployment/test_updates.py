@@ -63,7 +63,7 @@ probe_keyless_providers()
 EXPANSION = [
     'ALTER TABLE battles_vote ADD COLUMN "later" integer',
     'CREATE INDEX CONCURRENTLY later_votes ON battles_vote ("later")',
-    leaderboard.sql.read_sql("elo_of_drawn_pairs.sql"),
+    leaderboard.sql.read_sql("elo.sql"),
 ]
 WEB = ["-m", "arena_site.embedded.web", "--bind", "127.0.0.1", "--port"]
 WORKER = ["-m", "celery", "-A", "arena_site", "worker", "-P", "threads", "-Q", "answers", "-c", "20"]

@@ -127,22 +127,20 @@ def voted(model_pair: tuple[Any, Any]) -> Battle:
     return battle
 
 
-def test_old_decisions_are_deleted_but_those_of_votes(settings: Any):
+@pytest.mark.parametrize(("keep_days", "decision_days"), [(0, 90), (365, 90), (30, 30)])
+def test_old_decisions_are_deleted_but_those_of_votes(settings: Any, keep_days: int, decision_days: int):
+    settings.ARENA_KEEP_DAYS = keep_days
     pair = make.model(), make.model()
-    old = 24 * 91
+    old = 24 * (decision_days + 1)
     kept = decision(pair[0], hours_ago=old, battle=voted(pair))
     gone = decision(pair[0], hours_ago=old)
     open_battle = decision(pair[0], hours_ago=old, battle=make.answered_battle(*pair))
-    new = decision(pair[0], hours_ago=24 * 89)
+    new = decision(pair[0], hours_ago=24 * (decision_days - 1))
     DecisionOutcome.objects.create(decision=gone, good=True)
     answer = make.answered_battle(*pair).turns.get().answers.first()
     call = Call.objects.create(answer=answer, model=pair[0], attempt=1, fence=9)
     exchange = Exchange.objects.create(asked_model="auto", decision=new, call=call)
-    Exchange.objects.filter(pk=exchange.pk).update(created_at=timezone.now() - timedelta(days=91))
-    settings.ARENA_KEEP_DECISIONS_DAYS = 0
-    purge()
-    assert RoutingDecision.objects.count() == 4
-    settings.ARENA_KEEP_DECISIONS_DAYS = 90
+    Exchange.objects.filter(pk=exchange.pk).update(created_at=timezone.now() - timedelta(hours=old))
     purge()
     assert set(RoutingDecision.objects.values_list("pk", flat=True)) == {kept.pk, new.pk}
     assert not RoutingDecision.objects.filter(pk=open_battle.pk).exists()

@@ -158,9 +158,9 @@ def test_database_refuses_changes_of_vote_facts(battle: Battle, change: dict[str
         Vote.objects.all().delete()
 
 
-def test_voter_and_processing_columns_of_vote_may_change(battle: Battle):
+def test_voter_and_reason_of_vote_may_change(battle: Battle):
     actions.cast_vote(actor=owner(battle), battle=battle, choice=Vote.Choice.LEFT)
-    assert Vote.objects.update(voter="user:9", excluded_reason="operator", processing="excluded") == 1
+    assert Vote.objects.update(voter="user:9", excluded_reason="operator") == 1
 
 
 @pytest.mark.slow

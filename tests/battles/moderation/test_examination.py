@@ -179,7 +179,7 @@ def test_check_without_rules_needs_no_query(django_assert_num_queries):
 
 
 def test_initial_rules_only_log_and_are_valid():
-    rules = import_module("battles.migrations.0001_initial").RULES
+    rules = import_module("battles.migrations.0001_first_release").RULES
     assert {action for *_, action, _note in rules} <= {Action.OFF, Action.LOG}
     for category, kind, patterns, *_ in rules:
         rule = ModerationRule(category=category, kind=kind, patterns=patterns)

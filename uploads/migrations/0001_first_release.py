@@ -10,8 +10,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("accounts", "0001_initial"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("accounts", "0001_first_release"),
     ]
 
     operations = [
@@ -25,7 +24,7 @@ class Migration(migrations.Migration):
                 ("name", models.CharField(max_length=120)),
                 ("size", models.PositiveBigIntegerField()),
                 ("sha256", models.CharField(max_length=64)),
-                ("media_type", models.CharField(max_length=60)),
+                ("media_type", models.CharField(max_length=100)),
                 ("kind", models.CharField(choices=[("document", "document"), ("image", "image")], max_length=8)),
                 ("stored_as", models.CharField(blank=True, max_length=60)),
                 ("state", models.CharField(choices=[("extracting", "being read"), ("ready", "ready"), ("failed", "cannot be used")], default="extracting", max_length=10)),
@@ -40,6 +39,8 @@ class Migration(migrations.Migration):
                             ("too_long", "The file has more than a million characters. Upload a part of it."),
                             ("too_demanding", "The file is too large to process."),
                             ("too_many_pixels", "The image has more than 24 megapixels. Upload a smaller one."),
+                            ("macros", "The file has macros. Upload a copy without them, saved as DOCX, XLSX or PPTX."),
+                            ("external_links", "The file loads content from other files. Upload a copy without these links."),
                             ("damaged", "It is damaged."),
                             ("interrupted", "Processing was interrupted. Please upload the file again."),
                         ],

@@ -5,18 +5,36 @@ from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MinValueValidator
 from django.db import migrations, models
 from django.db.models.functions import Now
+from django.utils import timezone
 
-from models_registry import validators
+import models_registry.providers.kinds
+import models_registry.validators
 
 
 class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("accounts", "0001_first_release"),
     ]
 
     operations = [
+        migrations.CreateModel(
+            name="Budget",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("whose", models.CharField(choices=[("visitor", "each visitor"), ("member", "each member"), ("site", "the whole site")], max_length=7, unique=True, verbose_name="whose")),
+                ("dollars", models.DecimalField(blank=True, decimal_places=2, help_text="Empty: no limit. 0: no paid calls. Takes effect within five seconds.", max_digits=10, null=True, validators=[MinValueValidator(Decimal("0"))], verbose_name="US dollars a day")),
+                ("changed_at", models.DateTimeField(auto_now=True, verbose_name="changed at")),
+            ],
+            options={
+                "verbose_name": "budget",
+                "verbose_name_plural": "budgets",
+                "constraints": [
+                    models.CheckConstraint(condition=models.Q(("dollars", None), ("dollars__gte", 0), _connector="OR"), name="no_budget_is_negative"),
+                ],
+            },
+        ),
         migrations.CreateModel(
             name="SpendingDay",
             fields=[
@@ -50,19 +68,9 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("name", models.CharField(max_length=100, verbose_name="name")),
-                ("base_url", models.CharField(max_length=300, validators=[validators.validate_endpoint], verbose_name="base URL")),
-                (
-                    "kind",
-                    models.CharField(
-                        blank=True,
-                        choices=[("openai", "OpenAI"), ("anthropic", "Anthropic"), ("gemini", "Gemini"), ("mistral", "Mistral"), ("groq", "Groq"), ("openrouter", "OpenRouter"), ("ollama", "Ollama"), ("vllm", "vLLM"), ("llamacpp", "llama.cpp"), ("lmstudio", "LM Studio"), ("other", "another OpenAI-compatible server")],
-                        default="",
-                        help_text="Decides what is sent with a request. Empty: guessed from the address.",
-                        max_length=12,
-                        verbose_name="kind",
-                    ),
-                ),
-                ("api_key_env", models.CharField(blank=True, max_length=100, validators=[validators.validate_environment_variable], verbose_name="key's environment variable")),
+                ("base_url", models.CharField(max_length=300, validators=[models_registry.validators.validate_endpoint], verbose_name="base URL")),
+                ("kind", models.CharField(blank=True, choices=models_registry.providers.kinds.provider_kinds, default="", help_text="Decides what is sent with a request. Empty: guessed from the address.", max_length=12, verbose_name="kind")),
+                ("api_key_env", models.CharField(blank=True, max_length=100, validators=[models_registry.validators.validate_environment_variable], verbose_name="key's environment variable")),
                 ("key_encrypted", models.BinaryField(blank=True, null=True)),
                 ("key_last_four", models.CharField(blank=True, editable=False, max_length=4)),
                 ("key_fingerprint", models.CharField(blank=True, editable=False, max_length=12)),
@@ -74,6 +82,9 @@ class Migration(migrations.Migration):
                 ("finish_reason_required", models.BooleanField(default=True, verbose_name="an answer needs a finish reason")),
                 ("calls_at_once", models.PositiveIntegerField(blank=True, null=True, validators=[MinValueValidator(1)], verbose_name="calls at once")),
                 ("daily_budget", models.DecimalField(blank=True, decimal_places=4, max_digits=12, null=True, validators=[MinValueValidator(Decimal("0"))], verbose_name="daily budget, US dollars")),
+                ("passed_names", ArrayField(base_field=models.CharField(max_length=64), blank=True, db_default=[], default=list, size=None, validators=[models_registry.validators.validate_passed_names], verbose_name="also passed on")),
+                ("fetches_media", models.BooleanField(db_default=False, default=False, verbose_name="fetches pictures and files by their address")),
+                ("server_tool_prices", models.JSONField(blank=True, db_default={}, default=dict, validators=[models_registry.validators.validate_tool_prices], verbose_name="prices of its own tools")),
                 ("is_answering", models.BooleanField(default=False, editable=False, verbose_name="answers")),
                 ("probed_at", models.DateTimeField(blank=True, editable=False, null=True)),
                 ("created_at", models.DateTimeField(db_default=Now())),
@@ -101,7 +112,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("provider", models.ForeignKey(on_delete=models.PROTECT, related_name="models", to="models_registry.provider")),
                 ("upstream_name", models.CharField(max_length=200, verbose_name="upstream name")),
-                ("slug", models.CharField(max_length=120, unique=True, validators=[validators.validate_model_slug])),
+                ("slug", models.CharField(max_length=120, unique=True, validators=[models_registry.validators.validate_model_slug])),
                 ("family", models.CharField(db_index=True, editable=False, max_length=100)),
                 ("version", models.PositiveIntegerField(default=1, editable=False)),
                 ("name", models.CharField(max_length=120, verbose_name="display name")),
@@ -112,7 +123,7 @@ class Migration(migrations.Migration):
                 ("context_length", models.PositiveIntegerField(blank=True, null=True, verbose_name="context length, tokens")),
                 ("abilities", ArrayField(base_field=models.CharField(choices=[("images", "sees images"), ("tools", "calls tools")], max_length=20), blank=True, default=list, size=None, verbose_name="abilities")),
                 ("system_prompt", models.TextField(blank=True, verbose_name="system prompt")),
-                ("parameters", models.JSONField(blank=True, default=dict, help_text='Sent with every request, for example {"temperature": 0.7, "max_tokens": 1024}.', validators=[validators.validate_parameters], verbose_name="sampling parameters")),
+                ("parameters", models.JSONField(blank=True, default=dict, help_text='Sent with every request, for example {"temperature": 0.7, "max_tokens": 1024}.', validators=[models_registry.validators.validate_parameters], verbose_name="sampling parameters")),
                 ("weight", models.FloatField(default=1, validators=[MinValueValidator(0)], verbose_name="sampling weight")),
                 ("aliases", ArrayField(base_field=models.CharField(max_length=120), blank=True, default=list, help_text="Names this model may call itself by, separated by commas.", size=None, verbose_name="aliases")),
                 ("calls_at_once", models.PositiveIntegerField(blank=True, null=True, validators=[MinValueValidator(1)], verbose_name="calls at once")),
@@ -174,6 +185,26 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="Inquiry",
+            fields=[
+                ("breaker", models.OneToOneField(db_constraint=False, on_delete=models.CASCADE, primary_key=True, related_name="inquiry", serialize=False, to="models_registry.breaker")),
+                ("failures", models.JSONField(default=list)),
+                ("cleared_people", models.JSONField(default=dict)),
+                ("asked_model", models.ForeignKey(db_constraint=False, null=True, on_delete=models.SET_NULL, related_name="+", to="models_registry.languagemodel")),
+                ("due_at", models.DateTimeField(null=True)),
+                ("asked_at", models.DateTimeField(null=True)),
+                ("cleared", models.PositiveIntegerField(default=0)),
+                ("cleared_at", models.DateTimeField(null=True)),
+                ("cause", models.CharField(blank=True, choices=[("rule", "failures in a row"), ("question", "a neutral question failed, too"), ("not_asked", "a neutral question could not be asked: no free slot or no money"), ("people", "ten conversations of several people had no answer")], max_length=10)),
+            ],
+            options={
+                "verbose_name_plural": "inquiries",
+                "indexes": [
+                    models.Index(condition=models.Q(("due_at", None), _negated=True), fields=["due_at"], name="questions_due"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
             name="Price",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -206,6 +237,55 @@ class Migration(migrations.Migration):
                 ],
                 "constraints": [
                     models.CheckConstraint(condition=models.Q(("most__gt", 0)), name="free_calls_have_no_charge"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="ModelLimit",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("model", models.OneToOneField(on_delete=models.CASCADE, related_name="+", to="models_registry.languagemodel", verbose_name="model")),
+                ("rate", models.CharField(max_length=100, verbose_name="rate")),
+                ("changed_at", models.DateTimeField(auto_now=True)),
+            ],
+            options={
+                "verbose_name": "limit of a model",
+                "verbose_name_plural": "limits of models",
+            },
+        ),
+        migrations.CreateModel(
+            name="ModelIcon",
+            fields=[
+                ("digest", models.CharField(max_length=32, primary_key=True, serialize=False)),
+                ("content", models.BinaryField()),
+            ],
+        ),
+        migrations.CreateModel(
+            name="ModelProfile",
+            fields=[
+                ("model", models.OneToOneField(db_constraint=False, on_delete=models.CASCADE, primary_key=True, related_name="profile", serialize=False, to="models_registry.languagemodel")),
+                ("hides_setup", models.BooleanField(db_default=False, default=False)),
+                ("icon", models.ForeignKey(null=True, on_delete=models.PROTECT, related_name="+", to="models_registry.modelicon")),
+            ],
+        ),
+        migrations.CreateModel(
+            name="RequestRepair",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("model", models.ForeignKey(db_constraint=False, on_delete=models.CASCADE, related_name="repairs", to="models_registry.languagemodel", verbose_name="model")),
+                ("repair", models.CharField(max_length=80, verbose_name="repair")),
+                ("state", models.CharField(choices=[("suspected", "to be checked"), ("confirmed", "in force"), ("refuted", "not confirmed")], default="suspected", max_length=9, verbose_name="state")),
+                ("battles_go_on", models.BooleanField(default=False, help_text="Without a parameter of its own the model is another contestant under the same name.", verbose_name="battles go on")),
+                ("seen_at", models.DateTimeField(default=timezone.now, verbose_name="last seen")),
+                ("expires_at", models.DateTimeField(blank=True, null=True, verbose_name="until")),
+                ("due_at", models.DateTimeField(editable=False, null=True)),
+            ],
+            options={
+                "verbose_name": "repair of requests",
+                "verbose_name_plural": "repairs of requests",
+                "ordering": ["model__name", "repair"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("model", "repair"), name="a_model_has_a_repair_once"),
                 ],
             },
         ),

@@ -1,6 +1,6 @@
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
-from django.core.validators import MaxValueValidator, MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import migrations, models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_noop as _
@@ -42,23 +42,48 @@ RULES = [
     (_("depictions of violence"), "endpoint", ["violence", "violence/graphic"], "off", "OpenAI"),
 ]  # fmt: skip
 
+GOOD = ["accurate", "clear", "complete", "creative", "followed_instructions"]
+BAD = ["wrong", "shallow", "ignored_instructions", "refused"]
+SUGGESTIONS = [
+    {
+        "en": "Explain why the sky is blue to a curious ten-year-old.",
+        "fr": "Expliquez pourquoi le ciel est bleu à un enfant curieux de dix ans.",
+    },
+    {
+        "en": "Write a Python function that tells whether a word is a palindrome, with three tests.",
+        "fr": "Écrivez une fonction Python qui dit si un mot est un palindrome, avec trois tests.",
+    },
+    {
+        "en": "Plan a quiet weekend in a city by the sea, in a table.",
+        "fr": "Préparez un week-end tranquille dans une ville au bord de la mer, sous forme de tableau.",
+    },
+    {
+        "en": "Write a short poem about a lighthouse without using the letter e.",
+        "fr": "Écrivez un court poème sur un phare sans utiliser la lettre u.",
+    },
+]
+
 
 def add_moderation_rules(apps, schema_editor):
     Rule = apps.get_model("battles", "ModerationRule")
-    Rule.objects.bulk_create(
-        Rule(category=category, kind=kind, patterns=patterns, action=action, note=note)
-        for category, kind, patterns, action, note in RULES
-    )
+    Rule.objects.bulk_create(Rule(category=category, kind=kind, patterns=patterns, action=action, note=note) for category, kind, patterns, action, note in RULES)
+
+
+def add_tags_and_suggestions(apps, schema_editor):
+    """Store tags and suggestions that operators can change."""
+    tag_model, prompt_model = apps.get_model("battles", "FeedbackTag"), apps.get_model("battles", "PromptSuggestion")
+    for is_good, slugs in ((True, GOOD), (False, BAD)):
+        tag_model.objects.bulk_create([tag_model(slug=slug, is_good=is_good, position=place) for place, slug in enumerate(slugs, 1)])
+    prompt_model.objects.bulk_create([prompt_model(texts=texts, position=place) for place, texts in enumerate(SUGGESTIONS, 1)])
 
 
 class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("accounts", "0001_initial"),
-        ("models_registry", "0001_initial"),
-        ("uploads", "0001_initial"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("accounts", "0001_first_release"),
+        ("models_registry", "0001_first_release"),
+        ("uploads", "0001_first_release"),
     ]
 
     operations = [
@@ -82,6 +107,22 @@ class Migration(migrations.Migration):
                 "constraints": [
                     models.CheckConstraint(condition=models.Q(("fewest_characters", 0), ("fewest_turns__lte", 1), ("languages", []), ("phrases", []), _negated=True), name="a_category_has_a_rule", violation_error_message="Say what belongs to it: words, languages, a length or a number of turns."),
                 ],
+            },
+        ),
+        migrations.CreateModel(
+            name="FeedbackTag",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("slug", models.CharField(max_length=40, unique=True, validators=[RegexValidator("^[a-z0-9_]+$", "Use small letters, digits and “_” only.", "invalid_slug")], verbose_name="identifier")),
+                ("is_good", models.BooleanField(default=True, verbose_name="speaks for the answer")),
+                ("labels", models.JSONField(blank=True, default=dict, verbose_name="label")),
+                ("position", models.PositiveSmallIntegerField(db_default=0, default=0, verbose_name="position")),
+                ("is_retired", models.BooleanField(db_default=False, default=False, verbose_name="retired")),
+            ],
+            options={
+                "verbose_name": "feedback tag",
+                "verbose_name_plural": "feedback tags",
+                "ordering": ["-is_good", "position", "slug"],
             },
         ),
         migrations.CreateModel(
@@ -155,6 +196,7 @@ class Migration(migrations.Migration):
                 ("public_id", models.CharField(default=new_public_id, editable=False, max_length=22, unique=True)),
                 ("session", models.ForeignKey(on_delete=models.PROTECT, related_name="battles", to="battles.session")),
                 ("mode", models.CharField(choices=[("blind", "blind"), ("side_by_side", "side by side"), ("compare", "compare"), ("direct", "direct chat")], default="blind", max_length=12)),
+                ("origin", models.CharField(choices=[("draw", "drawn"), ("router", "auto mode")], db_default="draw", default="draw", max_length=6)),
                 ("categories", ArrayField(base_field=models.CharField(max_length=40), blank=True, default=list, size=None)),
                 ("language", models.CharField(db_default="und", default="und", max_length=3)),
                 ("labelled_by", models.CharField(blank=True, db_default="", default="", max_length=60)),
@@ -171,10 +213,12 @@ class Migration(migrations.Migration):
             options={
                 "indexes": [
                     models.Index(fields=["created_at"], name="battles_by_time"),
+                    models.Index(condition=models.Q(("voided_at__isnull", False)), fields=["created_at"], name="void_battles_by_time"),
                 ],
                 "constraints": [
                     models.CheckConstraint(condition=models.Q(("propensity__gt", 0), ("propensity__lte", 1)), name="a_propensity_is_a_probability"),
                     models.CheckConstraint(condition=models.Q(("mode", "blind"), ("filters", {}), _connector="OR"), name="only_a_blind_draw_is_narrowed"),
+                    models.CheckConstraint(condition=models.Q(("origin__in", ["draw", "router"])), name="a_pair_is_drawn_or_chosen_by_auto_mode"),
                     models.CheckConstraint(condition=models.Q(("consent_withdrawn_at", None), models.Q(("consent", ""), _negated=True), _connector="OR"), name="only_consent_that_was_given_is_withdrawn"),
                 ],
             },
@@ -246,70 +290,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="Answer",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("public_id", models.CharField(default=new_public_id, editable=False, max_length=22, unique=True)),
-                ("turn", models.ForeignKey(on_delete=models.PROTECT, related_name="answers", to="battles.turn")),
-                ("side", models.ForeignKey(on_delete=models.PROTECT, related_name="answers", to="battles.side")),
-                ("state", models.CharField(choices=[("queued", "queued"), ("done", "done"), ("stopped", "stopped"), ("failed", "failed")], default="queued", max_length=9)),
-                ("text", models.TextField(blank=True)),
-                ("html", SafeHtmlField(blank=True)),
-                ("reasoning", models.TextField(blank=True)),
-                ("error", models.CharField(blank=True, max_length=40)),
-                ("leaks_identity", models.BooleanField(db_default=False, default=False)),
-                ("stars", models.PositiveSmallIntegerField(null=True)),
-                ("charge", models.OneToOneField(null=True, on_delete=models.PROTECT, related_name="answer", to="models_registry.charge")),
-            ],
-            options={
-                "constraints": [
-                    models.UniqueConstraint(fields=("turn", "side"), name="a_side_answers_a_turn_once"),
-                    models.CheckConstraint(condition=models.Q(("state", "failed"), ("error", ""), _connector="OR"), name="only_a_failed_answer_has_an_error"),
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="Call",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("answer", models.ForeignKey(null=True, on_delete=models.PROTECT, related_name="calls", to="battles.answer")),
-                ("model", models.ForeignKey(on_delete=models.PROTECT, related_name="+", to="models_registry.languagemodel")),
-                ("attempt", models.PositiveSmallIntegerField()),
-                ("fence", models.PositiveBigIntegerField()),
-                ("state", models.CharField(choices=[("waiting", "waiting"), ("running", "running"), ("done", "done"), ("stopped", "stopped"), ("failed", "failed"), ("lost", "lost")], default="running", max_length=7)),
-                ("request", models.JSONField(default=dict)),
-                ("price", models.ForeignKey(null=True, on_delete=models.PROTECT, related_name="+", to="models_registry.price")),
-                ("charge", models.OneToOneField(null=True, on_delete=models.PROTECT, related_name="call", to="models_registry.charge")),
-                ("started_at", models.DateTimeField(db_default=Now())),
-                ("first_token_ms", models.PositiveIntegerField(null=True)),
-                ("total_ms", models.PositiveIntegerField(null=True)),
-                ("prompt_tokens", models.PositiveIntegerField(null=True)),
-                ("completion_tokens", models.PositiveIntegerField(null=True)),
-                ("reasoning_tokens", models.PositiveIntegerField(null=True)),
-                ("tokens_estimated", models.BooleanField(default=False)),
-                ("cost", models.DecimalField(decimal_places=8, max_digits=14, null=True)),
-                ("finish_reason", models.CharField(blank=True, max_length=40)),
-                ("error", models.CharField(blank=True, max_length=40)),
-                ("provider_request_id", models.CharField(blank=True, max_length=200)),
-            ],
-            options={
-                "ordering": ["-pk"],
-                "indexes": [
-                    models.Index(fields=["model", "started_at"], name="calls_of_a_model"),
-                    models.Index(fields=["started_at"], name="calls_by_time"),
-                    models.Index(condition=models.Q(("state", "running")), fields=["model"], name="calls_under_way"),
-                ],
-                "constraints": [
-                    models.UniqueConstraint(fields=("answer", "fence", "model"), name="a_claim_calls_a_model_once"),
-                ],
-            },
-        ),
-        migrations.AddField(
-            model_name="answer",
-            name="call",
-            field=models.OneToOneField(null=True, on_delete=models.PROTECT, related_name="shown_in", to="battles.call"),
-        ),
-        migrations.CreateModel(
             name="ModerationCase",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -373,6 +353,52 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="RoutingDecision",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("public_id", models.CharField(default=new_public_id, editable=False, max_length=22, unique=True)),
+                ("created_at", models.DateTimeField(db_default=Now())),
+                ("person", models.CharField(blank=True, max_length=40)),
+                ("token", models.ForeignKey(null=True, on_delete=models.SET_NULL, related_name="+", to="accounts.apitoken")),
+                ("session", models.ForeignKey(null=True, on_delete=models.PROTECT, related_name="+", to="battles.session")),
+                ("battle", models.OneToOneField(null=True, on_delete=models.PROTECT, related_name="decision", to="battles.battle")),
+                ("query_type", models.CharField(max_length=40)),
+                ("type_confidence", models.FloatField()),
+                ("categories", ArrayField(base_field=models.CharField(max_length=40), blank=True, default=list, size=None)),
+                ("language", models.CharField(default="und", max_length=3)),
+                ("context", models.JSONField(default=dict)),
+                ("policy", models.CharField(max_length=60)),
+                ("target", models.CharField(choices=[("model", "one model"), ("arena", "battle"), ("stay", "same model as before"), ("fallback", "another model after a failure"), ("refused", "refused")], max_length=8)),
+                ("model", models.ForeignKey(null=True, on_delete=models.PROTECT, related_name="+", to="models_registry.languagemodel")),
+                ("runner_up", models.ForeignKey(null=True, on_delete=models.PROTECT, related_name="+", to="models_registry.languagemodel")),
+                ("confidence", models.FloatField(null=True)),
+                ("win_chance", models.FloatField(null=True)),
+                ("cost_expected", models.DecimalField(decimal_places=8, max_digits=14, null=True)),
+                ("cost_best", models.DecimalField(decimal_places=8, max_digits=14, null=True)),
+                ("dial", models.FloatField()),
+                ("propensity", models.FloatField()),
+                ("explored", models.BooleanField(default=False)),
+                ("candidates", models.JSONField(default=list)),
+                ("reason", models.CharField(max_length=40)),
+                ("details", models.JSONField(default=dict)),
+                ("micros", models.PositiveIntegerField(default=0)),
+            ],
+            options={
+                "verbose_name": "decision of auto mode",
+                "verbose_name_plural": "decisions of auto mode",
+                "ordering": ["-pk"],
+                "indexes": [
+                    models.Index(fields=["person", "-id"], name="decisions_of_a_person"),
+                    models.Index(fields=["created_at"], name="decisions_by_time"),
+                ],
+                "constraints": [
+                    models.CheckConstraint(condition=models.Q(("propensity__gt", 0), ("propensity__lte", 1)), name="a_decisions_propensity_is_a_probability"),
+                    models.CheckConstraint(condition=models.Q(("dial__range", (0, 1))), name="a_dial_goes_from_0_to_1"),
+                    models.CheckConstraint(condition=models.Q(models.Q(("target__in", ["model", "stay", "fallback"]), _negated=True), ("model__isnull", False), _connector="OR"), name="a_decision_for_a_model_names_it"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
             name="Share",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -381,6 +407,20 @@ class Migration(migrations.Migration):
                 ("turn_count", models.PositiveSmallIntegerField()),
                 ("published_at", models.DateTimeField(db_default=Now())),
             ],
+        ),
+        migrations.CreateModel(
+            name="PromptSuggestion",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("texts", models.JSONField(default=dict, verbose_name="prompt")),
+                ("position", models.PositiveSmallIntegerField(db_default=0, default=0, verbose_name="position")),
+                ("is_shown", models.BooleanField(db_default=True, default=True, verbose_name="shown")),
+            ],
+            options={
+                "verbose_name": "prompt suggestion",
+                "verbose_name_plural": "prompt suggestions",
+                "ordering": ["position", "pk"],
+            },
         ),
         migrations.CreateModel(
             name="VoteCounter",
@@ -395,6 +435,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("battle", models.OneToOneField(on_delete=models.PROTECT, related_name="vote", to="battles.battle")),
                 ("mode", models.CharField(choices=[("blind", "blind"), ("side_by_side", "side by side"), ("compare", "compare"), ("direct", "direct chat")], db_default="blind", default="blind", max_length=12)),
+                ("origin", models.CharField(choices=[("draw", "drawn"), ("router", "auto mode")], db_default="draw", default="draw", max_length=6)),
                 ("choice", models.CharField(choices=[("left", "left is better"), ("right", "right is better"), ("tie", "tie"), ("both_bad", "both are bad")], max_length=8)),
                 ("model_left", models.ForeignKey(on_delete=models.PROTECT, related_name="+", to="models_registry.languagemodel")),
                 ("model_right", models.ForeignKey(on_delete=models.PROTECT, related_name="+", to="models_registry.languagemodel")),
@@ -407,7 +448,6 @@ class Migration(migrations.Migration):
                 ("language", models.CharField(db_default="und", default="und", max_length=3)),
                 ("labelled_by", models.CharField(blank=True, db_default="", default="", max_length=60)),
                 ("prompt_digest", models.CharField(blank=True, db_collation="C", db_default="", default="", max_length=32)),
-                ("processing", models.CharField(choices=[("pending", "pending"), ("processed", "processed"), ("excluded", "excluded"), ("retracted", "retracted")], default="pending", max_length=9)),
                 (
                     "excluded_reason",
                     models.CharField(
@@ -419,8 +459,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "indexes": [
-                    models.Index(condition=models.Q(("processing", "pending")), fields=["order"], name="votes_pending"),
-                    models.Index(condition=models.Q(("excluded_reason", ""), _negated=True), fields=["excluded_reason"], name="votes_set_aside"),
+                    models.Index(condition=models.Q(("excluded_reason", ""), _negated=True), fields=["excluded_reason"], include=("order", "mode", "origin", "language", "categories"), name="excluded_votes_by_origin"),
                     models.Index(condition=models.Q(("tags", {}), _negated=True), fields=["model_left"], name="tagged_votes_left"),
                     models.Index(condition=models.Q(("tags", {}), _negated=True), fields=["model_right"], name="tagged_votes_right"),
                     models.Index(fields=["created_at"], name="votes_by_time"),
@@ -447,6 +486,109 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="NetworkCap",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("network", models.CharField(max_length=32)),
+                ("day", models.DateField()),
+                ("times", models.PositiveSmallIntegerField()),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("network", "day"), name="a_network_has_one_wider_cap_a_day"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Answer",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("public_id", models.CharField(default=new_public_id, editable=False, max_length=22, unique=True)),
+                ("turn", models.ForeignKey(on_delete=models.PROTECT, related_name="answers", to="battles.turn")),
+                ("side", models.ForeignKey(on_delete=models.PROTECT, related_name="answers", to="battles.side")),
+                ("state", models.CharField(choices=[("queued", "queued"), ("done", "done"), ("stopped", "stopped"), ("failed", "failed")], default="queued", max_length=9)),
+                ("text", models.TextField(blank=True)),
+                ("html", SafeHtmlField(blank=True)),
+                ("reasoning", models.TextField(blank=True)),
+                ("error", models.CharField(blank=True, max_length=40)),
+                ("leaks_identity", models.BooleanField(db_default=False, default=False)),
+                ("stars", models.PositiveSmallIntegerField(null=True)),
+                ("charge", models.OneToOneField(null=True, on_delete=models.PROTECT, related_name="answer", to="models_registry.charge")),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("turn", "side"), name="a_side_answers_a_turn_once"),
+                    models.CheckConstraint(condition=models.Q(("state", "failed"), ("error", ""), _connector="OR"), name="only_a_failed_answer_has_an_error"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="AnswerState",
+            fields=[
+                ("answer", models.OneToOneField(on_delete=models.CASCADE, primary_key=True, related_name="provider_state", serialize=False, to="battles.answer")),
+                ("encrypted", models.BinaryField()),
+            ],
+        ),
+        migrations.CreateModel(
+            name="BlindCharge",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("answer", models.ForeignKey(on_delete=models.PROTECT, related_name="blind_charges", to="battles.answer")),
+                ("day", models.DateField()),
+                ("account", models.CharField(blank=True, max_length=60)),
+                ("most", models.DecimalField(decimal_places=8, max_digits=14, verbose_name="reserved")),
+                ("cost", models.DecimalField(decimal_places=8, max_digits=14, null=True, verbose_name="cost")),
+                ("prompt_characters", models.PositiveIntegerField()),
+                ("input_price", models.DecimalField(decimal_places=10, max_digits=20)),
+                ("output_price", models.DecimalField(decimal_places=10, max_digits=20)),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(condition=models.Q(("cost", None)), fields=("answer",), name="an_answer_has_one_blind_charge_at_a_time"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Call",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("answer", models.ForeignKey(null=True, on_delete=models.PROTECT, related_name="calls", to="battles.answer")),
+                ("purpose", models.CharField(choices=[("answer", "answer of a battle"), ("probe", "probe"), ("test", "test of a model"), ("item", "item of a benchmark run"), ("judge", "judgement in a benchmark run"), ("gateway", "gateway")], db_default="answer", default="answer", max_length=7)),
+                ("lease_until", models.DateTimeField(null=True)),
+                ("model", models.ForeignKey(on_delete=models.PROTECT, related_name="+", to="models_registry.languagemodel")),
+                ("attempt", models.PositiveSmallIntegerField()),
+                ("fence", models.PositiveBigIntegerField()),
+                ("state", models.CharField(choices=[("waiting", "waiting"), ("running", "running"), ("done", "done"), ("stopped", "stopped"), ("failed", "failed"), ("lost", "lost")], default="running", max_length=7)),
+                ("request", models.JSONField(default=dict)),
+                ("price", models.ForeignKey(null=True, on_delete=models.PROTECT, related_name="+", to="models_registry.price")),
+                ("charge", models.OneToOneField(null=True, on_delete=models.PROTECT, related_name="call", to="models_registry.charge")),
+                ("started_at", models.DateTimeField(db_default=Now())),
+                ("first_token_ms", models.PositiveIntegerField(null=True)),
+                ("total_ms", models.PositiveIntegerField(null=True)),
+                ("prompt_tokens", models.PositiveIntegerField(null=True)),
+                ("completion_tokens", models.PositiveIntegerField(null=True)),
+                ("reasoning_tokens", models.PositiveIntegerField(null=True)),
+                ("tokens_estimated", models.BooleanField(default=False)),
+                ("cost", models.DecimalField(decimal_places=8, max_digits=14, null=True)),
+                ("finish_reason", models.CharField(blank=True, max_length=40)),
+                ("error", models.CharField(blank=True, max_length=40)),
+                ("provider_request_id", models.CharField(blank=True, max_length=200)),
+            ],
+            options={
+                "ordering": ["-pk"],
+                "indexes": [
+                    models.Index(fields=["model", "started_at"], name="calls_of_a_model"),
+                    models.Index(fields=["started_at"], name="calls_by_time"),
+                    models.Index(condition=models.Q(("state", "running")), fields=["model"], name="calls_under_way"),
+                    models.Index(condition=models.Q(("state", "waiting")), fields=["model"], name="calls_waiting"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("answer", "fence", "model"), name="a_claim_calls_a_model_once"),
+                    models.CheckConstraint(condition=models.Q(("purpose", "answer"), ("lease_until__isnull", False), _connector="OR"), name="a_call_without_an_answer_carries_its_own_lease"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
             name="StarRating",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -463,5 +605,11 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.RunPython(add_moderation_rules, migrations.RunPython.noop, elidable=False),
+        migrations.AddField(
+            model_name="answer",
+            name="call",
+            field=models.OneToOneField(null=True, on_delete=models.PROTECT, related_name="shown_in", to="battles.call"),
+        ),
+        migrations.RunPython(add_moderation_rules, migrations.RunPython.noop),
+        migrations.RunPython(add_tags_and_suggestions, migrations.RunPython.noop),
     ]

@@ -1,12 +1,13 @@
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import migrations, models
 from django.db.models.functions import Now
 from django.utils import timezone
 from pgtrigger.compiler import Trigger, UpsertTriggerSql
 from pgtrigger.migrations import AddTrigger
 
-import accounts.models
+import accounts.models.users
 from common.ids import new_public_id
 
 
@@ -41,7 +42,7 @@ class Migration(migrations.Migration):
                 "abstract": False,
             },
             managers=[
-                ("objects", accounts.models.EmailUserManager()),
+                ("objects", accounts.models.users.EmailUserManager()),
             ],
         ),
         migrations.CreateModel(
@@ -55,6 +56,8 @@ class Migration(migrations.Migration):
                 ("system", models.CharField(blank=True, max_length=30)),
                 ("signed_in_at", models.DateTimeField(db_default=Now())),
                 ("last_seen_at", models.DateTimeField()),
+                ("issuer", models.CharField(blank=True, db_default="", editable=False, max_length=200)),
+                ("issuer_session", models.CharField(blank=True, db_default="", editable=False, max_length=255)),
             ],
         ),
         migrations.CreateModel(
@@ -66,6 +69,22 @@ class Migration(migrations.Migration):
                 ("network", models.CharField(blank=True, db_default="", editable=False, max_length=32)),
                 ("claimed_by", models.ForeignKey(blank=True, null=True, on_delete=models.SET_NULL, related_name="visitors", to=settings.AUTH_USER_MODEL)),
             ],
+        ),
+        migrations.CreateModel(
+            name="AuditEntry",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("user", models.ForeignKey(null=True, on_delete=models.SET_NULL, related_name="audit_entries", to=settings.AUTH_USER_MODEL)),
+                ("action", models.CharField(max_length=60)),
+                ("subject", models.CharField(max_length=200)),
+                ("reason", models.TextField(blank=True)),
+                ("details", models.JSONField(default=dict)),
+                ("created_at", models.DateTimeField(db_default=Now())),
+            ],
+            options={
+                "verbose_name_plural": "audit entries",
+                "ordering": ["-pk"],
+            },
         ),
         migrations.CreateModel(
             name="Ban",
@@ -87,7 +106,7 @@ class Migration(migrations.Migration):
                         condition=models.Q(models.Q(("network", ""), ("user__isnull", False), ("visitor", None)), models.Q(("network", ""), ("user", None), ("visitor__isnull", False)), models.Q(("user", None), ("visitor", None), models.Q(("network", ""), _negated=True)), _connector="OR"),
                         name="a_ban_is_of_one_person_or_one_network",
                         violation_error_message="Name one of them: a user, a visitor, or a network.",
-                    ),
+                    )
                 ],
             },
         ),
@@ -111,6 +130,69 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="Limit",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("action", models.CharField(max_length=10)),
+                ("who", models.CharField(max_length=10)),
+                ("rate", models.CharField(max_length=100)),
+                ("changed_at", models.DateTimeField(auto_now=True)),
+            ],
+            options={
+                "verbose_name": "limit",
+                "verbose_name_plural": "limits",
+                "constraints": [
+                    models.UniqueConstraint(fields=("action", "who"), name="each_action_of_somebody_has_one_limit"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="LimitGroup",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=100, unique=True, verbose_name="name")),
+                ("networks", ArrayField(base_field=models.CharField(max_length=43), blank=True, default=list, size=None, verbose_name="networks")),
+                ("members", models.ForeignKey(blank=True, null=True, on_delete=models.CASCADE, related_name="+", to="auth.group", verbose_name="group of members")),
+                ("times", models.PositiveSmallIntegerField(validators=[MinValueValidator(2), MaxValueValidator(100)], verbose_name="times")),
+                ("changed_at", models.DateTimeField(auto_now=True)),
+            ],
+            options={
+                "verbose_name": "network or group with wider limits",
+                "verbose_name_plural": "networks and groups with wider limits",
+                "constraints": [
+                    models.CheckConstraint(condition=models.Q(models.Q(("networks", []), _negated=True), ("members__isnull", False), _connector="OR"), name="wider_limits_are_of_networks_or_members", violation_error_message="Name a network, or a group of members."),
+                    models.CheckConstraint(condition=models.Q(("times__range", (2, 100))), name="wider_limits_are_2_to_100_times_as_wide"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="OutgoingEmail",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("message", models.JSONField()),
+                ("created_at", models.DateTimeField(db_default=Now())),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("due_at", models.DateTimeField(db_default=Now())),
+            ],
+        ),
+        migrations.CreateModel(
+            name="StaffNetwork",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("user", models.ForeignKey(on_delete=models.CASCADE, related_name="staff_networks", to=settings.AUTH_USER_MODEL)),
+                ("network", models.CharField(max_length=32)),
+                ("last_day", models.DateField()),
+            ],
+            options={
+                "indexes": [
+                    models.Index(fields=["network"], name="staff_of_a_network"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("user", "network"), name="a_network_of_staff_is_kept_once_for_each_person"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
             name="ApiToken",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -119,7 +201,9 @@ class Migration(migrations.Migration):
                 ("name", models.CharField(max_length=100)),
                 ("digest", models.CharField(editable=False, max_length=64, unique=True)),
                 ("last_four", models.CharField(editable=False, max_length=4)),
-                ("scopes", ArrayField(base_field=models.CharField(choices=[("read", "read"), ("battle", "battle"), ("vote", "vote"), ("benchmark", "benchmark"), ("export", "export")], max_length=20), size=None)),
+                ("scopes", ArrayField(base_field=models.CharField(choices=[("read", "read"), ("battle", "battle"), ("vote", "vote"), ("benchmark", "benchmark"), ("export", "export"), ("gateway", "gateway")], max_length=20), size=None)),
+                ("keeps_texts", models.BooleanField(db_default=False, default=False, verbose_name="keep texts")),
+                ("caches_answers", models.BooleanField(db_default=False, default=False, verbose_name="answer repeated requests from a cache")),
                 ("created_at", models.DateTimeField(db_default=Now())),
                 ("expires_at", models.DateTimeField(blank=True, null=True)),
                 ("last_used_at", models.DateTimeField(blank=True, editable=False, null=True)),
@@ -148,49 +232,6 @@ class Migration(migrations.Migration):
                 "constraints": [
                     models.UniqueConstraint(fields=("actor", "key"), name="an_actor_uses_an_idempotency_key_once"),
                 ],
-            },
-        ),
-        migrations.CreateModel(
-            name="Limit",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("action", models.CharField(max_length=10)),
-                ("who", models.CharField(max_length=10)),
-                ("rate", models.CharField(max_length=100)),
-                ("changed_at", models.DateTimeField(auto_now=True)),
-            ],
-            options={
-                "verbose_name": "limit",
-                "verbose_name_plural": "limits",
-                "constraints": [
-                    models.UniqueConstraint(fields=("action", "who"), name="each_action_of_somebody_has_one_limit"),
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="OutgoingEmail",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("message", models.JSONField()),
-                ("created_at", models.DateTimeField(db_default=Now())),
-                ("attempts", models.PositiveSmallIntegerField(default=0)),
-                ("due_at", models.DateTimeField(db_default=Now())),
-            ],
-        ),
-        migrations.CreateModel(
-            name="AuditEntry",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("user", models.ForeignKey(null=True, on_delete=models.SET_NULL, related_name="audit_entries", to=settings.AUTH_USER_MODEL)),
-                ("action", models.CharField(max_length=60)),
-                ("subject", models.CharField(max_length=200)),
-                ("reason", models.TextField(blank=True)),
-                ("details", models.JSONField(default=dict)),
-                ("created_at", models.DateTimeField(db_default=Now())),
-            ],
-            options={
-                "verbose_name_plural": "audit entries",
-                "ordering": ["-pk"],
             },
         ),
         AddTrigger(
