@@ -15,7 +15,6 @@ IGNORED = {
     "ARENA_CONSENT_VERSION": "the version is a digest of ARENA_CONSENT_TEXT",
     "ARENA_(LISTED|ESTABLISHED)_FROM_VOTES": "the method fixes it",
     "ARENA_BREAKER_(FAILURES|COOLDOWN_S)": FIXED,
-    r"ARENA_DEADLINE_\w+_S": "a provider can have its own deadlines",
     "ARENA_BACKGROUND_CALLS": "a provider can have its own maximum of calls at once",
     "ARENA_ROUTE_EXPLORE": "use Thresholds of auto mode in the administration",
     "ARENA_MAX_HELD_SHARE_(VOTERS|GROUPS)": "the method fixes it",

@@ -1,11 +1,10 @@
 """Settings of `make up`, with variables for values that operators cannot set.
 
-`ARENA_LIMIT_<ACTION>_<WHO>` replaces a limit, `ARENA_STREAMS_<WHOSE>` a cap of open streams, `ARENA_DEADLINE_<WHICH>_S`
-a deadline of providers.
+`ARENA_LIMIT_<ACTION>_<WHO>` replaces a limit, `ARENA_STREAMS_<WHOSE>` a cap of open streams.
 """
 
 from arena_site.settings.local import *  # noqa: F403
-from arena_site.settings.local import ARENA_DEADLINES, ARENA_LIMITS, ARENA_STREAMS, env
+from arena_site.settings.local import ARENA_LIMITS, ARENA_STREAMS, env
 from leaderboard.counting import method
 
 ARENA_LIMITS = {
@@ -14,9 +13,6 @@ ARENA_LIMITS = {
 }
 ARENA_STREAMS = {
     whose: env.int(f"ARENA_STREAMS_{whose}".upper(), default=number) for whose, number in ARENA_STREAMS.items()
-}
-ARENA_DEADLINES = {
-    which: env.float(f"ARENA_DEADLINE_{which}_S".upper(), default=seconds) for which, seconds in ARENA_DEADLINES.items()
 }
 method.LISTED_FROM_VOTES = env.int("ARENA_LISTED_FROM_VOTES", default=method.LISTED_FROM_VOTES)
 # The default hasher takes a third of a second per sign-in.

@@ -29,7 +29,12 @@ ARENA_BACKGROUND_CALLS = 32
 # Maximum of benchmark runs under way.
 ARENA_RUNS = {"member": 3, "site": 20}
 # Deadlines of providers without their own.
-ARENA_DEADLINES = {"connect": 5.0, "first": 30.0, "idle": 30.0, "total": 180.0}
+ARENA_DEADLINES = {
+    "connect": env.float("ARENA_DEADLINE_CONNECT_S", default=5),
+    "first": env.float("ARENA_DEADLINE_FIRST_S", default=30),
+    "idle": env.float("ARENA_DEADLINE_IDLE_S", default=30),
+    "total": env.float("ARENA_DEADLINE_TOTAL_S", default=180),
+}
 # Rates by (action, group): visitor, member, network (an IPv4 address or an IPv6 /64) or the IPv6 /48 around it. A
 # network's rate suits a class of forty people, who use less than forty visitors' limits. Administrators can replace
 # each rate (accounts.admin.limits).
