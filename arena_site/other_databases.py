@@ -49,6 +49,6 @@ def is_of_development_version(migrations: Iterable[tuple[str, str]]) -> bool:
 
 
 def _own(migrations: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return migrations of the arena's apps; other packages may squash theirs and drop the old ones."""
+    """Return those of the arena's apps; other packages may drop theirs."""
     own = {config.label for config in apps.get_app_configs() if Path(config.path).parent == settings.BASE_DIR}
     return {migration for migration in migrations if migration[0] in own}

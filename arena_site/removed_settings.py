@@ -49,7 +49,7 @@ def check_removed_settings(**_: Any) -> list[CheckMessage]:
 
 
 def _used_names(removed: dict[str, str]) -> Iterator[str]:
-    """Yield the name and advice for each variable that has a value."""
+    """Yield name and advice of each variable with a value."""
     for name, value in sorted(os.environ.items()):
         for pattern, advice in removed.items():
             if value and re.fullmatch(pattern, name):

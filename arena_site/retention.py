@@ -23,14 +23,14 @@ BATCH = 2_000
 
 
 class PurgeIncomplete(Exception):
-    """Raised when sessions could not be deleted; the log has the reasons."""
+    """Raised when sessions stayed; the log has the reasons."""
 
 
 def purge() -> None:
     """Delete expired sessions, runs, decisions and network hashes, and compact Valkey's file.
 
-    Votes stay, without a name, and so do networks in bans and published runs. Raises PurgeIncomplete after everything
-    else is deleted.
+    Votes stay, without a name; so do published runs and networks in bans. Raises PurgeIncomplete after everything else
+    is deleted.
     """
     failures = 0
     _rewrite_append_only_file()

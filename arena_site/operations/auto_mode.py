@@ -13,6 +13,7 @@ from django.utils import timezone
 from arena_site.operations.activity import HOURS
 from battles.models import RoutingDecision, RoutingDecisionQuerySet
 from routing.deciding.query_types import type_names
+from routing.deciding.rules import thresholds_or_default
 from routing.models import RouterSnapshot, RoutingThresholds
 
 MAX_TYPES = 8
@@ -136,7 +137,7 @@ def _confidences(recent: RoutingDecisionQuerySet) -> list[Part]:
 def _exploration() -> Exploration:
     last_hour = RoutingDecision.objects.filter(created_at__gte=timezone.now() - timedelta(hours=1))
     found = last_hour.chosen_freely().aggregate(n=Count("pk"), explored=Count("pk", filter=Q(explored=True)))
-    thresholds = RoutingThresholds.objects.first() or RoutingThresholds()
+    thresholds = thresholds_or_default(RoutingThresholds.objects.first())
     return Exploration(found["explored"] / found["n"] if found["n"] else 0.0, thresholds.max_explored_share)
 
 

@@ -1,7 +1,4 @@
-"""SQL statements, and functions with their triggers.
-
-Migrations create these with `RunSQL(read_sql("elo.sql"))`.
-"""
+"""SQL statements, and functions with their triggers, which migrations create."""
 
 from pathlib import Path
 
