@@ -15,7 +15,11 @@ class Policy(NamedTuple):
 def _read() -> Policy:
     rules = rows_if_migrated(Rule.objects.active().select_related("model"))
     chosen = rows_if_migrated(RoutingThresholds.objects.all())
-    return Policy(rules, chosen[0] if chosen else RoutingThresholds())
+    return Policy(rules, thresholds_or_default(chosen[0] if chosen else None))
+
+
+def thresholds_or_default(chosen: RoutingThresholds | None) -> RoutingThresholds:
+    return chosen or RoutingThresholds()
 
 
 current_policy = TTLCached(_read, ttl_s=5, invalidated_by=(Rule, RoutingThresholds))
