@@ -51,6 +51,14 @@ def test_decimals_of_mathematics_are_rounded(settings: dict[str, object], target
     assert score("math", text, [target], settings).value == value
 
 
+@pytest.mark.parametrize(
+    "scorer", ["equals", "contains", "either_contains", "starts_with", "ends_with", "regex", "fuzzy", "levenshtein"]
+)
+def test_texts_are_compared_in_one_form(scorer: str):
+    settings = {"levenshtein": {"max_distance": 0}, "regex": {"whole": True}}.get(scorer, {})
+    assert score(scorer, "\ufeffcafe\u0301\r\nau lait\n", ["café\nau lait"], settings).value == 1
+
+
 def test_word_order_of_chrf_is_in_its_signature():
     plain, ordered = (score("chrf", "a b", ["b a"], {"word_order": order}) for order in (0, 2))
     assert ("nw:0" in plain.detail, "nw:2" in ordered.detail) == (True, True)
