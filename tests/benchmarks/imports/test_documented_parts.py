@@ -7,7 +7,7 @@ import json
 import pytest
 
 from benchmarks.imports.content import Check, Request
-from benchmarks.imports.limits import MAX_DOCUMENT_BYTES
+from benchmarks.imports.limits import MAX_CASE_FILE_BYTES, MAX_DOCUMENT_BYTES
 from benchmarks.imports.reading import read_import
 from tests.benchmarks.imports import files
 from tests.benchmarks.imports.test_tools_are_scored_alike import CHAT, evals, lm_eval, told, values
@@ -139,12 +139,23 @@ TEXT = {"type": "text", "text": "see"}
 SEVEN = [TEXT, *(picture(40 + number) for number in range(7))]
 BAD = {
     "seven files": ("own.jsonl", lambda: chat(SEVEN), ("too_many_case_files", 1)),
+    "file of 20 MB": ("own.jsonl", lambda: chat([TEXT, picture(MAX_CASE_FILE_BYTES)]), ("case_file_too_large", 1)),
     "picture before the last message": (
         "own.jsonl", lambda: chat([TEXT, picture(40)], "and?"), ("files_in_earlier_message", 1),
     ),
     "document over 4 MB": ("own.yaml", lambda: b"a: " + b"x" * MAX_DOCUMENT_BYTES, ("document_too_large", 0)),
     "archive with a password": ("own.zip", locked_archive, ("encrypted", 0)),
 }  # fmt: skip
+
+
+def test_file_of_a_record_is_longer_than_a_text():
+    image = picture(1_000_000)
+    template = read_import(chat([TEXT, image]), Request("own.jsonl")).template
+    assert [len(content) for content in template.files.values()] == [1_000_008]
+    for field in ("question", "answer", "metadata"):
+        row = {"id": "a", "question": "b", "answer": "c", field: image["image"]}
+        imported = read_import(json.dumps(row).encode(), Request("own.jsonl"))
+        assert [entry.code for entry in imported.entries if entry.action == "refused"] == ["text_too_long"]
 
 
 @pytest.mark.parametrize("sentence", BAD)
