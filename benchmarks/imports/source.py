@@ -1,6 +1,7 @@
 """Unpacked files of an import, and their records by syntax."""
 
 import posixpath
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from benchmarks.imports.reading_log import Place, ReadError, ReadingLog
 from benchmarks.imports.unpacking import is_spreadsheet, unpack
 
 DOCUMENTS = (".yaml", ".yml")
+_INCLUDE = re.compile(rb"""^include:[ \t]*['"]?([^\s'"#]+)""", re.MULTILINE)
 RECORDS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".xlsx", ".parquet", ".txt")
 
 
@@ -67,12 +69,22 @@ def open_source(content: bytes, request: Request, log: ReadingLog) -> Source:
 
 
 def _main(files: dict[str, bytes]) -> str:
-    """Return the configuration that lies highest, else the first table."""
-    order = sorted(files, key=lambda path: (path.count("/"), path))
+    """Return the configuration that lies highest and that none includes, else the first table."""
+    order = sorted(files.keys() - _included(files) or files, key=lambda path: (path.count("/"), path))
     for endings in (DOCUMENTS, (".json",), RECORDS):
         if found := next((path for path in order if path.lower().endswith(endings)), None):
             return found
     return order[0]
+
+
+def _included(files: dict[str, bytes]) -> set[str]:
+    """Return the paths that tasks of lm-evaluation-harness include."""
+    return {
+        posixpath.normpath(posixpath.join(posixpath.dirname(path), match[1].decode("utf-8", "replace")))
+        for path, content in files.items()
+        if path.lower().endswith(DOCUMENTS)
+        for match in _INCLUDE.finditer(content)
+    }
 
 
 def _rows(content: bytes, path: str, label: str, sheet: str, log: ReadingLog) -> Iterator[Row]:

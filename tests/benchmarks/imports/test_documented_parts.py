@@ -84,6 +84,14 @@ def test_four_of_the_given_examples_are_asked():
     assert (roles, told(imported)) == (["user", "assistant"] * 4 + ["user"], [("fewer_examples", 4)])
 
 
+def test_included_task_is_read():
+    content = files.archive({
+        "task.yaml": b"include: base.yaml\ntask: own\ndoc_to_target: '{{b}}'\n",
+        "base.yaml": SUM.encode(), "docs.jsonl": b'{"q": "x", "a": "y", "b": "z"}\n',
+    })  # fmt: skip
+    assert read_import(content, Request("task.zip")).template.cases[0].expected == ["z"]
+
+
 def test_picture_of_a_chat_goes_beside_and_is_told():
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,{{image}}"}}
     chat = [{"role": "user", "content": [{"type": "text", "text": "What is it?"}, picture]}]
