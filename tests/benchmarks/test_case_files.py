@@ -210,3 +210,19 @@ def test_template_is_deleted_with_its_files():
     actions.freeze_version(version)
     delete_template(version.template)
     assert (CaseFile.objects.count(), Upload.objects.count()) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"state": "extracting"}, "“menu.txt” is still being processed."),
+        ({"characters": 200_001}, "The files have 200001 characters; the limit is 200000 per prompt."),
+    ],
+    ids=["being read", "too long"],
+)
+def test_run_whose_files_cannot_be_sent_yet_is_refused(change: dict[str, object], sentence: str):
+    version = version_with_files()
+    Upload.objects.filter(name="menu.txt").update(**change)
+    with pytest.raises(RunNotPossible) as refusal:
+        factory.run(version, make.model("seeing", **SEES))
+    assert refusal.value.fields == {"cases[case-0].files": [f"case-0: {sentence}"]}

@@ -64,3 +64,15 @@ def test_list_query_count_is_fixed(member: Actor, browser: Client, models: list[
             costs.append(len(queries))
     assert costs[0] == costs[1] <= 10
     assert costs[2] == costs[3] <= 10
+
+
+@pytest.mark.parametrize(("show", "ids"), [("templates", ("own", "site")), ("runs", ("own", "site"))])
+def test_lists_are_filtered_by_owner(
+    member: Actor, sample: Sample, browser: Client, models: list[LanguageModel], show: str, ids: tuple[str, str]
+):
+    other = samples.sample(make.user(), models)
+    Template.objects.filter(pk=other.template.pk).update(visibility="site")
+    Run.objects.filter(pk=other.run.pk).update(published_at=other.run.created_at)
+    found = {"templates": (sample.template, other.template), "runs": (sample.run, other.run)}[show]
+    pages = [browser.get(f"/benchmarks/?show={show}&whose={whose}").text for whose in ("", *ids)]
+    assert [[one.public_id in page for one in found] for page in pages] == [[True, True], [True, False], [False, True]]
