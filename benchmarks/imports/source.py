@@ -4,6 +4,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Self
 
 from benchmarks.imports.content import Request
 from benchmarks.imports.readers import documents
@@ -21,11 +22,27 @@ _INCLUDE = re.compile(rb"""^include:[ \t]*['"]?([^\s'"#]+)""", re.MULTILINE)
 RECORDS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".xlsx", ".parquet", ".txt")
 
 
+class Files(dict[str, bytes]):
+    """Files by path. read: paths of those that were read."""
+
+    def __init__(self, files: dict[str, bytes]) -> None:
+        super().__init__(files)
+        self.read: set[str] = set()
+
+    def __getitem__(self, path: str) -> bytes:
+        self.read.add(path)
+        return super().__getitem__(path)
+
+    def copy(self) -> Self:
+        """Return the same files, none of them read."""
+        return type(self)(self)
+
+
 @dataclass
 class Source:
-    """Files by path; `main` is the one that the format is found by."""
+    """Unpacked files; `main` is the one that the format is found by."""
 
-    files: dict[str, bytes]
+    files: Files
     main: str
     request: Request
     log: ReadingLog
@@ -63,7 +80,7 @@ def open_source(content: bytes, request: Request, log: ReadingLog) -> Source:
     """Raises ReadError."""
     if not content.strip():
         raise ReadError("empty_file")
-    files = unpack(content, request.name)
+    files = Files(unpack(content, request.name))
     is_archive = content.startswith(b"PK") and len(files) > 0 and not is_spreadsheet(content)
     return Source(files, _main(files), request, log, is_archive)
 

@@ -183,3 +183,14 @@ def test_each_choice_of_a_column_is_a_check():
     template = read_import(b"q,__expected,__metric,__threshold\na,equals: x,form,0.5\n", Request("own.csv")).template
     assert template.checks == [Check("equals", "equals", metric="form")]
     assert (template.cases[0].expected, template.cases[0].threshold) == (["x"], 0.5)
+
+
+def test_unread_files_and_options_are_listed():
+    table = b"question,answer\nx,y\n"
+    imported = read_import(files.archive({"a.csv": table, "b.csv": table, "read.txt": b"me"}), Request("own.zip"))
+    assert [(entry.code, entry.file) for entry in imported.entries if entry.action == "left_out"] == [
+        ("file_not_used", "b.csv"), ("file_not_used", "read.txt"),
+    ]  # fmt: skip
+    options = b"prompts: [a]\ntests: [{vars: {x: 1}}]\nevaluateOptions: {repeat: 2, cache: false}\n"
+    entries = read_import(options, Request("own.yaml")).entries
+    assert [entry.values for entry in entries if entry.action == "left_out"] == [{"key": "evaluateOptions.cache"}]
