@@ -2,12 +2,14 @@
 
 import base64
 import io
+from datetime import timedelta
 from pathlib import Path
 from typing import get_args
 
 import msgspec
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models.functions import Now
 from django.utils import translation
 
 from accounts.actor import Actor
@@ -170,3 +172,13 @@ def test_command_takes_roles_of_columns_and_answers(tmp_path: Path):
     assert out.getvalue().split() == [template.public_id, run.public_id]
     assert run.version.cases.get().expected == ["darum"]
     assert run.items.get().replies.get().reply.text == "weil"
+
+
+def test_look_is_kept_for_a_day():
+    owner, content = make.user(), b"question,answer\nx,y\n"
+    looks = [preview(owner=owner, content=content, request=Request("own.csv")).id]
+    for age in (23, 25):
+        ImportLook.objects.filter(owner=owner).update(created_at=Now() - timedelta(hours=age))
+        preview(owner=make.user(), content=content, request=Request("own.csv"))
+        looks += ImportLook.objects.filter(owner=owner).values_list("public_id", flat=True)
+    assert looks == [looks[0]] * 2

@@ -59,6 +59,11 @@ def test_texts_are_compared_in_one_form(scorer: str):
     assert score(scorer, "\ufeffcafe\u0301\r\nau lait\n", ["café\nau lait"], settings).value == 1
 
 
+@pytest.mark.parametrize(("finish", "value"), [("content_filter", 1), ("stop", 0)])
+def test_answer_cut_by_a_filter_is_a_refusal(finish: str, value: int):
+    assert score("refusal", ScoredAnswer(text="Well, first", finish_reason=finish)).value == value
+
+
 def test_word_order_of_chrf_is_in_its_signature():
     plain, ordered = (score("chrf", "a b", ["b a"], {"word_order": order}) for order in (0, 2))
     assert ("nw:0" in plain.detail, "nw:2" in ordered.detail) == (True, True)
