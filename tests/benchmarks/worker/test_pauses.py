@@ -70,7 +70,9 @@ def test_run_resumed_during_a_claim_is_not_paused(
     fake_provider: FakeProvider, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ):
     """A claim finds the budget spent; before the driver pauses the run, it was paused, paid for and resumed."""
-    run = factory.run(factory.version(6), paid_model(at=fake_provider.base_url), budget="0.01")
+    monkeypatch.setattr("benchmarks.worker.runner.IDLE_TICK_S", 0.02)
+    monkeypatch.setattr("benchmarks.worker.runner.PLAN_TTL_S", 0.1)
+    run = factory.run(factory.version(2), paid_model(at=fake_provider.base_url), budget="0.01")
     claim_items, pause, paused = claims.claim_items, progress.pause, list[bool]()
 
     def claim_and_resume(run_id: int, *arguments: object, **options: object) -> Claim:
@@ -84,7 +86,7 @@ def test_run_resumed_during_a_claim_is_not_paused(
     monkeypatch.setattr(claims, "claim_items", claim_and_resume)
     monkeypatch.setattr(progress, "pause", lambda *arguments: paused.append(pause(*arguments)))
     engine.run(partial(drive, run.pk), "run")
-    wait_for(lambda: Run.objects.get().state in factory.ENDED)
+    wait_for(lambda: paused)
     assert (factory.wait_until_ended(run).state, paused) == ("done", [False])
 
 

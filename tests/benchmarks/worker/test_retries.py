@@ -42,6 +42,7 @@ def test_next_attempt_waits_as_the_provider_asks():
 @pytest.fixture
 def finish(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Callable[[Run], Run]:
     monkeypatch.setattr("benchmarks.worker.runner.IDLE_TICK_S", 0.02)
+    monkeypatch.setattr("benchmarks.worker.runner.PLAN_TTL_S", 0.1)
 
     def drive_until_done(run: Run) -> Run:
         wait_for(lambda: engine.run(partial(drive, run.pk), "run") or Run.objects.get(pk=run.pk).state == "done")
