@@ -32,6 +32,7 @@ SENTENCES: Mapping[Code, str | Promise] = {
     "evaluation_left_out": _("The evaluation “%(name)s” is another one of the file: import it on its own."),
     "examples_not_given": _("The examples are not in the file."),
     "field_not_used": _("The field “%(field)s” is not used."),
+    "file_not_used": _("The file “%(file)s” is not used."),
     "filter_not_supported": _("This filter is not supported."),
     "importer_failed": _("The installed format “%(name)s” does not load: %(error)s"),
     "key_not_used": _("The key “%(key)s” is not used."),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from benchmarks.imports.content import Case, CaseFile, Check, Message, Prompt, Reply, Template
 from benchmarks.imports.limits import MAX_CASE_FILES, MAX_CASES, MAX_KEY, MAX_REPLIES, MAX_TAG
+from benchmarks.imports.readers.values import check_value
 from benchmarks.imports.reading_log import Place, ReadError, ReadingLog
 
 _TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
@@ -21,9 +22,11 @@ class Cases:
         self._keys: dict[str, Place] = {}
 
     def add(self, case: Case, place: Place) -> None:
-        """Store a case under its own key, or its number. Raises ReadError for too many."""
+        """Store a case under its own key, or its number. Raises ReadError for too many, and for too long texts."""
         if len(self.found) >= MAX_CASES:
             raise ReadError("too_many_cases", place, limit=MAX_CASES)
+        messages = [message.text for message in case.messages or ()]
+        check_value([case.variables, case.expected, case.metadata, messages], Place(place.line, 0, place.file))
         case.key = case.key.strip() or str(len(self.found) + 1)
         if len(case.key) > MAX_KEY:
             self._log.refuse("key_too_long", place, key=case.key, limit=MAX_KEY)
@@ -54,6 +57,7 @@ class Cases:
     def reply(self, reply: Reply, place: Place) -> None:
         if len(self.replies) >= MAX_REPLIES:
             raise ReadError("too_many_replies", place, limit=MAX_REPLIES)
+        check_value(reply.text, place)
         self.replies.append(reply)
 
     def template(

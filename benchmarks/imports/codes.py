@@ -29,6 +29,7 @@ Code = Literal[
     "evaluation_left_out",
     "examples_not_given",
     "field_not_used",
+    "file_not_used",
     "filter_not_supported",
     "importer_failed",
     "key_not_used",

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from benchmarks.imports.content import Imported, Request
 from benchmarks.imports.formats import arena, inspect_ai, lm_eval, openai_evals, promptfoo, tables
 from benchmarks.imports.ports import PORT_VERSION, Format, load_installed
-from benchmarks.imports.reading_log import ReadError, ReadingLog, TooManyErrors
+from benchmarks.imports.reading_log import Place, ReadError, ReadingLog, TooManyErrors
 from benchmarks.imports.sniffing import columns_of, find_format
 from benchmarks.imports.source import Source, open_source
 
@@ -35,6 +35,7 @@ def read_import(content: bytes, request: Request) -> Imported:
         imported.format = format_name
         if source.is_archive and imported.template is not None:
             _add_answers(imported, source, formats)
+            _list_unread_files(source)
         if imported.template is None and not imported.replies and not log.counts["refused"]:
             raise ReadError("no_cases")
     except TooManyErrors:
@@ -48,16 +49,22 @@ def read_import(content: bytes, request: Request) -> Imported:
 def _add_answers(imported: Imported, source: Source, formats: Mapping[str, Format]) -> None:
     """Add models' answers that lie in the archive beside their questions."""
     answers = formats[imported.format].answers
-    for path in sorted(source.files.keys() - {source.main}) if answers in formats else ():
-        if path.lower().endswith(".jsonl"):
-            answer_source = Source(source.files, path, source.request, source.log, is_archive=True)
-            if find_format(answer_source, formats) == answers:
-                imported.replies += formats[answers].read(answer_source).replies
+    records = [path for path in sorted(source.files) if path.lower().endswith(".jsonl") and path != source.main]
+    for path in records if answers in formats else ():
+        answer_source = Source(source.files.copy(), path, source.request, source.log, is_archive=True)
+        if find_format(answer_source, formats) == answers:
+            imported.replies += formats[answers].read(answer_source).replies
+            source.files.read.add(path)
     keys = {case.key for case in imported.template.cases} if imported.template else set()
     for reply in imported.replies:
         if reply.case_key not in keys:
             source.log.left_out("reply_without_case", entrant=reply.entrant, key=reply.case_key)
     imported.replies = [reply for reply in imported.replies if reply.case_key in keys]
+
+
+def _list_unread_files(source: Source) -> None:
+    for path in sorted(source.files.keys() - source.files.read):
+        source.log.left_out("file_not_used", Place(0, 0, path), file=path)
 
 
 def _with_report(imported: Imported, log: ReadingLog) -> Imported:

@@ -1,8 +1,10 @@
 """Unpacked files of an import, and their records by syntax."""
 
 import posixpath
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Self
 
 from benchmarks.imports.content import Request
 from benchmarks.imports.readers import documents
@@ -16,14 +18,31 @@ from benchmarks.imports.reading_log import Place, ReadError, ReadingLog
 from benchmarks.imports.unpacking import is_spreadsheet, unpack
 
 DOCUMENTS = (".yaml", ".yml")
+_INCLUDE = re.compile(rb"""^include:[ \t]*['"]?([^\s'"#]+)""", re.MULTILINE)
 RECORDS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".xlsx", ".parquet", ".txt")
+
+
+class Files(dict[str, bytes]):
+    """Files by path. read: paths of those that were read."""
+
+    def __init__(self, files: dict[str, bytes]) -> None:
+        super().__init__(files)
+        self.read: set[str] = set()
+
+    def __getitem__(self, path: str) -> bytes:
+        self.read.add(path)
+        return super().__getitem__(path)
+
+    def copy(self) -> Self:
+        """Return the same files, none of them read."""
+        return type(self)(self)
 
 
 @dataclass
 class Source:
-    """Files by path; `main` is the one that the format is found by."""
+    """Unpacked files; `main` is the one that the format is found by."""
 
-    files: dict[str, bytes]
+    files: Files
     main: str
     request: Request
     log: ReadingLog
@@ -61,18 +80,28 @@ def open_source(content: bytes, request: Request, log: ReadingLog) -> Source:
     """Raises ReadError."""
     if not content.strip():
         raise ReadError("empty_file")
-    files = unpack(content, request.name)
+    files = Files(unpack(content, request.name))
     is_archive = content.startswith(b"PK") and len(files) > 0 and not is_spreadsheet(content)
     return Source(files, _main(files), request, log, is_archive)
 
 
 def _main(files: dict[str, bytes]) -> str:
-    """Return the configuration that lies highest, else the first table."""
-    order = sorted(files, key=lambda path: (path.count("/"), path))
+    """Return the configuration that lies highest and that none includes, else the first table."""
+    order = sorted(files.keys() - _included(files) or files, key=lambda path: (path.count("/"), path))
     for endings in (DOCUMENTS, (".json",), RECORDS):
         if main := next((path for path in order if path.lower().endswith(endings)), None):
             return main
     return order[0]
+
+
+def _included(files: dict[str, bytes]) -> set[str]:
+    """Return the paths that tasks of lm-evaluation-harness include."""
+    return {
+        posixpath.normpath(posixpath.join(posixpath.dirname(path), match[1].decode("utf-8", "replace")))
+        for path, content in files.items()
+        if path.lower().endswith(DOCUMENTS)
+        for match in _INCLUDE.finditer(content)
+    }
 
 
 def _rows(content: bytes, path: str, label: str, sheet: str, log: ReadingLog) -> Iterator[Row]:

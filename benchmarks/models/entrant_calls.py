@@ -16,8 +16,9 @@ from models_registry.providers import FailureCode
 MAX_AWAY = timedelta(minutes=30)
 # Each has held a slot for long, so one is enough for a cooldown.
 TIMEOUTS = {FailureCode.FIRST_TIMEOUT, FailureCode.IDLE_TIMEOUT, FailureCode.TOTAL_TIMEOUT}
+WITHOUT_TEXT = {FailureCode.EMPTY, FailureCode.ONLY_REASONING, FailureCode.NO_ROOM}
 # The provider has answered, so the prompt may be the reason.
-UNUSABLE_ANSWERS = {FailureCode.EMPTY, FailureCode.REJECTED, FailureCode.TOO_LONG, FailureCode.TOOL_CALLS}
+UNUSABLE_ANSWERS = {*WITHOUT_TEXT, FailureCode.REJECTED, FailureCode.TOO_LONG, FailureCode.TOOL_CALLS}
 # Every further call would fail: why nothing is asked any more.
 SETUP_FAILURES = {
     FailureCode.REFUSED_KEY: Run.Reason.REFUSED_KEY,

@@ -105,6 +105,9 @@ def _warnings(
             "%(n)s answers are of earlier runs: here they cost nothing, instead of %(cost)s.", reused,
         )  # fmt: skip
         yield sentence % {**format_numbers(n=reused), "cost": rounded_dollars(_saved(run))}
+    if lost := sum(row.usage.lost_cost for row in rows):
+        sentence = _("Calls without an answer cost %(cost)s, beside the costs of the entrants.")
+        yield sentence % {"cost": rounded_dollars(Decimal(lost))}
     for row in rows:
         if not (row.mean.is_complete or row.is_left_out or is_so_far):
             details = {**format_numbers(scored=row.mean.scored, planned=row.mean.planned), "entrant": row.label}

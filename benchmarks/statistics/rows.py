@@ -9,7 +9,9 @@ from benchmarks.statistics.headers import ErrorsCount
 
 ItemState = Literal["queued", "answering", "answered", "scored", "failed", "skipped", "left_out"]
 # Errors of the model. Every other one is of the infrastructure, and the score is missing.
-WRONG_ERRORS = frozenset({"empty", "not_extracted", "filtered", "answer_too_long", "tool_calls"})
+WRONG_ERRORS = frozenset(
+    {"empty", "only_reasoning", "no_room", "not_extracted", "filtered", "answer_too_long", "tool_calls"}
+)
 NOT_EXTRACTED = "not_extracted"
 NOT_MEASURED = "not_measured"
 

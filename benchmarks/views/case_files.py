@@ -57,7 +57,10 @@ def run_file(request: PageRequest, public_id: str, file_id: int) -> HttpResponse
     return _content(get_object_or_404(_FILES, case__version=run.version_id, pk=file_id))
 
 
-_FILES = CaseFile.objects.filter(upload__deleted_at=None).select_related("upload__extraction")
+# A file without an owner is deleted within the hour.
+_FILES = CaseFile.objects.filter(upload__deleted_at=None, upload__owner_user__isnull=False).select_related(
+    "upload__extraction"
+)
 
 
 def _content(file: CaseFile) -> HttpResponse:

@@ -19,7 +19,7 @@ from battles.calls import CallResult, record_failure, store_results
 from benchmarks import streaming
 from benchmarks.checks.check_set import CaseFacts, CheckSet, ScoredItem
 from benchmarks.models import Entrant, Run, RunItem
-from benchmarks.models.entrant_calls import CHANGING, SETUP_FAILURES, note_ends
+from benchmarks.models.entrant_calls import CHANGING, SETUP_FAILURES, WITHOUT_TEXT, note_ends
 from benchmarks.scoring.ports import ScoredAnswer
 from benchmarks.sql import read_sql
 from benchmarks.worker import pace, reuse
@@ -47,7 +47,6 @@ TRANSIENT = {
     FailureCode.MALFORMED,
     FailureCode.INTERRUPTED,
 }
-WITHOUT_TEXT = {FailureCode.EMPTY, FailureCode.ONLY_REASONING, FailureCode.NO_ROOM}
 MAX_EMPTY_ATTEMPTS = 2
 MAX_BACKOFF_S, MAX_RETRY_AFTER_S = 60.0, 3600.0
 # Failures that concern a provider's key or account, even where no call was sent.

@@ -1,7 +1,10 @@
 """Built-in templates: their checks tell right answers from wrong ones."""
 
+import re
+
 import msgspec
 import pytest
+from django.conf import settings
 
 from benchmarks import actions
 from benchmarks.built_in.reading import NAMES, BuiltIn, BuiltInCase, read
@@ -68,3 +71,9 @@ def test_built_in_templates_are_stored_once_and_updated():
     TemplateVersion.objects.filter(state="draft").update(import_report={})
     assert actions.store_built_in_templates() == 0
     assert (first.number, first.case_count) == (1, 16)
+
+
+def test_docs_list_the_templates_with_their_cases():
+    table = (settings.BASE_DIR / "docs/benchmarks.md").read_text().partition("## Built-in templates")[2]
+    documented = {name: int(cases) for name, cases in re.findall(r"^\| ([A-Z][^|]+) \| (\d+) \|", table, re.MULTILINE)}
+    assert documented == {read(name).name: len(read(name).cases) for name in NAMES}

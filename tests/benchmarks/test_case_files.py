@@ -13,7 +13,7 @@ from accounts.actor import Actor
 from accounts.models import User
 from battles.worker.runner import Engine
 from benchmarks import actions
-from benchmarks.actions.case_files import change_files
+from benchmarks.actions.case_files import change_files, require_usable_files
 from benchmarks.actions.templates import delete_template
 from benchmarks.errors import RunNotPossible
 from benchmarks.models import CaseFile, Run, RunItem, TemplateVersion
@@ -210,3 +210,24 @@ def test_template_is_deleted_with_its_files():
     actions.freeze_version(version)
     delete_template(version.template)
     assert (CaseFile.objects.count(), Upload.objects.count()) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"state": "extracting"}, "“menu.txt” is still being processed."),
+        (
+            {"state": "ready", "characters": 200_001},
+            "The files have 200001 characters; the limit is 200000 per prompt.",
+        ),
+    ],
+    ids=["being read", "too long"],
+)
+def test_run_whose_files_cannot_be_sent_yet_is_refused(change: dict[str, object], sentence: str):
+    version = factory.version(1)
+    upload = keep_upload(actor=Actor(user=version.template.owner_user), content=b"Tea", name="menu.txt")
+    change_files(version.cases.get(), added=[upload])
+    Upload.objects.update(**change)
+    with pytest.raises(RunNotPossible) as refusal, transaction.atomic():
+        require_usable_files(version)
+    assert refusal.value.fields == {"cases[case-0].files": [f"case-0: {sentence}"]}

@@ -111,3 +111,10 @@ def test_import_becomes_next_draft_of_own_template():
     sample.template.versions.get(state="draft").delete()
     browser.post("/benchmarks/import/apply/", sent)
     assert sample.template.versions.get(state="draft").case_count == 2
+
+
+@pytest.mark.parametrize(("columns", "is_offered"), [(300, True), (301, False)])
+def test_roles_are_offered_for_300_columns(columns: int, is_offered: bool):
+    names, cells = (",".join(f"{sign}{number}" for number in range(columns)) for sign in "cx")
+    _status, page, _look = upload(make.browser(make.member()), f"{names}\n{cells}\n".encode())
+    assert ('name="role-0"' in page) is is_offered

@@ -2,12 +2,14 @@
 
 import base64
 import io
+from datetime import timedelta
 from pathlib import Path
 from typing import get_args
 
 import msgspec
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models.functions import Now
 from django.utils import translation
 
 from accounts.actor import Actor
@@ -17,7 +19,7 @@ from benchmarks.actions.importing import ImportGone, ImportRefused, apply_previe
 from benchmarks.errors import WrongState
 from benchmarks.imports.codes import Code
 from benchmarks.imports.content import Entry, Imported, Request
-from benchmarks.models import CaseFile, Check, ImportLook, Prompt, RenderedPrompt, Template, TemplateVersion
+from benchmarks.models import CaseFile, Check, ImportLook, Prompt, RenderedPrompt, Run, Template, TemplateVersion
 from benchmarks.preparation.run_preparation import prepare
 from tests import make
 from tests.benchmarks import factory
@@ -157,3 +159,26 @@ def test_every_code_has_a_sentence_in_both_languages():
     english = {code: str(sentence) for code, sentence in SENTENCES.items()}
     with translation.override("fr"):
         assert [code for code, sentence in SENTENCES.items() if str(sentence) == english[code]] == []
+
+
+def test_command_takes_roles_of_columns_and_answers(tmp_path: Path):
+    owner, out, path = make.user(), io.StringIO(), tmp_path / "own.csv"
+    path.write_text("Frage,Antwort,ada\nWarum?,darum,weil\n")
+    roles = ["Frage=prompt", "Antwort=expected", "ada=reply:ada"]
+    call_command(
+        "import_benchmark", str(path), owner=owner.email, column=roles, answers=True, stdout=out, stderr=io.StringIO()
+    )
+    template, run = Template.objects.get(owner_user=owner), Run.objects.get(owner=owner)
+    assert out.getvalue().split() == [template.public_id, run.public_id]
+    assert run.version.cases.get().expected == ["darum"]
+    assert run.items.get().replies.get().reply.text == "weil"
+
+
+def test_look_is_kept_for_a_day():
+    owner, content = make.user(), b"question,answer\nx,y\n"
+    looks = [preview(owner=owner, content=content, request=Request("own.csv")).id]
+    for age in (23, 25):
+        ImportLook.objects.filter(owner=owner).update(created_at=Now() - timedelta(hours=age))
+        preview(owner=make.user(), content=content, request=Request("own.csv"))
+        looks += ImportLook.objects.filter(owner=owner).values_list("public_id", flat=True)
+    assert looks == [looks[0]] * 2

@@ -5,9 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.db import transaction
 from django.test import Client
 
+from accounts.actions import delete_account
 from accounts.actor import Actor
+from benchmarks.actions.case_files import require_usable_files
+from benchmarks.errors import RunNotPossible
 from benchmarks.exports.formats import WRITERS
 from benchmarks.models import Run, RunItem, Template
 from common.tables.parquet import read_rows
@@ -134,3 +138,15 @@ def test_file_of_a_case_has_the_readers_of_its_run(published: Sample, owner: Act
     Upload.objects.update(deleted_at=published.run.finished_at)
     assert reader.get(of_run).status_code == make.browser(owner).get(of_run).status_code == 404
     assert not RunItem.objects.filter(state="queued").exists()
+
+
+def test_files_of_a_deleted_account_are_on_no_page(published: Sample, owner: Actor):
+    of_run = f"/benchmarks/r/{published.run.public_id}/files/{published.file_id}/"
+    assert Client().get(of_run).status_code == 200
+    delete_account(owner.user)
+    assert Client().get(f"/benchmarks/r/{published.run.public_id}/").status_code == 200
+    assert Client().get(of_run).status_code == 404
+    page = Client().get(f"/benchmarks/r/{published.run.public_id}/items/{published.item.pk}/")
+    assert ("(deleted)" in page.text, of_run in page.text) == (True, False)
+    with pytest.raises(RunNotPossible), transaction.atomic():
+        require_usable_files(published.run.version)

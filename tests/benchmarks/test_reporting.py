@@ -145,3 +145,12 @@ def test_run_without_report_is_not_published(sample: Sample, browser: Client):
     assert "not possible" in browser.post(f"{address}publish/", {"readers": "names"}, follow=True).text
     sample.run.refresh_from_db()
     assert sample.run.published_at is None
+
+
+def test_report_names_its_method_and_inputs(member: Actor, browser: Client, models: list[LanguageModel]):
+    template = samples.template(member.user)
+    template.versions.update(errors_count="wrong")
+    run = samples.finished_run(member.user, template.versions.get(), models)
+    page = browser.get(f"/benchmarks/r/{run.public_id}/report/").text
+    for part in ("benchmark-report-2", run.reports.get().digest[:16], "Answers that failed to arrive count as wrong."):
+        assert part in page

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from decimal import Decimal
 from functools import partial
 
 import pytest
@@ -9,7 +10,10 @@ from django.db.models.functions import Now
 
 from battles.models import Call
 from battles.worker.runner import Engine
-from benchmarks.models import ItemReply, Reply, Run, TemplateVersion
+from benchmarks.models import Check, ItemReply, Reply, Run, Score, TemplateVersion
+from benchmarks.reports.results import read_results
+from benchmarks.reports.run_changes import read_changes
+from benchmarks.reports.store import read_report
 from benchmarks.worker.runner import drive
 from models_registry.models import LanguageModel, Price
 from tests import make
@@ -86,3 +90,19 @@ def test_failures_and_answers_to_others_are_not_reused(fake_provider: FakeProvid
     version.template.owner_user = make.user()
     version.template.save()
     assert reused(ask(version, model, reuse_days=1)) == 0
+
+
+def test_reused_answers_cost_nothing_and_have_no_times(fake_provider: FakeProvider, ask: Ask):
+    model = make.model("honest", at=fake_provider.base_url, parameters={"max_tokens": 10})
+    Price.objects.create(model=model, input_per_million=0, output_per_million=1000)
+    version = factory.version(2)
+    Check.objects.create(version=version, key="quick", position=1, scorer="latency", settings={"max_ms": 60_000})
+    first, second = ask(version, model, budget="1"), ask(version, model, budget="1", reuse_days=1)
+    assert (first.spent, second.spent) == (Decimal("0.004"), 0)
+    assert set(Score.objects.filter(item__run=second, check_key="quick").values_list("error")) == {("not_measured",)}
+    assert set(second.items.values_list("score", "passed")) == {(1.0, True)}
+    [usage] = read_report(second).usage
+    assert (usage.cost, usage.reused, usage.total_p50.value) == (0, 2, None)
+    sentence = "2 answers are of earlier runs: here they cost nothing, instead of $0.0040."
+    assert sentence in read_results(second).warnings
+    assert read_changes(second, first).reused_cases == 2

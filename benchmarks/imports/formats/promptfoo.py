@@ -70,7 +70,9 @@ class _Configuration:
             description=as_text(self._document.get("description")),
         )  # fmt: skip
         options = self._document.get("evaluateOptions")
-        options = options if isinstance(options, Map) else {}
+        options = options if isinstance(options, Map) else Map(self._document.place)
+        for name in options.keys() - {"repeat", "maxConcurrency"}:
+            self._log.left_out("key_not_used", place_in(options, name), key=f"evaluateOptions.{name}")
         return Imported(
             "promptfoo", [], {}, template, self._cases.replies, models,
             repeats=_whole(options.get("repeat")), concurrency=_whole(options.get("maxConcurrency")),

@@ -52,7 +52,7 @@ def decode(text: str, place: Place) -> object:
         raise ReadError("too_deep", place) from error
     except ValueError as error:  # more digits than Python converts
         raise ReadError("number_too_large", place) from error
-    check_value(value, place)
+    check_value(value, place, has_files=True)
     return value
 
 
@@ -112,7 +112,7 @@ def read_json_array(content: bytes, log: ReadingLog, file: str = "") -> Iterator
             log.refuse("not_an_object", place)
         else:
             try:
-                check_value(value, place)
+                check_value(value, place, has_files=True)
                 yield Row(value, line, file=file)
             except ReadError as error:
                 log.refuse_error(error)

@@ -7,13 +7,16 @@ from benchmarks.imports.reading_log import Place, ReadError
 from common.text.storable import has_unstorable
 
 
-def check_value(value: object, place: Place) -> None:
-    """Raise ReadError for a value that cannot be stored, or is too long or too deep."""
+def check_value(value: object, place: Place, *, has_files: bool = False) -> None:
+    """Raise ReadError for a value that cannot be stored, or is too long or too deep.
+
+    has_files: files as data: addresses may be longer than texts.
+    """
     pending, nodes = [(value, 0)], 0
     while pending:
         item, depth = pending.pop()
         if isinstance(item, str):
-            _check_text(item, place)
+            _check_text(item, place, has_files=has_files)
         elif isinstance(item, dict | list):
             if depth >= MAX_DEPTH:
                 raise ReadError("too_deep", place, limit=MAX_DEPTH)
@@ -31,8 +34,8 @@ def check_value(value: object, place: Place) -> None:
             raise ReadError("number_too_large", place)
 
 
-def _check_text(text: str, place: Place) -> None:
-    if len(text) > MAX_TEXT:
+def _check_text(text: str, place: Place, *, has_files: bool = False) -> None:
+    if len(text) > MAX_TEXT and not (has_files and text.startswith("data:")):
         raise ReadError("text_too_long", place, limit=MAX_TEXT, characters=len(text))
     if "\0" in text:
         raise ReadError("nul", place)

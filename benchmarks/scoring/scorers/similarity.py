@@ -18,6 +18,9 @@ from benchmarks.scoring.ports import (
     texts_of,
 )
 from benchmarks.scoring.refusals import Refusal
+from benchmarks.scoring.scorers.text import TextSettings
+
+_PLAIN = TextSettings()
 
 
 class RegexSettings(Settings, frozen=True):
@@ -30,6 +33,7 @@ class RegexScorer(Scorer):
     """Searches RE2 patterns: one that matches is enough."""
 
     name = "regex"
+    version = "2"
     settings = RegexSettings
 
     def target_error(self, target: Target) -> Refusal | str:
@@ -42,9 +46,10 @@ class RegexScorer(Scorer):
 
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:
         assert isinstance(settings, RegexSettings)
+        text = _PLAIN.normalize(answer.text, ignore_case=False)
         for source in texts_of(target):
             pattern = compile_pattern(source, settings.ignore_case, settings.dot_all)
-            match = pattern.fullmatch(answer.text) if settings.whole else pattern.search(answer.text)
+            match = pattern.fullmatch(text) if settings.whole else pattern.search(text)
             if match is not None:
                 return decided(True, detail=(match.group() or "")[:200])
         return decided(False)
@@ -59,6 +64,7 @@ class FuzzyScorer(Scorer):
     """Rates the most similar text of the target."""
 
     name = "fuzzy"
+    version = "2"
     settings = FuzzySettings
 
     def target_error(self, target: Target) -> Refusal | str:
@@ -66,8 +72,8 @@ class FuzzyScorer(Scorer):
 
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:
         assert isinstance(settings, FuzzySettings)
-        text = _folded(answer.text, settings.ignore_case)
-        value = max(fuzz.ratio(text, _folded(reference, settings.ignore_case)) for reference in texts_of(target)) / 100
+        text, *references = _normalized(settings.ignore_case, answer, target)
+        value = max(fuzz.ratio(text, reference) for reference in references) / 100
         return Verdict(value=value, passed=value >= settings.threshold)
 
 
@@ -80,6 +86,7 @@ class LevenshteinScorer(Scorer):
     """Passes at most `max_distance` inserted, deleted or replaced characters."""
 
     name = "levenshtein"
+    version = "2"
     settings = LevenshteinSettings
 
     def target_error(self, target: Target) -> Refusal | str:
@@ -87,15 +94,14 @@ class LevenshteinScorer(Scorer):
 
     def score(self, answer: ScoredAnswer, target: Target, settings: msgspec.Struct) -> Verdict:
         assert isinstance(settings, LevenshteinSettings)
-        text = _folded(answer.text, settings.ignore_case)
-        distance = min(
-            Levenshtein.distance(text, _folded(reference, settings.ignore_case)) for reference in texts_of(target)
-        )
+        text, *references = _normalized(settings.ignore_case, answer, target)
+        distance = min(Levenshtein.distance(text, reference) for reference in references)
         return decided(distance <= settings.max_distance, detail=f"distance {distance}")
 
 
-def _folded(text: str, ignore_case: bool) -> str:
-    return text.strip().casefold() if ignore_case else text.strip()
+def _normalized(ignore_case: bool, answer: ScoredAnswer, target: Target) -> list[str]:
+    """Return the answer's text, then those of the target."""
+    return [_PLAIN.normalize(text, ignore_case) for text in (answer.text, *texts_of(target))]
 
 
 SCORERS: tuple[Scorer, ...] = (RegexScorer(), FuzzyScorer(), LevenshteinScorer())

@@ -59,3 +59,14 @@ def test_published_run_is_read_only_and_holds_out(sample: Sample):
     Template.objects.update(held_out=True)
     assert [stranger.get(address + path).status_code for path in paths] == [200, 200, 404, 404]
     assert "france" not in stranger.get(f"{address}matrix/?search=paris").text
+
+
+def test_matrix_shows_wrong_and_unscored_answers(sample: Sample, browser: Client):
+    item = sample.run.items.get(case__key="kenya", entrant__position=1)
+    RunItem.objects.filter(pk=item.pk).update(score=None, passed=None)
+
+    def keys(only: str) -> list[str]:
+        page = browser.get(f"/benchmarks/r/{sample.run.public_id}/matrix/?only={only}").context["page"]
+        return [case.key for case, _cells in page.rows]
+
+    assert (keys("wrong"), keys("unscored")) == (["france", "peru", "norway", "ghana"], ["kenya"])

@@ -64,3 +64,16 @@ def test_list_query_count_is_fixed(member: Actor, browser: Client, models: list[
             costs.append(len(queries))
     assert costs[0] == costs[1] <= 10
     assert costs[2] == costs[3] <= 10
+
+
+def test_lists_are_filtered_by_owner(member: Actor, sample: Sample, browser: Client, models: list[LanguageModel]):
+    other = samples.template(make.user())
+    Template.objects.filter(pk=other.pk).update(visibility="site")
+    run = samples.live_run(make.user(), sample.run.version, models[:1])
+    Run.objects.filter(pk=run.pk).update(published_at=run.created_at)
+    shown = []
+    for show, ids in (("templates", (sample.template, other)), ("runs", (sample.run, run))):
+        for whose in ("", "own", "site"):
+            page = browser.get(f"/benchmarks/?show={show}&whose={whose}").text
+            shown.append([f"/{one.public_id}/" in page for one in ids])
+    assert shown == [[True, True], [True, False], [False, True]] * 2

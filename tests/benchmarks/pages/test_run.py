@@ -6,8 +6,10 @@ import pytest
 from django.test import Client
 
 from accounts.actor import Actor
+from battles.models import Call
 from benchmarks import actions
-from benchmarks.models import Entrant, Run, Template
+from benchmarks.models import Entrant, ItemCall, Run, Template
+from benchmarks.reports.store import compute_report, store_report
 from models_registry.models import LanguageModel
 from tests import make
 from tests.worlds.benchmarks import samples
@@ -139,3 +141,20 @@ def test_finished_run_is_scored_again_by_own_draft_only(sample: Sample, browser:
     assert draft.state == "draft"
     sample.run.refresh_from_db()
     assert sample.run.state == "scoring"
+
+
+def test_costs_of_lost_calls_are_shown_apart(sample: Sample, browser: Client):
+    run, item = sample.run, sample.item
+    for fence, state in ((7, "lost"), (8, "failed")):
+        lost = Call.objects.create(
+            model=item.entrant.model, purpose="item", attempt=1, fence=1, state=state, cost=Decimal("0.125"),
+            error="cut" if state == "failed" else "", lease_until=run.created_at,
+        )  # fmt: skip
+        ItemCall.objects.create(item=item, turn=0, fence=fence, call=lost)
+    store_report(run, compute_report(run))
+    sentence = "Calls without an answer cost $0.25, beside the costs of the entrants."
+    for path in ("", "report/"):
+        page = browser.get(f"{page_of(run)}{path}")
+        assert sentence in page.text
+    first = page.context["report"].results.rows[0]
+    assert (first.usage.cost, first.usage.lost_cost, first.usage.lost_calls) == (0, 0.25, 2)
