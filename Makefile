@@ -40,7 +40,8 @@ stop: $(BIN)/.arena ## Stop a running arena, or what a killed one left behind
 
 # Four workers on two cores: in tests with a browser or killed programs a worker waits half of the time.
 test: $(BIN)/.dev local-model ## Run every test, and lint meanwhile
-	@found=$$(mktemp); $(MAKE) --no-print-directory lint >"$$found" 2>&1 & lint=$$!; \
+	@found=$$(mktemp); TIMEFORMAT="lint: %U + %S CPU s"; \
+	{ time $(MAKE) --no-print-directory lint; } >"$$found" 2>&1 & lint=$$!; \
 	tests=0; $(BIN)/python -m pytest -q -rs -n 4 --dist loadfile --no-loadscope-reorder --rerun-failed --cpu-time || tests=$$?; \
 	wait $$lint || { cat "$$found"; rm "$$found"; exit 1; }; \
 	cat "$$found"; rm "$$found"; exit $$tests

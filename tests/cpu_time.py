@@ -105,7 +105,7 @@ class Measurement:
             return (yield)
         before = self._now()
         result = yield
-        if type(result).__name__ == "Arena":
+        if type(result).__name__ == "Arena" and self._kind != PYTHON:
             cost = self._now().minus(before)._replace(number=1)
             self._starts = self._starts.plus(cost)
             self._add(ARENA_STARTS, cost)
