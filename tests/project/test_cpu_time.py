@@ -15,7 +15,6 @@ addopts = -p tests.cpu_time -p xdist
 markers =
     browser
     faults
-    processes
 """
 TESTS = """
 import subprocess
@@ -43,7 +42,7 @@ def test_computes():
 def test_starts_an_arena(arena):
     compute_for(0.1)
 
-@pytest.mark.processes
+@pytest.mark.faults
 def test_leaves_a_process_running():
     code = "import time; [0 for _ in iter(lambda: time.process_time() < 0.4, False)]; print(flush=True); input()"
     process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -65,10 +64,10 @@ def test_run_prints_cpu_time_of_each_kind_of_test(tmp_path: Path, workers: str):
     lines = {name.strip(): numbers for name, *numbers in re.findall(LINE, output, re.MULTILINE)}
     cpu_s = {name: float(seconds) for name, (_, seconds, _) in lines.items()}
     assert {name: number for name, (number, *_) in lines.items()} == {
-        "Python": "1", "browser": "1", "processes": "1", "start of arenas": "1", "collection, services": "",
+        "Python": "1", "browser": "1", "faults": "1", "start of arenas": "1", "collection, services": "",
         "whole run": "3",
     }, output  # fmt: skip
-    at_least = {"Python": 0.2, "browser": 0.1, "processes": 0.4, "start of arenas": 0.3, "whole run": 1.0}
+    at_least = {"Python": 0.2, "browser": 0.1, "faults": 0.4, "start of arenas": 0.3, "whole run": 1.0}
     assert {name: seconds for name, seconds in at_least.items() if cpu_s[name] < seconds} == {}, output
     assert cpu_s["browser"] < cpu_s["start of arenas"], output
     assert re.search(r"^ +0\.[2-9] .* Python +test_kinds.py::test_computes$", output, re.MULTILINE), output
