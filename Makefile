@@ -40,16 +40,17 @@ stop: $(BIN)/.arena ## Stop a running arena, or what a killed one left behind
 
 # Four workers on two cores: in tests with a browser or killed programs a worker waits half of the time.
 test: $(BIN)/.dev local-model ## Run every test, and lint meanwhile
-	@found=$$(mktemp); $(MAKE) --no-print-directory lint >"$$found" 2>&1 & lint=$$!; \
-	tests=0; $(BIN)/python -m pytest -q -rs -n 4 --dist loadfile --no-loadscope-reorder --rerun-failed || tests=$$?; \
+	@found=$$(mktemp); TIMEFORMAT="lint: %U + %S CPU s"; \
+	{ time $(MAKE) --no-print-directory lint; } >"$$found" 2>&1 & lint=$$!; \
+	tests=0; $(BIN)/python -m pytest -q -rs -n 4 --dist loadfile --no-loadscope-reorder --rerun-failed --cpu-time || tests=$$?; \
 	wait $$lint || { cat "$$found"; rm "$$found"; exit 1; }; \
 	cat "$$found"; rm "$$found"; exit $$tests
 
 test-quick: $(BIN)/.dev ## Run the tests without a browser, programs of their own, and long waits
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not (browser or faults or processes or slow or long)"
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --cpu-time -m "not (browser or faults or processes or slow or long)"
 
 test-long: $(BIN)/.dev ## Repeat tests of ratings and routing on more simulated data
-	@$(BIN)/python -m pytest -q -n 2 -m long
+	@$(BIN)/python -m pytest -q -n 2 --cpu-time -m long
 
 bench: $(BIN)/.dev ## Measure speed and memory; BENCH="--only cpu" for a part
 	@$(BIN)/python -m tools.bench $(BENCH)

@@ -44,19 +44,18 @@ class Document:
     def read(cls, path: Path) -> "Document":
         return cls(path, path.read_text())
 
-    def tokens(self) -> Iterator[Token]:
-        for token in MarkdownIt("commonmark").enable("table").parse(self.text):
-            yield token
-            yield from token.children or []
+    @property
+    def tokens(self) -> list[Token]:
+        return parsed(self.text)
 
     @property
     def blocks(self) -> list[tuple[str, str]]:
         """(language, text); indented code has no language."""
-        return [(token.info, token.content) for token in self.tokens() if token.type in ("fence", "code_block")]
+        return [(token.info, token.content) for token in self.tokens if token.type in ("fence", "code_block")]
 
     @property
     def inline_code(self) -> list[str]:
-        return [token.content for token in self.tokens() if token.type == "code_inline"]
+        return [token.content for token in self.tokens if token.type == "code_inline"]
 
     @property
     def commands(self) -> list[list[str]]:
@@ -67,9 +66,15 @@ class Document:
     @property
     def anchors(self) -> set[str]:
         """Anchors that GitHub generates from headings."""
-        tokens = list(self.tokens())
-        headings = [after.content for token, after in pairwise(tokens) if token.type == "heading_open"]
+        headings = [after.content for token, after in pairwise(self.tokens) if token.type == "heading_open"]
         return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@cache
+def parsed(text: str) -> list[Token]:
+    """Return all tokens of a Markdown text, also inline ones."""
+    blocks = MarkdownIt("commonmark").enable("table").parse(text)
+    return [token for block in blocks for token in (block, *(block.children or []))]
 
 
 def shell_lines(text: str) -> list[str]:
@@ -100,7 +105,7 @@ def problems(document: Document) -> list[str]:
 
 
 def broken_links(document: Document) -> Iterator[str]:
-    for token in document.tokens():
+    for token in document.tokens:
         link = str(token.attrGet("href") or token.attrGet("src") or "")
         if not link or "://" in link or link.startswith("mailto:"):
             continue

@@ -7,6 +7,7 @@ import fcntl
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from importlib.util import cache_from_source
 from pathlib import Path
@@ -85,6 +86,9 @@ def stop() -> None:
 def pytest_load_initial_conftests(early_config: pytest.Config):
     """Start services before pytest-django reads the settings."""
     os.environ["ARENA_ENV_FILE"] = os.devnull  # ignore the .env of an arena in this folder
+    # Containers often set it. Collecting the tests would take a half longer, and every process that they start, too.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     is_worker = "PYTEST_XDIST_WORKER" in os.environ
     options = early_config.known_args_namespace
     if not is_worker:

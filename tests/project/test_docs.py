@@ -86,7 +86,7 @@ def test_operating_manual_names_every_setting():
 
 
 def test_readme_links_guides_and_pictures():
-    targets = {str(token.attrGet("href") or token.attrGet("src")) for token in README.tokens() if token.attrs}
+    targets = {str(token.attrGet("href") or token.attrGet("src")) for token in README.tokens if token.attrs}
     assert {"docs/screenshots/light/battle.png", "docs/method.md", "docs/operating.md", "CONTRIBUTING.md"} <= targets
     images = [*(ROOT / "docs" / "screenshots").rglob("*.png")]
     assert all(image.read_bytes().startswith(b"\x89PNG") for image in images)

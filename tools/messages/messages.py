@@ -39,6 +39,7 @@ PYTHON_KEYWORDS = {
 STRING = r"""u?(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')"""
 # Django's templatize turns each tag into a call of gettext and blanks out all the rest.
 CALL = re.compile(rf"\b(n?p?gettext|_)\(({STRING}(?:\s*,\s*{STRING})*)")
+CALL_IN_PROGRAM = re.compile(rb"gettext|\b_\(")
 
 
 class Message(NamedTuple):
@@ -76,6 +77,8 @@ def in_template(source: str, where: str) -> Iterator[Message]:
 
 
 def in_program(path: Path) -> Iterator[Message]:
+    if not CALL_IN_PROGRAM.search(path.read_bytes()):  # most programs; to parse them takes seconds
+        return
     with path.open("rb") as program:
         for _line, text, _comments, context in extract("python", program, PYTHON_KEYWORDS):
             singular, plural = (text[0], text[1]) if isinstance(text, tuple) else (text, "")
