@@ -54,7 +54,7 @@ def wake_probe(breaker_id: int) -> None:
 
 
 def wake_repair_check(repair_id: int) -> None:
-    """As wake_probe."""
+    """Queue the task, which expires like that of a probe."""
     try:
         with fail_fast():
             check_repair.apply_async((repair_id,), expires=10)

@@ -43,7 +43,7 @@ class CostOfTest(NamedTuple):
 
 
 class Results(NamedTuple):
-    """Of one process that runs tests; `yardsticks` are in CPU seconds."""
+    """Costs of the tests that one process ran; `yardsticks` are in CPU seconds."""
 
     by_kind: dict[str, Cost]
     tests: list[CostOfTest]
