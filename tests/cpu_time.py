@@ -95,7 +95,8 @@ class Measurement:
         before = self._now(with_running=not is_python)
         result = yield
         _, cpu_s, clock_s = self._now(with_running=not is_python).minus(before)
-        self._results.tests.append(CostOfTest(item.nodeid, kind, cpu_s, clock_s))
+        # An ended process whose parent did not wait for it is no longer counted.
+        self._results.tests.append(CostOfTest(item.nodeid, kind, max(cpu_s, 0.0), clock_s))
         self._add(kind, Cost(number=1))
         return result
 

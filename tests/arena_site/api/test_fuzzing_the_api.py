@@ -5,6 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import pytest
@@ -113,9 +114,15 @@ def test_generated_requests_get_responses_of_the_schema(kind: str, mode: Generat
         assert person.answers[200] > sum(person.answers.values()) / 10
 
 
-def failures_of_api(mode: GenerationMode, person: Person) -> list[str]:
+@cache
+def every_operation() -> list[Any]:
+    """Return the API's operations with their strategies, which take longer to make than the requests."""
     schema = schemathesis.openapi.from_wsgi("/api/v1/schema/", get_wsgi_application())
-    operations = [result.ok() for result in schema.get_all_operations()]
+    return [result.ok() for result in schema.get_all_operations()]
+
+
+def failures_of_api(mode: GenerationMode, person: Person) -> list[str]:
+    operations = every_operation()
     each = math.ceil(CASES / (len(PEOPLE) * len(MODES) * len(operations)))
     if mode is GenerationMode.NEGATIVE:  # an operation without input has no invalid requests
         operations = [operation for operation in operations if operation.query or operation.body]

@@ -1,10 +1,12 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth import SESSION_KEY
+from django.http import HttpResponse
 from django.test import Client
 
 from tests import make
-from tests.arena_site.security.test_security_headers import EVERY_ADDRESS
+from tests.arena_site.security.test_security_headers import EVERY_ADDRESS, has_security_headers
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -40,8 +42,10 @@ def _models() -> None:
 
 
 def directives(client: Client, address: str, **options: Any) -> set[str]:
-    answer = client.get(address, **options)
-    answer.close()
+    return directives_of(client.get(address, **options))
+
+
+def directives_of(answer: HttpResponse) -> set[str]:
     return {part.strip() for part in answer.headers["Cache-Control"].split(",")}
 
 
@@ -49,8 +53,15 @@ def is_private(named: set[str]) -> bool:
     return {"private", "no-store"} <= named and "public" not in named
 
 
-def test_every_url_is_private_for_members(member: Client):
-    assert [address for address in EVERY_ADDRESS if not is_private(directives(member, address))] == []
+def test_every_url_is_private_and_secured_for_members(member: Client):
+    """Both are checked on the same hundreds of responses."""
+    public, without_headers = [], []
+    for address in EVERY_ADDRESS:
+        answer = member.get(address)
+        public += [] if is_private(directives_of(answer)) else [address]
+        without_headers += [] if has_security_headers(answer) else [address]
+    assert (public, without_headers) == ([], [])
+    assert SESSION_KEY in member.session, "an address signed the administrator out"
 
 
 def test_only_listed_urls_are_public_for_strangers():
