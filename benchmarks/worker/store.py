@@ -133,9 +133,9 @@ def may_retry(error: FailureCode, attempt: int, attempts: int) -> bool:
 
 def _delay_s(attempt: int, retry_after: float | None) -> float:
     """Return seconds until the next attempt: Retry-After, or doubled each time, with jitter."""
-    backoff = min(2.0**attempt, MAX_BACKOFF_S)
-    wait = max(backoff, min(retry_after or 0.0, MAX_RETRY_AFTER_S))
-    return wait * random.uniform(0.75, 1.25)  # noqa: S311
+    backoff = min(2.0**attempt, MAX_BACKOFF_S) * random.uniform(0.75, 1.25)  # noqa: S311
+    requested = min(retry_after or 0.0, MAX_RETRY_AFTER_S) * random.uniform(1, 1.25)  # noqa: S311
+    return max(backoff, requested)
 
 
 @transaction.atomic
