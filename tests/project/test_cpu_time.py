@@ -69,7 +69,6 @@ def test_run_prints_cpu_time_of_each_kind_of_test(tmp_path: Path, workers: str):
     }, output  # fmt: skip
     at_least = {"Python": 0.2, "browser": 0.1, "faults": 0.4, "start of arenas": 0.3, "whole run": 1.0}
     assert {name: seconds for name, seconds in at_least.items() if cpu_s[name] < seconds} == {}, output
-    assert cpu_s["browser"] < cpu_s["start of arenas"], output
     assert re.search(r"^ +0\.[2-9] .* Python +test_kinds.py::test_computes$", output, re.MULTILINE), output
 
 
