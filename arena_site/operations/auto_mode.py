@@ -11,8 +11,8 @@ from django.utils import timezone
 from arena_site.operations.activity import HOURS
 from battles.models import RoutingDecision, RoutingDecisionQuerySet
 from routing.deciding.query_types import type_names
-from routing.deciding.rules import current_policy
-from routing.models import RouterSnapshot
+from routing.deciding.rules import thresholds_or_default
+from routing.models import RouterSnapshot, RoutingThresholds
 
 MAX_TYPES = 8
 BINS = 10
@@ -134,9 +134,10 @@ def _confidences(recent: RoutingDecisionQuerySet) -> list[Part]:
 
 def _exploration() -> Exploration:
     last_hour = RoutingDecision.objects.filter(created_at__gte=timezone.now() - timedelta(hours=1))
-    found = last_hour.chosen_freely().aggregate(n=Count("pk"), explored=Count("pk", filter=Q(explored=True)))
-    share = found["explored"] / found["n"] if found["n"] else 0.0
-    return Exploration(share, current_policy().thresholds.max_explored_share)
+    counts = last_hour.chosen_freely().aggregate(n=Count("pk"), explored=Count("pk", filter=Q(explored=True)))
+    share = counts["explored"] / counts["n"] if counts["n"] else 0.0
+    thresholds = thresholds_or_default(RoutingThresholds.objects.first())
+    return Exploration(share, thresholds.max_explored_share)
 
 
 def _saving(recent: RoutingDecisionQuerySet) -> Saving | None:
