@@ -145,6 +145,11 @@ class Upload(models.Model):
         return reverse("uploads:upload", args=[self.public_id])
 
     @property
+    def is_kept(self) -> bool:
+        """Return False for a deleted file, and for one of a deleted account, which the next cleanup deletes."""
+        return self.deleted_at is None and not (self.owner_user_id is None and self.owner_visitor_id is None)
+
+    @property
     def is_ready(self) -> bool:
         return self.state == self.State.READY
 

@@ -104,7 +104,7 @@ def require_usable_files(version: TemplateVersion) -> None:
 
 
 def _unusable(upload: Upload) -> str:
-    if upload.deleted_at is not None or upload.owner_user_id is None:
+    if not upload.is_kept:
         return _("“%(file)s” was deleted.") % {"file": upload.name}
     if upload.state == Upload.State.EXTRACTING:
         return _("“%(file)s” is still being processed.") % {"file": upload.name}

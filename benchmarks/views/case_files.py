@@ -57,12 +57,11 @@ def run_file(request: PageRequest, public_id: str, file_id: int) -> HttpResponse
     return _content(get_object_or_404(_FILES, case__version=run.version_id, pk=file_id))
 
 
-# A file without an owner is deleted within the hour.
-_FILES = CaseFile.objects.filter(upload__deleted_at=None, upload__owner_user__isnull=False).select_related(
-    "upload__extraction"
-)
+_FILES = CaseFile.objects.select_related("upload__extraction")
 
 
 def _content(file: CaseFile) -> HttpResponse:
     """Return exactly what models receive: the re-encoded image, or the text."""
+    if not file.upload.is_kept:
+        raise Http404
     return downloads.image(file.upload) if file.upload.is_image else downloads.text(file.upload)
