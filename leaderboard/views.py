@@ -65,7 +65,7 @@ def board(request: HtmxRequest) -> HttpResponse:
     if request.htmx:
         return render(request, "leaderboard/board.html#table", context)
     reader = stream_slots.reader_parameter(request.actor.key if request.actor.is_known else "")
-    return render(request, "leaderboard/board.html", {**context, **_choices(), "reader": reader})
+    return render(request, "leaderboard/board.html", {**context, **_choices(query.board), "reader": reader})
 
 
 @public
@@ -77,7 +77,7 @@ def charts(request: HttpRequest) -> HttpResponse:
         "query": query,
         # Contestants of an imported board have no pages to compare.
         "compare_base": "" if query.board.startswith(IMPORTED) else reverse("leaderboard:compare_choice"),
-        **_choices(),
+        **_choices(query.board),
     }
     return render(request, "leaderboard/charts.html", context)
 
@@ -185,11 +185,11 @@ def _compared_models() -> list[tuple[str, str]]:
     return list(LanguageModel.objects.public().values_list("slug", "name"))
 
 
-def _choices() -> dict[str, object]:
+def _choices(shown: str) -> dict[str, object]:
     public = LanguageModel.objects.exclude(status=LanguageModel.Status.DRAFT).order_by()
     rows = set(public.values_list("organization", "license", "license_kind"))
     return {
-        "board_choices": _grouped(queries.board_names()),
+        "board_choices": _grouped(queries.board_names(shown=shown)),
         "organizations": sorted({row[0] for row in rows if row[0]}),
         "licenses": sorted({row[1] or row[2] for row in rows}),
     }

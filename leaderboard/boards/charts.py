@@ -1,5 +1,6 @@
 from decimal import Decimal
 
+from leaderboard.boards import cells
 from leaderboard.boards.history import read_history
 from leaderboard.boards.queries import BoardQuery, read_board
 from leaderboard.boards.weekly_stars import read_weekly_stars
@@ -25,7 +26,15 @@ def read_charts(query: BoardQuery) -> dict[str, object]:
         "board": board,
         "models": len(lines),
         "shown": len(shown),
-        "intervals": [_chart_point(line, "score", "ci_low", "ci_high", "preliminary") for line in shown],
+        "has_preliminary": any(line["preliminary"] for line in shown),
+        "intervals": [
+            {
+                **_chart_point(line, "score", "ci_low", "ci_high", "preliminary"),
+                "rank": cells.rank_text(line),
+                "range": cells.rank_range(line),
+            }
+            for line in shown
+        ],
         "matrix": _matrix(query.board, shown[:MAX_MODELS_IN_MATRIX]),
         "history": _history(query, shown[:MAX_MODELS_OVER_TIME]),
         "stars": read_weekly_stars([line["model"]["id"] for line in shown[:MAX_MODELS_OVER_TIME]])

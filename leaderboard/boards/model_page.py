@@ -73,7 +73,7 @@ def read_model_page(slug: str) -> ModelStandingsPayload:
 
 def model_standings(model: LanguageModel) -> list[ModelOnBoardPayload]:
     """Return lines of the newest snapshots, in the boards' order."""
-    newest = AggregationRun.objects.newest_of_each_board().values("pk")
+    newest = AggregationRun.objects.newest_of_each_board().listed().values("pk")
     standings = list(Standing.objects.filter(run__in=newest, model=model, votes__gt=0).select_related("run"))
     summary, titles = model_summary(model), board_titles(standing.run.scope for standing in standings)
     lines: list[ModelOnBoardPayload] = [

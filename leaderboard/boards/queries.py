@@ -176,7 +176,7 @@ def _models_without_standing(board: LeaderboardPayload, live: LiveFigures) -> li
 def list_boards() -> list[BoardPayload]:
     """Return boards in the order of `board_names`; four queries at most."""
     scored = Count("standings", filter=Q(standings__score__isnull=False))
-    newest = AggregationRun.objects.newest_of_each_board()
+    newest = AggregationRun.objects.newest_of_each_board().listed()
     runs = {run.scope: run for run in newest}
     listed = dict(newest.annotate(listed=scored).values_list("scope", "listed"))
     return [
@@ -185,8 +185,10 @@ def list_boards() -> list[BoardPayload]:
     ]
 
 
-def board_names() -> dict[str, str]:
-    return _sorted_titles(AggregationRun.objects.newest_of_each_board().values_list("scope", flat=True))
+def board_names(*, shown: str = "") -> dict[str, str]:
+    """Return {key: title} of listed boards, and of the one that is shown."""
+    listed = AggregationRun.objects.newest_of_each_board().listed().values_list("scope", flat=True)
+    return _sorted_titles({*listed, shown} - {""})
 
 
 def _sorted_titles(boards: Iterable[str]) -> dict[str, str]:

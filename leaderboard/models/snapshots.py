@@ -6,6 +6,7 @@ from django.db.models import Q
 from django.db.models.expressions import RawSQL
 from django.utils.translation import gettext_lazy as _
 
+from battles.text.labels import UNDETERMINED
 from common.ids import new_public_id
 from leaderboard.models.imported import Contestant
 from models_registry.models import LanguageModel
@@ -15,6 +16,7 @@ SIDE_BY_SIDE = "side-by-side"
 AUTO = "auto"
 COMPARE = "compare"  # the board of stars
 MAX_ERROR_CHARACTERS = 2000
+MIN_VOTES_OF_UNDETERMINED = 30
 
 # Steps from board to board along the index newest_snapshot_of_a_board, so that older snapshots are not read.
 _NEWEST_OF_EACH_BOARD = """
@@ -46,6 +48,10 @@ class AggregationRunQuerySet(models.QuerySet["AggregationRun"]):
     def newest_of_each_board(self) -> "AggregationRunQuerySet":
         """Filter to the newest snapshot of each board, in the order of the boards' keys."""
         return self.filter(pk__in=RawSQL(_NEWEST_OF_EACH_BOARD, [])).order_by("scope")  # noqa: S611 (no parameters)
+
+    def listed(self) -> "AggregationRunQuerySet":
+        """Leave out the board of undetermined languages while it has few votes: it is a remainder, no language."""
+        return self.exclude(scope=f"language:{UNDETERMINED}", votes_counted__lt=MIN_VOTES_OF_UNDETERMINED)
 
     def failed_boards(self) -> list[str]:
         """Return the scopes whose fit failed when votes were last aggregated."""

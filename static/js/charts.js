@@ -38,11 +38,12 @@ const named = (point, plot) => plain(cut(point.name, isNarrow(plot) ? 16 : 32));
 
 // ---- One function per chart: (data, plot) → {traces, layout}. Data are listed top down, Plotly's rows bottom up. ----
 
-const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 1440 * MINUTE_MS;
 const MONTH_MS = 30 * DAY_MS;
 const STAR_OFFSET_MS = DAY_MS / 2;
-// The axis spans at least a day: for snapshots close to each other it would show milliseconds.
-function wholeDays(times, span = DAY_MS) {
+// Without a least span, the axis of one snapshot, or of a few seconds, would show milliseconds.
+function timeAxis(times, span) {
   const [first, last] = [Math.min(...times), Math.max(...times)];
   const missing = (span - (last - first)) / 2;
   return missing > 0 ? { range: [first - missing, last + missing] } : {};
@@ -109,7 +110,7 @@ const charts = {
         height: plot.classList.contains("low") ? 280 : 420 + (isNarrow(plot) ? LEGEND_PX * series.length : 0),
         hovermode: "x unified",
         showlegend: series.length > 1,
-        xaxis: wholeDays(series.flatMap(({ points }) => points.map(({ computed_at }) => Date.parse(computed_at)))),
+        xaxis: timeAxis(series.flatMap(({ points }) => points.map(({ computed_at }) => Date.parse(computed_at))), 10 * MINUTE_MS),
         yaxis: { title: plot.dataset.y, tickformat: ".0f" },
       },
     };
@@ -140,7 +141,7 @@ const charts = {
       layout: {
         height: 320 + (isNarrow(plot) && series.length > 1 ? LEGEND_PX * series.length : 0),
         showlegend: series.length > 1,
-        xaxis: { type: "date", ...wholeDays(series.flatMap(({ points }) => points.map(({ week }) => Date.parse(week))), MONTH_MS) },
+        xaxis: { type: "date", ...timeAxis(series.flatMap(({ points }) => points.map(({ week }) => Date.parse(week))), MONTH_MS) },
         yaxis: { title: plot.dataset.y, range: [0.8, 5.2], dtick: 1 },
       },
     };

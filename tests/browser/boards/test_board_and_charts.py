@@ -1,4 +1,5 @@
 import json
+import re
 from itertools import combinations, pairwise
 
 import pytest
@@ -30,7 +31,7 @@ def test_board_is_searched_sorted_and_filtered_in_place(arena: Arena, hand: Hand
     by_name = page.get_by_role("link", name="Model", exact=True)
     for order, expected in (("ascending", ["Newcomer", "Silver"]), ("descending", ["Silver", "Newcomer"])):
         hand.press(by_name)
-        expect(page.locator(f"th[aria-sort={order}]")).to_have_text("Model")
+        expect(page.locator(f"th[aria-sort={order}] a")).to_have_text("Model")
         expect(by_name).to_be_focused()  # keyboard users continue from there
         assert names(page) == expected
     assert "search=er" in page.url
@@ -46,6 +47,33 @@ def test_board_is_searched_sorted_and_filtered_in_place(arena: Arena, hand: Hand
     assert page.evaluate("window.isTheSamePage") is True
     page.reload()
     assert names(page) == ["Gold"]
+
+
+def test_column_explanation_shows_by_hover_focus_and_tap(arena: Arena, page: Page, browser: Browser):
+    page.goto(f"{arena.url}/leaderboard/")
+    score, about = page.locator("#sort-0-score"), page.locator("#about-0-score")
+    expect(about).to_be_hidden()
+    score.hover()
+    expect(about).to_be_visible()
+    page.get_by_role("heading", name="Leaderboard").hover()
+    expect(about).to_be_hidden()
+    page.locator("#sort-0-name").focus()
+    page.keyboard.press("Tab")
+    expect(score).to_be_focused()
+    expect(about).to_be_visible()
+    box = about.bounding_box()
+    assert box is not None
+    assert box["y"] >= 0
+    expect(score).to_have_accessible_description(re.compile("preferred in 64 of 100"))
+
+    context = new_context(browser, has_touch=True, is_mobile=True, viewport={"width": 390, "height": 844})
+    phone = context.new_page()
+    phone.goto(f"{arena.url}/leaderboard/")
+    phone.locator("[data-column=score] .explain").tap()
+    expect(phone.locator("#about-0-score")).to_be_visible()
+    expect(phone.locator("#about-0-name")).to_be_hidden()
+    assert phone.url.endswith("/leaderboard/")
+    context.close()
 
 
 def test_chosen_board_is_swapped_in_and_links_to_its_charts(arena: Arena, page: Page):

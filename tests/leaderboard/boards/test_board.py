@@ -243,6 +243,10 @@ def test_board_shows_scores_by_agreement_in_a_column(client, published):
     assert scores == sorted(scores, reverse=True)
 
 
+def test_charts_explain_grey_points_of_preliminary_models(client, published):
+    assert "Grey points are preliminary" in client.get(reverse("leaderboard:charts")).text
+
+
 def test_method_page_explains_ranking(client):
     page = client.get(reverse("leaderboard:method")).content.decode()
     assert "How the ranking is made</h1>" in page

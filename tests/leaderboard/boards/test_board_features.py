@@ -17,7 +17,7 @@ from leaderboard.models import OVERALL, AggregationRun, Standing
 from leaderboard.models.listed import listed_boards
 from models_registry.models import LanguageModel
 from tests.leaderboard.tally_checks import aggregate
-from tests.leaderboard.vote_factory import cast, cast_many, contestants
+from tests.leaderboard.vote_factory import ballot, cast, cast_all, cast_many, contestants
 from tests.pages import compact
 
 pytestmark = pytest.mark.django_db
@@ -64,6 +64,46 @@ def test_models_that_never_met_are_in_separate_tables(client, two_groups):
     assert html.count("<table") == 2
     assert "Separate group 1" in html
     assert "no direct or indirect comparison" in html
+
+
+def explanations(html: str) -> list[str]:
+    return re.findall(r'<span class="explanation" role="tooltip" id="about-0-(\w+)">[^<]+</span>', html)
+
+
+def test_every_column_head_explains_itself(client, two_groups):
+    html = client.get(PAGE).text
+    heads = re.findall(r'<th scope="col"[^>]* data-column="(\w+)"', html)
+    described = re.findall(r'aria-describedby="about-\d-(\w+)"', html)
+    assert explanations(html) == heads[: len(heads) // 2]
+    assert set(described) == set(heads)
+    snapshot = client.get(API).json()["snapshot"]
+    assert explanations(client.get(f"{PAGE}snapshots/{snapshot}/").text)[:3] == ["rank", "name", "score"]
+
+
+def test_tiers_are_explained_only_where_there_are_any(client):
+    a, b = contestants("ada", "bob")
+    cast_many(a, b, left=3, right=3)
+    aggregate()
+    assert "tier" not in client.get(PAGE).text
+    cast_many(a, b, left=60, right=10)
+    aggregate()
+    assert "tier" in explanations(client.get(PAGE).text)
+
+
+def test_undetermined_language_is_listed_from_30_votes(client):
+    a, b = contestants("ada", "bob")
+    cast_all([ballot(a, b, choice, language=language) for choice in ("left", "right") for language in ("und", "fr")])
+    cast_many(a, b, left=14, right=13)
+    aggregate()
+    option = '<option value="language:und"'
+    assert [board["board"] for board in client.get("/api/v1/boards/").json()["results"]] == ["overall", "language:fr"]
+    assert option not in client.get(PAGE).text
+    assert f"{option} selected>" in client.get(PAGE, {"board": "language:und"}).text
+    assert "Undetermined" not in client.get(f"{PAGE}models/ada/").text
+    cast_many(a, b, left=1)
+    aggregate()
+    assert option in client.get(PAGE).text
+    assert "Undetermined" in client.get(f"{PAGE}models/ada/").text
 
 
 def test_rank_is_shown_with_its_range(client):

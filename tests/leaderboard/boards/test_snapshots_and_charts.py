@@ -132,6 +132,8 @@ def test_charts_page_has_data_and_tables(client, snapshot):
     aggregate()
     page = client.get("/leaderboard/charts/").content.decode()
     assert [point["id"] for point in data(page, "intervals")] == ["gold", "silver", "bronze"]
+    assert [(point["rank"], point["range"]) for point in data(page, "intervals")] == [("1", "1–3")] * 3
+    assert "Grey points" not in page
     rows = data(page, "matrix")["rows"]
     assert rows[0]["cells"][0] is None
     assert (rows[0]["cells"][1]["share"], rows[0]["cells"][1]["votes"]) == (21 / 37, 37)
