@@ -1,6 +1,7 @@
 import re
 from functools import cache
 from itertools import groupby
+from typing import NamedTuple
 
 from django.conf import settings
 from django.core.paginator import Paginator
@@ -42,6 +43,12 @@ SNAPSHOTS_PER_PAGE = 50
 
 class HtmxRequest(ActorRequest):
     htmx: HtmxDetails
+
+
+class Section(NamedTuple):
+    title: str
+    text: SafeString
+    folded: list[tuple[str, SafeString]]
 
 
 @public
@@ -171,14 +178,28 @@ def data(request: ActorRequest) -> HttpResponse:
 @public
 @require_safe
 def method(request: HttpRequest) -> HttpResponse:
-    return render(request, "leaderboard/method.html", {"text": _method_text(get_language() or "")})
+    opening, sections = _method_text(get_language() or "")
+    return render(request, "leaderboard/method.html", {"opening": opening, "sections": sections})
 
 
 @cache
-def _method_text(language: str) -> SafeString:
+def _method_text(language: str) -> tuple[SafeString, list[Section]]:
     docs = settings.BASE_DIR / "docs"
     translated = docs / f"method.{language}.md"
-    return markdown.render((translated if translated.exists() else docs / "method.md").read_text(), first_heading=1)
+    source = (translated if translated.exists() else docs / "method.md").read_text()
+    opening, parts = _divided(source, heading="##")
+    sections = []
+    for title, text in parts:
+        beginning, details = _divided(text, heading="###")
+        folded = [(name, markdown.render(detail)) for name, detail in details]
+        sections.append(Section(title, markdown.render(beginning), folded))
+    return markdown.render(opening, first_heading=1), sections
+
+
+def _divided(text: str, *, heading: str) -> tuple[str, list[tuple[str, str]]]:
+    """Return the text before the first heading, and [(heading, text below it)]."""
+    opening, *rest = re.split(rf"^{heading} (.+)\n", text, flags=re.MULTILINE)
+    return opening, list(zip(rest[::2], rest[1::2], strict=True))
 
 
 def _compared_models() -> list[tuple[str, str]]:

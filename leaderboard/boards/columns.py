@@ -42,7 +42,7 @@ class Column:
 COLUMNS = (
     Column(
         "rank", _("Rank"), cells.rank_cell,
-        explanation=_("One plus the number of models whose whole interval is higher. In brackets: ranks that are possible."),
+        explanation=_("One plus the number of models whose whole interval is higher. In brackets: possible ranks."),
         first="asc", fields=("rank", "rank_best", "rank_worst"), fields_place=0,
     ),
     Column(
@@ -76,7 +76,7 @@ COLUMNS = (
     ),
     Column(
         "win_rate", _("Win rate"), cells.win_rate_cell,
-        explanation=_("Votes won plus half of the ties, of all its votes. It depends on the opponents; the score does not."),
+        explanation=_("Votes won plus half of the ties, of all its votes. Unlike the score, it depends on opponents."),
         first="desc", fields=("win_rate",), fields_place=2,
     ),
     Column(
@@ -86,7 +86,7 @@ COLUMNS = (
     ),
     Column(
         "agreement_score", _("By agreement"), cells.agreement_cell,
-        explanation=_("The score with more weight for people who agree with others. A cross-check, not a better score."),
+        explanation=_("The score with more weight for people who agree with others: a cross-check, not a better one."),
         first="desc", fields=("agreement_score",), fields_place=3, is_optional=True,
     ),
     Column(

@@ -186,7 +186,6 @@ def list_boards() -> list[BoardPayload]:
 
 
 def board_names(*, shown: str = "") -> dict[str, str]:
-    """Return {key: title} of listed boards, and of the one that is shown."""
     listed = AggregationRun.objects.newest_of_each_board().listed().values_list("scope", flat=True)
     return _sorted_titles({*listed, shown} - {""})
 

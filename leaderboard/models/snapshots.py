@@ -50,7 +50,7 @@ class AggregationRunQuerySet(models.QuerySet["AggregationRun"]):
         return self.filter(pk__in=RawSQL(_NEWEST_OF_EACH_BOARD, [])).order_by("scope")  # noqa: S611 (no parameters)
 
     def listed(self) -> "AggregationRunQuerySet":
-        """Leave out the board of undetermined languages while it has few votes: it is a remainder, no language."""
+        """Leave out the board of undetermined languages while it has few votes."""
         return self.exclude(scope=f"language:{UNDETERMINED}", votes_counted__lt=MIN_VOTES_OF_UNDETERMINED)
 
     def failed_boards(self) -> list[str]:

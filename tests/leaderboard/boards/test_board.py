@@ -1,4 +1,5 @@
 import csv
+import re
 from itertools import pairwise
 
 import pytest
@@ -247,9 +248,24 @@ def test_charts_explain_grey_points_of_preliminary_models(client, published):
     assert "Grey points are preliminary" in client.get(reverse("leaderboard:charts")).text
 
 
-def test_method_page_explains_ranking(client):
-    page = client.get(reverse("leaderboard:method")).content.decode()
-    assert "How the ranking is made</h1>" in page
+@pytest.mark.parametrize(
+    ("language", "title", "section", "folded"),
+    [
+        ("en", "How the ranking is made", "The interval", "Intervals in simulated arenas"),
+        ("fr", "Comment le classement est établi", "L’intervalle", "Les intervalles dans des arènes simulées"),
+    ],
+)
+def test_method_page_has_contents_and_folds_proofs(client, language, title, section, folded):
+    page = client.get(reverse("leaderboard:method"), headers={"Accept-Language": language}).text
+    assert f"{title}</h1>" in page
+    assert page.count("<h2>") == 1 + len(re.findall(r'<li><a href="#[\w-]+">', page))
+    assert set(re.findall(r'<li><a href="#([\w-]+)">', page)) == set(re.findall(r'<section id="([\w-]+)">', page))
+    article = page[page.index('<article class="prose document">') :]
+    shown = re.sub(r"<details>.*?</details>", "", article, flags=re.DOTALL)
+    assert f"<h2>{section}</h2>" in shown
+    assert f"<summary>{folded}</summary>" in article
+    assert "HC3" in article
+    assert "HC3" not in shown
 
 
 def test_page_url_returns_json_and_csv(client, published):
