@@ -1,6 +1,7 @@
 from typing import Any
 
 from django import forms
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
@@ -83,12 +84,16 @@ class StartForm(PromptForm):
             self.initial.setdefault("consent", consent.last_agreed_version(actor))
         self._asks_for_terms = False
 
-    @property
+    @cached_property
     def terms(self) -> int:
-        """Return the version of the terms to accept with this form: for unknown people and after a refusal; or 0."""
-        if not site().required_terms or self._actor is None:
-            return 0
-        return site().terms if self._asks_for_terms or not self._actor.is_known else 0
+        """Return the version of the terms to accept with this form, or 0; a query only where terms are required."""
+        is_asked = self._actor is not None and (self._asks_for_terms or not has_accepted(self._actor))
+        return site().terms if is_asked else 0
+
+    @property
+    def has_ticked_terms(self) -> bool:
+        """Return whether the version that is shown was ticked when the form was sent."""
+        return bool(self["accept_terms"].value() == str(self.terms))
 
     @property
     def takes_focus(self) -> bool:

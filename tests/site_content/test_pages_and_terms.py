@@ -9,6 +9,7 @@ from battles.models import Battle
 from site_content.actions import accept_terms, publish_page
 from site_content.models import PageVersion, TermsAcceptance
 from tests import make
+from tests.pages import compact
 
 pytestmark = pytest.mark.django_db
 Page = PageVersion.Page
@@ -109,7 +110,7 @@ def test_page_asks_for_terms_and_keeps_the_prompt():
     visitor = make.visitor()
     known, newcomer = make.browser(visitor), Client()
     assert 'name="accept_terms" value="1"' in newcomer.get("/").text
-    assert "accept_terms" not in known.get("/").text  # known people are asked when they have to be
+    assert 'name="accept_terms" value="1" required' in compact(known.get("/").text)
     refused = known.post("/", {"prompt": "Kept words"}, headers={"HX-Request": "true"})
     assert (refused.status_code, Battle.objects.count()) == (422, 0)
     assert "Please accept the terms of use first." in refused.text
@@ -128,6 +129,25 @@ def test_page_asks_for_terms_and_keeps_the_prompt():
     assert "You accepted this version on" in known.get("/site/terms/").text
 
 
+@pytest.mark.usefixtures("models")
+def test_member_sees_terms_first_and_keeps_the_tick():
+    terms()
+    member = make.browser(make.member())
+    assert 'name="accept_terms" value="1"' in member.get("/").text
+    newcomer = Client()
+    too_long = {"prompt": "x" * 20_001, "accept_terms": "1"}
+    refused = compact(newcomer.post("/", too_long).text)
+    assert 'name="accept_terms" value="1" required checked' in refused
+    terms()
+    assert 'name="accept_terms" value="2" required>' in compact(Client().post("/", {**too_long, "mode": "none"}).text)
+    assert member.post("/", {"prompt": "Some words", "accept_terms": "2"}).status_code == 303
+    assert "accept_terms" not in member.get("/").text
+    session = Battle.objects.get().session
+    terms()
+    page = compact(member.get(f"/s/{session.public_id}/").text)
+    assert 'name="accept_terms" value="3">' in page  # not required: follow-ups need no new acceptance
+
+
 def test_visitors_acceptance_stays_with_the_member():
     terms()
     visitor, member = make.visitor(), make.member()
@@ -141,15 +161,19 @@ def test_visitors_acceptance_stays_with_the_member():
 
 
 @pytest.mark.usefixtures("models")
-def test_start_page_costs_no_query_more(django_assert_num_queries):
+def test_start_page_costs_a_query_only_for_required_terms(django_assert_num_queries):
     browser = make.browser(make.member())
     browser.get("/")
     with CaptureQueriesContext(connection) as before:
         browser.get("/")
         count = len(before)
-    terms()
+    terms(must_be_accepted=False)
     publish_page(page=Page.LEGAL, texts={"en": "Us"}, must_be_accepted=False, by=None)
     browser.get("/")
     with django_assert_num_queries(count):
         page = browser.get("/").text
+    terms()
+    browser.get("/")
+    with django_assert_num_queries(count + 1):
+        browser.get("/")
     assert [f'href="/site/{name}/"' in page for name in ("legal", "privacy", "terms")] == [True, False, True]
