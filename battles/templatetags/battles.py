@@ -1,5 +1,8 @@
+from datetime import datetime
+
 from django import template
 from django.conf import settings
+from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
@@ -47,6 +50,11 @@ def the_answer(mode: str, side: str) -> str:
 @register.filter
 def states(answers: list[AnswerPayload]) -> set[str]:
     return {answer["state"] for answer in answers}
+
+
+@register.filter
+def seconds_since(moment: datetime) -> float:
+    return (timezone.now() - moment).total_seconds()
 
 
 @register.filter

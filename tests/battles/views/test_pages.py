@@ -1,7 +1,9 @@
 import re
+from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from accounts.actor import VISITOR_COOKIE
 from battles.models import Answer, Attachment, Battle, Session, Turn, Vote
@@ -53,6 +55,18 @@ def test_battle_and_vote_work_without_javascript(client: Client):
     again = client.post(f"/battles/{battle.public_id}/vote/", {"choice": "left"})
     assert again.status_code == 302
     assert Vote.objects.get().choice == "right"
+
+
+def test_slow_answer_says_so_without_javascript_after_a_while(client: Client):
+    battle = start(client)
+    path, late = battle.session.get_absolute_url(), "This takes longer than usual."
+
+    def unscripted() -> list[str]:
+        return re.findall("<noscript>(.*?)</noscript>", client.get(path).text.partition("<body")[2], re.DOTALL)
+
+    assert [late in text for text in unscripted()] == [False, False]
+    Session.objects.update(last_active_at=timezone.now() - timedelta(seconds=9))
+    assert [late in text for text in unscripted()] == [True, True]
 
 
 def test_follow_up_and_new_battle_stay_in_the_session(client: Client):
