@@ -7,8 +7,9 @@ from django.views import defaults
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from common.db.execution import CONNECTION_ERRORS
 from common.error_pages import error_response, json_error_response
-from common.errors import ArenaError, InvalidInput, NotAllowed, NotFound, TooLarge, TooManyRequests
+from common.errors import ArenaError, DatabaseAway, InvalidInput, NotAllowed, NotFound, TooLarge, TooManyRequests
 from common.origin import origin_mismatch
 
 
@@ -48,7 +49,12 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return json_error_response(request, NotFound()) or defaults.page_not_found(request, exception)
+    if getattr(request, "htmx", False):  # a whole page would land inside the open one
+        return error_response(request, NotFound())
+    try:
+        return json_error_response(request, NotFound()) or defaults.page_not_found(request, exception)
+    except CONNECTION_ERRORS:  # the page lists the reader's sessions
+        return error_response(request, DatabaseAway())
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
