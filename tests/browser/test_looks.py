@@ -64,6 +64,17 @@ def test_chosen_mode_is_lighter_than_its_track(arena: Arena, page: Page, scheme:
     assert chosen > track + 20
 
 
+def test_docked_sidebar_leaves_footer_free(arena: Arena, page: Page):
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(arena.url)
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    sidebar, footer = (page.locator(one).bounding_box() for one in ("#sessions", ".bottom"))
+    assert sidebar is not None
+    assert footer is not None
+    assert footer["x"] >= sidebar["x"] + sidebar["width"]
+    assert footer["y"] + footer["height"] <= 720.5
+
+
 @pytest.mark.parametrize("width", [320, 390, 600])
 def test_phone_modes_stand_two_by_two(arena: Arena, page: Page, width: int):
     page.set_viewport_size({"width": width, "height": 740})
