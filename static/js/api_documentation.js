@@ -9,6 +9,7 @@ window.SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   docExpansion: "list",
   validatorUrl: null,
+  syntaxHighlight: false, // its colours are those of one theme
   // The page has a main landmark of its own.
   onComplete: () => container.querySelector("main")?.setAttribute("role", "group"),
   requestInterceptor: (request) => {

@@ -6,6 +6,7 @@ import urllib.request
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.helpers.axe import violations_of_colours
 from tests.browser.helpers.members import new_address
 from tests.worlds.arena import Arena
 
@@ -19,6 +20,7 @@ def test_api_documentation_tries_call_out_and_fits_phone(arena: Arena, page: Pag
     page.get_by_role("button", name="Try it out").click()
     page.get_by_role("button", name="Execute").click()
     expect(page.locator("#operations-models-models_list .live-responses-table")).to_contain_text('"count"')
+    assert violations_of_colours(page) == []
     page.locator("#operations-models-models_list .opblock-summary-control").click()
 
     page.set_viewport_size({"width": 360, "height": 740})
