@@ -17,6 +17,8 @@ MAX_FORMULA_CHARACTERS = 4_000
 MAX_TEXT_FORMULA_CHARACTERS = 20_000
 MAX_TEXT_MATHML_CHARACTERS = 128_000
 MAX_EM = 20.0
+# Displayed formulas up to this length fit on every phone.
+MAX_NARROW_CHARACTERS = 24
 
 _CLOSES = {"$$": "$$", "\\[": "\\]", "\\(": "\\)", "$": "$"}
 _IS_DISPLAYED = {"$$", "\\["}
@@ -46,7 +48,7 @@ _LENGTHS = {"width", "height", "depth", "lspace", "rspace", "voffset", "minsize"
 
 # Colours, whose contrast is not checked, and links, styles and classes are not allowed.
 MATHML_ATTRIBUTES: dict[str, set[str]] = {
-    "math": {"display", "alttext"},
+    "math": {"display", "alttext", "tabindex"},
     "menclose": {"notation"},
     "mfrac": {"linethickness"},
     "mi": {"mathvariant"},
@@ -90,6 +92,8 @@ def to_mathml(source: str, *, displayed: bool) -> str:
         for element in math.iter():
             _clean_element(element)
         math.set("alttext", source.strip())
+        if displayed and len(source) > MAX_NARROW_CHARACTERS:
+            math.set("tabindex", "0")  # a formula wider than its pane must be scrollable by keyboard
         return tostring(math, encoding="unicode")
     except Exception as error:  # a dozen of its own, IndexError, KeyError, RecursionError …: models write anything
         raise ValueError("not LaTeX") from error

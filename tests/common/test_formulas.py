@@ -49,6 +49,13 @@ def test_prices_variables_and_code_are_no_formulas(text):
     assert "<math" not in render(text)
 
 
+def test_long_displayed_formula_takes_the_focus():
+    long = " + ".join("abcdefghij")
+    assert '<math display="block" alttext="' in render(f"$${long}$$")
+    assert 'tabindex="0"' in render(f"$${long}$$")
+    assert "tabindex" not in render(f"$$a + b$$ and ${long}$")
+
+
 def test_invalid_latex_is_shown_as_source():
     assert render(r"$<b>\frac{$") == '<p><code class="formula">$&lt;b&gt;\\frac{$</code></p>\n'
 
