@@ -22,23 +22,13 @@ from benchmarks.forms.cases import EditedRow, PasteForm, read_cells, rows_per_pa
 from benchmarks.forms.checks.catalogue import GROUPS
 from benchmarks.forms.checks.reading import in_words
 from benchmarks.forms.fields import MAX_CHARACTERS
-from benchmarks.forms.templates import Editor, NewTemplateForm
+from benchmarks.forms.templates import Editor
 from benchmarks.models import Template, TemplateVersion
 from benchmarks.pasting import read_table
 from benchmarks.queries.cases import PER_PAGE, CasePage, read_cases
 from benchmarks.views.pages import PageRequest, member_of
 from common.errors import InvalidInput
 from common.text.numbers import format_numbers, parse_whole_number
-
-
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def new(request: PageRequest) -> HttpResponse:
-    form = NewTemplateForm(request.POST or None)
-    if not form.is_valid():
-        return render(request, "benchmarks/new.html", {"form": form}, status=422 if form.is_bound else 200)
-    template = actions.create_template(owner=member_of(request), **form.cleaned_data)
-    return redirect("benchmarks:edit", template.public_id)
 
 
 @require_safe

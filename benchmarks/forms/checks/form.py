@@ -200,7 +200,7 @@ class CheckForm(RawCheckForm):
 
     @property
     def example(self) -> "_StrPromise | str":
-        return next((group.example for group in GROUPS if self.chosen in group.kinds), "")
+        return next((group.example for group in GROUPS if group.kinds[0] == self.chosen), "")
 
     @property
     def counting_fields(self) -> list[BoundField]:
