@@ -23,6 +23,9 @@ from common.payload_types import JsonObject
 # Line that separates follow-ups.
 _SEPARATOR = re.compile(r"(?m)^---[ \t]*$\n?")
 
+# Parameters with a field beside the JSON of the others.
+_OWN_PARAMETERS = {"temperature": (int, float), "max_tokens": (int,)}
+
 
 class NewTemplateForm(forms.Form):
     name = forms.CharField(label=_("Name"), max_length=120)
@@ -48,14 +51,39 @@ class TemplateForm(NewTemplateForm):
         label=_("Smallest difference that matters"), required=False, min_value=0, max_value=1,
         help_text=_("Of two mean scores, for example 0.05. Reports then say how many cases tell it apart."),
     )  # fmt: skip
+    temperature = forms.FloatField(
+        label=_("Temperature"), required=False, min_value=0, max_value=2,
+        help_text=_("0: as little chance as possible. Empty: each model’s own."),
+    )  # fmt: skip
+    max_tokens = forms.IntegerField(
+        label=_("Longest answer (tokens)"), required=False, min_value=1, max_value=10_000_000,
+        help_text=_("Empty: as long as each model may answer."),
+    )  # fmt: skip
     parameters = JSONField(_("Parameters"), "object",
-        help_text=_("Sent with every prompt, for example {\"temperature\": 0, \"max_tokens\": 300}."),
+        help_text=_("Others that are sent with every prompt, for example {\"top_p\": 0.9, \"seed\": 7}."),
     )  # fmt: skip
 
     def __init__(self, data: QueryDict | None, *, initial: JsonObject, may_publish: bool) -> None:
-        super().__init__(data, initial=initial)
+        """initial: with all parameters; those with a field of their own are shown there."""
+        others = dict(initial["parameters"])
+        own = {name: others.pop(name) for name, types in _OWN_PARAMETERS.items() if type(others.get(name)) in types}
+        super().__init__(data, initial=initial | own | {"parameters": others})
         if not may_publish:
             del self.fields["visibility"]
+
+    @property
+    def simple_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.fields if name != "parameters"]
+
+    def clean_temperature(self) -> float | None:
+        """Return a whole number as one, which is the same call for reused answers."""
+        value: float | None = self.cleaned_data["temperature"]
+        return int(value) if value is not None and value.is_integer() else value
+
+    def clean(self) -> None:
+        own = {name: self.cleaned_data.get(name) for name in _OWN_PARAMETERS}
+        given = {name: value for name, value in own.items() if value is not None}
+        self.cleaned_data["parameters"] = self.cleaned_data.get("parameters", {}) | given
 
     def save(self, template: Template, *, by: User) -> None:
         data = self.cleaned_data

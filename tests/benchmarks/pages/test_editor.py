@@ -115,6 +115,20 @@ def test_check_without_name_is_named_by_its_work(member: Actor, browser: Client)
     assert browser.post(address, data | {"checks-0-key": "a", "checks-1-key": "a"}).status_code == 422
 
 
+def test_parameters_have_fields_and_the_others_json(member: Actor, browser: Client):
+    template = samples.template(member.user)
+    address = f"/benchmarks/t/{template.public_id}/edit/"
+    sent = editor_data(parameters='{"top_p": 0.5}', temperature="0.0", max_tokens="300")
+    assert browser.post(address, sent).status_code == 302
+    stored = template.versions.get().parameters
+    assert (stored, type(stored["temperature"])) == ({"top_p": 0.5, "temperature": 0, "max_tokens": 300}, int)
+    form = browser.get(address).context["editor"].form
+    shown = [form[name].value() for name in ("temperature", "max_tokens", "parameters")]
+    assert shown == [0, 300, '{\n  "top_p": 0.5\n}']
+    assert browser.post(address, editor_data(parameters="{}", temperature="")).status_code == 302
+    assert template.versions.get().parameters == {}
+
+
 def test_draft_is_copied_from_frozen_version(sample: Sample, browser: Client):
     draft = sample.template.versions.get(number=2)
     actions.save_cases(draft, {}, deleted=[draft.cases.first().pk])
