@@ -57,8 +57,6 @@ class TableForm(forms.Form):
 
 
 class ColumnsOfTableForm(forms.Form):
-    """Which columns have questions and answers, and how an answer is right."""
-
     name = forms.CharField(label=_("Name"), max_length=120)
     question = forms.ChoiceField(label=_("Column with the questions"))
     answer = forms.ChoiceField(label=_("Column with the right answers"), required=False)

@@ -1,4 +1,4 @@
-"""All kinds of checks in their groups, for people without a line of JSON."""
+"""All kinds of checks in their groups."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A check in the editor: fields of its kind, or its JSON where no fields can show it."""
+"""A check in the editor: fields of its kind, or JSON."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -45,8 +45,6 @@ _NEEDED = {"after_mark": "mark", "json_field": "place"}
 
 
 class RawCheckForm(forms.Form):
-    """All values of a check, its settings and steps as JSON."""
-
     key = forms.CharField(label=_("Name"), required=False, max_length=MAX_KEY)
     scorer = forms.ChoiceField(
         label=_("Compares by"), choices=lambda: [(name, name) for name in sorted(registry.BUILT_IN)]
@@ -142,7 +140,6 @@ class CheckForm(RawCheckForm):
         })  # fmt: skip
 
     def _fill_json(self) -> None:
-        """Write as JSON what the fields of the page say."""
         if not self.is_bound or self._sent("shown") not in KINDS:
             return
         before = self._sent("shown")
@@ -177,7 +174,7 @@ class CheckForm(RawCheckForm):
             self.add_error(error.field if error.field in self.fields else None, placed(place, check_reason(error)))
 
     def raw(self) -> JsonObject:
-        """Return the check of valid data, spelled as a stored one with the same fields."""
+        """Return the check, spelled as a stored one with the same fields."""
         data = self.cleaned_data
         if self.chosen is None:
             raw = {name: data[name] for name in RawCheckForm.base_fields}
@@ -194,7 +191,6 @@ class CheckForm(RawCheckForm):
 
     @property
     def setting_fields(self) -> list[BoundField]:
-        """The settings of the kind, those to tick last."""
         fields = [self[name] for name in self.fields if name.startswith(PREFIX)]
         return sorted(fields, key=lambda field: isinstance(field.field, forms.BooleanField))
 
@@ -209,7 +205,6 @@ class CheckForm(RawCheckForm):
 
     @property
     def counts_as_usual(self) -> bool:
-        """Whether the fields of counting may be folded."""
         usual = {"weight": (1, "1", "1.0", "")}
         return not any(
             field.errors or field.value() not in usual.get(field.name, _UNUSED) for field in self.counting_fields
@@ -252,7 +247,6 @@ class BaseCheckFormSet(forms.BaseFormSet):  # type: ignore[type-arg]
                 form.add_error("key", _("Another check has this name."))
 
     def checks(self) -> list[Check]:
-        """Return unsaved checks of the valid forms, with unique names."""
         return [Check(**raw) for raw in case_checks([], [form.raw() for form in self.forms if form.is_complete])]
 
 

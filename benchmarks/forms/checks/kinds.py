@@ -44,8 +44,6 @@ class ScaledField(forms.FloatField):
 
 
 class LinesField(forms.CharField):
-    """A list of texts, one on each line."""
-
     def __init__(
         self, label: "_StrPromise", *, help_text: "str | _StrPromise" = "", required: bool = False, rows: int = 1
     ) -> None:
@@ -144,7 +142,6 @@ class Kind:
         return shown
 
     def summary(self, values: Mapping[str, object]) -> str:
-        """Return the check in words, from cleaned form values."""
         low, high = values.get(f"{PREFIX}min"), values.get(f"{PREFIX}max")
         if self.fields is RANGE and (low, high) != (None, None):
             numbers = {"label": self.label, "low": low, "high": high}

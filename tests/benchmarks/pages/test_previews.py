@@ -35,6 +35,8 @@ def test_unsaved_checks_are_tried_on_text(member: Actor, browser: Client):
         "checks-2-shown": "expression", "checks-2-setting_expression": "size(text) < 5", "checks-2-weight": "0",
     })  # fmt: skip
     page = browser.post(address, sent)
+    assert page.context["editor"].checks.total_form_count() == 3
+    assert [check.key for check in template.versions.get().checks.all()] == ["names the capital"]
     trial = page.context["trial"]
     assert [(key, verdict.value, verdict.error) for key, verdict in trial.verdicts] == [
         ("names it", 1.0, ""), ("own target", 0.0, ""), ("sum", 0.0, ""),
