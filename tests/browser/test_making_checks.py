@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.helpers.axe import violations, violations_of_colours
+from tests.browser.helpers.axe import PHONE, WIDE, violations, violations_of_colours
 from tests.browser.helpers.members import make_member, sign_in
 from tests.browser.helpers.pictures import look
 from tests.worlds.arena import Arena
@@ -13,12 +13,16 @@ pytestmark = pytest.mark.browser
 TABLE = "Frage\tAntwort\nHauptstadt von Frankreich?\tParis\nHauptstadt von Japan?\tTokio\n"
 
 
-def make_template(page: Page, url: str) -> None:
-    """Make a template in two steps, and open its draft."""
+def make_template(page: Page, url: str, *, is_examined: bool = False) -> None:
+    """Make a template in two steps, and open its draft. is_examined: find accessibility faults of the second step."""
     page.goto(f"{url}/benchmarks/new/")
     page.get_by_label("Paste from a spreadsheet").fill(TABLE)
     page.get_by_role("button", name="Next").click()
     expect(page.get_by_label("Column with the right answers")).to_have_value("Antwort")
+    if is_examined:
+        page.set_viewport_size(PHONE)
+        assert violations(page) + violations_of_colours(page) == []
+        page.set_viewport_size(WIDE)
     page.get_by_role("textbox", name="Name").fill("Hauptstädte")
     page.get_by_role("button", name="Make the template").click()
     expect(page.get_by_role("link", name="Start a run")).to_be_visible()
@@ -27,7 +31,7 @@ def make_template(page: Page, url: str) -> None:
 
 def test_checks_are_made_tried_and_found_again_in_fields(arena: Arena, page: Page):
     sign_in(page, arena.url, make_member(arena))
-    make_template(page, arena.url)
+    make_template(page, arena.url, is_examined=True)
     checks = page.locator("#checks fieldset")
     expect(checks).to_have_count(1)
     page.get_by_text("Add a check").click()
@@ -49,6 +53,9 @@ def test_checks_are_made_tried_and_found_again_in_fields(arena: Arena, page: Pag
     expect(page.locator("#trial tbody tr")).to_have_count(2)
     expect(page.locator("#trial tfoot")).to_contain_text("1.00")
     assert violations(page) + violations_of_colours(page) == []
+    page.set_viewport_size(PHONE)
+    assert violations(page) == []
+    page.set_viewport_size(WIDE)
     look(page, "checks-made")
     query = "SELECT c.scorer FROM benchmarks_check c JOIN benchmarks_templateversion v ON v.id = c.version_id"
     query += " JOIN benchmarks_template t ON t.id = v.template_id WHERE t.public_id = %s ORDER BY c.position"
