@@ -1,12 +1,12 @@
 from django.urls import path
 
-from benchmarks.views import answers, case_files, imports, listing, reports, runs, templates
+from benchmarks.views import answers, case_files, imports, listing, reports, runs, starting, templates
 
 app_name = "benchmarks"
 
 urlpatterns = [
     path("", listing.index, name="list"),
-    path("new/", templates.new, name="new"),
+    path("new/", starting.new, name="new"),
     path("import/", imports.preview, name="import"),
     path("import/columns/", imports.columns, name="import_columns"),
     path("import/apply/", imports.apply, name="import_apply"),

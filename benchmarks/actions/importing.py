@@ -1,7 +1,7 @@
 """Imports of templates: preview first, then store all or nothing."""
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -17,6 +17,7 @@ from benchmarks.actions.case_digests import case_digest
 from benchmarks.actions.case_files import store_files
 from benchmarks.actions.drafts import create_template, start_draft
 from benchmarks.actions.import_sentences import sentence_of
+from benchmarks.actions.version_errors import errors_of_version
 from benchmarks.checks.check_set import MAX_KEY, case_checks, raw_check
 from benchmarks.errors import WrongState
 from benchmarks.imports import content as neutral
@@ -134,6 +135,31 @@ def apply_preview(
     draft = create_draft(owner=owner, imported=imported, template=template)
     if with_answers and imported.replies:
         create_run_of_answers(owner=owner, version=draft, replies=imported.replies, name=stored.file_name[:120])
+    return draft
+
+
+@transaction.atomic
+def create_from_table(
+    *, owner: User, source_id: str, name: str, mapping: dict[str, str],
+    make_checks: Callable[[Sequence[object]], Sequence[Check]],
+) -> TemplateVersion:  # fmt: skip
+    """Store a previewed table as a new template. make_checks: gets all expected answers.
+
+    Raises ImportGone, and ImportRefused with sentences where a row or its expected answer cannot be used.
+    """
+    result = preview_with_mapping(owner=owner, source_id=source_id, mapping=mapping)
+    if not result.id or result.imported.template is None:
+        raise ImportRefused(fields={"file": [line["sentence"] for line in result.lines if line["action"] == "refused"]})
+    expected = [value for case in result.imported.template.cases for value in case.expected]
+    draft = apply_preview(owner=owner, preview_id=result.id)
+    Template.objects.filter(pk=draft.template_id).update(name=name)
+    draft.checks.all().delete()
+    Check.objects.bulk_create(
+        Check(version=draft, position=position, **raw_check(check))
+        for position, check in enumerate(make_checks(expected))
+    )
+    if errors := errors_of_version(draft):
+        raise ImportRefused(fields=errors)
     return draft
 
 

@@ -13,7 +13,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.editing.text_diffs import Part, diff
-from benchmarks.forms.templates import CheckForm, TemplateForm
+from benchmarks.forms.checks.form import RawCheckForm
+from benchmarks.forms.templates import TemplateForm
 from benchmarks.models import Case, CaseFile, Check, Prompt, TemplateVersion
 from benchmarks.queries.cases import cell_text, expected_text
 
@@ -122,7 +123,7 @@ def _messages(prompt: Prompt | None) -> list[tuple[str, str]]:
 
 def _checks(before: Sequence[Check], after: Sequence[Check]) -> list[RowChange]:
     old, new = ({check.key: check for check in checks} for checks in (before, after))
-    labels = {name: field.label or name for name, field in CheckForm.base_fields.items()}
+    labels = {name: field.label or name for name, field in RawCheckForm.base_fields.items()}
     rows = [
         RowChange(_kind(key, old, new), key, _fields(_check_values(old.get(key)), _check_values(new.get(key)), labels))
         for key in dict.fromkeys([*new, *old])
@@ -134,7 +135,7 @@ def _check_values(check: Check | None) -> dict[str, str]:
     """Return values that differ from a new check's, so that an added one shows what it sets."""
     if check is None:
         return {}
-    values = {name: getattr(check, name) for name in CheckForm.base_fields if name != "key"}
+    values = {name: getattr(check, name) for name in RawCheckForm.base_fields if name != "key"}
     return {name: cell_text(value) for name, value in values.items() if value not in (None, "", {}, [], False)}
 
 

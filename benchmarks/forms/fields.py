@@ -66,3 +66,8 @@ def text_area(
     return forms.CharField(
         label=label, required=required, strip=False, max_length=MAX_CHARACTERS, widget=widget, help_text=help_text
     )
+
+
+def plain_lines(text: str) -> str:
+    """Return a text with one kind of line end."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")

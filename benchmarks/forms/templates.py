@@ -14,16 +14,17 @@ from accounts.models import User
 from benchmarks import actions
 from benchmarks.actions.drafts import DraftContent
 from benchmarks.checks.check_set import raw_check
-from benchmarks.checks.reasons import check_reason, placed
-from benchmarks.checks.targets import without_templates
-from benchmarks.forms.fields import JSONField, text_area
-from benchmarks.imports.limits import MAX_CHECKS
-from benchmarks.models import Check, Prompt, Template, TemplateVersion
-from benchmarks.scoring import registry
+from benchmarks.forms.checks.form import BaseCheckFormSet, CheckForm, CheckFormSet, moved
+from benchmarks.forms.checks.reading import read_check
+from benchmarks.forms.fields import JSONField, plain_lines, text_area
+from benchmarks.models import Prompt, Template, TemplateVersion
 from common.payload_types import JsonObject
 
 # Line that separates follow-ups.
 _SEPARATOR = re.compile(r"(?m)^---[ \t]*$\n?")
+
+# Parameters with a field beside the JSON of the others.
+_OWN_PARAMETERS = {"temperature": (int, float), "max_tokens": (int,)}
 
 
 class NewTemplateForm(forms.Form):
@@ -50,14 +51,39 @@ class TemplateForm(NewTemplateForm):
         label=_("Smallest difference that matters"), required=False, min_value=0, max_value=1,
         help_text=_("Of two mean scores, for example 0.05. Reports then say how many cases tell it apart."),
     )  # fmt: skip
+    temperature = forms.FloatField(
+        label=_("Temperature"), required=False, min_value=0, max_value=2,
+        help_text=_("0: as little chance as possible. Empty: each model’s own."),
+    )  # fmt: skip
+    max_tokens = forms.IntegerField(
+        label=_("Longest answer (tokens)"), required=False, min_value=1, max_value=10_000_000,
+        help_text=_("Empty: as long as each model may answer."),
+    )  # fmt: skip
     parameters = JSONField(_("Parameters"), "object",
-        help_text=_("Sent with every prompt, for example {\"temperature\": 0, \"max_tokens\": 300}."),
+        help_text=_("Others that are sent with every prompt, for example {\"top_p\": 0.9, \"seed\": 7}."),
     )  # fmt: skip
 
     def __init__(self, data: QueryDict | None, *, initial: JsonObject, may_publish: bool) -> None:
-        super().__init__(data, initial=initial)
+        """initial: with all parameters; those with a field of their own are shown there."""
+        others = dict(initial["parameters"])
+        own = {name: others.pop(name) for name, types in _OWN_PARAMETERS.items() if type(others.get(name)) in types}
+        super().__init__(data, initial=initial | own | {"parameters": others})
         if not may_publish:
             del self.fields["visibility"]
+
+    @property
+    def simple_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.fields if name != "parameters"]
+
+    def clean_temperature(self) -> float | None:
+        """Return a whole number as one, which is the same call for reused answers."""
+        value: float | None = self.cleaned_data["temperature"]
+        return int(value) if value is not None and value.is_integer() else value
+
+    def clean(self) -> None:
+        own = {name: self.cleaned_data.get(name) for name in _OWN_PARAMETERS}
+        given = {name: value for name, value in own.items() if value is not None}
+        self.cleaned_data["parameters"] = self.cleaned_data.get("parameters", {}) | given
 
     def save(self, template: Template, *, by: User) -> None:
         data = self.cleaned_data
@@ -92,7 +118,7 @@ class PromptForm(forms.Form):
         }  # fmt: skip
 
     def clean_follow_ups(self) -> list[str]:
-        turns = [turn.strip("\n") for turn in _SEPARATOR.split(_lines(self.cleaned_data["follow_ups"]))]
+        turns = [turn.strip("\n") for turn in _SEPARATOR.split(plain_lines(self.cleaned_data["follow_ups"]))]
         turns = [turn for turn in turns if turn.strip()]
         if len(turns) > Prompt.MAX_TURNS:
             raise ValidationError(_("A prompt has at most %(most)s follow-ups."), params={"most": Prompt.MAX_TURNS})
@@ -112,8 +138,8 @@ class PromptForm(forms.Form):
     def prompt(self) -> Prompt:
         """Return the unsaved prompt of valid data."""
         data = self.cleaned_data
-        system = [{"role": "system", "template": _lines(data["system"])}] if data["system"].strip() else []
-        question = {"role": "user", "template": _lines(data["question"])}
+        system = [{"role": "system", "template": plain_lines(data["system"])}] if data["system"].strip() else []
+        question = {"role": "user", "template": plain_lines(data["question"])}
         return Prompt(label=data["label"], messages=[*system, *data["examples"], question], turns=data["follow_ups"])
 
 
@@ -126,69 +152,6 @@ class _Message(msgspec.Struct, forbid_unknown_fields=True):
             raise ValueError(f"{self.role!r} is no role")
 
 
-def _target_text(target: list[object] | None) -> str:
-    if not target:
-        return ""
-    if len(target) == 1 and isinstance(target[0], str) and not target[0].startswith("["):
-        return target[0]
-    return msgspec.json.encode(target).decode()
-
-
-def _lines(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-class CheckForm(forms.Form):
-    key = forms.CharField(label=_("Name"), max_length=80)
-    scorer = forms.ChoiceField(
-        label=_("Compares by"), choices=lambda: [(name, name) for name in sorted(registry.BUILT_IN)],
-        # A browser sends the first choice of the untouched form, which then is not an empty one.
-        initial="contains",
-    )  # fmt: skip
-    target = forms.CharField(
-        label=_("Target"), required=False, max_length=20_000, widget=forms.Textarea(attrs={"rows": 1}),
-        help_text=_("Empty: the expected values of each case. May use variables as a prompt does; or a JSON list."),
-    )  # fmt: skip
-    settings = JSONField(_("Settings"), "object", rows=1)
-    extract = JSONField(_("Extraction"), "list", rows=1,
-        help_text=_("Steps before the comparison, for example [{\"step\": \"last_line\"}]."),
-    )  # fmt: skip
-    weight = forms.FloatField(label=_("Weight"), min_value=0, max_value=1e6, initial=1)
-    threshold = forms.FloatField(label=_("Passes from"), required=False, min_value=0, max_value=1)
-    metric = forms.CharField(label=_("Metric"), required=False, max_length=80)
-    negate = forms.BooleanField(label=_("Swap right and wrong"), required=False)
-    is_gate = forms.BooleanField(label=_("Must pass"), required=False)
-
-    @classmethod
-    def initial_of(cls, check: Check) -> JsonObject:
-        return raw_check(check) | {"target": _target_text(check.target)}
-
-    def clean_target(self) -> list[object] | None:
-        """Return values: a JSON list as it is, another text as the only one."""
-        text = _lines(self.cleaned_data["target"])
-        if not text.strip():
-            return None
-        try:
-            return msgspec.json.decode(text, type=list[object]) if text.startswith("[") else [text]
-        except msgspec.MsgspecError as error:
-            raise ValidationError(_("This is not JSON: %(reason)s"), params={"reason": str(error)}) from error
-
-    def clean(self) -> None:
-        """Refuse bad settings and steps, except of scorers that only the child may import."""
-        if self.errors:
-            return
-        for error in registry.errors_of_checks([without_templates(self._values())], lambda check, position: []):
-            place = error.position.removeprefix("checks[0]").strip(".")
-            self.add_error(error.field, placed(place, check_reason(error)))
-
-    def check(self) -> Check:
-        """Return the unsaved check of valid data."""
-        return Check(**self._values())
-
-    def _values(self) -> JsonObject:
-        return {name: self.cleaned_data[name] for name in self.base_fields}
-
-
 def filled_forms(formset: forms.BaseFormSet) -> Sequence[forms.Form]:  # type: ignore[type-arg]
     """Return forms without deleted ones and the untouched one."""
     return [
@@ -198,17 +161,7 @@ def filled_forms(formset: forms.BaseFormSet) -> Sequence[forms.Form]:  # type: i
     ]
 
 
-class BaseCheckFormSet(forms.BaseFormSet):  # type: ignore[type-arg]
-    def clean(self) -> None:
-        filled = [form for form in filled_forms(self) if form.is_valid()]
-        keys = [form.cleaned_data["key"] for form in filled]
-        for form in filled:
-            if keys.count(form.cleaned_data["key"]) > 1:
-                form.add_error("key", _("Another check has this name."))
-
-
 PromptFormSet = forms.formset_factory(PromptForm, extra=1, max_num=Prompt.MAX_PER_VERSION, can_delete=True)
-CheckFormSet = forms.formset_factory(CheckForm, formset=BaseCheckFormSet, extra=1, max_num=MAX_CHECKS, can_delete=True)
 
 
 class Editor:
@@ -225,9 +178,14 @@ class Editor:
         self.prompts = PromptFormSet(
             data, prefix="prompts", initial=[PromptForm.initial_of(prompt) for prompt in version.prompts.all()]
         )
-        self.checks = CheckFormSet(
-            data, prefix="checks", initial=[CheckForm.initial_of(check) for check in version.checks.all()]
-        )
+        stored = [(read_check(raw), raw) for raw in map(raw_check, version.checks.all())]
+        after_move = None if data is None else moved(data)
+        self.is_moved = after_move is not None
+        formset = CheckFormSet(
+            after_move or data, prefix="checks", form_kwargs={"stored": stored, "hides_errors": self.is_moved},
+            initial=[CheckForm.initial_of(raw) for _values, raw in stored] if data is None else None,
+        )  # fmt: skip
+        self.checks = cast(BaseCheckFormSet, formset)
 
     def is_valid(self) -> bool:
         # All of them, so that every error is shown at once.
@@ -236,12 +194,9 @@ class Editor:
     def kept_prompts(self) -> list[Prompt]:
         return [cast(PromptForm, form).prompt() for form in filled_forms(self.prompts) if form.is_valid()]
 
-    def kept_checks(self) -> list[Check]:
-        return [cast(CheckForm, form).check() for form in filled_forms(self.checks) if form.is_valid()]
-
     def content(self) -> DraftContent:
         data = self.form.cleaned_data
         return DraftContent(
-            self.kept_prompts(), self.kept_checks(), data["parameters"], data["errors_count"],
+            self.kept_prompts(), self.checks.checks(), data["parameters"], data["errors_count"],
             threshold=data["threshold"], relevant_difference=data["relevant_difference"],
         )  # fmt: skip

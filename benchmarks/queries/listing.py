@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 
 from django import forms
 from django.db.models import F, Max, OuterRef, Q, QuerySet, Subquery, Sum
+from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
 from benchmarks import access
+from benchmarks.built_in.reading import slugs_of_other_languages
 from benchmarks.models import Run, RunCount, RunItem, Template, TemplateVersion
 
 PER_PAGE = 30
@@ -33,10 +35,15 @@ class ListForm(forms.Form):
 
 
 def list_templates(actor: Actor, form: ListForm) -> QuerySet[Template]:
-    """Return templates with their newest version's facts and `last_run`, latest first."""
+    """Return templates with their newest version's facts and `last_run`, latest first.
+
+    Built-in templates of the reader's language; a search finds those of other languages, too.
+    """
     templates = access.readable_templates(actor).filter(archived_at=None)
     if search := form.value("search"):
         templates = templates.filter(Q(name__icontains=search) | Q(description__icontains=search))
+    else:
+        templates = templates.exclude(owner_user=None, slug__in=slugs_of_other_languages(get_language() or ""))
     if form.value("whose") == "site":
         templates = templates.filter(visibility=Template.Visibility.SITE)
     elif form.value("whose") == "own":

@@ -21,7 +21,7 @@ SENTENCES: Mapping[str, str] = {
     "instruction_lists_differ": _("The lists kwargs and instruction_id_list have different lengths."),
     "count_above_checks": _("The count is above the number of checks."),
     "pointer_without_slash": _("A JSON pointer starts with /."),
-    "min_and_max_missing": _("Set min, max or both."),
+    "min_and_max_missing": _("Set a minimum, a maximum, or both."),
     "min_above_max": _("The minimum is above the maximum."),
     "phrase_empty": _("A phrase is empty."),
     "choices_out_of_range": _("There are 2 to 26 choices."),

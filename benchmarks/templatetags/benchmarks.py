@@ -50,6 +50,12 @@ def with_changes(parts: Sequence[Part]) -> SafeString:
 
 
 @register.filter
+def as_text(value: object) -> str:
+    """Return a text as it is, another value as JSON."""
+    return value if isinstance(value, str) else as_json(value)
+
+
+@register.filter
 def as_json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 

@@ -2,6 +2,7 @@ from django.core.paginator import Paginator
 from django.db.models import Case, When
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
 from benchmarks import access
@@ -31,6 +32,6 @@ def index(request: PageRequest) -> HttpResponse:
         context |= {"page_obj": templates, "rows": list(templates)}
     if not form.is_narrowed and not access.has_runs(request.actor):
         site = access.readable_templates(request.actor).filter(visibility=Template.Visibility.SITE, archived_at=None)
-        offered = Case(When(slug=first_slug(), owner_user=None, then=0), default=1)
+        offered = Case(When(slug=first_slug(get_language() or ""), owner_user=None, then=0), default=1)
         context["first_template"] = site.filter(versions__state="frozen").order_by(offered, "pk").first()
     return render(request, "benchmarks/list.html#list" if request.htmx else "benchmarks/list.html", context)

@@ -12,30 +12,23 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks import access, actions
+from benchmarks.checks.check_set import raw_check
 from benchmarks.editing.changes import read_changes
 from benchmarks.editing.previews import preview, read_problems
 from benchmarks.editing.trials import try_checks
 from benchmarks.exports.promptfoo import PromptfooExport
 from benchmarks.exports.responses import template_response
 from benchmarks.forms.cases import EditedRow, PasteForm, read_cells, rows_per_page
+from benchmarks.forms.checks.catalogue import GROUPS
+from benchmarks.forms.checks.reading import in_words
 from benchmarks.forms.fields import MAX_CHARACTERS
-from benchmarks.forms.templates import Editor, NewTemplateForm
+from benchmarks.forms.templates import Editor
 from benchmarks.models import Template, TemplateVersion
 from benchmarks.pasting import read_table
 from benchmarks.queries.cases import PER_PAGE, CasePage, read_cases
 from benchmarks.views.pages import PageRequest, member_of
 from common.errors import InvalidInput
 from common.text.numbers import format_numbers, parse_whole_number
-
-
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def new(request: PageRequest) -> HttpResponse:
-    form = NewTemplateForm(request.POST or None)
-    if not form.is_valid():
-        return render(request, "benchmarks/new.html", {"form": form}, status=422 if form.is_bound else 200)
-    template = actions.create_template(owner=member_of(request), **form.cleaned_data)
-    return redirect("benchmarks:edit", template.public_id)
 
 
 @require_safe
@@ -57,7 +50,8 @@ def show(request: PageRequest, public_id: str) -> HttpResponse:
         search, after = request.GET.get("search", "").strip(), request.GET.get("after", "")
         context |= {"page": read_cases(version, after=after, search=search), "search": search}
         if not request.htmx:
-            context |= {"prompts": version.prompts.all(), "checks": version.checks.all()}
+            checks = [(check, in_words(raw_check(check))) for check in version.checks.all()]
+            context |= {"prompts": version.prompts.all(), "checks": checks}
             context["promptfoo_notes"] = PromptfooExport(version).notes
     return render(request, "benchmarks/template.html#cases" if request.htmx else "benchmarks/template.html", context)
 
@@ -73,17 +67,19 @@ def draft_or_404(request: PageRequest, public_id: str) -> tuple[Template, Templa
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: PageRequest, public_id: str) -> HttpResponse:
-    """Show and save a draft; with `preview`, show a case's prompts instead; with `try`, verdicts on an answer."""
+    """Show and save a draft; with `preview`, show a case's prompts; with `try`, verdicts; with a move, other checks."""
     template, draft = draft_or_404(request, public_id)
     data = request.POST if request.method == "POST" else None
     editor = Editor(template, draft, data, may_publish=member_of(request).is_administrator)
-    context: dict[str, object] = {"template": template, "version": draft, "editor": editor}
+    context: dict[str, object] = {"template": template, "version": draft, "editor": editor, "groups": GROUPS}
+    if editor.is_moved:
+        return render(request, f"benchmarks/edit.html{'#checks' if request.htmx else ''}", context)
     if data is not None and "preview" in data:
         context["preview"] = preview(draft, editor.kept_prompts(), _place(data.get("case", "")))
         return render(request, f"benchmarks/edit.html{'#preview' if request.htmx else ''}", context)
     if data is not None and "try" in data:
         answer, number = data.get("answer", "")[:MAX_CHARACTERS], _place(data.get("tried_case", ""))
-        context["trial"] = try_checks(draft, editor.kept_checks(), answer, number)
+        context["trial"] = try_checks(draft, editor.checks.checks(), answer, number)
         context["are_checks_valid"] = editor.checks.is_valid()
         return render(request, f"benchmarks/edit.html{'#trial' if request.htmx else ''}", context)
     if data is not None and editor.is_valid():

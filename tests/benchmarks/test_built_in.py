@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings
 
 from benchmarks import actions
-from benchmarks.built_in.reading import NAMES, BuiltIn, BuiltInCase, read
+from benchmarks.built_in.reading import LANGUAGES, NAMES, BuiltIn, BuiltInCase, read
 from benchmarks.checks.children import scoring_children
 from benchmarks.models import Template, TemplateVersion
 from benchmarks.preparation import guard
@@ -33,9 +33,10 @@ def passes(built_in: BuiltIn, case: BuiltInCase, text: str) -> bool | None:
     return item_score(checks, verdicts, None).passed
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", NAMES)
-def test_right_answers_pass_and_wrong_ones_do_not(name: str):
-    built_in = read(name)
+def test_right_answers_pass_and_wrong_ones_do_not(name: str, language: str):
+    built_in = read(name, language)
     outcomes = {
         case.case.key: (passes(built_in, case, case.right), passes(built_in, case, case.wrong))
         for case in built_in.cases
@@ -45,9 +46,10 @@ def test_right_answers_pass_and_wrong_ones_do_not(name: str):
 
 
 @pytest.mark.processes
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", NAMES)
-def test_prompts_of_all_cases_can_be_rendered(name: str):
-    built_in = read(name)
+def test_prompts_of_all_cases_can_be_rendered(name: str, language: str):
+    built_in = read(name, language)
     prompts = [PromptSource(0, "prompt", prompt.messages, []) for prompt in built_in.prompts]
     cases = [CaseSource(0, case.case.key, case.case.variables, case.case.expected) for case in built_in.cases]
     results = guard.render(RenderRequest(prompts, cases, {}))
@@ -55,16 +57,24 @@ def test_prompts_of_all_cases_can_be_rendered(name: str):
     assert len(results) == len(cases)
 
 
-def test_one_template_is_the_first():
-    assert [name for name in NAMES if read(name).is_first] == ["facts"]
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_one_template_is_the_first(language: str):
+    assert [name for name in NAMES if read(name, language).is_first] == ["facts"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_languages_have_as_many_cases_and_the_same_checks(name: str):
+    counts = {len(read(name, language).cases) for language in LANGUAGES}
+    checks = {tuple((check.scorer, check.weight) for check in read(name, language).checks) for language in LANGUAGES}
+    assert (len(counts), len(checks)) == (1, 1)
 
 
 @pytest.mark.processes
 @pytest.mark.django_db
 def test_built_in_templates_are_stored_once_and_updated():
-    assert actions.store_built_in_templates() == len(NAMES)
+    assert actions.store_built_in_templates() == len(NAMES) * len(LANGUAGES)
     assert actions.store_built_in_templates() == 0
-    assert TemplateVersion.objects.filter(state="frozen", template__visibility="site").count() == len(NAMES)
+    assert TemplateVersion.objects.filter(state="frozen", template__visibility="site").count() == 16
     first = Template.objects.get(name="Arithmetic").versions.get()
     with_digest = TemplateVersion.objects.filter(template__name="Facts with short answers")
     actions.start_draft(with_digest.get().template)  # an administrator edits it

@@ -12,7 +12,7 @@ from django.test import Client
 from benchmarks import actions
 from benchmarks.actions.drafts import DraftContent
 from benchmarks.actions.importing import create_draft, read_import
-from benchmarks.built_in.reading import NAMES
+from benchmarks.built_in.reading import LANGUAGES, NAMES
 from benchmarks.checks.check_set import raw_check
 from benchmarks.exports.promptfoo import PromptfooExport
 from benchmarks.exports.template_yaml import template_chunks
@@ -63,7 +63,7 @@ def imported_again(version: TemplateVersion) -> TemplateVersion:
 def test_built_in_templates_survive():
     actions.store_built_in_templates()
     versions = TemplateVersion.objects.filter(state="frozen", template__visibility="site")
-    assert versions.count() == len(NAMES)
+    assert versions.count() == len(NAMES) * len(LANGUAGES)
     for version in versions:
         assert content(imported_again(version)) == content(version), version
 

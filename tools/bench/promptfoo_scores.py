@@ -248,11 +248,11 @@ def _is_same(left: float | None, right: float | None) -> bool:
 
 EXPORTS = """
 from pathlib import Path
-from benchmarks.built_in.reading import NAMES
+from benchmarks.built_in.reading import LANGUAGES, NAMES
 from benchmarks.exports.promptfoo import PromptfooExport
 from benchmarks.models import TemplateVersion
 versions = TemplateVersion.objects.filter(state="frozen", template__visibility="site").order_by("pk")
-assert versions.count() == len(NAMES)
+assert versions.count() == len(NAMES) * len(LANGUAGES)
 for version in versions:
     path = Path({directory!r}, version.template.slug + ".yaml")
     path.write_bytes(b"".join(PromptfooExport(version).chunks()))

@@ -1,6 +1,7 @@
 import pytest
+from django.http import QueryDict
 
-from benchmarks.forms.templates import CheckForm
+from benchmarks.forms.checks.form import CheckForm
 
 NESTED = '{"checks": [{"scorer": "equals"}, {"scorer": "contains", "target": []}]}'
 
@@ -22,5 +23,7 @@ NESTED = '{"checks": [{"scorer": "equals"}, {"scorer": "contains", "target": []}
     ids=["target", "settings", "extract", "nested"],
 )
 def test_error_of_a_check_is_shown_at_its_field(changed: dict[str, str], errors: dict[str, list[str]]):
-    form = CheckForm({"key": "a", "scorer": "equals", "weight": "1", "settings": "{}", "extract": "[]", **changed})
+    data = QueryDict(mutable=True)
+    data.update({"kind": "json", "shown": "json", "scorer": "equals", "weight": "1", **changed})
+    form = CheckForm(data)
     assert form.errors == errors

@@ -54,6 +54,16 @@ def test_new_member_runs_built_in_template_in_three_clicks(member: Actor, models
     assert f"Run “{FIRST}” now" not in browser.get("/benchmarks/").text
 
 
+def test_list_has_built_in_templates_of_the_language(member: Actor, browser: Client):
+    actions.store_built_in_templates()
+    french = {"Accept-Language": "fr"}
+    page = browser.get("/benchmarks/", headers=french).text
+    assert "Lancer « Faits à réponse courte »" in page.replace("\u00a0", " ")
+    assert [name in page for name in ("Calcul", "Arithmetic", FIRST)] == [True, False, False]
+    assert "Calcul" not in browser.get("/benchmarks/").text
+    assert "Arithmetic" in browser.get("/benchmarks/?search=arith", headers=french).text
+
+
 def test_list_query_count_is_fixed(member: Actor, browser: Client, models: list[LanguageModel]):
     costs = []
     for tab in ("templates", "runs"):

@@ -30,11 +30,13 @@ def test_unsaved_checks_are_tried_on_text(member: Actor, browser: Client):
     address, own = f"/benchmarks/t/{template.public_id}/edit/", '["{{ country }} has {{ expected[0] }}"]'
     sent = editor_data(**{
         "try": "1", "tried_case": "2", "answer": "I say: Tokyo <b>", "checks-TOTAL_FORMS": "3", "checks-0-weight": "3",
-        "checks-1-key": "own target", "checks-1-scorer": "icontains", "checks-1-target": own, "checks-1-weight": "1",
-        "checks-2-key": "sum", "checks-2-scorer": "expression", "checks-2-settings": '{"expression": "size(text) < 5"}',
-        "checks-2-weight": "0",
+        "checks-1-key": "own target", "checks-1-kind": "json", "checks-1-shown": "json", "checks-1-scorer": "icontains",
+        "checks-1-target": own, "checks-1-weight": "1", "checks-2-key": "sum", "checks-2-kind": "expression",
+        "checks-2-shown": "expression", "checks-2-setting_expression": "size(text) < 5", "checks-2-weight": "0",
     })  # fmt: skip
     page = browser.post(address, sent)
+    assert page.context["editor"].checks.total_form_count() == 3
+    assert [check.key for check in template.versions.get().checks.all()] == ["names the capital"]
     trial = page.context["trial"]
     assert [(key, verdict.value, verdict.error) for key, verdict in trial.verdicts] == [
         ("names it", 1.0, ""), ("own target", 0.0, ""), ("sum", 0.0, ""),
@@ -43,6 +45,6 @@ def test_unsaved_checks_are_tried_on_text(member: Actor, browser: Client):
     assert "I say: Tokyo &lt;b&gt;" in page.text
     fragment = browser.post(address, sent | {"checks-1-target": '["{{ nothing }}"]'}, headers={"HX-Request": "true"})
     assert ["<html" in fragment.text, "<table" in fragment.text, "undefined" in fragment.text] == [False, False, True]
-    wrong = browser.post(address, sent | {"checks-1-settings": "{", "checks-2-settings": '{"expression": "1 +"}'})
+    wrong = browser.post(address, sent | {"checks-1-settings": "{", "checks-2-setting_expression": "1 +"})
     assert "Checks with errors are left out." in wrong.text
     assert "checks[1]" in wrong.context["trial"].problems[0]
