@@ -86,6 +86,7 @@ _NAMES: dict[str, Promise] = {
 # Pages without a table of their own: (group, name, URL's name, permission).
 _OTHER_PAGES: list[tuple[str, Promise, str, str]] = [
     ("models", _("Test all models"), "admin:battles_test_models", "models_registry.change_languagemodel"),
+    ("people", _("Single sign-on"), "admin:accounts_single_sign_on", "socialaccount.view_socialaccount"),
     ("models", _("What your servers send"), "admin:battles_servers", "models_registry.view_languagemodel"),
 ]
 

@@ -184,6 +184,7 @@ ADMINISTRATION = [
         "admin-discover": "/admin/models_registry/provider/{local_provider}/discover/",
         "admin-model-test": "/admin/models_registry/languagemodel/{local_model}/test/",
         "admin-model-tests": "/admin/models_registry/languagemodel/tests/",
+        "admin-single-sign-on": "/admin/socialaccount/socialaccount/issuers/",
         "admin-servers": "/admin/models_registry/languagemodel/servers/",
         "admin-limits": "/admin/accounts/limit/", "admin-limit-group-add": "/admin/accounts/limitgroup/add/",
         "admin-limit-groups": "/admin/accounts/limitgroup/",
