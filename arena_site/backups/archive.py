@@ -12,8 +12,6 @@ from django.core.files.utils import validate_file_name
 from arena_site.version import this_version, version_name
 
 FORMAT = 1
-# Action of the audit log for a backup that was completed.
-BACKUP = "backup"
 MANIFEST = "manifest.json"
 TABLES, UPLOADS = "tables/", "uploads/"
 CHUNK_BYTES = 1 << 20

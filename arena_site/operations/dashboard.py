@@ -13,12 +13,11 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from arena_site.backups.archive import BACKUP
 from arena_site.operations import benchmarks, facts
 from arena_site.operations.activity import ModeToday, read_activity
 from arena_site.operations.auto_mode import AutoMode, read_auto_mode
 from arena_site.operations.breakers import BreakerState, read_breakers
-from arena_site.operations.first_steps import TESTED, FirstSteps, read_first_steps
+from arena_site.operations.first_steps import BACKUP, TESTED, FirstSteps, read_first_steps
 from battles.admin.call_statistics import CallStatistics, get_call_statistics
 from common.valkey import heartbeat
 from common.valkey.connections import UNREACHABLE, fail_fast
@@ -225,7 +224,7 @@ def _warnings(dashboard: Dashboard) -> Iterable[tuple[str, str]]:
             yield sentence, _changelist("models_registry_charge")
     for board in dashboard.snapshots.failed_boards if dashboard.snapshots else []:
         yield _("The last aggregation of board %(board)s failed.") % {"board": board}, _failed_runs(board)
-    if dashboard.snapshots and dashboard.snapshots.is_overdue:
+    if dashboard.snapshots and dashboard.snapshots.checked_at and dashboard.snapshots.is_overdue:
         age = timesince(dashboard.snapshots.checked_at)
         yield _("The boards were last computed %(age)s ago.") % {"age": age}, _changelist("leaderboard_aggregationrun")
     if dashboard.machine and dashboard.machine.is_nearly_full:

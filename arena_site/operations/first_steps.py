@@ -7,11 +7,11 @@ from datetime import datetime
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from arena_site.backups.archive import BACKUP
 from arena_site.operations import facts
 from site_content.current import site
 
-TESTED = "test model"
+# Actions of the audit log.
+TESTED, BACKUP = "test model", "backup"
 
 
 @dataclass(frozen=True)

@@ -27,14 +27,15 @@ class TaskGroup:
     pages: list[PageLink]
 
 
-# (key, name, what for, labels of models). The first labels of a group are needed most often.
+# (key, name, what for, labels of models and names of other pages' URLs), in each what is needed most often first.
 _GROUPS: list[tuple[str, Promise, Promise, list[str]]] = [
     (
         "models", _("Models"), _("Connect providers, add models, watch what they cost and how auto mode chooses."),
         [
-            "models_registry.provider", "models_registry.languagemodel", "models_registry.cataloguechange",
-            "models_registry.requestrepair", "models_registry.modellimit", "models_registry.budget",
-            "models_registry.charge", "routing.rule", "routing.routingthresholds", "battles.routingdecision",
+            "models_registry.provider", "models_registry.languagemodel", "admin:battles_test_models",
+            "admin:battles_servers", "models_registry.cataloguechange", "models_registry.requestrepair",
+            "models_registry.modellimit", "models_registry.budget", "models_registry.charge",
+            "routing.rule", "routing.routingthresholds", "battles.routingdecision",
             "routing.routersnapshot", "routing.routerevaluation", "routing.decisionoutcome",
         ],
     ),
@@ -43,7 +44,7 @@ _GROUPS: list[tuple[str, Promise, Promise, list[str]]] = [
         [
             "accounts.user", "accounts.invitation", "auth.group", "accounts.limit", "accounts.limitgroup",
             "accounts.apitoken", "accounts.visitor", "account.emailaddress", "mfa.authenticator",
-            "socialaccount.socialaccount",
+            "admin:accounts_single_sign_on", "socialaccount.socialaccount",
         ],
     ),
     (
@@ -83,16 +84,16 @@ _NAMES: dict[str, Promise] = {
     "leaderboard.elorating": _("Live Elo of each model"),
     "accounts.auditentry": _("Audit log"),
 }
-# Pages without a table of their own: (group, name, URL's name, permission).
-_OTHER_PAGES: list[tuple[str, Promise, str, str]] = [
-    ("models", _("Test all models"), "admin:battles_test_models", "models_registry.change_languagemodel"),
-    ("people", _("Single sign-on"), "admin:accounts_single_sign_on", "socialaccount.view_socialaccount"),
-    ("models", _("What your servers send"), "admin:battles_servers", "models_registry.view_languagemodel"),
-]
+# Pages without a table of their own: {URL's name: (name, permission)}.
+_OTHER_PAGES: dict[str, tuple[Promise, str]] = {
+    "admin:battles_test_models": (_("Test all models"), "models_registry.change_languagemodel"),
+    "admin:battles_servers": (_("What your servers send"), "models_registry.view_languagemodel"),
+    "admin:accounts_single_sign_on": (_("Single sign-on"), "socialaccount.view_socialaccount"),
+}
 
 
 def labels() -> list[str]:
-    return [label for _key, _name, _about, listed in _GROUPS for label in listed]
+    return [label for _key, _name, _about, listed in _GROUPS for label in listed if label not in _OTHER_PAGES]
 
 
 def group_by_task(apps: Sequence[JsonObject], request: HttpRequest) -> list[TaskGroup]:
@@ -101,23 +102,23 @@ def group_by_task(apps: Sequence[JsonObject], request: HttpRequest) -> list[Task
     apps: as AdminSite.get_app_list returns them.
     """
     rows = {row["model"]._meta.label_lower: row for app in apps for row in app["models"]}
+    links = {label: _link(label, row) for label, row in rows.items()}
+    links |= {
+        url: PageLink(str(name), reverse(url))
+        for url, (name, permission) in _OTHER_PAGES.items()
+        if request.user.has_perm(permission)
+    }
     unlisted = sorted(rows.keys() - set(labels()))
     groups = []
     for key, name, about, listed in _GROUPS:
         of_group = [*listed, *(unlisted if key == "machine" else [])]
-        pages = [_link(label, rows[label]) for label in of_group if label in rows]
-        pages += [
-            PageLink(str(words), reverse(url))
-            for of, words, url, permission in _OTHER_PAGES
-            if of == key and request.user.has_perm(permission)
-        ]
-        groups.append(TaskGroup(key, name, about, [page for page in pages if page.url]))
+        groups.append(TaskGroup(key, name, about, [links[each] for each in of_group if each in links]))
     _mark_current([page for group in groups for page in group.pages], request.path)
     return [group for group in groups if group.pages]
 
 
 def _link(label: str, row: JsonObject) -> PageLink:
-    return PageLink(str(_NAMES.get(label, row["name"])), row["admin_url"] or row["add_url"] or "", row["add_url"])
+    return PageLink(str(_NAMES.get(label, row["name"])), row["admin_url"] or row["add_url"], row["add_url"])
 
 
 def _mark_current(pages: Sequence[PageLink], path: str) -> None:

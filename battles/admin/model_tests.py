@@ -18,6 +18,7 @@ from accounts.open_streams import reader_fields
 from battles import tasks
 from battles.streaming.protocol import TurnToken
 from battles.worker import model_tests
+from common.payload_types import JsonObject
 from common.valkey.connections import UNREACHABLE
 from models_registry.admin.health import HealthAdmin
 from models_registry.health.failure_messages import failure_message
@@ -104,7 +105,7 @@ class ModelTestAdmin(HealthAdmin):
             messages.error(request, gettext("The queue is temporarily unavailable. Try again."))
             return redirect("admin:battles_test_models")
         models = LanguageModel.objects.in_bulk([test.model_id for test in tests.values()])
-        rows = [
+        rows: list[JsonObject] = [
             {"test": test, "test_id": test_id, "model": models[test.model_id], "failure": failure_message(test.error)}
             for test_id, test in tests.items()
             if test.model_id in models

@@ -6,8 +6,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
 from accounts import audit
-from arena_site.backups.archive import BACKUP, Manifest
+from arena_site.backups.archive import Manifest
 from arena_site.backups.writing import write_backup
+from arena_site.operations.first_steps import BACKUP
 
 
 class Command(BaseCommand):

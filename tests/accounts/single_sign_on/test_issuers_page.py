@@ -13,7 +13,7 @@ PAGE = "/admin/socialaccount/socialaccount/issuers/"
 
 
 def test_page_shows_settings_use_and_addresses(issuer: FakeIssuer, client: Client, admin_client: Client):
-    assert "Nobody has signed in with it yet." in admin_client.get(PAGE).text
+    assert "No account is connected yet." in admin_client.get(PAGE).text
     sign_in(client, issuer)
     page = admin_client.get(PAGE).text
     assert "1 account is connected; last sign-in: now." in " ".join(page.split())

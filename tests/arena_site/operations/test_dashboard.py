@@ -11,11 +11,11 @@ from django.utils import timezone
 
 from accounts import audit
 from accounts.models import AuditEntry
-from arena_site.backups.archive import BACKUP
 from arena_site.moderators import MODERATORS
 from arena_site.operations import facts
 from arena_site.operations.activity import read_activity
 from arena_site.operations.dashboard import CHART_HEIGHT, Dashboard, read_dashboard
+from arena_site.operations.first_steps import BACKUP
 from battles.actions import cast_vote
 from battles.models import Battle, Call, ModerationCase, Report, Turn, Vote
 from common.valkey import heartbeat
