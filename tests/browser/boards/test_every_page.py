@@ -114,6 +114,16 @@ def test_moderation_queue_fits_1280_pixels(arena: Arena, everything: dict[str, A
     assert scrolled <= shown
 
 
+def test_colour_picker_and_field_follow_each_other(arena: Arena, everything: dict[str, Any], page: Page):
+    become(page.context, arena, everything["cookies"]["member"])
+    page.goto(f"{arena.url}/admin/site_content/siteidentity/")
+    field, picker = page.locator("#id_accent"), page.locator("[data-colour-of=id_accent]")
+    field.fill("#AA0000")
+    expect(picker).to_have_value("#aa0000")
+    picker.fill("#00509d")
+    expect(field).to_have_value("#00509d")
+
+
 def too_wide(page: Page) -> list[str]:
     """Return a sentence for each width (320: 400 % zoom) at which the page scrolls sideways; keeps the last width."""
     sentences = []
