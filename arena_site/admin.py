@@ -11,6 +11,7 @@ from django.utils.functional import lazy
 from django.utils.translation import gettext
 
 from accounts.admin.audited import AuditDeletionsMixin, AuditedAdmin
+from accounts.admin.issuers import IssuersAdmin
 from arena_site import moderation_queue  # noqa: F401 (registers its page)
 from site_content.current import site
 
@@ -67,7 +68,7 @@ class SecondFactorAdmin(AuditDeletionsMixin):
 
 
 @admin.register(SocialAccount)
-class ConnectionAdmin(AuditDeletionsMixin):
+class ConnectionAdmin(IssuersAdmin, AuditDeletionsMixin):
     """Connections with issuers of single sign-on. Issuers are settings."""
 
     list_display = ["user", "provider", "uid", "date_joined", "last_login"]

@@ -13,6 +13,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
+from django.utils.html import format_html_join
+from django.utils.safestring import mark_safe
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -90,7 +92,7 @@ class HiddenFilter(admin.SimpleListFilter):
 class ModerationQueueAdmin(ReadOnlyAdmin):
     """Cases, the longest waiting first."""
 
-    list_display = ["findings", "prompt", "person", "state", "outcome", "flagged_at", "decided_by"]
+    list_display = ["findings", "prompt", "person", "decision", "flagged_at"]
     list_filter = ["state", FlaggedByFilter, "verdicts__action", HiddenFilter]
     search_fields = [
         "battle__public_id", "reports__reason", "verdicts__category", "battle__session__owner_user__email",
@@ -137,6 +139,12 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
         vote = case.battle.vote_or_none
         parts = [_("hidden")] if case.battle.is_hidden else []
         return ", ".join([*parts, *([_("vote excluded")] if vote is not None and not vote.counts else [])])
+
+    @admin.display(description=gettext_lazy("state"), ordering="state")
+    def decision(self, case: ModerationCase) -> str:
+        """Join state, outcome and author: columns of their own would squeeze the prompt."""
+        parts = [case.get_state_display(), self.outcome(case), str(case.decided_by or "")]
+        return format_html_join(mark_safe("<br>"), "{}", ((part,) for part in parts if part))
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, object] | None = None

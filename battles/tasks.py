@@ -62,10 +62,10 @@ def wake_repair_check(repair_id: int) -> None:
         logger.warning("the check of repair %s was not sent to a worker: %s", repair_id, error)
 
 
-def wake_model_test(test_id: str) -> None:
+def wake_model_test(test_id: str, *, expires_s: int = 60) -> None:
     """Raises OperationalError or one of UNREACHABLE."""
     with fail_fast():
-        test_model.apply_async((test_id,), expires=60)
+        test_model.apply_async((test_id,), expires=expires_s)
 
 
 def wake_after_commit(turn_id: int) -> None:

@@ -1,3 +1,5 @@
+from collections.abc import Mapping
+
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
@@ -39,6 +41,24 @@ _UNREADABLE = {
 }
 
 
+class ColourInput(forms.TextInput):
+    """Text input with the browser's colour picker beside it, which static/js/colour_picker.js shows."""
+
+    class Media:
+        js = [forms.Script("js/colour_picker.js", defer=True)]
+
+    def __init__(self, arenas_own: str) -> None:
+        super().__init__(attrs={"size": 9})
+        self.arenas_own = arenas_own
+
+    def render(
+        self, name: str, value: object, attrs: Mapping[str, object] | None = None, renderer: object = None
+    ) -> SafeString:
+        field = super().render(name, value, dict(attrs or {}), renderer)  # type: ignore[arg-type]
+        words = (field, self.arenas_own, gettext("Pick a colour"), (attrs or {}).get("id", ""))
+        return format_html('{} <input type="color" value="{}" aria-label="{}" data-colour-of="{}" hidden>', *words)
+
+
 class SiteIdentityForm(forms.ModelForm):  # type: ignore[type-arg]
     logo_file = forms.FileField(
         label=capfirst(_("new logo")),
@@ -57,6 +77,7 @@ class SiteIdentityForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = SiteIdentity
         fields = ["name", "shows_name", "accent", "accent_dark"]
+        widgets = {"accent": ColourInput("#1c6b50"), "accent_dark": ColourInput("#7cc7a5")}
         help_texts = {
             "name": _("In the header, in titles and e-mails. Empty: “Arena”."),
             "accent": _(

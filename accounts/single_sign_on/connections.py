@@ -77,10 +77,14 @@ def fetch(
     except (OSError, HTTPException, ValueError) as error:  # ValueError: an address that cannot be one
         _away_until[issuer.url] = time.monotonic() + AWAY_S
         logger.warning("issuer %s cannot be reached: %s: %s", issuer.key, type(error).__name__, error)
-        raise IssuerUnreachable(issuer) from error
+        raise IssuerUnreachable(issuer, f"{type(error).__name__}: {error}") from error
     finally:
         slots.release()
     return Answer(status, _parse(issuer, status, body))
+
+
+def forget_failure(issuer: Issuer) -> None:
+    _away_until.pop(issuer.url, None)
 
 
 def _is_away(issuer: Issuer) -> bool:
@@ -120,7 +124,7 @@ def _parse(issuer: Issuer, status: int, body: bytes) -> JsonObject:
 
 def _invalid(issuer: Issuer, problem: str) -> IssuerAnswerInvalid:
     logger.warning("issuer %s answers with %s", issuer.key, problem)
-    return IssuerAnswerInvalid(issuer)
+    return IssuerAnswerInvalid(issuer, problem)
 
 
 def _may_be_private(issuer: Issuer, url: str) -> bool:

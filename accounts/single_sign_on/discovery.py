@@ -43,6 +43,14 @@ def endpoints(issuer: Issuer) -> Endpoints:
     return known
 
 
+def check(issuer: Issuer) -> int:
+    """Read document and keys anew, also right after a failure; return the number of keys. Raises as `endpoints`."""
+    connections.forget_failure(issuer)
+    _endpoints.pop(issuer.url, None)
+    _keys.pop(issuer.url, None)
+    return len(signing_keys(issuer, ""))
+
+
 def signing_keys(issuer: Issuer, key_id: str) -> list[JsonObject]:
     """Return all keys for an empty id. Raises as `endpoints`."""
     fetched_at, keys = _keys.get(issuer.url, (0.0, []))
@@ -62,7 +70,7 @@ def _document(issuer: Issuer, url: str) -> JsonObject:
     answer = connections.fetch(issuer, url)
     if answer.status != 200:
         logger.warning("issuer %s answers with HTTP %d", issuer.key, answer.status)
-        raise IssuerAnswerInvalid(issuer)
+        raise IssuerAnswerInvalid(issuer, f"HTTP {answer.status}: {url}")
     return answer.body
 
 
@@ -71,12 +79,12 @@ def _read(issuer: Issuer, document: JsonObject) -> Endpoints:
         logger.error(
             "issuer %s: the settings name %s, its document %.200r", issuer.key, issuer.url, document.get("issuer")
         )
-        raise IssuerAnswerInvalid(issuer)
+        raise IssuerAnswerInvalid(issuer, named=str(document.get("issuer") or "")[:200])
     required = ("authorization_endpoint", "token_endpoint", "jwks_uri")
     urls = {name: document[name] for name in (*required, "userinfo_endpoint") if issuer.may_have(document.get(name))}
     if not urls.keys() >= set(required):
         logger.error("issuer %s: an endpoint is missing or has no HTTPS", issuer.key)
-        raise IssuerAnswerInvalid(issuer)
+        raise IssuerAnswerInvalid(issuer, "an endpoint is missing or has no HTTPS")
     # OpenID Connect prescribes the header if the document lists no methods.
     methods = document.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
     return Endpoints(

@@ -8,8 +8,12 @@ from common.errors import ArenaError
 
 
 class SignOnRefused(ArenaError):
-    """Refusal whose message may name the issuer and `value`."""
+    """Refusal whose message may name the issuer and `value`.
 
+    problem: for operators, as in the log; members do not see it.
+    """
+
+    problem = ""
     code = "sign_on_refused"
     message: str | Promise = _("%(issuer)s did not sign you in. Try again.")
     http_status = 401
@@ -24,14 +28,19 @@ class IssuerUnreachable(SignOnRefused):
     message = _("%(issuer)s cannot be reached at the moment. Try again, or sign in another way.")
     http_status = 503
 
-    def __init__(self, issuer: Issuer) -> None:
+    def __init__(self, issuer: Issuer, problem: str = "") -> None:
         super().__init__(issuer, retry_after=10)
+        self.problem = problem
 
 
 class IssuerAnswerInvalid(SignOnRefused):
     code = "issuer_answer_invalid"
     message = _("%(issuer)s answered with something that is not OpenID Connect. Please tell the arena’s operator.")
     http_status = 502
+
+    def __init__(self, issuer: Issuer, problem: str = "", *, named: str = "") -> None:
+        super().__init__(issuer)
+        self.problem, self.named = problem, named
 
 
 class TokenInvalid(SignOnRefused):

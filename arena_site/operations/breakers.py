@@ -59,8 +59,8 @@ def _state(breaker: Breaker, inquiry: Inquiry | None) -> BreakerState:
 def _words(breaker: Breaker, inquiry: Inquiry | None) -> str:
     if breaker.probe_at is None:
         if inquiry is not None and inquiry.due_at is not None:
-            return gettext("drawn; a neutral question decides")
-        return gettext("drawn")
+            return gettext("healthy so far; a neutral question decides")
+        return gettext("healthy")
     if breaker.is_on_trial:
         return gettext("drawn at the lowest weight until a call is answered")
     time = date_format(timezone.localtime(breaker.probe_at), "TIME_FORMAT")

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -14,6 +17,7 @@ from arena_site.operations import benchmarks, facts
 from arena_site.operations.activity import ModeToday, read_activity
 from arena_site.operations.auto_mode import AutoMode, read_auto_mode
 from arena_site.operations.breakers import BreakerState, read_breakers
+from arena_site.operations.first_steps import BACKUP, TESTED, FirstSteps, read_first_steps
 from battles.admin.call_statistics import CallStatistics, get_call_statistics
 from common.valkey import heartbeat
 from common.valkey.connections import UNREACHABLE, fail_fast
@@ -24,6 +28,10 @@ from models_registry.models.inquiries import inquiries_exist
 
 MAX_MODELS = 12
 CALLS_WITHIN = timedelta(hours=1)
+# A model is an alarm from so many failed calls on, if they are half of its calls at least.
+MIN_FAILED_CALLS = 3
+MAX_MODEL_ALARMS = 5
+MAX_BACKUP_AGE = timedelta(days=7)
 # Units of a chart's view box.
 BAR_WIDTH, CHART_HEIGHT = 10, 48
 
@@ -64,6 +72,22 @@ class ModelHealth:
     unavailable_reason: str
     statistics: CallStatistics
 
+    @property
+    def is_failing(self) -> bool:
+        return self.statistics.errors >= max(MIN_FAILED_CALLS, self.statistics.calls / 2)
+
+    @property
+    def failure_sentence(self) -> str:
+        """Say whether it fails, or answers nothing."""
+        is_silent = 2 * self.statistics.empty >= self.statistics.errors
+        words = {
+            "model": self.model, "calls": self.statistics.calls,
+            "n": self.statistics.empty if is_silent else self.statistics.errors,
+        }  # fmt: skip
+        if is_silent:
+            return _("%(model)s answered nothing in %(n)d of %(calls)d calls of the last hour.") % words
+        return _("%(model)s failed in %(n)d of %(calls)d calls of the last hour.") % words
+
 
 @dataclass
 class Dashboard:
@@ -78,12 +102,14 @@ class Dashboard:
     votes: int = 0
     queue: facts.Queue | None = None
     sign_ups: int | None = None
-    cases: int | None = None
+    cases: facts.Cases | None = None
     reviews: int | None = None
     spending: list[facts.Spending] | None = None
     models: list[ModelHealth] | None = None
+    failing: list[ModelHealth] = field(default_factory=list)
     breakers: list[BreakerState] = field(default_factory=list)
     repairs: list[RequestRepair] = field(default_factory=list)
+    has_paid_models: bool = False
     set_up: int = 0
     drawable: int = 0
     calls: CallStatistics = field(default_factory=CallStatistics)
@@ -93,11 +119,17 @@ class Dashboard:
     decisions_chart: HourChart | None = None
     machine: facts.Machine | None = None
     silent_processes: list[str] = field(default_factory=list)
+    backup_at: datetime | None = None
+    first_steps: FirstSteps | None = None
     warnings: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def battles_begun(self) -> int:
         return sum(mode.begun for mode in self.battles or [])
+
+    @property
+    def spends_without_limit(self) -> bool:
+        return self.has_paid_models and not any(account.cap is not None for account in self.spending or [])
 
 
 def read_dashboard(user: "AbstractBaseUser | AnonymousUser") -> Dashboard:
@@ -111,7 +143,7 @@ def read_dashboard(user: "AbstractBaseUser | AnonymousUser") -> Dashboard:
     if has_perm("accounts.view_user"):
         dashboard.sign_ups = facts.sign_ups_today()
     if has_perm("battles.view_moderationcase"):
-        dashboard.cases = facts.cases_waiting()
+        dashboard.cases = facts.cases()
     if has_perm("leaderboard.view_anomalyreview"):
         dashboard.reviews = facts.reviews_open()
     if has_perm("models_registry.view_charge"):
@@ -128,6 +160,11 @@ def read_dashboard(user: "AbstractBaseUser | AnonymousUser") -> Dashboard:
         dashboard.decisions_chart = HourChart.of(auto_mode.by_hour)
     if user.is_administrator:  # type: ignore[union-attr]
         dashboard.machine, dashboard.silent_processes = facts.machine(), _silent_processes()
+        last_times = facts.last_times_of(TESTED, BACKUP)
+        dashboard.backup_at = last_times.get(BACKUP)
+        dashboard.first_steps = read_first_steps(
+            set_up=dashboard.set_up, spends_without_limit=dashboard.spends_without_limit, last_times=last_times
+        )
     dashboard.warnings = list(_warnings(dashboard))
     return dashboard
 
@@ -145,6 +182,8 @@ def _read_models(dashboard: Dashboard) -> None:
         key=lambda row: (not row.unavailable_reason, -row.statistics.errors, -row.statistics.calls, row.model.name)
     )
     dashboard.models, dashboard.set_up = health[:MAX_MODELS], len(health)
+    dashboard.failing = [row for row in health if row.is_failing]
+    dashboard.has_paid_models = any(model.is_paid for model in models)
     dashboard.breakers = read_breakers()
     if inquiries_exist():
         dashboard.repairs = list(RequestRepair.objects.undecided().select_related("model__provider"))
@@ -171,6 +210,7 @@ def _warnings(dashboard: Dashboard) -> Iterable[tuple[str, str]]:
         yield sentence % {"n": dashboard.queue.stuck}, ""
     if dashboard.models is not None and dashboard.drawable < 2:
         yield _("Fewer than two models can be drawn."), _changelist("models_registry_languagemodel")
+    yield from _model_warnings(dashboard)
     for repair in dashboard.repairs:
         if repair.changes_contestant:
             yield f"{repair.model}: {repair.sentence}", _changelist("models_registry_requestrepair")
@@ -184,14 +224,48 @@ def _warnings(dashboard: Dashboard) -> Iterable[tuple[str, str]]:
             yield sentence, _changelist("models_registry_charge")
     for board in dashboard.snapshots.failed_boards if dashboard.snapshots else []:
         yield _("The last aggregation of board %(board)s failed.") % {"board": board}, _failed_runs(board)
+    if dashboard.snapshots and dashboard.snapshots.checked_at and dashboard.snapshots.is_overdue:
+        age = timesince(dashboard.snapshots.checked_at)
+        yield _("The boards were last computed %(age)s ago.") % {"age": age}, _changelist("leaderboard_aggregationrun")
     if dashboard.machine and dashboard.machine.is_nearly_full:
-        yield _("The disk is nearly full."), ""
-    if cases := dashboard.cases:
-        sentence = ngettext("%(n)d case waits for moderation.", "%(n)d cases wait for moderation.", cases)
-        yield sentence % {"n": cases}, _changelist("battles_moderationcase")
+        yield _("The disk is nearly full: %(free)s are left.") % {"free": filesizeformat(dashboard.machine.free)}, ""
+    if dashboard.backup_at and timezone.now() - dashboard.backup_at > MAX_BACKUP_AGE:
+        yield _("The last backup was made %(age)s ago.") % {"age": timesince(dashboard.backup_at)}, ""
+    cases = dashboard.cases or facts.Cases(0, 0)
+    if reported := cases.reported:
+        sentence = ngettext(
+            "%(n)d reported battle waits for a moderator.", "%(n)d reported battles wait for a moderator.", reported
+        )
+        address = f"{_changelist('battles_moderationcase')}?by=people&state__exact=waiting"
+        yield sentence % {"n": reported}, address
+    if others := cases.waiting - cases.reported:
+        sentence = ngettext("%(n)d case waits for moderation.", "%(n)d cases wait for moderation.", others)
+        yield sentence % {"n": others}, _changelist("battles_moderationcase")
     if reviews := dashboard.reviews:
         sentence = ngettext("%(n)d voter waits for review.", "%(n)d voters wait for review.", reviews)
         yield sentence % {"n": reviews}, _changelist("leaderboard_anomalyreview")
+
+
+def _model_warnings(dashboard: Dashboard) -> Iterable[tuple[str, str]]:
+    """Name models and providers that are kept out of battles, then those that fail."""
+    alarms = []
+    for breaker in dashboard.breakers:
+        if breaker.is_open:
+            page, pk = ("languagemodel", breaker.model_id) if breaker.model_id else ("provider", breaker.provider_id)
+            sentence = _("%(subject)s failed repeatedly: %(state)s.") % {
+                "subject": breaker.subject, "state": breaker.state
+            }  # fmt: skip
+            alarms.append((sentence, reverse(f"admin:models_registry_{page}_change", args=[pk])))
+    known = {breaker.model_id for breaker in dashboard.breakers if breaker.is_open}
+    alarms += [
+        (row.failure_sentence, reverse("admin:models_registry_languagemodel_change", args=[row.model.pk]))
+        for row in dashboard.failing
+        if row.model.pk not in known
+    ]
+    yield from alarms[:MAX_MODEL_ALARMS]
+    if more := len(alarms[MAX_MODEL_ALARMS:]):
+        sentence = ngettext("%(n)d more model fails.", "%(n)d more models fail.", more)
+        yield sentence % {"n": more}, _changelist("models_registry_languagemodel")
 
 
 def _failed_runs(board: str) -> str:

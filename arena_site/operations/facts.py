@@ -10,12 +10,12 @@ from typing import Any, cast
 import django
 from django.conf import settings
 from django.db import connection
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from accounts.models import User
-from battles.models import ModerationCase, Turn, VoteCounter
+from accounts.models import AuditEntry, User
+from battles.models import ModerationCase, Report, Turn, VoteCounter
 from leaderboard.counting import schedule
 from leaderboard.models import OVERALL, AggregationRun, AnomalyReview
 from models_registry.models import Provider
@@ -100,6 +100,12 @@ class Snapshots:
     failed_boards: list[str]
     next_due: datetime
 
+    @property
+    def is_overdue(self) -> bool:
+        if self.checked_at is None:
+            return False
+        return self.next_due - self.checked_at > 3 * timedelta(seconds=settings.ARENA_AGGREGATE_EVERY_S)
+
 
 def snapshots() -> Snapshots:
     of_overall = AggregationRun.objects.filter(scope=OVERALL)
@@ -113,8 +119,24 @@ def sign_ups_today() -> int:
     return User.objects.filter(date_joined__gte=_midnight()).count()
 
 
-def cases_waiting() -> int:
-    return ModerationCase.objects.filter(state=ModerationCase.State.WAITING).count()
+@dataclass(frozen=True)
+class Cases:
+    """Waiting cases of the moderation queue; `reported`: by people."""
+
+    waiting: int
+    reported: int
+
+
+def cases() -> Cases:
+    waiting = ModerationCase.objects.filter(state=ModerationCase.State.WAITING)
+    is_reported = Exists(Report.objects.filter(case=OuterRef("pk")))
+    return Cases(**waiting.aggregate(waiting=Count("pk"), reported=Count("pk", filter=is_reported)))
+
+
+def last_times_of(*actions: str) -> dict[str, datetime]:
+    """Return the newest entry's time of each action that the audit log has."""
+    entries = AuditEntry.objects.filter(action__in=actions).order_by()
+    return dict(entries.values_list("action").annotate(Max("created_at")))
 
 
 def reviews_open() -> int:

@@ -147,7 +147,7 @@ def _battle_metrics() -> list[Metric]:
         turns,
         GaugeMetricFamily("arena_queue_age_seconds", "How long the first waiting turn waits.", queue.age_s),
         CounterMetricFamily("arena_votes", "Votes ever cast.", facts.total_votes()),
-        GaugeMetricFamily("arena_moderation_waiting", "Cases in the moderation queue.", facts.cases_waiting()),
+        GaugeMetricFamily("arena_moderation_waiting", "Cases in the moderation queue.", facts.cases().waiting),
         GaugeMetricFamily(
             "arena_snapshot_timestamp_seconds", "When Overall was last published; 0 before.",
             published_at.timestamp() if published_at else 0,

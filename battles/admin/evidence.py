@@ -98,6 +98,7 @@ class ObservedModelAdmin(ServersAdmin, ModelTestAdmin, LanguageModelAdmin):
     """The registry's page with call statistics and model tests."""
 
     list_display = [*LanguageModelAdmin.list_display, "calls_today", "error_rate", "first_token"]
+    actions = ["test", *LanguageModelAdmin.actions]
 
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
         listed = super().get_changelist_instance(request)

@@ -1,8 +1,10 @@
 from typing import Any
 
 from django import forms
-from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -16,12 +18,14 @@ from accounts.open_streams import reader_fields
 from battles import tasks
 from battles.streaming.protocol import TurnToken
 from battles.worker import model_tests
+from common.payload_types import JsonObject
 from common.valkey.connections import UNREACHABLE
 from models_registry.admin.health import HealthAdmin
 from models_registry.health.failure_messages import failure_message
 from models_registry.models import LanguageModel
 
 TEMPLATE = "admin/battles/model_test.html"
+TABLE_TEMPLATE = "admin/battles/model_tests.html"
 
 
 class ModelTestForm(forms.Form):
@@ -31,12 +35,25 @@ class ModelTestForm(forms.Form):
     )  # fmt: skip
 
 
+class ModelTestsForm(ModelTestForm):
+    models = forms.ModelMultipleChoiceField(
+        LanguageModel.objects.none(), label=_("Models"), widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": _("Tick at least one model.")},
+    )  # fmt: skip
+
+    def __init__(self, *args: object, models: QuerySet[LanguageModel], **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self.fields["models"].queryset = models  # type: ignore[attr-defined]
+
+
 class ModelTestAdmin(HealthAdmin):
     """Test page of a model. Needs the right to change the model, because tests cost money."""
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
         return [
+            path("tests/", view(self.start_tests), name="battles_test_models"),
+            path("tests/<str:together>/", view(self.show_tests), name="battles_model_tests"),
             path("<int:model_id>/test/", view(self.start_test), name="battles_test_model"),
             path("<int:model_id>/test/<str:test_id>/", view(self.show_test), name="battles_model_test"),
             *super().get_urls(),
@@ -47,6 +64,67 @@ class ModelTestAdmin(HealthAdmin):
     ) -> HttpResponse:
         test_url = reverse("admin:battles_test_model", args=[object_id]) if object_id.isdecimal() else ""
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), "test_url": test_url})
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
+        tests_url = reverse("admin:battles_test_models") if self.has_change_permission(request) else ""
+        return super().changelist_view(request, {**(extra_context or {}), "tests_url": tests_url})
+
+    @admin.action(description=_("Test: send each a prompt …"), permissions=["change"])
+    def test(self, request: HttpRequest, queryset: QuerySet[LanguageModel]) -> HttpResponse:
+        ids = ",".join(str(model.pk) for model in queryset)
+        return HttpResponseRedirect(f"{reverse('admin:battles_test_models')}?tick={ids}")
+
+    def start_tests(self, request: HttpRequest) -> HttpResponse:
+        """Show the models; `tick` names those to be ticked, by default all that are not retired."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        models = LanguageModel.objects.exclude(status=LanguageModel.Status.RETIRED).select_related("provider")
+        chosen = request.GET.get("tick", "all")
+        ticked = models if chosen == "all" else [int(pk) for pk in chosen.split(",") if pk.isdecimal()]
+        form = ModelTestsForm(request.POST or None, models=models.order_by("name", "pk"), initial={"models": ticked})
+        if not form.is_valid():
+            return self._table(request, form, status=422 if form.errors else 200)
+        tested = list(form.cleaned_data["models"])
+        try:
+            together, test_ids = model_tests.store_requests(tested, form.cleaned_data["prompt"])
+            for test_id in test_ids:
+                tasks.wake_model_test(test_id, expires_s=model_tests.RESULT_TTL_S)
+        except (OperationalError, *UNREACHABLE):
+            messages.error(request, gettext("The queue is temporarily unavailable. Try again."))
+            return self._table(request, form, status=503)
+        for model in tested:
+            audit.record(request.user, "test model", model)  # type: ignore[arg-type]
+        return redirect("admin:battles_model_tests", together)
+
+    def show_tests(self, request: HttpRequest, together: str) -> HttpResponse:
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        try:
+            tests = model_tests.read_all(together)
+        except UNREACHABLE:
+            messages.error(request, gettext("The queue is temporarily unavailable. Try again."))
+            return redirect("admin:battles_test_models")
+        models = LanguageModel.objects.in_bulk([test.model_id for test in tests.values()])
+        rows: list[JsonObject] = [
+            {"test": test, "test_id": test_id, "model": models[test.model_id], "failure": failure_message(test.error)}
+            for test_id, test in tests.items()
+            if test.model_id in models
+        ]
+        inactive = [LanguageModel.Status.DRAFT, LanguageModel.Status.PAUSED]
+        ready = [
+            row["model"] for row in rows if row["test"].text and not row["failure"] and row["model"].status in inactive
+        ]
+        over = sum(test.is_over for test in tests.values())
+        return self._table(request, None, rows=rows, over=over, is_over=over == len(tests), ready=ready)
+
+    def _table(
+        self, request: HttpRequest, form: ModelTestsForm | None, *, status: int = 200, **more: object
+    ) -> HttpResponse:
+        context = {
+            **self.admin_site.each_context(request), "opts": self.opts, "form": form,
+            "title": gettext("Test several models"), **more,
+        }  # fmt: skip
+        return TemplateResponse(request, TABLE_TEMPLATE, context, status=status)
 
     def start_test(self, request: HttpRequest, model_id: int) -> HttpResponse:
         model = self._changeable(request, str(model_id))

@@ -3,11 +3,13 @@
 Prompt and answer are in Valkey only and expire within minutes; the call, its cost and its outcome are logged.
 """
 
+import asyncio
 import secrets
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import redis.asyncio
@@ -32,6 +34,8 @@ from models_registry.providers.base import Message
 # How long a worker may take to begin, and how long a finished test can be read.
 REQUEST_TTL_S = 60
 RESULT_TTL_S = 900
+# How long one of several tests waits while its provider takes no further call.
+MAX_SLOT_WAIT_S = 300
 SIDES = ("reasoning", "text")
 # The provider's message about a key may hold parts of it.
 _KEY_ERRORS = {FailureCode.REFUSED_KEY, FailureCode.NO_KEY}
@@ -40,11 +44,12 @@ _KEY_ERRORS = {FailureCode.REFUSED_KEY, FailureCode.NO_KEY}
 class ModelTest(msgspec.Struct):
     """A test: its request, and its result once `is_over`. Milliseconds and US dollars.
 
-    upstream: the provider's message, without keys.
+    waits: for a free slot of its provider. upstream: the provider's message, without keys.
     """
 
     model_id: int
     prompt: str
+    waits: bool = False
     is_over: bool = False
     text: str = ""
     reasoning: str = ""
@@ -74,6 +79,30 @@ def store_request(model: LanguageModel, prompt: str) -> str:
     request = msgspec.json.encode(ModelTest(model.pk, prompt)).decode()
     connection().set(_key(test_id), request, ex=REQUEST_TTL_S)
     return test_id
+
+
+def store_requests(models: Sequence[LanguageModel], prompt: str) -> tuple[str, list[str]]:
+    """Store a test of each model; return the id of all together and those of the tests. Raises as store_request."""
+    tests = {secrets.token_urlsafe(16): ModelTest(model.pk, prompt, waits=True) for model in models}
+    together = secrets.token_urlsafe(16)
+    with connection().pipeline() as pipe:
+        for test_id, test in tests.items():
+            pipe.set(_key(test_id), msgspec.json.encode(test).decode(), ex=RESULT_TTL_S)
+        pipe.set(_key(together), msgspec.json.encode(list(tests)).decode(), ex=RESULT_TTL_S)
+        pipe.execute()
+    return together, list(tests)
+
+
+def read_all(together: str) -> dict[str, ModelTest]:
+    """Return the tests by id without the text of those under way; none after they expired. Raises as `read`."""
+    stored = connection().get(_key(together))
+    ids: list[str] = msgspec.json.decode(cast(str, stored), type=list[str]) if stored else []
+    values = cast("list[str | None]", connection().mget([_key(test_id) for test_id in ids])) if ids else []
+    return {
+        test_id: msgspec.json.decode(value, type=ModelTest)
+        for test_id, value in zip(ids, values, strict=True)
+        if value is not None
+    }
 
 
 def read(test_id: str) -> ModelTest | None:
@@ -108,7 +137,7 @@ async def run_test(test_id: str, provider: ChatProvider, publisher: Publisher, v
     test = msgspec.json.decode(stored, type=ModelTest)
     channel = TurnChannel(publisher, model_test_stream_key(test_id), SIDES, is_plain=True, lifetime_s=RESULT_TTL_S)
     _clear(channel)  # the stream exists from here on
-    call = await run_in_db(_create_call, test)
+    call = await _next_call(test)
     if call is None:
         test.error = FailureCode.RATE_LIMITED
     else:
@@ -117,6 +146,14 @@ async def run_test(test_id: str, provider: ChatProvider, publisher: Publisher, v
     test.is_over = True
     await valkey.set(_key(test_id), msgspec.json.encode(test), ex=RESULT_TTL_S)
     channel.end()
+
+
+async def _next_call(test: ModelTest) -> PreparedCall | None:
+    """Wait for a slot of the provider, if the test does."""
+    until = time.monotonic() + (MAX_SLOT_WAIT_S if test.waits else 0)
+    while (call := await run_in_db(_create_call, test)) is None and time.monotonic() < until:  # noqa: ASYNC110 (a row)
+        await asyncio.sleep(1)
+    return call
 
 
 class _PublishedAttempt(Attempt):

@@ -9,6 +9,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts import audit
+from common.payload_types import JsonObject
 from models_registry.catalogue import discovery
 from models_registry.models import Catalogue, CatalogueChange, LanguageModel, Provider
 from models_registry.providers.catalogue import CatalogueRefused, Offer
@@ -54,7 +55,10 @@ class DiscoverAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
             return self._refresh(request, provider)
         catalogue = Catalogue.objects.filter(provider=provider).first() or Catalogue(provider=provider)
         form = PickForm(request.POST or None, offers=catalogue.offers)
-        ticked_names = set(request.POST.getlist("names"))
+        rows = _rows(provider, catalogue, request.GET.get("q", ""))
+        ticked = set(request.POST.getlist("names"))
+        if request.method == "GET" and "all" in request.GET:
+            ticked = {row["offer"].upstream_name for row in rows}
         if form.is_valid():
             return self._add(request, provider, form)
         return TemplateResponse(
@@ -63,8 +67,8 @@ class DiscoverAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
             {
                 **self.admin_site.each_context(request), "opts": self.opts, "original": provider, "form": form,
                 "title": gettext("Models that “%(provider)s” serves") % {"provider": provider},
-                "catalogue": catalogue, "rows": _rows(provider, catalogue, request.GET.get("q", "")),
-                "q": request.GET.get("q", ""), "ticked": ticked_names,
+                "catalogue": catalogue, "rows": rows,
+                "q": request.GET.get("q", ""), "ticked": ticked,
             },
             status=422 if form.errors else 200,
         )  # fmt: skip
@@ -98,7 +102,7 @@ class DiscoverAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return HttpResponseRedirect(f"{listed}?provider__id__exact={provider.pk}")
 
 
-def _rows(provider: Provider, catalogue: Catalogue, search: str) -> list[dict[str, object]]:
+def _rows(provider: Provider, catalogue: Catalogue, search: str) -> list[JsonObject]:
     """Return offers with every word of `search` in their names, and their registered models or None."""
     known, words = discovery.registered_models(provider), search.lower().split()
     return [

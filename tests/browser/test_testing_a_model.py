@@ -66,3 +66,15 @@ def test_model_test_without_javascript_shows_answer_on_reload(arena: Arena, page
         page.wait_for_timeout(200)
         page.reload()
     expect(page.locator("[data-of=text] pre")).to_have_text("Introduce yourself in two sentences. ")
+
+
+def test_several_models_are_tested_in_one_table(arena: Arena, page: Page):
+    sign_in(arena, page)
+    page.goto(f"{arena.url}/admin/models_registry/languagemodel/")
+    page.get_by_role("link", name="Test all", exact=True).click()
+    page.get_by_role("link", name="Tick none").click()
+    for name in ("Left one", "Right one"):
+        page.get_by_label(name, exact=True).check()
+    page.get_by_role("button", name="Test the ticked models").click()
+    expect(page.get_by_text("2 of 2 tests are over.")).to_be_visible()
+    expect(page.get_by_role("link", name="answered", exact=True)).to_have_count(2)

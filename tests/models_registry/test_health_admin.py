@@ -71,7 +71,7 @@ def test_model_page_shows_and_closes_breaker(admin: Client):
     assert "It failed repeatedly (provider_error)" in page
     assert "120, 120" in page
     admin.post(f"{MODELS}{model.pk}/close-breaker/")
-    assert "Its breaker is closed." in admin.get(f"{MODELS}{model.pk}/change/").content.decode()
+    assert "It is healthy." in admin.get(f"{MODELS}{model.pk}/change/").content.decode()
     assert AuditEntry.objects.get().action == "close breaker"
 
 

@@ -96,6 +96,15 @@ def test_preset_leads_to_a_model_in_three_forms(admin: Client, fake_provider: Fa
     assert 'value="maker/two"' not in page
 
 
+def test_tick_all_ticks_what_the_search_shows(admin: Client, fake_provider: FakeProvider):
+    fake_provider.serves = offers("maker/one", "maker/two", "other/three")
+    provider = make.provider(fake_provider.base_url)
+    discovery.get_catalogue(provider)
+    ticked = admin.get(discover_page(provider), {"all": "1", "q": "maker"}).text
+    assert (ticked.count('name="names"'), ticked.count(" checked>")) == (2, 3)  # beside the status
+    assert admin.get(discover_page(provider)).text.count(" checked>") == 1
+
+
 def test_discover_page_sends_no_request(admin: Client, fake_provider: FakeProvider):
     page = admin.get(discover_page(make.provider(fake_provider.base_url))).content.decode()
     assert "Get the list of models" in page

@@ -54,6 +54,15 @@ def test_accent_is_a_versioned_stylesheet_without_a_query(admin: Client, django_
         assert Client().get(f"/site/accent/{theme}.css").status_code == 404
 
 
+def test_colours_have_a_picker(admin: Client):
+    page = admin.get(ADD).text
+    for field, own in (("accent", "#1c6b50"), ("accent_dark", "#7cc7a5")):
+        assert (
+            f'<input type="color" value="{own}" aria-label="Pick a colour" data-colour-of="id_{field}" hidden>' in page
+        )
+    assert re.search(r'<script src="/static/js/colour_picker[^"]*" defer>', page)
+
+
 @pytest.mark.processes
 @pytest.mark.parametrize(
     ("fields", "sentence"),

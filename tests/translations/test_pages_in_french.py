@@ -131,7 +131,7 @@ def test_short_admin_names_are_translated(settings):
     settings.ARENA_STAFF_SECOND_FACTOR = False
     ModerationRule.objects.create(category="harming oneself", patterns=["a phrase"])
     client = french_browser(make.member(is_staff=True, is_superuser=True))
-    assert "Entrées d’audit" in client.get(reverse("admin:index")).text
+    assert "Journal d’audit" in client.get(reverse("admin:index")).text
     assert "se faire du mal" in client.get(reverse("admin:battles_moderationrule_changelist")).text
 
 

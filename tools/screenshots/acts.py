@@ -143,3 +143,9 @@ def test_model(page: Page) -> None:
     with page.expect_navigation():
         page.locator("#content form [type=submit]").first.click()
     page.get_by_text("The model answered").wait_for(timeout=TIMEOUT_MS)
+
+
+def test_models(page: Page) -> None:
+    with page.expect_navigation():
+        page.locator("#content form [type=submit]").first.click()
+    page.locator("#model-tests:not(:has-text('under way'))").wait_for(timeout=TIMEOUT_MS)

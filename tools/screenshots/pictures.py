@@ -183,6 +183,8 @@ ADMINISTRATION = [
         "admin-category-add": "/admin/battles/category/add/", "admin-invitation-add": "/admin/accounts/invitation/add/",
         "admin-discover": "/admin/models_registry/provider/{local_provider}/discover/",
         "admin-model-test": "/admin/models_registry/languagemodel/{local_model}/test/",
+        "admin-model-tests": "/admin/models_registry/languagemodel/tests/",
+        "admin-single-sign-on": "/admin/socialaccount/socialaccount/issuers/",
         "admin-servers": "/admin/models_registry/languagemodel/servers/",
         "admin-limits": "/admin/accounts/limit/", "admin-limit-group-add": "/admin/accounts/limitgroup/add/",
         "admin-limit-groups": "/admin/accounts/limitgroup/",
@@ -209,6 +211,10 @@ ADMINISTRATION = [
     Picture(
         "admin-model-tested", "/admin/models_registry/languagemodel/{local_model}/test/", Who.ADMINISTRATOR,
         World.GENERATED, act=acts.test_model, shows="/admin/models_registry/languagemodel/{model_id}/test/{test_id}/",
+    ),
+    Picture(
+        "admin-models-tested", "/admin/models_registry/languagemodel/tests/?tick={local_model}", Who.ADMINISTRATOR,
+        World.GENERATED, act=acts.test_models, shows="/admin/models_registry/languagemodel/tests/{together}/",
     ),
     *chain.from_iterable(map(_table, TABLES)),
 ]  # fmt: skip

@@ -3,9 +3,12 @@ import sys
 from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
 
+from accounts import audit
 from arena_site.backups.archive import Manifest
 from arena_site.backups.writing import write_backup
+from arena_site.operations.first_steps import BACKUP
 
 
 class Command(BaseCommand):
@@ -16,10 +19,18 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, file: Path, **options: object) -> None:
         manifest = write_backup(sys.stdout.buffer) if str(file) == "-" else _write(file)
+        self._record(manifest)
         self.stderr.write(
             f"{manifest.rows:,} rows of {len(manifest.tables)} tables and {manifest.uploads:,} uploads. SECRET_KEY and "
             "ARENA_ENCRYPTION_KEYS are not in it: keep a copy of them elsewhere."
         )
+
+    def _record(self, manifest: Manifest) -> None:
+        """Let the administration tell how old the newest backup is."""
+        try:
+            audit.record(None, BACKUP, "database and uploads", rows=manifest.rows, uploads=manifest.uploads)
+        except DatabaseError as error:
+            self.stderr.write(f"The backup is complete, but not in the audit log: {error}")
 
 
 def _write(file: Path) -> Manifest:

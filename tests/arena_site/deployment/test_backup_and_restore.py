@@ -103,6 +103,7 @@ def manage(database: str, data_dir: Path, *commands: tuple[str, ...], given: byt
 
 def test_restore_brings_back_boards_uploads_and_keys(backup: Path, client):
     before = boards()
+    assert AuditEntry.objects.get(action="backup").details["uploads"] == 1
     empty_this_arena()
     assert read_board(BoardQuery())["results"] == []
     make.user(is_superuser=True)  # as a start with ARENA_ADMIN_EMAIL makes one

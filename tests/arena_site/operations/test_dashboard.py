@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -8,18 +9,28 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
+from accounts import audit
+from accounts.models import AuditEntry
 from arena_site.moderators import MODERATORS
 from arena_site.operations import facts
 from arena_site.operations.activity import read_activity
 from arena_site.operations.dashboard import CHART_HEIGHT, Dashboard, read_dashboard
+from arena_site.operations.first_steps import BACKUP
 from battles.actions import cast_vote
-from battles.models import Battle, Call, ModerationCase, Turn, Vote
+from battles.models import Battle, Call, ModerationCase, Report, Turn, Vote
 from common.valkey import heartbeat
 from common.valkey.connections import connection as valkey
-from models_registry.models import Breaker, LanguageModel, SpendingDay, budgets
+from leaderboard.models import OVERALL, AggregationRun
+from models_registry.models import Breaker, Budget, LanguageModel, SpendingDay, budgets
 from models_registry.models.inquiries import inquiries_exist
 from models_registry.models.ledger import provider_account
+from models_registry.versions import set_price
+from site_content.actions import publish_page
+from site_content.models import PageVersion, SiteIdentity
 from tests import make
+from tests.pages import compact
+
+AGGREGATIONS = "/admin/leaderboard/aggregationrun/"
 
 pytestmark = pytest.mark.django_db
 
@@ -93,22 +104,97 @@ def test_warnings_are_shown_first(administrator: Any, settings: Any):
     one = make.model()
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": 10}
     SpendingDay.objects.create(day=timezone.now().date(), account="site", spent=9, reserved="0.5")
-    Breaker.objects.create(model=one, opened_at=timezone.now(), probe_at=timezone.now(), reason="cut")
+    ten = timezone.now().replace(hour=10, minute=0)
+    Breaker.objects.create(model=one, opened_at=ten, probe_at=ten, reason="cut")
     valkey().delete("heartbeat:beat")
     warnings = [sentence for sentence, _address in read_dashboard(administrator).warnings]
     assert warnings == [
-        "beat is not heard.", "Fewer than two models can be drawn.", "95 % of today's budget of the site is used.",
+        "beat is not heard.", "Fewer than two models can be drawn.",
+        f"{one} failed repeatedly: not drawn; probed from 10 a.m. on.",
+        "95 % of today's budget of the site is used.",
     ]  # fmt: skip
     assert "beat is not heard." in page(administrator)
 
 
-def test_waiting_cases_are_a_linked_warning(administrator: Any):
+def test_waiting_cases_and_reports_are_linked_warnings(administrator: Any):
     one, two = make.model(), make.model()
     for state in ("waiting", "waiting", "dismissed"):
         ModerationCase.objects.create(battle=make.battle(one, two), state=state)
+    reported = ModerationCase.objects.create(battle=make.battle(one, two))
+    for _ in range(2):
+        Report.objects.create(case=reported, user=make.user(), reason="insults")
     assert read_dashboard(administrator).warnings == [
-        ("2 cases wait for moderation.", "/admin/battles/moderationcase/")
+        (
+            "1 reported battle waits for a moderator.",
+            "/admin/battles/moderationcase/?by=people&state__exact=waiting",
+        ),
+        ("2 cases wait for moderation.", "/admin/battles/moderationcase/"),
     ]
+
+
+def calls_of(model: LanguageModel, *errors: str) -> None:
+    """Store a call per error; "" is an answer."""
+    answer = make.answered_battle(model, make.model()).turns.get().answers.first()
+    for fence, error in enumerate(errors):
+        state = Call.State.FAILED if error else Call.State.DONE
+        Call.objects.create(answer=answer, model=model, attempt=1, fence=fence, state=state, error=error)
+
+
+def test_models_that_fail_or_are_silent_are_warnings(administrator: Any):
+    failing, silent, lucky = make.model(), make.model(), make.model()
+    calls_of(failing, "cut", "cut", "empty", "")
+    calls_of(silent, "empty", "empty", "empty", "cut")
+    calls_of(lucky, "cut", "cut", "cut", "", "", "", "")
+    assert set(read_dashboard(administrator).warnings) == {
+        (f"{model} {words}", f"/admin/models_registry/languagemodel/{model.pk}/change/")
+        for model, words in (
+            (failing, "failed in 3 of 4 calls of the last hour."),
+            (silent, "answered nothing in 3 of 4 calls of the last hour."),
+        )
+    }
+
+
+def test_old_backup_and_old_boards_are_warnings(administrator: Any):
+    for _ in range(2):
+        make.model()
+    long_ago = timezone.now() - timedelta(days=8, minutes=1)
+    AuditEntry.objects.create(action=BACKUP, created_at=long_ago)
+    AggregationRun.objects.create(
+        slot="long ago", scope=OVERALL, state=AggregationRun.State.UNCHANGED, duration_ms=1, started_at=long_ago,
+        finished_at=long_ago,
+    )  # fmt: skip
+    assert read_dashboard(administrator).warnings == [
+        ("The boards were last computed 1 week, 1 day ago.", AGGREGATIONS),
+        ("The last backup was made 1 week, 1 day ago.", ""),
+    ]
+    audit.record(None, BACKUP, "database and uploads")
+    assert [address for _sentence, address in read_dashboard(administrator).warnings] == [AGGREGATIONS]
+
+
+def test_first_steps_are_listed_until_done(administrator: Any):
+    assert [step.is_done for step in read_dashboard(administrator).first_steps.steps] == [
+        False, False, True, False, False, False, False,
+    ]  # fmt: skip
+    shown = page(administrator)
+    assert "1 of 7 done" in compact(shown)
+    one, two = make.model(), make.model()
+    set_price(one, Decimal(1), Decimal(1))
+    assert not read_dashboard(administrator).first_steps.steps[2].is_done
+    Budget.objects.create(whose="site", dollars=5)
+    voted_battle(one, two)
+    SiteIdentity.objects.create(name="Acme arena")
+    publish_page(page=PageVersion.Page.LEGAL, texts={"en": "Acme"}, must_be_accepted=False, by=None)
+    for action in ("test model", BACKUP):
+        audit.record(None, action, "it")
+    assert read_dashboard(administrator).first_steps.are_done
+    assert "First steps" not in page(administrator)
+
+
+def test_moderators_have_no_first_steps():
+    moderator = make.user("moderator@example.org", is_staff=True)
+    moderator.groups.add(Group.objects.get(name=MODERATORS))
+    assert "First steps" not in page(moderator)
+    assert "Nothing needs attention." not in page(moderator)
 
 
 def test_healthy_arena_has_no_warnings(administrator: Any):
@@ -178,7 +264,7 @@ def test_dashboard_query_count_is_fixed(administrator: Any, django_assert_num_qu
         for _ in range(number):
             voted_battle(one, two)
             make.battle(make.model(), make.model())
-        with django_assert_num_queries(31):
+        with django_assert_num_queries(32):
             client.get("/admin/")
 
 

@@ -51,6 +51,14 @@ def test_waiting_cases_come_first_with_reports(at_work: Client):
         assert words in shown
 
 
+def test_list_shows_state_outcome_and_author_together(at_work: Client, moderator: User):
+    case = reported(make.member())
+    assert '<td class="field-decision">waiting</td>' in at_work.get(QUEUE).text
+    decide(at_work, "hide", case)
+    shown = f'<td class="field-decision">settled<br>hidden<br>{moderator.email}</td>'
+    assert shown in at_work.get(QUEUE).text
+
+
 @pytest.mark.parametrize("action", DECISIONS)
 def test_decision_needs_reason_and_is_audited(at_work: Client, moderator: User, action: str):
     cases = [reported(make.visitor()) for _ in range(2)]

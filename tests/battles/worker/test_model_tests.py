@@ -21,6 +21,7 @@ from tests.battles.streaming.stream_events import read_until
 from tests.fake_provider import CANARY, PAUSE, FakeProvider
 from tests.pages import compact
 from tests.site import Reader
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 KEY = "sk-live-4f9c-do-not-show-7Q2z"
@@ -215,3 +216,62 @@ def test_model_test_streams_reasoning_apart(admin: Reader, fake_provider: FakePr
     shown = admin.get(page).text
     for side in ("reasoning", "text"):
         assert escape("".join(text for name, text in heard if name == side)) in shown
+
+
+TESTS = "/admin/models_registry/languagemodel/tests/"
+
+
+def results_of(admin: Reader, *models: LanguageModel) -> str:
+    """Test the models together and return the page after the end."""
+    answer = admin.post(TESTS, data={"prompt": "one two three", "models": [model.pk for model in models]})
+    assert answer.status_code == 302, answer.text
+    wait_for(lambda: "data-under-way" not in admin.get(answer.headers["Location"]).text)
+    return admin.get(answer.headers["Location"]).text
+
+
+def test_several_models_are_tested_in_one_table(admin: Reader, fake_provider: FakeProvider):
+    draft = make.model("honest", at=fake_provider.base_url, status="draft")
+    silent = make.model("empty", at=fake_provider.base_url)
+    shown = results_of(admin, draft, silent)
+    assert "2 of 2 tests are over." in shown
+    assert "one two three" in shown
+    assert "The model returned an empty answer." in shown
+    assert f'name="_selected_action" value="{draft.pk}"' in shown
+    assert f'name="_selected_action" value="{silent.pk}"' not in shown
+    assert "Activate 1 model that answered" in shown
+    assert sorted(AuditEntry.objects.values_list("action", "subject")) == sorted(
+        ("test model", str(model)) for model in (draft, silent)
+    )
+
+
+def test_tests_of_a_busy_provider_wait(admin: Reader, fake_provider: FakeProvider):
+    models = [make.model(f"honest-{n}", at=fake_provider.base_url) for n in range(3)]
+    type(models[0].provider).objects.update(calls_at_once=1)
+    shown = results_of(admin, *models)
+    assert shown.count("answered</a>") == 3
+
+
+def test_models_are_ticked_as_asked(admin: Reader):
+    one, two, retired = make.model(), make.model(), make.model(status="retired")
+    everyone = admin.get(TESTS).text
+    assert everyone.count(" checked") == 2
+    assert f"{retired}" not in everyone
+    assert admin.get(f"{TESTS}?tick=").text.count(" checked") == 0
+    form = {"action": "test", "_selected_action": [one.pk]}
+    answer = admin.post("/admin/models_registry/languagemodel/", data=form)
+    assert answer.headers["Location"] == f"{TESTS}?tick={one.pk}"
+    assert admin.get(f"{TESTS}?tick={two.pk}").text.count(" checked") == 1
+    assert admin.post(TESTS, data={"prompt": "hello"}).status_code == 422
+
+
+def test_several_tests_need_change_permission(reader: Reader, fake_provider: FakeProvider):
+    model = make.model("honest", at=fake_provider.base_url)
+    make.user("staff@example.org", is_staff=True)
+    reader.post("/accounts/login/", data={"login": "staff@example.org", "password": "a-good-password"})
+    assert reader.post(TESTS, data={"prompt": "hello", "models": [model.pk]}).status_code == 403
+    assert reader.get(f"{TESTS}x/").status_code == 403
+    assert not fake_provider.calls
+
+
+def test_expired_tests_say_so(admin: Reader):
+    assert "These tests have expired." in admin.get(f"{TESTS}unknown/").text

@@ -104,6 +104,26 @@ def test_dashboard_links_are_24_pixels_in_any_font(arena: Arena, everything: dic
     assert [size for size in sizes if min(size[:2]) < 24] == []
 
 
+def test_moderation_queue_fits_1280_pixels(arena: Arena, everything: dict[str, Any], page: Page):
+    become(page.context, arena, everything["cookies"]["member"])
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(f"{arena.url}/admin/battles/moderationcase/")
+    expect(page.locator("#nav-sidebar")).to_be_visible()
+    expect(page.locator("#result_list tbody tr").first).to_be_visible()
+    scrolled, shown = page.locator(".results").evaluate("(table) => [table.scrollWidth, table.clientWidth]")
+    assert scrolled <= shown
+
+
+def test_colour_picker_and_field_follow_each_other(arena: Arena, everything: dict[str, Any], page: Page):
+    become(page.context, arena, everything["cookies"]["member"])
+    page.goto(f"{arena.url}/admin/site_content/siteidentity/")
+    field, picker = page.locator("#id_accent"), page.locator("[data-colour-of=id_accent]")
+    field.fill("#AA0000")
+    expect(picker).to_have_value("#aa0000")
+    picker.fill("#00509d")
+    expect(field).to_have_value("#00509d")
+
+
 def too_wide(page: Page) -> list[str]:
     """Return a sentence for each width (320: 400 % zoom) at which the page scrolls sideways; keeps the last width."""
     sentences = []

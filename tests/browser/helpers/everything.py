@@ -190,9 +190,11 @@ def fill_in_first_row(address: str, user: User) -> list[str]:
     row = site.get_model_admin(apps.get_model(app, model)).get_queryset(request).first()
     if row is None:
         return []
-    test_id = model_tests.store_request(row, "Hello") if isinstance(row, LanguageModel) else ""
     values = dict.fromkeys(re.findall(r"\{(\w+)\}", address), row.pk)
-    return [address.format(**values | {"test_id": test_id})]
+    if isinstance(row, LanguageModel):
+        together, [test_id] = model_tests.store_requests([row], "Hello")
+        values |= {"test_id": test_id, "together": together}
+    return [address.format(**values)]
 
 
 def template_of(client: Client, path: str) -> str | None:
