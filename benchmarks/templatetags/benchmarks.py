@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from battles.templatetags.battles import seconds
 from benchmarks.editing.text_diffs import Part
 from benchmarks.queries.matrix import Cell, Sign
+from benchmarks.queries.run_progress import failure_message
 from benchmarks.reports.document import chart_x
 from benchmarks.statistics.payload import Interval
 from common.text.money import rounded_dollars
@@ -136,14 +137,24 @@ def matrix_cells(cells: Sequence[Cell | None], items_url: str) -> SafeString:
 def _cell(cell: Cell | None, signs: Mapping[Sign, SafeString], items_url: str) -> SafeString:
     if cell is None:
         return mark_safe("<td></td>")
-    value = cell.errors[0] if cell.score is None and cell.errors else ""
-    if cell.score is not None:
-        value = number_format(round(cell.score, 2), 2)
+    value = "" if cell.score is None else number_format(round(cell.score, 2), 2)
     passed = format_html(' <span class="hint">{}/{}</span>', cell.passed, cell.repeats) if cell.repeats > 1 else ""
-    content = format_html('{} <span class="value">{}{}</span>', signs[cell.sign], value, passed)
+    content = format_html(
+        '<span class="verdict">{} <span class="value">{}{}</span></span>', signs[cell.sign], value, passed
+    )
+    answer = cell.answer or tuple((failure_message(code), False) for code in cell.errors[:1])
+    if answer:
+        content += format_html(
+            ' <span class="answer" dir="auto">{}</span>', format_html_join("", "{}", map(_marked, answer))
+        )
     if items_url:
         content = format_html('<a href="{}{}/">{}</a>', items_url, cell.item_id, content)
     return format_html(
         '<td class="cell" data-sign="{}" data-item="{}" data-repeats="{}">{}</td>',
         cell.sign, cell.item_id, cell.repeats, content,
     )  # fmt: skip
+
+
+def _marked(part: tuple[str, bool]) -> tuple[str]:
+    text, is_own = part
+    return (format_html("<mark>{}</mark>", text) if is_own else text,)
