@@ -10,6 +10,7 @@ from typing import Literal
 from django import forms
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Left
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.models import Case, Entrant, ItemReply, Run, RunItem
@@ -25,6 +26,11 @@ _BOLD = re.compile(r"(?<!\w)\*\*(?=\S)(.+?)(?<=\S)\*\*(?!\w)")
 # Parts of a text, with whether no other answer has their words.
 Excerpt = tuple[tuple[str, bool], ...]
 Sign = Literal["right", "wrong", "partly", "failed", "open", "unscored", "none"]
+SIGNS: dict[Sign, tuple[str, str | Promise]] = {
+    "right": ("✓", _("correct")), "wrong": ("✗", _("incorrect")), "partly": ("◐", _("partly correct")),
+    "failed": ("!", _("failed")), "open": ("…", _("not answered yet")), "unscored": ("?", _("not scored")),
+    "none": ("–", _("not asked")),
+}  # fmt: skip
 FINISHED_SIGNS: tuple[Sign, ...] = ("right", "wrong", "partly", "failed", "unscored", "none")
 
 
@@ -167,10 +173,10 @@ def _cell(items: Sequence[RunItem], answer: Excerpt) -> Cell | None:
     score = sum(scores) / len(scores) if scores else None
     errors = tuple(dict.fromkeys(item.error for item in items if item.error))
     passed = sum(item.passed is True for item in items)
-    return Cell(items[0].pk, _sign(items, score, passed), score, passed, len(items), errors, answer)
+    return Cell(items[0].pk, sign_of(items, score, passed), score, passed, len(items), errors, answer)
 
 
-def _sign(items: Sequence[RunItem], score: float | None, passed: int) -> Sign:
+def sign_of(items: Sequence[RunItem], score: float | None, passed: int) -> Sign:
     states = {item.state for item in items}
     if score is None:
         if RunItem.State.FAILED in states:

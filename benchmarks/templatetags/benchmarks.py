@@ -5,15 +5,13 @@ from decimal import Decimal
 import msgspec
 from django import template
 from django.utils.formats import number_format
-from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from battles.templatetags.battles import seconds
 from benchmarks.editing.text_diffs import Part
-from benchmarks.queries.matrix import Cell, Sign
+from benchmarks.queries.matrix import SIGNS, Cell, Sign
 from benchmarks.queries.run_progress import failure_message
 from benchmarks.reports.document import chart_x
 from benchmarks.statistics.payload import Interval
@@ -108,19 +106,8 @@ def milliseconds(number: float | None) -> str:
     return "–" if number is None else seconds(round(number))
 
 
-SIGNS: dict[str, tuple[str, str | Promise]] = {
-    "right": ("✓", gettext_lazy("correct")),
-    "wrong": ("✗", gettext_lazy("incorrect")),
-    "partly": ("◐", gettext_lazy("partly correct")),
-    "failed": ("!", gettext_lazy("failed")),
-    "open": ("…", gettext_lazy("not answered yet")),
-    "unscored": ("?", gettext_lazy("not scored")),
-    "none": ("–", gettext_lazy("not asked")),
-}
-
-
 @register.simple_tag
-def sign(name: str) -> SafeString:
+def sign(name: Sign) -> SafeString:
     """Return a sign, and its word for screen readers."""
     character, word = SIGNS[name]
     return format_html('<span aria-hidden="true">{}</span><span class="unseen">{}</span>', character, word)
