@@ -95,7 +95,7 @@ class TableCases:
         texts = [name for name, cell in row.cells.items() if isinstance(cell, str)]
         prompt = find_prompt(texts) if guess and "prompt" not in self.roles.values() else ""
         for column in [name for name in row.cells if name not in self.roles]:
-            place = row.place(column)._replace(line=1)
+            place = row.place(column)._replace(line=row.heading_line)
             role = guess_role(column) if guess else role_of(column, self._source.request.mapping)
             role = self.roles[column] = "prompt" if column == prompt else role
             self.columns.append(Column(column, role, as_text(row.cells[column])[:MAX_SAMPLE]))

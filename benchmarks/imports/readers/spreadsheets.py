@@ -25,23 +25,26 @@ def read_sheet(content: bytes, sheet: str, log: ReadingLog, file: str = "") -> I
         if sheet and sheet not in workbook.sheet_names:
             raise ReadError("no_such_sheet", Place(0, 0, file), sheet=sheet)
         sheet = sheet or workbook.sheet_names[0]
+        log.sheets = [sheet, *(name for name in workbook.sheet_names if name != sheet)]
         worksheet = workbook.get_sheet_by_name(sheet)
         if worksheet.width > MAX_COLUMNS:
             raise ReadError("too_many_columns", Place(1, 0, file), limit=MAX_COLUMNS, found=worksheet.width)
         if worksheet.height > MAX_CASES + 1:
             raise ReadError("too_many_cases", Place(0, 0, file), limit=MAX_CASES)
         rows = worksheet.to_python(skip_empty_area=False)
-    if others := [name for name in workbook.sheet_names if name != sheet]:
-        log.left_out("sheets_not_read", Place(0, 0, file), sheet=sheet, others=", ".join(others))
+    if others := ", ".join(log.sheets[1:]):
+        log.left_out("sheets_not_read", Place(0, 0, file), sheet=sheet, others=others)
     yield from _rows(rows, log, file)
 
 
 def _rows(rows: list[list[Cell]], log: ReadingLog, file: str) -> Iterator[Row]:
     names: list[str] = []
     columns: dict[str, int] = {}
+    heading_line = 1
     for line, cells in from_heading(enumerate(rows, start=1), log, file):
         if not names:
-            names = heading(_without_empty_end([as_text(_value(cell)) for cell in cells]), Place(line, 0, file))
+            texts = _without_empty_end([as_text(_value(cell)) for cell in cells])
+            names, heading_line = heading(texts, Place(line, 0, file)), line
             columns = {name: number for number, name in enumerate(names, start=1)}
             continue
         if any(cell != "" for cell in cells[len(names) :]):
@@ -50,7 +53,7 @@ def _rows(rows: list[list[Cell]], log: ReadingLog, file: str) -> Iterator[Row]:
         values = dict(zip(names, map(_value, cells), strict=False))
         for name, value in values.items():
             check_value(value, Place(line, columns[name], file))
-        yield Row(values, line, columns, file)
+        yield Row(values, line, columns, file, heading_line)
     if not names:
         raise ReadError("empty_file", Place(0, 0, file))
 

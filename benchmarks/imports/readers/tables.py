@@ -22,15 +22,16 @@ def read_table(content: bytes, log: ReadingLog, file: str = "") -> Iterator[Row]
     csv.field_size_limit(MAX_TEXT)
     names: list[str] = []
     columns: dict[str, int] = {}
+    heading_line = 1
     for line, cells in from_heading(_lines(content, file), log, file):
         if not names:
-            names = heading(cells, Place(line, 0, file))
+            names, heading_line = heading(cells, Place(line, 0, file)), line
             columns = {name: number for number, name in enumerate(names, start=1)}
         elif len(cells) != len(names):
             place = Place(line, min(len(cells), len(names)) + 1, file)
             log.refuse("ragged_row", place, expected=len(names), found=len(cells))
         else:
-            yield Row(dict(zip(names, cells, strict=True)), line, columns, file)
+            yield Row(dict(zip(names, cells, strict=True)), line, columns, file, heading_line)
     if not names:
         raise ReadError("empty_file", Place(0, 0, file))
 

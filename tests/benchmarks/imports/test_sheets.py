@@ -41,6 +41,7 @@ def test_german_sheet_is_read_below_its_title(name: str, content: bytes):
     imported = read_import(content, Request(name))
     assert (imported.template.cases, left_out(imported)) == (CASES, LEFT_OUT)
     assert imported.template.prompts[0].messages[0].text == "{{ Frage }}"
+    assert {entry.line for entry in imported.entries if entry.code == "column"} == {3}
 
 
 def test_further_sheets_are_named():
