@@ -1,6 +1,7 @@
 """Sheet of questions, expected answers, answers and verdicts, for people."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import starmap
 
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -8,7 +9,7 @@ from django.utils.translation import gettext as _
 from benchmarks.exports.run_export import RunExport
 from benchmarks.models import Case, ItemReply, RunItem
 from benchmarks.queries.cases import expected_text, read_questions
-from benchmarks.queries.matrix import SIGNS, Sign, sign_of
+from benchmarks.queries.matrix import SIGNS, Item, Sign, sign_of
 from common.tables.table import Table
 
 ITEMS_AT_ONCE = 2_000
@@ -30,14 +31,11 @@ def answer_batches(export: RunExport) -> Iterator[list[list[object]]]:
 
 
 def _rows(export: RunExport, cases: Sequence[Case], words: Mapping[Sign, str]) -> Iterator[list[object]]:
-    fields = ("entrant", "case", "repeat", "state", "score", "passed")
-    items = {
-        (item.entrant_id, item.case_id, item.repeat): item
-        for item in RunItem.objects.filter(entrant__in=export.entrants, case__in=cases).only(*fields)
-    }
+    rows = RunItem.objects.filter(entrant__in=export.entrants, case__in=cases).values_list(*Item._fields)
+    items = {(item.entrant_id, item.case_id, item.repeat): item for item in starmap(Item, rows)}
     replies, questions = dict[int, str](), dict[int, str]()
     if export.with_contents:
-        last = ItemReply.objects.filter(item__in=items.values()).order_by("item", "turn")
+        last = ItemReply.objects.filter(item__in=[item.pk for item in items.values()]).order_by("item", "turn")
         replies = dict(last.values_list("item_id", "reply__text"))
         questions = read_questions(export.run.version, cases)
     for case in cases:

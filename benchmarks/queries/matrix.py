@@ -1,11 +1,11 @@
-"""Cases × entrants of a run, 50 rows a page."""
+"""Cases × entrants of a run, 30 rows a page."""
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from typing import Literal
+from itertools import repeat, starmap
+from typing import Literal, NamedTuple
 
 from django import forms
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -17,10 +17,10 @@ from benchmarks.models import Case, Entrant, ItemReply, Run, RunItem
 from benchmarks.queries.cases import expected_text, read_questions
 from common.text.numbers import parse_whole_number
 
-ROWS = 50
+ROWS = 30
 _FAILURES_OF = "failures-"
-MAX_EXCERPT = 120
-_WORD = re.compile(r"\w+")
+MAX_EXCERPT = 100
+_WORDS = re.compile(r"(\w+)")
 _BOLD = re.compile(r"(?<!\w)\*\*(?=\S)(.+?)(?<=\S)\*\*(?!\w)")
 
 # Parts of a text, with whether no other answer has their words.
@@ -56,6 +56,19 @@ class MatrixForm(forms.Form):
     @property
     def is_narrowed(self) -> bool:
         return any(self.value(name) for name in self.fields)
+
+
+class Item(NamedTuple):
+    """Columns of a RunItem."""
+
+    pk: int
+    entrant_id: int
+    case_id: int
+    repeat: int
+    state: str
+    error: str
+    score: float | None
+    passed: bool | None
 
 
 @dataclass(frozen=True)
@@ -106,11 +119,9 @@ def read_matrix(
         cases = cases.filter(position__gt=position)
     page = list(cases[: ROWS + 1])
     shown = page[:ROWS]
-    items = RunItem.objects.filter(entrant__in=entrants, case__in=shown).order_by("repeat").only(
-        "entrant", "case", "state", "error", "score", "passed"
-    )  # fmt: skip
-    items_by_cell: dict[tuple[int, int], list[RunItem]] = defaultdict(list)
-    for item in items:
+    items = RunItem.objects.filter(entrant__in=entrants, case__in=shown).order_by("repeat")
+    items_by_cell: dict[tuple[int, int], list[Item]] = defaultdict(list)
+    for item in starmap(Item, items.values_list(*Item._fields)):
         items_by_cell[item.case_id, item.entrant_id].append(item)
     firsts = [items[0].pk for items in items_by_cell.values()] if with_contents else []
     answers = dict(
@@ -166,7 +177,7 @@ def _filtered(run: Run, entrants: Sequence[Entrant], form: MatrixForm, *, is_sea
     return cases
 
 
-def _cell(items: Sequence[RunItem], answer: Excerpt) -> Cell | None:
+def _cell(items: Sequence[Item], answer: Excerpt) -> Cell | None:
     if not items:
         return None
     scores = [item.score for item in items if item.score is not None]
@@ -176,7 +187,7 @@ def _cell(items: Sequence[RunItem], answer: Excerpt) -> Cell | None:
     return Cell(items[0].pk, sign_of(items, score, passed), score, passed, len(items), errors, answer)
 
 
-def sign_of(items: Sequence[RunItem], score: float | None, passed: int) -> Sign:
+def sign_of(items: Sequence[Item], score: float | None, passed: int) -> Sign:
     states = {item.state for item in items}
     if score is None:
         if RunItem.State.FAILED in states:
@@ -193,17 +204,26 @@ def sign_of(items: Sequence[RunItem], score: float | None, passed: int) -> Sign:
 def excerpts(texts: Sequence[str]) -> list[Excerpt]:
     """Return the beginnings of answers to one question."""
     short = [_BOLD.sub(r"\1", text if len(text) <= MAX_EXCERPT else text[: MAX_EXCERPT - 1] + "…") for text in texts]
-    words = [{word.casefold() for word in _WORD.findall(text)} for text in short]
-    answers = Counter(word for of_one in words for word in of_one)
+    pieces = [_WORDS.split(text) for text in short]
+    words = [[word.casefold() for word in of_one[1::2]] for of_one in pieces]
+    answers = Counter(word for of_one in words for word in set(of_one))
     own = {word for word, n in answers.items() if n == 1} if sum(map(bool, words)) > 1 else set[str]()
-    return [_parts(text, own) for text in short]
+    return list(map(_parts, pieces, words, repeat(own)))
 
 
-def _parts(text: str, own: set[str]) -> Excerpt:
-    parts, end = list[tuple[str, bool]](), 0
-    for is_own, run in groupby(_WORD.finditer(text), key=lambda word: word[0].casefold() in own):
-        words = list(run)
-        if is_own:
-            parts += [(text[end : words[0].start()], False), (text[words[0].start() : words[-1].end()], True)]
-            end = words[-1].end()
-    return tuple(part for part in (*parts, (text[end:], False)) if part[0])
+def _parts(pieces: Sequence[str], words: Sequence[str], own: set[str]) -> Excerpt:
+    """Return parts. pieces: other characters and words in turn."""
+    parts, text, between, was_own = list[tuple[str, bool]](), "", pieces[0], False
+    for piece, word, after in zip(pieces[1::2], words, pieces[2::2], strict=True):
+        is_own = word in own
+        if is_own == was_own:
+            text += between + piece
+        elif is_own:
+            parts.append((text + between, False))
+            text = piece
+        else:
+            parts.append((text, True))
+            text = between + piece
+        between, was_own = after, is_own
+    parts += [(text, True), (between, False)] if was_own else [(text + between, False)]
+    return tuple(part for part in parts if part[0])

@@ -16,15 +16,12 @@ function sign(state, score, passed) {
 }
 
 function show([item, state, score, passed]) {
-  const cell = matrix().querySelector(`[data-item="${item}"][data-repeats="1"]`);
+  const cell = matrix().querySelector(`[data-item="${item}"]`);
   const name = sign(state, score, passed);
   if (!cell || !name) return;
   cell.dataset.sign = name;
-  const value = document.createElement("span");
-  value.className = "value";
-  value.textContent = score === null ? "" : number.format(score);
   const content = document.getElementById(`sign-${name}`).content.cloneNode(true);
-  cell.querySelector(".verdict").replaceChildren(content, " ", value);
+  cell.querySelector(".verdict").replaceChildren(content, " ", score === null ? "" : number.format(score));
 }
 
 function refresh() {

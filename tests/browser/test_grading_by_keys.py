@@ -78,7 +78,7 @@ def test_all_answers_show_differences_and_live_cells(arena: Arena, page: Page):
     expect(page.locator("tbody tr")).to_have_count(5)
     page.clock.install()
     page.goto(f"{arena.url}/benchmarks/r/{live}/matrix/")
-    cell = page.locator("tr", has_text="peru").locator(".cell").nth(1)
+    cell = page.locator("tr", has_text="peru").locator("[data-sign]").nth(1)
     expect(cell).to_contain_text("not answered yet")
     arena.shell(ALL_ANSWERS + ONE_ANSWER.format(run=live))
     expect(cell).to_contain_text("correct")
