@@ -54,7 +54,7 @@ class ReportLine(TypedDict):
 
 @dataclass(frozen=True)
 class ImportPreview:
-    """id: "" if the file is refused. source_id: for preview_with_mapping; "" if the file has no columns."""
+    """id: "" if the file is refused. source_id: for preview_again; "" if the file is no table."""
 
     id: str
     imported: Imported
@@ -69,7 +69,7 @@ class ImportPreview:
 def preview(*, owner: User, content: bytes, request: Request) -> ImportPreview:
     """Parse a file and keep it for apply_preview, in place of the member's last one."""
     imported = read_import(content, request)
-    if imported.is_refused and not imported.columns:
+    if imported.is_refused and not imported.columns and not imported.sheets:
         return ImportPreview("", imported)
     ImportLook.objects.filter(created_at__lt=Now() - ImportLook.TTL).delete()
     facts = {
@@ -77,30 +77,34 @@ def preview(*, owner: User, content: bytes, request: Request) -> ImportPreview:
         "content": b"" if imported.is_refused else zlib.compress(msgspec.msgpack.encode(imported), level=1),
         "choices": None,
     }  # fmt: skip
-    if imported.columns:
+    has_choices = bool(imported.columns or imported.sheets)
+    if has_choices:
         facts["source"] = zlib.compress(content, level=1)
-        facts["choices"] = msgspec.to_builtins(_Choices(request, imported.columns))
+        facts["choices"] = msgspec.to_builtins(Choices(request, imported.columns, imported.sheets))
     stored, _is_new = ImportLook.objects.update_or_create(owner=owner, defaults=facts)
     return ImportPreview(
-        "" if imported.is_refused else stored.public_id, imported, stored.public_id if imported.columns else ""
+        "" if imported.is_refused else stored.public_id, imported, stored.public_id if has_choices else ""
     )
 
 
-class _Choices(msgspec.Struct):
+class Choices(msgspec.Struct):
     request: Request
     columns: list[Column]
+    sheets: list[str] = []
 
 
-def previewed_columns(*, owner: User, source_id: str) -> list[Column]:
-    """Return the columns of the member's previewed table. Raises ImportGone."""
-    return msgspec.convert(_source(owner, source_id).choices, _Choices).columns
+def previewed_choices(*, owner: User, source_id: str) -> Choices:
+    """Raises ImportGone."""
+    return msgspec.convert(_source(owner, source_id).choices, Choices)
 
 
-def preview_with_mapping(*, owner: User, source_id: str, mapping: dict[str, str]) -> ImportPreview:
-    """Preview the same table with other roles of its columns. Raises ImportGone."""
+def preview_again(*, owner: User, source_id: str, mapping: dict[str, str], sheet: str = "") -> ImportPreview:
+    """Preview the same table with other roles of its columns, or another sheet. Raises ImportGone."""
     stored = _source(owner, source_id)
-    request = msgspec.convert(stored.choices, _Choices).request
-    again = msgspec.structs.replace(request, format="table", mapping=mapping)
+    choices = msgspec.convert(stored.choices, Choices)
+    again = msgspec.structs.replace(choices.request, format="table", mapping=mapping)
+    if sheet and sheet not in choices.sheets[:1]:
+        again = msgspec.structs.replace(choices.request, format="", mapping={}, sheet=sheet)
     return preview(owner=owner, content=zlib.decompress(stored.source or b""), request=again)
 
 

@@ -1,7 +1,9 @@
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
+from itertools import chain
 
+from benchmarks.exports.answer_sheet import answer_batches, answer_table
 from benchmarks.exports.inspect_logs import as_inspect
-from benchmarks.exports.matrix import matrix_batches, matrix_table
 from benchmarks.exports.run_export import RunExport
 from benchmarks.exports.run_json import as_json
 from common.tables import writers
@@ -29,9 +31,9 @@ def _as_jsonl(export: RunExport) -> Iterator[bytes]:
 
 
 def _as_csv(export: RunExport) -> Iterator[bytes]:
-    """Yield a row per item or, if wide, per case and repeat."""
+    """Yield a row per item or, if wide, the sheet of answers."""
     if export.is_wide:
-        return writers.as_csv(matrix_batches(export), matrix_table(export))
+        return chain([BOM_UTF8], writers.as_csv(answer_batches(export), answer_table(export)))
     return writers.as_csv(export.batches(), export.table)
 
 

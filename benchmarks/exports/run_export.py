@@ -1,11 +1,14 @@
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 
+from django.utils.translation import get_language
+
 from benchmarks.exports.columns import item_table
 from benchmarks.models import Case, Entrant, Run, Score, TemplateVersion
-from benchmarks.reports.item_rows import BATCH, item_rows
+from benchmarks.reports.item_rows import BATCH, entrant_key, item_rows
 from benchmarks.reports.store import read_report
 from benchmarks.statistics.payload import ReportPayload
 from benchmarks.statistics.rows import ItemRow
@@ -23,11 +26,12 @@ def case_batches(version: TemplateVersion, size: int) -> Iterator[list[Case]]:
 
 @dataclass(frozen=True)
 class RunExport:
-    """with_contents: with prompts, references and replies. is_wide: a row per case, for CSV."""
+    """with_contents: with prompts, references and replies. is_wide: a row per case, for CSV. language: for people."""
 
     run: Run
     with_contents: bool = True
     is_wide: bool = False
+    language: str | None = field(default_factory=get_language)
 
     def batches(self) -> Iterator[Sequence[ItemRow]]:
         """Yield items entrant by entrant; holds no connection between batches."""
@@ -52,3 +56,14 @@ class RunExport:
     @cached_property
     def entrants(self) -> list[Entrant]:
         return list(self.run.entrants.select_related("model", "prompt").order_by("position"))
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """Return unique names of the entrants by their keys, in order."""
+        uses = Counter(map(str, self.entrants))
+        return {
+            entrant_key(entrant): str(entrant)
+            if uses[str(entrant)] == 1
+            else " · ".join(filter(None, [str(entrant), entrant.prompt.label, entrant_key(entrant)]))
+            for entrant in self.entrants
+        }

@@ -57,10 +57,12 @@ ROLES: Mapping[str, str | Promise] = {
 
 
 class ColumnsForm(forms.Form):
-    def __init__(self, data: QueryDict | None = None, *, columns: Sequence[Column]) -> None:
+    def __init__(self, data: QueryDict | None = None, *, columns: Sequence[Column], sheets: Sequence[str] = ()) -> None:
         super().__init__(data)
-        self._columns = columns
-        for number, column in enumerate(columns):
+        self._columns = columns if len(columns) <= MAX_COLUMNS else []
+        if len(sheets) > 1:
+            self.fields["sheet"] = forms.ChoiceField(label=_("Sheet"), choices=[(name, name) for name in sheets])
+        for number, column in enumerate(self._columns):
             role, _colon, name = column.role.partition(":")
             choices = list(ROLES.items())
             if role not in ROLES:

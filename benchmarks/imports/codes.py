@@ -26,6 +26,7 @@ Code = Literal[
     # Left out:
     "check_not_supported",
     "column_not_used",
+    "empty_rows",
     "evaluation_left_out",
     "examples_not_given",
     "field_not_used",
@@ -39,6 +40,8 @@ Code = Literal[
     "provider_not_supported",
     "reply_without_case",
     "schema_not_understood",
+    "sheets_not_read",
+    "title_row",
     "transform_not_supported",
     "value_missing",
     # Left out, or refused where cases would be missing:

@@ -131,8 +131,9 @@ class Imported(msgspec.Struct):
     models: list[ProposedModel] = []
     repeats: int | None = None
     concurrency: int | None = None
-    # A table's columns, also of a refused one.
+    # A table's columns, and a workbook's sheets, of which the first is read; also of a refused one.
     columns: list[Column] = []
+    sheets: list[str] = []
 
     @classmethod
     def refused(cls, code: Code, format: str = "", **values: Value) -> "Imported":

@@ -69,9 +69,9 @@ def _list_unread_files(source: Source) -> None:
 
 def _with_report(imported: Imported, log: ReadingLog) -> Imported:
     counts = {str(action): count for action, count in log.counts.items()}
-    imported.columns = log.columns
+    imported.columns, imported.sheets = log.columns, log.sheets
     if log.counts["refused"]:
-        return Imported(imported.format, log.entries, counts, columns=log.columns)
+        return Imported(imported.format, log.entries, counts, columns=log.columns, sheets=log.sheets)
     if imported.template is not None:
         log.taken("cases", count=len(imported.template.cases))
         if imported.template.files:

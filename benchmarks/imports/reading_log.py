@@ -36,6 +36,7 @@ class ReadingLog:
         self.entries: list[Entry] = []
         self.counts: Counter[Action] = Counter()
         self.columns: list[Column] = []
+        self.sheets: list[str] = []
         self._listed: set[tuple[object, ...]] = set()
 
     def taken(self, code: Code, place: Place = NOWHERE, **values: Value) -> None:

@@ -28,6 +28,8 @@ def find_format(source: Source, formats: Mapping[str, Format]) -> str:
         row = next(iter(probe.rows()), None)
     except TooManyErrors:
         row = None
+    finally:
+        source.log.sheets = probe.log.sheets  # another one may have rows
     if row is None:  # reading it as a table lists every error
         return "table"
     return of_fields(row.cells, formats)

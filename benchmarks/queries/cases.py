@@ -4,9 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
-from django.db.models import Q
+from django.db.models import Expression, F, Q
+from django.db.models.fields.json import KT
+from django.db.models.functions import Left
 
-from benchmarks.models import Case, TemplateVersion
+from benchmarks.imports.column_names import find_prompt
+from benchmarks.models import Case, RenderedPrompt, TemplateVersion
 from common.text.numbers import parse_whole_number
 
 PER_PAGE = 50
@@ -62,3 +65,19 @@ def expected_text(expected: object) -> str:
     if isinstance(expected, list) and len(expected) == 1 and isinstance(expected[0], str):
         return expected[0]
     return cell_text(expected)
+
+
+def read_questions(version: TemplateVersion, cases: Sequence[Case], *, limit: int | None = None) -> dict[int, str]:
+    """Return the variable with a usual name, else the first prompt's last message, by case. limit: characters."""
+    questions, others = dict[int, str](), list[Case]()
+    for case in cases:
+        if name := find_prompt(case.variables):
+            questions[case.pk] = cell_text(case.variables[name])[:limit]
+        else:
+            others.append(case)
+    if others:
+        message: Expression | F = KT("messages__-1__content")
+        rendered = RenderedPrompt.objects.filter(prompt__version=version, case__in=others)
+        first = rendered.order_by("case", "prompt__position").distinct("case")
+        questions |= first.values_list("case", message if limit is None else Left(message, limit))
+    return questions

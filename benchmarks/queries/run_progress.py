@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
+from math import ceil
 
 from django.db.models import Count
 from django.utils import timezone
@@ -88,10 +89,15 @@ class EntrantProgress:
             return _failed(entrant.failures) % details + " " + _("Nothing more is asked until the run is resumed.")
         if entrant.next_try_at is None or entrant.next_try_at <= timezone.now():
             return ""
-        details["time"] = time_format(timezone.localtime(entrant.next_try_at))
+        details["time"] = time_format(timezone.localtime(entrant.next_try_at), "H:i")
         if not entrant.failures:
-            return _("%(entrant)s has asked to wait until %(time)s.") % details
-        return _failed(entrant.failures) % details + " " + _("The next try is at %(time)s.") % details
+            return _("%(entrant)s has asked to wait until %(time)s UTC.") % details
+        minutes = ceil((entrant.next_try_at - timezone.now()) / timedelta(minutes=1))
+        next_try = ngettext(
+            "The next try is at %(time)s UTC, in %(minutes)d minute.",
+            "The next try is at %(time)s UTC, in %(minutes)d minutes.", minutes,
+        )  # fmt: skip
+        return f"{_failed(entrant.failures)} {next_try}" % {**details, "minutes": minutes}
 
     @property
     def segments(self) -> list[tuple[str, float, float]]:
@@ -112,8 +118,19 @@ class EntrantProgress:
 class RunProgress:
     run: Run
     entrants: list[EntrantProgress]
-    waits: list[str] = field(default_factory=list)
     last_failures: list[tuple[RunItem, str]] = field(default_factory=list)
+
+    @property
+    def waits(self) -> list[str]:
+        return reasons_to_wait(self.run, self.entrants)
+
+    @property
+    def waiting_entrants(self) -> list[EntrantProgress]:
+        return waiting_entrants(self.run, self.entrants)
+
+    @property
+    def waits_for_room(self) -> bool:
+        return waits_for_room(self.run, self.entrants)
 
     @property
     def total(self) -> int:
@@ -192,7 +209,6 @@ def read_run_progress(run: Run) -> RunProgress:
     progress = RunProgress(run, [entrant_progress(entrant) for entrant in entrants])
     if progress.failed:
         _add_failures(progress)
-    progress.waits = reasons_to_wait(run, progress.entrants)
     return progress
 
 
@@ -223,11 +239,18 @@ def _add_failures(progress: RunProgress) -> None:
 
 def reasons_to_wait(run: Run, entrants: Sequence[EntrantProgress]) -> list[str]:
     """Return why items wait, from the run's own calls: others would tell who answers in blind battles."""
+    sentences = [entry.wait for entry in waiting_entrants(run, entrants)]
+    return [*sentences, _("Your run waits for room.")] if waits_for_room(run, entrants) else sentences
+
+
+def waiting_entrants(run: Run, entrants: Sequence[EntrantProgress]) -> list[EntrantProgress]:
     if run.state not in (Run.State.RUNNING, Run.State.PAUSED):
         return []
-    sentences = [entry.wait for entry in entrants if entry.unfinished and entry.wait]
-    is_driven = run.started_at is not None and timezone.now() - run.started_at > SOON
-    has_calls = any(entry.answering for entry in entrants) or run.state != Run.State.RUNNING
-    if is_driven and not has_calls and any(entry.waiting and not entry.wait for entry in entrants):
-        sentences.append(_("Your run waits for room."))
-    return sentences
+    return [entry for entry in entrants if entry.unfinished and entry.wait]
+
+
+def waits_for_room(run: Run, entrants: Sequence[EntrantProgress]) -> bool:
+    if run.state != Run.State.RUNNING or run.started_at is None or timezone.now() - run.started_at <= SOON:
+        return False
+    has_calls = any(entry.answering for entry in entrants)
+    return not has_calls and any(entry.waiting and not entry.wait for entry in entrants)

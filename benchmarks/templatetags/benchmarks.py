@@ -5,15 +5,14 @@ from decimal import Decimal
 import msgspec
 from django import template
 from django.utils.formats import number_format
-from django.utils.functional import Promise
-from django.utils.html import format_html, format_html_join
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from battles.templatetags.battles import seconds
 from benchmarks.editing.text_diffs import Part
-from benchmarks.queries.matrix import Cell, Sign
+from benchmarks.queries.matrix import SIGNS, Cell, Sign
+from benchmarks.queries.run_progress import failure_message
 from benchmarks.reports.document import chart_x
 from benchmarks.statistics.payload import Interval
 from common.text.money import rounded_dollars
@@ -113,19 +112,8 @@ def milliseconds(number: float | None) -> str:
     return "–" if number is None else seconds(round(number))
 
 
-SIGNS: dict[str, tuple[str, str | Promise]] = {
-    "right": ("✓", gettext_lazy("correct")),
-    "wrong": ("✗", gettext_lazy("incorrect")),
-    "partly": ("◐", gettext_lazy("partly correct")),
-    "failed": ("!", gettext_lazy("failed")),
-    "open": ("…", gettext_lazy("not answered yet")),
-    "unscored": ("?", gettext_lazy("not scored")),
-    "none": ("–", gettext_lazy("not asked")),
-}
-
-
 @register.simple_tag
-def sign(name: str) -> SafeString:
+def sign(name: Sign) -> SafeString:
     """Return a sign, and its word for screen readers."""
     character, word = SIGNS[name]
     return format_html('<span aria-hidden="true">{}</span><span class="unseen">{}</span>', character, word)
@@ -134,22 +122,24 @@ def sign(name: str) -> SafeString:
 @register.simple_tag
 def matrix_cells(cells: Sequence[Cell | None], items_url: str) -> SafeString:
     """Return a row's cells. items_url: "" without links."""
-    # Includes of templates would take most of the page's time.
+    # Includes of templates, and format_html for each part, would take most of the page's time.
     signs: dict[Sign, SafeString] = {name: sign(name) for name in {cell.sign for cell in cells if cell is not None}}
-    return format_html_join("", "{}", ((_cell(cell, signs, items_url),) for cell in cells))
+    scores = {cell.score for cell in cells if cell is not None and cell.score is not None}
+    values: dict[float | None, SafeString] = {score: escape(number_format(round(score, 2), 2)) for score in scores}
+    return mark_safe("".join(_cell(cell, signs, values, items_url) for cell in cells))  # noqa: S308 - texts are escaped
 
 
-def _cell(cell: Cell | None, signs: Mapping[Sign, SafeString], items_url: str) -> SafeString:
+def _cell(
+    cell: Cell | None, signs: Mapping[Sign, SafeString], values: Mapping[float | None, SafeString], items_url: str
+) -> str:
     if cell is None:
-        return mark_safe("<td></td>")
-    value = cell.errors[0] if cell.score is None and cell.errors else ""
-    if cell.score is not None:
-        value = number_format(round(cell.score, 2), 2)
-    passed = format_html(' <span class="hint">{}/{}</span>', cell.passed, cell.repeats) if cell.repeats > 1 else ""
-    content = format_html('{} <span class="value">{}{}</span>', signs[cell.sign], value, passed)
+        return "<td></td>"
+    passed = f' <span class="hint">{cell.passed}/{cell.repeats}</span>' if cell.repeats > 1 else ""
+    content = f'<span class="verdict">{signs[cell.sign]} {values.get(cell.score, "")}{passed}</span>'
+    if answer := cell.answer or [(failure_message(code), False) for code in cell.errors[:1]]:
+        parts = [f"<mark>{escape(text)}</mark>" if is_own else escape(text) for text, is_own in answer]
+        content += f'<p dir="auto">{"".join(parts)}</p>'
     if items_url:
-        content = format_html('<a href="{}{}/">{}</a>', items_url, cell.item_id, content)
-    return format_html(
-        '<td class="cell" data-sign="{}" data-item="{}" data-repeats="{}">{}</td>',
-        cell.sign, cell.item_id, cell.repeats, content,
-    )  # fmt: skip
+        content = f'<a href="{items_url}{cell.item_id}/">{content}</a>'
+    item = f' data-item="{cell.item_id}"' if cell.repeats == 1 else ""
+    return f'<td data-sign="{cell.sign}"{item}>{content}</td>'

@@ -3,7 +3,6 @@
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from benchmarks import access, actions
@@ -11,7 +10,7 @@ from benchmarks.forms.grades import GradeForm, chosen_of
 from benchmarks.models import Run, RunItem
 from benchmarks.queries.answers import read_case, read_item
 from benchmarks.queries.cases import cell_text, expected_text
-from benchmarks.queries.matrix import FINISHED_SIGNS, MatrixForm, read_matrix, tags_of
+from benchmarks.queries.matrix import FINISHED_SIGNS, MatrixForm, entrants_of, read_matrix, tags_of
 from benchmarks.reports.grades import read_item_grades
 from benchmarks.streaming import position_now, token_for
 from benchmarks.views.pages import PageRequest, member_of
@@ -24,18 +23,20 @@ def matrix(request: PageRequest, public_id: str) -> HttpResponse:
     """Show a page of the matrix; to htmx, only the table."""
     run = access.get_run_or_404(request.actor, public_id)
     shows_contents = access.shows_contents_of(request.actor, run)
-    form = MatrixForm(request.GET)
+    entrants = entrants_of(run)
+    form = MatrixForm(request.GET, entrants)
     form.full_clean()
-    page = read_matrix(run, form, after=request.GET.get("after", ""), is_searchable=shows_contents)
+    page = read_matrix(run, form, entrants, after=request.GET.get("after", ""), with_contents=shows_contents)
     context = {
         "run": run,
         "form": form,
+        "entrants": entrants,
         "page": page,
         "shows_contents": shows_contents,
         "stream": token_for(run, request.actor),
         "after": position_now(),
         "finished_signs": FINISHED_SIGNS,
-        "items_url": reverse("benchmarks:run", args=[run.public_id]) + "items/" if shows_contents else "",
+        "items_url": "../items/" if shows_contents else "",  # short, because there are hundreds
     }
     if request.htmx:
         return render(request, "benchmarks/matrix.html#matrix", context)

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from benchmarks import access
 from benchmarks.actions import importing
-from benchmarks.forms.imports import MAX_COLUMNS, ColumnsForm, ImportForm, formats
+from benchmarks.forms.imports import ColumnsForm, ImportForm, formats
 from benchmarks.models import Template
 from benchmarks.views.pages import PageRequest, member_of
 from common.errors import ArenaError
@@ -55,12 +55,14 @@ def columns(request: PageRequest) -> HttpResponse:
     """Show the report on the same table with other roles of its columns."""
     template, member, source_id = _template(request), member_of(request), request.POST.get("source", "")
     try:
-        form = ColumnsForm(request.POST, columns=importing.previewed_columns(owner=member, source_id=source_id))
+        choices = importing.previewed_choices(owner=member, source_id=source_id)
+        form = ColumnsForm(request.POST, columns=choices.columns, sheets=choices.sheets)
         if not form.is_valid():
             context = {"form": ImportForm(), "template": template, "columns": form, "source_id": source_id}
             return render(request, "benchmarks/import.html", context, status=422)
         request.actor.count("upload", fail_open=True)
-        result = importing.preview_with_mapping(owner=member, source_id=source_id, mapping=form.mapping)
+        sheet = form.cleaned_data.get("sheet", "")
+        result = importing.preview_again(owner=member, source_id=source_id, mapping=form.mapping, sheet=sheet)
     except importing.ImportGone as refusal:
         messages.error(request, refusal.detail)
         return redirect(_address(template))
@@ -68,11 +70,11 @@ def columns(request: PageRequest) -> HttpResponse:
 
 
 def _report(request: PageRequest, template: Template | None, result: importing.ImportPreview) -> HttpResponse:
-    shown = result.imported.columns if len(result.imported.columns) <= MAX_COLUMNS else []
+    form = ColumnsForm(columns=result.imported.columns, sheets=result.imported.sheets)
     context = {
         "form": ImportForm(), "template": template, "preview": result, "parts": _parts_of(result),
         "content": result.imported.template, "format": formats().get(result.imported.format, result.imported.format),
-        "columns": ColumnsForm(columns=shown) if shown else None, "source_id": result.source_id,
+        "columns": form if form.fields else None, "source_id": result.source_id,
     }  # fmt: skip
     return render(request, "benchmarks/import.html", context, status=200 if result.id else 422)
 

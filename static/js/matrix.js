@@ -1,7 +1,10 @@
-// Cells of a run under way change with its stream; those of several repeats when the page is opened again.
+// Signs of a run under way change with its stream, which has no texts: answers, and cells of several repeats, are
+// fetched from time to time.
+const REFRESH_MS = 30000;
 const number = new Intl.NumberFormat(document.documentElement.lang, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const matrix = () => document.getElementById("matrix");
 let stream = null;
+let refreshTimer = null;
 
 function sign(state, score, passed) {
   if (state === "failed") return "failed";
@@ -13,28 +16,39 @@ function sign(state, score, passed) {
 }
 
 function show([item, state, score, passed]) {
-  const cell = matrix().querySelector(`[data-item="${item}"][data-repeats="1"]`);
+  const cell = matrix().querySelector(`[data-item="${item}"]`);
   const name = sign(state, score, passed);
   if (!cell || !name) return;
   cell.dataset.sign = name;
-  const value = document.createElement("span");
-  value.className = "value";
-  value.textContent = score === null ? "" : number.format(score);
   const content = document.getElementById(`sign-${name}`).content.cloneNode(true);
-  (cell.querySelector("a") ?? cell).replaceChildren(content, value);
+  cell.querySelector(".verdict").replaceChildren(content, " ", score === null ? "" : number.format(score));
+}
+
+function refresh() {
+  refreshTimer = null;
+  if (matrix().querySelector("tbody:focus-within")) refreshTimer = setTimeout(refresh, REFRESH_MS);
+  else htmx.ajax("GET", location.href, { target: "#matrix tbody", select: "tbody", swap: "outerHTML" }).catch(() => {});
 }
 
 function connect() {
   const { stream: address } = matrix().dataset;
   if (stream || document.hidden || !address) return;
   stream = new EventSource(address);
-  stream.addEventListener("progress", ({ data }) => JSON.parse(data).items.forEach(show));
-  stream.addEventListener("end", disconnect);
+  stream.addEventListener("progress", ({ data }) => {
+    JSON.parse(data).items.forEach(show);
+    refreshTimer ??= setTimeout(refresh, REFRESH_MS);
+  });
+  stream.addEventListener("end", () => {
+    disconnect();
+    refresh();
+  });
 }
 
 function disconnect() {
   stream?.close();
   stream = null;
+  clearTimeout(refreshTimer);
+  refreshTimer = null;
 }
 
 // Browsers limit connections to one site, so hidden tabs close theirs.

@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import re
 import zipfile
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from datetime import datetime
 from itertools import compress
@@ -15,6 +17,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.test.utils import override_settings
+from django.utils import translation
 from python_calamine import load_workbook
 from xlsxwriter import Workbook
 
@@ -22,6 +25,8 @@ from benchmarks.exports.columns import row_of
 from benchmarks.exports.formats import WRITERS
 from benchmarks.exports.run_export import RunExport
 from benchmarks.exports.xlsx import CUT, ELSEWHERE, MAX_CELL, PlainSheet, cut
+from benchmarks.imports.content import Request
+from benchmarks.imports.reading import read_import
 from benchmarks.models import Reply, Run, Score, Template
 from benchmarks.reports.store import compute_report, store_report
 from benchmarks.statistics.rows import ItemRow
@@ -96,7 +101,7 @@ def test_formats_agree_cell_for_cell(run: Run, written: Callable[[str], Path]):
     whole = msgspec.json.decode(written("json").read_bytes(), type=dict[str, msgspec.Raw])
     assert bytes(whole["items"]) == b"[" + b",".join(written("jsonl").read_bytes().splitlines()) + b"]"
     sheets = load_workbook(written("xlsx"))
-    assert sheets.sheet_names == ["Summary", "Pairs", "Matrix", "Items", "Cases", "Method"]
+    assert sheets.sheet_names == ["Answers", "Summary", "Pairs", "Items", "Cases", "Method"]
     heading, *cells = sheets.get_sheet_by_name("Items").to_python()
     shown = [name not in ELSEWHERE for name in table.columns]
     assert heading == list(compress(table.columns, shown))
@@ -130,8 +135,8 @@ def test_workbook_has_values_only(run: Run, written: Callable[[str], Path]):
         sheets = [archive.read(name) for name in archive.namelist() if name.startswith("xl/worksheets/sheet")]
     assert len(sheets) == 6
     assert {element.tag.rpartition("}")[2] for sheet in sheets for element in ElementTree.fromstring(sheet).iter()} == {
-        "worksheet", "dimension", "sheetViews", "sheetView", "sheetFormatPr", "sheetData", "row", "c", "is", "t", "v",
-        "pageMargins",
+        "worksheet", "dimension", "sheetViews", "sheetView", "pane", "selection", "sheetFormatPr", "cols", "col",
+        "sheetData", "row", "c", "is", "t", "v", "autoFilter", "pageMargins",
     }  # fmt: skip
 
 
@@ -144,14 +149,63 @@ def test_long_cell_is_cut_with_a_mark():
 
 @pytest.mark.parametrize("wide", [False, True])
 def test_csv_has_no_formulas(run: Run, wide: bool):
-    content = b"".join(WRITERS["csv"](RunExport(run, is_wide=wide))).decode()
+    content = b"".join(WRITERS["csv"](RunExport(run, is_wide=wide))).decode("utf-8-sig")
     heading, *rows = csv.reader(io.StringIO(content))
     assert (len(rows), {len(row) for row in rows}) == (8 if wide else 16, {len(heading)})
     assert not [cell for row in [heading, *rows] for cell in row if cell[:1] in ("=", "@") or cell == "-2"]
-    if wide:
-        assert heading[:8] == ["case_key", "repeat", "cluster", "tags", *[f"000 =Ada {part}" for part in
-            ("score", "passed", "error", "reply")]]  # fmt: skip
-        assert rows[0] == ["france", "0", "", "europe", "1.0", "True", "", "'=1+1", "0.0", "False", "", "'=1+1"]
+
+
+HEADING = [
+    "Case", "Question", "Expected answer", "=Ada", "=Ada: verdict", "=Ada: score", "Bob", "Bob: verdict", "Bob: score",
+]  # fmt: skip
+ASKED = "What is the capital of Japan?"
+
+
+def test_workbook_begins_with_a_sheet_for_people(run: Run, written: Callable[[str], Path]):
+    workbook = load_workbook(written("xlsx"))
+    heading, _france, japan, *_others = workbook.get_sheet_by_name("Answers").to_python()
+    assert heading == HEADING
+    assert japan == ["japan", ASKED, "Tokyo", REPLIES[1], "correct", 1, "", "failed", ""]
+    pairs = workbook.get_sheet_by_name("Pairs").to_python()
+    assert pairs[1][1:3] == ["=Ada", "Bob"]
+    with zipfile.ZipFile(written("xlsx")) as archive:
+        answers, pairs_sheet = (archive.read(f"xl/worksheets/sheet{number}.xml") for number in (1, 3))
+    assert b'<pane xSplit="2" ySplit="1"' in answers
+    assert b'<autoFilter ref="A1:I9"/>' in answers
+    assert b'<pane ySplit="1"' in pairs_sheet
+
+
+def test_csv_for_people_has_a_mark_and_their_language(run: Run):
+    with translation.override("fr"):
+        export = RunExport(run, is_wide=True)
+    content = b"".join(WRITERS["csv"](export))
+    assert content.startswith(BOM_UTF8)
+    heading, _france, japan, *_others = csv.reader(io.StringIO(content.decode("utf-8-sig")))
+    assert heading[:5] == ["Cas", "Question", "Réponse attendue", "'=Ada", "'=Ada\u00a0: verdict"]
+    assert japan == ["japan", ASKED, "Tokyo", "'@SUM(A1)", "juste", "1.0", "", "échoué", ""]
+
+
+@pytest.mark.parametrize("ending", ["xlsx", "csv"])
+def test_sheet_of_answers_is_imported_again(run: Run, ending: str):
+    content = b"".join(WRITERS[ending](RunExport(run, is_wide=True)))
+    template = read_import(content, Request(f"run.{ending}")).template
+    cases = [(case.key, case.variables["Question"], case.expected) for case in template.cases]
+    assert cases == [(c.lower(), f"What is the capital of {c}?", [city]) for c, city in samples.CAPITALS.items()]
+
+
+def test_columns_of_one_model_with_two_prompts_differ(run: Run):
+    run.entrants.update(label="Same")
+    assert list(RunExport(run).names.values()) == ["Same · plain · 000", "Same · plain · 001"]
+
+
+def test_rows_of_answers_are_as_high_as_their_texts(tmp_path: Path):
+    path = tmp_path / "rows.xlsx"
+    rows = [["a", 1.5], ["one line\n" * 3, ""], ["x" * 25, ""], ["x" * 1_000, ""]]
+    with Workbook(path, {"constant_memory": True}) as workbook:
+        workbook.add_worksheet(worksheet_class=PlainSheet).write_rows(rows, widths=[10, 10])
+    with zipfile.ZipFile(path) as archive:
+        sheet = archive.read("xl/worksheets/sheet1.xml").decode()
+    assert re.findall(r' ht="(\d+)"', sheet) == ["15", "45", "45", "120"]
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "parquet", "json"])

@@ -41,7 +41,7 @@ def test_latest_grade_counts(member: Actor, sample: Sample):
     assert grades.next_id not in (None, item.pk, other.pk)
     assert Grade.objects.count() == 3
     rows = browser.get(f"{run}matrix/?only=graded").context["page"].rows
-    assert {case.pk for case, _cells in rows} == {item.case_id, other.case_id}
+    assert {row.case.pk for row in rows} == {item.case_id, other.case_id}
 
 
 def test_export_has_means_of_latest_grades(member: Actor, sample: Sample):

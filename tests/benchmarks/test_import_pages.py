@@ -1,8 +1,10 @@
 """Pages of imports."""
 
+import io
 import json
 
 import pytest
+import xlsxwriter
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import Client
@@ -16,9 +18,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.processes]
 TABLE = b"id,country,expected\nfr,France,Paris\njp,Japan,Tokyo\n"
 
 
-def upload(browser: Client, content: bytes, **data: str) -> tuple[int, str, str]:
+def upload(browser: Client, content: bytes, name: str = "cases.csv", **data: str) -> tuple[int, str, str]:
     """Return status, page and the id of the preview, "" if the file is refused."""
-    response = browser.post("/benchmarks/import/", {"file": SimpleUploadedFile("cases.csv", content), **data})
+    response = browser.post("/benchmarks/import/", {"file": SimpleUploadedFile(name, content), **data})
     preview = response.context["preview"] if response.context and "preview" in response.context else None
     return response.status_code, response.text, preview.id if preview else ""
 
@@ -74,6 +76,24 @@ def test_columns_get_other_roles_and_answers_a_run():
     assert (case.variables, case.expected, case.metadata) == ({"Frage": "2 + 2?"}, ["4"], {"country": "FR"})
     items = run.items.order_by("case__position")
     assert list(items.values_list("entrant__imported", "replies__reply__text")) == [("ada", "vier"), ("ada", "6")]
+
+
+def test_another_sheet_is_chosen_without_the_file():
+    member, out = make.member(), io.BytesIO()
+    browser = make.browser(member)
+    with xlsxwriter.Workbook(out) as book:
+        book.add_worksheet("Deckblatt")
+        for name in ("Fragen", "Mehr"):
+            book.add_worksheet(name).write_column(0, 0, ["Frage", f"{name}?"])
+    status, page, _preview = upload(browser, out.getvalue(), name="fragen.xlsx")
+    assert (status, "The file is empty." in page) == (422, True)
+    for name in ("Fragen", "Mehr"):
+        source = ImportLook.objects.get().public_id
+        shown = browser.post("/benchmarks/import/columns/", {"source": source, "sheet": name, "role-0": "ignore"})
+        assert (shown.status_code, f"The sheet “{name}” is read." in shown.text) == (200, True)
+        assert f"<bdi>{name}?</bdi>" in shown.text
+    wrong = browser.post("/benchmarks/import/columns/", {"source": source, "sheet": "None", "role-0": "prompt"})
+    assert wrong.status_code in (302, 422)
 
 
 @pytest.mark.parametrize("role", ["weight", "variable:", "nothing", "nothing:a"])

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Collection
 
 from benchmarks.imports.building import Cases, one_message
+from benchmarks.imports.column_names import find_prompt, guess_role
 from benchmarks.imports.content import Case, Check, Column, Imported, Prompt, Reply
 from benchmarks.imports.formats.assertions import read_cell
 from benchmarks.imports.formats.fields import for_each, text
@@ -24,20 +25,9 @@ _SPECIAL = {
     "__threshold": "threshold", "__providerOutput": f"{_REPLY}imported",
 }  # fmt: skip
 
-_PROMPT_COLUMNS = ("prompt", "question", "input", "instruction", "query", "problem")
-# Answers must not reach the prompt.
-_GUESSES = {
-    **dict.fromkeys(("id", "key", "case", "case_id"), "key"),
-    **dict.fromkeys(("expected", "answer", "target", "ideal", "reference", "expected_answer", "correct_answer",
-                     "expected_output", "ground_truth", "solution", "label"), "expected"),
-    "cluster": "cluster", "tags": "tag", "tag": "tag", "category": "tag", "weight": "weight",
-}  # fmt: skip
 
-
-def role_of(column: str, mapping: dict[str, str], *, guess: bool = False) -> str:
-    """Return a column's role; `guess` goes by usual names. promptfoo's have theirs. Raises ReadError."""
-    if guess and column.lower() in _GUESSES:
-        return _GUESSES[column.lower()]
+def role_of(column: str, mapping: dict[str, str]) -> str:
+    """Return a column's role; promptfoo's columns have theirs. Raises ReadError."""
     if column in mapping:
         role = mapping[column]
         kind, _, name = role.partition(":")
@@ -102,9 +92,12 @@ class TableCases:
     def _set_roles(self, row: Row) -> None:
         """Decide roles of columns, and enter them in the log."""
         guess = self._guess and not any(name.startswith("__") for name in row.cells)
+        texts = [name for name, cell in row.cells.items() if isinstance(cell, str)]
+        prompt = find_prompt(texts) if guess and "prompt" not in self.roles.values() else ""
         for column in [name for name in row.cells if name not in self.roles]:
-            place = row.place(column)._replace(line=1)
-            role = self.roles[column] = role_of(column, self._source.request.mapping, guess=guess)
+            place = row.place(column)._replace(line=row.heading_line)
+            role = guess_role(column) if guess else role_of(column, self._source.request.mapping)
+            role = self.roles[column] = "prompt" if column == prompt else role
             self.columns.append(Column(column, role, as_text(row.cells[column])[:MAX_SAMPLE]))
             kind, _, given = role.partition(":")
             if role in ("unknown", "ignore"):
@@ -241,8 +234,8 @@ def read(source: Source) -> Imported:
 
 def _prompt(table: TableCases, source: Source) -> str:
     given = [name for column, name in table.names.items() if table.roles[column] == "prompt"]
-    usual = [table.names[column] for column in table.names if column.lower() in _PROMPT_COLUMNS]
-    names = given or usual[:1] or list(table.names.values())
+    usual = find_prompt(table.names)
+    names = given or ([table.names[usual]] if usual else list(table.names.values()))
     if len(names) == 1:
         return f"{{{{ {names[0]} }}}}"
     if names:

@@ -11,6 +11,7 @@ class Row(NamedTuple):
     line: int
     columns: Mapping[str, int] = {}
     file: str = ""
+    heading_line: int = 1
 
     def place(self, column: str = "") -> Place:
         return Place(self.line, self.columns.get(column, 0), self.file)

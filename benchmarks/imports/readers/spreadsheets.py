@@ -8,7 +8,7 @@ import python_calamine
 from benchmarks.imports.damage import refuse_damage
 from benchmarks.imports.limits import MAX_CASES, MAX_COLUMNS
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.readers.tables import heading
+from benchmarks.imports.readers.tables import from_heading, heading
 from benchmarks.imports.readers.values import as_text, check_value
 from benchmarks.imports.reading_log import Place, ReadError, ReadingLog
 
@@ -24,23 +24,27 @@ def read_sheet(content: bytes, sheet: str, log: ReadingLog, file: str = "") -> I
         workbook = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
         if sheet and sheet not in workbook.sheet_names:
             raise ReadError("no_such_sheet", Place(0, 0, file), sheet=sheet)
-        worksheet = workbook.get_sheet_by_name(sheet or workbook.sheet_names[0])
+        sheet = sheet or workbook.sheet_names[0]
+        log.sheets = [sheet, *(name for name in workbook.sheet_names if name != sheet)]
+        worksheet = workbook.get_sheet_by_name(sheet)
         if worksheet.width > MAX_COLUMNS:
             raise ReadError("too_many_columns", Place(1, 0, file), limit=MAX_COLUMNS, found=worksheet.width)
         if worksheet.height > MAX_CASES + 1:
             raise ReadError("too_many_cases", Place(0, 0, file), limit=MAX_CASES)
         rows = worksheet.to_python(skip_empty_area=False)
+    if others := ", ".join(log.sheets[1:]):
+        log.left_out("sheets_not_read", Place(0, 0, file), sheet=sheet, others=others)
     yield from _rows(rows, log, file)
 
 
 def _rows(rows: list[list[Cell]], log: ReadingLog, file: str) -> Iterator[Row]:
-    names: list[str] | None = None
+    names: list[str] = []
     columns: dict[str, int] = {}
-    for line, cells in enumerate(rows, start=1):
-        if all(cell == "" for cell in cells):
-            continue
-        if names is None:
-            names = heading(_without_empty_end([as_text(_value(cell)) for cell in cells]), Place(line, 0, file))
+    heading_line = 1
+    for line, cells in from_heading(enumerate(rows, start=1), log, file):
+        if not names:
+            texts = _without_empty_end([as_text(_value(cell)) for cell in cells])
+            names, heading_line = heading(texts, Place(line, 0, file)), line
             columns = {name: number for number, name in enumerate(names, start=1)}
             continue
         if any(cell != "" for cell in cells[len(names) :]):
@@ -49,8 +53,8 @@ def _rows(rows: list[list[Cell]], log: ReadingLog, file: str) -> Iterator[Row]:
         values = dict(zip(names, map(_value, cells), strict=False))
         for name, value in values.items():
             check_value(value, Place(line, columns[name], file))
-        yield Row(values, line, columns, file)
-    if names is None:
+        yield Row(values, line, columns, file, heading_line)
+    if not names:
         raise ReadError("empty_file", Place(0, 0, file))
 
 

@@ -15,7 +15,7 @@ SAMPLES = {
     "promptfoo.json": ("promptfoo", ["1", "2"], 0, ["check_not_supported"]),
     "promptfoo_folder": ("promptfoo", ["1", "2", "3"], 0, []),
     "promptfoo_columns.csv": ("table", ["air", "snow", "cats"], 2, ["code_not_run"]),
-    "semicolons.csv": ("table", ["1", "2"], 0, ["column_renamed", "prompt_made_of_columns"]),
+    "semicolons.csv": ("table", ["1", "2"], 0, ["column_renamed"]),
     "table.tsv": ("table", ["t1", "t2"], 0, ["comparison_assumed"]),
     "inspect.jsonl": ("inspect", ["a", "b"], 0, ["comparison_assumed"]),
     "inspect_choices.csv": ("inspect", ["f1", "f2"], 0, []),
@@ -48,7 +48,7 @@ SAMPLES = {
 PROMPTS = {
     "promptfoo_folder": "Explain rain.",
     "promptfoo_columns.csv": "Short: Which gas, mostly, is air?",
-    "semicolons.csv": "Frage: Was ist 2+2?\n\nAntwort_eins: 4",
+    "semicolons.csv": "Was ist 2+2?",
     "table.tsv": "Is ice cold?",
     "inspect_choices.csv": 'Which is a fruit?\n\nA) stone\nB) pear\n\nEnd with a line of the form "Answer: X", '
     "where X is the letter of the right choice.",

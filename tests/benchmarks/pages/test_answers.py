@@ -6,6 +6,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from benchmarks.models import Run, RunItem, Template
+from benchmarks.queries.matrix import excerpts
 from tests import make
 from tests.worlds.benchmarks.samples import Sample
 
@@ -17,18 +18,21 @@ def test_matrix_filters_rows(sample: Sample, browser: Client):
 
     def keys(query: str) -> list[str]:
         page = browser.get(f"{address}?{query}", headers={"HX-Request": "true"}).context["page"]
-        return [case.key for case, _cells in page.rows]
+        return [row.case.key for row in page.rows]
 
     with CaptureQueriesContext(connection) as queries:
         assert len(keys("")) == 8
     assert len(queries) <= 12
     assert keys("only=failed") == ["japan"]
     assert keys("only=disagree") == ["france", "peru", "norway", "ghana"]
+    assert "No case matches" in browser.get(f"{address}?only=failures-0").text
+    assert keys("only=failures-1") == ["france", "japan", "peru", "norway", "ghana"]
+    assert len(keys("only=failures-x")) == 8
     assert keys("tag=europe") == ["france", "norway"]
     assert keys("search=unknown") == ["france", "peru", "norway", "ghana"]
     assert keys("search=nairobi") == ["kenya"]
     assert keys("after=7") == ["nepal"]
-    signs = [cell.sign for cell in browser.get(address).context["page"].rows[1][1]]
+    signs = [cell.sign for cell in browser.get(address).context["page"].rows[1].cells]
     assert signs == ["right", "failed"]
 
 
@@ -67,6 +71,33 @@ def test_matrix_shows_wrong_and_unscored_answers(sample: Sample, browser: Client
 
     def keys(only: str) -> list[str]:
         page = browser.get(f"/benchmarks/r/{sample.run.public_id}/matrix/?only={only}").context["page"]
-        return [case.key for case, _cells in page.rows]
+        return [row.case.key for row in page.rows]
 
     assert (keys("wrong"), keys("unscored")) == (["france", "peru", "norway", "ghana"], ["kenya"])
+
+
+def test_matrix_shows_beginnings_of_answers(sample: Sample, browser: Client):
+    address = f"/benchmarks/r/{sample.run.public_id}/matrix/"
+    page = browser.get(address)
+    assert "only failures of" in page.text
+    for part in (
+        "What is the capital of France?", ">Paris</p>",
+        "It is <mark>Paris</mark>.", "It is <mark>unknown</mark>.", "It is Nairobi.",
+        "The connection broke before the answer was complete.",
+    ):  # fmt: skip
+        assert part in page.text, part
+    Run.objects.filter(pk=sample.run.pk).update(published_at=sample.run.created_at)
+    Template.objects.update(held_out=True)
+    strangers = Client().get(address).text
+    assert [part for part in ("capital of", "Paris", "It is", "unknown") if part in strangers] == []
+
+
+def test_words_of_one_answer_are_told_from_shared_ones():
+    texts = ["It is  **Lyon**, a city.", "it is PARIS, the big city", ""]
+    assert excerpts(texts) == [
+        (("It is  ", False), ("Lyon, a", True), (" city.", False)),
+        (("it is ", False), ("PARIS, the big", True), (" city", False)),
+        (),
+    ]
+    assert excerpts(["2**10 is **1,024**", ""]) == [(("2**10 is 1,024", False),), ()]
+    assert excerpts(["word" * 40]) == [(("word" * 24 + "wor…", False),)]

@@ -1,9 +1,11 @@
 """Pages: page of a run."""
 
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from accounts.actor import Actor
 from battles.models import Call
@@ -98,6 +100,17 @@ def test_broken_model_is_offered_to_be_left_out(live_run: Run, broken: Entrant, 
     assert f"Leave {broken} out" in page
     french = browser.get(page_of(live_run), headers={"Accept-Language": "fr"}).text
     assert "Laisser ce modèle de côté" in french
+
+
+def test_model_that_waits_is_left_out_beside_the_reason(live_run: Run, models: list[LanguageModel], browser: Client):
+    next_try = timezone.now() + timedelta(minutes=2, seconds=30)
+    live_run.entrants.filter(model=models[1]).update(failures=3, failure="provider_error", next_try_at=next_try)
+    top, progress = browser.get(page_of(live_run)).text.split("<h2>Progress</h2>")
+    assert f"The next try is at {next_try:%H:%M} UTC, in 3 minutes." in top
+    assert f"Leave {models[1]} out" in top
+    assert progress.count("Leave this model out") == 1
+    Run.objects.filter(pk=live_run.pk).update(state="cancelled")
+    assert "The next try" not in browser.get(page_of(live_run)).text
 
 
 def test_only_the_owner_leaves_entrants_of_the_run_out(live_run: Run, broken: Entrant, sample: Sample, browser: Client):
