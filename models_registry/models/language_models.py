@@ -5,6 +5,7 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MinValueValidator
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -22,6 +23,16 @@ class LanguageModelQuerySet(models.QuerySet["LanguageModel"]):
         """Filter publicly listed models, with provider and prices."""
         listed = self.exclude(status=LanguageModel.Status.DRAFT).select_related("provider")
         return listed.prefetch_related("prices").order_by("name", "version", "pk")
+
+    def matching(self, search: str) -> "LanguageModelQuerySet":
+        """Filter by words of names, ids, organizations and licences."""
+        found = self
+        for word in search.split():
+            found = found.filter(
+                Q(name__icontains=word) | Q(slug__icontains=word) | Q(organization__icontains=word)
+                | Q(provider__name__icontains=word) | Q(license__icontains=word)
+            )  # fmt: skip
+        return found
 
     def lock_newest(self, family: str) -> "LanguageModel | None":
         """Return the family's latest version, locked until COMMIT."""
