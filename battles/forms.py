@@ -64,7 +64,7 @@ class StartForm(PromptForm):
     models = IdsField(required=False)
     # The second model of a page with a picker for each; "" draws it.
     opponent = forms.CharField(required=False)
-    license_kind = forms.ChoiceField(choices=[("", _("any")), *LanguageModel.LicenseKind.choices], required=False)
+    license_kind = forms.ChoiceField(choices=[("", _("any")), *LanguageModel.KNOWN_LICENSE_KINDS], required=False)
     size = forms.ChoiceField(
         choices=[
             ("", _("any")), ("small", _("up to 4 B")), ("medium", _("4 to 20 B")), ("large", _("20 B and more")),

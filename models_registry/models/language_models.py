@@ -67,11 +67,14 @@ class LanguageModel(models.Model):
     class LicenseKind(models.TextChoices):
         OPEN = "open", _("open")
         PROPRIETARY = "proprietary", _("proprietary")
+        UNKNOWN = "unknown", _("unknown")
 
     class Ability(models.TextChoices):
         IMAGES = "images", _("sees images")
         TOOLS = "tools", _("calls tools")
 
+    # Those by which a draw can be narrowed.
+    KNOWN_LICENSE_KINDS = LicenseKind.choices[:2]
     # Fields that influence the answers. A change of one needs a new version if the model has votes.
     BEHAVIOUR = ("provider_id", "upstream_name", "system_prompt", "parameters")
 
@@ -83,9 +86,7 @@ class LanguageModel(models.Model):
     name = models.CharField(_("display name"), max_length=120)
     organization = models.CharField(_("organization"), max_length=120, blank=True)
     license = models.CharField(_("licence"), max_length=120, blank=True)
-    license_kind = models.CharField(
-        _("licence kind"), max_length=12, choices=LicenseKind, default=LicenseKind.PROPRIETARY
-    )
+    license_kind = models.CharField(_("licence kind"), max_length=12, choices=LicenseKind, default=LicenseKind.UNKNOWN)
     size_b = models.DecimalField(
         _("parameters, billions"), max_digits=9, decimal_places=3, null=True, blank=True,
         validators=[MinValueValidator(Decimal(0))],
