@@ -28,7 +28,9 @@ from common.errors import NotFound
 def tokens(request: HttpRequest) -> HttpResponse:
     """Only the response to the form contains a new token."""
     user = cast(User, request.user)
-    form, token, status = TokenForm(request.POST or None), "", 200
+    # A link may choose the rights: /accounts/tokens/?scopes=gateway
+    chosen = {"scopes": request.GET.getlist("scopes")} if "scopes" in request.GET else None
+    form, token, status = TokenForm(request.POST or None, initial=chosen), "", 200
     if form.is_valid():
         _row, token = actions.issue_token(user=user, **form.token_arguments)
         form, status = TokenForm(), 201

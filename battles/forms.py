@@ -63,7 +63,9 @@ class StartForm(PromptForm):
     mode = forms.ChoiceField(choices=REQUESTED_MODES, required=False)
     dial = forms.ChoiceField(choices=list(DIAL_LABELS.items()), required=False, initial=dial_name(DEFAULT_DIAL))
     models = IdsField(required=False)
-    license_kind = forms.ChoiceField(choices=[("", _("any")), *LanguageModel.LicenseKind.choices], required=False)
+    # The second model of a page with a picker for each; "" draws it.
+    opponent = forms.CharField(required=False)
+    license_kind = forms.ChoiceField(choices=[("", _("any")), *LanguageModel.KNOWN_LICENSE_KINDS], required=False)
     size = forms.ChoiceField(
         choices=[
             ("", _("any")), ("small", _("up to 4 B")), ("medium", _("4 to 20 B")), ("large", _("20 B and more")),
@@ -121,9 +123,11 @@ class StartForm(PromptForm):
         has_consent = bool(data["consent"]) and data["consent"] == self.consent_version
         if data["mode"] == AUTO:
             auto = AutoOptions(dial=DIALS.get(data["dial"], DEFAULT_DIAL))
-            return BattleRequest(attachments=tuple(data["attachments"]), consent=has_consent, auto=auto)
+            pool, files = tuple(data["models"]), tuple(data["attachments"])
+            return BattleRequest(models=pool, attachments=files, consent=has_consent, auto=auto)
         mode = Battle.Mode(data["mode"] or Battle.Mode.BLIND)
-        return BattleRequest(mode, tuple(data["models"]), filters, tuple(data["attachments"]), has_consent)
+        chosen = (*data["models"], data["opponent"]) if data["opponent"] else tuple(data["models"])
+        return BattleRequest(mode, chosen, filters, tuple(data["attachments"]), has_consent)
 
 
 class VoteForm(forms.Form):

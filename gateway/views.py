@@ -32,10 +32,9 @@ from gateway.payloads import (
     virtual_payload,
 )
 from gateway.snippets import snippets
+from models_registry.picking import read_picker
 
 MAX_SESSION_CHARACTERS = 200
-# Models on the page; the others stand at /v1/models.
-MAX_MODELS_SHOWN = 12
 # Sent by Anthropic's clients.
 ANTHROPICS_HEADER = "Anthropic-Version"
 
@@ -161,7 +160,7 @@ def software(request: HttpRequest) -> HttpResponse:
     base_url = request.build_absolute_uri("/v1")
     context = {
         "base_url": base_url,
-        "models": choosable_models()[:MAX_MODELS_SHOWN],
+        "picker": read_picker("ids", shows_all="all" in request.GET),
         "snippets": snippets(base_url),
     }
     return render(request, "gateway/software.html", context)

@@ -37,6 +37,7 @@ from leaderboard.models import OVERALL, AggregationRun
 from leaderboard.models.imported import SCOPE as IMPORTED
 from leaderboard.releases.data_page import read_data_page
 from models_registry.models import LanguageModel
+from models_registry.picking import read_picker
 
 SNAPSHOTS_PER_PAGE = 50
 
@@ -122,7 +123,7 @@ def compare_choice(request: HttpRequest) -> HttpResponse:
     a, b = request.GET.get("a", ""), request.GET.get("b", "")
     if a and b and a != b:
         return redirect(reverse("leaderboard:compare", args=[get_public_model(a).slug, get_public_model(b).slug]))
-    context = {"a": a, "b": b, "models": _compared_models(), "same": bool(a and a == b)}
+    context = {"same": bool(a and a == b), **_pair_pickers(request, a, b)}
     return render(request, "leaderboard/compare.html", context)
 
 
@@ -132,7 +133,7 @@ def compare(request: HttpRequest, a: str, b: str) -> HttpResponse:
     if a == b:
         raise Http404
     pair = read_head_to_head(get_public_model(a), get_public_model(b))
-    return render(request, "leaderboard/compare.html", {"pair": pair, "a": a, "b": b, "models": _compared_models()})
+    return render(request, "leaderboard/compare.html", {"pair": pair, **_pair_pickers(request, a, b)})
 
 
 @public
@@ -202,8 +203,11 @@ def _divided(text: str, *, heading: str) -> tuple[str, list[tuple[str, str]]]:
     return opening, list(zip(rest[::2], rest[1::2], strict=True))
 
 
-def _compared_models() -> list[tuple[str, str]]:
-    return list(LanguageModel.objects.public().values_list("slug", "name"))
+def _pair_pickers(request: HttpRequest, a: str, b: str) -> dict[str, object]:
+    shows_all = "all" in request.GET
+    one = read_picker("first", chosen=[a], shows_all=shows_all)
+    other = b or next((row.model.slug for row in one.rows if not row.is_chosen), "")
+    return {"one_picker": one, "other_picker": read_picker("second", chosen=[other], shows_all=shows_all)}
 
 
 def _choices(shown: str) -> dict[str, object]:

@@ -2,7 +2,7 @@ from typing import Literal, TypedDict
 
 from common.payload_types import JsonObject, Moment
 
-LicenseKind = Literal["", "open", "proprietary"]
+LicenseKind = Literal["", "open", "proprietary", "unknown"]
 Status = Literal["", "active", "paused", "retired"]
 
 

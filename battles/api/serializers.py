@@ -29,7 +29,7 @@ class PromptSerializer(serializers.Serializer[None]):
 class FiltersSerializer(StrictSerializer):
     unknown_field = gettext_lazy("There is no filter “%(name)s”.")
 
-    license_kind = ChoiceField(choices=LanguageModel.LicenseKind.choices, required=False)
+    license_kind = ChoiceField(choices=LanguageModel.KNOWN_LICENSE_KINDS, required=False)
     min_size_b = serializers.DecimalField(max_digits=9, decimal_places=3, min_value=Decimal(0), required=False)
     needs_images = serializers.BooleanField(required=False)
     max_size_b = serializers.DecimalField(max_digits=9, decimal_places=3, min_value=Decimal(0), required=False)

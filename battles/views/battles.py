@@ -22,11 +22,15 @@ from battles.queries import find_battle, find_battle_with_related, get_session_b
 from battles.streaming import formats, protocol
 from common.errors import InvalidInput
 from models_registry import drawable_cache
-from models_registry.models import LanguageModel
+from models_registry.picking import read_picker
 from site_content.errors import TermsNotAccepted
 
 # Client event after a vote: the session's row in the sidebar shows names now (battles/session_row.html).
 NAMES_REVEALED = "names-revealed"
+PICKERS_OF_MODES = {
+    Battle.Mode.SIDE_BY_SIDE: ("left", "right"), Battle.Mode.COMPARE: ("several",), Battle.Mode.DIRECT: ("one",),
+    AUTO: ("several",),
+}  # fmt: skip
 
 
 class PageRequest(ActorRequest):
@@ -82,7 +86,7 @@ def new(request: PageRequest) -> HttpResponse:
             },
             actor=request.actor,
         )
-    pickers = model_picker_context(form, models)
+    pickers = model_picker_context(form, shows_all="all" in request.GET)
     fewest = 1 if pickers["mode"] in (Battle.Mode.DIRECT, AUTO) else 2
     context = {"form": form, "drawable_count": len(models), "has_too_few_models": len(models) < fewest, **pickers}
     return _form_page(request, form, "battles/new.html", "prompt", context)
@@ -93,14 +97,15 @@ def _first_mode() -> Battle.Mode:
     return Battle.Mode.DIRECT if len(drawable_cache.cached_roster().choosable) == 1 else Battle.Mode.BLIND
 
 
-def model_picker_context(form: StartForm, models: list[LanguageModel]) -> dict[str, object]:
+def model_picker_context(form: StartForm, *, shows_all: bool = False) -> dict[str, object]:
     mode = form["mode"].value()
-    return {
-        "mode": mode if mode in dict(REQUESTED_MODES) else Battle.Mode.BLIND,
-        "modes": REQUESTED_MODES,
-        "models": by_name(models),
-        "chosen": form["models"].value() or [],
-    }
+    mode = mode if mode in dict(REQUESTED_MODES) else Battle.Mode.BLIND
+    chosen, opponent = form["models"].value() or [], form["opponent"].value()
+    slugs = {"left": chosen[:1], "right": [opponent] if opponent else chosen[1:2]}
+    pickers = [
+        read_picker(key, chosen=slugs.get(key, chosen), shows_all=shows_all) for key in PICKERS_OF_MODES.get(mode, ())
+    ]
+    return {"mode": mode, "modes": REQUESTED_MODES, "pickers": pickers}
 
 
 @require_safe

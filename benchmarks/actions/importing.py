@@ -151,7 +151,7 @@ def create_from_table(
 
     Raises ImportGone, and ImportRefused with sentences where a row or its expected answer cannot be used.
     """
-    result = preview_with_mapping(owner=owner, source_id=source_id, mapping=mapping)
+    result = preview_again(owner=owner, source_id=source_id, mapping=mapping)
     if not result.id or result.imported.template is None:
         raise ImportRefused(fields={"file": [line["sentence"] for line in result.lines if line["action"] == "refused"]})
     expected = [value for case in result.imported.template.cases for value in case.expected]

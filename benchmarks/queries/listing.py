@@ -82,12 +82,21 @@ class ItemCounts:
         return self.total - sum(self.by_state.get(state, 0) for state in RunItem.UNFINISHED)
 
     @property
+    def never_asked(self) -> int:
+        """Number of items that a cancelled run or a left-out entrant did not come to."""
+        return self.by_state.get(RunItem.State.SKIPPED, 0) + self.by_state.get(RunItem.State.LEFT_OUT, 0)
+
+    @property
+    def asked(self) -> int:
+        return self.finished - self.never_asked
+
+    @property
     def failed(self) -> int:
         return self.by_state.get(RunItem.State.FAILED, 0)
 
     @property
     def percent(self) -> int:
-        return 100 * self.finished // self.total if self.total else 0
+        return 100 * self.asked // self.total if self.total else 0
 
 
 def progress_of(runs: list[Run]) -> dict[int, ItemCounts]:

@@ -3,6 +3,7 @@
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from benchmarks import access, actions
@@ -11,7 +12,7 @@ from benchmarks.models import Run, RunItem
 from benchmarks.queries.answers import read_case, read_item
 from benchmarks.queries.cases import cell_text, expected_text
 from benchmarks.queries.matrix import FINISHED_SIGNS, MatrixForm, entrants_of, read_matrix, tags_of
-from benchmarks.reports.grades import read_item_grades
+from benchmarks.reports.grades import next_to_grade, read_item_grades
 from benchmarks.streaming import position_now, token_for
 from benchmarks.views.pages import PageRequest, member_of
 from common.errors import ArenaError
@@ -64,10 +65,13 @@ def _item_page(
         raise Http404
     grades = read_item_grades(page.item, request.actor)
     owns = access.owns(request.actor, run)
+    may_grade = owns and bool(page.replies)
+    hides_names = may_grade and request.GET.get("names") == "hidden"
     context = {
         "run": run, "page": page, "expected": expected_text(page.case.expected),
         "grades": grades, "chosen": chosen_of(grades.own),
-        "may_grade": owns and bool(page.replies), "shows_comments": owns,
+        "may_grade": may_grade, "shows_comments": owns, "hides_names": hides_names,
+        "next_to_grade": next_to_grade(run, request.actor, but=item_id) if hides_names else None,
         "grade_form": form or GradeForm(initial={"comment": grades.own.comment if grades.own else ""}),
     }  # fmt: skip
     name = "benchmarks/item.html#grades" if request.htmx else "benchmarks/item.html"
@@ -92,7 +96,8 @@ def grade(request: PageRequest, public_id: str, item_id: int) -> HttpResponse:
         return _item_page(request, run, item_id, form, status=422)
     if request.htmx:
         return _item_page(request, run, item_id)
-    return redirect("benchmarks:item", run.public_id, item_id)
+    address = reverse("benchmarks:item", args=[run.public_id, item_id])
+    return redirect(f"{address}?names=hidden" if request.GET.get("names") == "hidden" else address)
 
 
 @require_safe

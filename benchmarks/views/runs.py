@@ -30,6 +30,7 @@ from common.errors import ArenaError
 from common.text.money import plain_decimal
 from common.text.numbers import parse_whole_number
 from models_registry.models import LanguageModel
+from models_registry.picking import read_picker
 
 MOVES: dict[str, Callable[[Run], Run]] = {
     "start": actions.start_run,
@@ -167,7 +168,8 @@ def start(request: PageRequest, public_id: str) -> HttpResponse:
     form = StartForm(data, version=version, models=models)
     context: dict[str, object] = {
         "template": template, "version": version, "form": form, "models": models,
-        "power": read_power(request.actor, version),
+        "power": read_power(request.actor, version), "all_url": f"?all=1&version={version.number}",
+        "picker": read_picker("several", chosen=form["models"].value() or [], shows_all="all" in request.GET),
     }  # fmt: skip
     if data is None:
         return render(request, "benchmarks/start.html", context)

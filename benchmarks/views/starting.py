@@ -61,7 +61,7 @@ def _store_table(request: PageRequest) -> HttpResponse:
     member, source_id = member_of(request), request.POST["source"]
     try:
         columns = ColumnsOfTableForm(
-            request.POST, columns=importing.previewed_columns(owner=member, source_id=source_id)
+            request.POST, columns=importing.previewed_choices(owner=member, source_id=source_id).columns
         )
         context: dict[str, object] = {"columns": columns, "source_id": source_id}
         if not columns.is_valid():

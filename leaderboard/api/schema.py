@@ -36,7 +36,7 @@ OPERATIONS: Operations = {
             Parameter("order", "Up or down.", {**one_of(*ORDERS), "default": "desc"}),
             Parameter("search", "Part of a name, an organization or an id.", TEXT),
             Parameter("organization", "Of this organization alone.", TEXT),
-            Parameter("license", "A licence, or `open` or `proprietary`.", TEXT),
+            Parameter("license", "A licence, or `open`, `proprietary` or `unknown`.", TEXT),
             Parameter("as", "The answer's format.", {**one_of(*views.FORMATS), "default": "json"}),
         ),
         refuses=(NotFound,),

@@ -1,5 +1,6 @@
 import logging
 import re
+import unicodedata
 from collections.abc import Iterable
 
 from django.db import transaction
@@ -15,6 +16,14 @@ from models_registry.models import LanguageModel, Provider
 from models_registry.models.catalogues import CATALOGUE_TTL, Catalogue
 from models_registry.providers.catalogue import CatalogueRefused, Offer
 from models_registry.providers.kinds import ProviderKind
+
+_CYRILLIC = (
+    "а=a б=b в=v г=g ґ=g д=d е=e ё=e є=ye ж=zh з=z и=i і=i ї=yi й=i к=k л=l м=m н=n о=o п=p р=r с=s т=t у=u ф=f х=kh "
+    "ц=ts ч=ch ш=sh щ=shch ъ= ы=y ь= э=e ю=yu я=ya"
+)
+_GREEK = "α=a β=v γ=g δ=d ε=e ζ=z η=i θ=th ι=i κ=k λ=l μ=m ν=n ξ=x ο=o π=p ρ=r σ=s ς=s τ=t υ=y φ=f χ=ch ψ=ps ω=o"
+_LATIN_LETTERS = str.maketrans(dict(pair.split("=") for pair in f"{_CYRILLIC} {_GREEK} ß=ss ø=o ł=l æ=ae œ=oe".split()))
+_SYLLABLE = re.compile(r"(?:HANGUL SYLLABLE|(?:HIRAGANA|KATAKANA) LETTER(?: SMALL)?) (\w+)")
 
 logger = logging.getLogger(__name__)
 
@@ -109,7 +118,7 @@ def _create_model(provider: Provider, offer: Offer, status: LanguageModel.Status
         slug=_free_slug(short, provider),
         name=(offer.name or short)[:120],
         organization=(offer.organization or maker)[:120],
-        license_kind=LanguageModel.LicenseKind.OPEN if is_open else LanguageModel.LicenseKind.PROPRIETARY,
+        license_kind=LanguageModel.LicenseKind.OPEN if is_open else LanguageModel.LicenseKind.UNKNOWN,
         size_b=offer.size_b,
         context_length=offer.context_length,
         abilities=list(offer.abilities),
@@ -120,9 +129,19 @@ def _create_model(provider: Provider, offer: Offer, status: LanguageModel.Status
     return model
 
 
+def _latin(text: str) -> str:
+    """Return lower-case text with Latin letters for Cyrillic, Greek, Korean and Japanese syllables (ADR 18)."""
+    letters = []
+    for letter in unicodedata.normalize("NFC", text.lower()):
+        syllable = _SYLLABLE.fullmatch(unicodedata.name(letter, ""))
+        base = letter if ord(letter) in _LATIN_LETTERS else unicodedata.normalize("NFKD", letter)
+        letters.append(syllable[1].lower() if syllable else base.translate(_LATIN_LETTERS))
+    return "".join(letter for letter in "".join(letters) if not unicodedata.combining(letter))
+
+
 def _free_slug(name: str, provider: Provider) -> str:
     """Return a slug for the name, with the provider's kind and a number if it is taken."""
-    plain = re.sub(r"[^a-z0-9._-]+", "-", name.lower().removesuffix(":latest")).strip("._-")[:80] or "model"
+    plain = re.sub(r"[^a-z0-9._-]+", "-", _latin(name).removesuffix(":latest")).strip("._-")[:80] or "model"
     kind = provider.known_kind.value
     numbered = (f"{plain}-{kind}-{number}" for number in range(2, 10_000))
     for slug in (plain, f"{plain}-{kind}", *numbered):

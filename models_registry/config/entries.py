@@ -71,7 +71,7 @@ class PriceKeys(msgspec.Struct, forbid_unknown_fields=True):
 class OtherKeys(msgspec.Struct):
     base_url: Text
     api_key_env: Text = ""
-    license: Text = "proprietary"
+    license: Text = "unknown"
     license_name: Text = ""
     deadlines: DeadlineKeys = field(default_factory=DeadlineKeys)
     price: PriceKeys | None = None
@@ -85,7 +85,11 @@ def fields_by_key(struct: type[msgspec.Struct]) -> dict[str, str]:
 _KEYS = {
     field.encode_name: field for keys in (ModelKeys, ProviderKeys, OtherKeys) for field in msgspec.structs.fields(keys)
 }
-OPEN, PROPRIETARY = "open-source", "proprietary"
+OPEN, PROPRIETARY, UNKNOWN = "open-source", "proprietary", "unknown"
+LICENSE_KINDS = {
+    OPEN: LanguageModel.LicenseKind.OPEN, PROPRIETARY: LanguageModel.LicenseKind.PROPRIETARY,
+    UNKNOWN: LanguageModel.LicenseKind.UNKNOWN,
+}  # fmt: skip
 # Valid values by key, listed in messages about invalid ones.
 _CHOICES = {
     "status": LanguageModel.Status.values, "abilities": LanguageModel.Ability.values, "kind": ProviderKind.values,
@@ -173,10 +177,9 @@ def _entry(line: int, values: dict[str, Any]) -> ModelEntry:
     keys = msgspec.convert(values, OtherKeys)
     fields = msgspec.structs.asdict(msgspec.convert(values, ModelKeys))
     # A licence's name instead of its kind means an open one.
-    is_named = keys.license not in (OPEN, PROPRIETARY)
-    kinds = LanguageModel.LicenseKind
+    is_named = keys.license not in (OPEN, PROPRIETARY, UNKNOWN)
     fields["license"] = keys.license if is_named else keys.license_name
-    fields["license_kind"] = kinds.PROPRIETARY if keys.license == PROPRIETARY else kinds.OPEN
+    fields["license_kind"] = LICENSE_KINDS.get(keys.license, LanguageModel.LicenseKind.OPEN)
     provider = msgspec.structs.asdict(msgspec.convert(values, ProviderKeys)) | msgspec.structs.asdict(keys.deadlines)
     for decided, name in ((fields, "size_b"), (provider, "daily_budget")):
         decided[name] = None if decided[name] is None else Decimal(str(decided[name]))
@@ -196,7 +199,7 @@ def _entry(line: int, values: dict[str, Any]) -> ModelEntry:
 def _field_problems(entry: ModelEntry, values: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield (path, sentence) for refused values and a licence with two names."""
     license, name = values.get("license"), values.get("license_name")
-    if name and license not in (None, OPEN, PROPRIETARY, name):
+    if name and license not in (None, OPEN, PROPRIETARY, UNKNOWN, name):
         yield "license_name", f"The licence is already named “{license}” above."
     provider = Provider(**{"name": "?", **entry.provider}, base_url=entry.base_url, api_key_env=entry.api_key_env)
     rows: list[tuple[LanguageModel | Provider | Price | None, type[msgspec.Struct], str]] = [

@@ -6,8 +6,7 @@ from django.db import transaction
 
 from models_registry import versions
 from models_registry.config.entries import (
-    OPEN,
-    PROPRIETARY,
+    LICENSE_KINDS,
     DeadlineKeys,
     ModelEntry,
     ModelKeys,
@@ -93,7 +92,7 @@ def export_models() -> str:
 
 def _as_entry(model: LanguageModel) -> dict[str, Any]:
     provider, price = model.provider, model.price
-    is_open = model.license_kind == LanguageModel.LicenseKind.OPEN
+    license = next(word for word, kind in LICENSE_KINDS.items() if kind == model.license_kind)
     entry = {key: getattr(model, name) for key, name in fields_by_key(ModelKeys).items()}
     entry |= {key: getattr(provider, name) for key, name in fields_by_key(ProviderKeys).items()}
     deadlines = {key: getattr(provider, name) for key, name in fields_by_key(DeadlineKeys).items()}
@@ -102,7 +101,7 @@ def _as_entry(model: LanguageModel) -> dict[str, Any]:
         "base_url": provider.base_url,
         "api_key_env": provider.api_key_env,
         "deadlines": {key: _number(Decimal(str(seconds))) for key, seconds in deadlines.items() if seconds},
-        "license": OPEN if is_open else PROPRIETARY,
+        "license": license,
         "license_name": model.license,
         "price": price and {"input": _number(price.input_per_million), "output": _number(price.output_per_million)},
         "daily_budget": None if provider.daily_budget is None else _number(provider.daily_budget),

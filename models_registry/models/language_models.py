@@ -5,6 +5,7 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MinValueValidator
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -22,6 +23,16 @@ class LanguageModelQuerySet(models.QuerySet["LanguageModel"]):
         """Filter publicly listed models, with provider and prices."""
         listed = self.exclude(status=LanguageModel.Status.DRAFT).select_related("provider")
         return listed.prefetch_related("prices").order_by("name", "version", "pk")
+
+    def matching(self, search: str) -> "LanguageModelQuerySet":
+        """Filter by words of names, ids, organizations and licences."""
+        found = self
+        for word in search.split():
+            found = found.filter(
+                Q(name__icontains=word) | Q(slug__icontains=word) | Q(organization__icontains=word)
+                | Q(provider__name__icontains=word) | Q(license__icontains=word)
+            )  # fmt: skip
+        return found
 
     def lock_newest(self, family: str) -> "LanguageModel | None":
         """Return the family's latest version, locked until COMMIT."""
@@ -56,11 +67,14 @@ class LanguageModel(models.Model):
     class LicenseKind(models.TextChoices):
         OPEN = "open", _("open")
         PROPRIETARY = "proprietary", _("proprietary")
+        UNKNOWN = "unknown", _("unknown")
 
     class Ability(models.TextChoices):
         IMAGES = "images", _("sees images")
         TOOLS = "tools", _("calls tools")
 
+    # Those by which a draw can be narrowed.
+    KNOWN_LICENSE_KINDS = LicenseKind.choices[:2]
     # Fields that influence the answers. A change of one needs a new version if the model has votes.
     BEHAVIOUR = ("provider_id", "upstream_name", "system_prompt", "parameters")
 
@@ -72,9 +86,7 @@ class LanguageModel(models.Model):
     name = models.CharField(_("display name"), max_length=120)
     organization = models.CharField(_("organization"), max_length=120, blank=True)
     license = models.CharField(_("licence"), max_length=120, blank=True)
-    license_kind = models.CharField(
-        _("licence kind"), max_length=12, choices=LicenseKind, default=LicenseKind.PROPRIETARY
-    )
+    license_kind = models.CharField(_("licence kind"), max_length=12, choices=LicenseKind, default=LicenseKind.UNKNOWN)
     size_b = models.DecimalField(
         _("parameters, billions"), max_digits=9, decimal_places=3, null=True, blank=True,
         validators=[MinValueValidator(Decimal(0))],

@@ -14,6 +14,7 @@ async function textOfAnswer(pane) {
 
 const textFor = {
   code: (button) => button.closest(".code").querySelector("pre").textContent,
+  id: (button) => button.parentElement.querySelector("code").textContent,
   answer: (button) => textOfAnswer(button.closest(".pane")),
   address: (button) => button.parentElement.querySelector("input").value,
 };
@@ -36,6 +37,10 @@ function addCodeButtons() {
   const template = document.getElementById("copy-code");
   for (const head of document.querySelectorAll(".code-head:not(:has(.copy))")) {
     head.append(template.content.cloneNode(true));
+  }
+  for (const name of document.querySelectorAll(".model-id:not(:has(.copy))")) {
+    name.append(document.getElementById("copy-id").content.cloneNode(true));
+    name.querySelector(".copy .unseen").textContent = name.querySelector("code").textContent;
   }
 }
 

@@ -1,5 +1,7 @@
 """Grades by hand."""
 
+import re
+
 import pytest
 from django.db import DatabaseError, transaction
 from django.test import Client
@@ -42,6 +44,34 @@ def test_latest_grade_counts(member: Actor, sample: Sample):
     assert Grade.objects.count() == 3
     rows = browser.get(f"{run}matrix/?only=graded").context["page"].rows
     assert {row.case.pk for row in rows} == {item.case_id, other.case_id}
+
+
+def test_grading_hides_names_and_shows_the_expected_answer(member: Actor, sample: Sample):
+    run, browser = f"/benchmarks/r/{sample.run.public_id}/", make.browser(member)
+    first = browser.get(run).context["grades"].next_id
+    address = f"{run}items/{first}/"
+    assert f'href="{address}?names=hidden"' in browser.get(run).text
+
+    def words(page: str) -> list[bool]:
+        return [re.search(rf"\b{word}\b", page) is not None for word in ("ada", "bob", "names the capital")]
+
+    hidden, shown = (browser.get(address + query).text for query in ("?names=hidden", ""))
+    case = RunItem.objects.get(pk=first).case
+    assert (words(hidden), any(words(shown))) == ([False] * 3, True)
+    assert [f'<p class="expected" dir="auto">{case.expected[0]}</p>' in page for page in (hidden, shown)] == [True] * 2
+    assert browser.post(f"{address}grade/?names=hidden", {"grade": "pass"})["Location"] == f"{address}?names=hidden"
+    graded = browser.get(f"{address}?names=hidden")
+    assert graded.context["next_to_grade"] == browser.get(run).context["grades"].next_id != first
+    Run.objects.update(published_at=sample.run.created_at)
+    assert any(words(Client().get(f"{address}?names=hidden").text))
+
+
+def test_last_grade_leads_back_to_the_run(member: Actor, sample: Sample):
+    answered = RunItem.objects.filter(entrant__run=sample.run, replies__turn=0)
+    for item in answered:
+        actions.grade_item(grader=member.user, item=item, kind="pass", value=1)
+    page = make.browser(member).get(f"/benchmarks/r/{sample.run.public_id}/items/{item.pk}/?names=hidden").text
+    assert "Every answer has your grade." in page
 
 
 def test_export_has_means_of_latest_grades(member: Actor, sample: Sample):

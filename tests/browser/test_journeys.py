@@ -74,13 +74,13 @@ def test_compared_models_get_stars(arena: Arena, hand: Hand):
 def test_side_by_side_vote_and_direct_chat(arena: Arena, hand: Hand):
     page = hand.page
     begin(hand, arena, "Side by side")
-    hand.pick(page.locator("[name=models]").first, "Left one")
-    hand.pick(page.locator("[name=models]").last, "Right one")
+    hand.pick_model(page.get_by_role("button", name="Model A"), "Left one")
+    hand.pick_model(page.get_by_role("button", name="Model B"), "Right one")
     send(hand, "Start the battle")
     hand.press(page.get_by_role("button", name="Left is better"))
     expect(page.locator(".verdict-text")).to_contain_text("You preferred the left answer.")
     begin(hand, arena, "Direct chat")
-    hand.pick(page.locator("[name=models]"), "Right one")
+    hand.pick_model(page.locator("#picked-one"), "Right one")
     send(hand, "Send", "Hello")
     expect(page.get_by_role("group", name="Answer", exact=True)).to_have_text("Hello")
     hand.write(page.locator("#prompt"), "Again")

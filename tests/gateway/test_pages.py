@@ -121,6 +121,23 @@ def test_old_exchanges_are_purged(client: OpenAI, model: Callable[..., Any]):
     assert (Exchange.objects.count(), Call.objects.count()) == (0, 1)
 
 
+def test_page_has_code_first_and_every_model(model: Callable[..., Any]):
+    names = [model(slug=f"m-{number}").slug for number in range(14)]
+    page = Client().get("/software/").text
+    assert page.index('id="code-python"') < page.index('id="models"') < page.index('id="code-javascript"')
+    assert re.findall(r"<code>(m-\d+)</code>", page) == sorted(names, key=page.index)
+    assert 'href="/accounts/tokens/?scopes=gateway#make"' in page
+
+
+def test_token_link_chooses_the_rights_it_names(owner: Actor):
+    def chosen(query: str) -> list[str]:
+        page = make.browser(owner).get(f"/accounts/tokens/{query}").text
+        return re.findall(r'name="scopes" value="(\w+)"[^>]* checked', page)
+
+    assert (chosen("?scopes=gateway"), chosen("?scopes=none")) == (["gateway"], [])
+    assert chosen("") == ["read", "battle", "vote"]
+
+
 def test_private_site_shows_the_page_to_members(settings: Any):
     settings.ARENA_ACCESS = "private"
     assert Client().get("/software/").status_code == 302

@@ -169,10 +169,10 @@ WAYS_TO_BATTLE: dict[str, dict[str, object]] = {
 def _models_over_budget(request: pytest.FixtureRequest, settings) -> None:
     """Create a free model and three paid ones at two providers with an exhausted site budget."""
     settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "site": cents(20)}
-    make.model(slug="free")
+    make.model(slug="free", license_kind="proprietary")
     for number in range(3):
         model = paid_model(at=f"http://127.0.0.1:9/{number % 2}")
-        model.slug = f"paid{number}"
+        model.slug, model.license_kind = f"paid{number}", "proprietary"
         model.save()
     remaining = 0 if request.param == "spent" else 1  # less than the maximum cost of any call
     SpendingDay.objects.create(day=today(), account=SITE, spent=cents(20 - remaining))

@@ -76,6 +76,8 @@ def test_added_model_has_the_offers_details(fake_provider: FakeProvider):
     assert (model.license_kind, str(model.price)) == ("open", "$1 in, $2 out")
     entry = AuditEntry.objects.get()
     assert (entry.action, entry.subject, entry.user) == ("add language model", "One", None)
+    discover("Router", "--add", "maker/two")
+    assert LanguageModel.objects.get(upstream_name="maker/two").license_kind == "unknown"
 
 
 def test_adding_again_adds_nothing(fake_provider: FakeProvider):
@@ -90,6 +92,19 @@ def test_taken_slug_gets_a_suffix(fake_provider: FakeProvider):
     make.model("x", slug="one-other")
     serve(fake_provider, offer("Maker/ONE!"))
     assert discover("Router", "--add", "Maker/ONE!") == "added one-other-2 (draft)\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("ГигаЧат-2 Ещё", "gigachat-2-eshche"), ("Μέλισσα 7B", "melissa-7b"), ("ひらがな", "hiragana"),
+        ("하이퍼", "haipeo"), ("Grüße à la Łódź", "grusse-a-la-lodz"), ("通义千问", "model"),
+    ],
+)  # fmt: skip
+def test_names_in_other_scripts_give_latin_ids(fake_provider: FakeProvider, name: str, slug: str):
+    serve(fake_provider, offer(name))
+    discover("Router", "--add", name)
+    assert LanguageModel.objects.get().slug == slug
 
 
 def test_command_explains_invalid_arguments(fake_provider: FakeProvider):

@@ -41,7 +41,8 @@ def test_import_sets_every_optional_key():
         ("license: Apache-2.0", "open", "Apache-2.0"),
         ("license: open-source\n  license_name: MIT", "open", "MIT"),
         ("license: proprietary\n  license_name: Terms of Example", "proprietary", "Terms of Example"),
-        ("size_b: 1", "proprietary", ""),
+        ("license: unknown", "unknown", ""),
+        ("size_b: 1", "unknown", ""),
     ],
 )
 def test_licence_keys_set_kind_and_name(license: str, kind: str, name: str):

@@ -59,6 +59,15 @@ def test_answer_is_followed_by_reason_and_alternatives(browser, models, monkeypa
     assert re.search(r"Cyd Canary chosen 95 % \$0 unknown Bob Canary 73 % \$0 unknown Ada Canary 50 %", page)
 
 
+def test_picked_models_limit_the_choice(browser, models, monkeypatch):
+    ada, bob, cyd = models
+    trained.hold(monkeypatch, {ada: 0.0, bob: 1.0, cyd: 3.0}, ranking=[cyd])
+    ask(browser, dial="best", models="ada")
+    assert Battle.objects.get().sides.get().model == ada
+    refused = browser.post("/", {"prompt": "", "mode": "auto", "models": ["ada"]})
+    assert re.findall(r'name="models" value="(\w+)" checked', refused.text) == ["ada"]
+
+
 def test_comparison_asks_the_second_best_the_same(browser, models, monkeypatch):
     ada, bob, cyd = models
     trained.hold(monkeypatch, {ada: 0.0, bob: 1.0, cyd: 3.0}, ranking=[cyd])

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from battles.auto.options import REQUESTED_MODES
 from battles.models import Battle
+from models_registry.picking import KINDS
 from tests.site_urls import addresses
 
 
@@ -72,6 +73,7 @@ QUERIES: dict[str, Callable[[Arena], list[str]]] = {
     "/": lambda arena: [f"?mode={mode}" for mode, _name in REQUESTED_MODES],
     "/api/v1/models/": lambda arena: ["?drawable=true"],
     "/models/": lambda arena: ["?search=a"],
+    "/models/choices/": lambda arena: [f"?picker={key}" for key in KINDS],
     "/leaderboard/": lambda arena: ["?format=csv", "?format=json"],
     "/api/v1/leaderboard/": lambda arena: ["?as=csv", "?style_control=1"],
     "/api/v1/leaderboard/history/": lambda arena: [f"?models={','.join(arena.models)}"],

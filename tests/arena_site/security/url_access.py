@@ -11,7 +11,7 @@ OPEN = [
     "/leaderboard/", "/leaderboard/charts/", "/leaderboard/stream/", "/leaderboard/models/{slug}/",
     "/leaderboard/compare/", "/leaderboard/compare/{a}/{b}/", "/leaderboard/snapshots/",
     "/leaderboard/snapshots/{public_id}/", "/leaderboard/snapshots/{public_id}/changes/", "/leaderboard/method/",
-    "/models/", "/models/icons/{digest}.png",
+    "/models/", "/models/choices/", "/models/icons/{digest}.png",
     "/api/v1/models/", "/api/v1/models/{slug}/", "/api/v1/boards/", "/api/v1/leaderboard/",
     "/api/v1/leaderboard/models/{slug}/", "/api/v1/leaderboard/history/", "/api/v1/leaderboard/head-to-head/",
     "/api/v1/leaderboard/matrix/", "/api/v1/leaderboard/snapshots/", "/api/v1/leaderboard/snapshots/{public_id}/",

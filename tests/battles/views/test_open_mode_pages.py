@@ -66,6 +66,16 @@ def hidden_fields(page: str) -> dict[str, object]:
     }
 
 
+def test_pickers_of_two_sides_send_a_field_each(client: Client):
+    page = client.get("/?mode=side_by_side&models=cat&models=bee").text
+    assert re.findall(r'name="(\w+)" value="(\w+)" checked', page) == [("models", "cat"), ("opponent", "bee")]
+    battle = start(client, mode="side_by_side", models=["cat"], opponent="bee")
+    sides = [("left", "cat", True), ("right", "bee", True)]
+    assert list(battle.sides.order_by("position").values_list("position", "model__slug", "chosen")) == sides
+    refused = client.post("/", {"prompt": "", "mode": "side_by_side", "models": ["bee"], "opponent": "ant"}).text
+    assert re.findall(r'name="(\w+)" value="(\w+)" checked', refused) == [("models", "bee"), ("opponent", "ant")]
+
+
 def test_empty_picker_draws_the_partner(client: Client):
     battle = start(client, mode="side_by_side", models=["bee", ""])
     assert set(battle.sides.values_list("position", "chosen")) == {("left", True), ("right", False)}
@@ -86,7 +96,7 @@ def test_comparison_preselects_two_then_remembers_models(client: Client):
     LanguageModel.objects.filter(slug="dog").update(status="retired")
     drawable_cache.cached_roster.invalidate()
     assert chosen() == ["ant", "bee"]
-    assert "checked" not in client.get("/?mode=direct").text
+    assert re.findall(r'name="models" value="(\w+)" checked', client.get("/?mode=direct").text) == ["ant"]
 
 
 def test_page_filters_narrow_the_blind_draw(client: Client):

@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.actor import Actor
 from benchmarks import actions
-from benchmarks.models import Run, Template
+from benchmarks.models import Run, RunItem, Template
 from models_registry.models import LanguageModel
 from tests import make
 from tests.worlds.benchmarks import samples
@@ -32,6 +32,15 @@ def test_list_of_runs_is_filtered_by_state(sample: Sample, browser: Client):
     assert "First look" in runs
     assert "<html" not in runs
     assert sample.run.public_id not in browser.get("/benchmarks/?show=runs&state=paused").text
+
+
+def test_list_of_runs_says_what_was_never_asked(sample: Sample, member: Actor, browser: Client):
+    cancelled = samples.live_run(member.user, sample.run.version, [make.model()])
+    cancelled.items.filter(pk=cancelled.items.first().pk).update(state=RunItem.State.SCORED)
+    actions.cancel_run(cancelled)
+    page = " ".join(browser.get("/benchmarks/?show=runs").text.split())
+    assert "1 of 8 items · 7 never asked · 1 entrant" in page
+    assert "16 of 16 items · 1 failed · 2 entrants" in page
 
 
 def test_list_hides_templates_of_others(sample: Sample):

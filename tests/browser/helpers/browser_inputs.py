@@ -70,6 +70,17 @@ class Hand:
         else:
             target.select_option(label=label)
 
+    def pick_model(self, button: Locator, name: str) -> None:
+        """Choose a model in a picker of one."""
+        self.press(button)
+        if self.by_keys:
+            expect(self.page.locator(":popover-open [type=search]")).to_be_focused()
+            self.page.keyboard.type(name)
+            self.page.keyboard.press("Enter")
+        else:
+            self.page.locator(":popover-open label").filter(has_text=name).click()
+        expect(button).to_contain_text(name)
+
     def reach(self, target: Locator) -> None:
         """Press Tab until `target` has the focus, once around the page at most."""
         expect(target).to_be_enabled()

@@ -1,0 +1,173 @@
+"""Models to choose from, in every picker of the site."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from django.db.models import Q
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from common.cache import TTLCached
+from common.text.money import dollars, plain_decimal
+from common.text.storable import storable
+from models_registry import drawable_cache
+from models_registry.models import LanguageModel, Price, Provider
+
+# Rows of a picker before its search narrows them: more of them would make pages of large arenas heavy.
+MAX_ROWS = 40
+# Models that stay in a picker while others are searched.
+MAX_CHOSEN = 100
+
+# Reasons of the set-up alone: breakers, budgets and load would reveal models of blind battles (docs/adr/0029).
+GAPS: dict[str, Promise] = {
+    "paused": gettext_lazy("not set up: paused"),
+    "no_key": gettext_lazy("not set up: no key"),
+    "no_server": gettext_lazy("not set up: its server has not answered yet"),
+}
+
+
+@dataclass(frozen=True)
+class PickerKind:
+    """is_public: all listed models can be chosen, also retired ones."""
+
+    name: str
+    input: Literal["radio", "checkbox", "copy"]
+    label: Promise
+    empty_label: str | Promise = ""
+    is_public: bool = False
+
+
+KINDS = {
+    "one": PickerKind("models", "radio", gettext_lazy("Model")),
+    "left": PickerKind("models", "radio", gettext_lazy("Model A")),
+    "right": PickerKind("opponent", "radio", gettext_lazy("Model B"), gettext_lazy("Choose at random")),
+    "several": PickerKind("models", "checkbox", gettext_lazy("Models")),
+    "first": PickerKind("a", "radio", gettext_lazy("First model"), is_public=True),
+    "second": PickerKind("b", "radio", gettext_lazy("Second model"), is_public=True),
+    "ids": PickerKind("", "copy", gettext_lazy("Models")),
+}
+
+
+class Row(NamedTuple):
+    """gap: why it cannot be chosen. is_kept: chosen, but not found by the search."""
+
+    model: LanguageModel
+    is_chosen: bool = False
+    gap: str = ""
+    is_kept: bool = False
+
+    @property
+    def facts(self) -> list[str]:
+        model, price = self.model, self.model.price
+        facts = [model.organization]
+        if price is not None:
+            sums = (plain_decimal(price.input_per_million), plain_decimal(price.output_per_million))
+            facts.append(" / ".join(map(dollars, sums)) if price.is_above_zero else _("free"))
+        if model.sees_images:
+            facts.append(_("sees images"))
+        return [fact for fact in facts if fact]
+
+
+@dataclass(frozen=True)
+class Picker:
+    """found: how many models match, also those without a row."""
+
+    key: str
+    rows: Sequence[Row]
+    found: int
+    search: str = ""
+
+    @property
+    def kind(self) -> PickerKind:
+        return KINDS[self.key]
+
+    @property
+    def chosen(self) -> LanguageModel | None:
+        return next((row.model for row in self.rows if row.is_chosen), None)
+
+    @property
+    def has_prices(self) -> bool:
+        return any(row.model.is_paid for row in self.rows)
+
+    @property
+    def left_out(self) -> int:
+        return self.found - sum(not row.is_kept for row in self.rows)
+
+
+def read_picker(key: str, *, chosen: Collection[str] = (), search: str = "", shows_all: bool = False) -> Picker:
+    """key: of KINDS. chosen: slugs; without any, a picker of one model has the first."""
+    kind, search = KINDS[key], " ".join(storable(search).split())
+    wanted = [storable(slug) for slug in list(chosen)[:MAX_CHOSEN] if slug]
+    if kind.is_public:
+        return _public_picker(key, wanted, search, shows_all=shows_all)
+    ready = sorted(drawable_cache.cached_roster().choosable, key=_name_order)
+    ready_ids = {model.pk for model in ready}
+    others = [model for model in cached_not_set_up() if model.pk not in ready_ids]
+    words = search.casefold().split()
+    found = [model for model in (*ready, *others) if _matches(model, words)]
+    picked = _picked(kind, wanted, ready)
+    shown = found if shows_all else found[:MAX_ROWS]
+    rows = [Row(model, model in picked, "" if model.pk in ready_ids else setup_gap(model)) for model in shown]
+    return Picker(key, [*_kept(picked, shown), *rows], len(found), search)
+
+
+def _picked(kind: PickerKind, wanted: Collection[str], models: Sequence[LanguageModel]) -> list[LanguageModel]:
+    picked = [model for model in models if model.slug in wanted]
+    must_have_one = kind.input == "radio" and not kind.empty_label
+    return list(models[:1]) if must_have_one and not picked else picked
+
+
+def _kept(picked: Collection[LanguageModel], shown: Collection[LanguageModel]) -> list[Row]:
+    return [Row(model, is_chosen=True, is_kept=True) for model in picked if model not in shown]
+
+
+def setup_gap(model: LanguageModel) -> str:
+    """Return why administrators have to act; "" if the model can be chosen, or is retired."""
+    if model.status == LanguageModel.Status.RETIRED:
+        return ""
+    if model.status == LanguageModel.Status.PAUSED or model.weight <= 0:
+        return str(GAPS["paused"])
+    if model.provider.needs_key and not model.provider.has_key:
+        return str(GAPS["no_key"])
+    return str(GAPS["no_server"]) if model.provider.setup_problem else ""
+
+
+def _load_not_set_up() -> list[LanguageModel]:
+    providers = [provider.pk for provider in Provider.objects.all() if provider.setup_problem]
+    listed = LanguageModel.objects.public().exclude(status=LanguageModel.Status.RETIRED)
+    gap = Q(status=LanguageModel.Status.PAUSED) | Q(weight__lte=0) | Q(provider__in=providers)
+    return sorted(listed.filter(gap), key=_name_order)
+
+
+cached_not_set_up = TTLCached(_load_not_set_up, ttl_s=2, invalidated_by=(LanguageModel, Provider, Price))
+
+
+def _public_picker(key: str, wanted: Collection[str], search: str, *, shows_all: bool) -> Picker:
+    models = LanguageModel.objects.public()
+    matching = models.matching(search)
+    found = list(matching if shows_all else matching[:MAX_ROWS])
+    is_whole = shows_all or len(found) < MAX_ROWS
+    missing = set(wanted) - {model.slug for model in found}
+    known = [*models.filter(slug__in=missing), *found] if missing else found
+    picked = _picked(KINDS[key], wanted, known)
+    rows = [*_kept(picked, found), *(Row(model, model in picked) for model in found)]
+    return Picker(key, rows, len(found) if is_whole else matching.count(), search)
+
+
+def _name_order(model: LanguageModel) -> tuple[str, int]:
+    return model.name.casefold(), model.pk
+
+
+def _matches(model: LanguageModel, words: Sequence[str]) -> bool:
+    text = _searchable(model.name, model.slug, model.organization)
+    if model.sees_images:
+        text += _("sees images").casefold()
+    return all(word in text for word in words)
+
+
+@lru_cache(maxsize=8192)
+def _searchable(*parts: str) -> str:
+    return "\n".join(parts).casefold()
