@@ -85,6 +85,7 @@ function restore(before) {
   if (!battle) return;
   panesIn(battle).forEach((pane, index) => (pane.scrollTop = before.scrolled[index] ?? 0));
   battle.querySelectorAll(".panes").forEach((panes, index) => (panes.scrollLeft = before.swiped[index] ?? 0));
+  if (!before.revealed && battle.querySelector(".reveal") && !promptBox().value) answerNext(true);
   if (milestone(battle) !== before.milestone) {
     barShownAt = performance.now();
     if (!before.quietly) {
@@ -156,7 +157,19 @@ document.addEventListener("htmx:afterRequest", ({ detail }) => {
   chosen.focus({ preventScroll: true });
 });
 
-// ---- "n" starts the next prompt after the reveal, only while the focus is inside the reveal. ----
+// ---- After the reveal, Enter in the box starts a new battle, or continues this one if "Follow up" was pressed. ----
+
+const promptBox = () => document.getElementById("prompt");
+
+function answerNext(isNext) {
+  const form = document.getElementById("composer");
+  const label = isNext ? form.dataset.nextLabel : form.dataset.followUpLabel;
+  form.toggleAttribute("data-next", isNext);
+  promptBox().placeholder = label;
+  promptBox().labels[0].textContent = label;
+}
+
+// "n" works only while the focus is inside the reveal.
 
 document.addEventListener("keydown", (event) => {
   if (event.key.toLowerCase() !== "n" || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -167,14 +180,12 @@ document.addEventListener("keydown", (event) => {
   next.click();
 });
 document.addEventListener("click", (event) => {
-  if (!event.target.closest("[data-next-battle]")) return;
+  const link = event.target.closest("[data-next-battle], [data-ask-again]");
+  if (!link) return;
   event.preventDefault();
-  const form = document.getElementById("composer");
-  const box = document.getElementById("prompt");
-  form.dataset.next = "";
-  box.placeholder = form.dataset.nextLabel;
-  form.scrollIntoView({ block: "center" });
-  box.focus({ preventScroll: true });
+  answerNext("nextBattle" in link.dataset);
+  document.getElementById("composer").scrollIntoView({ block: "center" });
+  promptBox().focus({ preventScroll: true });
 });
 
 // The URL of a new battle in the same session differs in its fragment only, which makes browsers load nothing.

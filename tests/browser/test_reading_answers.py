@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.helpers.arenas import ask
+from tests.browser.helpers.arenas import ask, rename_session
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.worlds.arena import Arena
 
@@ -43,7 +43,7 @@ def test_answers_are_shown_while_streaming(arena: Arena, fake_provider: FakeProv
     page.locator("#prompt").fill(f"one two {PAUSE} three")
     page.get_by_role("button", name="Start the battle").click()
     page.wait_for_url("**/s/**")
-    answers, vote = page.locator(".answer"), page.get_by_role("button", name="Left is better")
+    answers, vote = page.locator(".answer"), page.get_by_role("button", name="A is better")
     expect(answers).to_have_text(["one two", "one two"], use_inner_text=True)
     expect(vote).to_have_count(0)
     fake_provider.go_on()
@@ -82,7 +82,8 @@ def test_answers_are_printed_whole_and_dark_on_light(arena: Arena, page: Page, w
 @pytest.mark.parametrize("width", [1280, 390])
 def test_rtl_title_does_not_overlap_menu(arena: Arena, page: Page, width: int):
     page.set_viewport_size({"width": width, "height": 740})
-    ask(page, arena, "ما هي عاصمة فرنسا؟")
+    ask(page, arena, "one two three")
+    rename_session(page, "ما هي عاصمة فرنسا؟")
     title, menu = page.locator("#session-title").bounding_box(), page.locator(".session-tools summary").bounding_box()
     assert title is not None
     assert menu is not None
@@ -120,7 +121,7 @@ def test_copied_code_and_answer_equal_source(arena: Arena, page: Page):
     expect(page.locator("#announcer")).to_have_text("Copied.")
     assert page.evaluate("navigator.clipboard.readText()").startswith('print("a line')
     page.locator("#announcer").evaluate("line => line.textContent = ''")
-    page.get_by_role("button", name="Copy the left answer").focus()
+    page.get_by_role("button", name="Copy answer A").focus()
     page.keyboard.press("Enter")
     expect(page.locator("#announcer")).to_have_text("Copied.")
     assert page.evaluate("navigator.clipboard.readText()").strip() == ANSWER.strip()
