@@ -41,7 +41,7 @@ async def api_events(token: TurnToken, after: str) -> AsyncIterator[bytes]:
     """Yield JSON events until `end` or until the stream has expired."""
     try:
         async for numbered in follow(token.key, after=after):
-            yield b"".join([_as_api_event(event) for event in numbered]) or sse.KEEP_ALIVE
+            yield b"".join([_as_api_event(each) for each in numbered if each.event.name != "whole"]) or sse.KEEP_ALIVE
     except StreamExpired:
         return
 
@@ -55,6 +55,9 @@ def _fragment(token: TurnToken, event: TurnEvent, labels: dict[str, str]) -> str
             # The value was sanitised before it was published.
             block = f'<div hx-swap-oob="beforeend:#{pane}-done">{event.value}</div>'
             return block + f'<div hx-swap-oob="innerHTML:#{pane}-open"></div>'
+        case "whole":
+            whole = f'<div hx-swap-oob="innerHTML:#{pane}-done">{event.value}</div>'
+            return whole + f'<div hx-swap-oob="innerHTML:#{pane}-open"></div>'
         case "reset":
             parts = (f'<div hx-swap-oob="innerHTML:#{pane}-{part}"></div>' for part in ("done", "open", "state"))
             return "".join(parts)

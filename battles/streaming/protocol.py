@@ -7,7 +7,8 @@ import msgspec
 
 from accounts.open_streams import StreamToken
 
-EventName = Literal["text", "block", "state", "reset", "end"]
+# "whole": HTML of a complete answer while another one grows; for pages only.
+EventName = Literal["text", "block", "whole", "state", "reset", "end"]
 Format = Literal["page", "api", "test"]
 
 STREAM_TTL_S = 3600

@@ -46,6 +46,7 @@ class SideText:
         self.unsent = ""
         self.is_finished = False
         self.last_state = ""  # published after the last text
+        self.html = ""  # of the whole answer, published with its last state
 
     @property
     def is_fully_sent(self) -> bool:
@@ -149,9 +150,10 @@ class TurnChannel:
         self._resets.append(TurnEvent("reset", side))
         self._publisher.schedule(self)
 
-    def finish_side(self, side: str, state: str) -> None:
-        """Publish `state` after the last text of a stored answer."""
+    def finish_side(self, side: str, state: str, html: str = "") -> None:
+        """Publish `state` and HTML after the last text of a stored answer."""
         self._sides[side].is_finished = True
+        self._sides[side].html = str.__str__(html)
         self._sides[side].last_state = self._common_state or state
         self._publisher.schedule(self)
 
@@ -216,9 +218,13 @@ class TurnChannel:
             if text or html is not None:
                 events += self._text_events(side, pane, text, html)
         # The last states are published together at equal pace: the first one would reveal the faster model.
-        if not self._equal_pace or all(pane.is_fully_sent for pane in self._sides.values()):
+        are_all_sent = all(pane.is_fully_sent for pane in self._sides.values())
+        if not self._equal_pace or are_all_sent:
             for side, pane in self._sides.items():
                 if state := pane.take_last_state():
+                    # After the last answer, the page fetches the stored turn.
+                    if pane.html and not are_all_sent:
+                        events.append(TurnEvent("whole", side, pane.html))
                     events.append(TurnEvent("state", side, state))
         if any(pane.unsent for pane in self._sides.values()):
             self._publisher.schedule(self)

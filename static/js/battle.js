@@ -8,15 +8,19 @@ let snapshots = [];
 const panesIn = (battle) => battle.querySelectorAll(".answer");
 const announce = (text) => (document.getElementById("announcer").textContent = text.trim());
 
-// ---- Panes scroll with the text unless the reader has scrolled up. ----
+// ---- Panes scroll with the text unless the reader has scrolled up; a complete answer is shown from its top. ----
 
 const scrolledUp = new WeakSet();
+const hasScrolled = new WeakSet(); // panes that their reader scrolled at least once
+const COMPLETE = '[data-state="done"], [data-state="stopped"], [data-state="failed"]';
+const isComplete = (pane) => pane.parentElement.querySelector(COMPLETE) !== null;
 document.addEventListener(
   "scroll",
   ({ target }) => {
-    if (!(target instanceof Element) || !target.matches(".answer")) return;
+    if (!(target instanceof Element) || !target.matches(".answer") || isComplete(target)) return;
     const atEnd = target.scrollHeight - target.scrollTop - target.clientHeight < NEAR_END_PX;
     atEnd ? scrolledUp.delete(target) : scrolledUp.add(target);
+    if (!atEnd) hasScrolled.add(target);
     const latest = target.parentElement.querySelector(".latest");
     if (latest) latest.hidden = atEnd;
   },
@@ -31,9 +35,19 @@ document.addEventListener("click", ({ target }) => {
 });
 document.addEventListener("htmx:sseMessage", ({ target }) => {
   for (const pane of target.closest("[data-live]")?.querySelectorAll(".answer") ?? []) {
-    if (!scrolledUp.has(pane)) pane.scrollTop = pane.scrollHeight;
+    if (!scrolledUp.has(pane)) follow(pane);
   }
 });
+
+function follow(pane) {
+  if (!isComplete(pane)) pane.scrollTop = pane.scrollHeight;
+  else {
+    pane.scrollTop = restingPlace(pane);
+    scrolledUp.add(pane);
+  }
+}
+
+const restingPlace = (pane) => (pane.closest("[data-live]") && !hasScrolled.has(pane) ? 0 : pane.scrollTop);
 
 // ---- A replaced battle keeps scroll positions and focus, and announces changes. ----
 
@@ -57,7 +71,7 @@ function takeSnapshot(battle, { quietly = false } = {}) {
     revealed: battle.querySelector(".reveal") !== null,
     hadFocus: battle.contains(at) || (!quietly && at?.matches("[data-follow-up]")),
     revealHadFocus: battle.contains(at) && at.matches(".reveal"),
-    scrolled: [...panesIn(battle)].map((pane) => pane.scrollTop),
+    scrolled: [...panesIn(battle)].map(restingPlace),
     swiped: [...battle.querySelectorAll(".panes")].map((panes) => panes.scrollLeft),
   });
 }

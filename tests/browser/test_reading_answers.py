@@ -106,7 +106,9 @@ def test_copy_button_is_beside_answer_facts(arena: Arena, page: Page, width: int
     page.set_viewport_size({"width": width, "height": 740})
     ask(page, arena, "one two three " * 70)
     page.get_by_role("button", name="Tie").click()
-    facts = page.locator(".facts").first
+    page.locator("#prompt").fill("one two three " * 70)
+    page.get_by_role("button", name="Follow up with both").click()
+    facts = page.locator(".facts").last
     expect(facts).to_contain_text("done after")
     copy, first = facts.locator(".copy").bounding_box(), facts.locator("span").first.bounding_box()
     assert copy is not None
@@ -148,6 +150,9 @@ def test_scrolled_up_reader_stays_and_can_jump_to_latest(arena: Arena, fake_prov
     expect(latest).to_be_hidden()
     assert pane.evaluate("pane => pane.scrollHeight - pane.scrollTop - pane.clientHeight") < 60
     fake_provider.go_on()
+    page.locator(".vote").wait_for()
+    scrolled, followed = page.locator(".answer").evaluate_all("panes => panes.map(pane => pane.scrollTop)")
+    assert (scrolled > 100, followed) == (True, 0)
 
 
 def test_refused_follow_up_keeps_scroll_position(arena: Arena, page: Page):

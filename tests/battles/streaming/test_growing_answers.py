@@ -1,9 +1,12 @@
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from battles.streaming import publisher as publisher_module
+from battles.streaming.formats import api_events, page_events
+from battles.streaming.protocol import BEGINNING, Format, TurnEvent, TurnToken, entry, stream_key
 from battles.streaming.publisher import Publisher, TurnChannel
 from common.rendering.renderer import Renderer
 from common.valkey.connections import connection, new_async_connection
@@ -125,6 +128,22 @@ def test_flush_publishes_long_text_to_its_end():
     assert names == [["text"], ["text"], ["text", "state", "end"]]
 
 
+def test_complete_side_is_sent_as_html_while_the_other_grows():
+    async def work(_: TurnChannel, renderer: Renderer) -> None:
+        unused: Any = None
+        channel = TurnChannel(Publisher(unused, renderer), "turn", ["left", "right"])
+        channel.add("left", "- one\n- two")
+        channel.add("right", "one")
+        take(channel)
+        channel.finish_side("left", "done", "<ul>…</ul>")
+        assert take(channel) == [("whole", "<ul>…</ul>"), ("state", "done")]
+        channel.finish_side("right", "done", "<p>one</p>")
+        channel.end()
+        assert take(channel) == [("state", "done"), ("end", "")]
+
+    run(work)
+
+
 def test_nothing_is_published_after_the_end():
     async def work(channel: TurnChannel, renderer: Renderer) -> None:
         channel.add("left", f"{CODE}two\n")
@@ -150,3 +169,17 @@ def test_error_of_one_turn_does_not_stop_others():
         assert [written for written, _ in channel._publisher._unwritten] == [channel]
 
     run(work)
+
+
+def test_html_of_complete_side_is_for_pages_only():
+    key = stream_key("battle", 0)
+    events = [TurnEvent("text", "left", "*one*"), TurnEvent("whole", "left", "<p>…</p>"), TurnEvent("end")]
+    connection().xadd(key, entry(events))
+
+    async def read(format: Format) -> str:
+        token = TurnToken("battle", 0, format)
+        stream = page_events(token, BEGINNING, language="en") if format == "page" else api_events(token, BEGINNING)
+        return b"".join([part async for part in stream]).decode()
+
+    assert '<div hx-swap-oob="innerHTML:#a-battle-0-left-done"><p>…</p></div>' in asyncio.run(read("page"))
+    assert re.findall("event: (.+)", asyncio.run(read("api"))) == ["text", "end"]
