@@ -11,6 +11,7 @@ from battles.streaming.markdown_blocks import BlockSplitter
 from battles.streaming.pacing import EqualPace, Progress
 from battles.streaming.protocol import STREAM_TTL_S, TurnEvent, entry
 from common.rendering.renderer import Renderer, RenderingCost
+from common.text.markdown import TIP, insert_at_tip
 from common.valkey.connections import UNREACHABLE
 
 logger = logging.getLogger(__name__)
@@ -34,6 +35,9 @@ MAX_CHARACTERS_PER_TICK = 16_000
 # Budget for rendering the growing blocks of one turn; later blocks are shown as text until the turn ends.
 MAX_CPU_S_PER_TURN = 1.0
 MAX_HTML_CHARACTERS_PER_TURN = 800_000
+# HTML of open blocks that one side may be sent, beyond a multiple of its text: rows of a long table come in groups.
+FREE_FORM_CHARACTERS = 1_000
+FORM_CHARACTERS_PER_CHARACTER = 2
 
 
 class SideText:
@@ -43,6 +47,9 @@ class SideText:
         self.unrendered = ""  # complete blocks, sent as text, that wait for `rendering` to end
         self.being_rendered = ""
         self.rendering: asyncio.Task[SafeString] | None = None
+        self.formed = 0  # up to here, a form of markdown.open was rendered
+        self.form_characters = 0
+        self.forming: tuple[int, asyncio.Task[SafeString]] | None = None
         self.unsent = ""
         self.is_finished = False
         self.last_state = ""  # published after the last text
@@ -81,10 +88,28 @@ class SideText:
         self.being_rendered = ""
         return rendering.result()
 
+    def take_text_to_form(self) -> str:
+        """Return Markdown of the open block's form if it is new and within its budget, or ""."""
+        budget = FREE_FORM_CHARACTERS + FORM_CHARACTERS_PER_CHARACTER * len(self.sent)
+        if self.markdown.form_end <= self.formed or self.forming is not None or self.form_characters > budget:
+            return ""
+        self.formed = self.markdown.form_end
+        return self.markdown.form + TIP
+
+    def take_form(self) -> SafeString | None:
+        """Return a rendered form, unless its block was completed meanwhile, or None."""
+        if self.forming is None or not self.forming[1].done():
+            return None
+        (formed, rendering), self.forming = self.forming, None
+        return rendering.result() if formed == self.formed else None
+
     def stop_rendering(self) -> None:
         if self.rendering is not None:
             self.rendering.cancel()
             self.rendering = None
+        if self.forming is not None:
+            self.forming[1].cancel()
+            self.forming = None
 
 
 class TurnChannel:
@@ -217,6 +242,7 @@ class TurnChannel:
             text, html = pane.take(visible), pane.take_rendered()
             if text or html is not None:
                 events += self._text_events(side, pane, text, html)
+            events += self._form_events(side, pane)
         # The last states are published together at equal pace: the first one would reveal the faster model.
         are_all_sent = all(pane.is_fully_sent for pane in self._sides.values())
         if not self._equal_pace or are_all_sent:
@@ -248,7 +274,9 @@ class TurnChannel:
         """
         if self._is_plain:
             return [TurnEvent("text", side, text)]
-        pane.unrendered += "".join(pane.markdown.feed(text))
+        if complete := "".join(pane.markdown.feed(text)):
+            pane.unrendered += complete
+            pane.formed = 0
         blocks = [] if html is None else [html]
         # No event may show which side finished first at equal pace.
         is_last = pane.is_fully_sent and not self._equal_pace
@@ -265,6 +293,27 @@ class TurnChannel:
         # msgspec encodes exact strings only, not SafeString.
         events = [TurnEvent("block", side, str.__str__(block)) for block in blocks]
         return [*events, TurnEvent("text", side, still_open)] if still_open else events
+
+    def _form_events(self, side: str, pane: SideText) -> list[TurnEvent]:
+        """Return the open block as HTML once it has begun a fence, an item, a heading or a row.
+
+        Text of pages is then shown inside it. The same text was sent already, so programs need no form.
+        """
+        is_last = pane.is_fully_sent and not self._equal_pace
+        if pane.unrendered or pane.being_rendered or is_last or not self._may_render():
+            return []
+        html = pane.take_form()
+        if html is None and (markdown := pane.take_text_to_form()):
+            html = self._publisher.renderer.render_inline(markdown)
+            if html is None:
+                rendering = asyncio.create_task(self._publisher.renderer.render(markdown, self.rendering_cost))
+                rendering.add_done_callback(self._on_rendered)
+                pane.forming = pane.formed, rendering
+        form = html and insert_at_tip(html, pane.markdown.open[pane.formed :])
+        if not form:
+            return []
+        pane.form_characters += len(form)
+        return [TurnEvent("form", side, str.__str__(form))]
 
     def _may_render(self) -> bool:
         cost = self.rendering_cost

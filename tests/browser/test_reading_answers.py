@@ -51,6 +51,17 @@ def test_answers_are_shown_while_streaming(arena: Arena, fake_provider: FakeProv
     expect(vote).to_be_visible()
 
 
+def test_growing_markdown_is_formed(arena: Arena, fake_provider: FakeProvider, page: Page):
+    page.goto(arena.url)
+    page.locator("#prompt").fill(f"- **one**\n- two\n\n```python\nx = {PAUSE} 1\n```\n\nAnd that is all.")
+    page.get_by_role("button", name="Start the battle").click()
+    page.wait_for_url("**/s/**")
+    expect(page.locator(".answer li")).to_have_text(["one", "two"] * 2)
+    expect(page.locator(".answer pre code")).to_have_text(["x ="] * 2)
+    fake_provider.go_on()
+    expect(page.locator(".answer pre .mi")).to_have_count(2)
+
+
 @pytest.mark.parametrize("width", [1280, 360, 320])
 def test_wide_answer_does_not_widen_page(arena: Arena, page: Page, width: int):
     page.set_viewport_size({"width": width, "height": 740})

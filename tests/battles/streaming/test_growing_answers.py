@@ -128,6 +128,66 @@ def test_flush_publishes_long_text_to_its_end():
     assert names == [["text"], ["text"], ["text", "state", "end"]]
 
 
+def test_open_block_is_sent_in_its_form_and_grows_inside_it():
+    async def work(channel: TurnChannel, _: Renderer) -> None:
+        channel.add("left", "one\n- tw")
+        form = '<ul>\n<li><span class="tip">tw</span></li>\n</ul>\n'
+        assert take(channel)[1:] == [("block", "<p>one</p>\n"), ("text", "- tw"), ("form", form)]
+        channel.add("left", "o")
+        assert take(channel) == [("text", "o")]
+        channel.add("left", " **three**.")
+        form = '<ul>\n<li>two <strong>three</strong>.<span class="tip"></span></li>\n</ul>\n'
+        assert take(channel) == [("text", " **three**."), ("form", form)]
+
+    run(work)
+
+
+def test_open_code_is_formed_by_the_child():
+    async def work(channel: TurnChannel, _: Renderer) -> None:
+        channel.add("left", "```python\nx =")
+        assert [name for name, _ in take(channel)] == ["state", "text"]
+        forming = channel._sides["left"].forming
+        assert forming is not None
+        await forming[1]
+        channel.add("left", " <1>")
+        text, (name, form) = take(channel)
+        assert (text, name) == (("text", " <1>"), "form")
+        assert '<code><span class="tip">x = &lt;1&gt;</span>' in form
+
+    run(work)
+
+
+def test_form_of_a_block_completed_meanwhile_is_not_sent():
+    async def work(channel: TurnChannel, _: Renderer) -> None:
+        channel.add("left", "```python\nx =")
+        take(channel)
+        forming = channel._sides["left"].forming
+        assert forming is not None
+        await forming[1]
+        channel.add("left", " 1\n```\n\nend")
+        assert [name for name, _ in take(channel)] == ["text"]
+        await wait_until_rendered(channel)
+        assert [name for name, _ in take(channel)] == ["block", "text"]
+
+    run(work)
+
+
+def test_forms_of_a_long_table_stay_within_their_budget():
+    async def work(channel: TurnChannel, _: Renderer) -> None:
+        channel.add("left", "| a | b |\n|---|---|\n")
+        events = take(channel)
+        for number in range(100):
+            channel.add("left", f"| {number} | b |\n")
+            events += take(channel)
+            if (forming := channel._sides["left"].forming) is not None:
+                await forming[1]
+        forms = [value for name, value in events if name == "form"]
+        assert 3 < len(forms) < 15
+        assert sum(map(len, forms)) < 10_000
+
+    run(work)
+
+
 def test_complete_side_is_sent_as_html_while_the_other_grows():
     async def work(_: TurnChannel, renderer: Renderer) -> None:
         unused: Any = None
@@ -171,9 +231,10 @@ def test_error_of_one_turn_does_not_stop_others():
     run(work)
 
 
-def test_html_of_complete_side_is_for_pages_only():
+def test_forms_and_complete_sides_are_for_pages_only():
     key = stream_key("battle", 0)
-    events = [TurnEvent("text", "left", "*one*"), TurnEvent("whole", "left", "<p>…</p>"), TurnEvent("end")]
+    form = TurnEvent("form", "left", '<ul>\n<li><span class="tip">one</span></li>\n</ul>\n')
+    events = [TurnEvent("text", "left", "- one"), form, TurnEvent("whole", "left", "<p>…</p>"), TurnEvent("end")]
     connection().xadd(key, entry(events))
 
     async def read(format: Format) -> str:
@@ -181,5 +242,10 @@ def test_html_of_complete_side_is_for_pages_only():
         stream = page_events(token, BEGINNING, language="en") if format == "page" else api_events(token, BEGINNING)
         return b"".join([part async for part in stream]).decode()
 
-    assert '<div hx-swap-oob="innerHTML:#a-battle-0-left-done"><p>…</p></div>' in asyncio.run(read("page"))
+    page = asyncio.run(read("page"))
+    assert '<span hx-swap-oob="beforeend:#a-battle-0-left-tip">- one</span>' in page
+    assert (
+        '<div hx-swap-oob="innerHTML:#a-battle-0-left-open"><ul>\ndata: <li><span id="a-battle-0-left-tip">one' in page
+    )
+    assert '<div hx-swap-oob="innerHTML:#a-battle-0-left-done"><p>…</p></div>' in page
     assert re.findall("event: (.+)", asyncio.run(read("api"))) == ["text", "end"]

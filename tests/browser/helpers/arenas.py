@@ -56,7 +56,7 @@ def publish(arena: Arena) -> None:
 def rename_session(page: Page, title: str) -> None:
     page.locator("summary", has_text="This session").click()
     page.get_by_label("Title", exact=True).fill(title)
-    page.get_by_role("button", name="Rename").click()
+    page.get_by_role("button", name="Rename", exact=True).click()
     page.locator("h1:not(.unseen)", has_text=title).wait_for()
 
 
