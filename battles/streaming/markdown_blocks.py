@@ -120,7 +120,6 @@ class BlockSplitter:
             self.form_end, self._before_tip = self._line_start + marker.end(), ""
 
     def _find_strong(self) -> None:
-        """Bold words of a growing line are the markup that readers see most."""
         if self._closing or self._is_table or "**" not in self.open[self._line_start :]:
             return
         start = max(self.form_end, self._line_start, len(self.open) - _STRONG_CHARACTERS)

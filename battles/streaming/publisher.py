@@ -89,7 +89,7 @@ class SideText:
         return rendering.result()
 
     def take_text_to_form(self) -> str:
-        """Return Markdown of the open block's form if it is new and within its budget, or ""."""
+        """Return Markdown of a new form within its budget, or ""."""
         budget = FREE_FORM_CHARACTERS + FORM_CHARACTERS_PER_CHARACTER * len(self.sent)
         if self.markdown.form_end <= self.formed or self.forming is not None or self.form_characters > budget:
             return ""
@@ -97,7 +97,7 @@ class SideText:
         return self.markdown.form + TIP
 
     def take_form(self) -> SafeString | None:
-        """Return a rendered form, unless its block was completed meanwhile, or None."""
+        """Return a rendered form, unless its block was completed meanwhile."""
         if self.forming is None or not self.forming[1].done():
             return None
         (formed, rendering), self.forming = self.forming, None
@@ -248,7 +248,7 @@ class TurnChannel:
         if not self._equal_pace or are_all_sent:
             for side, pane in self._sides.items():
                 if state := pane.take_last_state():
-                    # After the last answer, the page fetches the stored turn.
+                    # The page fetches the stored turn after the last answer.
                     if pane.html and not are_all_sent:
                         events.append(TurnEvent("whole", side, pane.html))
                     events.append(TurnEvent("state", side, state))
@@ -295,10 +295,7 @@ class TurnChannel:
         return [*events, TurnEvent("text", side, still_open)] if still_open else events
 
     def _form_events(self, side: str, pane: SideText) -> list[TurnEvent]:
-        """Return the open block as HTML once it has begun a fence, an item, a heading or a row.
-
-        Text of pages is then shown inside it. The same text was sent already, so programs need no form.
-        """
+        """Return the open block as HTML when its form changes; pages show further text inside it."""
         is_last = pane.is_fully_sent and not self._equal_pace
         if pane.unrendered or pane.being_rendered or is_last or not self._may_render():
             return []

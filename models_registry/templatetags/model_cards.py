@@ -15,7 +15,7 @@ register = template.Library()
 
 @register.simple_tag
 def model_icon(name: str, icon: str | None, organization: str = "") -> SafeString:
-    """Return the icon, or the initials of the organization: those of names such as Llama 3.1 and Llama 3.2 repeat."""
+    """Return the icon, or initials: rather the organization's, because those of versions repeat."""
     if icon:
         return format_html('<img class="model-icon" src="{}" width="24" height="24" alt="" loading="lazy">', icon)
     return format_html('<span class="model-icon" aria-hidden="true">{}</span>', initials(organization or name))
