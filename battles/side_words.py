@@ -15,5 +15,4 @@ CHOICE_LABELS = {
 
 
 def side_letter(side: str) -> str:
-    """Return A or B; the number of a compared answer."""
     return _LETTERS.get(side, side)

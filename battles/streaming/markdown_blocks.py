@@ -12,10 +12,9 @@ _FORMULAS = {"$$": "$$", "\\[": "\\]"}
 
 
 class BlockSplitter:
-    """Incremental splitter of growing Markdown into blocks that no longer change, and the open one.
+    """Incremental splitter of growing Markdown; headings and items of lists are blocks.
 
-    Each heading and each item of a list is a block. Wrong splits show for seconds only: the answer is rendered whole at
-    its end.
+    Wrong splits show for seconds only: the answer is rendered whole at its end.
     """
 
     def __init__(self) -> None:
@@ -33,7 +32,6 @@ class BlockSplitter:
 
     @property
     def form(self) -> str:
-        """Markdown up to form_end, to which further text may be added."""
         return self.open[: self.form_end] + self._before_tip
 
     def feed(self, text: str) -> list[str]:
@@ -82,7 +80,6 @@ class BlockSplitter:
         return not line[0].isdigit() or line.startswith(("1.", "1)")) or _ITEM.match(self._first) is not None
 
     def _scan(self, line: str, end: int) -> None:
-        """Take a complete line; the next one begins at `end`."""
         if self._closing:
             self._scan_enclosed(line, end)
             return

@@ -24,7 +24,7 @@ def mode_words(mode: str) -> ModeWords:
 
 @register.filter
 def is_start_of(title: str, prompt: str) -> bool:
-    """Return whether a session has this title from its first prompt, which the page shows anyway."""
+    """Return whether a session has this title from its first prompt."""
     return bool(title) and title == title_from_prompt(prompt)
 
 

@@ -8,6 +8,7 @@ from battles.streaming import publisher as publisher_module
 from battles.streaming.formats import api_events, page_events
 from battles.streaming.protocol import BEGINNING, Format, TurnEvent, TurnToken, entry, stream_key
 from battles.streaming.publisher import Publisher, TurnChannel
+from battles.streaming.side_text import MAX_CHARACTERS_PER_TICK
 from common.rendering.renderer import Renderer
 from common.valkey.connections import connection, new_async_connection
 
@@ -97,7 +98,7 @@ def test_turn_over_rendering_budget_is_sent_as_text(monkeypatch):
 
 def test_long_piece_is_published_over_several_ticks():
     async def work(channel: TurnChannel, _: Renderer) -> None:
-        maximum = publisher_module.MAX_CHARACTERS_PER_TICK
+        maximum = MAX_CHARACTERS_PER_TICK
         channel.add("left", "a" * (2 * maximum + 1))
         channel.finish_side("left", "done")
         channel.end()
@@ -116,7 +117,7 @@ def test_flush_publishes_long_text_to_its_end():
         valkey = new_async_connection()
         publisher = Publisher(valkey, renderer)
         finished = TurnChannel(publisher, "flushed", ["left"], equal_pace=False)
-        finished.add("left", "a" * (2 * publisher_module.MAX_CHARACTERS_PER_TICK + 1))
+        finished.add("left", "a" * (2 * MAX_CHARACTERS_PER_TICK + 1))
         finished.finish_side("left", "done")
         finished.end()
         await publisher.flush()
