@@ -15,6 +15,7 @@ from accounts.actor import Actor
 from battles.models import Battle, Vote, VoteQuerySet
 from battles.payload_types import Choice, Mode, Origin, OwnVotePayload
 from battles.payloads import counted_payload
+from battles.side_words import CHOICE_LABELS
 from common.text.storable import storable
 from models_registry.models import LanguageModel
 
@@ -36,7 +37,7 @@ class VoteFilterForm(forms.Form):
     model = forms.CharField(label=_("Model"), required=False, widget=forms.Select)
     against = forms.CharField(label=_("Against"), required=False, widget=forms.Select)
     choice = forms.ChoiceField(
-        label=_("Your vote"), required=False, choices=[("", _("Every vote")), *Vote.Choice.choices]
+        label=_("Your vote"), required=False, choices=[("", _("Every vote")), *CHOICE_LABELS.items()]
     )
     mode = forms.ChoiceField(
         label=_("Mode"), required=False,

@@ -118,7 +118,10 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
     icon_file = forms.FileField(
         label=_("New icon"), required=False,
         widget=forms.FileInput(attrs={"accept": "image/png,image/jpeg,image/webp,image/gif"}),
-        help_text=_("PNG, JPEG, WebP or GIF up to 500 kB; shown as a small square. Without one, initials are shown."),
+        help_text=_(
+            "PNG, JPEG, WebP or GIF up to 500 kB; shown as a small square. "
+            "Without one, its organization's initials are shown."
+        ),
     )  # fmt: skip
     remove_icon = forms.BooleanField(label=_("Remove the icon"), required=False)
 

@@ -36,8 +36,8 @@ ExportableAnswer = AnswerPayload | SharedAnswerPayload
 
 SIDE_NAMES = {"left": gettext_lazy("Model A"), "right": gettext_lazy("Model B")}
 CHOICE_WORDS = {
-    "left": gettext_lazy("The left answer was found better."),
-    "right": gettext_lazy("The right answer was found better."),
+    "left": gettext_lazy("Answer A was found better."),
+    "right": gettext_lazy("Answer B was found better."),
     "tie": gettext_lazy("A tie."),
     "both_bad": gettext_lazy("Both answers were found bad."),
 }

@@ -7,7 +7,7 @@ from django.utils.html import escape
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import override
 
-from battles.streaming.protocol import BEGINNING, TurnEvent, TurnToken
+from battles.streaming.protocol import BEGINNING, EVENTS_OF_PAGES, TurnEvent, TurnToken
 from battles.streaming.reader import NumberedEvent, StreamExpired, follow
 from common import sse
 
@@ -41,23 +41,30 @@ async def api_events(token: TurnToken, after: str) -> AsyncIterator[bytes]:
     """Yield JSON events until `end` or until the stream has expired."""
     try:
         async for numbered in follow(token.key, after=after):
-            yield b"".join([_as_api_event(event) for event in numbered]) or sse.KEEP_ALIVE
+            events = [_as_api_event(each) for each in numbered if each.event.name not in EVENTS_OF_PAGES]
+            yield b"".join(events) or sse.KEEP_ALIVE
     except StreamExpired:
         return
 
 
 def _fragment(token: TurnToken, event: TurnEvent, labels: dict[str, str]) -> str:
     pane = f"a-{token.battle}-{token.turn_index}-{event.side}"
+    nothing_open = f'<div hx-swap-oob="innerHTML:#{pane}-open"><span id="{pane}-tip"></span></div>'
     match event.name:
         case "text":
-            return f'<span hx-swap-oob="beforeend:#{pane}-open">{escape(event.value)}</span>'
+            return f'<span hx-swap-oob="beforeend:#{pane}-tip">{escape(event.value)}</span>'
         case "block":
             # The value was sanitised before it was published.
             block = f'<div hx-swap-oob="beforeend:#{pane}-done">{event.value}</div>'
-            return block + f'<div hx-swap-oob="innerHTML:#{pane}-open"></div>'
+            return block + nothing_open
+        case "form":
+            form = event.value.replace('<span class="tip">', f'<span id="{pane}-tip">')
+            return f'<div hx-swap-oob="innerHTML:#{pane}-open">{form}</div>'
+        case "whole":
+            return f'<div hx-swap-oob="innerHTML:#{pane}-done">{event.value}</div>{nothing_open}'
         case "reset":
-            parts = (f'<div hx-swap-oob="innerHTML:#{pane}-{part}"></div>' for part in ("done", "open", "state"))
-            return "".join(parts)
+            parts = (f'<div hx-swap-oob="innerHTML:#{pane}-{part}"></div>' for part in ("done", "state"))
+            return "".join(parts) + nothing_open
         case "state":
             badge = f'<span data-state="{event.value}">{labels[event.value]}</span>'
             return f'<span hx-swap-oob="innerHTML:#{pane}-state">{badge}</span>'

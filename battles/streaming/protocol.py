@@ -7,13 +7,17 @@ import msgspec
 
 from accounts.open_streams import StreamToken
 
-EventName = Literal["text", "block", "state", "reset", "end"]
+EventName = Literal["text", "block", "form", "whole", "state", "reset", "end"]
 Format = Literal["page", "api", "test"]
 
 STREAM_TTL_S = 3600
 BEGINNING = "0-0"
 FIELD = b"e"
 DEFAULT_SIDES = ("left", "right")
+
+
+# form: the open text once more, as HTML; whole: a complete answer while another one grows.
+EVENTS_OF_PAGES = {"form", "whole"}
 
 
 class TurnEvent(msgspec.Struct, array_like=True):

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 import redis.asyncio
 from django.utils.safestring import SafeString
 
-from battles.streaming.markdown_blocks import BlockSplitter
 from battles.streaming.pacing import EqualPace, Progress
 from battles.streaming.protocol import STREAM_TTL_S, TurnEvent, entry
+from battles.streaming.side_text import SideText
 from common.rendering.renderer import Renderer, RenderingCost
+from common.text.markdown import insert_at_tip
 from common.valkey.connections import UNREACHABLE
 
 logger = logging.getLogger(__name__)
@@ -29,61 +30,9 @@ MAX_LOOP_SHARE = 0.3
 TTL_RENEWAL_S = 60
 # Both panes start together, unless one side has no text this long after the other's first piece.
 OTHER_SIDE_TIMEOUT_S = 3.0
-# Further text of one side waits for the next tick, so that a long piece does not delay other turns.
-MAX_CHARACTERS_PER_TICK = 16_000
 # Budget for rendering the growing blocks of one turn; later blocks are shown as text until the turn ends.
 MAX_CPU_S_PER_TURN = 1.0
 MAX_HTML_CHARACTERS_PER_TURN = 800_000
-
-
-class SideText:
-    def __init__(self) -> None:
-        self.text = ""
-        self.markdown = BlockSplitter()
-        self.unrendered = ""  # complete blocks, sent as text, that wait for `rendering` to end
-        self.being_rendered = ""
-        self.rendering: asyncio.Task[SafeString] | None = None
-        self.unsent = ""
-        self.is_finished = False
-        self.last_state = ""  # published after the last text
-
-    @property
-    def is_fully_sent(self) -> bool:
-        return self.is_finished and not self.unsent
-
-    def take(self, visible: int | None) -> str:
-        """Return the text to send now, within the first `visible` characters of the answer."""
-        length = MAX_CHARACTERS_PER_TICK
-        if visible is not None:
-            length = min(length, max(0, visible - (len(self.text) - len(self.unsent))))
-        text, self.unsent = self.unsent[:length], self.unsent[length:]
-        return text
-
-    @property
-    def sent(self) -> str:
-        return self.text[: len(self.text) - len(self.unsent)]
-
-    def take_last_state(self) -> str:
-        """Return the last state once, after all text; otherwise ""."""
-        if self.unsent:
-            return ""
-        state, self.last_state = self.last_state, ""
-        if state:
-            self.stop_rendering()  # the stored answer is rendered as a whole
-        return state
-
-    def take_rendered(self) -> SafeString | None:
-        """Return HTML of blocks that were sent as text, or None."""
-        if self.rendering is None or not self.rendering.done():
-            return None
-        rendering, self.rendering = self.rendering, None
-        self.being_rendered = ""
-        return rendering.result()
-
-    def stop_rendering(self) -> None:
-        if self.rendering is not None:
-            self.rendering.cancel()
-            self.rendering = None
 
 
 class TurnChannel:
@@ -149,9 +98,10 @@ class TurnChannel:
         self._resets.append(TurnEvent("reset", side))
         self._publisher.schedule(self)
 
-    def finish_side(self, side: str, state: str) -> None:
-        """Publish `state` after the last text of a stored answer."""
+    def finish_side(self, side: str, state: str, html: str = "") -> None:
+        """Publish `state` and HTML after the last text of a stored answer."""
         self._sides[side].is_finished = True
+        self._sides[side].html = str.__str__(html)
         self._sides[side].last_state = self._common_state or state
         self._publisher.schedule(self)
 
@@ -215,10 +165,15 @@ class TurnChannel:
             text, html = pane.take(visible), pane.take_rendered()
             if text or html is not None:
                 events += self._text_events(side, pane, text, html)
+            events += self._form_events(side, pane)
         # The last states are published together at equal pace: the first one would reveal the faster model.
-        if not self._equal_pace or all(pane.is_fully_sent for pane in self._sides.values()):
+        are_all_sent = all(pane.is_fully_sent for pane in self._sides.values())
+        if not self._equal_pace or are_all_sent:
             for side, pane in self._sides.items():
                 if state := pane.take_last_state():
+                    # The page fetches the stored turn after the last answer.
+                    if pane.html and not are_all_sent:
+                        events.append(TurnEvent("whole", side, pane.html))
                     events.append(TurnEvent("state", side, state))
         if any(pane.unsent for pane in self._sides.values()):
             self._publisher.schedule(self)
@@ -242,7 +197,9 @@ class TurnChannel:
         """
         if self._is_plain:
             return [TurnEvent("text", side, text)]
-        pane.unrendered += "".join(pane.markdown.feed(text))
+        if complete := "".join(pane.markdown.feed(text)):
+            pane.unrendered += complete
+            pane.formed = 0
         blocks = [] if html is None else [html]
         # No event may show which side finished first at equal pace.
         is_last = pane.is_fully_sent and not self._equal_pace
@@ -259,6 +216,24 @@ class TurnChannel:
         # msgspec encodes exact strings only, not SafeString.
         events = [TurnEvent("block", side, str.__str__(block)) for block in blocks]
         return [*events, TurnEvent("text", side, still_open)] if still_open else events
+
+    def _form_events(self, side: str, pane: SideText) -> list[TurnEvent]:
+        """Return the open block as HTML when its form changes; pages show further text inside it."""
+        is_last = pane.is_fully_sent and not self._equal_pace
+        if pane.unrendered or pane.being_rendered or is_last or not self._may_render():
+            return []
+        html = pane.take_form()
+        if html is None and (markdown := pane.take_text_to_form()):
+            html = self._publisher.renderer.render_inline(markdown)
+            if html is None:
+                rendering = asyncio.create_task(self._publisher.renderer.render(markdown, self.rendering_cost))
+                rendering.add_done_callback(self._on_rendered)
+                pane.forming = pane.formed, rendering
+        form = html and insert_at_tip(html, pane.markdown.open[pane.formed :])
+        if not form:
+            return []
+        pane.form_characters += len(form)
+        return [TurnEvent("form", side, str.__str__(form))]
 
     def _may_render(self) -> bool:
         cost = self.rendering_cost

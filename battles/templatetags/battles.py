@@ -9,8 +9,10 @@ from django.utils.translation import gettext as _
 from battles import feedback
 from battles.actions import reports
 from battles.mode_words import MODE_WORDS, ModeWords
-from battles.models import Attachment, Battle, Position
+from battles.models import Attachment, Battle
 from battles.payload_types import AnswerPayload, VotePayload
+from battles.prompting.prompt import title_from_prompt
+from battles.side_words import side_letter
 from battles.suggestions import suggestions
 from uploads.errors import FileTooLarge
 from uploads.limits import MAX_FILE_MB
@@ -23,28 +25,26 @@ def mode_words(mode: str) -> ModeWords:
     return MODE_WORDS[mode]
 
 
+@register.filter
+def is_start_of(title: str, prompt: str) -> bool:
+    """Return whether a session has this title from its first prompt."""
+    return bool(title) and title == title_from_prompt(prompt)
+
+
 @register.simple_tag
 def answer_label(mode: str, side: str) -> str:
-    """Return the title of one answer: "Left answer"."""
+    """Return the title of one answer: "Answer A"."""
     if mode == Battle.Mode.DIRECT:
         return _("Answer")
-    if side == Position.LEFT:
-        return _("Left answer")
-    if side == Position.RIGHT:
-        return _("Right answer")
-    return _("Answer %(number)s") % {"number": side}
+    return _("Answer %(number)s") % {"number": side_letter(side)}
 
 
 @register.simple_tag
 def the_answer(mode: str, side: str) -> str:
-    """Return one answer as the object of a sentence: "the left answer"."""
+    """Return one answer as the object of a sentence: "answer A"."""
     if mode == Battle.Mode.DIRECT:
         return _("this answer")
-    if side == Position.LEFT:
-        return _("the left answer")
-    if side == Position.RIGHT:
-        return _("the right answer")
-    return _("answer %(number)s") % {"number": side}
+    return _("answer %(number)s") % {"number": side_letter(side)}
 
 
 @register.filter

@@ -137,7 +137,7 @@ class TurnRunner:
     async def _store(self, call: PreparedCall, result: CallResult) -> None:
         ended = EndedSide(self.claimed, call, result, closes_turn=not self._equal_pace)
         state = await self.context.answers.store(ended)
-        self.channel.finish_side(call.side, state)
+        self.channel.finish_side(call.side, state, result.html)
 
     async def _close_when_published(self, answers: Sequence[asyncio.Task[bool]]) -> None:
         """Close the turn once all text is published; earlier would reveal that the faster model has ended."""

@@ -20,6 +20,10 @@ MAX_HTML_CHARACTERS = 400_000
 # "//" is required: browsers resolve "https:path" relative to the page.
 _ABSOLUTE = re.compile(r"https?://|mailto:", re.IGNORECASE)
 
+# Rendered behind a growing text, this character for private use finds the place where the text goes on.
+TIP = "\ue000"
+_TIP = re.compile(rf'<span class="[\w -]+">{TIP}\s?</span>|{TIP}')  # code highlighting may mark it as an error
+
 _ATTRIBUTES: dict[str, set[str]] = {
     **MATHML_ATTRIBUTES,
     "a": {"href", "title"},
@@ -138,6 +142,15 @@ def render(text: str, *, first_heading: int = 4) -> SafeString:
         return plain(text)
     cleaned = make_safe(html)
     return cleaned if len(cleaned) <= MAX_HTML_CHARACTERS else plain(text)
+
+
+def insert_at_tip(html: SafeString, text: str) -> SafeString | None:
+    """Return HTML of a Markdown text and TIP with `text` in the place of TIP; None if it has none."""
+    tip = next(iter(reversed(list(_TIP.finditer(html)))), None)
+    if tip is None:
+        return None
+    inserted = f'<span class="tip">{html_text.escape(text, quote=False)}</span>'
+    return declare_safe(html[: tip.start()] + inserted + html[tip.end() :])
 
 
 def plain(text: str) -> SafeString:

@@ -33,7 +33,7 @@ CONTEXT_COVARIATES = {
         gettext_lazy("Model met before in the session"),
         gettext_lazy("log-odds for a model already revealed in the session"),
     ),
-    "files": (gettext_lazy("Files attached"), gettext_lazy("log-odds for the left answer in votes with files")),
+    "files": (gettext_lazy("Files attached"), gettext_lazy("log-odds for answer A in votes with files")),
     "reasoning": (gettext_lazy("Reasoning shown"), gettext_lazy("log-odds for an answer with its reasoning shown")),
     "first_token": (
         gettext_lazy("Longer wait for the first token"),
@@ -132,7 +132,7 @@ def _side_bias(bias: SideBiasFacts | None) -> list[Fact]:
         return []
     value = _value_with_interval({"value": bias["points"], "low": bias["low"], "high": bias["high"]}, places=1)
     hint = _("scores are corrected for it") if bias["applied"] else _("too small or too unsure to correct scores for")
-    return [Fact(_("Points for sitting left"), value, hint)]
+    return [Fact(_("Points for being answer A"), value, hint)]
 
 
 def _design_effect(largest: float | None) -> list[Fact]:

@@ -26,7 +26,7 @@ VOTE_COLUMNS: list[Column] = [
     ("order", _("Number of the vote: 1 is the first. Files refer to a vote by it.")),
     ("voter", _("Pseudonym, different in each file or release: equal ones are the same person.")),
     ("model_left, model_right", _("Ids of both models.")),
-    ("choice", _("left, right, tie or both_bad.")),
+    ("choice", _("left (answer A was better), right (answer B), tie or both_bad.")),
     ("created_at", _("Time of the vote, in UTC.")),
     ("board", _("Kind of board: overall for blind battles.")),
     ("categories, language", _("Labels of the prompts; und is an unknown language.")),

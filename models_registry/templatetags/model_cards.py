@@ -15,15 +15,16 @@ register = template.Library()
 
 
 @register.simple_tag
-def model_icon(name: str, icon: str | None) -> SafeString:
+def model_icon(name: str, icon: str | None, organization: str = "") -> SafeString:
+    """Return the icon, or initials: rather the organization's, because those of versions repeat."""
     if icon:
         return format_html('<img class="model-icon" src="{}" width="24" height="24" alt="" loading="lazy">', icon)
-    return format_html('<span class="model-icon" aria-hidden="true">{}</span>', initials(name))
+    return format_html('<span class="model-icon" aria-hidden="true">{}</span>', initials(organization or name))
 
 
 @register.simple_tag
 def icon_of(model: LanguageModel) -> SafeString:
-    return model_icon(model.name, model_icon_url(model.pk))
+    return model_icon(model.name, model_icon_url(model.pk), model.organization)
 
 
 @register.simple_tag

@@ -8,15 +8,19 @@ let snapshots = [];
 const panesIn = (battle) => battle.querySelectorAll(".answer");
 const announce = (text) => (document.getElementById("announcer").textContent = text.trim());
 
-// ---- Panes scroll with the text unless the reader has scrolled up. ----
+// ---- Panes scroll with the text unless the reader has scrolled up; a complete answer is shown from its top. ----
 
 const scrolledUp = new WeakSet();
+const hasScrolled = new WeakSet(); // panes that their reader scrolled at least once
+const COMPLETE = '[data-state="done"], [data-state="stopped"], [data-state="failed"]';
+const isComplete = (pane) => pane.parentElement.querySelector(COMPLETE) !== null;
 document.addEventListener(
   "scroll",
   ({ target }) => {
-    if (!(target instanceof Element) || !target.matches(".answer")) return;
+    if (!(target instanceof Element) || !target.matches(".answer") || isComplete(target)) return;
     const atEnd = target.scrollHeight - target.scrollTop - target.clientHeight < NEAR_END_PX;
     atEnd ? scrolledUp.delete(target) : scrolledUp.add(target);
+    if (!atEnd) hasScrolled.add(target);
     const latest = target.parentElement.querySelector(".latest");
     if (latest) latest.hidden = atEnd;
   },
@@ -31,9 +35,19 @@ document.addEventListener("click", ({ target }) => {
 });
 document.addEventListener("htmx:sseMessage", ({ target }) => {
   for (const pane of target.closest("[data-live]")?.querySelectorAll(".answer") ?? []) {
-    if (!scrolledUp.has(pane)) pane.scrollTop = pane.scrollHeight;
+    if (!scrolledUp.has(pane)) follow(pane);
   }
 });
+
+function follow(pane) {
+  if (!isComplete(pane)) pane.scrollTop = pane.scrollHeight;
+  else {
+    pane.scrollTop = restingPlace(pane);
+    scrolledUp.add(pane);
+  }
+}
+
+const restingPlace = (pane) => (pane.closest("[data-live]") && !hasScrolled.has(pane) ? 0 : pane.scrollTop);
 
 // ---- A replaced battle keeps scroll positions and focus, and announces changes. ----
 
@@ -57,7 +71,7 @@ function takeSnapshot(battle, { quietly = false } = {}) {
     revealed: battle.querySelector(".reveal") !== null,
     hadFocus: battle.contains(at) || (!quietly && at?.matches("[data-follow-up]")),
     revealHadFocus: battle.contains(at) && at.matches(".reveal"),
-    scrolled: [...panesIn(battle)].map((pane) => pane.scrollTop),
+    scrolled: [...panesIn(battle)].map(restingPlace),
     swiped: [...battle.querySelectorAll(".panes")].map((panes) => panes.scrollLeft),
   });
 }
@@ -85,6 +99,7 @@ function restore(before) {
   if (!battle) return;
   panesIn(battle).forEach((pane, index) => (pane.scrollTop = before.scrolled[index] ?? 0));
   battle.querySelectorAll(".panes").forEach((panes, index) => (panes.scrollLeft = before.swiped[index] ?? 0));
+  if (!before.revealed && battle.querySelector(".reveal") && !promptBox().value) answerNext(true);
   if (milestone(battle) !== before.milestone) {
     barShownAt = performance.now();
     if (!before.quietly) {
@@ -156,7 +171,19 @@ document.addEventListener("htmx:afterRequest", ({ detail }) => {
   chosen.focus({ preventScroll: true });
 });
 
-// ---- "n" starts the next prompt after the reveal, only while the focus is inside the reveal. ----
+// ---- After the reveal, Enter in the box starts a new battle, or continues this one if "Follow up" was pressed. ----
+
+const promptBox = () => document.getElementById("prompt");
+
+function answerNext(isNext) {
+  const form = document.getElementById("composer");
+  const label = isNext ? form.dataset.nextLabel : form.dataset.followUpLabel;
+  form.toggleAttribute("data-next", isNext);
+  promptBox().placeholder = label;
+  promptBox().labels[0].textContent = label;
+}
+
+// "n" works only while the focus is inside the reveal.
 
 document.addEventListener("keydown", (event) => {
   if (event.key.toLowerCase() !== "n" || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -167,14 +194,12 @@ document.addEventListener("keydown", (event) => {
   next.click();
 });
 document.addEventListener("click", (event) => {
-  if (!event.target.closest("[data-next-battle]")) return;
+  const link = event.target.closest("[data-next-battle], [data-ask-again]");
+  if (!link) return;
   event.preventDefault();
-  const form = document.getElementById("composer");
-  const box = document.getElementById("prompt");
-  form.dataset.next = "";
-  box.placeholder = form.dataset.nextLabel;
-  form.scrollIntoView({ block: "center" });
-  box.focus({ preventScroll: true });
+  answerNext("nextBattle" in link.dataset);
+  document.getElementById("composer").scrollIntoView({ block: "center" });
+  promptBox().focus({ preventScroll: true });
 });
 
 // The URL of a new battle in the same session differs in its fragment only, which makes browsers load nothing.

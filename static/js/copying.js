@@ -52,6 +52,6 @@ if (navigator.clipboard && window.ClipboardItem) {
     if (button) copy(button);
   });
   document.addEventListener("htmx:afterSwap", addCodeButtons);
-  document.addEventListener("htmx:sseMessage", ({ detail }) => detail.type === "block" && addCodeButtons());
+  document.addEventListener("htmx:sseMessage", ({ detail }) => ["block", "whole"].includes(detail.type) && addCodeButtons());
   addCodeButtons();
 }

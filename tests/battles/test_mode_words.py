@@ -22,8 +22,8 @@ def test_voted_modes_say_what_a_vote_does():
 @pytest.mark.parametrize(
     ("mode", "side", "text"),
     [
-        ("blind", "left", "Start the battle|Left answer|the left answer"),
-        ("side_by_side", "right", "Start the battle|Right answer|the right answer"),
+        ("blind", "left", "Start the battle|Answer A|answer A"),
+        ("side_by_side", "right", "Start the battle|Answer B|answer B"),
         ("compare", "3", "Compare|Answer 3|answer 3"),
         ("direct", "left", "Send|Answer|this answer"),
     ],

@@ -59,6 +59,18 @@ def test_cut_off_answer_is_marked_after_vote_only(reader: Reader, fake_provider:
     assert reader.get(f"/s/{battle['session']}/").text.count("cut off at the length limit") == 1
 
 
+def test_figures_of_one_turn_are_on_the_cards_alone(reader: Reader, fake_provider: FakeProvider):
+    make_models(fake_provider, "honest-a", "honest-b")
+    battle = reader.wait_until_answered(reader.start_battle())
+    reader.api("POST", f"battles/{battle['id']}/vote/", {"choice": "left"})
+    page = reader.get(f"/s/{battle['session']}/").text
+    assert (page.count("Done after"), page.count("done after")) == (2, 0)
+    reader.api("POST", f"battles/{battle['id']}/messages/", {"prompt": "and again"})
+    reader.wait_until_answered(reader.battle(battle["id"]))
+    page = reader.get(f"/s/{battle['session']}/").text
+    assert (page.count("Done after"), page.count("done after")) == (2, 2)
+
+
 def test_style_counts_tokens_without_reasoning(reader: Reader, fake_provider: FakeProvider):
     make_models(fake_provider, "usage-with-reasoning", "honest")
     battle = reader.wait_until_answered(reader.start_battle())

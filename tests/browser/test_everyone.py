@@ -48,7 +48,7 @@ def test_battle_works_by_keyboard_alone(arena: Arena, fake_provider: FakeProvide
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
     expect(page.locator(".reveal")).to_be_focused()
-    expect(page.locator(".verdict-text")).to_contain_text("You preferred the right answer.")
+    expect(page.locator(".verdict-text")).to_contain_text("You preferred answer B.")
 
 
 def test_enter_during_answer_keeps_prompt_and_says_so(arena: Arena, fake_provider: FakeProvider, page: Page):
@@ -81,7 +81,7 @@ def test_actions_announce_results_and_move_focus(arena: Arena, fake_provider: Fa
     hand.press(page.get_by_role("button", name="Tie"))
     expect(page.locator(".reveal")).to_be_focused()
     left, right = page.locator(".reveal .card h3 bdi").all_inner_texts()
-    expect(announcer).to_have_text(f"Your vote is stored. Left: {left}. Right: {right}.")
+    expect(announcer).to_have_text(f"Your vote is stored. A: {left}. B: {right}.")
     hand.write(page.locator("#prompt"), "one two three")
     hand.press(page.get_by_role("button", name="Follow up with both"))
     expect(announcer).to_have_text("Both answers are complete.")
@@ -116,8 +116,8 @@ def test_no_javascript_two_battles_are_voted(arena: Arena, browser: Browser):
     page.locator("#prompt").fill("four five six")
     page.get_by_role("button", name="Follow up with both").click()
     expect(page.locator(".answer", has_text="four five six")).to_have_count(2)  # the page reloads by itself
-    page.get_by_role("button", name="Left is better").click()
-    expect(page.locator(".verdict-text")).to_contain_text("You preferred the left answer.")
+    page.get_by_role("button", name="A is better").click()
+    expect(page.locator(".verdict-text")).to_contain_text("You preferred answer A.")
     page.locator("summary", has_text="Say why").click()
     page.locator(".tag", has_text="clear").first.click()
     page.get_by_role("button", name="Save").click()

@@ -30,7 +30,7 @@ SHIFTED = "window.shifts.reduce((sum, [value]) => sum + value, 0)"
 
 def test_failed_vote_keeps_choice_for_retry(arena: Arena, page: Page):
     ask(page, arena, "one two three")
-    choice = page.get_by_role("button", name="Right is better")
+    choice = page.get_by_role("button", name="B is better")
     for spoil, mend in (
         (lambda: page.route("**/vote/", lambda route: route.fulfill(status=500)), lambda: page.unroute("**/vote/")),
         (lambda: page.context.set_offline(True), lambda: page.context.set_offline(False)),
@@ -43,7 +43,7 @@ def test_failed_vote_keeps_choice_for_retry(arena: Arena, page: Page):
         look(page, "vote-failed")
         mend()
     choice.press("Enter")
-    expect(page.locator(".reveal .verdict-text")).to_contain_text("preferred the right answer")
+    expect(page.locator(".reveal .verdict-text")).to_contain_text("preferred answer B")
 
 
 def test_prompt_and_files_survive_change_of_mode(arena: Arena, page: Page):
@@ -144,8 +144,8 @@ def test_stop_button_stays_and_repeated_clicks_do_not_vote(
         page.wait_for_timeout(100)
     page.locator(".vote").wait_for()
     page.mouse.click(*at)
-    page.get_by_role("button", name="Left is better").dblclick()
-    expect(page.locator(".verdict-text")).to_contain_text("You preferred the left answer.")
+    page.get_by_role("button", name="A is better").dblclick()
+    expect(page.locator(".verdict-text")).to_contain_text("You preferred answer A.")
     page.wait_for_timeout(300)
     expect(page.locator(".reveal")).to_be_focused()
 
@@ -182,7 +182,7 @@ def test_unsent_report_survives_follow_up(arena: Arena, page: Page):
     page.locator("#prompt").fill("four five six")
     page.get_by_role("button", name="Follow up with both").click()
     expect(page.locator(".answer", has_text="four five six")).to_have_count(2)
-    page.get_by_role("button", name="Left is better").wait_for()
+    page.get_by_role("button", name="A is better").wait_for()
     expect(page.get_by_label("What is wrong with this battle?")).to_have_value("It is rude.")
 
 
@@ -203,7 +203,7 @@ def test_key_n_starts_next_battle_of_session(arena: Arena, page: Page):
 
 def test_feedback_is_saved_as_chosen_and_can_change(arena: Arena, page: Page):
     ask(page, arena, "one two three")
-    page.get_by_role("button", name="Left is better").click()
+    page.get_by_role("button", name="A is better").click()
     page.get_by_text("Say why").click()
     page.locator(".tag", has_text="clear").first.click()
     expect(page.locator(".kept-note")).to_contain_text("Feedback saved")

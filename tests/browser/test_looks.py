@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.helpers.arenas import ask
+from tests.browser.helpers.arenas import ask, rename_session
 from tests.browser.helpers.browser_inputs import new_context
 from tests.browser.helpers.members import make_member, sign_in
 from tests.waiting import wait_for
@@ -46,11 +46,21 @@ def test_one_button_is_prominent_at_a_time(arena: Arena, page: Page):
     assert prominent_labels(page) == []  # no button competes with the vote
     page.locator("#prompt").focus()
     assert prominent_labels(page) == ["Follow up with both"]
-    page.get_by_role("button", name="Left is better").click()
+    page.get_by_role("button", name="A is better").click()
     expect(page.locator(".verdict-text")).to_be_visible()
     assert prominent_labels(page) == ["Next battle"]
+    page.locator("#prompt").focus()
+    assert prominent_labels(page) == ["New battle"]
+    page.get_by_role("link", name="Follow up").click()
+    assert prominent_labels(page) == ["Follow up with both"]
     page.get_by_role("link", name="Next battle").click()
     assert prominent_labels(page) == ["New battle"]
+    page.reload()
+    assert prominent_labels(page) == ["Next battle"]
+    expect(page.locator(".composer kbd").filter(visible=True)).to_have_count(1)
+    page.locator("#prompt").fill("four five six")
+    page.keyboard.press("Enter")
+    expect(page.locator(".battle")).to_have_count(2)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -85,7 +95,8 @@ def test_phone_modes_stand_two_by_two(arena: Arena, page: Page, width: int):
 
 def test_phone_long_title_takes_two_lines(arena: Arena, page: Page):
     page.set_viewport_size({"width": 360, "height": 740})
-    ask(page, arena, "Explain to a curious ten-year-old why the sky is blue, and why it is red in the evening.")
+    ask(page, arena, "one two three")
+    rename_session(page, "Explain to a curious ten-year-old why the sky is blue, and why it is red in the evening.")
     title = page.locator("#session-title")
     assert title.evaluate("title => title.clientHeight <= 2.1 * parseFloat(getComputedStyle(title).lineHeight)")
 

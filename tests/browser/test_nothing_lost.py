@@ -37,7 +37,7 @@ def start(arena: Arena, page: Page, prompt: str = HALTING) -> None:
 
 
 def shown(page: Page) -> list[str]:
-    expect(page.get_by_role("button", name="Left is better")).to_be_visible()
+    expect(page.get_by_role("button", name="A is better")).to_be_visible()
     return [text.strip() for text in page.locator(".pane [id$=-done]").all_text_contents()]
 
 

@@ -40,7 +40,7 @@ def test_solved_proof_of_work_starts_battle(arena: Arena, page: Page):
     held.pop().continue_()
     begun(page, "proved")
     page.unroute("**/proof_worker*")
-    page.get_by_role("button", name="Left is better").click()
+    page.get_by_role("button", name="A is better").click()
     page.locator("#prompt").fill("in the same session")
     page.get_by_role("button", name="New battle").click()
     expect(page.get_by_text("in the same session").first).to_be_visible()

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.helpers.arenas import ask
+from tests.browser.helpers.arenas import ask, rename_session
 from tests.fake_provider import PAUSE, FakeProvider
 from tests.worlds.arena import Arena
 
@@ -43,12 +43,23 @@ def test_answers_are_shown_while_streaming(arena: Arena, fake_provider: FakeProv
     page.locator("#prompt").fill(f"one two {PAUSE} three")
     page.get_by_role("button", name="Start the battle").click()
     page.wait_for_url("**/s/**")
-    answers, vote = page.locator(".answer"), page.get_by_role("button", name="Left is better")
+    answers, vote = page.locator(".answer"), page.get_by_role("button", name="A is better")
     expect(answers).to_have_text(["one two", "one two"], use_inner_text=True)
     expect(vote).to_have_count(0)
     fake_provider.go_on()
     expect(answers).to_have_text([f"one two {PAUSE} three"] * 2, use_inner_text=True)
     expect(vote).to_be_visible()
+
+
+def test_growing_markdown_is_formed(arena: Arena, fake_provider: FakeProvider, page: Page):
+    page.goto(arena.url)
+    page.locator("#prompt").fill(f"- **one**\n- two\n\n```python\nx = {PAUSE} 1\n```\n\nAnd that is all.")
+    page.get_by_role("button", name="Start the battle").click()
+    page.wait_for_url("**/s/**")
+    expect(page.locator(".answer li")).to_have_text(["one", "two"] * 2)
+    expect(page.locator(".answer pre code")).to_have_text(["x ="] * 2)
+    fake_provider.go_on()
+    expect(page.locator(".answer pre .mi")).to_have_count(2)
 
 
 @pytest.mark.parametrize("width", [1280, 360, 320])
@@ -82,7 +93,8 @@ def test_answers_are_printed_whole_and_dark_on_light(arena: Arena, page: Page, w
 @pytest.mark.parametrize("width", [1280, 390])
 def test_rtl_title_does_not_overlap_menu(arena: Arena, page: Page, width: int):
     page.set_viewport_size({"width": width, "height": 740})
-    ask(page, arena, "ما هي عاصمة فرنسا؟")
+    ask(page, arena, "one two three")
+    rename_session(page, "ما هي عاصمة فرنسا؟")
     title, menu = page.locator("#session-title").bounding_box(), page.locator(".session-tools summary").bounding_box()
     assert title is not None
     assert menu is not None
@@ -105,7 +117,9 @@ def test_copy_button_is_beside_answer_facts(arena: Arena, page: Page, width: int
     page.set_viewport_size({"width": width, "height": 740})
     ask(page, arena, "one two three " * 70)
     page.get_by_role("button", name="Tie").click()
-    facts = page.locator(".facts").first
+    page.locator("#prompt").fill("one two three " * 70)
+    page.get_by_role("button", name="Follow up with both").click()
+    facts = page.locator(".facts").last
     expect(facts).to_contain_text("done after")
     copy, first = facts.locator(".copy").bounding_box(), facts.locator("span").first.bounding_box()
     assert copy is not None
@@ -120,7 +134,7 @@ def test_copied_code_and_answer_equal_source(arena: Arena, page: Page):
     expect(page.locator("#announcer")).to_have_text("Copied.")
     assert page.evaluate("navigator.clipboard.readText()").startswith('print("a line')
     page.locator("#announcer").evaluate("line => line.textContent = ''")
-    page.get_by_role("button", name="Copy the left answer").focus()
+    page.get_by_role("button", name="Copy answer A").focus()
     page.keyboard.press("Enter")
     expect(page.locator("#announcer")).to_have_text("Copied.")
     assert page.evaluate("navigator.clipboard.readText()").strip() == ANSWER.strip()
@@ -147,6 +161,9 @@ def test_scrolled_up_reader_stays_and_can_jump_to_latest(arena: Arena, fake_prov
     expect(latest).to_be_hidden()
     assert pane.evaluate("pane => pane.scrollHeight - pane.scrollTop - pane.clientHeight") < 60
     fake_provider.go_on()
+    page.locator(".vote").wait_for()
+    scrolled, followed = page.locator(".answer").evaluate_all("panes => panes.map(pane => pane.scrollTop)")
+    assert (scrolled > 100, followed) == (True, 0)
 
 
 def test_refused_follow_up_keeps_scroll_position(arena: Arena, page: Page):

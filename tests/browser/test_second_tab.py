@@ -51,10 +51,10 @@ def test_second_tab_follows_first_tab(arena: Arena, fake_provider: FakeProvider,
     expect(second.locator("#announcer")).to_have_text(f"{notice} Both models are answering.")
     expect(second.locator(".turn").last.locator(".answer").first).to_contain_text("word word")  # while it grows
     fake_provider.go_on()
-    expect(second.get_by_role("button", name="Left is better")).to_be_visible()
+    expect(second.get_by_role("button", name="A is better")).to_be_visible()
     assert abs(box.bounding_box()["y"] - top) < 2
 
-    page.get_by_role("button", name="Left is better").click()
+    page.get_by_role("button", name="A is better").click()
     expect(second.locator(".reveal")).to_be_visible()
     expect(second.locator("#announcer")).to_contain_text(f"{notice} Your vote is stored.")
     expect(second.locator(".vote")).to_have_count(0)

@@ -164,7 +164,7 @@ def test_deleted_open_session_leads_home_and_can_be_restored(arena: Arena, page:
     page.wait_for_url(arena.url + "/")
     page.get_by_role("button", name="Undo").click()
     page.locator("#sessions").get_by_role("link", name="four five six").click()
-    expect(page.get_by_role("button", name="Left is better")).to_be_visible()
+    expect(page.get_by_role("button", name="A is better")).to_be_visible()
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
@@ -194,9 +194,9 @@ def test_battle_is_published_read_and_withdrawn(arena: Arena, browser: Browser, 
     page.goto(arena.url)
     hand.write(page.locator("#prompt"), "# Hello")
     hand.press(page.get_by_role("button", name="Start the battle"))
-    page.get_by_role("button", name="Left is better").wait_for()
+    page.get_by_role("button", name="A is better").wait_for()
     expect(page.get_by_text("Share this battle")).to_have_count(0)
-    hand.press(page.get_by_role("button", name="Left is better"))
+    hand.press(page.get_by_role("button", name="A is better"))
     hand.press(page.locator("summary", has_text="Share this battle"))
     look_and_check(hand, "sharing-before")
     hand.press(page.get_by_role("button", name="Publish", exact=True))
@@ -213,7 +213,7 @@ def test_battle_is_published_read_and_withdrawn(arena: Arena, browser: Browser, 
     other_answer = reader.locator(".pane-tabs").get_by_role("link").last
     if other_answer.is_visible():
         stranger.press(other_answer)
-    expect(reader.get_by_role("group", name="Right answer").get_by_role("heading", name="Hello")).to_be_in_viewport()
+    expect(reader.get_by_role("group", name="Answer B").get_by_role("heading", name="Hello")).to_be_in_viewport()
     with reader.expect_download() as export:
         stranger.press(reader.get_by_role("link", name="Export Markdown"))
     assert "# Hello" in export.value.path().read_text()

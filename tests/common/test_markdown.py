@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from common.text.highlighting import MAX_BLOCK_CHARACTERS, MAX_TEXT_HTML_CHARACTERS
-from common.text.markdown import MAX_HTML_CHARACTERS, render
+from common.text.highlighting import LEXERS, MAX_BLOCK_CHARACTERS, MAX_TEXT_HTML_CHARACTERS
+from common.text.markdown import MAX_HTML_CHARACTERS, TIP, insert_at_tip, render
 
 
 @pytest.mark.parametrize(
@@ -72,3 +72,14 @@ def test_language_without_a_fast_lexer_keeps_its_label():
     head = '<div class="code-head">fortran</div><pre tabindex="0"><code>integer x\n</code></pre>'
     assert head in render("```fortran\ninteger x\n```")
     assert '<div class="code-head"></div>' in render("```no-language\nx\n```")
+
+
+@pytest.mark.parametrize("language", LEXERS)
+def test_growing_code_goes_on_inside_its_block(language: str):
+    html = insert_at_tip(render(f"```{language}\n{TIP}"), "<b>")
+    assert html is not None
+    assert '<code><span class="tip">&lt;b&gt;</span>' in html
+
+
+def test_text_without_a_tip_has_no_place_for_more():
+    assert insert_at_tip(render("[a]: https://a.example"), "b") is None

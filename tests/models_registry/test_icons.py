@@ -7,6 +7,7 @@ from django.test import Client
 from accounts.models import AuditEntry
 from models_registry.models import LanguageModel, ModelIcon
 from models_registry.profiles import profile_of
+from models_registry.templatetags.model_cards import model_icon
 from tests import make
 from tests.models_registry.test_model_admin import model_form, page_of
 from tests.uploads import pictures
@@ -70,3 +71,8 @@ def test_icon_is_reencoded_served_and_shared_by_versions(admin: Client):
         model = LanguageModel.objects.get(slug=slug)
         admin.post(page_of(model), model_form(model, remove_icon="on"))
         assert ModelIcon.objects.count() == icons
+
+
+def test_model_without_icon_shows_its_organization():
+    assert ">MA</span>" in model_icon("Ministral 3B", None, "Mistral AI")
+    assert ">M3</span>" in model_icon("Ministral 3B", None)

@@ -68,7 +68,19 @@ def test_session_title_is_prompt_start_without_markdown(actor: Actor, client: Cl
     assert battle.session.title == title
     actions.publish(battle=battle)
     battle.refresh_from_db()
-    assert f'<h1 dir="auto">{escape(title.removesuffix("…"))}' in client.get(battle.share.get_absolute_url()).text
+    assert (
+        f'<h1 class="unseen" dir="auto">{escape(title.removesuffix("…"))}'
+        in client.get(battle.share.get_absolute_url()).text
+    )
+
+
+def test_title_is_seen_once_it_differs_from_the_prompt(actor: Actor, client: Client):
+    session = compared(actor, "Why is the sea **salty**?").session
+    heading = '<h1 id="session-title"'
+    assert f'{heading} class="unseen"' in client.get(session.get_absolute_url()).text
+    client.post(f"/s/{session.public_id}/rename/", {"title": "The sea"})
+    page = client.get(session.get_absolute_url()).text
+    assert f'{heading}\n        dir="auto">The sea' in page
 
 
 def test_session_export_has_messages_of_each_side(client: Client, actor: Actor):
@@ -110,7 +122,7 @@ def test_session_export_has_messages_of_each_side(client: Client, actor: Actor):
     text = export(client, battle.session, "markdown")
     assert text.startswith(f"# one two three\n\n## {left.name} · {right.name}\n\n> one two three\n")
     assert "> and\n> then?" in text
-    assert "**Vote:** The left answer was found better." in text
+    assert "**Vote:** Answer A was found better." in text
 
 
 def test_export_before_the_vote_is_blind(client: Client, actor: Actor):

@@ -122,7 +122,7 @@ def test_page_stream_sends_fragments(reader: Reader):
     assert [name for _, name, _ in events[:2]] == ["reset", "reset"]
     pane = f"a-{battle['id']}-0-left"
     text = "".join(data for _, name, data in events if name == "text")
-    assert f'<span hx-swap-oob="beforeend:#{pane}-open">' in text
+    assert f'<span hx-swap-oob="beforeend:#{pane}-tip">' in text
     assert "&lt;" in text
 
 

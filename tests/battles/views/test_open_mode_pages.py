@@ -155,7 +155,7 @@ def test_side_by_side_page_names_the_board_of_its_vote(client: Client):
     answer(battle)
     assert "It counts on the side-by-side board" in page_of(battle, client)
     client.post(f"/battles/{battle.public_id}/vote/", {"choice": "right"})
-    assert "You preferred the right answer." in page_of(battle, client)
+    assert "You preferred answer B." in page_of(battle, client)
 
 
 def test_session_page_query_count_is_independent_of_models(client: Client, django_assert_max_num_queries):

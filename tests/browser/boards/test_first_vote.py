@@ -20,7 +20,7 @@ def test_first_vote_is_on_the_board_within_a_minute(fresh_arena: Arena, page: Pa
     expect(board.locator("#board")).to_contain_text("Next run: within a minute of the first vote")
     look(board, "first-vote-1-empty")
     ask(page, fresh_arena, "one two three")
-    page.get_by_role("button", name="Left is better").click()
+    page.get_by_role("button", name="A is better").click()
     page.locator(".reveal").wait_for()
     # The open board moves without a reload between snapshots.
     expect(votes).to_have_text(["1", "1"])

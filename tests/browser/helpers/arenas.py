@@ -53,10 +53,17 @@ def publish(arena: Arena) -> None:
     arena.shell("from tests.browser.helpers import votes; votes.publish()")
 
 
+def rename_session(page: Page, title: str) -> None:
+    page.locator("summary", has_text="This session").click()
+    page.get_by_label("Title", exact=True).fill(title)
+    page.get_by_role("button", name="Rename", exact=True).click()
+    page.locator("h1:not(.unseen)", has_text=title).wait_for()
+
+
 def ask(page: Page, arena: Arena, prompt: str) -> None:
     """Start a blind battle and wait for the vote buttons; both panes show the prompt as an answer."""
     page.goto(arena.url)
     page.locator("#prompt").fill(prompt)
     page.get_by_role("button", name="Start the battle").click()
     page.wait_for_url("**/s/**")
-    page.get_by_role("button", name="Left is better").wait_for()
+    page.get_by_role("button", name="A is better").wait_for()

@@ -58,7 +58,7 @@ def test_added_provider_is_tested_battled_and_listed(arena: Arena, page: Page, b
     voter.get_by_role("textbox").fill("Name three rivers.")
     voter.keyboard.press("Enter")
     voter.wait_for_url("**/s/**")
-    better = voter.get_by_role("button", name="Left is better")
+    better = voter.get_by_role("button", name="A is better")
     expect(better).to_be_visible()
     assert "Cellar model" not in voter.content()
     better.click()

@@ -18,7 +18,7 @@ def test_first_battle_from_prompt_to_board_by_keyboard(arena: Arena, page: Page)
     panes = page.locator(".pane .answer")
     expect(panes).to_have_count(2)
 
-    page.get_by_role("button", name="Left is better").wait_for()
+    page.get_by_role("button", name="A is better").wait_for()
     assert all(answer.strip() for answer in panes.all_inner_texts())
     assert "SmolLM2" not in page.content()
 
@@ -43,7 +43,7 @@ def test_reload_during_answer_loses_nothing(arena: Arena, page: Page):
     page.wait_for_url("**/s/**")
     expect(page.locator(".pane .answer").first).not_to_be_empty()
     page.reload()
-    expect(page.get_by_role("button", name="Left is better")).to_be_visible()
+    expect(page.get_by_role("button", name="A is better")).to_be_visible()
     shown = page.locator(".pane .answer").all_inner_texts()
     page.reload()
     assert page.locator(".pane .answer").all_inner_texts() == shown

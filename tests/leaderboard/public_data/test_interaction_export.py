@@ -162,5 +162,5 @@ def test_log_page_shows_prompt_answer_and_vote(client: Client):
     assert f'{API}csv?mode=blind"' in listed.text
     assert f"{API}csv" not in client.get(LOG, {"q": battle.public_id}).text
     page = client.get(f"{LOG}{Call.objects.first().pk}/change/").text
-    for text in ("one two three", "an answer", "left is better", "0.0023"):
+    for text in ("one two three", "an answer", "A is better", "0.0023"):
         assert text in page
