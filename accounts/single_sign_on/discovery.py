@@ -82,9 +82,9 @@ def _read(issuer: Issuer, document: JsonObject) -> Endpoints:
         raise IssuerAnswerInvalid(issuer, named=str(document.get("issuer") or "")[:200])
     required = ("authorization_endpoint", "token_endpoint", "jwks_uri")
     urls = {name: document[name] for name in (*required, "userinfo_endpoint") if issuer.may_have(document.get(name))}
-    if not urls.keys() >= set(required):
-        logger.error("issuer %s: an endpoint is missing or has no HTTPS", issuer.key)
-        raise IssuerAnswerInvalid(issuer, "an endpoint is missing or has no HTTPS")
+    if missing := ", ".join(name for name in required if name not in urls):
+        logger.error("issuer %s: missing or without HTTPS: %s", issuer.key, missing)
+        raise IssuerAnswerInvalid(issuer, f"https: {missing}")
     # OpenID Connect prescribes the header if the document lists no methods.
     methods = document.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
     return Endpoints(

@@ -47,13 +47,15 @@ def _look_at_table(request: PageRequest) -> HttpResponse:
     result = importing.preview(
         owner=member_of(request), content=content, request=Request(name=name, format="table")
     )  # fmt: skip
-    lines = [line for line in result.lines if line["action"] == "refused"][:LISTED_LINES]
+    lines, left_out = (
+        [line for line in result.lines if line["action"] == action][:LISTED_LINES] for action in ("refused", "left_out")
+    )
     if not result.source_id:
         context = {"form": NewTemplateForm(), "table": table, "lines": lines}
         return render(request, "benchmarks/new.html", context, status=422)
     title = "" if name == "table.tsv" else name.rpartition(".")[0]
     columns = ColumnsOfTableForm(columns=result.imported.columns, name=title[:120])
-    context = {"columns": columns, "source_id": result.source_id, "lines": lines}
+    context = {"columns": columns, "source_id": result.source_id, "lines": lines, "left_out": left_out}
     return render(request, "benchmarks/new.html", context, status=200 if result.id else 422)
 
 

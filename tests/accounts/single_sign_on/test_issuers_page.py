@@ -35,7 +35,7 @@ def test_check_reads_document_and_keys_anew(issuer: FakeIssuer, admin_client: Cl
     ("change", "sentence"),
     [
         ({"issuer": "https://other.example.org"}, "names the issuer “https://other.example.org”"),
-        ({"token_endpoint": None}, "an endpoint is missing or has no HTTPS"),
+        ({"token_endpoint": None}, "https: token_endpoint"),
         ({"jwks_uri": "http://127.0.0.1:1/keys"}, "It cannot be reached from this machine."),
     ],
 )

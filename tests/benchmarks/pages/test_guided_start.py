@@ -37,10 +37,10 @@ def test_pasted_table_becomes_template_in_two_steps(member: Actor, browser: Clie
     assert (check.key, check.scorer, check.settings) == (
         "contains the expected text", "contains_any", {"ignore_case": True},
     )  # fmt: skip
-    cases = [(case.key, case.variables, case.expected, case.metadata) for case in draft.cases.all()]
+    cases = [(case.key, case.variables, case.expected, case.tags) for case in draft.cases.all()]
     assert cases == [
-        ("fr", {"Frage": "Hauptstadt von Frankreich?"}, ["Paris"], {"Thema": "geo"}),
-        ("jp", {"Frage": "Hauptstadt von Japan?"}, ["Tokio"], {"Thema": "geo"}),
+        ("fr", {"Frage": "Hauptstadt von Frankreich?"}, ["Paris"], ["geo"]),
+        ("jp", {"Frage": "Hauptstadt von Japan?"}, ["Tokio"], ["geo"]),
     ]
     page = browser.get(stored["Location"])
     assert "The template is ready." in page.text
@@ -100,3 +100,11 @@ def test_bad_tables_are_refused_with_their_lines(member: Actor, browser: Client)
     assert stranger.post("/benchmarks/new/", source | CHOSEN)["Location"] == "/benchmarks/new/"
     ImportLook.objects.all().delete()
     assert "This import is gone." in browser.post("/benchmarks/new/", source | CHOSEN, follow=True).text
+
+
+def test_parts_of_a_table_that_are_not_read_are_named(member: Actor, browser: Client):
+    file = SimpleUploadedFile("sums.csv", b"Our sums,\nquestion,answer\n2 + 2?,4\n,\n,\n3 + 3?,6\n")
+    page = browser.post("/benchmarks/new/", {"table": "", "file": file})
+    assert sorted(line["code"] for line in page.context["left_out"]) == ["empty_rows", "title_row"]
+    for line in page.context["left_out"]:
+        assert line["sentence"] in page.text
