@@ -66,7 +66,7 @@ class SideText:
         if self.markdown.form_end <= self.formed or self.forming is not None or self.form_characters > budget:
             return ""
         self.formed = self.markdown.form_end
-        return self.markdown.form + TIP
+        return self.markdown.form.replace(TIP, "") + TIP
 
     def take_form(self) -> SafeString | None:
         """Return a rendered form, unless its block was completed meanwhile."""

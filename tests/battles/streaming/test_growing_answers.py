@@ -10,6 +10,7 @@ from battles.streaming.protocol import BEGINNING, Format, TurnEvent, TurnToken, 
 from battles.streaming.publisher import Publisher, TurnChannel
 from battles.streaming.side_text import MAX_CHARACTERS_PER_TICK
 from common.rendering.renderer import Renderer
+from common.text.markdown import TIP
 from common.valkey.connections import connection, new_async_connection
 
 CODE = "```python\nx = 1\n```\n\n"
@@ -139,6 +140,14 @@ def test_open_block_is_sent_in_its_form_and_grows_inside_it():
         channel.add("left", " **three**.")
         form = '<ul>\n<li>two <strong>three</strong>.<span class="tip"></span></li>\n</ul>\n'
         assert take(channel) == [("text", " **three**."), ("form", form)]
+
+    run(work)
+
+
+def test_models_own_character_of_the_tip_is_no_place():
+    async def work(channel: TurnChannel, _: Renderer) -> None:
+        channel.add("left", f'> [{TIP}](http://a.example "{TIP}")\n>\n> [b]: http://b.example/**b**.')
+        assert [name for name, _ in take(channel)] == ["state", "text"]
 
     run(work)
 
