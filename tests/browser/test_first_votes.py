@@ -59,7 +59,7 @@ def test_prompt_and_files_survive_change_of_mode(arena: Arena, page: Page):
     expect(page.locator("#prompt")).to_have_value("What is in it?\nIn two lines.")
     expect(page.locator("#prompt")).to_be_focused()
     expect(page.locator(".chip input[name=attachments]")).to_have_count(1)
-    for pick in page.locator(".pick input").all():
+    for pick in page.locator(".model-row input:enabled").all():
         pick.check()
     page.keyboard.press("Tab")
     page.get_by_role("button", name="Compare").click()

@@ -107,6 +107,6 @@ def test_payloads_in_names_titles_and_files_do_not_run(arena: Arena, page_with_a
     assert_harmless(page_with_alarm, page_with_alarm.url)
     for number in range(0, len(PAYLOADS), 8):
         assert_harmless(page_with_alarm, f"{arena.url}/leaderboard/?board=category:payload-{number}")
-    assert_harmless(page_with_alarm, f"{arena.url}/?mode=compare")
-    assert page_with_alarm.locator(".pick").count() > len(PAYLOADS) / 2
+    assert_harmless(page_with_alarm, f"{arena.url}/?mode=compare&all=1")
+    assert page_with_alarm.locator(".model-row").count() > len(PAYLOADS) / 2
     assert_harmless(page_with_alarm, f"{arena.url}/?mode=side_by_side")

@@ -1,5 +1,6 @@
 """Setup and steps of browser tests: arenas, votes, battles."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -17,6 +18,7 @@ PAUSE_OTHER_MODELS = """
 from models_registry.models import LanguageModel
 LanguageModel.objects.exclude(slug__endswith="-one").update(status="paused")
 """
+CHOICE = re.compile(r'name="models" value="[^"]+"(?: checked)?\s*>')  # of a model that is set up
 
 
 @contextmanager
@@ -40,7 +42,7 @@ def draw_only_echoes(arena: Arena) -> None:
     """Leave only the two models that repeat prompts; another model would fail and void the battle."""
     arena.shell(PAUSE_OTHER_MODELS)
     visitor = Reader(arena.url)
-    wait_for(lambda: visitor.get("/?mode=compare").text.count('class="pick"') == 2)
+    wait_for(lambda: len(CHOICE.findall(visitor.get("/?mode=compare").text)) == 2)
 
 
 def vote(arena: Arena) -> None:
