@@ -46,8 +46,8 @@ test: $(BIN)/.dev local-model ## Run every test, and lint meanwhile
 	wait $$lint || { cat "$$found"; rm "$$found"; exit 1; }; \
 	cat "$$found"; rm "$$found"; exit $$tests
 
-test-quick: $(BIN)/.dev ## Run the tests without a browser, programs of their own, and long waits
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --cpu-time -m "not (browser or faults or processes or slow or long)"
+test-quick: $(BIN)/.dev ## Run the tests without a browser, programs and commits of their own, and long waits
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --cpu-time -m "not (browser or faults or processes or commits or slow or long)"
 
 test-long: $(BIN)/.dev ## Repeat tests of ratings and routing on more simulated data
 	@$(BIN)/python -m pytest -q -n 2 --cpu-time -m long

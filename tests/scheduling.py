@@ -18,6 +18,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
     return SharedArenaScheduling(config, log) if config.getoption("dist") == "loadfile" else None
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    database = item.get_closest_marker("django_db")
+    if database is not None and database.kwargs.get("transaction"):
+        item.add_marker("commits")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run tests with whole arenas first, grouped by shared arena; otherwise keep the random order."""
     long_files = {item.path for item in items if any(map(item.get_closest_marker, ("slow", "processes")))}

@@ -73,6 +73,7 @@ def test_known_and_unknown_addresses_reach_the_same_limit(settings: Any, sends_e
     assert statuses == [302, 302, 429, 429]
 
 
+@pytest.mark.slow
 def test_attempts_with_taken_address_are_limited_without_mail(settings: Any):
     settings.ARENA_LIMITS = settings.ARENA_LIMITS | {("signup", "network"): "2/hour"}
     assert [visible_response(SIGN_UP, KNOWN)[0] for _ in range(3)] == [200, 200, 429]

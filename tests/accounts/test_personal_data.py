@@ -127,6 +127,7 @@ def delete_by_api(client: Client, user: User) -> None:
     assert client.delete(ME).status_code == 204
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leave", [delete_on_page, delete_by_api])
 def test_deleted_account_leaves_only_anonymous_votes(member: Actor, leave: Callable[[Client, User], None]):
     vote = vote_in_new_battle(member)
@@ -184,6 +185,7 @@ def publish_standings(slot: str) -> list[tuple[object, ...]]:
     return list(standings.values_list("model_id", "score", "ci_low", "ci_high", "rank", "votes", "elo"))
 
 
+@pytest.mark.slow
 def test_deletion_does_not_change_boards(monkeypatch: pytest.MonkeyPatch, member: Actor):
     first, second = make.model(), make.model()
     for number in range(12):

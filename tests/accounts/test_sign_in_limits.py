@@ -51,6 +51,7 @@ def test_sixth_wrong_password_from_one_network_is_refused(member: User, email: s
     assert sign_in(from_network(2), WRONG, email) == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_staff", [False, True])
 def test_failures_elsewhere_do_not_lock_the_owner_out(is_staff: bool):
     make.user("owner@example.org", is_staff=is_staff, is_superuser=is_staff)
@@ -59,6 +60,7 @@ def test_failures_elsewhere_do_not_lock_the_owner_out(is_staff: bool):
     assert sign_in(from_network(9), RIGHT, "owner@example.org") == 302
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("email", ["someone@example.org", "unknown@example.org"])
 def test_address_has_a_wider_limit_over_all_networks(settings, member: User, email: str):
     settings.ARENA_LIMITS = settings.ARENA_LIMITS | {("signin", "address"): "12/15 minutes"}
@@ -133,6 +135,7 @@ def test_password_reset_grants_a_device_cookie(settings, member: User):
     assert sign_in(owner, "another-password") == 302
 
 
+@pytest.mark.slow
 def test_browser_keeps_the_newest_ten_device_cookies(client: Client):
     emails = [make.user(f"pupil{number}@example.org").email for number in range(12)]
     for email in emails:
@@ -157,6 +160,7 @@ def test_known_and_unknown_address_get_the_same_response(member: User):
     assert without_csrf[0] == without_csrf[1]
 
 
+@pytest.mark.slow
 def test_network_has_limit_over_all_addresses(settings, member: User):
     settings.ARENA_LIMITS = settings.ARENA_LIMITS | {("signin", "network"): "20/15 minutes"}
     tries = [sign_in(from_network(1), WRONG, f"person{number}@example.org") for number in range(21)]
@@ -172,6 +176,7 @@ def test_addresses_of_ipv6_network_share_a_limit(settings, member: User):
     assert sign_in(Client(REMOTE_ADDR="2001:db8:1:3::1"), RIGHT) == 302
 
 
+@pytest.mark.slow
 def test_right_passwords_are_not_counted(member: User):
     assert [sign_in(from_network(1), RIGHT) for _ in range(21)] == [302] * 21
     assert [sign_in(from_network(1), WRONG) for _ in range(4)] == [200] * 4

@@ -14,6 +14,7 @@ def admin(db) -> Client:
     return client
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [Session, Battle, Answer, Call, Vote])
 def test_evidence_pages_are_read_only(admin: Client, model: type, django_assert_max_num_queries):
     for _ in range(3):

@@ -65,6 +65,7 @@ def test_race_of_many_persons_fills_their_network_exactly(seven_an_hour):
     assert counts_at_once([(f"user:{n % 40}", "10.0.0.1") for n in range(200)]) == {True: 20, False: 180}
 
 
+@pytest.mark.slow
 def test_race_of_one_person_leaves_the_network_the_rest(seven_an_hour):
     assert counts_at_once([("user:1", "10.0.0.1")] * 200) == {True: 7, False: 193}
     assert counts_at_once([(f"user:{n}", "10.0.0.1") for n in range(2, 202)]) == {True: 13, False: 187}

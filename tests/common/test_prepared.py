@@ -58,6 +58,7 @@ def test_value_changed_by_the_query_raises_type_error():
         by_prefix("tides")
 
 
+@pytest.mark.slow
 def test_set_prefetched_leaves_no_query_both_ways():
     battle = make.battle(make.model(), make.model())
     sides = list(battle.sides.all())

@@ -64,6 +64,7 @@ def test_statistics_summarize_calls_of_a_model():
     assert get_call_statistics([model.pk])[model.pk].error_rate == "40 %"
 
 
+@pytest.mark.slow
 def test_model_page_shows_and_closes_breaker(admin: Client):
     model = broken_model()
     answer(model, CallResult(["hello"], completion=Completion("stop", 1, 1), first_token_ms=120, total_ms=1))
@@ -75,6 +76,7 @@ def test_model_page_shows_and_closes_breaker(admin: Client):
     assert AuditEntry.objects.get().action == "close breaker"
 
 
+@pytest.mark.slow
 def test_model_page_activates_and_pauses(admin: Client):
     model = make.model(status="draft")
     for verb, status, offered in (("activate", "active", "pause"), ("pause", "paused", "activate")):
@@ -95,6 +97,7 @@ def test_staff_without_permission_cannot_change_health(moderator: Client):
     assert not PaidCallsHalt.objects.exists()
 
 
+@pytest.mark.slow
 def test_list_of_models_has_fixed_query_count(admin: Client):
     broken_model()
     with CaptureQueriesContext(connection) as few:

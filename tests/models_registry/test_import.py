@@ -134,6 +134,7 @@ def test_shipped_file_is_valid_and_contains_no_key():
     assert "sk-" not in text
 
 
+@pytest.mark.slow
 def test_import_of_export_changes_nothing():
     import_models((settings.BASE_DIR / "config" / "models.yaml").read_text())
     first = LanguageModel.objects.get(slug="gpt-6-luna")

@@ -245,6 +245,7 @@ def test_deletion_without_permission_reveals_no_name(client: Client):
         assert (refused.status_code, list(get_messages(refused.wsgi_request))) == (403, [])
 
 
+@pytest.mark.slow
 def test_admin_pages_have_no_inline_script_or_style(admin: Client):
     model = make.model()
     paths = ["/admin/", page_of(model), page_of(model.provider), "/admin/accounts/user/", "/admin/accounts/user/add/"]

@@ -81,6 +81,7 @@ def test_versions_say_what_changed_unless_hidden(client: Client):
     assert "Be brief." in client.get("/leaderboard/models/gpt-v2/").content.decode()
 
 
+@pytest.mark.slow
 def test_model_list_is_searched_paged_and_has_fixed_queries(client: Client):
     def queries(address: str) -> int:
         with CaptureQueriesContext(connection) as captured:

@@ -69,6 +69,7 @@ def test_unknown_preset_shows_the_presets(admin: Client):
     assert 'href="?preset=ollama"' in admin.get(ADD, {"preset": "<script>"}).content.decode()
 
 
+@pytest.mark.slow
 def test_preset_leads_to_a_model_in_three_forms(admin: Client, fake_provider: FakeProvider):
     fake_provider.serves = offers("maker/one", "maker/two")
     form = {"name": "Mine", "base_url": fake_provider.base_url, "kind": "vllm"}
@@ -208,6 +209,7 @@ def test_provider_pages_have_no_inline_script_or_style(admin: Client, fake_provi
             assert inline not in page, path
 
 
+@pytest.mark.slow
 def test_form_stores_only_names_that_may_be_passed_on(admin: Client):
     provider = make.provider("https://models.example.org/v1")
     page = f"/admin/models_registry/provider/{provider.pk}/change/"

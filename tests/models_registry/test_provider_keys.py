@@ -36,6 +36,7 @@ def change_page() -> str:
     return f"/admin/models_registry/provider/{stored().pk}/change/"
 
 
+@pytest.mark.slow
 def test_entered_key_is_never_shown(admin: Client, caplog: pytest.LogCaptureFixture):
     caplog.set_level(logging.DEBUG)
     seen = admin.post(ADD, form(key=KEY), follow=True).content.decode()

@@ -65,6 +65,7 @@ def explored_battle(member: Any, models: list[LanguageModel], monkeypatch: pytes
     return Battle.objects.get(public_id=battle["id"])
 
 
+@pytest.mark.slow
 def test_undecided_battle_names_its_pair_nowhere(models, member, monkeypatch, caplog):
     battle = explored_battle(member, models, monkeypatch)
     assert (battle.mode, battle.origin, battle.propensity) == (Battle.Mode.BLIND, Battle.Origin.ROUTER, 0.5)
@@ -194,6 +195,7 @@ def test_redraw_of_a_pair_stays_among_its_candidates(models, member, monkeypatch
     assert (battle.origin, battle.sides.filter(redrawn=True).count()) == (Battle.Origin.ROUTER, 1)
 
 
+@pytest.mark.slow
 def test_follow_ups_of_a_chat_keep_its_model(models, member, monkeypatch):
     ada, *others = models
     router = trained.hold(monkeypatch, {ada: 3.0, **dict.fromkeys(others, 0.0)})

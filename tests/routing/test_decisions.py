@@ -119,6 +119,7 @@ def test_models_that_fail_are_chosen_alike(models):
         route(replace(CHAT, models=("unknown",)), ANYBODY)
 
 
+@pytest.mark.slow
 def test_pair_of_a_rule_is_drawn_from_healthy_models(models):
     Rule.objects.create(target="arena", is_active=True)
     Breaker.objects.create(model=models[0], **OPEN)
@@ -171,6 +172,7 @@ def test_rule_for_a_battle_draws_a_pair(models):
     assert chosen(CHAT)[0] == "model"
 
 
+@pytest.mark.slow
 def test_equal_models_are_compared_up_to_the_cap(models, monkeypatch):
     trained.hold(monkeypatch, dict.fromkeys(models, 1.0))
     question = replace(CHAT, allow_battle=True)

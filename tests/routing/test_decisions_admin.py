@@ -38,6 +38,7 @@ def test_decision_shows_candidates_as_table(client: Client):
     assert 'name="_save"' not in page
 
 
+@pytest.mark.slow
 def test_decisions_are_filtered_and_found(client: Client):
     model = make.model()
     first = decision(model, query_type="coding", person="user:7")

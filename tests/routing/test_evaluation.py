@@ -39,6 +39,7 @@ def test_replay_of_few_votes_is_refused():
     assert not RouterEvaluation.objects.exists()
 
 
+@pytest.mark.slow
 def test_file_of_two_models_is_evaluated(tmp_path, capsys):
     file = tmp_path / "two.csv"
     with file.open("w", newline="") as out:

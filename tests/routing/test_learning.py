@@ -172,11 +172,13 @@ def test_replay_corrects_unequal_draws():
     assert np.isnan(nothing.win_share)
 
 
+@pytest.mark.slow
 def test_votes_of_people_who_agree_weigh_the_same():
     votes = SyntheticArena(models=6, seed=3).votes(2_000, of_voter=40)
     assert voter_weights(votes).min() > 0.8
 
 
+@pytest.mark.slow
 def test_busy_people_with_tastes_weigh_less_than_others():
     votes = SyntheticArena(models=6, seed=3).votes(2_000, voters=Voters(100, 0.5, 1.2))
     weight, number = voter_weights(votes), np.bincount(votes.voter)

@@ -28,6 +28,7 @@ def report(client: Client, routed: RoutingDecision, **headers: str) -> Any:
     return client.post(path, {"better": "runner_up"}, content_type="application/json", headers=headers)
 
 
+@pytest.mark.slow
 def test_outcomes_move_no_board_and_no_training():
     member, (ada, bob) = make.member(), contestants("ada", "bob")
     cast_many(ada, bob, left=12)

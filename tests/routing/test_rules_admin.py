@@ -61,6 +61,7 @@ def test_active_rule_for_one_model_names_it(client: Client, examples: None):
     assert (entry.action, entry.details["target"], entry.details["model"]) == ("change rule", "model", str(model))
 
 
+@pytest.mark.slow
 def test_rule_with_pool_and_conditions_is_stored_and_audited(client: Client):
     one, two = make.model(slug="one"), make.model(slug="two")
     values = form(

@@ -68,6 +68,7 @@ def test_frequent_voter_weighs_less():
     assert vote_log.read_votes().votes.weight.tolist() == [0.5, 0.5, 0.5, 0.5, 1]
 
 
+@pytest.mark.slow
 def test_second_beat_of_a_day_trains_nothing():
     cast_with_prompts(*contestants("ada", "bob"), 40)
     assert job.train_if_due() is not None
@@ -102,6 +103,7 @@ def test_router_that_is_as_good_replaces_the_published_one():
     assert RouterSnapshot.objects.published().first().slot == "second"
 
 
+@pytest.mark.slow
 def test_failed_training_is_recorded(monkeypatch):
     cast_with_prompts(*contestants("ada", "bob"), 40)
     monkeypatch.setattr(job, "find_prices", lambda *_: 1 / 0)
@@ -110,6 +112,7 @@ def test_failed_training_is_recorded(monkeypatch):
     assert RouterSnapshot.objects.get().state == State.FAILED
 
 
+@pytest.mark.slow
 def test_snapshot_never_changes():
     cast_with_prompts(*contestants("ada", "bob"), 40)
     snapshot = job.train_router(slot="today")
@@ -117,6 +120,7 @@ def test_snapshot_never_changes():
         RouterSnapshot.objects.filter(pk=snapshot.pk).update(votes=0)
 
 
+@pytest.mark.slow
 def test_models_of_one_pair_have_finite_strengths():
     ada, bob = contestants("ada", "bob")
     votes = [ballot(ada, bob, "left") for _ in range(35)]

@@ -129,6 +129,7 @@ def test_page_asks_for_terms_and_keeps_the_prompt():
     assert "You accepted this version on" in known.get("/site/terms/").text
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("models")
 def test_member_sees_terms_first_and_keeps_the_tick():
     terms()

@@ -66,6 +66,7 @@ def test_error_pages_are_translated(french: Client):
     assert "Cette page n’existe pas, ou vous n’y avez pas accès." in french.get("/nowhere/").text
 
 
+@pytest.mark.slow
 def test_api_schema_is_always_english(french: Client):
     _generated.cache_clear()
     assert "left is better" in french.get("/api/v1/schema/").text

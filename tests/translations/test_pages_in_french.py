@@ -143,6 +143,7 @@ def test_generated_form_label_is_translated():
         assert "Nom</label>" in render_to_string("allauth/elements/fields.html", {"attrs": {"form": NameForm()}})
 
 
+@pytest.mark.slow
 def test_csv_and_json_are_language_independent(world: World):
     for path in (
         "/leaderboard/?format=csv",

@@ -196,7 +196,7 @@ def about_sessions(world: World) -> list[Ask]:
 
 def about_boards(world: World) -> list[Ask]:
     return [
-        Ask("get", "boards/", has=lambda boards: len(boards["results"]) > 1),
+        Ask("get", "boards/", has=lambda boards: boards["results"]),
         *(
             Ask("get", "leaderboard/", query=f"?board={board}{style}&sort_by=price&order=asc")
             for board in world.ids["boards"]
@@ -372,6 +372,7 @@ def ask_about_reports(ask: Callable[..., Any], run: Run, owner: User) -> None:
     assert ask("post", f"{path}rescore/", public_id=other.public_id)["state"] == "scoring"
 
 
+@pytest.mark.slow
 def test_empty_responses_match_schema(client: Client):
     make.model(slug="ada")
     contract = Contract()

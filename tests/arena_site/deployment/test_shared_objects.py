@@ -49,6 +49,7 @@ def missing_sonames(requirements: str, packages: set[str]) -> set[str]:
     return {soname for soname in missing if not soname.startswith("ld-linux-")}  # its name has the architecture
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("requirements", "packages"),
     [

@@ -105,6 +105,7 @@ def as_site(transactional_db: None) -> Iterator[psycopg.Connection]:
         settings |= owner
 
 
+@pytest.mark.slow
 def test_site_works_as_role_that_owns_nothing(as_site: psycopg.Connection, client: Client):
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_user, tableowner FROM pg_tables WHERE tablename = 'battles_vote'")

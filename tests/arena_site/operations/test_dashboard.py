@@ -171,6 +171,7 @@ def test_old_backup_and_old_boards_are_warnings(administrator: Any):
     assert [address for _sentence, address in read_dashboard(administrator).warnings] == [AGGREGATIONS]
 
 
+@pytest.mark.slow
 def test_first_steps_are_listed_until_done(administrator: Any):
     assert [step.is_done for step in read_dashboard(administrator).first_steps.steps] == [
         False, False, True, False, False, False, False,
@@ -253,6 +254,7 @@ def test_staff_without_permissions_sees_nothing():
     assert read_dashboard(make.user("new@example.org", is_staff=True)) == Dashboard()
 
 
+@pytest.mark.slow
 def test_dashboard_query_count_is_fixed(administrator: Any, django_assert_num_queries: Callable[[int], Any]):
     one, two = make.model(), make.model()
     SpendingDay.objects.create(day=timezone.now().date(), account="site", spent=1)

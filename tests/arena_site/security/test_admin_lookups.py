@@ -70,6 +70,7 @@ def declared(window: Any, request: HttpRequest) -> set[str]:
     return fields | names | {f"{path}__{to._meta.pk.name}" for path, to in related.items() if to is not None}
 
 
+@pytest.mark.slow
 def test_lists_are_filtered_by_declared_fields_only(request_of_administrator: HttpRequest):
     lookup_count, is_open = 0, {}
     for model, window in windows():
@@ -85,6 +86,7 @@ def test_lists_are_filtered_by_declared_fields_only(request_of_administrator: Ht
     assert is_open == {}
 
 
+@pytest.mark.slow
 def test_declared_filters_work(at_work: Client, administrator: User):
     client = Client()
     client.force_login(administrator)

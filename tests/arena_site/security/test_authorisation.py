@@ -221,6 +221,7 @@ def test_members_pages_redirect_others_to_sign_in(path: str, others: dict[str, C
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_lists_show_own_rows_only(owned: World, others: dict[str, Client]):
     mine = make.browser(owned.actor)
     assert mine.get("/api/v1/sessions/").json()["count"] == len(owned.ids["sessions"])

@@ -232,6 +232,7 @@ def test_question_without_a_call_shows_no_live_state(asker: Callable[[], Client]
     assert {status for status, _ in calm.values()} >= {200, 400}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_learned")
 def test_learned_decision_shows_no_live_state():
     client = program()
@@ -258,6 +259,7 @@ def started(client: Client, body: dict[str, Any]) -> tuple[int, Any]:
     return status, json.loads(text)["battles"][0]["decision"] if status == 201 else text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: failure.__name__)
 def test_start_is_decided_without_health(failure: Event):
     client = program()
@@ -268,6 +270,7 @@ def test_start_is_decided_without_health(failure: Event):
     assert {status for status, _ in calm} == {201}
 
 
+@pytest.mark.slow
 def test_start_is_not_refused_while_all_fail():
     client = program()
     with world(model_is_paused, "ada"):

@@ -37,6 +37,7 @@ def test_migration_resets_moderators_permissions(moderator: User):
     assert User.objects.get(pk=moderator.pk).get_all_permissions() == permissions()
 
 
+@pytest.mark.slow
 def test_moderators_see_no_keys_and_no_settings(at_work: Client):
     lists = [path for path in addresses() if path.startswith("/admin/") and path.count("/") == 4 and "{" not in path]
     lists = [path for path in lists if not path.startswith(("/admin/password_change", "/admin/r/"))]

@@ -44,6 +44,7 @@ def test_25_votes_are_not_excess(cast_votes_on):
     assert excess_orders() == []
 
 
+@pytest.mark.slow
 def test_only_most_frequent_prompt_is_overused(cast_votes_on):
     cast_votes_on("often", 30)
     cast_votes_on("as often", 30)
@@ -82,6 +83,7 @@ def cast_vote_on(*prompts: str) -> Vote:
     return actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.LEFT)
 
 
+@pytest.mark.slow
 def test_later_vote_on_overused_prompt_is_excluded(cast_votes_on):
     assert cast_vote_on("Hello!").counts
     cast_votes_on("rare", 1)

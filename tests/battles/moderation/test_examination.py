@@ -102,6 +102,7 @@ def test_phrase_split_over_two_turns_is_refused(client: Client, prompts: tuple[s
     assert (case.battle.public_id, case.state, case.verdicts.count()) == (battle, "waiting", 3)
 
 
+@pytest.mark.slow
 def test_text_of_pdf_is_checked(client: Client):
     rule()
     member = make.member()

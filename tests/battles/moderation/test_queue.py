@@ -78,6 +78,7 @@ def test_decision_needs_reason_and_is_audited(at_work: Client, moderator: User, 
     assert list(decided) == [(state, moderator.pk, "I looked at it.")] * 2
 
 
+@pytest.mark.slow
 def test_hidden_battle_is_shown_to_staff_only(at_work: Client):
     actor = make.visitor()
     case, owner = reported(actor), make.browser(actor)
@@ -103,6 +104,7 @@ def test_hidden_battle_is_shown_to_staff_only(at_work: Client):
     assert Session.objects.get(pk=session.pk).title == "A rude prompt"
 
 
+@pytest.mark.slow
 def test_stored_results_tell_nothing_of_a_hidden_battle(at_work: Client):
     for _ in range(2):
         make.model()
@@ -167,6 +169,7 @@ def test_excluded_vote_leaves_board(at_work: Client, moderator: User):
     assert AuditEntry.objects.get(action="vote.retract").user == moderator
 
 
+@pytest.mark.slow
 def test_blocked_person_sees_reason(at_work: Client):
     actor, member = make.visitor(), make.member()
     cases = [reported(actor), reported(actor), reported(member)]
@@ -202,6 +205,7 @@ def test_person_with_refused_prompt_can_be_blocked(at_work: Client):
     assert Ban.objects.get().visitor == actor.visitor
 
 
+@pytest.mark.slow
 def test_queue_is_searched_and_filtered(at_work: Client):
     case = reported(make.visitor(), prompt="Needle")
     reported(make.visitor(), prompt="Hay")
@@ -211,6 +215,7 @@ def test_queue_is_searched_and_filtered(at_work: Client):
     assert at_work.get(f"{QUEUE}?verdicts__action__exact=warn&hidden=1").status_code == 200
 
 
+@pytest.mark.slow
 def test_queue_has_fixed_query_count(at_work: Client, django_assert_max_num_queries):
     for _ in range(2):
         reported(make.visitor())
@@ -233,6 +238,7 @@ def test_decisions_need_permission(client: Client):
     assert not AuditEntry.objects.exists()
 
 
+@pytest.mark.slow
 def test_rules_are_validated_and_audited(client: Client):
     client.force_login(make.user(is_staff=True, is_superuser=True))
     form = {"category": "weapons", "kind": "phrases", "patterns": "bomb*\nknife", "threshold": "0.5", "action": "block"}
@@ -256,6 +262,7 @@ def test_second_endpoint_is_refused(client: Client):
     assert AuditEntry.objects.get().action == "add moderation endpoint"
 
 
+@pytest.mark.slow
 def test_slow_rule_is_refused_when_saved(client: Client):
     client.force_login(make.user(is_staff=True, is_superuser=True))
     slow = "\n".join(f"(?:a{{0,100}}){{9}}{number}" for number in range(40))
@@ -265,6 +272,7 @@ def test_slow_rule_is_refused_when_saved(client: Client):
     assert not ModerationRule.objects.filter(category="slow").exists()
 
 
+@pytest.mark.slow
 def test_built_in_rules_are_fast_enough():
     for rule in ModerationRule.objects.exclude(kind=ModerationRule.Kind.ENDPOINT):
         assert search_seconds([rule.matcher], rule.patterns) < MAX_RULE_S

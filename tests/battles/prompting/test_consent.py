@@ -79,6 +79,7 @@ def test_consent_version_is_the_same_in_each_language(client: Client, settings):
     assert consent.version() != english
 
 
+@pytest.mark.slow
 def test_form_keeps_last_choice_until_text_changes(client: Client, settings):
     battle = start(client, consent=consent.version())
     session = f"/s/{battle.session.public_id}/"

@@ -74,6 +74,7 @@ def is_accepted(proof: str) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_concurrent_uses_of_one_proof_are_accepted_once(challenge):
     proof = proof_of(challenge)
     assert Counter(race(lambda _: is_accepted(proof), range(200))) == {True: 1, False: 199}

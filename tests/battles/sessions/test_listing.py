@@ -109,6 +109,7 @@ def test_invalid_cursor_returns_the_first_page(client: Client, actor: Actor, aft
     assert titles_in(client.get("/sessions/", {"after": after}).text) == ["mine"]
 
 
+@pytest.mark.slow
 def test_list_query_count_is_independent_of_sessions(client: Client, actor: Actor, django_assert_max_num_queries):
     Session.objects.bulk_create(Session(owner_user=actor.user, title=f"t{number}") for number in range(1_000))
     make.answered_battle(make.model(), make.model(), actor=actor)
@@ -117,6 +118,7 @@ def test_list_query_count_is_independent_of_sessions(client: Client, actor: Acto
             assert len(titles_in(client.get(address).text)) == PER_PAGE
 
 
+@pytest.mark.slow
 def test_list_of_many_sessions_reads_only_their_battles(actor: Actor):
     sessions = Session.objects.bulk_create([Session(owner_user=actor.user) for _ in range(1000)])
     Battle.objects.bulk_create([Battle(session=session, propensity=1) for session in sessions])

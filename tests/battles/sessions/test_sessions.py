@@ -192,6 +192,7 @@ def test_session_list_has_a_fixed_query_count(client: Client, actor: Actor, djan
 # ---- Deleting ----
 
 
+@pytest.mark.slow
 def test_deletion_is_confirmed_and_keeps_votes_and_stars(client: Client, actor: Actor):
     battle = make.answered_battle(make.model(), make.model(), actor=actor)
     actions.cast_vote(actor=actor, battle=battle, choice=Vote.Choice.TIE)

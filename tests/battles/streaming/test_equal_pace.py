@@ -93,6 +93,7 @@ def faster(left: Writer, right: Writer) -> str:
     return "left" if left.ends_at < right.ends_at else "right"
 
 
+@pytest.mark.slow
 def test_first_done_state_does_not_reveal_faster_model():
     random, revealed = Random(20261122), 0
     for _ in range(BATTLES):

@@ -4,6 +4,8 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import pytest
+
 from battles.streaming import publisher as publisher_module
 from battles.streaming.formats import api_events, page_events
 from battles.streaming.protocol import BEGINNING, Format, TurnEvent, TurnToken, entry, stream_key
@@ -47,6 +49,7 @@ def test_short_block_is_published_as_html_at_once():
     run(work)
 
 
+@pytest.mark.slow
 def test_slow_block_is_sent_as_text_and_replaced_later():
     async def work(channel: TurnChannel, _: Renderer) -> None:
         channel.add("left", f"{CODE}two\n")

@@ -105,6 +105,7 @@ def test_invalid_filter_is_refused_at_its_field(browser: Client, query: str, fie
     assert (page.status_code, sentence in page.text, "third" in main_part(page.text)) == (422, True, False)
 
 
+@pytest.mark.slow
 def test_list_is_paged_in_a_fixed_number_of_queries(
     browser: Client, member: Actor, models: list[LanguageModel], django_assert_max_num_queries
 ):

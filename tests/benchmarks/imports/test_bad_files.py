@@ -133,6 +133,7 @@ def test_texts_in_the_report_are_short_and_storable():
     assert (entry.code, len(entry.values["name"])) == ("duplicate_key", 200)
 
 
+@pytest.mark.slow
 def test_damaged_samples_are_read_or_refused():
     random = Random(18)
     for path in sorted(files.SAMPLES.iterdir()) * 12:

@@ -281,6 +281,7 @@ HOSTILE = ("[|", "1,*", "1e", "'", "\n \n", "*", "`", "<<", "A ", "Answer: ", "(
 FORMS = ("detectable_content:number_placeholders", "detectable_format:title", "detectable_format:json_format")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_hostile_texts_of_inline_length_are_scored():
     settings = {

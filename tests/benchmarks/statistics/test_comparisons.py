@@ -22,6 +22,7 @@ def orthogonal_influence(entrants, clusters=200):
     return np.linalg.qr(rng.normal(size=(clusters, entrants)))[0].T
 
 
+@pytest.mark.slow
 def test_joint_bound_of_equal_variances_is_tukeys():
     pairs = all_pairs(6)
     for df, tolerance in ((30.0, 0.06), (5000.0, 0.03)):

@@ -98,6 +98,7 @@ def pairs_of(metric: Metric) -> list[Pair]:
     return [*metric.pairs, *metric.against_baseline]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_drawn_runs_have_finite_or_absent_figures(part):
     previous = drawn_run(part)

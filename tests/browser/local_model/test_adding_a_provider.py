@@ -26,7 +26,7 @@ def _added_model_is_paused(arena: Arena) -> Iterator[None]:
     yield
     arena.shell(PAUSE_CELLAR_MODEL)
     visitor = Reader(arena.url)
-    wait_for(lambda: "Cellar model" not in visitor.get("/?mode=compare").text)
+    wait_for(lambda: "Cellar model" not in visitor.get("/api/v1/models/?drawable=true").text)
 
 
 def test_added_provider_is_tested_battled_and_listed(arena: Arena, page: Page, browser: Browser):

@@ -3,6 +3,7 @@
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -35,6 +36,7 @@ FIELDS = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(messages=st.lists(MESSAGES, min_size=1, max_size=3), fields=FIELDS)
 def test_any_json_is_parsed_or_refused(messages: list[Any], fields: dict[str, Any]):

@@ -50,6 +50,7 @@ def test_pair_weights_before_first_snapshot_are_admin_weights():
     assert pair_weights.pair_weights(candidates) == [(a, b, pytest.approx(weight / 3)) for a, b, weight in even]
 
 
+@pytest.mark.slow
 def test_models_with_fewer_votes_are_drawn_more_often():
     ant, bee, cat, dog = contestants("ant", "bee", "cat", "dog")
     for first, second in ((ant, bee), (bee, cat), (cat, ant)):
@@ -62,6 +63,7 @@ def test_models_with_fewer_votes_are_drawn_more_often():
     assert drawn_share(dog) == pytest.approx(shares["dog"], abs=0.06)
 
 
+@pytest.mark.slow
 def test_models_without_votes_and_newer_ones_are_drawn():
     cast_many(*contestants("ant", "bee"), left=20, right=20)
     make.model(slug="new")
@@ -71,6 +73,7 @@ def test_models_without_votes_and_newer_ones_are_drawn():
     assert drawn_share(newer) >= 0.5
 
 
+@pytest.mark.slow
 def test_every_active_pair_can_be_drawn_with_known_propensity():
     models = contestants("ant", "bee", "cat", "dog")
     cast_many(models[0], models[1], left=40, right=40)
@@ -95,6 +98,7 @@ def test_retired_models_are_left_out_of_plan():
     assert (plan.contestants, len(plan.gains)) == ([ant.pk, cat.pk], 1)
 
 
+@pytest.mark.slow
 def test_new_snapshot_replaces_plan():
     ant, bee, cat = contestants("ant", "bee", "cat")
     cast_many(ant, bee, left=6, right=6)

@@ -49,6 +49,7 @@ def test_slot_runs_once(pair, monkeypatch):
     assert job.aggregate_if_due().votes_counted == 9
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_young_board_is_counted_early(pair, monkeypatch):
     at_slot(monkeypatch, 9)

@@ -44,6 +44,7 @@ def test_ties_only_with_styles_are_published():
     assert set(run.standings.values_list("style_score", flat=True)) == {1500}
 
 
+@pytest.mark.slow
 def test_failing_board_keeps_snapshot_and_others_are_published(monkeypatch, admin_client, admin_user):
     pair = contestants("a", "b")
     for number in range(12):

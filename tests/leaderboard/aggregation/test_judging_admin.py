@@ -47,6 +47,7 @@ def choose(votes, action: str, **more: str) -> dict[str, object]:
     return {"action": action, "_selected_action": [vote.pk for vote in votes], **more}
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_selected_votes_are_excluded_and_restored(client, moderator, counted):
     page = client.post(VOTES, choose(counted[:3], "exclude_votes"))

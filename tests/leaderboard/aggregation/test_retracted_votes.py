@@ -42,6 +42,7 @@ def test_restored_vote_gives_identical_results():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_retracting_all_votes_of_model_removes_it():
     a, b, c = contestants("a", "b", "c")
@@ -126,6 +127,7 @@ def test_concurrent_retractions_subtract_vote_once():
     assert read_board("overall").counts.total == 4
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_more_votes_than_parameters_of_a_statement_are_found():
     [vote] = cast_many(*contestants("a", "b"), left=1)

@@ -61,6 +61,7 @@ def random_ballots(models: list[LanguageModel], number: int, **facts: object) ->
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_router_votes_leave_all_other_boards_untouched(settings):
     settings.ARENA_PAIR_WEIGHTS = "leaderboard.aggregation.pair_weights.pair_weights"
     models = contestants("a", "b", "c", "d")

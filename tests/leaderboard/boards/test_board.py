@@ -37,6 +37,7 @@ def published():
     return aggregate()
 
 
+@pytest.mark.slow
 def test_filters_and_sorting_move_no_tier(client, published):
     of_all = {line["model"]["id"]: line["tier"] for line in client.get(API).json()["results"]}
     narrowed = client.get(API, {"organization": "Forge"}).json()["results"]
@@ -112,6 +113,7 @@ def test_first_votes_are_shown_before_any_run(client):
     assert "<dt>Live Elo</dt><dd>1516</dd>" in model
 
 
+@pytest.mark.slow
 def test_votes_since_the_run_are_shown_beside_it(client, published):
     gold, silver, guest = (LanguageModel.objects.get(slug=slug) for slug in ("gold", "silver", "guest"))
     before, late = live(client.get(API).json()), contestants("late")[0]
@@ -159,6 +161,7 @@ ORDERS = {
 }
 
 
+@pytest.mark.slow
 def test_board_is_sorted_and_filtered(client, published):
     boards = {query: client.get(f"{API}?{query}").json() for query in ORDERS}
     assert {query: slugs(board) for query, board in boards.items()} == ORDERS
@@ -176,6 +179,7 @@ def test_invalid_queries_return_error_object(client):
     assert client.post(API).status_code == 405
 
 
+@pytest.mark.slow
 def test_boards_and_snapshots_are_listed(client, published):
     cast_many(*LanguageModel.objects.filter(slug__in=["gold", "silver"]), left=1)
     newer = aggregate()
@@ -190,6 +194,7 @@ def test_boards_and_snapshots_are_listed(client, published):
     assert (older["votes_counted"], slugs(older)) == (93, ["gold", "silver", "newcomer", "bronze"])
 
 
+@pytest.mark.slow
 def test_board_has_fixed_query_count(client, published):
     client.get(API)  # reads the limits
     listed_boards()  # cached for seconds
@@ -205,6 +210,7 @@ def test_board_has_fixed_query_count(client, published):
     assert len(large) == len(small) <= 7
 
 
+@pytest.mark.slow
 def test_htmx_request_gets_table_only(client, published):
     page = client.get(reverse("leaderboard:board"), {"sort_by": "name", "order": "asc"})
     assert page.status_code == 200
@@ -268,6 +274,7 @@ def test_method_page_has_contents_and_folds_proofs(client, language, title, sect
     assert "HC3" not in shown
 
 
+@pytest.mark.slow
 def test_page_url_returns_json_and_csv(client, published):
     url = reverse("leaderboard:board")
     query = {"organization": "Mint"}
@@ -286,6 +293,7 @@ FORMULAS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_formula_in_name_is_escaped_in_csv(client):
     assert [escape_formula(formula) for formula in FORMULAS] == [f"'{formula}" for formula in FORMULAS]
     bad, other = contestants("bad", "other")

@@ -70,6 +70,7 @@ def explanations(html: str) -> list[str]:
     return re.findall(r'<span class="explanation" role="tooltip" id="about-0-(\w+)">[^<]+</span>', html)
 
 
+@pytest.mark.slow
 def test_every_column_head_explains_itself(client, two_groups):
     html = client.get(PAGE).text
     heads = re.findall(r'<th scope="col"[^>]* data-column="(\w+)"', html)
@@ -90,6 +91,7 @@ def test_tiers_are_explained_only_where_there_are_any(client):
     assert "tier" in explanations(client.get(PAGE).text)
 
 
+@pytest.mark.slow
 def test_undetermined_language_is_listed_from_30_votes(client):
     a, b = contestants("ada", "bob")
     cast_all([ballot(a, b, choice, language=language) for choice in ("left", "right") for language in ("und", "fr")])
@@ -158,6 +160,7 @@ def test_query_is_kept_in_form_and_links(client, two_groups):
     assert "?search=a&amp;sort_by=votes&amp;order=asc&amp;format=csv" in html
 
 
+@pytest.mark.slow
 def test_page_json_csv_and_api_have_same_lines(client, two_groups):
     query = {"sort_by": "name", "order": "asc", "search": "a"}
     api = client.get(API, query).json()["results"]
@@ -241,6 +244,7 @@ def test_categories_and_languages_have_boards(client):
     assert "Coding" in visible_text(html)
 
 
+@pytest.mark.slow
 def test_page_and_table_have_fixed_query_counts(client, two_groups, nothing_is_forgotten):
     listed_boards()
 

@@ -38,6 +38,7 @@ def test_changes_of_the_first_snapshot_are_since_the_start(runs, client):
     assert "the start" in page
 
 
+@pytest.mark.slow
 def test_changes_page_compares_chosen_snapshots(runs, client):
     page = client.get(f"/leaderboard/snapshots/{runs[0].public_id}/changes/", {"since": runs[1].public_id})
     assert (page.status_code, "−58" in page.content.decode()) == (200, True)
@@ -45,12 +46,14 @@ def test_changes_page_compares_chosen_snapshots(runs, client):
     assert f"/leaderboard/snapshots/{runs[1].public_id}/changes/" in snapshot
 
 
+@pytest.mark.slow
 def test_changes_page_names_changed_parameters(runs, client, monkeypatch):
     monkeypatch.setattr(method, "VIRTUAL_TIES", 0.25)
     page = client.get(f"/leaderboard/snapshots/{aggregate().public_id}/changes/").content.decode()
     assert "changes do not come from votes alone: virtual_ties 0.5 → 0.25." in page
 
 
+@pytest.mark.slow
 def test_changes_between_boards_are_not_found(runs, client):
     other = AggregationRun.objects.exclude(scope="overall").first()
     assert other is not None

@@ -71,6 +71,7 @@ def test_vote_counts_on_overall_language_and_categories(pair):
     assert {run.scope: run.votes_counted for run in runs} == totals()
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_language_boards_add_up_to_overall_after_exclusion(crowd):
     aggregate()
@@ -150,6 +151,7 @@ def test_votes_of_snapshot_follow_from_history(pair):
     assert newest("overall").last_change == VoteChange.objects.order_by("number").first().number
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_small_arena_is_fitted_thoroughly_every_time(crowd):
     run = aggregate()
@@ -161,6 +163,7 @@ def test_small_arena_is_fitted_thoroughly_every_time(crowd):
     assert run.facts["misfit"]["df"] == 3
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_large_arena_is_fitted_thoroughly_once_a_day(crowd, monkeypatch):
     monkeypatch.setattr(fit_boards, "THOROUGH_BELOW_VOTES", 100)
@@ -186,6 +189,7 @@ def test_large_arena_is_fitted_thoroughly_once_a_day(crowd, monkeypatch):
     assert job.aggregate(slot="later", only_if_changed=True).state == State.UNCHANGED
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_voters_are_read_anew_after_a_change_of_two_percent(pair, monkeypatch):
     monkeypatch.setattr(fit_boards, "THOROUGH_BELOW_VOTES", 90)
@@ -207,6 +211,7 @@ def test_voters_are_read_anew_after_a_change_of_two_percent(pair, monkeypatch):
     assert aggregate().facts["design_effects_votes"] == 100
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_votes_of_one_voter_raise_design_effect(crowd):
     aggregate()
@@ -229,6 +234,7 @@ def test_repeated_prompt_keeps_first_and_restored_votes(pair):
     assert (run.votes_counted, run.votes_excluded) == (27, {"duplicate_prompt": 4})
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_read_boards_has_fixed_query_count(crowd, django_assert_max_num_queries):
     with django_assert_max_num_queries(2):

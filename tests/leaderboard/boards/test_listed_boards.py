@@ -24,6 +24,7 @@ def boards(client: Client) -> dict[str, str]:
     return {board["board"]: board["title"] for board in client.get("/api/v1/boards/").json()["results"]}
 
 
+@pytest.mark.slow
 def test_board_is_renamed_ordered_and_hidden(admin: Client):
     assert list(boards(admin)) == ["overall", "language:en", "language:fr", "language:de"]
     assert admin.post(ADD, {"scope": "language:de", "title": "Deutsch", "position": "1"}).status_code == 302

@@ -30,6 +30,7 @@ def three():
     return gold, silver, bronze
 
 
+@pytest.mark.slow
 def test_model_page_shows_boards_opponents_calls_and_tags(client, three):
     gold, silver, _ = three
     LanguageModel.objects.create(
@@ -84,6 +85,7 @@ def test_model_page_without_votes_shows_collecting(client):
     assert "plotly" not in page
 
 
+@pytest.mark.slow
 def test_draft_and_unknown_models_return_404(client, three):
     make.model(slug="secret", status="draft")
     for slug in ("secret", "unknown"):
@@ -93,6 +95,7 @@ def test_draft_and_unknown_models_return_404(client, three):
         assert (missing.status_code, missing.json()["code"]) == (404, "not_found")
 
 
+@pytest.mark.slow
 def test_head_to_head_adds_both_orders_of_sides(client, three):
     pair = client.get("/api/v1/leaderboard/head-to-head/", {"a": "silver", "b": "gold"}).json()
     assert [pair[name] for name in ("votes", "wins_a", "wins_b", "ties", "both_bad")] == [51, 14, 30, 4, 3]
@@ -107,6 +110,7 @@ def test_head_to_head_adds_both_orders_of_sides(client, three):
     assert "The difference is statistically significant" in page
 
 
+@pytest.mark.slow
 def test_inseparable_models_show_votes_needed(client, three):
     gold, _silver, bronze = three
     cast_many(bronze, gold, left=1)
@@ -129,6 +133,7 @@ def test_half_of_possible_differences_need_votes_in_between():
         assert np.mean([low <= growth <= high for growth in needed]) == pytest.approx(0.5, abs=0.015)
 
 
+@pytest.mark.slow
 def test_models_that_never_met_have_no_observed_share(client, three):
     pair = client.get("/api/v1/leaderboard/head-to-head/", {"a": "gold", "b": "bronze"}).json()
     assert (pair["votes"], pair["observed"]) == (0, None)
@@ -148,6 +153,7 @@ def test_compare_form_redirects_to_pair(client, three):
     assert (refused.status_code, refused.json()["code"]) == (400, "invalid")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("url", ["/leaderboard/models/m0/", "/leaderboard/compare/m0/m1/"])
 def test_model_and_compare_pages_have_fixed_query_counts(client, url):
     def count_queries() -> int:

@@ -45,6 +45,7 @@ def test_side_by_side_vote_does_not_move_elo(voted):
     assert EloRating.objects.get(pk=first.pk).rating > EloRating.objects.get(pk=second.pk).rating
 
 
+@pytest.mark.slow
 def test_side_by_side_snapshot_can_be_recomputed(voted, client, tmp_path):
     aggregate(slot="1")
     board = client.get("/api/v1/leaderboard/?board=side-by-side").json()

@@ -40,13 +40,14 @@ def test_snapshot_page_shows_inputs_and_verification(client, snapshot, settings)
     for shown in (
         snapshot.tallies_checksum, snapshot.parameters_hash, snapshot.method, "established_from_votes", "moderation 1",
         "recompute_snapshot --standings", f"/api/v1/exports/votes.jsonl?snapshot={snapshot.public_id}",
-        "Dispersion φ", "Points for sitting left", "Gold", "Standard deviation of agreement",
+        "Dispersion φ", "Points for being answer A", "Gold", "Standard deviation of agreement",
         "Voters weighted by how well they agree",
     ):  # fmt: skip
         assert shown in page
     assert client.get("/leaderboard/snapshots/unknown/").status_code == 404
 
 
+@pytest.mark.slow
 def test_snapshot_page_does_not_change_later(client, snapshot):
     gold, silver, _ = LanguageModel.objects.order_by("pk")[:3]
     cast_many(silver, gold, left=40)
@@ -128,6 +129,7 @@ def test_snapshot_page_shows_sampling_shares(client):
     assert f"{run.public_id}/#drawn" in client.get("/leaderboard/").content.decode()
 
 
+@pytest.mark.slow
 def test_charts_page_has_data_and_tables(client, snapshot):
     aggregate()
     page = client.get("/leaderboard/charts/").content.decode()
@@ -153,6 +155,7 @@ def test_charts_of_empty_board_show_hint(client):
     assert "data-chart" not in page
 
 
+@pytest.mark.slow
 def test_charts_have_fixed_query_count(client, snapshot):
     listed_boards()  # cached for seconds
 
@@ -169,6 +172,7 @@ def test_charts_have_fixed_query_count(client, snapshot):
     assert count_queries() == small <= 14
 
 
+@pytest.mark.slow
 def test_api_returns_history_and_matrix(client, snapshot):
     newer = aggregate()
     history = client.get("/api/v1/leaderboard/history/", {"models": "gold,bronze"}).json()

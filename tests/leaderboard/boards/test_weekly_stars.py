@@ -58,6 +58,7 @@ def test_weeks_have_means_clustered_by_voter(django_assert_num_queries):
     assert [(point["week"], float(point["mean"])) for point in bee["points"]] == [(monday(2), 4 / 3), (monday(0), 2)]
 
 
+@pytest.mark.slow
 def test_stars_chart_is_on_compare_board_and_model_page(client: Client):
     for number in range(6):
         give(5, 3, 1 + number % 2)

@@ -14,6 +14,7 @@ from tests.leaderboard.vote_factory import cast
 copied_boards = partial(read_copied_boards, until=2**31)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_copies_and_later_votes_equal_tallies():
     cast_random_votes(300)

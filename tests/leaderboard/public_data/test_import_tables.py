@@ -186,6 +186,7 @@ def by_columns(path):
     return votes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_columns_equal_rows_of_reference_tables(name, monkeypatch):
     monkeypatch.setattr(columns, "BATCH", 1000)

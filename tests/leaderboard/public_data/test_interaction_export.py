@@ -111,6 +111,7 @@ def test_log_and_export_have_the_same_filters(client: Client):
     assert "Write a day" in page.text
 
 
+@pytest.mark.slow
 def test_own_blind_battle_is_in_no_log_until_its_vote(client: Client, staff: Actor):
     battle = called(staff, "ada", "bob")
     answer = battle.turns.get().answers.first()

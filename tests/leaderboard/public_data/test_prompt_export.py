@@ -116,6 +116,7 @@ def test_exported_texts_contain_no_identifiers(pair, tmp_path):
         assert secret not in content
 
 
+@pytest.mark.slow
 def test_texts_are_read_in_batches_of_constant_queries(pair, tmp_path, monkeypatch):
     def query_count() -> int:
         with CaptureQueriesContext(connection) as queries:

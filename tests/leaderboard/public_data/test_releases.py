@@ -93,6 +93,7 @@ def test_release_has_checksums_and_recomputes(pair, tmp_path, client: Client, ca
     assert "agrees" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_withdrawn_text_leaves_tombstones_in_later_releases(pair, tmp_path, client: Client):
     first, second = make_vote(pair), make_vote(pair)
     never = make_vote(pair)
@@ -127,6 +128,7 @@ def test_embargo_in_the_past_is_refused(pair):
         planning.plan_release()
 
 
+@pytest.mark.slow
 def test_schedule_plans_and_embargo_delays_publication(pair, client: Client):
     cast_many(*pair, left=5)
     publish()

@@ -43,6 +43,7 @@ def test_large_arena_is_established_with_reference_scores():
     assert ((board.high - board.low) / 2 >= Z * np.array(expected["se"])).all()
 
 
+@pytest.mark.slow
 def test_unconnected_clusters_have_no_common_maximum():
     wins, ties = reference_votes.counts("football_intl")
     with pytest.raises(NotConnected):

@@ -114,12 +114,14 @@ def check_garbage(values: list[Any], frame: int, sizes: list[int]) -> None:
 GARBAGE = st.lists(JSON | st.builds(lambda choice: {"choices": [choice]}, JSON), max_size=6)
 
 
+@pytest.mark.slow
 @MANY
 @given(answers(), CUTS)
 def test_generated_answer_is_read_whole_at_every_cut(answer: tuple[bytes, str, str], sizes: list[int]):
     check_answer(answer, sizes)
 
 
+@pytest.mark.slow
 @MANY
 @given(GARBAGE, st.integers(0, 100), CUTS)
 def test_generated_garbage_ends_in_a_state(values: list[Any], frame: int, sizes: list[int]):

@@ -92,6 +92,7 @@ def test_byte_soup_ends_a_call_with_a_code(server: RawServer, soup: bytes):
         stream(server.base_url)
 
 
+@pytest.mark.slow
 @FEW
 @given(soup=soups())
 def test_byte_soup_ends_moderation_with_a_code(server: RawServer, soup: bytes):

@@ -14,6 +14,7 @@ SMALL = People(models=12, days=20, per_day=150)
 OLD = Ring(20, 20, stays=True, days=1, past=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "ring",
     [OLD, replace(OLD, past=30, is_regular=True), replace(OLD, promotes=False, rank=0.0), replace(OLD, honest=0.5)],

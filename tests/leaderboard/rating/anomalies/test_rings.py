@@ -54,6 +54,7 @@ def test_honest_people_are_left_alone(scenario):
     assert held.rings == 0
 
 
+@pytest.mark.slow
 def test_few_votes_of_paid_raters_are_held():
     ballots, models = paid_raters()
     rng = np.random.default_rng(8)
@@ -104,6 +105,7 @@ def test_ring_in_common_group_holds_only_its_votes(rigged, group):
     assert rigged.rigged[found_ring.ring.votes].all()
 
 
+@pytest.mark.slow
 def test_accepted_votes_of_group_are_not_judged_again(rigged):
     dated = dated_votes(rigged)
     [found_ring] = screen_voters(dated, models=rigged.models).rings
