@@ -10,6 +10,10 @@ from tests import migrated
 from tests.services import CREATE_SITE_ROLE
 from tests.waiting import wait_for
 
+END_SESSIONS = """
+SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = %s AND usename = current_user
+"""
+
 
 @contextmanager
 def database_with_tables() -> Iterator[str]:
@@ -23,13 +27,19 @@ def database_with_tables() -> Iterator[str]:
 def database_without_tables() -> Iterator[str]:
     """Create an empty database, yield its URL and drop it."""
     name = f"elsewhere_{os.getpid()}"
+    _drop(name)
     with connection.cursor() as cursor:
-        cursor.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
         cursor.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
     yield urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
     wait_for(lambda: not _has_sessions_of_other_roles(name))  # this role may not terminate them
+    _drop(name)
+
+
+def _drop(name: str) -> None:
+    """Drop a database, ending its sessions; FORCE would need the right to end autovacuum, which ends by itself."""
     with connection.cursor() as cursor:
-        cursor.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+        cursor.execute(END_SESSIONS, [name])
+        cursor.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(name)))
 
 
 def _has_sessions_of_other_roles(name: str) -> bool:
