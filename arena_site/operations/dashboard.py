@@ -17,8 +17,9 @@ from arena_site.operations import benchmarks, facts
 from arena_site.operations.activity import ModeToday, read_activity
 from arena_site.operations.auto_mode import AutoMode, read_auto_mode
 from arena_site.operations.breakers import BreakerState, read_breakers
-from arena_site.operations.first_steps import BACKUP, TESTED, FirstSteps, read_first_steps
+from arena_site.operations.first_steps import BACKUP, FirstSteps, read_first_steps
 from battles.admin.call_statistics import CallStatistics, get_call_statistics
+from battles.admin.model_tests import TESTED
 from common.valkey import heartbeat
 from common.valkey.connections import UNREACHABLE, fail_fast
 from leaderboard.models import AggregationRun

@@ -1,4 +1,4 @@
-"""What an operator sets up first, until all of it is done."""
+"""Steps by which an operator sets up a new arena."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,10 +8,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from arena_site.operations import facts
+from battles.admin.model_tests import TESTED
 from site_content.current import site
 
-# Actions of the audit log.
-TESTED, BACKUP = "test model", "backup"
+# Action of the audit log. arena_site.backups may not be imported here: it uses this package.
+BACKUP = "backup"
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ from models_registry.models import LanguageModel
 
 TEMPLATE = "admin/battles/model_test.html"
 TABLE_TEMPLATE = "admin/battles/model_tests.html"
+# Action of the audit log.
+TESTED = "test model"
 
 
 class ModelTestForm(forms.Form):
@@ -93,7 +95,7 @@ class ModelTestAdmin(HealthAdmin):
             messages.error(request, gettext("The queue is temporarily unavailable. Try again."))
             return self._table(request, form, status=503)
         for model in tested:
-            audit.record(request.user, "test model", model)  # type: ignore[arg-type]
+            audit.record(request.user, TESTED, model)  # type: ignore[arg-type]
         return redirect("admin:battles_model_tests", together)
 
     def show_tests(self, request: HttpRequest, together: str) -> HttpResponse:
@@ -137,7 +139,7 @@ class ModelTestAdmin(HealthAdmin):
         except (OperationalError, *UNREACHABLE):
             messages.error(request, gettext("The queue is temporarily unavailable. Try again."))
             return self._page(request, model, form, status=503)
-        audit.record(request.user, "test model", model)  # type: ignore[arg-type]
+        audit.record(request.user, TESTED, model)  # type: ignore[arg-type]
         return redirect("admin:battles_model_test", model.pk, test_id)
 
     def show_test(self, request: HttpRequest, model_id: int, test_id: str) -> HttpResponse:

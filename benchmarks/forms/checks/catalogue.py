@@ -32,6 +32,7 @@ _TEXTS: Mapping[str, MakeField] = {
     "ignore_punctuation": flag(_("Punctuation does not count")),
     "ignore_articles": flag(_("“a”, “an” and “the” do not count")),
 }
+_MATCH_CASE = {"match_case": flag(_("Capital letters count"))}
 _ANYWHERE = flag(_("Also inside other text or a code block"), initial=True)
 _ANY_CASE: JsonObject = {"ignore_case": True}
 
@@ -165,8 +166,8 @@ GROUPS = (
             Kind("sentences", _("has so many sentences"), RANGE),
             Kind("bullets", _("has so many bullet points"), RANGE),
             Kind("paragraphs", _("has so many paragraphs"), RANGE),
-            Kind("all_words", _("has all of these words"), {"match_case": flag(_("Capital letters count"))}, _WORDS),
-            Kind("no_words", _("has none of these words"), {"match_case": flag(_("Capital letters count"))}, _WORDS),
+            Kind("all_words", _("has all of these words"), _MATCH_CASE, _WORDS),
+            Kind("no_words", _("has none of these words"), _MATCH_CASE, _WORDS),
             Kind("quoted", _("stands in quotation marks")),
             Kind("title_case", _("has a capital letter at each word")),
             Kind("upper_case", _("has capital letters only")),
