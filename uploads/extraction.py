@@ -1,5 +1,6 @@
 from typing import Any
 
+import msgspec
 from django.db import transaction
 
 from common.text.storable import storable
@@ -34,6 +35,7 @@ def store(upload: Upload, result: Text | Picture) -> None:
     is_held = Upload.objects.held(upload).update(
         state=Upload.State.READY, lease_until=None,
         pages=len(pages) or None, characters=sum(map(len, pages)) if pages else None,
+        notes=msgspec.to_builtins(result.notes),
     )  # fmt: skip
     if not is_held:
         return

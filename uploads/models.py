@@ -1,5 +1,6 @@
 from datetime import timedelta
 
+import msgspec
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
@@ -10,7 +11,8 @@ from django.utils.translation import gettext_lazy as _
 from accounts.actor import Actor
 from accounts.models import User, Visitor
 from common.ids import new_public_id
-from uploads.reading.findings import Reason
+from uploads.notes import note_message
+from uploads.reading.findings import Note, Reason
 
 # Reading takes 15 seconds at most, so a worker that holds the lease for longer has died.
 LEASE = timedelta(seconds=60)
@@ -104,6 +106,8 @@ class Upload(models.Model):
     )
     pages = models.PositiveIntegerField(null=True)
     characters = models.PositiveIntegerField(null=True)
+    # Fields of each uploads.reading.findings.Note.
+    notes = models.JSONField(default=list, blank=True)
     attempt = models.PositiveSmallIntegerField(default=0)
     lease_until = models.DateTimeField(null=True)
     queued_at = models.DateTimeField(db_default=Now())
@@ -164,6 +168,10 @@ class Upload(models.Model):
     @property
     def error_message(self) -> str:
         return str(REASON_MESSAGES[Reason(self.error)]) if self.error else ""
+
+    @property
+    def note_messages(self) -> list[str]:
+        return [note_message(note) for note in msgspec.convert(self.notes, list[Note])]
 
 
 class Extraction(models.Model):

@@ -6,10 +6,19 @@ UploadKind = Literal["document", "image"]
 UploadState = Literal["extracting", "ready", "failed"]
 
 
+class UploadNote(TypedDict):
+    """`message` is the sentence for people; `count` is how often, or null; `detail` a name from the file, or ""."""
+
+    kind: str
+    count: int | None
+    detail: str
+    message: str
+
+
 class UploadPayload(TypedDict):
     """`media_type` is detected from the content; `pages` and `characters` describe the text once it is ready.
 
-    `error` says why the file cannot be used.
+    `notes` say what models do not receive, and what was assumed. `error` says why the file cannot be used.
     """
 
     id: str
@@ -21,5 +30,6 @@ class UploadPayload(TypedDict):
     state: UploadState
     pages: int | None
     characters: int | None
+    notes: list[UploadNote]
     error: str | None
     created_at: Moment

@@ -1,7 +1,11 @@
 from typing import cast
 
+import msgspec
+
 from uploads.models import Upload
-from uploads.payload_types import UploadKind, UploadPayload, UploadState
+from uploads.notes import note_message
+from uploads.payload_types import UploadKind, UploadNote, UploadPayload, UploadState
+from uploads.reading.findings import Note
 
 
 def upload_summary(upload: Upload) -> UploadPayload:
@@ -15,6 +19,11 @@ def upload_summary(upload: Upload) -> UploadPayload:
         "state": cast(UploadState, upload.state),
         "pages": upload.pages,
         "characters": upload.characters,
+        "notes": [_note(note) for note in msgspec.convert(upload.notes, list[Note])],
         "error": upload.error or None,
         "created_at": upload.created_at,
     }
+
+
+def _note(note: Note) -> UploadNote:
+    return {"kind": note.kind, "count": note.count or None, "detail": note.detail, "message": note_message(note)}

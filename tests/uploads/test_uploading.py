@@ -45,7 +45,7 @@ def test_text_file_is_stored_unchanged_and_ready(reader: Reader):
     assert upload | {"id": "", "created_at": ""} == {
         "id": "", "name": "notes.txt", "media_type": "text/plain", "kind": "document", "size": len(TEXT),
         "sha256": hashlib.sha256(TEXT).hexdigest(), "state": "ready", "pages": 1, "characters": len(TEXT) - 1,
-        "error": None, "created_at": "",
+        "notes": [], "error": None, "created_at": "",
     }  # fmt: skip
     assert reader.api("GET", f"uploads/{upload['id']}/").json() == upload
     assert reader.api("GET", "uploads/").json()["results"] == [upload]
@@ -96,6 +96,15 @@ def test_picture_is_re_encoded_and_original_is_kept(reader: Reader):
     assert reader.api("GET", f"uploads/{upload['id']}/image/").content == shown.content
     assert reader.get(f"/uploads/{upload['id']}/file/").content == original
     assert refusal(reader.api("GET", f"uploads/{upload['id']}/text/")) == (404, "not_found")
+
+
+@pytest.mark.processes
+def test_left_out_parts_are_named_at_the_file(reader: Reader):
+    upload = wait_until_read(reader, send(reader, pictures.animation(), "blink.gif").json())
+    message = "Models receive the first picture only; 2 more are left out."
+    assert upload["notes"] == [{"kind": "frames_left_out", "count": 2, "detail": "", "message": message}]
+    for page in (f"/uploads/{upload['id']}/", f"/uploads/{upload['id']}/chip/", "/uploads/"):
+        assert f'<li dir="auto">{message}</li>' in reader.get(page).text
 
 
 @pytest.mark.processes

@@ -31,11 +31,29 @@ class Unreadable(Exception):
         self.reason = reason
 
 
+class NoteKind(StrEnum):
+    """Kinds of notes on a file that was read; uploads.notes has their sentences."""
+
+    FRAMES_LEFT_OUT = "frames_left_out"
+
+
+class Note(msgspec.Struct):
+    """A part of a file that was left out, or an assumption that reading made.
+
+    count: how often, 0 if that says nothing. detail: a name from the file, or "".
+    """
+
+    kind: NoteKind
+    count: int = 0
+    detail: str = ""
+
+
 class Text(msgspec.Struct, tag=True):
     """Texts of at least one page; `reader` is the library with its version."""
 
     pages: list[str]
     reader: str
+    notes: list[Note] = []
 
 
 class Picture(msgspec.Struct, tag=True):
@@ -46,6 +64,7 @@ class Picture(msgspec.Struct, tag=True):
     width: int
     height: int
     reader: str
+    notes: list[Note] = []
 
 
 class Logo(msgspec.Struct, tag=True):

@@ -6,7 +6,7 @@ import struct
 import PIL
 from PIL import Image, ImageOps
 
-from uploads.reading.findings import Logo, Picture, Reason, Unreadable
+from uploads.reading.findings import Logo, Note, NoteKind, Picture, Reason, Unreadable
 
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 MAX_PIXELS = 24_000_000
@@ -33,14 +33,16 @@ def prepare_picture(content: bytes) -> Picture:
     """
     with _open_checked(content) as image:
         had_few_colours = image.format in ("PNG", "GIF")
+        frames = getattr(image, "n_frames", 1)
         image.draft("RGB", (MAX_SIDE, MAX_SIDE))  # decodes a JPEG at a smaller scale
         upright = ImageOps.exif_transpose(image)
+    notes = [Note(NoteKind.FRAMES_LEFT_OUT, frames - 1)] if frames > 1 else []
     pixels = _flatten(upright)
     pixels.thumbnail((MAX_SIDE, MAX_SIDE), Image.Resampling.LANCZOS)
     if had_few_colours and len(png := _encode(pixels, "PNG", optimize=True)) <= MAX_PNG_BYTES:
-        return Picture(png, "image/png", pixels.width, pixels.height, READER)
+        return Picture(png, "image/png", pixels.width, pixels.height, READER, notes)
     jpeg = _encode(pixels, "JPEG", quality=JPEG_QUALITY)
-    return Picture(jpeg, "image/jpeg", pixels.width, pixels.height, READER)
+    return Picture(jpeg, "image/jpeg", pixels.width, pixels.height, READER, notes)
 
 
 def prepare_icon(content: bytes) -> Picture:
