@@ -48,17 +48,27 @@ def read_entries(text: str) -> tuple[list[RawEntry], list[Problem]]:
     loader = _open(text)
     try:
         root = loader.get_single_node()
-        if root is None:
-            return [], []
-        if not isinstance(root, yaml.SequenceNode):
-            sentence = "The file must be a list of models, each beginning with “- id: …”."
-            raise ConfigRefused([Problem(_line(root), sentence)])
         problems: list[Problem] = []
-        entries = [entry for node in root.value if (entry := _read_entry(loader, node, problems))]
+        entries = [entry for node in _list_of(root, problems) if (entry := _read_entry(loader, node, problems))]
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise ConfigRefused([_not_yaml(mark.line + 1 if mark else 1, error.problem)]) from error
     return entries, problems
+
+
+def _list_of(root: yaml.Node | None, problems: list[Problem]) -> list[yaml.Node]:
+    """Return the items of the list, which may stand below the single key “models”. Raises ConfigRefused."""
+    if isinstance(root, yaml.MappingNode) and any(key.value == "models" for key, _value in root.value):
+        for key, value in _pairs(root, problems):
+            if key.value == "models":
+                root = value
+            else:
+                problems.append(Problem(_line(key), f"“{key.value}” is unknown here: only “models” is read."))
+    if root is None or root.tag == "tag:yaml.org,2002:null":
+        return []
+    if not isinstance(root, yaml.SequenceNode):
+        raise ConfigRefused([Problem(_line(root), "The file must be a list of models, each beginning with “- id: …”.")])
+    return list(root.value)
 
 
 def _open(text: str) -> yaml.SafeLoader:

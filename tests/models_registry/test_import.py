@@ -21,6 +21,16 @@ def test_import_creates_model_and_provider():
     assert (provider.api_key_env, provider.needs_key) == ("EXAMPLE_KEY", True)
 
 
+@pytest.mark.parametrize("before", ["models:", "# ours\nmodels:\n", "---\nmodels:"])
+def test_list_below_the_key_models_is_read(before: str):
+    assert import_models(before + MODEL) == ["added the provider api.example.com", "added gpt"]
+    assert import_models(MODEL) == []
+
+
+def test_empty_list_below_models_changes_nothing():
+    assert import_models("models:\n") == []
+
+
 def test_import_sets_every_optional_key():
     import_models(MODEL + EXTRA)
     model = LanguageModel.objects.get()

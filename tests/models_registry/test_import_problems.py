@@ -95,6 +95,11 @@ def test_all_problems_are_reported_and_nothing_is_imported():
     assert "The id “gpt” is used twice (first on line 1)." in problems[-1][1]
 
 
+def test_key_beside_models_is_reported():
+    text = "providers: []\nmodels:" + MODEL
+    assert problems_of(text) == [(1, "“providers” is unknown here: only “models” is read.")]
+
+
 def test_conflicting_provider_names_are_refused():
     problems = problems_of(MODEL + "  provider: One\n" + MODEL.replace("id: gpt", "id: b") + "  provider: Two\n")
     assert problems == [(12, "provider: the same provider is described differently on line 2.")]
@@ -116,7 +121,8 @@ def test_id_of_later_version_is_explained():
         (b"- id: a\n--- \n- id: b\n", 2, "not YAML"),
         (b"- id: a\n  name: \x01\n", 2, "not YAML"),
         (b"- id: a\n  name: caf\xe9\n", 2, "not UTF-8"),
-        (b"models:\n  - id: a\n", 1, "must be a list"),
+        (b"model:\n  - id: a\n", 1, "must be a list"),
+        (b"models: {id: a}\n", 1, "must be a list"),
         (b"- id: !!python/name:os.system\n", 1, "not YAML"),
     ],
 )

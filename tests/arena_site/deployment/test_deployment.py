@@ -254,12 +254,14 @@ def test_new_cluster_beside_another_version_is_refused(tmp_path: Path, other: st
 
 @pytest.mark.processes
 @pytest.mark.django_db
-def test_models_pulled_by_ollama_are_registered():
-    names = "llama3.2 hf.co/Qwen/Qwen3-1.7B_GGUF:Q4_K_M"
+@pytest.mark.parametrize("separator", [" ", ",", ", "])
+def test_models_pulled_by_ollama_are_registered(separator: str):
+    qwen = "hf.co/Qwen/Qwen3-1.7B_GGUF:Q4_K_M"
+    names = separator.join(["llama3.2", qwen])
     listed = subprocess.run([ROOT / "deploy/ollama_models.sh", names], check=True, capture_output=True, text=True)
     import_models(listed.stdout)
     models = LanguageModel.objects.order_by("-slug").values_list("slug", "upstream_name", "provider__base_url")
     assert list(models) == [
         ("llama3.2-ollama", "llama3.2", "http://ollama:11434/v1"),
-        ("hf.co-qwen-qwen3-1.7b-gguf-q4-k-m-ollama", names.split()[1], "http://ollama:11434/v1"),
+        ("hf.co-qwen-qwen3-1.7b-gguf-q4-k-m-ollama", qwen, "http://ollama:11434/v1"),
     ]
