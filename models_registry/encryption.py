@@ -1,4 +1,4 @@
-"""Encrypt provider keys with ARENA_ENCRYPTION_KEYS (the first encrypts, all decrypt)."""
+"""Encrypt provider keys, and what servers want back, with ARENA_ENCRYPTION_KEYS (the first encrypts, all decrypt)."""
 
 import hashlib
 
@@ -27,6 +27,23 @@ def decrypt(stored: bytes) -> str:
     """Raises KeyUnreadable."""
     try:
         return _cipher().decrypt(bytes(stored)).decode()
+    except InvalidToken as error:
+        raise KeyUnreadable from error
+
+
+def is_current(stored: bytes) -> bool:
+    """Return whether the first key encrypted it."""
+    try:
+        Fernet(settings.ARENA_ENCRYPTION_KEYS[0]).decrypt(bytes(stored))
+    except InvalidToken:
+        return False
+    return True
+
+
+def encrypt_again(stored: bytes) -> bytes:
+    """Return it encrypted with the first key. Raises KeyUnreadable."""
+    try:
+        return _cipher().rotate(bytes(stored))
     except InvalidToken as error:
         raise KeyUnreadable from error
 

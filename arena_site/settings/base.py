@@ -226,6 +226,8 @@ STORAGES = {
 
 # Empty for commands that need no secret: Django raises when an empty key is used.
 SECRET_KEY = env.str("SECRET_KEY", default="")
+# Former secrets, whose signatures are still accepted.
+SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 ARENA_ENCRYPTION_KEYS = env.list("ARENA_ENCRYPTION_KEYS", default=[])
 ALLOWED_HOSTS = env.list("ARENA_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 # Seconds after which a request to the gateway without a stream is sent blanks until its answer; 0: never.
