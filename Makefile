@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help up stop restore test test-quick test-long lint fuzz bench bench-peers bench-ratings clients chaos screenshots messages release requirements audit sbom
+.PHONY: help up dev stop restore install service clean test test-quick test-long lint fuzz bench bench-peers bench-ratings clients chaos screenshots messages release requirements audit sbom
 
 # Containers often set it: every process of an arena and of the tests would compile its modules again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -28,12 +28,24 @@ COMPILE := PIP_CONFIG_FILE=/dev/null PIP_FIND_LINKS= PIP_EXTRA_INDEX_URL= $(BIN)
 help: ## List what can be done
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
-up: ## Run the arena here until Ctrl-C
-	@$(MAKE) --silent --no-print-directory --jobs 2 $(BIN)/.arena $(if $(filter 0,$(ARENA_LOCAL_MODEL)),,local-model)
+up: install ## Run the arena here until Ctrl-C
 	@exec $(BIN)/python -m arena_site.supervisor
+
+dev: $(BIN)/.dev install ## Run the arena here, and start it again after each change of the code
+	@exec $(BIN)/watchfiles --sigint-timeout 20 "$(BIN)/python -m arena_site.supervisor" \
+		$(filter-out tests tools,$(patsubst %/__init__.py,%,$(wildcard */__init__.py))) templates static config $(wildcard .env)
+
+install: # what a running arena needs
+	@$(MAKE) --silent --no-print-directory --jobs 2 $(BIN)/.arena $(if $(filter 0,$(ARENA_LOCAL_MODEL)),,local-model)
+
+service: install ## Write a systemd unit that runs the arena from the machine's start on; as root for the system
+	@$(BIN)/python -m arena_site.supervisor service
 
 restore: $(BIN)/.arena ## Restore a backup of this or an older version before the first start: FILE=arena.zip
 	@$(BIN)/python -m arena_site.supervisor restore "$(FILE)"
+
+clean: ## Delete what was installed and made here and, if you say so, the arena's data
+	@tools/clean.sh
 
 stop: $(BIN)/.arena ## Stop a running arena, or what a killed one left behind
 	@$(BIN)/python -m arena_site.supervisor stop

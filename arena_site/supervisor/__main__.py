@@ -1,4 +1,4 @@
-"""`python -m arena_site.supervisor`: run an arena; `stop` one, and a killed one's processes; `restore FILE`."""
+"""`python -m arena_site.supervisor`: run an arena, `stop` one, `restore` a FILE, or write a unit for the `service`."""
 
 import shutil
 import signal
@@ -10,6 +10,7 @@ from arena_site.embedded.program import CannotStart
 from arena_site.supervisor import leftovers
 from arena_site.supervisor.launcher import Launcher, StopRequested
 from arena_site.supervisor.site import Site
+from arena_site.supervisor.systemd_unit import write_unit
 from arena_site.supervisor.terminal import echo
 
 STOP_TIMEOUT_S = 15
@@ -56,6 +57,8 @@ def main() -> int:
                 stop()
             case ["restore", file]:
                 restore(file)
+            case ["service"]:
+                write_unit()
             case _:
                 up()
     except CannotStart as error:

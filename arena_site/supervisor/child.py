@@ -1,6 +1,7 @@
 """Child process with its own session: Ctrl-C reaches only the launcher."""
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -11,6 +12,9 @@ from typing import IO
 
 from arena_site.embedded.program import CANNOT_START_STATUS, CannotStart, Program
 from arena_site.supervisor.forking import ForkedProcess
+
+# A larger log becomes the previous one.
+MAX_LOG_BYTES = 50_000_000
 
 
 class Child:
@@ -46,6 +50,13 @@ class Child:
             return self.log.open("ab")
         except OSError:
             return Path(os.devnull).open("ab")
+
+    def rotate_log(self) -> None:
+        """Move a log beyond MAX_LOG_BYTES aside; the program goes on writing to the same, empty file."""
+        with suppress(OSError):  # the disk may be full
+            if self.log.stat().st_size > MAX_LOG_BYTES:
+                shutil.copyfile(self.log, self.log.with_suffix(".log.1"))
+                os.truncate(self.log, 0)
 
     @property
     def is_running(self) -> bool:

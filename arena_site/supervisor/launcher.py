@@ -55,6 +55,7 @@ class Launcher:
             while True:
                 self.pause(CHECK_INTERVAL_S if self.processes.is_settled else RETRY_INTERVAL_S)
                 self.processes.restart_exited()
+                self.processes.rotate_logs()
 
     def restore(self, file: Path) -> None:
         """Restore a backup before a start prepares the database. Raises CannotStart and StopRequested."""

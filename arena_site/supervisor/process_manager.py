@@ -91,6 +91,10 @@ class ProcessManager:
                 echo(f"{child.program.label} cannot be started ({error.strerror}).")
             self._record()
 
+    def rotate_logs(self) -> None:
+        for process in self._processes:
+            process.child.rotate_log()
+
     def stop(self) -> None:
         for stage in sorted(Stage, reverse=True):
             children = [process.child for process in self._processes if process.stage is stage]

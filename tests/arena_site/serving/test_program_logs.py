@@ -1,0 +1,44 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena_site.embedded.program import Program
+from arena_site.supervisor import child
+from arena_site.supervisor.process_manager import ProcessManager, Stage
+from tests.waiting import wait_for
+
+WRITES_ON_REQUEST = """
+import sys, time
+from pathlib import Path
+for number in range(3):
+    while not Path(f"write-{number}").exists():
+        time.sleep(0.01)
+    print(str(number) * 60, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.processes
+def test_large_log_becomes_the_previous_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(child, "MAX_LOG_BYTES", 100)
+    processes = ProcessManager(tmp_path, tmp_path)
+    command = [sys.executable, "-c", WRITES_ON_REQUEST]
+    program = Program("writer", "Writer", command, cwd=tmp_path, is_ready=lambda: True)
+    log, previous = processes.start(program, Stage.BACKGROUND).log, tmp_path / "writer.log.1"
+
+    def line_is_written(number: int) -> None:
+        (tmp_path / f"write-{number}").touch()
+        wait_for(lambda: log.read_text().endswith(str(number) * 60 + "\n"))
+
+    try:
+        line_is_written(0)
+        processes.rotate_logs()
+        assert not previous.exists()
+        line_is_written(1)
+        processes.rotate_logs()
+        assert (log.read_text(), previous.read_text()) == ("", "0" * 60 + "\n" + "1" * 60 + "\n")
+        line_is_written(2)
+        assert log.read_text() == "2" * 60 + "\n"
+    finally:
+        processes.stop()
