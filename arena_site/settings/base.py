@@ -105,6 +105,8 @@ TEMPLATES = [
 UNREACHABLE_DATABASE_URL, UNREACHABLE_REDIS_URL = "postgres://arena@127.0.0.1:1/arena", "redis://127.0.0.1:1/0"
 
 ARENA_DATABASE_POOL = env.int("ARENA_DATABASE_POOL", default=12)
+# Off behind a pooler that gives each transaction another connection.
+ARENA_PREPARED_STATEMENTS = env.bool("ARENA_PREPARED_STATEMENTS", default=True)
 DATABASES = {"default": env.db("DATABASE_URL", default=UNREACHABLE_DATABASE_URL)}
 _options = DATABASES["default"].get("OPTIONS", {})
 if "host" in _options:  # of a socket: `manage.py dbshell` reads HOST only
@@ -121,10 +123,12 @@ DATABASES["default"]["OPTIONS"] = {
         "reconnect_timeout": 2,
     },
     "connect_timeout": 5,
-    # Prepared statements are parsed and planned once per connection, which halves the server's work.
     "server_side_binding": True,
-    "prepare_threshold": 2,
+    # Prepared statements are parsed and planned once per connection, which halves the server's work.
+    "prepare_threshold": 2 if ARENA_PREPARED_STATEMENTS else None,
 }
+# Cursors of the server live as long as their connection, too.
+DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = not ARENA_PREPARED_STATEMENTS
 DATABASES["default"]["ENGINE"] = "common.db.postgresql"
 # The site's database role where it does not own the tables. `prepare`, which runs as their owner, grants its rights
 # (arena_site/site_role.sql) if the role exists.
