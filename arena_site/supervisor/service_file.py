@@ -63,7 +63,11 @@ class ServiceFile:
         self._save_or_warn({key: value for key, value in self._values.items() if key != name})
 
     def __getitem__(self, name: str) -> str:
-        return self._values[name]
+        """Raises CannotStart."""
+        try:
+            return self._values[name]
+        except KeyError as error:
+            raise CannotStart(f"{self._path} has no {name}: restore it from a backup.") from error
 
     def _save_or_warn(self, values: dict[str, str]) -> None:
         """Save, or only warn: the arena's processes get the values by their environment."""

@@ -65,7 +65,9 @@ def test_cluster_of_another_version_is_refused(place: Path, other: str, has_own:
         (place / "postgres-18").mkdir()
     (place / "postgres-18.unfinished").mkdir()
     before = sorted(place.iterdir())
-    with pytest.raises(CannotStart, match=f"{other} is the database of another version than PostgreSQL 18: back it up"):
+    with pytest.raises(
+        CannotStart, match=f"{other} is the database of another version than PostgreSQL 18: `make upgrade-database`"
+    ):
         Postgres(place / "postgres-18", place / "sockets", "secret", durable=False).prepare()
     assert sorted(place.iterdir()) == before
 
