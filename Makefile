@@ -16,7 +16,7 @@ INSTALL := umask 022 && $(BIN)/python -m pip install -qq --no-compile --disable-
 # The list in six parts, two at a time: pip uses one core.
 INSTALL_PARTS = umask 022 && rm -rf $(BIN)/parts && mkdir $(BIN)/parts \
 	&& awk '!/^ / { n++ } { print > ("$(BIN)/parts/" n % 6) }' $< \
-	&& printf '%s\n' $(BIN)/parts/* | xargs -P 2 -n 1 bash -c '$(INSTALL) "$$0"' && rm -r $(BIN)/parts
+	&& printf '%s\n' $(BIN)/parts/* | xargs -P 2 -n 1 bash -c '$(INSTALL) "$$0" && echo "  A sixth of them is installed."' && rm -r $(BIN)/parts
 # Python's own pip, run from its wheel: to install it first takes five seconds, and a newer one replaces it.
 PIP_WHEEL = $(shell "$(PYTHON)" -c 'import ensurepip, glob, os, sysconfig; \
 	folders = os.path.dirname(ensurepip.__file__) + "/_bundled", sysconfig.get_config_var("WHEEL_PKG_DIR") or "-"; \

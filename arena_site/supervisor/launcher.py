@@ -24,9 +24,8 @@ from arena_site.supervisor.forking import preload
 from arena_site.supervisor.process_manager import ProcessManager, Stage
 from arena_site.supervisor.service_file import ServiceFile
 from arena_site.supervisor.site import Site
-from arena_site.supervisor.terminal import echo
+from arena_site.supervisor.terminal import SILENCE_S, announced_if_slow, echo
 
-SLOW_START_S = 30.0
 # The end of a child wakes the launcher at once.
 CHECK_INTERVAL_S = 10.0
 RETRY_INTERVAL_S = 0.2
@@ -200,7 +199,8 @@ class Launcher:
         return child
 
     def _wait_for(self, child: Child) -> None:
-        seconds = child.wait_until_ready(within=60, pause=self.pause)
+        with announced_if_slow(f"{child.program.label} is starting …"):
+            seconds = child.wait_until_ready(within=60, pause=self.pause)
         echo(f"{child.program.label} ready in {seconds:.1f} s")
 
     def _wait_until_ready(self) -> dict[str, Any]:
@@ -210,7 +210,7 @@ class Launcher:
         while not (readiness := self._readiness()).get("ready"):
             if child := self.processes.exited():
                 raise CannotStart(child.exit_message())
-            if waited > SLOW_START_S and not has_warned:
+            if waited > SILENCE_S and not has_warned:
                 has_warned = True
                 missing = [
                     f"{name}: {outcome}" for name, outcome in readiness.get("checks", {}).items() if outcome != "ok"

@@ -16,6 +16,7 @@ from arena_site.embedded.program import CANNOT_START_STATUS
 from arena_site.other_databases import CannotUseDatabase, check_database
 from arena_site.removed_settings import check_removed_settings
 from arena_site.site_role import grant_rights
+from arena_site.supervisor.terminal import announced_if_slow
 from benchmarks.actions import store_built_in_templates
 from common.valkey import heartbeat
 from models_registry.health.reachability import probe_keyless_providers
@@ -61,7 +62,8 @@ class Command(BaseCommand):
         except CannotUseDatabase as error:
             raise CommandError(str(error), returncode=CANNOT_START_STATUS) from error
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-            call_command("migrate", interactive=False, verbosity=0)
+            with announced_if_slow("Preparing the database's tables …"):
+                call_command("migrate", interactive=False, verbosity=0)
 
     def _collect_static(self) -> None:
         """Collect only when a file changed: it takes seconds."""
@@ -69,7 +71,8 @@ class Command(BaseCommand):
         fingerprint = static_fingerprint()
         if stamp.exists() and stamp.read_text() == fingerprint:
             return
-        call_command("collectstatic", interactive=False, clear=True, verbosity=0)
+        with announced_if_slow("Compressing scripts and styles …"):
+            call_command("collectstatic", interactive=False, clear=True, verbosity=0)
         stamp.write_text(fingerprint)
 
     def _import_models(self) -> None:

@@ -23,4 +23,6 @@ def test_every_list_of_packages_is_audited():
     (run_lists,) = re.findall(r"^RUN_LISTS := (.*)$", makefile, re.MULTILINE)
     audit = " ".join(re.findall(r"^\t@.venv-audit/bin/pip-audit (.*)$", makefile, re.MULTILINE))
     lists = {str(path.relative_to(ROOT)) for path in (ROOT / "requirements").glob("*.txt")}
-    assert {*run_lists.split(), *re.findall(r"requirements/[a-z0-9-]+\.txt", audit)} == lists - {"requirements/supply-chain.txt"}
+    assert {*run_lists.split(), *re.findall(r"requirements/[a-z0-9-]+\.txt", audit)} == lists - {
+        "requirements/supply-chain.txt"
+    }

@@ -1,10 +1,11 @@
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from arena_site.embedded.program import Program
-from arena_site.supervisor import child
+from arena_site.supervisor import child, terminal
 from arena_site.supervisor.process_manager import ProcessManager, Stage
 from tests.waiting import wait_for
 
@@ -17,6 +18,20 @@ for number in range(3):
     print(str(number) * 60, flush=True)
 time.sleep(60)
 """
+
+
+def test_slow_step_of_a_start_is_announced(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setattr(terminal, "SILENCE_S", 60.0)
+    with terminal.announced_if_slow("Waiting …"):
+        pass
+    assert capsys.readouterr().out == ""
+    monkeypatch.setattr(terminal, "SILENCE_S", 0.0)
+    printed = ""
+    with terminal.announced_if_slow("Waiting …"):
+        while not printed:
+            printed = capsys.readouterr().out
+    assert printed == "Waiting …\n"
+    assert not [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
 
 
 @pytest.mark.processes
