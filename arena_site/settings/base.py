@@ -5,6 +5,7 @@ from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from celery.schedules import crontab
 
@@ -191,7 +192,8 @@ CELERY_BEAT_SCHEDULE = {
 
 # Files
 
-STATIC_URL = "/static/"
+# An address of another origin must have the arena's own below the same path, and serve what it gets from there.
+STATIC_URL = env.str("ARENA_STATIC_URL", default="/static/").rstrip("/") + "/"
 STATIC_ROOT = ARENA_DATA_DIR / "static"
 
 
@@ -258,12 +260,14 @@ CORS_EXPOSE_HEADERS = [
     "X-Arena-Model", "X-Arena-Reason",
 ]  # fmt: skip
 
+_static = urlsplit(STATIC_URL)
+_static_origins = [f"{_static.scheme}://{_static.netloc}"] if _static.netloc else []
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": ["'none'"],
-        "script-src": ["'self'"],
-        "style-src": ["'self'"],
-        "img-src": ["'self'", "data:"],
+        "script-src": ["'self'", *_static_origins],
+        "style-src": ["'self'", *_static_origins],
+        "img-src": ["'self'", "data:", *_static_origins],
         "connect-src": ["'self'"],
         "worker-src": ["'self'"],
         "manifest-src": ["'self'"],
