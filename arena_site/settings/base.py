@@ -106,7 +106,7 @@ TEMPLATES = [
 UNREACHABLE_DATABASE_URL, UNREACHABLE_REDIS_URL = "postgres://arena@127.0.0.1:1/arena", "redis://127.0.0.1:1/0"
 
 ARENA_DATABASE_POOL = env.int("ARENA_DATABASE_POOL", default=12)
-# Off behind a pooler that gives each transaction another connection.
+# A pooler that gives each transaction another connection needs it off.
 ARENA_PREPARED_STATEMENTS = env.bool("ARENA_PREPARED_STATEMENTS", default=True)
 DATABASES = {"default": env.db("DATABASE_URL", default=UNREACHABLE_DATABASE_URL)}
 _options = DATABASES["default"].get("OPTIONS", {})

@@ -10,7 +10,7 @@ from arena_site.supervisor.site import Site
 from arena_site.supervisor.terminal import echo
 
 UNIT = "arena.service"
-# Of a system's unit, and of a user's below the home directory.
+# Directories of a system's units, and of a user's below the home directory.
 SYSTEM_DIR, USER_DIR = Path("/etc/systemd/system"), Path(".config/systemd/user")
 NEXT_STEPS_OF_USER = """\
 Stop an arena that runs in a terminal (make stop), then:

@@ -2,7 +2,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-# After so many seconds without a line, the terminal says what a start waits for.
+# The terminal says what a start waits for after so many seconds without a line.
 SILENCE_S = 5.0
 
 

@@ -53,7 +53,7 @@ class PgBouncer:
         )
 
     def start(self) -> None:
-        as_user = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.getuid() == 0 else []
+        as_user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.getuid() == 0 else []
         self._process = subprocess.Popen([*as_user, PGBOUNCER, "--quiet", self._folder / "pgbouncer.ini"])
         wait_for(self._answers)
 
