@@ -30,29 +30,36 @@ def is_allowed(zone: Zone | None) -> bool:
 class SocketFactory:
     """Socket factory for an aiohttp connector: refuses addresses that are not allowed.
 
-    The local model's address is the operator's setting and always allowed. If it is a name, as in a container, the
-    connector's resolver reports its addresses.
+    The addresses of the local model and of the outbound proxy are the operator's settings and always allowed. If one is
+    a name, as in a container, the connector's resolver reports its addresses.
     """
 
     def __init__(self) -> None:
-        self._addresses_of_local_model: set[str] = set()
+        self._addresses_of_operator: dict[tuple[str | None, int | None], set[str]] = {}
 
     def remember(self, host: str, port: int, addresses: Iterable[str]) -> None:
-        if (host, port) == _local_model():
-            self._addresses_of_local_model = set(addresses)
+        if (host, port) in _named_by_operator():
+            self._addresses_of_operator[host, port] = set(addresses)
 
     def __call__(self, info: tuple[Any, ...]) -> socket.socket:
         """Return an unconnected socket. Raises AddressRefused. info: an entry of getaddrinfo's result."""
         family, kind, protocol, _, (address, port, *_) = info
-        if not is_allowed(zone_of(address)) and not self._is_local_model(address, port):
+        if not is_allowed(zone_of(address)) and not self._is_named_by_operator(address, port):
             raise AddressRefused
         return socket.socket(family, kind, protocol)
 
-    def _is_local_model(self, address: str, port: int) -> bool:
-        host, local_port = _local_model()
-        return port == local_port and (address == host or address in self._addresses_of_local_model)
+    def _is_named_by_operator(self, address: str, port: int) -> bool:
+        return any(
+            port == named_port and (address == host or address in self._addresses_of_operator.get((host, port), ()))
+            for host, named_port in _named_by_operator()
+        )
 
 
-def _local_model() -> tuple[str | None, int | None]:
-    parts = urlsplit(settings.ARENA_LOCAL_MODEL_URL)
+def _named_by_operator() -> list[tuple[str | None, int | None]]:
+    urls = [settings.ARENA_LOCAL_MODEL_URL, settings.ARENA_OUTBOUND_PROXY]
+    return [_host_and_port(url) for url in urls if url]
+
+
+def _host_and_port(url: str) -> tuple[str | None, int | None]:
+    parts = urlsplit(url)
     return "127.0.0.1" if parts.hostname == "localhost" else parts.hostname, parts.port

@@ -1,4 +1,4 @@
-"""HTTP connections to providers: to allowed addresses only, without proxies, cookies or redirects."""
+"""HTTP connections to providers: to allowed addresses only, without cookies or redirects."""
 
 import socket
 from collections.abc import Iterator
@@ -7,8 +7,12 @@ from typing import Any
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
+from aiohttp.helpers import strip_auth_from_url
 from aiohttp.http_exceptions import BadHttpMessage, PayloadEncodingError
+from django.conf import settings
+from yarl import URL
 
+from common.network_zones import Zone, zone_of
 from models_registry.providers.addresses import AddressRefused, SocketFactory
 
 # Idle connections are reused for this long.
@@ -124,6 +128,20 @@ class _Connector(aiohttp.TCPConnector):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._factory = partial(_Protocol, loop=self._loop)  # type: ignore[assignment]
+
+    async def connect(self, req: aiohttp.ClientRequest, **others: Any) -> Any:  # type: ignore[override]
+        if settings.ARENA_OUTBOUND_PROXY and await self._is_outside(req):
+            proxy, authorization = strip_auth_from_url(URL(settings.ARENA_OUTBOUND_PROXY))
+            req.update_proxy(proxy, authorization, None)
+        return await super().connect(req, **others)
+
+    async def _is_outside(self, request: aiohttp.ClientRequest) -> bool:
+        """Return whether the host has public addresses only, or a name that nothing here resolves."""
+        try:
+            found = await self._resolve_host(request.url.raw_host or "", request.url.port or 0)
+        except OSError:
+            return True
+        return all(zone_of(address["host"]) is Zone.PUBLIC for address in found)
 
 
 class _Resolver(aiohttp.ThreadedResolver):

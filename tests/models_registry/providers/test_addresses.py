@@ -2,8 +2,6 @@
 
 import asyncio
 import socket
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -12,11 +10,12 @@ from django.test import Client
 from common.network_zones import zone_of, zone_of_url
 from models_registry.health.reachability import probe_keyless_providers
 from models_registry.models import LanguageModel, Provider
-from models_registry.providers import ChatRequest, ProviderError
+from models_registry.providers import ChatRequest
 from models_registry.providers.openai_compatible import OpenAICompatible
 from models_registry.validators import validate_endpoint
 from tests import make
 from tests.fake_provider import FakeProvider
+from tests.models_registry.providers.calling import call
 
 FORBIDDEN = [
     "169.254.169.254", "169.254.1.1", "fe80::1", "fe80::1%eth0", "fd00:ec2::254", "100.100.100.200", "168.63.129.16",
@@ -51,48 +50,6 @@ def test_provider_with_forbidden_address_is_refused(host: str, settings):
     settings.ARENA_ALLOW_PRIVATE_PROVIDERS = True
     with pytest.raises(ValidationError, match="This address is not allowed for a provider"):
         validate_endpoint(f"http://{host}:8000/v1")
-
-
-def call(base_url: str) -> str:
-    """Return the answer's text, or the code of the failure."""
-    pieces: list[str] = []
-
-    def receive(text: str, reasoning: str) -> float:
-        pieces.append(text)
-        return 0.0
-
-    async def call_one() -> None:
-        provider = OpenAICompatible()
-        deadlines = dict.fromkeys(("connect", "first", "idle", "total"), 20.0)
-        messages = [{"role": "user", "content": "one two"}]
-        try:
-            await provider.stream(ChatRequest(base_url, "", "honest", messages, {}, deadlines), receive)
-        finally:
-            await provider.close()
-
-    try:
-        asyncio.run(call_one())
-    except ProviderError as error:
-        return str(error.code)
-    return "".join(pieces)
-
-
-@pytest.fixture
-def names(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
-    """Fake name server: returns these addresses in turn, then always the last; records the requested names."""
-
-    def resolve_to(*addresses: str) -> list[str]:
-        requested: list[str] = []
-
-        def getaddrinfo(host: str, port: Any, *_: Any, **__: Any) -> list[Any]:
-            requested.append(host)
-            address = addresses[min(len(requested), len(addresses)) - 1]
-            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in address.split()]
-
-        monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
-        return requested
-
-    return resolve_to
 
 
 @pytest.mark.parametrize(("allowed", "outcome"), [(True, "one two "), (False, "address_refused")])
