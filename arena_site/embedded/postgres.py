@@ -90,7 +90,9 @@ class Postgres:
         unfinished = self.data.with_name(self.data.name + UNFINISHED)
         shutil.rmtree(unfinished, ignore_errors=True)
         _make_owned(unfinished)
-        locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+        locale = ["--encoding=UTF8", "--locale=C"]
+        if self.programs is None:  # versions before 17 have no locale of their own
+            locale += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
         sync = [] if self.durable else ["--no-sync"]
         _run([*run_as, str(self._program("initdb")), "-D", str(unfinished), "-U", "postgres", *locale, *sync])
         # The superuser has no password, so that it cannot sign in; the arena's role owns its own database only.

@@ -1,6 +1,5 @@
 """`make upgrade-database`, with the programs of PostgreSQL 16 and of this version."""
 
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,14 +33,6 @@ def data_dir() -> Iterator[Path]:
         yield data_dir
 
 
-@pytest.fixture
-def old(data_dir: Path) -> Postgres:
-    """A cluster of PostgreSQL 16."""
-    cluster = Postgres(data_dir / "postgres-16", data_dir / "sockets", PASSWORD, durable=False, programs=OLD)
-    make_old_cluster(cluster.data)
-    return cluster
-
-
 @contextmanager
 def running(program: Program, logs: Path) -> Iterator[None]:
     child = Child(program, logs)
@@ -52,19 +43,12 @@ def running(program: Program, logs: Path) -> Iterator[None]:
         child.stop(within=10)
 
 
-def make_old_cluster(data: Path) -> None:
-    postgres._make_owned(data)
-    run_as = postgres._run_as_prefix(OLD / "postgres", [data])
-    subprocess.run(
-        [*run_as, OLD / "initdb", "-D", data, "-U", "postgres", "--encoding=UTF8", "--locale=C", "--no-sync"],
-        check=True, capture_output=True, cwd="/",
-    )  # fmt: skip
-    subprocess.run(
-        [*run_as, OLD / "postgres", "--single", "-D", data, "postgres"], check=True, capture_output=True, cwd="/",
-        text=True,
-        input=f"CREATE ROLE arena LOGIN PASSWORD '{PASSWORD}';\nCREATE DATABASE arena OWNER arena;\n",
-    )  # fmt: skip
-    (data / "pg_hba.conf").write_text("local all all scram-sha-256\n")
+@pytest.fixture
+def old(data_dir: Path) -> Postgres:
+    """A cluster of PostgreSQL 16."""
+    cluster = Postgres(data_dir / "postgres-16", data_dir / "sockets", PASSWORD, durable=False, programs=OLD)
+    with running(cluster.server(), data_dir):
+        return cluster
 
 
 def upgrade(data_dir: Path, programs: Path | None = OLD) -> None:
