@@ -7,6 +7,7 @@ from typing import Any
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
+from aiohttp.connector import Connection
 from aiohttp.helpers import strip_auth_from_url
 from aiohttp.http_exceptions import BadHttpMessage, PayloadEncodingError
 from django.conf import settings
@@ -129,11 +130,11 @@ class _Connector(aiohttp.TCPConnector):
         super().__init__(**options)
         self._factory = partial(_Protocol, loop=self._loop)  # type: ignore[assignment]
 
-    async def connect(self, req: aiohttp.ClientRequest, **others: Any) -> Any:  # type: ignore[override]
+    async def connect(self, req: aiohttp.ClientRequest, **others: object) -> Connection:  # type: ignore[override]
         if settings.ARENA_OUTBOUND_PROXY and await self._is_outside(req):
             proxy, authorization = strip_auth_from_url(URL(settings.ARENA_OUTBOUND_PROXY))
             req.update_proxy(proxy, authorization, None)
-        return await super().connect(req, **others)
+        return await super().connect(req, **others)  # type: ignore[arg-type]
 
     async def _is_outside(self, request: aiohttp.ClientRequest) -> bool:
         """Return whether the host has public addresses only, or a name that nothing here resolves."""

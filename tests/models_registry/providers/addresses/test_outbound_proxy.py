@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from tests.fake_provider import FakeProvider
-from tests.models_registry.providers.calling import call
+from tests.models_registry.providers.addresses.calling import call
 
 HOST = "api.example.com"
 

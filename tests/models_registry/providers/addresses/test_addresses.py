@@ -15,7 +15,7 @@ from models_registry.providers.openai_compatible import OpenAICompatible
 from models_registry.validators import validate_endpoint
 from tests import make
 from tests.fake_provider import FakeProvider
-from tests.models_registry.providers.calling import call
+from tests.models_registry.providers.addresses.calling import call
 
 FORBIDDEN = [
     "169.254.169.254", "169.254.1.1", "fe80::1", "fe80::1%eth0", "fd00:ec2::254", "100.100.100.200", "168.63.129.16",
