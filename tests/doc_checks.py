@@ -20,7 +20,7 @@ from arena_site.removed_settings import IGNORED, REFUSED
 from tests.arena_site.deployment.compose_file import services
 
 ROOT: Path = settings.BASE_DIR
-FILES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+FILES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("deploy/**/*.md")])
 SHELL = ("sh", "bash", "")
 # A file or directory of this repository in prose: `config/models.yaml`, `deploy/`.
 PATH = re.compile(
