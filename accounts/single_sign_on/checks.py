@@ -15,7 +15,7 @@ def check_issuers(**_: object) -> list[CheckMessage]:
     problems = [f"{_prefix(issuer)}{problem}" for issuer in issuers for problem in _problems(issuer)]
     problems += [f"ARENA_SSO_…_DOMAINS: {domain} is listed twice" for domain, times in domains.items() if times > 1]
     for name in ("key", "url"):
-        if len({getattr(issuer, name) for issuer in issuers}) < len(issuers):
+        if len({getattr(issuer, name).rstrip("/") for issuer in issuers}) < len(issuers):
             problems.append(f"ARENA_SSO: two issuers have the same {name}")
     return [Error(f"Single sign-on: {problem}.", id="accounts.E001") for problem in problems]
 

@@ -31,6 +31,7 @@ CONNECT_TIMEOUT_S = 3.0
 TOTAL_TIMEOUT_S = 5.0
 SLOT_TIMEOUT_S = 1.0
 MAX_BYTES = 256_000
+JWT = "application/jwt"
 AWAY_S = 10.0
 # Threads of a process that may wait for one issuer; the others keep serving pages and other issuers' sign-ins.
 MAX_WAITING = 4
@@ -41,8 +42,11 @@ _away_until: dict[str, float] = {}
 
 
 class Answer(NamedTuple):
+    """token: a body of the type application/jwt, not verified; `body` is empty then."""
+
     status: int
     body: JsonObject
+    token: str | None = None
 
 
 class _AddressRefused(OSError):
@@ -73,13 +77,16 @@ def fetch(
     try:
         if _is_away(issuer):  # since this thread began to wait for a slot
             raise IssuerUnreachable(issuer)
-        status, body = _exchange(issuer, url, form, headers or {}, deadline)
+        status, kind, body = _exchange(issuer, url, form, headers or {}, deadline)
     except (OSError, HTTPException, ValueError) as error:  # ValueError: an address that cannot be one
         _away_until[issuer.url] = time.monotonic() + AWAY_S
         logger.warning("issuer %s cannot be reached: %s: %s", issuer.key, type(error).__name__, error)
         raise IssuerUnreachable(issuer, f"{type(error).__name__}: {error}") from error
     finally:
         slots.release()
+    is_token = kind.partition(";")[0].strip().lower() == JWT or body.startswith(b"eyJ")  # {" in base64
+    if status == 200 and len(body) <= MAX_BYTES and is_token:
+        return Answer(status, {}, body.decode("ascii", "replace").strip())
     return Answer(status, _parse(issuer, status, body))
 
 
@@ -93,7 +100,8 @@ def _is_away(issuer: Issuer) -> bool:
 
 def _exchange(
     issuer: Issuer, url: str, form: Mapping[str, str] | None, headers: Mapping[str, str], deadline: _Deadline
-) -> tuple[int, bytes]:
+) -> tuple[int, str, bytes]:
+    """Return status, content type and body."""
     connection = _Connection(url, may_be_private=_may_be_private(issuer, url), deadline=deadline)
     parts = urlsplit(url)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -103,7 +111,7 @@ def _exchange(
     try:
         connection.request("GET" if form is None else "POST", path, None if form is None else urlencode(form), sent)
         response = connection.getresponse()
-        return response.status, response.read(MAX_BYTES + 1)
+        return response.status, response.getheader("Content-Type", ""), response.read(MAX_BYTES + 1)
     finally:
         connection.end()
 

@@ -27,6 +27,8 @@ class Endpoints:
     names_issuer: bool = False
     # The client's secret goes into the header instead of the form.
     secret_in_header: bool = False
+    # A client is registered with the header or the form; the document lists both.
+    takes_both_ways: bool = False
 
 
 # The issuer's URL → the time of the request, and the answer.
@@ -75,7 +77,7 @@ def _document(issuer: Issuer, url: str) -> JsonObject:
 
 
 def _read(issuer: Issuer, document: JsonObject) -> Endpoints:
-    if document.get("issuer") != issuer.url:
+    if document.get("issuer") not in issuer.names:
         logger.error(
             "issuer %s: the settings name %s, its document %.200r", issuer.key, issuer.url, document.get("issuer")
         )
@@ -86,12 +88,14 @@ def _read(issuer: Issuer, document: JsonObject) -> Endpoints:
         logger.error("issuer %s: missing or without HTTPS: %s", issuer.key, missing)
         raise IssuerAnswerInvalid(issuer, f"https: {missing}")
     # OpenID Connect prescribes the header if the document lists no methods.
-    methods = document.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+    listed = document.get("token_endpoint_auth_methods_supported")
+    methods = set(map(str, listed)) if isinstance(listed, list) and listed else {"client_secret_basic"}
     return Endpoints(
         authorization=urls["authorization_endpoint"],
         token=urls["token_endpoint"],
         jwks=urls["jwks_uri"],
         userinfo=urls.get("userinfo_endpoint", ""),
         names_issuer=document.get("authorization_response_iss_parameter_supported") is True,
-        secret_in_header="client_secret_post" not in methods if isinstance(methods, list) else True,
+        secret_in_header="client_secret_basic" in methods or "client_secret_post" not in methods,
+        takes_both_ways=methods >= {"client_secret_basic", "client_secret_post"},
     )

@@ -46,11 +46,16 @@ class IssuerAnswerInvalid(SignOnRefused):
 class TokenInvalid(SignOnRefused):
     """`reason` becomes part of the code: id_token_expired."""
 
+    kind = "id_token"
     message = _("The sign-in of %(issuer)s could not be verified (%(value)s). Try again.")
 
     def __init__(self, issuer: Issuer, reason: str) -> None:
         super().__init__(issuer, reason)
-        self.code = f"id_token_{reason}"
+        self.reason, self.code = reason, f"{self.kind}_{reason}"
+
+
+class UserinfoInvalid(TokenInvalid):
+    kind = "userinfo"
 
 
 class ClaimInvalid(SignOnRefused):

@@ -7,6 +7,8 @@ from django.conf import settings
 from common.payload_types import JsonObject
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+# Google's tokens name it in two ways.
+GOOGLE, GOOGLE_SPELLING = "https://accounts.google.com", "accounts.google.com"
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,12 @@ class Issuer:
     @property
     def maps_groups(self) -> bool:
         return bool(self.staff_group or self.moderators_group)
+
+    @property
+    def names(self) -> set[str]:
+        """Return the spellings of the claim `iss`: with and without the last slash, Google's also without a scheme."""
+        bare = self.url.rstrip("/")
+        return {bare, f"{bare}/"} | ({GOOGLE_SPELLING} if bare == GOOGLE else set())
 
     def may_have(self, url: object) -> bool:
         """Require HTTPS, except where the issuer runs on this machine."""
