@@ -28,12 +28,12 @@ class FakeIssuer:
 
     changes: claims of every token that replace the right ones; None leaves a claim out.
     sign: makes the token of its claims. replies: raw answers by path, as (status, body) or a function that writes one.
-    sign_userinfo: makes userinfo a token, too.
+    sign_userinfo: makes userinfo a token, too. public_url: another address than the one that answers, `internal_url`.
     """
 
     KEY, OTHER_KEY = _new_key(), _new_key()
 
-    def __init__(self) -> None:
+    def __init__(self, public_url: str = "") -> None:
         self.person: dict[str, Any] = {"sub": "person-1", "email": "ada@example.org", "email_verified": True}
         self.userinfo: dict[str, Any] = {}
         self.changes: dict[str, Any] = {}
@@ -47,7 +47,8 @@ class FakeIssuer:
         self._codes: dict[str, dict[str, str]] = {}
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}/realms/arena"
+        self.internal_url = f"http://127.0.0.1:{self._server.server_port}/realms/arena"
+        self.url = public_url or self.internal_url
         self.document: dict[str, Any] = {
             "issuer": self.url, "authorization_endpoint": f"{self.url}/authorize",
             "token_endpoint": f"{self.url}/token", "jwks_uri": f"{self.url}/keys",

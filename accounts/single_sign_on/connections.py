@@ -68,7 +68,11 @@ class _Deadline:
 def fetch(
     issuer: Issuer, url: str, *, form: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
 ) -> Answer:
-    """Send a GET, or a POST of `form`. Raises IssuerUnreachable and IssuerAnswerInvalid."""
+    """Send a GET, or a POST of `form`, to the internal address if there is one.
+
+    Raises IssuerUnreachable and IssuerAnswerInvalid.
+    """
+    url = issuer.internal(url)
     if not issuer.may_have(url):
         raise _invalid(issuer, "an address without HTTPS")
     deadline, slots = _Deadline(), _slots[issuer.url]
@@ -105,7 +109,8 @@ def _exchange(
     connection = _Connection(url, may_be_private=_may_be_private(issuer, url), deadline=deadline)
     parts = urlsplit(url)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    sent = {"Accept": "application/json", "Accept-Encoding": "identity", "Connection": "close", **headers}
+    sent = {"Accept": "application/json", "Accept-Encoding": "identity", "Connection": "close"}
+    sent |= {**_as_behind_a_proxy(issuer, url), **headers}
     if form is not None:
         sent["Content-Type"] = "application/x-www-form-urlencoded"
     try:
@@ -114,6 +119,14 @@ def _exchange(
         return response.status, response.getheader("Content-Type", ""), response.read(MAX_BYTES + 1)
     finally:
         connection.end()
+
+
+def _as_behind_a_proxy(issuer: Issuer, url: str) -> dict[str, str]:
+    """Name the public host at the internal address: several issuers know themselves by it."""
+    if issuer.public(url) == url:
+        return {}
+    public = urlsplit(issuer.url)
+    return {"Host": public.netloc, "X-Forwarded-Host": public.netloc, "X-Forwarded-Proto": public.scheme}
 
 
 def _parse(issuer: Issuer, status: int, body: bytes) -> JsonObject:
@@ -136,8 +149,8 @@ def _invalid(issuer: Issuer, problem: str) -> IssuerAnswerInvalid:
 
 
 def _may_be_private(issuer: Issuer, url: str) -> bool:
-    """The issuer's own host, the operator's setting, may be private."""
-    return settings.ARENA_ALLOW_PRIVATE_PROVIDERS or urlsplit(url).hostname == issuer.host
+    """The issuer's own hosts, which the operator named, may be private."""
+    return settings.ARENA_ALLOW_PRIVATE_PROVIDERS or urlsplit(url).hostname in issuer.hosts
 
 
 class _Connection(HTTPConnection):
@@ -171,6 +184,8 @@ class _Connection(HTTPConnection):
         for family, kind, protocol, _name, address in self._addresses():
             zone = zone_of(str(address[0]))
             if zone is Zone.FORBIDDEN or (zone is Zone.PRIVATE and not self._may_be_private):
+                continue
+            if zone is Zone.PUBLIC and self._tls is None:  # an internal address that leads elsewhere
                 continue
             opened = socket.socket(family, kind, protocol)
             try:

@@ -83,6 +83,7 @@ def _read(issuer: Issuer, document: JsonObject) -> Endpoints:
         )
         raise IssuerAnswerInvalid(issuer, named=str(document.get("issuer") or "")[:200])
     required = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+    document = {**document, "authorization_endpoint": _for_browsers(issuer, document.get("authorization_endpoint"))}
     urls = {name: document[name] for name in (*required, "userinfo_endpoint") if issuer.may_have(document.get(name))}
     if missing := ", ".join(name for name in required if name not in urls):
         logger.error("issuer %s: missing or without HTTPS: %s", issuer.key, missing)
@@ -99,3 +100,7 @@ def _read(issuer: Issuer, document: JsonObject) -> Endpoints:
         secret_in_header="client_secret_basic" in methods or "client_secret_post" not in methods,
         takes_both_ways=methods >= {"client_secret_basic", "client_secret_post"},
     )
+
+
+def _for_browsers(issuer: Issuer, url: object) -> object:
+    return issuer.public(url) if isinstance(url, str) else url

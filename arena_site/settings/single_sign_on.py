@@ -10,6 +10,7 @@ def _issuer(key: str) -> dict[str, object]:
     return {
         "key": key.lower(),
         "url": env.str(prefix + "URL", default=""),
+        "internal_url": env.str(prefix + "INTERNAL_URL", default=""),
         "name": env.str(prefix + "NAME", default="") or key,
         "client_id": env.str(prefix + "CLIENT_ID", default=""),
         "client_secret": env.str(prefix + "CLIENT_SECRET", default=""),
