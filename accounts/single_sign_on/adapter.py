@@ -20,7 +20,14 @@ from accounts.actor import ActorRequest
 from accounts.bans import refuse_banned
 from accounts.models import User
 from accounts.single_sign_on import linking, passwords
-from accounts.single_sign_on.errors import Cancelled, LastWayIn, NoNewAccounts, SignOnRefused, StateInvalid
+from accounts.single_sign_on.errors import (
+    AddressTaken,
+    Cancelled,
+    LastWayIn,
+    NoNewAccounts,
+    SignOnRefused,
+    StateInvalid,
+)
 from accounts.single_sign_on.identity import Identity
 from accounts.single_sign_on.issuers import all_issuers, issuer_by
 from accounts.single_sign_on.provider import Provider, app_of
@@ -62,6 +69,8 @@ class ArenaSocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
         if user is None:
             return
         if linking.was_prepared(user, identity):
+            if not identity.is_verified:  # the setting that trusts an issuer's addresses is for new accounts
+                raise AddressTaken(identity.issuer)
             sociallogin.connect(request, user)
             return
         linking.remember(request, identity, user)

@@ -93,6 +93,15 @@ class AddressNotVerified(SignOnRefused):
     message = _("%(issuer)s has not verified your e-mail address. Have it verified there, then try again.")
 
 
+class AddressTaken(SignOnRefused):
+    code = "address_taken"
+    message = _(
+        "An account was prepared for your e-mail address, but %(issuer)s does not say that the address is verified. "
+        "Please tell the arena’s operator."
+    )
+    http_status = 409
+
+
 class AddressOfAnotherDomain(SignOnRefused):
     code = "address_of_another_domain"
     message = _("%(issuer)s does not sign in addresses of “%(value)s” here. Sign in another way.")

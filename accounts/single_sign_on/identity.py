@@ -53,7 +53,7 @@ class Identity:
         """Refuse an address that the issuer may not speak for. Raises SignOnRefused."""
         if not self.email:
             raise NoAddress(self.issuer)
-        if not self.is_verified:
+        if not (self.is_verified or self.issuer.trusts_addresses):
             raise AddressNotVerified(self.issuer)
         domain = self.email.rpartition("@")[2]
         owner = issuer_of_address(self.email)

@@ -17,6 +17,7 @@ class Issuer:
 
     internal_url: the same issuer for the arena's own requests; browsers never go there.
     domains: of e-mail addresses that sign in here and not with a password, in lower case.
+    trusts_addresses: new accounts may have addresses that the issuer does not call verified.
     staff_group, moderators_group: values of `groups_claim` that give these rights; "" leaves rights alone.
     """
 
@@ -29,6 +30,7 @@ class Issuer:
     domains: list[str] = field(default_factory=list)
     scope: str = "openid email"
     verified_claim: str = "email_verified"
+    trusts_addresses: bool = False
     groups_claim: str = "groups"
     staff_group: str = ""
     moderators_group: str = ""

@@ -161,7 +161,8 @@ class Provider(OpenIDConnectProvider):  # type: ignore[misc]
         return {"email": identity.email}
 
     def extract_email_addresses(self, identity: Identity) -> list[EmailAddress]:
-        address = EmailAddress(email=identity.email, verified=identity.is_verified, primary=True)
+        is_verified = identity.is_verified or identity.issuer.trusts_addresses
+        address = EmailAddress(email=identity.email, verified=is_verified, primary=True)
         return [address] if identity.email else []
 
 

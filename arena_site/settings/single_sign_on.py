@@ -17,6 +17,7 @@ def _issuer(key: str) -> dict[str, object]:
         "domains": [domain.strip().lower() for domain in env.list(prefix + "DOMAINS", default=[])],
         "scope": env.str(prefix + "SCOPE", default="") or "openid email",
         "verified_claim": env.str(prefix + "VERIFIED_CLAIM", default="") or "email_verified",
+        "trusts_addresses": env.bool(prefix + "TRUST_ADDRESSES", default=False),
         "groups_claim": env.str(prefix + "GROUPS_CLAIM", default="") or "groups",
         "staff_group": env.str(prefix + "STAFF_GROUP", default=""),
         "moderators_group": env.str(prefix + "MODERATORS_GROUP", default=""),

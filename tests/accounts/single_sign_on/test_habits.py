@@ -77,8 +77,23 @@ HABITS = {
     "Authentik: unverified address": Habit(
         {"email": ADA, "email_verified": False, "groups": ["arena-moderators"]}, "address_not_verified", MODERATOR
     ),
+    "Authentik: unverified address is trusted": Habit(
+        {"email": ADA, "email_verified": False, "groups": ["arena-moderators"]}, "moderator",
+        {**MODERATOR, "trusts_addresses": True},
+    ),
     "Authentik: issuer with last slash": Habit(VERIFIED, "member", slash="/"),
     "issuer without last slash in its tokens": Habit({**VERIFIED, "iss": "{bare}"}, "member", slash="/"),
+    "address without a flag is trusted": Habit({"email": ADA}, "member", {"trusts_addresses": True}),
+    "address in userinfo without a flag is trusted": Habit(
+        {}, "member", {"trusts_addresses": True}, userinfo={"email": ADA}
+    ),
+    "flag as the text false is trusted": Habit(
+        {"email": ADA, "email_verified": "false"}, "member", {"trusts_addresses": True}
+    ),
+    "trusted, but of a domain that is not listed": Habit(
+        {"email": "ada@elsewhere.example"}, "address_of_another_domain", {"trusts_addresses": True}
+    ),
+    "trusted, but no address": Habit({}, "no_address", {"trusts_addresses": True}),
     "flag as text": Habit({"email": ADA, "email_verified": "True"}, "member"),
     "Zitadel: roles as an object in userinfo": Habit(
         {"aud": ["arena", "327"], "azp": "arena"}, "moderator", {**MODERATOR, "groups_claim": ZITADEL},
