@@ -19,7 +19,7 @@ from accounts.access import SignUp
 from accounts.actor import ActorRequest
 from accounts.bans import refuse_banned
 from accounts.models import User
-from accounts.single_sign_on import linking, passwords
+from accounts.single_sign_on import linking, own_sign_in, passwords
 from accounts.single_sign_on.errors import (
     AddressTaken,
     Cancelled,
@@ -62,6 +62,8 @@ class ArenaSocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
         identity: Identity = sociallogin.identity
         linking.forget(request)
         is_connecting = sociallogin.state.get("process") == "connect"
+        if is_connecting and isinstance(request.user, User):
+            own_sign_in.remember(request.user, identity, [])
         if sociallogin.is_existing:
             return
         identity.check_address()

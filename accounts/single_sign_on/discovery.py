@@ -2,7 +2,7 @@
 
 import logging
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from accounts.single_sign_on import connections
 from accounts.single_sign_on.errors import IssuerAnswerInvalid
@@ -29,6 +29,8 @@ class Endpoints:
     secret_in_header: bool = False
     # A client is registered with the header or the form; the document lists both.
     takes_both_ways: bool = False
+    # The whole document, for the page “Single sign-on”.
+    document: JsonObject = field(default_factory=dict, repr=False)
 
 
 # The issuer's URL → the time of the request, and the answer.
@@ -99,6 +101,7 @@ def _read(issuer: Issuer, document: JsonObject) -> Endpoints:
         names_issuer=document.get("authorization_response_iss_parameter_supported") is True,
         secret_in_header="client_secret_basic" in methods or "client_secret_post" not in methods,
         takes_both_ways=methods >= {"client_secret_basic", "client_secret_post"},
+        document=document,
     )
 
 

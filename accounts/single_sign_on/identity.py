@@ -1,6 +1,6 @@
 """Claims that the arena reads, within limits. Others are never stored."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from django.core.exceptions import ValidationError
@@ -39,7 +39,10 @@ class Groups(StrEnum):
 
 @dataclass(frozen=True)
 class Identity:
-    """`session`: the issuer's id of its session, for a sign-out; or ""."""
+    """`session`: the issuer's id of its session, for a sign-out; or "".
+
+    documents: the claims of the ID token, and of userinfo where it was read. They are not stored.
+    """
 
     issuer: Issuer
     subject: str
@@ -48,6 +51,7 @@ class Identity:
     session: str = ""
     groups: frozenset[str] = frozenset()
     groups_state: Groups = Groups.ABSENT
+    documents: list[JsonObject] = field(default_factory=list, repr=False, compare=False)
 
     def check_address(self) -> None:
         """Refuse an address that the issuer may not speak for. Raises SignOnRefused."""
@@ -78,6 +82,7 @@ def read_identity(issuer: Issuer, claims: JsonObject, access_token: object) -> I
         session=_text(issuer, claims, "sid", MAX_SESSION_LENGTH),
         groups=groups,
         groups_state=Groups.UNKNOWN if state is Groups.ABSENT and userinfo is None else state,
+        documents=documents,
     )
 
 
