@@ -1,5 +1,6 @@
 """Claims that the arena reads, within limits. Others are never stored."""
 
+import logging
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -20,6 +21,8 @@ from accounts.single_sign_on.errors import (
 from accounts.single_sign_on.issuers import Issuer, issuer_of_address
 from common.payload_types import JsonObject
 from common.text.storable import storable
+
+logger = logging.getLogger(__name__)
 
 MAX_SUBJECT_LENGTH = 191  # of allauth's column; OpenID Connect allows 255
 MAX_EMAIL_LENGTH, MAX_SESSION_LENGTH, MAX_GROUP_LENGTH, MAX_GROUPS = 254, 255, 500, 2000
@@ -103,7 +106,11 @@ def _userinfo(issuer: Issuer, subject: str, access_token: object) -> JsonObject 
             claims = tokens.verified_claims(issuer, answer.token, required=["iss", "aud", "sub"])
         except TokenInvalid as error:
             raise UserinfoInvalid(issuer, error.reason) from error
-    return claims if answer.status == 200 and claims.get("sub") == subject else None
+    if answer.status == 200 and claims.get("sub") == subject:
+        return claims
+    problem = f"HTTP {answer.status}" if answer.status != 200 else "another subject"
+    logger.warning("userinfo of issuer %s is not read: %s", issuer.key, problem)
+    return None
 
 
 def _address(issuer: Issuer, documents: list[JsonObject]) -> tuple[str, bool]:

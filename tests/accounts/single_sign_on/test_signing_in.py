@@ -77,10 +77,12 @@ def test_address_missing_in_the_token_is_read_from_userinfo(issuer: FakeIssuer, 
     assert User.objects.get().email == "ada@example.org"
 
 
-def test_userinfo_of_another_person_is_ignored(issuer: FakeIssuer, refusal):
+def test_userinfo_of_another_person_is_ignored(issuer: FakeIssuer, refusal, caplog: pytest.LogCaptureFixture):
     issuer.userinfo = {"sub": "person-2", "email": "eve@example.org", "email_verified": True}
     issuer.changes = {"email": None}
     assert refusal() == (401, "no_address")
+    assert "userinfo of issuer company is not read: another subject" in caplog.text
+    assert "eve" not in caplog.text
 
 
 ADA, EVE = "ada@example.org", "eve@example.org"
