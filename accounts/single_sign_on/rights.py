@@ -61,6 +61,7 @@ def apply_groups(user: User, login: SocialLogin) -> list[Rule]:
         audit.record(
             None, "rights of an issuer", f"user {user.pk}",
             issuer=issuer.key, is_staff=of_staff.has, is_moderator=is_moderator,
+            because={"staff": of_staff.reason, "moderator": of_moderators.reason},
         )  # fmt: skip
     rules = [of_staff, of_moderators]
     login.account.extra_data[RIGHTS_KEY] = [

@@ -330,6 +330,7 @@ def test_right_ends_with_the_group(issuer: FakeIssuer, settings: Any):
     assert (user.is_staff, list(user.groups.all())) == (False, [])
     entries = AuditEntry.objects.filter(action="rights of an issuer").order_by("pk")
     assert [entry.details["is_moderator"] for entry in entries] == [True, False]
+    assert [entry.details["because"]["moderator"] for entry in entries] == ["contains", "lacks"]
 
 
 def test_unnamed_groups_change_no_rights(issuer: FakeIssuer, client: Client):
