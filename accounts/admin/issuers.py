@@ -75,7 +75,11 @@ def _check(issuer: Issuer) -> CheckResult:
     try:
         keys = discovery.check(issuer)
     except IssuerUnreachable as error:
-        return CheckResult(_("It cannot be reached from this machine."), is_well=False, log=error.problem)
+        sentence = _("It cannot be reached from this machine.")
+        if not issuer.internal_url:
+            hint = _("If browsers reach it, name its address inside your network in %(setting)s.")
+            sentence = f"{sentence} {hint % {'setting': f'ARENA_SSO_{issuer.key.upper()}_INTERNAL_URL'}}"
+        return CheckResult(sentence, is_well=False, log=error.problem)
     except IssuerAnswerInvalid as error:
         if error.named:
             return CheckResult(_of_another_name(issuer, error.named), is_well=False)

@@ -74,7 +74,7 @@ def _document(issuer: Issuer, url: str) -> JsonObject:
     answer = connections.fetch(issuer, url)
     if answer.status != 200:
         logger.warning("issuer %s answers with HTTP %d", issuer.key, answer.status)
-        raise IssuerAnswerInvalid(issuer, f"HTTP {answer.status}: {url}")
+        raise IssuerAnswerInvalid(issuer, f"HTTP {answer.status}: {issuer.internal(url)}")
     return answer.body
 
 

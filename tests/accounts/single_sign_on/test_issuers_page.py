@@ -40,7 +40,7 @@ def test_check_reads_document_and_keys_anew(issuer: FakeIssuer, admin_client: Cl
     [
         ({"issuer": "https://other.example.org"}, "names the issuer “https://other.example.org”"),
         ({"token_endpoint": None}, "https: token_endpoint"),
-        ({"jwks_uri": "http://127.0.0.1:1/keys"}, "It cannot be reached from this machine."),
+        ({"jwks_uri": "http://127.0.0.1:1/keys"}, "address inside your network in ARENA_SSO_COMPANY_INTERNAL_URL."),
     ],
 )
 def test_check_names_what_is_wrong(issuer: FakeIssuer, admin_client: Client, change: dict[str, Any], sentence: str):
@@ -186,3 +186,10 @@ def test_check_says_what_to_change(
     settings.ARENA_SSO = [issuer.settings(**{name: value.format(url=issuer.url) for name, value in more.items()})]
     issuer.document |= change
     assert sentence in admin_client.post(PAGE).text
+
+
+def test_check_names_the_address_that_answered(issuer: FakeIssuer, admin_client: Client, settings: Any):
+    inside = issuer.url.replace("127.0.0.1", "localhost")
+    settings.ARENA_SSO = [issuer.settings(internal_url=inside)]
+    issuer.replies["/.well-known/openid-configuration"] = (404, b"{}")
+    assert f"HTTP 404: {inside}/.well-known/openid-configuration" in admin_client.post(PAGE).text
