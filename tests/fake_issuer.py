@@ -28,22 +28,27 @@ class FakeIssuer:
 
     changes: claims of every token that replace the right ones; None leaves a claim out.
     sign: makes the token of its claims. replies: raw answers by path, as (status, body) or a function that writes one.
+    sign_userinfo: makes userinfo a token, too. public_url: another address than the one that answers, `internal_url`.
     """
 
     KEY, OTHER_KEY = _new_key(), _new_key()
 
-    def __init__(self) -> None:
+    def __init__(self, public_url: str = "") -> None:
         self.person: dict[str, Any] = {"sub": "person-1", "email": "ada@example.org", "email_verified": True}
         self.userinfo: dict[str, Any] = {}
         self.changes: dict[str, Any] = {}
         self.sign: Callable[[dict[str, Any]], str] = self.signed
+        self.sign_userinfo: Callable[[dict[str, Any]], str] | None = None
         self.replies: dict[str, tuple[int, bytes] | Callable[[BaseHTTPRequestHandler], None]] = {}
         self.requests: Counter[str] = Counter()
-        self.key_id = "key-1"
+        self.headers: dict[str, str] = {}
+        self.secret_method = "client_secret_post"
+        self.key_id, self.key = "key-1", self.KEY
         self._codes: dict[str, dict[str, str]] = {}
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}/realms/arena"
+        self.internal_url = f"http://127.0.0.1:{self._server.server_port}/realms/arena"
+        self.url = public_url or self.internal_url
         self.document: dict[str, Any] = {
             "issuer": self.url, "authorization_endpoint": f"{self.url}/authorize",
             "token_endpoint": f"{self.url}/token", "jwks_uri": f"{self.url}/keys",
@@ -81,7 +86,7 @@ class FakeIssuer:
         return f"{parameters['redirect_uri']}?{urlencode({'code': code, 'state': parameters['state']})}"
 
     def signed(self, claims: dict[str, Any], *, key: rsa.RSAPrivateKey | None = None, algorithm: str = "RS256") -> str:
-        return jwt.encode(claims, key or self.KEY, algorithm, headers={"kid": self.key_id})
+        return jwt.encode(claims, key or self.key, algorithm, headers={"kid": self.key_id})
 
     def logout_token(self, **changes: Any) -> str:
         claims = {
@@ -90,10 +95,18 @@ class FakeIssuer:
         }  # fmt: skip
         return self.sign({name: value for name, value in claims.items() if value is not None})
 
+    def _knows_client(self, form: dict[str, str]) -> bool:
+        basic = base64.b64encode(f"arena:{SECRET}".encode()).decode()
+        in_header = self.headers.get("Authorization") == f"Basic {basic}"
+        in_form = (form.get("client_id"), form.get("client_secret")) == ("arena", SECRET)
+        return (in_header, in_form) == ((True, False) if self.secret_method == "client_secret_basic" else (False, True))
+
     def _token(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        if not self._knows_client(form):
+            return 401, {"error": "invalid_client"}
         parameters = self._codes.pop(form.get("code", ""), None)
-        if parameters is None or form.get("client_id") != "arena" or form.get("client_secret") != SECRET:
-            return 400, {"error": "invalid_grant", "error_description": f"not with {form.get('client_secret')}"}
+        if parameters is None:
+            return 400, {"error": "invalid_grant", "error_description": f"not with {SECRET}"}
         digest = hashlib.sha256(form["code_verifier"].encode()).digest()
         assert base64.urlsafe_b64encode(digest).rstrip(b"=").decode() == parameters["code_challenge"]
         assert form["redirect_uri"] == parameters["redirect_uri"]
@@ -105,7 +118,7 @@ class FakeIssuer:
         return 200, {"access_token": "an-access-token", "token_type": "Bearer", "id_token": token}
 
     def _answer(self, path: str, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
-        public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(self.KEY.public_key()))
+        public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(self.key.public_key()))
         return {
             "/.well-known/openid-configuration": lambda: (200, self.document),
             "/keys": lambda: (200, {"keys": [{**public, "kid": self.key_id, "use": "sig"}]}),
@@ -125,19 +138,24 @@ class FakeIssuer:
             def _reply(self, form: dict[str, str]) -> None:
                 path, _, query = self.path.removeprefix("/realms/arena").partition("?")
                 issuer.requests[path] += 1
+                issuer.headers = dict(self.headers)
                 if path == "/authorize":
                     self.send_response(302)
                     self.send_header("Location", issuer.authorize(f"?{query}"))
                     self.end_headers()
                     return
-                reply = issuer.replies.get(path)
+                reply, kind = issuer.replies.get(path), "application/json"
                 if callable(reply):
                     reply(self)
                     return
                 if reply is None:
                     status, payload = issuer._answer(path, form)
                     reply = status, json.dumps(payload).encode()
+                if path == "/userinfo" and issuer.sign_userinfo:
+                    claims = {"iss": issuer.url, "aud": "arena", **issuer.userinfo}
+                    reply, kind = (200, issuer.sign_userinfo(claims).encode()), "application/jwt; charset=utf-8"
                 self.send_response(reply[0])
+                self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(reply[1])))
                 self.end_headers()
                 self.wfile.write(reply[1])

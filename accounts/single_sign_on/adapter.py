@@ -19,8 +19,15 @@ from accounts.access import SignUp
 from accounts.actor import ActorRequest
 from accounts.bans import refuse_banned
 from accounts.models import User
-from accounts.single_sign_on import linking, passwords
-from accounts.single_sign_on.errors import Cancelled, LastWayIn, NoNewAccounts, SignOnRefused, StateInvalid
+from accounts.single_sign_on import linking, own_sign_in, passwords
+from accounts.single_sign_on.errors import (
+    AddressTaken,
+    Cancelled,
+    LastWayIn,
+    NoNewAccounts,
+    SignOnRefused,
+    StateInvalid,
+)
 from accounts.single_sign_on.identity import Identity
 from accounts.single_sign_on.issuers import all_issuers, issuer_by
 from accounts.single_sign_on.provider import Provider, app_of
@@ -55,6 +62,8 @@ class ArenaSocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
         identity: Identity = sociallogin.identity
         linking.forget(request)
         is_connecting = sociallogin.state.get("process") == "connect"
+        if is_connecting and isinstance(request.user, User):
+            own_sign_in.remember(request.user, identity, [])
         if sociallogin.is_existing:
             return
         identity.check_address()
@@ -62,6 +71,8 @@ class ArenaSocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
         if user is None:
             return
         if linking.was_prepared(user, identity):
+            if not identity.is_verified:  # the setting that trusts an issuer's addresses is for new accounts
+                raise AddressTaken(identity.issuer)
             sociallogin.connect(request, user)
             return
         linking.remember(request, identity, user)

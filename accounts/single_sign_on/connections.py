@@ -31,6 +31,7 @@ CONNECT_TIMEOUT_S = 3.0
 TOTAL_TIMEOUT_S = 5.0
 SLOT_TIMEOUT_S = 1.0
 MAX_BYTES = 256_000
+JWT = "application/jwt"
 AWAY_S = 10.0
 # Threads of a process that may wait for one issuer; the others keep serving pages and other issuers' sign-ins.
 MAX_WAITING = 4
@@ -41,8 +42,11 @@ _away_until: dict[str, float] = {}
 
 
 class Answer(NamedTuple):
+    """token: a body of the type application/jwt, not verified; `body` is empty then."""
+
     status: int
     body: JsonObject
+    token: str | None = None
 
 
 class _AddressRefused(OSError):
@@ -64,7 +68,11 @@ class _Deadline:
 def fetch(
     issuer: Issuer, url: str, *, form: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
 ) -> Answer:
-    """Send a GET, or a POST of `form`. Raises IssuerUnreachable and IssuerAnswerInvalid."""
+    """Send a GET, or a POST of `form`, to the internal address if there is one.
+
+    Raises IssuerUnreachable and IssuerAnswerInvalid.
+    """
+    url = issuer.internal(url)
     if not issuer.may_have(url):
         raise _invalid(issuer, "an address without HTTPS")
     deadline, slots = _Deadline(), _slots[issuer.url]
@@ -73,13 +81,16 @@ def fetch(
     try:
         if _is_away(issuer):  # since this thread began to wait for a slot
             raise IssuerUnreachable(issuer)
-        status, body = _exchange(issuer, url, form, headers or {}, deadline)
+        status, kind, body = _exchange(issuer, url, form, headers or {}, deadline)
     except (OSError, HTTPException, ValueError) as error:  # ValueError: an address that cannot be one
         _away_until[issuer.url] = time.monotonic() + AWAY_S
         logger.warning("issuer %s cannot be reached: %s: %s", issuer.key, type(error).__name__, error)
         raise IssuerUnreachable(issuer, f"{type(error).__name__}: {error}") from error
     finally:
         slots.release()
+    is_token = kind.partition(";")[0].strip().lower() == JWT or body.startswith(b"eyJ")  # {" in base64
+    if status == 200 and len(body) <= MAX_BYTES and is_token:
+        return Answer(status, {}, body.decode("ascii", "replace").strip())
     return Answer(status, _parse(issuer, status, body))
 
 
@@ -93,19 +104,29 @@ def _is_away(issuer: Issuer) -> bool:
 
 def _exchange(
     issuer: Issuer, url: str, form: Mapping[str, str] | None, headers: Mapping[str, str], deadline: _Deadline
-) -> tuple[int, bytes]:
+) -> tuple[int, str, bytes]:
+    """Return status, content type and body."""
     connection = _Connection(url, may_be_private=_may_be_private(issuer, url), deadline=deadline)
     parts = urlsplit(url)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    sent = {"Accept": "application/json", "Accept-Encoding": "identity", "Connection": "close", **headers}
+    sent = {"Accept": "application/json", "Accept-Encoding": "identity", "Connection": "close"}
+    sent |= {**_as_behind_a_proxy(issuer, url), **headers}
     if form is not None:
         sent["Content-Type"] = "application/x-www-form-urlencoded"
     try:
         connection.request("GET" if form is None else "POST", path, None if form is None else urlencode(form), sent)
         response = connection.getresponse()
-        return response.status, response.read(MAX_BYTES + 1)
+        return response.status, response.getheader("Content-Type", ""), response.read(MAX_BYTES + 1)
     finally:
         connection.end()
+
+
+def _as_behind_a_proxy(issuer: Issuer, url: str) -> dict[str, str]:
+    """Name the public host at the internal address: several issuers know themselves by it."""
+    if issuer.public(url) == url:
+        return {}
+    public = urlsplit(issuer.url)
+    return {"Host": public.netloc, "X-Forwarded-Host": public.netloc, "X-Forwarded-Proto": public.scheme}
 
 
 def _parse(issuer: Issuer, status: int, body: bytes) -> JsonObject:
@@ -128,8 +149,8 @@ def _invalid(issuer: Issuer, problem: str) -> IssuerAnswerInvalid:
 
 
 def _may_be_private(issuer: Issuer, url: str) -> bool:
-    """The issuer's own host, the operator's setting, may be private."""
-    return settings.ARENA_ALLOW_PRIVATE_PROVIDERS or urlsplit(url).hostname == issuer.host
+    """The issuer's own hosts, which the operator named, may be private."""
+    return settings.ARENA_ALLOW_PRIVATE_PROVIDERS or urlsplit(url).hostname in issuer.hosts
 
 
 class _Connection(HTTPConnection):
@@ -163,6 +184,8 @@ class _Connection(HTTPConnection):
         for family, kind, protocol, _name, address in self._addresses():
             zone = zone_of(str(address[0]))
             if zone is Zone.FORBIDDEN or (zone is Zone.PRIVATE and not self._may_be_private):
+                continue
+            if zone is Zone.PUBLIC and self._tls is None:  # an internal address that leads elsewhere
                 continue
             opened = socket.socket(family, kind, protocol)
             try:

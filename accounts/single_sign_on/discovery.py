@@ -2,7 +2,7 @@
 
 import logging
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from accounts.single_sign_on import connections
 from accounts.single_sign_on.errors import IssuerAnswerInvalid
@@ -27,6 +27,10 @@ class Endpoints:
     names_issuer: bool = False
     # The client's secret goes into the header instead of the form.
     secret_in_header: bool = False
+    # A client is registered with the header or the form; the document lists both.
+    takes_both_ways: bool = False
+    # The whole document, for the page “Single sign-on”.
+    document: JsonObject = field(default_factory=dict, repr=False)
 
 
 # The issuer's URL → the time of the request, and the answer.
@@ -70,28 +74,36 @@ def _document(issuer: Issuer, url: str) -> JsonObject:
     answer = connections.fetch(issuer, url)
     if answer.status != 200:
         logger.warning("issuer %s answers with HTTP %d", issuer.key, answer.status)
-        raise IssuerAnswerInvalid(issuer, f"HTTP {answer.status}: {url}")
+        raise IssuerAnswerInvalid(issuer, f"HTTP {answer.status}: {issuer.internal(url)}")
     return answer.body
 
 
 def _read(issuer: Issuer, document: JsonObject) -> Endpoints:
-    if document.get("issuer") != issuer.url:
+    if document.get("issuer") not in issuer.names:
         logger.error(
             "issuer %s: the settings name %s, its document %.200r", issuer.key, issuer.url, document.get("issuer")
         )
         raise IssuerAnswerInvalid(issuer, named=str(document.get("issuer") or "")[:200])
     required = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+    document = {**document, "authorization_endpoint": _for_browsers(issuer, document.get("authorization_endpoint"))}
     urls = {name: document[name] for name in (*required, "userinfo_endpoint") if issuer.may_have(document.get(name))}
     if missing := ", ".join(name for name in required if name not in urls):
         logger.error("issuer %s: missing or without HTTPS: %s", issuer.key, missing)
         raise IssuerAnswerInvalid(issuer, f"https: {missing}")
     # OpenID Connect prescribes the header if the document lists no methods.
-    methods = document.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+    listed = document.get("token_endpoint_auth_methods_supported")
+    methods = set(map(str, listed)) if isinstance(listed, list) and listed else {"client_secret_basic"}
     return Endpoints(
         authorization=urls["authorization_endpoint"],
         token=urls["token_endpoint"],
         jwks=urls["jwks_uri"],
         userinfo=urls.get("userinfo_endpoint", ""),
         names_issuer=document.get("authorization_response_iss_parameter_supported") is True,
-        secret_in_header="client_secret_post" not in methods if isinstance(methods, list) else True,
+        secret_in_header="client_secret_basic" in methods or "client_secret_post" not in methods,
+        takes_both_ways=methods >= {"client_secret_basic", "client_secret_post"},
+        document=document,
     )
+
+
+def _for_browsers(issuer: Issuer, url: object) -> object:
+    return issuer.public(url) if isinstance(url, str) else url

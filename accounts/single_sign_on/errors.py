@@ -46,11 +46,16 @@ class IssuerAnswerInvalid(SignOnRefused):
 class TokenInvalid(SignOnRefused):
     """`reason` becomes part of the code: id_token_expired."""
 
+    kind = "id_token"
     message = _("The sign-in of %(issuer)s could not be verified (%(value)s). Try again.")
 
     def __init__(self, issuer: Issuer, reason: str) -> None:
         super().__init__(issuer, reason)
-        self.code = f"id_token_{reason}"
+        self.reason, self.code = reason, f"{self.kind}_{reason}"
+
+
+class UserinfoInvalid(TokenInvalid):
+    kind = "userinfo"
 
 
 class ClaimInvalid(SignOnRefused):
@@ -86,6 +91,15 @@ class NoAddress(SignOnRefused):
 class AddressNotVerified(SignOnRefused):
     code = "address_not_verified"
     message = _("%(issuer)s has not verified your e-mail address. Have it verified there, then try again.")
+
+
+class AddressTaken(SignOnRefused):
+    code = "address_taken"
+    message = _(
+        "An account was prepared for your e-mail address, but %(issuer)s does not say that the address is verified. "
+        "Please tell the arena’s operator."
+    )
+    http_status = 409
 
 
 class AddressOfAnotherDomain(SignOnRefused):

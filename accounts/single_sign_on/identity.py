@@ -1,29 +1,51 @@
 """Claims that the arena reads, within limits. Others are never stored."""
 
-from dataclasses import dataclass
+import logging
+from dataclasses import dataclass, field
+from enum import StrEnum
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
-from accounts.single_sign_on import connections, discovery
+from accounts.single_sign_on import connections, discovery, tokens
+from accounts.single_sign_on.claims import find, names_in
 from accounts.single_sign_on.errors import (
     AddressNotVerified,
     AddressOfAnotherDomain,
     ClaimInvalid,
     ClaimTooLong,
     NoAddress,
+    TokenInvalid,
+    UserinfoInvalid,
 )
 from accounts.single_sign_on.issuers import Issuer, issuer_of_address
 from common.payload_types import JsonObject
 from common.text.storable import storable
 
+logger = logging.getLogger(__name__)
+
 MAX_SUBJECT_LENGTH = 191  # of allauth's column; OpenID Connect allows 255
 MAX_EMAIL_LENGTH, MAX_SESSION_LENGTH, MAX_GROUP_LENGTH, MAX_GROUPS = 254, 255, 500, 2000
 
 
+# Key of a connection's extra_data: the rights that its issuer gave.
+RIGHTS_KEY = "rights"
+
+
+class Groups(StrEnum):
+    """State of the claim of groups in ID token and userinfo."""
+
+    SENT = "sent"
+    ABSENT = "absent"
+    UNKNOWN = "unknown"  # userinfo did not answer, or the groups did not fit into the token
+
+
 @dataclass(frozen=True)
 class Identity:
-    """`session`: the issuer's id of its session, for a sign-out; or ""."""
+    """`session`: the issuer's id of its session, for a sign-out; or "".
+
+    documents: the claims of the ID token, and of userinfo where it was read. They are not stored.
+    """
 
     issuer: Issuer
     subject: str
@@ -31,12 +53,14 @@ class Identity:
     is_verified: bool = False
     session: str = ""
     groups: frozenset[str] = frozenset()
+    groups_state: Groups = Groups.ABSENT
+    documents: list[JsonObject] = field(default_factory=list, repr=False, compare=False)
 
     def check_address(self) -> None:
         """Refuse an address that the issuer may not speak for. Raises SignOnRefused."""
         if not self.email:
             raise NoAddress(self.issuer)
-        if not self.is_verified:
+        if not (self.is_verified or self.issuer.trusts_addresses):
             raise AddressNotVerified(self.issuer)
         domain = self.email.rpartition("@")[2]
         owner = issuer_of_address(self.email)
@@ -47,27 +71,46 @@ class Identity:
 def read_identity(issuer: Issuer, claims: JsonObject, access_token: object) -> Identity:
     """Asks the userinfo endpoint, too. Raises ClaimInvalid, ClaimTooLong."""
     subject = _text(issuer, claims, "sub", MAX_SUBJECT_LENGTH)
-    wanted = {"email", issuer.verified_claim} | ({issuer.groups_claim} if issuer.maps_groups else set())
-    documents = [claims] if wanted <= claims.keys() else [claims, _userinfo(issuer, subject, access_token)]
+    wanted = ["email", issuer.verified_claim, *([issuer.groups_claim] if issuer.maps_groups else [])]
+    is_complete = all(find(claims, path) is not None for path in wanted)
+    userinfo = {} if is_complete else _userinfo(issuer, subject, access_token)
+    documents = [claims, *([userinfo] if userinfo else [])]
     email, is_verified = _address(issuer, documents)
-    of_groups = next((document for document in documents if issuer.groups_claim in document), claims)
+    state, groups = _groups(issuer, documents) if issuer.maps_groups else (Groups.ABSENT, frozenset())
     return Identity(
         issuer=issuer,
         subject=subject,
         email=email,
         is_verified=is_verified,
         session=_text(issuer, claims, "sid", MAX_SESSION_LENGTH),
-        groups=_groups(issuer, of_groups) if issuer.maps_groups else frozenset(),
+        groups=groups,
+        groups_state=Groups.UNKNOWN if state is Groups.ABSENT and userinfo is None else state,
+        documents=documents,
     )
 
 
-def _userinfo(issuer: Issuer, subject: str, access_token: object) -> JsonObject:
-    """Return {} without an answer, and for one of another person."""
+def _userinfo(issuer: Issuer, subject: str, access_token: object) -> JsonObject | None:
+    """Return None without an answer, and for one of another person; {} if the issuer has no userinfo.
+
+    Raises UserinfoInvalid for a signed answer that cannot be verified.
+    """
     url = discovery.endpoints(issuer).userinfo
-    if not url or not isinstance(access_token, str) or not access_token.isascii():
+    if not url:
         return {}
+    if not isinstance(access_token, str) or not access_token.isascii():
+        return None
     answer = connections.fetch(issuer, url, headers={"Authorization": f"Bearer {access_token.strip()}"})
-    return answer.body if answer.status == 200 and answer.body.get("sub") == subject else {}
+    claims = answer.body
+    if answer.token is not None:
+        try:
+            claims = tokens.verified_claims(issuer, answer.token, required=["iss", "aud", "sub"])
+        except TokenInvalid as error:
+            raise UserinfoInvalid(issuer, error.reason) from error
+    if answer.status == 200 and claims.get("sub") == subject:
+        return claims
+    problem = f"HTTP {answer.status}" if answer.status != 200 else "another subject"
+    logger.warning("userinfo of issuer %s is not read: %s", issuer.key, problem)
+    return None
 
 
 def _address(issuer: Issuer, documents: list[JsonObject]) -> tuple[str, bool]:
@@ -80,9 +123,9 @@ def _address(issuer: Issuer, documents: list[JsonObject]) -> tuple[str, bool]:
         named = _email(issuer, document)
         if named and email in ("", named):
             email = named
-            if issuer.verified_claim in document:
+            if (flag := find(document, issuer.verified_claim)) is not None:
                 # Some issuers send the text "true"; Entra's xms_edov may be 1.
-                return email, str(document[issuer.verified_claim]).lower() in ("true", "1")
+                return email, str(flag).lower() in ("true", "1")
     return email, False
 
 
@@ -104,11 +147,13 @@ def _text(issuer: Issuer, claims: JsonObject, name: str, maximum: int) -> str:
     return text
 
 
-def _groups(issuer: Issuer, claims: JsonObject) -> frozenset[str]:
-    listed = claims.get(issuer.groups_claim) or []
-    names = [listed] if isinstance(listed, str) else listed
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise ClaimInvalid(issuer, issuer.groups_claim)
+def _groups(issuer: Issuer, documents: list[JsonObject]) -> tuple[Groups, frozenset[str]]:
+    sent = [value for document in documents if (value := find(document, issuer.groups_claim)) is not None]
+    if not sent:
+        elsewhere = documents[0].get("_claim_names")  # of Entra, for people in many groups
+        is_elsewhere = isinstance(elsewhere, dict) and issuer.groups_claim in elsewhere
+        return Groups.UNKNOWN if is_elsewhere else Groups.ABSENT, frozenset()
+    names = names_in(sent[0])
     if len(names) > MAX_GROUPS or any(len(name) > MAX_GROUP_LENGTH for name in names):
         raise ClaimTooLong(issuer, issuer.groups_claim)
-    return frozenset(names)
+    return Groups.SENT, frozenset(names)

@@ -10,7 +10,7 @@ from typing import cast
 from urllib.parse import quote_plus
 
 from allauth.account.models import EmailAddress
-from allauth.socialaccount.models import SocialApp, SocialLogin, SocialToken
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialLogin, SocialToken
 from allauth.socialaccount.providers.oauth2.client import OAuth2Client
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
@@ -22,7 +22,7 @@ from django.utils.crypto import get_random_string
 
 from accounts.single_sign_on import connections, discovery, tokens
 from accounts.single_sign_on.errors import CodeRefused, StateInvalid
-from accounts.single_sign_on.identity import Identity, read_identity
+from accounts.single_sign_on.identity import RIGHTS_KEY, Identity, read_identity
 from accounts.single_sign_on.issuers import Issuer, issuer_by
 from common.payload_types import JsonObject
 from common.text.redaction import mask_secret
@@ -53,19 +53,23 @@ class Client(OAuth2Client):  # type: ignore[misc]
         """Exchange the code. Raises CodeRefused, and as connections.fetch."""
         form = {"grant_type": "authorization_code", "code": code, "redirect_uri": self.callback_url}
         form["code_verifier"] = pkce_code_verifier
-        headers = {}
-        if self.basic_auth and self.consumer_secret:
-            headers["Authorization"] = _basic(self.consumer_key, self.consumer_secret)
-        else:
-            form["client_id"] = self.consumer_key
-            form |= {"client_secret": self.consumer_secret} if self.consumer_secret else {}
-        answer = connections.fetch(self.issuer, self.access_token_url, form=form, headers=headers)
+        answer = self._exchange(form, in_header=self.basic_auth)
+        if answer.body.get("error") == "invalid_client" and discovery.endpoints(self.issuer).takes_both_ways:
+            answer = self._exchange(form, in_header=not self.basic_auth)  # the client is registered with one of them
         if answer.status != 200 or "access_token" not in answer.body:
             problem = {name: answer.body.get(name) for name in ("error", "error_description")}
             text = mask_secret(self.consumer_secret, f"{problem}".encode()).decode()
             logger.warning("issuer %s refuses a code: HTTP %d, %.300s", self.issuer.key, answer.status, text)
             raise CodeRefused(self.issuer)
         return answer.body
+
+    def _exchange(self, form: dict[str, str], *, in_header: bool) -> connections.Answer:
+        secret = self.consumer_secret
+        if in_header and secret:
+            headers = {"Authorization": _basic(self.consumer_key, secret)}
+            return connections.fetch(self.issuer, self.access_token_url, form=form, headers=headers)
+        form = {**form, "client_id": self.consumer_key} | ({"client_secret": secret} if secret else {})
+        return connections.fetch(self.issuer, self.access_token_url, form=form)
 
 
 class Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
@@ -106,8 +110,11 @@ class Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
     def complete_login(
         self, request: HttpRequest, app: SocialApp, token: SocialToken, *, response: JsonObject
     ) -> SocialLogin:
-        claims = tokens.id_token_claims(self.issuer, response.get("id_token"), nonce=self.nonce)
-        identity = read_identity(self.issuer, claims, response["access_token"])
+        access_token = response["access_token"]
+        claims = tokens.id_token_claims(
+            self.issuer, response.get("id_token"), nonce=self.nonce, access_token=access_token
+        )  # fmt: skip
+        identity = read_identity(self.issuer, claims, access_token)
         login = self.get_provider().sociallogin_from_response(request, identity)
         login.identity = identity
         return login
@@ -121,7 +128,7 @@ class Callback(OAuth2CallbackView):  # type: ignore[misc]
             raise StateInvalid(issuer)
         state, _refusal = super()._get_state(request, provider)
         named = request.GET.get("iss")
-        if named not in (None, issuer.url) or (named is None and discovery.endpoints(issuer).names_issuer):
+        if named not in issuer.names and (named is not None or discovery.endpoints(issuer).names_issuer):
             raise StateInvalid(issuer)  # the browser comes from another issuer (RFC 9207)
         self.adapter.nonce = state.get("nonce", "")
         return state, None
@@ -145,13 +152,17 @@ class Provider(OpenIDConnectProvider):  # type: ignore[misc]
         return identity.subject
 
     def extract_extra_data(self, identity: Identity) -> JsonObject:
-        return {"email": identity.email}
+        """Keep the rights that the issuer gave: allauth replaces the column at each sign-in."""
+        account = SocialAccount.objects.filter(provider=identity.issuer.url, uid=identity.subject).first()
+        rights = account.extra_data.get(RIGHTS_KEY) if account is not None else None
+        return {"email": identity.email} | ({RIGHTS_KEY: rights} if rights else {})
 
     def extract_common_fields(self, identity: Identity) -> JsonObject:
         return {"email": identity.email}
 
     def extract_email_addresses(self, identity: Identity) -> list[EmailAddress]:
-        address = EmailAddress(email=identity.email, verified=identity.is_verified, primary=True)
+        is_verified = identity.is_verified or identity.issuer.trusts_addresses
+        address = EmailAddress(email=identity.email, verified=is_verified, primary=True)
         return [address] if identity.email else []
 
 

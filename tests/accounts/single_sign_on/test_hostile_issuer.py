@@ -1,12 +1,14 @@
 """Tokens, claims and answers that the arena refuses, each with a code; nothing is stored."""
 
 import base64
+import hmac
 import json
 import time
 from typing import Any
 
 import jwt
 import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from django.test import Client
 
 from accounts.models import User
@@ -35,9 +37,12 @@ def _nothing_is_stored():
     [
         ({"iss": "https://elsewhere.example"}, "id_token_issuer"),
         ({"aud": "another-client"}, "id_token_audience"),
-        ({"aud": ["arena", "another-client"]}, "id_token_audience"),
+        ({"aud": ["another-client", "a-third-one"]}, "id_token_audience"),
         ({"aud": ["arena", "another-client"], "azp": "another-client"}, "id_token_audience"),
         ({"azp": "another-client"}, "id_token_audience"),
+        ({"azp": ["arena"]}, "id_token_audience"),
+        ({"at_hash": "of-another-access-token"}, "id_token_access_token"),
+        ({"at_hash": ["x"]}, "id_token_access_token"),
         ({"nonce": "of-another-sign-in"}, "id_token_nonce"),
         ({"nonce": None}, "id_token_nonce"),
         ({"exp": time.time() - 3600}, "id_token_expired"),
@@ -51,7 +56,7 @@ def _nothing_is_stored():
         ({"email": "a" * 10_000 + "@example.org"}, "claim_too_long"),
         ({"sid": "s" * 10_000}, "claim_too_long"),
         ({"groups": ["g" * 10_000]}, "claim_too_long"),
-        ({"groups": {"a": 1}}, "claim_invalid"),
+        ({"groups": [f"g{number}" for number in range(2001)]}, "claim_too_long"),
         ({"sub": "nul\0"}, "claim_invalid"),
         ({"email": ["ada@example.org"]}, "claim_invalid"),
         ({"email": "ada@example.org\r\nBcc: eve@example.com"}, "claim_invalid"),
@@ -91,6 +96,77 @@ def test_wrong_claim_is_refused(issuer: FakeIssuer, settings: Any, refusal, chan
 def test_wrong_token_is_refused(issuer: FakeIssuer, refusal, sign: Any, code: str):
     issuer.sign = sign(issuer)
     assert refusal() == (401, f"id_token_{code}")
+
+
+def public_key_as_secret(issuer: FakeIssuer, claims: dict[str, Any]) -> str:
+    """Sign with HS256, whose secret is the public key that everyone can read. PyJWT refuses to."""
+    pem = issuer.KEY.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    _, payload, _ = unsigned(claims).split(".")
+    head = base64.urlsafe_b64encode(b'{"alg": "HS256", "kid": "key-1"}').rstrip(b"=").decode()
+    digest = hmac.digest(pem, f"{head}.{payload}".encode(), "sha256")
+    return f"{head}.{payload}.{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}"
+
+
+def without(name: str, claims: dict[str, Any]) -> dict[str, Any]:
+    return {other: value for other, value in claims.items() if other != name}
+
+
+@pytest.mark.parametrize(
+    ("sign", "code"),
+    [
+        (lambda issuer, claims: unsigned(claims), "userinfo_algorithm"),
+        (public_key_as_secret, "userinfo_algorithm"),
+        (lambda issuer, claims: issuer.signed(claims, key=issuer.OTHER_KEY), "userinfo_signature"),
+        (lambda issuer, claims: issuer.signed(claims | {"iss": "https://elsewhere.example"}), "userinfo_issuer"),
+        (lambda issuer, claims: issuer.signed(claims | {"aud": "another-client"}), "userinfo_audience"),
+        (lambda issuer, claims: issuer.signed(claims | {"azp": "another-client"}), "userinfo_audience"),
+        (lambda issuer, claims: issuer.signed(claims | {"exp": 1}), "userinfo_expired"),
+        (lambda issuer, claims: issuer.signed(without("iss", claims)), "userinfo_incomplete"),
+        (lambda issuer, claims: issuer.signed(without("sub", claims)), "userinfo_incomplete"),
+        (lambda issuer, claims: issuer.signed(claims | {"sub": "person-2"}), "no_address"),
+        (lambda issuer, claims: json.dumps(claims), "userinfo_unreadable"),  # announced as signed
+        (lambda issuer, claims: "", "userinfo_missing"),
+        (lambda issuer, claims: "a.b.c.d.e", "userinfo_unreadable"),
+        (lambda issuer, claims: "ä" * 100, "userinfo_unreadable"),
+        (lambda issuer, claims: "a" * 100_000, "userinfo_too_long"),
+    ],
+)
+def test_wrong_signed_userinfo_is_refused(issuer: FakeIssuer, refusal, sign: Any, code: str):
+    issuer.person = {"sub": "person-1"}
+    issuer.userinfo = {"sub": "person-1", "email": "ada@example.org", "email_verified": True}
+    issuer.sign_userinfo = lambda claims: sign(issuer, claims)
+    assert refusal()[1] == code
+
+
+def test_signature_with_the_public_key_is_refused(issuer: FakeIssuer, refusal):
+    issuer.sign = lambda claims: public_key_as_secret(issuer, claims)
+    assert refusal() == (401, "id_token_algorithm")
+
+
+def numbered(**changes: Any) -> dict[str, Any]:
+    public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(FakeIssuer.KEY.public_key()))
+    return {**public, "kid": "key-1", "use": "sig", **changes}
+
+
+@pytest.mark.parametrize(
+    ("keys", "code"),
+    [
+        ([numbered(), numbered()], "key"),
+        ([numbered(n="A" * 200_000)], "unreadable"),
+        ([numbered(n="_" * 20_000 + "w", e="_" * 20_000 + "w")], "unreadable"),
+        ([numbered(n=numbered()["n"][:171])], "key"),  # 1024 bits
+        ([numbered(n=7)], "unreadable"),
+        ([numbered(n="_" * 2732)], "key"),  # 16384 bits
+        ([{"kid": "key-1", "kty": "oct", "k": "c2VjcmV0"}], "key"),
+        ([numbered(kid=f"key-{number}") for number in range(2, 400)], "key"),
+        ([["a"], None, 7], "key"),
+    ],
+)
+def test_bombs_among_the_keys_are_refused_in_time(issuer: FakeIssuer, refusal, keys: Any, code: str):
+    issuer.replies["/keys"] = (200, json.dumps({"keys": keys}).encode())
+    began = time.process_time()
+    assert refusal() == (401, f"id_token_{code}")
+    assert time.process_time() - began < 5
 
 
 def test_domain_of_another_issuer_is_refused(issuer: FakeIssuer, settings: Any, refusal):

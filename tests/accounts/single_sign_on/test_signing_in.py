@@ -77,10 +77,12 @@ def test_address_missing_in_the_token_is_read_from_userinfo(issuer: FakeIssuer, 
     assert User.objects.get().email == "ada@example.org"
 
 
-def test_userinfo_of_another_person_is_ignored(issuer: FakeIssuer, refusal):
+def test_userinfo_of_another_person_is_ignored(issuer: FakeIssuer, refusal, caplog: pytest.LogCaptureFixture):
     issuer.userinfo = {"sub": "person-2", "email": "eve@example.org", "email_verified": True}
     issuer.changes = {"email": None}
     assert refusal() == (401, "no_address")
+    assert "userinfo of issuer company is not read: another subject" in caplog.text
+    assert "eve" not in caplog.text
 
 
 ADA, EVE = "ada@example.org", "eve@example.org"
@@ -328,6 +330,7 @@ def test_right_ends_with_the_group(issuer: FakeIssuer, settings: Any):
     assert (user.is_staff, list(user.groups.all())) == (False, [])
     entries = AuditEntry.objects.filter(action="rights of an issuer").order_by("pk")
     assert [entry.details["is_moderator"] for entry in entries] == [True, False]
+    assert [entry.details["because"]["moderator"] for entry in entries] == ["contains", "lacks"]
 
 
 def test_unnamed_groups_change_no_rights(issuer: FakeIssuer, client: Client):
