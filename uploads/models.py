@@ -113,7 +113,7 @@ class Upload(models.Model):
         max_length=20, blank=True, choices=[(reason.value, message) for reason, message in REASON_MESSAGES.items()]
     )
     pages = models.PositiveIntegerField(null=True)
-    # While it is being read.
+    # Counts while the file is being read.
     pages_read = models.PositiveIntegerField(null=True)
     characters = models.PositiveIntegerField(null=True)
     # Fields of each uploads.reading.findings.Note.

@@ -122,6 +122,13 @@ def test_text_about_pdfs_is_text(text: bytes):
     assert found.media_type == "text/plain"
 
 
+@pytest.mark.parametrize(
+    "before", [b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"letter.pdf".ljust(257, b"\0") + b"ustar"]
+)
+def test_pdf_in_a_container_is_not_taken_for_the_file(before: bytes):
+    assert detect_type(before.ljust(512, b"\0") + pdfs.with_text("one of many"), "a.bin") is None
+
+
 def test_cut_pdf_is_read_with_a_note():
     content = pdfs.book(3)
     result = read(content[: content.rindex(b"xref\n0")])

@@ -39,7 +39,7 @@ class NoteKind(StrEnum):
     """Kinds of notes on a file that was read; uploads.notes has their sentences."""
 
     FRAMES_LEFT_OUT = "frames_left_out"
-    # Of a text: count is the last page, detail the number of pages.
+    # count is the last page, detail the number of pages.
     CHARACTERS_LEFT_OUT = "characters_left_out"
     # count pages after the page in detail.
     PAGES_LEFT_OUT = "pages_left_out"

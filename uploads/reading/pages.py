@@ -8,7 +8,7 @@ import msgspec
 from uploads.reading.findings import Note, NoteKind, Reason, Text, Unreadable
 
 MAX_PAGES = 1_000
-# As many full pages, and the longest contexts of models.
+# A thousand full pages have as many, and the longest contexts of models.
 MAX_CHARACTERS = 4_000_000
 # A smaller share of assumed signs are mostly ornaments.
 MIN_ASSUMED_SHARE = 0.01

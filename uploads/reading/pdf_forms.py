@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pypdf
 from lxml import etree
-from pypdf.generic import ArrayObject, DictionaryObject, EncodedStreamObject, NameObject, StreamObject
+from pypdf.generic import ArrayObject, DictionaryObject, EncodedStreamObject, NameObject, PdfObject, StreamObject
 
 from uploads.reading.pages import MAX_PAGES
 
@@ -96,7 +96,8 @@ class Forms:
         return self._reader
 
     def _annotations(self, page: pypdf.PageObject) -> Iterator[DictionaryObject]:
-        for annotation in _resolved(page.get("/Annots")) or []:
+        annotations = _resolved(page.get("/Annots"))
+        for annotation in annotations if isinstance(annotations, ArrayObject) else []:
             self._fields_read += 1
             if self._fields_read > MAX_FIELDS:
                 self.has_failed = True
@@ -132,22 +133,22 @@ def _field_line(page: pypdf.PageObject, widget: DictionaryObject) -> list[str]:
     line = [widget]
     while isinstance(parent := _resolved(line[-1].get("/Parent")), DictionaryObject) and len(line) < MAX_DEPTH:
         line.append(parent)
-    kind, flags, value = _inherited(line, "/FT"), _number(_inherited(line, "/Ff")), _inherited(line, "/V")
+    kind, flags, value = _text(_inherited(line, "/FT")), _number(_inherited(line, "/Ff")), _inherited(line, "/V")
     name = _text(_inherited(line, "/TU")) or ".".join(
         part for field in reversed(line) if (part := _text(field.get("/T")))
     )
-    if kind == "/Btn" and not flags & _PUSH_BUTTON:
+    if kind == "Btn" and not flags & _PUSH_BUTTON:
         shown = _button(line, is_radio=bool(flags & _RADIO))
-    elif kind == "/Sig":
+    elif kind == "Sig":
         name = name or "Signature"
         shown = _drawn_text(page, widget) or "[x]" if isinstance(value, DictionaryObject) else ""
-    elif kind == "/Ch":
+    elif kind == "Ch":
         labels = _labels(_inherited(line, "/Opt"))
         chosen = [_text(one) for one in (value if isinstance(value, ArrayObject) else [value])]
         shown = ", ".join(labels.get(one, one) for one in chosen if one)
     else:
-        shown = "" if kind == "/Btn" or flags & _PASSWORD else _text(value)
-    return [f"{name}: {shown}"] if shown.strip() else []
+        shown = "" if kind == "Btn" or flags & _PASSWORD else _text(value)
+    return [f"{name}: {shown}" if name else shown] if shown.strip() else []
 
 
 def _button(line: list[DictionaryObject], *, is_radio: bool) -> str:
@@ -173,32 +174,30 @@ def _labels(options: object) -> dict[str, str]:
     return {_text(pair[0]): _text(pair[1]) for pair in pairs if isinstance(pair, ArrayObject) and len(pair) == 2}
 
 
-def _inherited(line: list[DictionaryObject], key: str) -> Any:
+def _inherited(line: list[DictionaryObject], key: str) -> PdfObject | None:
     return next((_resolved(field[key]) for field in line if key in field), None)
 
 
-def _file_name(file: object) -> str:
+def _file_name(file: PdfObject | None) -> str:
     return (_text(file.get("/UF")) or _text(file.get("/F"))) if isinstance(file, DictionaryObject) else _text(file)
 
 
-def _resolved(value: Any) -> Any:
-    return value.get_object() if value is not None else None
+def _resolved(value: PdfObject | None) -> PdfObject | None:
+    return None if value is None else value.get_object()
 
 
-def _number(value: Any) -> int:
+def _number(value: PdfObject | None) -> int:
     found = _resolved(value)
     return int(found) if isinstance(found, int | float) else 0
 
 
-def _text(value: Any) -> str:
+def _text(value: PdfObject | None) -> str:
     found = _resolved(value)
-    if isinstance(found, StreamObject):
-        found = found.get_data()
-    if isinstance(found, bytes):
-        found = found.decode("utf-8", "replace")
-    if isinstance(found, NameObject):
-        found = found[1:]
-    return found.replace("\r\n", "\n").replace("\r", "\n").strip() if isinstance(found, str) else ""
+    content = found.get_data() if isinstance(found, StreamObject) else found
+    text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content
+    if not isinstance(text, str):
+        return ""
+    return (text[1:] if isinstance(text, NameObject) else text).replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
 def _xfa_lines(xml: bytes) -> Iterator[str]:

@@ -29,6 +29,8 @@ MAX_JSON_BYTES = 2_000_000
 # Readers look for a PDF's header in as many bytes; behind them it must stand at the start of a line.
 _PDF_HEADER_WITHIN = 1024
 _PDF_HEADER = re.compile(rb"%PDF-\d\.\d")
+# Files that may have a PDF among others: ZIP, OLE, gzip, 7z, RAR and pictures; tar archives have their mark later.
+_CONTAINERS = (ZIP, OLE, b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF")
 _LATE_PDF = re.compile(rb"(?:^|[\r\n\x00])(%PDF-\d\.\d[\r\n].{0,1024}?[\r\n]\d+ \d+ obj\b)", re.DOTALL)
 _SPACE_OR_BOM = b" \t\r\n\xef\xbb\xbf"
 _PDF_WITHOUT_HEADER = re.compile(rb"\s*(?:%[^\r\n]*[\r\n]\s*)*\d+ \d+ obj\b")
@@ -63,7 +65,7 @@ def detect_type(content: bytes, name: str) -> FileType | None:
 
 def pdf_start(content: bytes) -> int | None:
     """Return where a PDF begins in a file: other bytes may stand before it, or its header may be missing."""
-    if content.startswith(ZIP):
+    if content.startswith(_CONTAINERS) or content[257:262] == b"ustar":
         return None
     if early := _PDF_HEADER.search(content, 0, _PDF_HEADER_WITHIN):
         # A text about PDFs has no objects.
