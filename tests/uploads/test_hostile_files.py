@@ -17,7 +17,7 @@ from uploads import actions
 from uploads.extraction import read_upload
 from uploads.models import Upload
 from uploads.reading import guard
-from uploads.reading.findings import Note, NoteKind, Picture, Reason, Text, Unreadable
+from uploads.reading.findings import Note, NoteKind, Picture, Reason, Refusal, Text, Unreadable
 from uploads.reading.guard import read
 from uploads.reading.pages import Page
 
@@ -115,6 +115,13 @@ def test_pages_before_the_end_of_a_child_are_kept(pages: list[Page], status: int
     with pytest.raises(Unreadable) as refused:
         read(b"", "document")
     assert refused.value.reason == expected
+
+
+def test_pages_before_a_refusal_are_kept(monkeypatch):
+    messages = [Page("one", 2), Refusal(Reason.TOO_DEMANDING)]
+    output = b"".join(pack(msgspec.msgpack.encode(message)) for message in messages)
+    monkeypatch.setattr(guard, "run_once", lambda *arguments, **options: output)
+    assert read(b"", "document") == Text(["one"], "pypdfium2", [Note(NoteKind.READING_STOPPED, 1, "1")])
 
 
 @pytest.mark.parametrize(

@@ -39,21 +39,21 @@ def _finding(content: bytes, kind: str, on_progress: OnProgress) -> Text | Pictu
         pages = _pages(output)
         on_progress(len(pages), pages[-1].total if pages else 0)
 
+    # A request waits for an icon or a logo.
+    timeout_s = TIMEOUT_S if kind in ("document", "image") else None
     try:
-        output = run_once("uploads.reading.child", kind, content=content, timeout_s=TIMEOUT_S, on_output=on_output)
+        output = run_once("uploads.reading.child", kind, content=content, timeout_s=timeout_s, on_output=on_output)
     except ChildFailed as error:
-        return _partial_text(error)
+        return _partial_text(error.output, Reason.DAMAGED if error.has_crashed else Reason.TOO_DEMANDING)
     finding: Finding = msgspec.msgpack.decode(list(unpack(output))[-1], type=Finding)
-    if isinstance(finding, Refusal):
-        raise Unreadable(Reason(finding.reason))
-    return finding
+    return _partial_text(output, Reason(finding.reason)) if isinstance(finding, Refusal) else finding
 
 
-def _partial_text(error: ChildFailed) -> Text:
-    """Return the text of the pages that a child had read before it ended. Raises Unreadable if there is none."""
-    pages = _pages(error.output)
+def _partial_text(output: bytes, reason: Reason) -> Text:
+    """Return the text of the pages that a child had read. Raises Unreadable if there is none."""
+    pages = _pages(output)
     if not any(page.text for page in pages):
-        raise Unreadable(Reason.DAMAGED if error.has_crashed else Reason.TOO_DEMANDING) from error
+        raise Unreadable(reason)
     return text_of(pages, "pypdfium2")
 
 
