@@ -18,6 +18,7 @@ class UploadNote(TypedDict):
 class UploadPayload(TypedDict):
     """`media_type` is detected from the content; `pages` and `characters` describe the text once it is ready.
 
+    While a long document is being read, `pages_read` of its `pages` have been; then it is null.
     `notes` say what models do not receive, and what was assumed. `error` says why the file cannot be used.
     """
 
@@ -29,6 +30,7 @@ class UploadPayload(TypedDict):
     sha256: str
     state: UploadState
     pages: int | None
+    pages_read: int | None
     characters: int | None
     notes: list[UploadNote]
     error: str | None

@@ -1,11 +1,15 @@
 """Results of reading a file. No Django: the child process uses them, too."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 import msgspec
 
 # The length of a thick book, beyond the context of any model.
 MAX_CHARACTERS = 1_000_000
+# Names of files in a note, and characters of each.
+MAX_NAMES = 5
+MAX_NAME = 60
 
 
 class Reason(StrEnum):
@@ -35,6 +39,19 @@ class NoteKind(StrEnum):
     """Kinds of notes on a file that was read; uploads.notes has their sentences."""
 
     FRAMES_LEFT_OUT = "frames_left_out"
+    # count is the last page, detail the number of pages.
+    CHARACTERS_LEFT_OUT = "characters_left_out"
+    # count pages after the page in detail.
+    PAGES_LEFT_OUT = "pages_left_out"
+    READING_STOPPED = "reading_stopped"
+    PAGES_WITHOUT_TEXT = "pages_without_text"
+    PAGES_DAMAGED = "pages_damaged"
+    SIGNS_UNREADABLE = "signs_unreadable"
+    SIGNS_ASSUMED = "signs_assumed"
+    ATTACHMENTS_LEFT_OUT = "attachments_left_out"
+    END_MISSING = "end_missing"
+    FORM_UNREADABLE = "form_unreadable"
+    FORM_LABELS_LEFT_OUT = "form_labels_left_out"
 
 
 class Note(msgspec.Struct):
@@ -46,6 +63,12 @@ class Note(msgspec.Struct):
     kind: NoteKind
     count: int = 0
     detail: str = ""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first names of files as the detail of a note."""
+    shown = ", ".join(name[:MAX_NAME] for name in names[:MAX_NAMES])
+    return f"{shown}, …" if len(names) > MAX_NAMES else shown
 
 
 class Text(msgspec.Struct, tag=True):
