@@ -18,7 +18,6 @@ from common.payload_types import JsonObject
 from models_registry.models import LanguageModel
 from models_registry.validators import validate_parameters
 
-
 # Fields that few runs need; the page folds them.
 ADVANCED = ["baseline", "concurrency", "reuse_days", "parameters"]
 
