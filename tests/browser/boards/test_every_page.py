@@ -114,6 +114,17 @@ def test_moderation_queue_fits_1280_pixels(arena: Arena, everything: dict[str, A
     assert scrolled <= shown
 
 
+def test_administration_stays_in_place_while_it_loads(arena: Arena, everything: dict[str, Any], page: Page):
+    become(page.context, arena, everything["cookies"]["member"])
+    page.route("**/nav_sidebar*.js", lambda route: route.abort())
+    places = []
+    for _ in range(2):
+        page.goto(f"{arena.url}/admin/accounts/limit/")
+        places.append([page.locator(part).bounding_box() for part in ("#nav-sidebar", "#content")])
+        page.unroute_all()
+    assert places[0] == places[1]
+
+
 def test_colour_picker_and_field_follow_each_other(arena: Arena, everything: dict[str, Any], page: Page):
     become(page.context, arena, everything["cookies"]["member"])
     page.goto(f"{arena.url}/admin/site_content/siteidentity/")
