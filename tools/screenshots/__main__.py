@@ -14,7 +14,7 @@ from tools.screenshots.camera import LOOKS
 from tools.screenshots.captions import captions
 from tools.screenshots.coverage import complaints
 from tools.screenshots.pictures import PICTURES, TOUR, Picture, World
-from tools.screenshots.studio import BATTLES, GENERATED, Studio
+from tools.screenshots.studio import BATTLES, ENGLISH, GENERATED, Studio
 
 TOUR_FOLDER = Path("docs/screenshots")
 
@@ -25,6 +25,7 @@ def main() -> int:
     parser.add_argument("--tour", action="store_true", help="only the pictures of docs/screenshots, and into it")
     parser.add_argument("--only", default="*", help="names of pictures, a star for anything")
     parser.add_argument("--arena", type=Path, help="a directory whose arena is kept for further runs")
+    parser.add_argument("--language", default=ENGLISH, help="of the browser; acts before pictures know English only")
     arguments = parser.parse_args()
     if problems := complaints():
         print(*problems, sep="\n")
@@ -38,9 +39,10 @@ def main() -> int:
         for look in LOOKS
         for picture in PICTURES
         if fnmatch.fnmatchcase(picture.name, arguments.only)
+        and (picture.act is None or arguments.language == ENGLISH)
         and (not arguments.tour or f"{look}/{picture.name}" in TOUR)
     ]
-    studio = Studio(directory)
+    studio = Studio(directory, arguments.language)
     try:
         studio.arena.start()
         failed = take_all(studio, wanted, to)

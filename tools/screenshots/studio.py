@@ -22,6 +22,7 @@ from tools.screenshots.camera import LOOKS, Look, photograph, settle  # noqa: E4
 from tools.screenshots.pictures import Picture, Who, World  # noqa: E402
 
 BATTLES, GENERATED = 30, 500
+ENGLISH = "en-GB"
 NO_LIMITS = {
     f"ARENA_LIMIT_{what}": "off"
     for what in (
@@ -43,7 +44,8 @@ REPAIR_UPLOADS = "ALTER TABLE uploads_gone RENAME TO uploads_upload"
 class Studio:
     """`state`: prepared worlds, cookies of people, ids for URLs."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, language: str = ENGLISH) -> None:
+        self.language = language
         self.arena = Arena(directory / "data")
         self.arena.environment |= {"ARENA_LOCAL_MODEL": "1"} | NO_LIMITS | ISSUER
         self.file = directory / STATE_FILE
@@ -141,7 +143,7 @@ class Studio:
 
     def _context(self, browser: Browser, look: Look, who: Who) -> AbstractContextManager[BrowserContext]:
         context = browser.new_context(
-            base_url=self.url, color_scheme=look.colours, reduced_motion="reduce", locale="en-GB",
+            base_url=self.url, color_scheme=look.colours, reduced_motion="reduce", locale=self.language,
             viewport={"width": look.width, "height": look.height},
         )  # fmt: skip
         if cookie := self.cookie_of(who):
