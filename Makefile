@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help up dev stop restore upgrade-database install service clean test test-quick test-long lint fuzz bench bench-peers bench-ratings clients chaos screenshots messages release requirements audit sbom
+.PHONY: help up dev stop restore upgrade-database install service clean test test-quick test-long lint fuzz bench bench-peers bench-ratings clients chaos screenshots films messages release requirements audit sbom
 
 # Containers often set it: every process of an arena and of the tests would compile its modules again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -142,9 +142,13 @@ fuzz: $(BIN)/.dev ## Send the API valid and invalid requests made from its schem
 chaos: $(BIN)/.dev ## Kill parts of an arena while people vote, then check its data: SECONDS=60 SEED=1
 	@$(BIN)/python -m tools.chaos --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1)
 
-screenshots: $(BIN)/.dev local-model ## Photograph every page into screenshots/: ONLY="leader*" TOUR=1 ARENA=/tmp/kept
+screenshots: $(BIN)/.dev local-model ## Photograph every page into screenshots/: ONLY="leader*" TOUR=1 ARENA=/tmp/kept LOCALE=fr-FR
 	@$(BIN)/python -W ignore -m tools.screenshots $(if $(ONLY),--only "$(ONLY)") $(if $(TOUR),--tour) \
-		$(if $(ARENA),--arena $(ARENA)) --to $(or $(TO),screenshots)
+		$(if $(LOCALE),--language $(LOCALE)) $(if $(ARENA),--arena $(ARENA)) --to $(or $(TO),screenshots)
+
+films: $(BIN)/.dev local-model ## Play five people's journeys and store a screen of each second in films/: ONLY="reader" ARENA=/tmp/kept
+	@$(BIN)/python -W ignore -m tools.films $(if $(ONLY),--only "$(ONLY)") $(if $(ARENA),--arena $(ARENA)) \
+		--to $(or $(TO),films)
 
 messages: $(BIN)/.dev ## Collect messages to translate into locale/, and compile the translations
 	@DJANGO_SETTINGS_MODULE=arena_site.settings.test $(BIN)/python -m tools.messages

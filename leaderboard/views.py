@@ -107,10 +107,11 @@ def stream(request: ActorRequest) -> StreamingHttpResponse:
 def model(request: HttpRequest, slug: str) -> HttpResponse:
     page = read_model_page(slug)
     points = read_history(OVERALL, [slug])["series"][0]["points"]
+    rows = standing_rows(page["standings"])
     context = {
         "page": page,
-        "overall": next((line for line in page["standings"] if line["board"] == OVERALL), None),
-        "rows": standing_rows(page["standings"]),
+        "overall": next((row for row in rows if row["line"]["board"] == OVERALL), None),
+        "rows": rows,
         "history": [{"id": slug, "name": page["model"]["name"], "points": points}],
         "stars": read_weekly_stars([slug]),
     }

@@ -240,7 +240,9 @@ def _warnings(dashboard: Dashboard) -> Iterable[tuple[str, str]]:
         address = f"{_changelist('battles_moderationcase')}?by=people&state__exact=waiting"
         yield sentence % {"n": reported}, address
     if others := cases.waiting - cases.reported:
-        sentence = ngettext("%(n)d case waits for moderation.", "%(n)d cases wait for moderation.", others)
+        sentence = ngettext(
+            "%(n)d flagged prompt waits for a moderator.", "%(n)d flagged prompts wait for a moderator.", others
+        )
         yield sentence % {"n": others}, _changelist("battles_moderationcase")
     if reviews := dashboard.reviews:
         sentence = ngettext("%(n)d voter waits for review.", "%(n)d voters wait for review.", reviews)

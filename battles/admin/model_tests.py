@@ -23,6 +23,7 @@ from common.valkey.connections import UNREACHABLE
 from models_registry.admin.health import HealthAdmin
 from models_registry.health.failure_messages import failure_message
 from models_registry.models import LanguageModel
+from models_registry.picking import setup_gap
 
 TEMPLATE = "admin/battles/model_test.html"
 TABLE_TEMPLATE = "admin/battles/model_tests.html"
@@ -37,8 +38,14 @@ class ModelTestForm(forms.Form):
     )  # fmt: skip
 
 
+class ModelChoices(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+    def label_from_instance(self, model: LanguageModel) -> str:
+        gap = setup_gap(model)
+        return f"{model} – {gap}" if gap else str(model)
+
+
 class ModelTestsForm(ModelTestForm):
-    models = forms.ModelMultipleChoiceField(
+    models = ModelChoices(
         LanguageModel.objects.none(), label=_("Models"), widget=forms.CheckboxSelectMultiple,
         error_messages={"required": _("Tick at least one model.")},
     )  # fmt: skip
@@ -77,13 +84,12 @@ class ModelTestAdmin(HealthAdmin):
         return HttpResponseRedirect(f"{reverse('admin:battles_test_models')}?tick={ids}")
 
     def start_tests(self, request: HttpRequest) -> HttpResponse:
-        """Show the models; `tick` names those to be ticked, by default all that are not retired."""
+        """Show the models; `tick` names those to be ticked, by default all whose provider is set up."""
         if not self.has_change_permission(request):
             raise PermissionDenied
         models = LanguageModel.objects.exclude(status=LanguageModel.Status.RETIRED).select_related("provider")
-        chosen = request.GET.get("tick", "all")
-        ticked = models if chosen == "all" else [int(pk) for pk in chosen.split(",") if pk.isdecimal()]
-        form = ModelTestsForm(request.POST or None, models=models.order_by("name", "pk"), initial={"models": ticked})
+        models, initial = models.order_by("name", "pk"), {"models": _ticked(request, models)}
+        form = ModelTestsForm(request.POST or None, models=models, initial=initial)
         if not form.is_valid():
             return self._table(request, form, status=422 if form.errors else 200)
         tested = list(form.cleaned_data["models"])
@@ -167,3 +173,10 @@ class ModelTestAdmin(HealthAdmin):
             "unavailable_reason": model.unavailable_reason, **more,
         }  # fmt: skip
         return TemplateResponse(request, TEMPLATE, context, status=status)
+
+
+def _ticked(request: HttpRequest, models: QuerySet[LanguageModel]) -> list[int]:
+    chosen = request.GET.get("tick")
+    if chosen is None:
+        return [model.pk for model in models if not model.provider.setup_problem]
+    return [model.pk for model in models if chosen == "all" or str(model.pk) in chosen.split(",")]

@@ -1,6 +1,8 @@
+import re
 from collections.abc import Iterator
 
 from django.http import StreamingHttpResponse
+from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
@@ -14,6 +16,8 @@ from benchmarks.models import Run, TemplateVersion
 from leaderboard.exports.api import stream_chunks
 
 YAML = "application/yaml"
+MAX_NAME = 80
+_NOT_IN_FILE_NAMES = re.compile(r'[\\/:*?"<>|]+')
 
 
 def template_response(version: TemplateVersion, *, actor: Actor, is_for_promptfoo: bool) -> StreamingHttpResponse:
@@ -37,9 +41,16 @@ def export_response(run: Run, ending: str, *, actor: Actor, wide: str) -> Stream
     if ending == "xlsx" and not fits_workbook(exported):
         raise ExportTooLarge
     of_file = file_ending(exported, ending)
-    return _response(WRITERS[ending](exported), CONTENT_TYPES[of_file], f"run-{run.public_id}.{of_file}")
+    return _response(WRITERS[ending](exported), CONTENT_TYPES[of_file], file_name(run, of_file))
+
+
+def file_name(run: Run, ending: str) -> str:
+    """Return a name with the run's day by which people find the file again."""
+    words = _NOT_IN_FILE_NAMES.sub(" ", run.name or run.version.template.name).split()
+    name = "".join(filter(str.isprintable, " ".join(words)))[:MAX_NAME].strip(" .")
+    return f"{name or run.public_id} {run.created_at:%Y-%m-%d}.{ending}"
 
 
 def _response(chunks: Iterator[bytes], content_type: str, name: str) -> StreamingHttpResponse:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    headers = {"Content-Disposition": str(content_disposition_header(as_attachment=True, filename=name))}
     return StreamingHttpResponse(stream_chunks(chunks), content_type=content_type, headers=headers)

@@ -18,6 +18,9 @@ from common.payload_types import JsonObject
 from models_registry.models import LanguageModel
 from models_registry.validators import validate_parameters
 
+# Fields that few runs need; the page folds them.
+ADVANCED = ["baseline", "concurrency", "reuse_days", "parameters"]
+
 
 class StartForm(forms.Form):
     """A run of a version: the entrants are models times prompts."""
@@ -66,6 +69,14 @@ class StartForm(forms.Form):
             self.fields["prompts"].required = False
             self.fields["prompts"].widget = forms.MultipleHiddenInput()
         self.initial.setdefault("prompts", [position for position, _label in labels])
+
+    @property
+    def advanced_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in ADVANCED]
+
+    @property
+    def is_advanced_open(self) -> bool:
+        return self.is_bound and any(name in self.errors or name in self.changed_data for name in ADVANCED)
 
     def clean_parameters(self) -> JsonObject:
         parameters: JsonObject = self.cleaned_data["parameters"]

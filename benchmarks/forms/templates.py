@@ -25,6 +25,8 @@ _SEPARATOR = re.compile(r"(?m)^---[ \t]*$\n?")
 
 # Parameters with a field beside the JSON of the others.
 _OWN_PARAMETERS = {"temperature": (int, float), "max_tokens": (int,)}
+# Fields that few templates need; the editor folds them.
+_FOLDED = ["held_out", "errors_count", "threshold", "relevant_difference", *_OWN_PARAMETERS]
 
 
 class NewTemplateForm(forms.Form):
@@ -72,8 +74,16 @@ class TemplateForm(NewTemplateForm):
             del self.fields["visibility"]
 
     @property
-    def simple_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in self.fields if name != "parameters"]
+    def shown_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.fields if name not in (*_FOLDED, "parameters")]
+
+    @property
+    def folded_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in _FOLDED]
+
+    @property
+    def has_folded_errors(self) -> bool:
+        return any(name in self.errors for name in _FOLDED)
 
     def clean_temperature(self) -> float | None:
         """Return a whole number as one, which is the same call for reused answers."""

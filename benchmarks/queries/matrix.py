@@ -169,12 +169,19 @@ def _filtered(run: Run, entrants: Sequence[Entrant], form: MatrixForm, *, is_sea
         case "wrong":
             cases = cases.filter(Exists(items.filter(passed=False)))
         case "disagree":
-            cases = cases.filter(Exists(items.filter(passed=False)), Exists(items.filter(passed=True)))
+            cases = cases.filter(_has_two_signs(items))
         case "unscored":
             cases = cases.filter(Exists(items.filter(state=RunItem.State.SCORED, score=None)))
         case "graded":
             cases = cases.filter(Exists(items.filter(grades__isnull=False)))
     return cases
+
+
+def _has_two_signs(items: QuerySet[RunItem]) -> Q:
+    """Return whether there are two of right, wrong and partly correct answers, as `sign_of` tells them apart."""
+    right, others = Exists(items.filter(passed=True)), items.exclude(score=None).exclude(passed=True)
+    wrong, partly = Exists(others.filter(score=0)), Exists(others.exclude(score=0))
+    return Q(right, wrong) | Q(right, partly) | Q(wrong, partly)
 
 
 def _cell(items: Sequence[Item], answer: Excerpt) -> Cell | None:

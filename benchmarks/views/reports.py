@@ -7,11 +7,13 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from benchmarks import access, actions
+from benchmarks.exports.responses import file_name
 from benchmarks.models import Run
 from benchmarks.reports import document, run_changes
 from benchmarks.reports.heat_map import read_heat_map
@@ -31,7 +33,9 @@ class PublishForm(forms.Form):
             ("numbers", gettext_lazy("Everybody: the report alone, without names and prompts")),
         ],
     )  # fmt: skip
-    number = forms.TypedChoiceField(label=gettext_lazy("Report"), required=False, coerce=int, empty_value=None)
+    number = forms.TypedChoiceField(
+        label=pgettext_lazy("of a run", "Report"), required=False, coerce=int, empty_value=None
+    )
 
     def __init__(self, data: QueryDict | None = None, *, run: Run, shown: int | None = None) -> None:
         number = shown if run.published_at is None else run.published_number
@@ -105,9 +109,8 @@ def _readers(run: Run) -> str:
 def report_file(request: PageRequest, public_id: str) -> HttpResponse:
     shown_report = _report_or_404(request, public_id)
     response = HttpResponse(document.as_file(shown_report))
-    response["Content-Disposition"] = (
-        f'attachment; filename="report-{shown_report.run.public_id}-{shown_report.number}.html"'
-    )
+    name = file_name(shown_report.run, f"{shown_report.number}.html")
+    response["Content-Disposition"] = str(content_disposition_header(as_attachment=True, filename=name))
     return response
 
 

@@ -16,5 +16,12 @@ class SingleRowMixin(admin.ModelAdmin):  # type: ignore[type-arg]
             return redirect(f"admin:{self.opts.app_label}_{self.opts.model_name}_change", row.pk)
         return super().add_view(request, form_url, extra_context)
 
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "",
+        extra_context: dict[str, object] | None = None,
+    ) -> HttpResponse:  # fmt: skip
+        context = {"show_save_and_add_another": False, **(extra_context or {})}
+        return super().changeform_view(request, object_id, form_url, context)
+
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False

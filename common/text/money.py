@@ -10,7 +10,9 @@ def plain_decimal(amount: Decimal) -> str:
 
 
 def dollars(amount: str) -> str:
-    """Localise the result of `plain_decimal`: $0.0023 in English, 0,0023 $ in French."""
+    """Localise the result of `plain_decimal`: $0.0023, $2 or $0.50 in English, 0,0023 $ in French."""
+    whole, point, fraction = amount.partition(".")
+    amount = f"{whole}{point}{fraction:0<2}" if point else amount
     return _("$%(amount)s") % {"amount": amount.replace(".", get_format("DECIMAL_SEPARATOR"))}
 
 

@@ -32,7 +32,7 @@ def name_cell(line: Line) -> str:
     name = format_html("<bdi>{}</bdi>", model["name"])
     return format_html(
         "{} {}{}{}",
-        model_icon(model["name"], model["icon"]),
+        model_icon(model["name"], model["icon"], model["organization"]),
         format_html('<a href="{}">{}</a>', line.url, name) if line.url else name,
         _badge(_("preliminary")) if line.result["preliminary"] else "",
         _badge(_("retired")) if model["status"] == "retired" else "",

@@ -2,7 +2,7 @@
 // fetched when the state changes, and from time to time. Without the stream, the page is fetched every few seconds.
 const POLL_MS = 5000;
 const REFRESH_MS = 30000;
-const FAILURES_MS = 5000;
+const FIRST_MS = 5000; // after the first answer, and after a failure
 const PREPARING_MS = 2000; // preparation has no events
 const JITTER_MS = 500; // keeps readers of one run from fetching at the same moment
 
@@ -49,14 +49,17 @@ function setLost(isLost) {
 function show({ state, entrants }) {
   let finished = 0;
   let failed = 0;
+  let answered = 0;
   for (const [entrant, counts] of Object.entries(entrants)) {
     finished += sum(counts, "scored", "answered", "failed", "skipped", "left_out");
     failed += sum(counts, "failed");
+    answered += sum(counts, "scored", "answered");
     showEntrant(live().querySelector(`[data-entrant="${CSS.escape(entrant)}"]`), counts);
   }
   write(live(), "finished", finished);
   if (state !== live().dataset.state) refreshIn(0);
-  else if (failed !== Number(live().dataset.failed)) refreshIn(FAILURES_MS);
+  else if (failed !== Number(live().dataset.failed)) refreshIn(FIRST_MS);
+  else if (answered && live().dataset.answered === "0") refreshIn(FIRST_MS);
   else refreshIn(REFRESH_MS);
 }
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from datetime import datetime
 from itertools import compress
 from pathlib import Path
+from urllib.parse import quote
 from xml.etree import ElementTree
 
 import msgspec
@@ -266,12 +267,13 @@ def test_downloads_lack_contents_of_held_out_templates(run: Run):
     owner.force_login(run.owner)
     assert Client().get(f"{address}jsonl").status_code == 404
     assert owner.get(f"{address}exe").status_code == 404
-    Run.objects.update(published_at=run.finished_at)
+    Run.objects.update(published_at=run.finished_at, name="Größe: A/B")
     Template.objects.update(held_out=True)
     for ending in WRITERS:
         response = owner.get(address + ending)
         shown = "inspect.zip" if ending == "inspect" else ending
-        assert response["Content-Disposition"] == f'attachment; filename="run-{run.public_id}.{shown}"'
+        name = quote(f"Größe A B {run.created_at:%Y-%m-%d}.{shown}")
+        assert response["Content-Disposition"] == f"attachment; filename*=utf-8''{name}"
     own, others = (samples.downloaded(client.get(f"{address}json")).decode() for client in (owner, Client()))
     with zipfile.ZipFile(io.BytesIO(samples.downloaded(Client().get(f"{address}inspect")))) as logs:
         others += "".join(logs.read(name).decode() for name in logs.namelist())

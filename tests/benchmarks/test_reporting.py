@@ -71,9 +71,11 @@ def test_report_is_published_with_names_or_numbers(sample: Sample, browser: Clie
     own = browser.get(f"{address}report/").text
     for part in ("Model ada", "What is the capital of", "names the capital", "7 of 8 scores", "<svg", "Wilson"):
         assert part in own
-    assert statuses() == [404] * 6
+    assert (statuses(), "shared-address" in own) == ([404] * 6, False)
     publish(browser, run, "names")
     assert statuses() == [200] * 6
+    assert f'value="http://testserver{address}report/"' in browser.get(f"{address}report/").text
+    assert "Rapport" in browser.get(address, headers={"Accept-Language": "fr"}).text
     assert "Model ada" in visitor.get(f"{address}report/").text
     publish(browser, run, "numbers")
     assert statuses() == [200, 200, 404, 404, 404, 404]
@@ -100,7 +102,8 @@ def test_older_reports_are_read_and_published_by_number(sample: Sample, browser:
         assert ("Report 1 of 2, of" in page, "7 of 8 scores" in page) == (True, False)
         assert "7 of 8 scores" in browser.get(f"{address}{path}?number=1").text
         assert browser.get(f"{address}{path}?number=3").status_code == 404
-    assert "report-" + run.public_id + "-1.html" in browser.get(f"{address}report.html?number=1")["Content-Disposition"]
+    named = browser.get(f"{address}report.html?number=1")["Content-Disposition"]
+    assert f'filename="First look {run.created_at:%Y-%m-%d}.1.html"' in named
     browser.post(f"{address}publish/", {"readers": "names", "number": "1"})
     for path in ("", "report/", "report.html"):
         page = visitor.get(address + path).text

@@ -6,7 +6,7 @@ import urllib.request
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.helpers.axe import violations_of_colours
+from tests.browser.helpers.axe import violations, violations_of_colours
 from tests.browser.helpers.members import new_address
 from tests.worlds.arena import Arena
 
@@ -49,6 +49,8 @@ def test_token_works_until_revoked(arena: Arena, page: Page):
     page.get_by_label("What it is for").fill("<b>script</b>")
     page.get_by_role("button", name="Make a token").click()
     token = page.get_by_label("Copy your new token now").input_value()
+    expect(page.get_by_role("button", name="Copy the token")).to_be_visible()
+    assert violations(page) == []
     request = urllib.request.Request(f"{arena.url}/api/v1/me/", headers={"Authorization": f"Bearer {token}"})
     assert email.encode() in urllib.request.urlopen(request).read()
     page.get_by_role("link", name="API tokens").click()

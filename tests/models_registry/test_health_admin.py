@@ -73,6 +73,9 @@ def test_model_page_shows_and_closes_breaker(admin: Client):
     assert "120, 120" in page
     admin.post(f"{MODELS}{model.pk}/close-breaker/")
     assert "It is healthy." in admin.get(f"{MODELS}{model.pk}/change/").content.decode()
+    type(model.provider).objects.update(needs_key=True)
+    page = admin.get(f"{MODELS}{model.pk}/change/").content.decode()
+    assert ("Its key is missing." in page, "It is healthy." in page) == (True, False)
     assert AuditEntry.objects.get().action == "close breaker"
 
 

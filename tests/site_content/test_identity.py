@@ -96,6 +96,7 @@ def test_logo_is_reencoded_kept_and_removed(admin: Client, administrator: User):
     assert {name: opened(each.content).size for name, each in shown.items()} == {"logo": (480, 80), "icon": (64, 64)}
     assert opened(shown["logo"].content).mode == "RGBA"
     assert f'<link rel="icon" href="/site/icon/{logo.digest}.png"' in html
+    assert "_addanother" not in admin.get(CHANGE).text
     assert admin.get(LIST).headers["Location"] == CHANGE
     assert admin.get(ADD).headers["Location"] == CHANGE
     assert save(admin, CHANGE, name="Another") == ""

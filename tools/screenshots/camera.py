@@ -57,6 +57,7 @@ def with_palette(picture: Image.Image, number: int) -> Image.Image:
 def settle(page: Page) -> None:
     """Wait until charts are drawn and content loaded by scripts has arrived."""
     page.wait_for_timeout(100)
+    page.locator(".htmx-request").first.wait_for(state="detached")
     if page.locator(".api-documentation").count():
         page.locator(".opblock").first.wait_for(timeout=30_000)
     if page.locator("[data-chart]").count():

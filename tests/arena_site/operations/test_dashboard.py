@@ -128,7 +128,7 @@ def test_waiting_cases_and_reports_are_linked_warnings(administrator: Any):
             "1 reported battle waits for a moderator.",
             "/admin/battles/moderationcase/?by=people&state__exact=waiting",
         ),
-        ("2 cases wait for moderation.", "/admin/battles/moderationcase/"),
+        ("2 flagged prompts wait for a moderator.", "/admin/battles/moderationcase/"),
     ]
 
 

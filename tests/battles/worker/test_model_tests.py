@@ -253,9 +253,12 @@ def test_tests_of_a_busy_provider_wait(admin: Reader, fake_provider: FakeProvide
 
 def test_models_are_ticked_as_asked(admin: Reader):
     one, two, retired = make.model(), make.model(), make.model(status="retired")
-    everyone = admin.get(TESTS).text
-    assert everyone.count(" checked") == 2
-    assert f"{retired}" not in everyone
+    keyless = make.model(at="http://127.0.0.1:9/v2")
+    type(keyless.provider).objects.filter(pk=keyless.provider_id).update(needs_key=True)
+    first = admin.get(TESTS).text
+    assert (first.count(" checked"), f"{keyless} – not set up: no key" in first) == (2, True)
+    assert f"{retired}" not in first
+    assert admin.get(f"{TESTS}?tick=all").text.count(" checked") == 3
     assert admin.get(f"{TESTS}?tick=").text.count(" checked") == 0
     form = {"action": "test", "_selected_action": [one.pk]}
     answer = admin.post("/admin/models_registry/languagemodel/", data=form)

@@ -36,6 +36,15 @@ def test_matrix_filters_rows(sample: Sample, browser: Client):
     assert signs == ["right", "failed"]
 
 
+def test_partly_correct_answers_disagree_with_wrong_ones(sample: Sample, browser: Client):
+    run, items = sample.run, RunItem.objects.filter(entrant__run=sample.run, case__key="ghana")
+    address = f"/benchmarks/r/{run.public_id}/matrix/?only=disagree&search=ghana"
+    for scores, disagree in (((0.5, 0), True), ((0.5, 0.7), False), ((0, 0), False)):
+        for position, score in enumerate(scores):
+            items.filter(entrant__position=position).update(passed=False, score=score)
+        assert len(browser.get(address).context["page"].rows) == disagree
+
+
 def test_item_and_case_show_answers_safely(sample: Sample, browser: Client):
     item = sample.item
     item.replies.get().reply.__class__.objects.update(text="**Paris** <script>alert(1)</script>")

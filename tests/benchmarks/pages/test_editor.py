@@ -69,7 +69,9 @@ def test_editor_stores_what_passes_and_what_matters(member: Actor, browser: Clie
     draft = template.versions.get()
     assert (draft.threshold, draft.relevant_difference, draft.checks.get().threshold) == (0.8, 0.05, 0.5)
     assert 'value="0.05"' in browser.get(address).text
-    assert browser.post(address, editor_data(**rules | {"threshold": "1.5"})).status_code == 422
+    assert '<details id="counting">' in browser.get(address).text
+    wrong = browser.post(address, editor_data(**rules | {"threshold": "1.5"}))
+    assert (wrong.status_code, '<details id="counting" open>' in wrong.text) == (422, True)
 
 
 def test_checks_are_added_changed_and_removed_unsaved(member: Actor, browser: Client):

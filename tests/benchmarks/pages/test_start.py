@@ -25,7 +25,8 @@ def address(member: Actor, models: list[LanguageModel]) -> str:
 
 
 def test_estimate_is_shown_without_a_run(address: str, browser: Client):
-    assert "Start the run" in browser.get(address).text
+    page = browser.get(address).text
+    assert ("Start the run" in page, '<details id="advanced">' in page) == (True, True)
     fragment = browser.post(address, SENT | {"estimate": "1"}, headers={"HX-Request": "true"}).text
     assert ("8 cases:" in fragment, "<html" in fragment) == (True, False)
     assert not Run.objects.exists()
@@ -47,6 +48,7 @@ def test_paid_run_without_budget_is_refused(address: str, browser: Client):
 def test_wrong_fields_of_a_start_are_named(address: str, browser: Client):
     wrong = browser.post(address, SENT | {"repeats": "33", "baseline": "cyd", "parameters": '{"temperature": "hot"}'})
     assert {"repeats", "baseline", "parameters"} <= set(wrong.context["form"].errors)
+    assert '<details id="advanced" open>' in wrong.text
 
 
 def test_start_creates_the_run(address: str, browser: Client):

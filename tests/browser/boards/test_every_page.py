@@ -112,6 +112,25 @@ def test_moderation_queue_fits_1280_pixels(arena: Arena, everything: dict[str, A
     expect(page.locator("#result_list tbody tr").first).to_be_visible()
     scrolled, shown = page.locator(".results").evaluate("(table) => [table.scrollWidth, table.clientWidth]")
     assert scrolled <= shown
+    page.locator("#result_list .action-select").first.check()
+    page.locator("select[name=action]").first.select_option(index=1)
+    with page.expect_navigation():
+        page.locator("button[name=index]").first.click()
+    expect(page.get_by_label("Why")).to_be_visible()
+    assert violations_in_each_theme(page, without=FRAME) == []
+    page.get_by_role("link", name="Cancel").click()
+    expect(page.locator("#result_list")).to_be_visible()
+
+
+def test_administration_stays_in_place_while_it_loads(arena: Arena, everything: dict[str, Any], page: Page):
+    become(page.context, arena, everything["cookies"]["member"])
+    page.route("**/nav_sidebar*.js", lambda route: route.abort())
+    places = []
+    for _ in range(2):
+        page.goto(f"{arena.url}/admin/accounts/limit/")
+        places.append([page.locator(part).bounding_box() for part in ("#nav-sidebar", "#content")])
+        page.unroute_all()
+    assert places[0] == places[1]
 
 
 def test_colour_picker_and_field_follow_each_other(arena: Arena, everything: dict[str, Any], page: Page):

@@ -47,12 +47,14 @@ from accounts.actor import Actor  # noqa: E402
 from accounts.models import Ban, User, Visitor  # noqa: E402
 from arena_site import pages  # noqa: E402
 from battles import actions  # noqa: E402
-from battles.models import ModerationEndpoint, ModerationRule, Vote  # noqa: E402
+from battles.models import Attachment, Battle, ModerationEndpoint, ModerationRule, RoutingDecision, Vote  # noqa: E402
 from battles.worker import model_tests  # noqa: E402
-from benchmarks.models import Case, RunItem  # noqa: E402
+from benchmarks.actions.grading import grade_item  # noqa: E402
+from benchmarks.models import Case, Run, RunItem  # noqa: E402
 from benchmarks.models import Template as BenchmarkTemplate  # noqa: E402
 from common.error_pages import error_response  # noqa: E402
 from common.errors import DatabaseAway, InvalidInput, NotSignedIn, TooLarge, TooManyRequests  # noqa: E402
+from leaderboard.counting.vote_changes import exclude_votes  # noqa: E402
 from leaderboard.models import AggregationRun, AnomalyReview  # noqa: E402
 from models_registry.models import LanguageModel, Provider  # noqa: E402
 from models_registry.models.catalogues import CatalogueChange  # noqa: E402
@@ -60,6 +62,7 @@ from site_content.actions import publish_page  # noqa: E402
 from site_content.models import PageVersion  # noqa: E402
 from tests import api_fixtures  # noqa: E402
 from tests.api_fixtures import World  # noqa: E402
+from tests.browser.helpers import votes  # noqa: E402
 from tests.site_urls import addresses  # noqa: E402
 from tests.worlds.benchmarks import samples as benchmark_samples  # noqa: E402
 from tests.worlds.no_pages import is_no_page  # noqa: E402
@@ -135,6 +138,23 @@ def create_staff_world() -> World:
         effect=[{"model": "gold", "score": [1612.4, 1498.2], "rank": [1, 2]}],
     )  # fmt: skip
     return world
+
+
+def add_states(user: User, world: World) -> list[str]:
+    """Add rows that fill parts of pages; return paths of further pages."""
+    turn = world.voted.turns.earliest("pk")
+    Attachment.objects.create(turn=turn, upload=world.document, position=0)
+    Battle.objects.filter(pk=world.voted.pk).update(consent="1")
+    RoutingDecision.objects.filter(pk=world.decision.pk).update(battle=world.voted, session=world.voted.session)
+    run = Run.objects.filter(owner=user).earliest("pk")
+    sample = benchmark_samples.Sample(run.version.template, run)
+    benchmark_samples.change_draft(sample)
+    grade_item(grader=user, item=sample.item, kind="stars", value=4, comment="Short.")
+    models = [entrant.model for entrant in run.entrants.select_related("model") if entrant.model is not None]
+    later = benchmark_samples.finished_run(user, run.version, models[::-1])
+    paused = benchmark_samples.live_run(user, run.version, models)
+    Run.objects.filter(pk=paused.pk).update(state="paused", reason="person")
+    return [f"/benchmarks/r/{later.public_id}/compare/?with={run.public_id}", f"/benchmarks/r/{paused.public_id}/"]
 
 
 def sign_in(user: User) -> Client:
@@ -241,8 +261,11 @@ def visit_every_page() -> Everything:
     people = {"visitor": Client(SERVER_NAME=HERE), "member": sign_in(world.actor.user)}
     people["newcomer"] = sign_in(with_address(User.objects.create_user("newcomer@example.org", PASSWORD)))
     cookies = {who: client.cookies["sessionid"].value for who, client in people.items() if who != "visitor"}
-    seen = Everything({"visitor": [*MORE], "member": [*MEMBERS_MORE], "newcomer": []}, cookies, refusals_by_status())
-    seen.templates = {path: path for path in (*MORE, *MEMBERS_MORE)}
+    members_more = MEMBERS_MORE + add_states(world.actor.user, world)
+    exclude_votes(Vote.objects.filter(order=1), reason=Vote.ExcludedReason.OPERATOR)
+    votes.publish()
+    seen = Everything({"visitor": [*MORE], "member": members_more, "newcomer": []}, cookies, refusals_by_status())
+    seen.templates = {path: path for path in (*MORE, *members_more)}
     for address in addresses():
         for path in [] if is_no_page(address) else fill_in(address, world):
             match first_viewer(path, people):

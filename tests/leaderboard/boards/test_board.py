@@ -218,6 +218,7 @@ def test_htmx_request_gets_table_only(client, published):
     assert "<html" in text
     assert text.index("Bronze") < text.index("Gold") < text.index("Silver")
     assert page.context["organizations"] == ["Forge", "Mint"]
+    assert ">MI</span> <a" in page.text
     assert page.context["licenses"] == ["Apache-2.0", "unknown"]
     fragment = client.get(reverse("leaderboard:board"), headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in fragment

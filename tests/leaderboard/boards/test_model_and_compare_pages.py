@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from django.db import connection
@@ -68,6 +70,8 @@ def test_model_page_shows_boards_opponents_calls_and_tags(client, three):
     assert [version["slug"] for version in payload["versions"]] == ["gold", "gold-v2"]
 
     page = client.get("/leaderboard/models/gold/").content.decode()
+    score = next(round(line["score"]) for line in payload["standings"] if line["board"] == "overall")
+    assert re.search(rf"<dt>Score</dt>\s*<dd>{score} <small>\(\d+–\d+\)</small></dd>", page)
     for shown in (
         "Score over time",
         "On every board",

@@ -88,7 +88,7 @@ def test_large_arena_has_few_rows_and_a_page_with_all(models, monkeypatch, clien
 def test_rows_show_facts_and_cannot_be_chosen_without_a_key(models, client: Client):
     rows = " ".join(client.get("/models/choices/?picker=several&find=t&models=ant").text.split())
     assert 'name="models" value="ant" checked' in rows
-    assert "<bdi>Mint</bdi> · <bdi>$0.5 / $2</bdi>" in rows
+    assert "<bdi>Mint</bdi> · <bdi>$0.50 / $2</bdi>" in rows
     assert re.search(r'value="silent" disabled> .*?not set up: its server has not answered yet', rows)
     assert [client.get(f"/models/choices/?picker={key}").status_code for key in ("", "none", "ids")] == [404, 404, 200]
 
