@@ -10,13 +10,14 @@ from accounts.actor import Actor
 from accounts.models import User, Visitor
 from common.db.execution import violates
 from uploads import extraction
-from uploads.errors import FileTooLarge, NoFile, QuotaReached, UnknownFileType
+from uploads.errors import FileTooLarge, NoFile, QuotaReached, UnknownFileType, unsupported_message
 from uploads.files import storage
 from uploads.files.names import sanitize_name
 from uploads.limits import MAX_FILE_MB
 from uploads.models import Upload, UploadQuerySet
 from uploads.reading.findings import MAX_CHARACTERS, Reason, Text
-from uploads.reading.sniffing import BINARY_DOCUMENTS, FileType, decode_text, detect_type
+from uploads.reading.kinds import READ_BY_WORKER, name_unsupported
+from uploads.reading.sniffing import FileType, decode_text, detect_type
 from uploads.tasks import wake_after_commit
 
 MAX_BYTES = MAX_FILE_MB * 1_000_000
@@ -40,12 +41,12 @@ def store_upload(actor: Actor, content: bytes, name: str) -> Upload:
     """Keep one of the files of a counted request as keep_upload does. content: MAX_BYTES at most."""
     file_type = detect_type(content, name)
     if file_type is None:
-        raise UnknownFileType
+        raise UnknownFileType(unsupported_message(name_unsupported(content, name)))
     sha256 = hashlib.sha256(content).hexdigest()
     upload = Upload.objects.owned_by(actor).kept().filter(sha256=sha256).first()
     if upload is None:
         upload = _create_upload(actor, content, sanitize_name(name), file_type, sha256)
-    elif upload.was_interrupted:
+    elif upload.may_be_read_now:
         _queue_again(upload)
     return upload
 
@@ -76,7 +77,7 @@ def _store_row(actor: Actor, upload: Upload, content: bytes) -> None:
     if Upload.objects.owned_by(actor).kept().bytes_kept() + upload.size > settings.ARENA_UPLOAD_QUOTAS[actor.kind]:
         raise QuotaReached
     upload.save(force_insert=True)
-    if upload.is_image or upload.media_type in BINARY_DOCUMENTS:
+    if upload.is_image or upload.media_type in READ_BY_WORKER:
         wake_after_commit(upload.pk)
     else:
         _read_text(upload, content)

@@ -18,7 +18,7 @@ def read_upload(upload_id: int) -> None:
         return
     kind: Kind = "image" if upload.is_image else "document"
     try:
-        result = read(storage.read(upload.stored_as), kind)
+        result = read(storage.read(upload.stored_as), kind, upload.media_type)
     except Unreadable as error:
         Upload.objects.held(upload).update(state=Upload.State.FAILED, error=error.reason, lease_until=None)
         return

@@ -162,8 +162,9 @@ class Upload(models.Model):
         return self.kind == self.Kind.IMAGE
 
     @property
-    def was_interrupted(self) -> bool:
-        return self.error == Reason.INTERRUPTED
+    def may_be_read_now(self) -> bool:
+        """Return whether the same bytes are worth another try: earlier versions refused macros and links."""
+        return self.error in (Reason.INTERRUPTED, Reason.MACROS, Reason.EXTERNAL_LINKS)
 
     @property
     def error_message(self) -> str:

@@ -1,8 +1,59 @@
 """Sentences on what models do not receive of a file, and on what reading it assumed."""
 
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext, ngettext_lazy
 
 from uploads.reading.findings import Note, NoteKind
+
+_SENTENCES = {
+    NoteKind.PICTURES_LEFT_OUT: ngettext_lazy(
+        "%(count)s picture in the file is left out.", "%(count)s pictures in the file are left out.", "count"
+    ),
+    NoteKind.CHARTS_LEFT_OUT: ngettext_lazy("%(count)s chart is left out.", "%(count)s charts are left out.", "count"),
+    NoteKind.OBJECTS_LEFT_OUT: ngettext_lazy(
+        "%(count)s embedded object is left out.", "%(count)s embedded objects are left out.", "count"
+    ),
+    NoteKind.ATTACHMENTS_LEFT_OUT: ngettext_lazy(
+        "%(count)s attachment is left out: %(detail)s. Upload it as well if it matters.",
+        "%(count)s attachments are left out: %(detail)s. Upload them as well if they matter.",
+        "count",
+    ),
+    NoteKind.OUTPUTS_LEFT_OUT: ngettext_lazy(
+        "%(count)s output that is no text is left out.", "%(count)s outputs that are no text are left out.", "count"
+    ),
+    NoteKind.DELETIONS_LEFT_OUT: ngettext_lazy(
+        "Text deleted with tracked changes is left out, in %(count)s place.",
+        "Text deleted with tracked changes is left out, in %(count)s places.",
+        "count",
+    ),
+    NoteKind.MACROS_LEFT_OUT: _("The macros are left out; they were not run."),
+    NoteKind.MARKUP_LEFT_OUT: _(
+        "Sent as text, without markup and scripts. For the source, delete the file and upload it with a name that ends "
+        "in .txt."
+    ),
+    NoteKind.SOURCE_SENT: _("Sent as source: the page is a template, is mostly a program, or has no text."),
+    NoteKind.LINKS_NOT_FOLLOWED: ngettext_lazy(
+        "%(count)s link to content elsewhere was not followed; text that the file keeps of it is sent.",
+        "%(count)s links to content elsewhere were not followed; text that the file keeps of them is sent.",
+        "count",
+    ),
+    NoteKind.HIDDEN_SHEETS: ngettext_lazy(
+        "%(count)s hidden sheet is sent, too.", "%(count)s hidden sheets are sent, too.", "count"
+    ),
+    NoteKind.HIDDEN_SLIDES: ngettext_lazy(
+        "%(count)s hidden slide is sent, too.", "%(count)s hidden slides are sent, too.", "count"
+    ),
+    NoteKind.FORMULAS_WITHOUT_VALUE: ngettext_lazy(
+        "%(count)s formula has no stored result and is left out. Save the file in a spreadsheet program first.",
+        "%(count)s formulas have no stored result and are left out. Save the file in a spreadsheet program first.",
+        "count",
+    ),
+    NoteKind.PARTS_UNREADABLE: ngettext_lazy(
+        "%(count)s part cannot be read and is left out: %(detail)s.",
+        "%(count)s parts cannot be read and are left out: %(detail)s.",
+        "count",
+    ),
+}
 
 
 def note_message(note: Note) -> str:
@@ -13,3 +64,5 @@ def note_message(note: Note) -> str:
                 "Models receive the first picture only; %(count)s more are left out.",
                 note.count,
             ) % {"count": note.count}
+        case _:
+            return str(_SENTENCES[note.kind] % {"count": note.count, "detail": note.detail})

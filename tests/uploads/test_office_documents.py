@@ -3,20 +3,17 @@
 import pytest
 
 from tests.uploads import offices
-from uploads.reading.findings import Reason, Text, Unreadable
+from uploads.reading.child import read_document
+from uploads.reading.findings import Note, NoteKind, Reason, Text, Unreadable
 from uploads.reading.guard import read
-from uploads.reading.sniffing import DOCX, PPTX, XLSX, decode_text, detect_type
+from uploads.reading.kinds import DOCX, PPTX, XLSX
+from uploads.reading.sniffing import decode_text, detect_type
 
 pytestmark = pytest.mark.processes
 
 REASONS = {
     "encrypted": Reason.ENCRYPTED,
     "encrypted_parts": Reason.ENCRYPTED,
-    "macros": Reason.MACROS,
-    "macros_by_content_type": Reason.MACROS,
-    "template_elsewhere": Reason.EXTERNAL_LINKS,
-    "linked_workbook": Reason.EXTERNAL_LINKS,
-    "loading_field": Reason.EXTERNAL_LINKS,
     "zip_bomb": Reason.TOO_DEMANDING,
     "lying_zip_bomb": Reason.DAMAGED,
     "entities": Reason.DAMAGED,
@@ -53,6 +50,38 @@ def test_text_of_office_document_is_read(content: bytes, media_type: str, pages:
     text = read(content, "document")
     assert isinstance(text, Text)
     assert text.pages == pages
+
+
+@pytest.mark.parametrize(
+    ("name", "media_type", "pages", "notes"),
+    [
+        ("macros", DOCX, ["Hello"], [Note(NoteKind.MACROS_LEFT_OUT, 1)]),
+        ("macros_by_content_type", DOCX, ["Hello"], []),
+        ("template_elsewhere", DOCX, ["Hello"], [Note(NoteKind.LINKS_NOT_FOLLOWED, 1)]),
+        ("loading_field", DOCX, ["Result"], [Note(NoteKind.LINKS_NOT_FOLLOWED, 1)]),
+        ("linked_workbook", XLSX, ["Sums\n1"], [Note(NoteKind.LINKS_NOT_FOLLOWED, 1)]),
+        (
+            "remarkable", DOCX,
+            ["Company\nmoved E=mc\u2011x\nStep one\nConfidential\n[Comment by Ada: Really?]"],
+            [
+                Note(NoteKind.PICTURES_LEFT_OUT, 1), Note(NoteKind.CHARTS_LEFT_OUT, 1),
+                Note(NoteKind.OBJECTS_LEFT_OUT, 1), Note(NoteKind.DELETIONS_LEFT_OUT, 1),
+            ],
+        ),
+        (
+            "remarkable_sheets", XLSX, ["Sums\n1", "[Comment: Check]\nIn a box"],
+            [
+                Note(NoteKind.PICTURES_LEFT_OUT, 1), Note(NoteKind.HIDDEN_SHEETS, 1),
+                Note(NoteKind.FORMULAS_WITHOUT_VALUE, 3),
+            ],
+        ),
+        ("hidden_slide", PPTX, ["First\nSay hello", "Second"], [Note(NoteKind.HIDDEN_SLIDES, 1)]),
+    ],
+)  # fmt: skip
+def test_unread_parts_of_office_document_are_noted(name: str, media_type: str, pages: list[str], notes: list[Note]):
+    text = read_document(offices.REMARKABLE[name](), media_type)
+    assert isinstance(text, Text)
+    assert (text.pages, text.notes) == (pages, notes)
 
 
 def test_only_office_packages_are_detected_as_such():

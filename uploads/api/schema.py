@@ -21,9 +21,11 @@ OPERATIONS: Operations = {
     (UploadViewSet, "create"): Operation(
         summary="Upload a file",
         description=(
-            "PDF, DOCX, XLSX, PPTX, text of any kind in UTF-8, UTF-16 or Windows-1252, PNG, JPEG, WebP or GIF, at most "
-            f"{MAX_FILE_MB} MB; its content decides, not its name. 202 while it is being processed: fetch the upload "
-            "until its `state` is `ready`. The same bytes again are the same upload."
+            "Documents (PDF, DOCX, XLSX, XLS, PPTX, ODT, ODS, ODP, EPUB, RTF), mails (EML, MHT, MBOX), notebooks "
+            "(IPYNB), web pages, text of any kind, or an image (PNG, JPEG, WebP, GIF, AVIF, TIFF, BMP, ICO, JPEG "
+            f"2000), at most {MAX_FILE_MB} MB; its content decides, not its name. `notes` name what models do not "
+            "receive of it. 202 while it is being processed: fetch the upload until its `state` is `ready`. The same "
+            "bytes again are the same upload."
         ),
         takes=NewUploadSerializer,
         refuses=(

@@ -35,6 +35,20 @@ class NoteKind(StrEnum):
     """Kinds of notes on a file that was read; uploads.notes has their sentences."""
 
     FRAMES_LEFT_OUT = "frames_left_out"
+    PICTURES_LEFT_OUT = "pictures_left_out"
+    CHARTS_LEFT_OUT = "charts_left_out"
+    OBJECTS_LEFT_OUT = "objects_left_out"
+    ATTACHMENTS_LEFT_OUT = "attachments_left_out"
+    OUTPUTS_LEFT_OUT = "outputs_left_out"
+    DELETIONS_LEFT_OUT = "deletions_left_out"
+    MACROS_LEFT_OUT = "macros_left_out"
+    MARKUP_LEFT_OUT = "markup_left_out"
+    SOURCE_SENT = "source_sent"
+    LINKS_NOT_FOLLOWED = "links_not_followed"
+    HIDDEN_SHEETS = "hidden_sheets"
+    HIDDEN_SLIDES = "hidden_slides"
+    FORMULAS_WITHOUT_VALUE = "formulas_without_value"
+    PARTS_UNREADABLE = "parts_unreadable"
 
 
 class Note(msgspec.Struct):

@@ -10,9 +10,9 @@ from uploads.reading.sniffing import Kind
 ReadAs = Kind | Literal["icon"]
 
 
-def read(content: bytes, kind: ReadAs) -> Text | Picture:
-    """Read in a child process, 15 seconds at most. Raises Unreadable."""
-    finding = _finding(content, kind)
+def read(content: bytes, kind: ReadAs, media_type: str = "") -> Text | Picture:
+    """Read in a child process, 15 seconds at most. media_type: as detected; "" detects it. Raises Unreadable."""
+    finding = _finding(content, kind, media_type)
     if isinstance(finding, Text | Picture):
         return finding
     raise TypeError(kind)
@@ -26,9 +26,9 @@ def read_logo(content: bytes) -> Logo:
     raise TypeError("logo")
 
 
-def _finding(content: bytes, kind: str) -> Text | Picture | Logo:
+def _finding(content: bytes, kind: str, media_type: str = "") -> Text | Picture | Logo:
     try:
-        output = run_once("uploads.reading.child", kind, content=content)
+        output = run_once("uploads.reading.child", kind, media_type, content=content)
     except ChildFailed as error:
         raise Unreadable(Reason.TOO_DEMANDING) from error
     finding: Finding = msgspec.msgpack.decode(output, type=Finding)

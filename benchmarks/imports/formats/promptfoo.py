@@ -16,7 +16,8 @@ from benchmarks.imports.readers.documents import Map, Seq, place_in
 from benchmarks.imports.readers.values import as_text
 from benchmarks.imports.reading_log import Place, ReadError
 from benchmarks.imports.source import Source
-from uploads.reading.sniffing import BINARY_DOCUMENTS, detect_type
+from uploads.reading.kinds import BINARY_DOCUMENTS
+from uploads.reading.sniffing import detect_type
 
 _USED = {
     "prompts", "providers", "targets", "tests", "defaultTest", "scenarios", "evaluateOptions", "description",
