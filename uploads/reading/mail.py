@@ -18,6 +18,8 @@ MAX_DECODED_FIELD = 50_000
 _FIELDS = ("From", "To", "Cc", "Bcc", "Date", "Subject")
 # The line that starts a mail in a mailbox; mails quote such lines with “>”.
 _START = re.compile(rb"^From \S+ [^\r\n]*\d:\d\d[^\r\n]*\d{4}[^\r\n]*\r?\n", re.MULTILINE)
+# Lines of content in base64.
+_ENCODED = re.compile(r"^[A-Za-z0-9+/]{40,}={0,2}\s*$\n?", re.MULTILINE)
 _QUOTED_START = re.compile(r"^>(>*From )", re.MULTILINE)
 
 
@@ -27,6 +29,7 @@ class _Reading:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.attachments: list[str] = []
+        self.unreadable: list[str] = []
         self.picture_parts = 0
         self.pictures_in_pages = 0
         self.characters = 0
@@ -41,6 +44,7 @@ class _Reading:
         shown = [name if len(name) <= MAX_NAME else f"{name[:MAX_NAME]}…" for name in self.attachments[:MAX_NAMED]]
         names = ", ".join(shown) + (", …" if len(self.attachments) > MAX_NAMED else "")
         return [
+            *([Note(NoteKind.PARTS_UNREADABLE, len(self.unreadable), self.unreadable[0])] if self.unreadable else []),
             *([Note(NoteKind.ATTACHMENTS_LEFT_OUT, len(self.attachments), names)] if self.attachments else []),
             *markup.pictures_note(max(self.picture_parts, self.pictures_in_pages)),
         ]
@@ -113,8 +117,12 @@ def _preferred(parts: list[Message]) -> list[Message]:
 
 def _read_leaf(part: Message, kind: str, reading: _Reading) -> None:
     name = _file_name(part)
-    is_text = kind in ("text/plain", "text/html", "text/enriched", "text/calendar", "message/delivery-status")
-    if not is_text or name or part.get_content_disposition() == "attachment":
+    if kind.startswith("multipart/"):  # its boundary is missing, so it has no parts
+        reading.unreadable.append(kind)
+        reading.add(_ENCODED.sub("", str(part.get_payload())).strip())
+        return
+    is_text = kind.startswith(("text/", "message/"))
+    if not is_text or part.get_content_disposition() == "attachment":
         if kind.startswith("image/") and part.get_content_disposition() != "attachment":
             reading.picture_parts += 1
         else:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from inscriptis import Inscriptis
 from inscriptis.css_profiles import CSS_PROFILES
 from inscriptis.model.config import ParserConfig
-from lxml import html
+from lxml import etree, html
 
 from common.text.storable import storable
 from uploads.reading.findings import MAX_CHARACTERS, Note, NoteKind, Reason, Text, Unreadable
@@ -90,11 +90,17 @@ def read_page(source: str) -> Page:
     sys.setrecursionlimit(_MAX_RECURSION)
     parser = html.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, remove_comments=True, remove_pis=True)
     # The text is encoded anew, because declarations in it would contradict its type.
-    tree = html.document_fromstring(storable(source).encode() or b" ", parser=parser, ensure_head_body=True)
+    try:
+        tree = html.document_fromstring(storable(source).encode(), parser=parser, ensure_head_body=True)
+    except etree.ParserError:  # nothing but comments
+        return Page("", 0, is_program=False)
     if any(error.type_name == "ERR_RESOURCE_LIMIT" for error in parser.error_log):
         raise Unreadable(Reason.TOO_DEMANDING)
     title = " ".join((tree.findtext(".//title") or "").split())
     scripts = [script.text or "" for script in tree.iter("script") if script.get("type", "") in _PROGRAM_TYPES]
+    # A page of a site has scripts and styles beside it; a program of one file loads at most libraries.
+    parts = tree.xpath("//script/@src | //link[@rel='stylesheet']/@href")
+    has_parts = any("://" not in part for part in parts)
     pictures = sum(1 for image in tree.iter("img") if (image.get("width"), image.get("height")) != ("1", "1"))
     for element in tree.xpath("|".join(f"//{name.strip()}" for name in _UNSEEN.split("|"))):
         element.drop_tree()
@@ -107,7 +113,7 @@ def read_page(source: str) -> Page:
     text = _BLANK_LINES.sub("\n\n", Inscriptis(tree, _CONFIG).get_text()).strip("\n ")
     text = "\n".join(line.rstrip() for line in text.splitlines())
     is_template = _TEMPLATE_MARK.search(text) is not None or re.search(r"<\?(?:php|=)|<%", source) is not None
-    is_program = is_template or _outweigh(scripts, text)
+    is_program = is_template or (not has_parts and _outweigh(scripts, text))
     if title and title not in text[: len(title) + 200]:
         text = f"{title}\n\n{text}".strip()
     return Page(text, pictures, is_program)

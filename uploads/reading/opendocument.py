@@ -170,12 +170,14 @@ class _Reading:
 
     def _value(self, cell: "etree._Element") -> str:
         """Return a number or date as such, because a sheet shows it rounded; else the text."""
-        text = " ".join(" ".join(self._children(cell)).split())
         kind = cell.get(f"{_OFFICE}value-type", "")
-        if kind in ("float", "currency", "percentage"):
-            return str(cell.get(f"{_OFFICE}value", text))
-        if kind == "date":
-            return str(cell.get(f"{_OFFICE}date-value", text)).removesuffix("T00:00:00")
+        key = f"{_OFFICE}date-value" if kind == "date" else f"{_OFFICE}value"
+        value = cell.get(key) if kind in ("float", "currency", "percentage", "date") else None
+        if value is not None and len(cell) <= 1:  # further elements are comments or pictures
+            return str(value).removesuffix("T00:00:00")
+        text = " ".join(" ".join(self._children(cell)).split())
+        if value is not None:
+            return str(value).removesuffix("T00:00:00")
         if not text and cell.get(f"{_TABLE}formula") and not kind:
             self.found[NoteKind.FORMULAS_WITHOUT_VALUE] += 1
         return text
