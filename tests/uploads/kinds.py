@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import zipfile
+import zlib
 from email.message import EmailMessage
 
 from PIL import Image, ImageCms
@@ -94,6 +95,21 @@ def ods() -> bytes:
     return open_document("spreadsheet", sheets, automatic=hidden)
 
 
+def xls() -> bytes:
+    """Return a workbook of Excel 97 with a hidden sheet; the readers that are installed write none."""
+    return zlib.decompress(base64.b64decode(
+        "eNrtWE1oE0EU/ma7+SttfmpaaAslBKxa24N48dJulWhPKdUc/EHQtN2DVFNZI1g9WK05CoInxUshHrxUvfiDinrzIFT0IAhioseeBAUPbdY3"
+        "L7sljRUa0EB0vmW+mX3zJvMy782b3X2zGCnM3+8qogpDaELJDsBbIRNUAu5NGNRv27Lp1n4qtkJDIeAnR3o9eNL62id9KP1dhIZ7+kti4DOV"
+        "oziN0emMGasj9rANaSFtGBQ6xZ6GW1SC6GS72pgnmDcx32Xdp8zDLLnKPEi6BXEEi8Zo3y4njg9pce4LEgs85DEfWLID7Xgl4/jiNVHW9WC3"
+        "dSJ9ssE6evQW5EEuHTEzpiXvQ7iNZuAwYSCZHEgkCoiSu/P4bseAb+6+fhFT8vrKBUj+Y63c9xu5n5xYLb+u6cAs7ONCBnMOLejQZY+O1NlT"
+        "Z3IU5HmPjAwvUuaEZWaX0U3JHW5JpGdo06eyVvqTSTF0rllmec4K4TVZoZX3SgvxJELcjvCOCZNRy3e+vk2OjxnHWDLLJ0H5vNgsjYONS3IE"
+        "DQ5yj7bKfczbmS/zr3Zzu4s5SuFMde9Yu9PYN8c6V7i3l+bZyXhnbKlob6V2bmn/o57cF2MbtRdGiuejC++NecTp/Jqk8fKaQ7/oFzdvSDw2"
+        "3Fo4meUjc+cvWcavhR3bbedQDGFF7itChLl8J1dHOPqiSv8ZzSE4h8Wfa6R3gd0zpLXhAS/McMWZWw9viFVuVG+Idb0hNXhVsd6qKigoKCgo"
+        "KCj8nxDOc3gTvzCAHuzKz5c+57vOCpWS+kzyz+IApunK0ivlXmSotjBTU/x0wCPc3xIbHON+L5Q4SLNbmMI42zFVc/zS+4Go/D8bHhj+c1uo"
+        "1vlLtdj5l+f/CVSJ+qw="
+    ))  # fmt: skip
+
+
 def odp() -> bytes:
     def page(text: str, style: str = "") -> str:
         return (
@@ -142,9 +158,10 @@ RTF = (
     rb"{\*\generator X}{\info{\title Hidden}}{\header Head\par}Caf\'e9 \u8364?\par \uc0\u9731 {\f1 \'cf\'f0\'e8}\par"
     rb"{\f2 \'93\'fa\'96\'7b}\par "
     rb"{\pict\pngblip 89504e47" + b"0d0a" * 1000 + rb"}A\cell B\cell\row {\field{\*\fldinst HYPERLINK}{\fldrslt link}}"
-    rb"{\footnote A note}{\deleted gone}\par }"
+    rb"{\footnote A note}{\deleted gone}\par {\listtext 1.\tab}item\par "
+    rb"{\shp{\*\shpinst{\sp{\sn type}{\sv 202}}{\shptxt In a box\par}}{\shprslt In a box}}}"
 )
-RTF_TEXT = "Head\nCafé €\n☃При\n日本\nA\tB\nlink [A note]"
+RTF_TEXT = "Head\nCafé €\n☃При\n日本\nA\tB\nlink [A note]\n1.\titem\nIn a box"
 
 
 def mail() -> EmailMessage:

@@ -28,6 +28,10 @@ SHAPES: dict[str, tuple[bytes, str, list[str], list[Note]]] = {
         kinds.ods(), types.ODS, ["Sums\nDay\tSum\n2023-03-15\t3.3333\n\nEnd", "Secret\ns"],
         [Note(NoteKind.HIDDEN_SHEETS, 1), Note(NoteKind.FORMULAS_WITHOUT_VALUE, 1)],
     ),
+    "xls": (
+        kinds.xls(), types.XLS, ["Sums\nDay\tStraße\n2023-03-15\t3.5", "Secret\nx"],
+        [Note(NoteKind.HIDDEN_SHEETS, 1)],
+    ),
     "odp": (kinds.odp(), types.ODP, ["First\nNotes", "Second\nNotes"], [Note(NoteKind.HIDDEN_SLIDES, 1)]),
     "epub": (kinds.epub(), types.EPUB, [kinds.BOOK], [Note(NoteKind.PARTS_UNREADABLE, 1, "c.xhtml"), PICTURE]),
     "rtf": (kinds.RTF, types.RTF, [kinds.RTF_TEXT], [PICTURE, DELETION]),
@@ -48,6 +52,15 @@ SHAPES: dict[str, tuple[bytes, str, list[str], list[Note]]] = {
     "notebook": (
         kinds.notebook(), types.NOTEBOOK, [kinds.NOTEBOOK_TEXT],
         [Note(NoteKind.PICTURES_LEFT_OUT, 2), Note(NoteKind.OUTPUTS_LEFT_OUT, 1)],
+    ),
+    "mail of Apple": (
+        b"43  \nFrom: a@example.org\nSubject: One\n\nFirst\n\xc3\xa9\n<?xml?><plist/>", types.MAIL,
+        ["From: a@example.org\nSubject: One\n\nFirst\né"], [],
+    ),
+    "notebook with numbers that are none": (
+        b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": "x", "outputs": [{"data": '
+        b'{"application/json": {"a": NaN}}}]}]}',
+        types.NOTEBOOK, ["```python\nx\n```\n\nOutput:\n```\n{\"a\": NaN}\n```"], [],
     ),
     "notebook of version 3": (
         json.dumps({"nbformat": 3, "metadata": {}, "worksheets": [{"cells": [

@@ -72,5 +72,7 @@ def _chapters(package: "etree._Element", folder: str) -> list[str]:
     spine = [
         items[reference.get("idref")] for reference in package.iter("{*}itemref") if reference.get("idref") in items
     ]
+    if not spine:
+        spine = [item for item in items.values() if "html" in item.get("media-type", "")]
     links = (unquote(urlsplit(item.get("href", "")).path) for item in spine if "svg" not in item.get("media-type", ""))
     return list(dict.fromkeys(posixpath.normpath(posixpath.join(folder, link)) for link in links))

@@ -57,6 +57,7 @@ _SOURCE_EXTENSIONS = re.compile(
 _FIELD = re.compile(r"([!-9;-~]+):")
 _SENDING_FIELDS = frozenset({"from", "received", "return-path", "mime-version", "message-id", "delivered-to"})
 _OTHER_FIELDS = frozenset({"to", "cc", "bcc", "subject", "date", "content-type", "sender", "reply-to"})
+_EMLX_LENGTH = re.compile(r"\A\d{1,9} *\n")
 _MAILBOX_START = re.compile(r"From \S+ .*\d:\d\d.*\d{4}[^\n]*\n")
 
 # Pillow's names of formats by their first bytes.
@@ -98,7 +99,13 @@ class UnsupportedKind(NamedTuple):
 _OLD_WORD = UnsupportedKind(Unsupported.OLD_DOCUMENT, "Word 97–2003 (DOC)", "DOCX")
 _OLD_SLIDES = UnsupportedKind(Unsupported.OLD_DOCUMENT, "PowerPoint 97–2003 (PPT)", "PPTX")
 _OUTLOOK = UnsupportedKind(Unsupported.OLD_DOCUMENT, "Outlook (MSG)", "EML")
-_STREAMS = {"WordDocument": _OLD_WORD, "PowerPoint Document": _OLD_SLIDES, "__substg1.0_": _OUTLOOK}
+_STREAMS = {
+    "WordDocument": _OLD_WORD,
+    "PowerPoint Document": _OLD_SLIDES,
+    "__substg1.0_": _OUTLOOK,
+    "HwpSummaryInformation": UnsupportedKind(Unsupported.OTHER_DOCUMENT, "Hangul (HWP)", "PDF"),
+    "VisioDocument": UnsupportedKind(Unsupported.OTHER_DOCUMENT, "Visio", "PDF"),
+}
 _AUDIO, _VIDEO = UnsupportedKind(Unsupported.AUDIO), UnsupportedKind(Unsupported.VIDEO)
 _PROGRAM, _DATABASE = UnsupportedKind(Unsupported.PROGRAM), UnsupportedKind(Unsupported.DATABASE)
 
@@ -239,7 +246,7 @@ def _detect_marked_up_type(content: bytes, name: str) -> str | None:
         return _detect_xml_type(head, name)
     if _MAILBOX_START.match(head):
         return MAILBOX if is_mail_header(head.partition("\n")[2]) else None
-    return MAIL if is_mail_header(head) else None
+    return MAIL if is_mail_header(_EMLX_LENGTH.sub("", head, count=1)) else None
 
 
 def _detect_xml_type(head: str, name: str) -> str | None:

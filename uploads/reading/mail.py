@@ -16,6 +16,8 @@ MAX_NAME = 60
 # Longer fields stay as they are: decoding one takes long.
 MAX_DECODED_FIELD = 50_000
 _FIELDS = ("From", "To", "Cc", "Bcc", "Date", "Subject")
+# Apple Mail writes the length of the mail above it, and a list of properties below.
+_EMLX_LENGTH = re.compile(rb"(\d{1,9}) *\r?\n")
 # The line that starts a mail in a mailbox; mails quote such lines with “>”.
 _START = re.compile(rb"^From \S+ [^\r\n]*\d:\d\d[^\r\n]*\d{4}[^\r\n]*\r?\n", re.MULTILINE)
 # Lines of content in base64.
@@ -53,7 +55,10 @@ class _Reading:
 def extract_mail(content: bytes) -> Text:
     """Return the fields that people read, then the text. Attachments are named. Raises Unreadable."""
     reading = _Reading()
-    _read_mail(email.message_from_bytes(content.lstrip(b"\xef\xbb\xbf\r\n")), reading, 0)
+    content = content.lstrip(b"\xef\xbb\xbf\r\n")
+    if (length := _EMLX_LENGTH.match(content)) is not None:
+        content = content[length.end() : length.end() + int(length[1])]
+    _read_mail(email.message_from_bytes(content), reading, 0)
     return _text(reading)
 
 

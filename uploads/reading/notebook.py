@@ -1,16 +1,15 @@
 """Texts of Jupyter notebooks. No Django: only the guarded child process uses it (uploads.reading.child)."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-
-import msgspec
 
 from common.text.storable import storable
 from uploads.reading.findings import MAX_CHARACTERS, Note, NoteKind, Reason, Text, Unreadable
 from uploads.reading.markup import read_page
 
-READER = f"msgspec-{msgspec.__version__}"
+READER = "json"
 _TERMINAL_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 # A picture that is part of the text, as data or as an attachment of its cell.
 _PICTURE = re.compile(r"(!\[[^\]]*\]\()(?:data:image/[^)]*|attachment:[^)]*)\)")
@@ -29,8 +28,8 @@ JsonObject = dict[str, object]
 def extract_text(content: bytes) -> Text:
     """Return the cells in order as Markdown; code and outputs are in fences. Raises Unreadable."""
     try:
-        notebook = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"), type=JsonObject)
-    except msgspec.DecodeError as error:
+        notebook = _object(json.loads(content))  # notebooks may have NaN, which is no JSON
+    except ValueError as error:
         raise Unreadable(Reason.DAMAGED) from error
     found: Counter[NoteKind] = Counter()
     parts, characters = [], 0
@@ -85,7 +84,7 @@ def _output(output: JsonObject, found: Counter[NoteKind]) -> Iterator[str]:
         has_picture = any(str(key).startswith("image/") for key in data)
         found[NoteKind.PICTURES_LEFT_OUT] += int(has_picture)
         named = next((name for name in _TEXT_OUTPUTS if data.get(name)), "")
-        text = _joined(data.get(named)) if named != "application/json" else msgspec.json.encode(data[named]).decode()
+        text = _joined(data.get(named)) if named != "application/json" else json.dumps(data[named], ensure_ascii=False)
         if named == "text/html":
             text = read_page(text).text
         is_other = any("/" in str(key) and not str(key).startswith(("image/", "text/")) for key in data)

@@ -59,7 +59,7 @@ def extract_text(content: bytes) -> Text:
     try:
         if content.startswith(OLE):
             found: Counter[NoteKind] = Counter()
-            pages, reader = _old_workbook(content), CELL_READER
+            pages, reader = _old_workbook(content, found), CELL_READER
         else:
             package = Archive(content)
             found = _count_left_out(package)
@@ -75,9 +75,11 @@ def extract_text(content: bytes) -> Text:
     return Text(pages, reader, [Note(kind, found[kind]) for kind in NoteKind if found[kind]])
 
 
-def _old_workbook(content: bytes) -> list[str]:
+def _old_workbook(content: bytes, found: Counter[NoteKind]) -> list[str]:
     if ENCRYPTED_PACKAGE in content:
         raise Unreadable(Reason.ENCRYPTED)
+    sheets = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(content)).sheets_metadata
+    found[NoteKind.HIDDEN_SHEETS] = sum(sheet.visible != python_calamine.SheetVisibleEnum.Visible for sheet in sheets)
     return _limited(_sheets(io.BytesIO(content)))
 
 
@@ -142,8 +144,11 @@ def _diagrams(package: Archive, part: str) -> list[str]:
 def _comments(package: Archive, part: str) -> list[str]:
     """Return the comments on a document, sheet or slide, a line each with its author."""
     lines = []
-    for _id, kind, name in package.relations(part):
-        if kind in ("comments", "threadedComment"):
+    relations = package.relations(part)
+    # Excel repeats the comments of a thread for older versions.
+    wanted = "threadedComment" if any(kind == "threadedComment" for _id, kind, _name in relations) else "comments"
+    for _id, kind, name in relations:
+        if kind == wanted:
             for element in xml_root(package.part(name)).iter("{*}comment", "{*}cm", "{*}threadedComment"):
                 author = next((value for key, value in element.items() if etree.QName(key).localname == "author"), "")
                 text = "".join(part.text or "" for part in element.iter("{*}t", "{*}text"))

@@ -24,7 +24,7 @@ _SIGNS = {
 _UNREAD = frozenset(
     b"fonttbl colortbl stylesheet info pict object objdata fldinst listtable listoverridetable revtbl rsidtbl "
     b"generator themedata colorschememapping latentstyles datastore xmlnstbl pgptbl filetbl bkmkstart bkmkend "
-    b"template operator fname pntext listtext nonshppict atnid atntime atnref tc xe".split()
+    b"template operator fname nonshppict atnid atntime atnref tc xe sp shprslt".split()
 )
 # Groups that are read although a reader may skip them.
 _READ = frozenset((b"annotation", b"shptxt", b"shpinst", b"shp", b"atnauthor", b"footnote", b"nesttableprops"))
@@ -122,8 +122,8 @@ class _Reader:
         match word:
             case b"ansicpg":
                 self.page_encoding = _known(f"cp{number}") or ("utf-8" if number == 65001 else "cp1252")
-            case b"mac":
-                self.page_encoding = "mac_roman"
+            case b"mac" | b"pc" | b"pca":
+                self.page_encoding = {b"mac": "mac_roman", b"pc": "cp437", b"pca": "cp850"}[word]
             case b"f":
                 self.font = number or 0
                 self.flush()
