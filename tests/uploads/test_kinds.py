@@ -111,6 +111,8 @@ def test_kinds_are_read_in_guarded_child():
         ('{"cells": []}', "a.json", "application/json"),
         ("MZ is no program\n", "a.txt", "text/plain"),
         ("BMW\n", "a.txt", "text/plain"),
+        ("<!---->" * 2_000 + "x", "a.html", "text/plain"),
+        ("From a " + "1:11" * 4_000, "a.txt", "text/plain"),
     ],
 )
 def test_texts_that_resemble_other_kinds_stay_texts(text: str, name: str, media_type: str):

@@ -46,8 +46,11 @@ _FLAT = re.compile(
 _SPACE_OR_BOM = " \t\r\n\xef\xbb\xbf\ufeff"
 _HEAD_BYTES = 16_384
 
-_PAGE = re.compile(r"(?:<\?xml[^>]*\?>|<!--.*?-->|\s)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
-_FRAGMENT = re.compile(r"(?:<!--.*?-->|\s)*<(?:[a-z][a-z0-9]*)\b", re.IGNORECASE | re.DOTALL)
+# Atomic groups: many comments would else be tried in all combinations.
+_PAGE = re.compile(
+    r"(?>(?:<\?xml[^>]*\?>|<!--.*?-->|\s)*)<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+)
+_FRAGMENT = re.compile(r"(?>(?:<!--.*?-->|\s)*)<(?:[a-z][a-z0-9]*)\b", re.IGNORECASE | re.DOTALL)
 _PAGE_EXTENSIONS = (".html", ".htm", ".xhtml")
 # A page with such a name is brought as source.
 _SOURCE_EXTENSIONS = re.compile(
@@ -58,7 +61,8 @@ _FIELD = re.compile(r"([!-9;-~]+):")
 _SENDING_FIELDS = frozenset({"from", "received", "return-path", "mime-version", "message-id", "delivered-to"})
 _OTHER_FIELDS = frozenset({"to", "cc", "bcc", "subject", "date", "content-type", "sender", "reply-to"})
 _EMLX_LENGTH = re.compile(r"\A\d{1,9} *\n")
-_MAILBOX_START = re.compile(r"From \S+ .*\d:\d\d.*\d{4}[^\n]*\n")
+_MAILBOX_START = re.compile(r"From \S+ .*\d:\d\d.*\d{4}")
+MAX_MAILBOX_START = 300
 
 # Pillow's names of formats by their first bytes.
 _PICTURES = (
@@ -127,7 +131,7 @@ _UNSUPPORTED_PARTS = {
     b"Index/Document.iwa": _IWORK, b"Index.zip": _IWORK, b"index.apxl": _IWORK, b"visio/document": _document("Visio"),
     b"FixedDocSeq": _document("XPS"), b"AndroidManifest.xml": _PROGRAM, b"META-INF/MANIFEST.MF": _PROGRAM,
 }  # fmt: skip
-# Files with these first bytes are no text, whatever follows.
+# No text has these first bytes.
 _STARTS = (
     (b"fLaC", _AUDIO), (b"\xff\xfb", _AUDIO), (b"\xff\xf3", _AUDIO), (b"\xff\xf1", _AUDIO),
     (b"OggS", _AUDIO), (b"#!AMR", _AUDIO), (b"\x1aE\xdf\xa3", _VIDEO), (b"FLV\x01", _VIDEO),
@@ -244,8 +248,9 @@ def _detect_marked_up_type(content: bytes, name: str) -> str | None:
         return NOTEBOOK if b'"nbformat"' in content and b'"cells"' in content else None
     if head.startswith("<"):
         return _detect_xml_type(head, name)
-    if _MAILBOX_START.match(head):
-        return MAILBOX if is_mail_header(head.partition("\n")[2]) else None
+    first_line, _, after = head.partition("\n")
+    if _MAILBOX_START.match(first_line[:MAX_MAILBOX_START]):
+        return MAILBOX if is_mail_header(after) else None
     return MAIL if is_mail_header(_EMLX_LENGTH.sub("", head, count=1)) else None
 
 

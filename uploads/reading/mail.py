@@ -152,7 +152,7 @@ def _file_name(part: Message) -> str:
 
 
 def _decode_field(value: object) -> str:
-    """Return a field in one line with its encoded words decoded, whatever their charset is called."""
+    """Return a field in one line with its encoded words decoded, also from unknown charsets."""
     raw = str(value).encode(errors="surrogateescape") if isinstance(value, str) else str(value).encode(errors="replace")
     line = " ".join(markup.decode(raw).split())
     if len(line) > MAX_DECODED_FIELD:

@@ -108,8 +108,6 @@ def read_page(source: str) -> Page:
         target, shown = link.get("href") or "", " ".join(link.text_content().split())
         if not _TARGET.match(target) or target.removeprefix("mailto:") == shown or not shown:
             link.attrib.pop("href", None)
-    for cell in tree.iter("td", "th"):
-        cell.tail = None
     text = _BLANK_LINES.sub("\n\n", Inscriptis(tree, _CONFIG).get_text()).strip("\n ")
     text = "\n".join(line.rstrip() for line in text.splitlines())
     is_template = _TEMPLATE_MARK.search(text) is not None or re.search(r"<\?(?:php|=)|<%", source) is not None
