@@ -106,6 +106,8 @@ class Upload(models.Model):
     )
     pages = models.PositiveIntegerField(null=True)
     characters = models.PositiveIntegerField(null=True)
+    # A name in common.text.encodings.CODECS; empty if the file is no plain text.
+    encoding = models.CharField(max_length=30, blank=True, db_default="")
     # Fields of each uploads.reading.findings.Note.
     notes = models.JSONField(default=list, blank=True)
     attempt = models.PositiveSmallIntegerField(default=0)
@@ -160,6 +162,11 @@ class Upload(models.Model):
     @property
     def is_image(self) -> bool:
         return self.kind == self.Kind.IMAGE
+
+    @property
+    def has_encoding_choice(self) -> bool:
+        """Return whether its encoding is no Unicode, which needs no choice."""
+        return self.is_ready and bool(self.encoding) and not self.encoding.startswith("UTF-")
 
     @property
     def was_interrupted(self) -> bool:

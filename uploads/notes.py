@@ -1,5 +1,6 @@
 """Sentences on what models do not receive of a file, and on what reading it assumed."""
 
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from uploads.reading.findings import Note, NoteKind
@@ -11,5 +12,17 @@ def note_message(note: Note) -> str:
             return ngettext(
                 "Models receive the first picture only; %(count)s more is left out.",
                 "Models receive the first picture only; %(count)s more are left out.",
+                note.count,
+            ) % {"count": note.count}
+        case NoteKind.ENCODING_ASSUMED:
+            return _("The text seems to be in the encoding %(name)s.") % {"name": note.detail}
+        case NoteKind.CONTROLS_LEFT_OUT:
+            return ngettext(
+                "%(count)s control character is left out.", "%(count)s control characters are left out.", note.count
+            ) % {"count": note.count}
+        case NoteKind.CHARACTERS_BROKEN:
+            return ngettext(
+                "%(count)s character is damaged and replaced by “�”.",
+                "%(count)s characters are damaged and replaced by “�”.",
                 note.count,
             ) % {"count": note.count}

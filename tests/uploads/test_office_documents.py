@@ -5,7 +5,7 @@ import pytest
 from tests.uploads import offices
 from uploads.reading.findings import Reason, Text, Unreadable
 from uploads.reading.guard import read
-from uploads.reading.sniffing import DOCX, PPTX, XLSX, decode_text, detect_type
+from uploads.reading.sniffing import DOCX, PPTX, XLSX, detect_type
 
 pytestmark = pytest.mark.processes
 
@@ -61,25 +61,3 @@ def test_only_office_packages_are_detected_as_such():
     encrypted = detect_type(offices.encrypted(), "Sums.XLSX")
     assert encrypted is not None
     assert encrypted.media_type == XLSX
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Un «\xa0déjà vu\xa0» à l’été – naïve, cœur, 12\xa0€.", "Größe: „schöne“ Straße", "¿Qué año?",
-        "Ein Ärgernis\r\nüber", "name;città\r\nRossi;Forlì", "Blåbærsyltetøy på Ærø",
-    ],
-)  # fmt: skip
-def test_windows_1252_text_is_decoded(text: str):
-    assert decode_text(text.encode("cp1252")) == text.replace("\r\n", "\n")
-
-
-@pytest.mark.parametrize(
-    ("text", "encoding"),
-    [
-        ("Привет, мир", "cp1251"), ("Привет, мир", "koi8-r"), ("Γειά σου κόσμε", "cp1253"), ("你好世界", "gbk"),
-        ("こんにちは、世界。カタカナ", "shift_jis"), ("안녕하세요", "euc-kr"), ("שלום עולם", "cp1255"),
-    ],
-)  # fmt: skip
-def test_text_in_other_encodings_is_not_misread(text: str, encoding: str):
-    assert decode_text(text.encode(encoding)) is None

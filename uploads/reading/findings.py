@@ -35,6 +35,9 @@ class NoteKind(StrEnum):
     """Kinds of notes on a file that was read; uploads.notes has their sentences."""
 
     FRAMES_LEFT_OUT = "frames_left_out"
+    ENCODING_ASSUMED = "encoding_assumed"
+    CONTROLS_LEFT_OUT = "controls_left_out"
+    CHARACTERS_BROKEN = "characters_broken"
 
 
 class Note(msgspec.Struct):
@@ -49,11 +52,12 @@ class Note(msgspec.Struct):
 
 
 class Text(msgspec.Struct, tag=True):
-    """Texts of at least one page; `reader` is the library with its version."""
+    """Texts of at least one page; `reader` is the library with its version, `encoding` that of a text."""
 
     pages: list[str]
     reader: str
     notes: list[Note] = []
+    encoding: str = ""
 
 
 class Picture(msgspec.Struct, tag=True):
