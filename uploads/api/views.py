@@ -63,9 +63,9 @@ class UploadViewSet(ViewSet):
 
     @action(detail=True, methods=["post"], parser_classes=[Utf8JsonParser])
     def encoding(self, request: Request, public_id: str) -> PayloadResponse[UploadPayload]:
-        chosen = EncodingSerializer(data=request.data)
+        upload, chosen = self.get_object(), EncodingSerializer(data=request.data)
         chosen.is_valid(raise_exception=True)
-        upload = actions.read_in_encoding(upload=self.get_object(), encoding=chosen.validated_data["encoding"])
+        upload = actions.read_in_encoding(upload=upload, encoding=chosen.validated_data["encoding"])
         return PayloadResponse(upload_summary(upload))
 
     def destroy(self, request: Request, public_id: str) -> NoContent:
