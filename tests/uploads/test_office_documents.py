@@ -21,7 +21,7 @@ REASONS = {
     "lying_zip_bomb": Reason.DAMAGED,
     "entities": Reason.DAMAGED,
     "outside_file": Reason.DAMAGED,
-    "far_cell": Reason.TOO_DEMANDING,
+    "diagonal_cells": Reason.TOO_DEMANDING,
     "deep_elements": Reason.DAMAGED,
     "many_slides": Reason.TOO_MANY_PAGES,
     "without_main_part": Reason.DAMAGED,
@@ -44,6 +44,8 @@ def test_hostile_office_document_is_refused(name: str):
         (offices.report(), DOCX, ["One\ttwo\na1\tb1 b2\nIn a box\nAfter é\nA note"]),
         (offices.pptx(), PPTX, ["First\nSay hello", "Second"]),
         (offices.xlsx(), XLSX, ["Sums\nDay\tSum\n2023-03-15\t3"]),
+        (offices.far_cell(), XLSX, ["Sums\n1\n\n\t1"]),
+        (offices.merged_cells(), XLSX, ["Sums\n1"]),
     ],
 )
 def test_text_of_office_document_is_read(content: bytes, media_type: str, pages: list[str]):
@@ -53,6 +55,13 @@ def test_text_of_office_document_is_read(content: bytes, media_type: str, pages:
     text = read(content, "document")
     assert isinstance(text, Text)
     assert text.pages == pages
+
+
+@pytest.mark.slow
+def test_sheet_is_read_by_content_not_by_extent():
+    text = read(offices.formatted_rows(), "document")
+    assert isinstance(text, Text)
+    assert text.pages == ["Sums\n1\t2\n3\n\n\t\t4"]
 
 
 def test_only_office_packages_are_detected_as_such():

@@ -12,6 +12,7 @@ import python_calamine
 from lxml import etree
 
 from common.text.storable import storable
+from uploads.reading import sheets
 from uploads.reading.findings import MAX_CHARACTERS, Reason, Text, Unreadable
 from uploads.reading.sniffing import OLE
 
@@ -48,6 +49,8 @@ def extract_text(content: bytes) -> Text:
         pages, reader = _pages(package)
     except (zipfile.BadZipFile, etree.XMLSyntaxError, python_calamine.CalamineError, KeyError) as error:
         raise Unreadable(Reason.DAMAGED) from error
+    except sheets.TooLarge as error:
+        raise Unreadable(Reason.TOO_DEMANDING) from error
     if len(pages) > MAX_PAGES:
         raise Unreadable(Reason.TOO_MANY_PAGES)
     if not any(page.strip() for page in pages):
@@ -86,7 +89,8 @@ class _Package:
         self._archive = archive
         parts = archive.infolist()
         self._xml = [part for part in parts if part.filename.endswith((".xml", ".rels"))]
-        if len(parts) > MAX_PARTS or sum(part.file_size for part in self._xml) > MAX_XML_BYTES:
+        others = sum(part.file_size for part in self._xml if not sheets.is_sheet_part(part.filename))
+        if len(parts) > MAX_PARTS or others > MAX_XML_BYTES:
             raise Unreadable(Reason.TOO_DEMANDING)
         if any(part.flag_bits & 1 for part in parts):
             raise Unreadable(Reason.ENCRYPTED)
@@ -128,13 +132,15 @@ class _Package:
     def related(self, part: str, kind: str) -> list[str]:
         return [target for _id, relation_type, target in self.relations(part) if relation_type == kind]
 
-    def plain_copy(self) -> io.BytesIO:
-        """Return an uncompressed archive of the XML parts."""
-        copy = io.BytesIO()
-        with zipfile.ZipFile(copy, "w") as archive:
-            for part in self._xml:
-                archive.writestr(part.filename, self.part(part.filename))
-        copy.seek(0)
+    def compacted(self) -> sheets.Compacted:
+        """Return an uncompressed archive of the XML parts, its sheets without empty cells."""
+        copy = sheets.Compacted()
+        for part in self._xml:
+            if sheets.is_sheet_part(part.filename):
+                copy.add_sheet(self._archive, part.filename)
+            else:
+                copy.add(part.filename, self.part(part.filename))
+        copy.close()
         return copy
 
 
@@ -230,13 +236,25 @@ def _slide(package: _Package, name: str) -> str:
 
 def _sheets(package: _Package) -> Iterator[str]:
     """Yield each sheet that is not empty: its name, then its rows with tabs between the cells."""
-    workbook = python_calamine.CalamineWorkbook.from_filelike(package.plain_copy())
-    if len(workbook.sheet_names) > MAX_PAGES:
+    compacted = package.compacted()
+    yield from sheet_texts(sheets.Workbook(compacted.file, compacted.row_numbers))
+
+
+def sheet_texts(workbook: sheets.Workbook) -> Iterator[str]:
+    """Yield each sheet that is not empty: its name, then its rows; a blank line stands for empty ones."""
+    if len(workbook.names) > MAX_PAGES:
         raise Unreadable(Reason.TOO_MANY_PAGES)
-    for name in workbook.sheet_names:
-        rows = workbook.get_sheet_by_name(name).to_python()
-        if lines := ["\t".join(_cell(value) for value in row).rstrip("\t") for row in rows]:
-            yield "\n".join([name, *lines])
+    for name in workbook.names:
+        lines = [name]
+        characters, before = 0, 0
+        for number, cells in workbook.rows(name):
+            lines += [""] if before and number > before + 1 else []
+            lines.append("\t".join(map(_cell, cells)).rstrip("\t"))
+            before, characters = number, characters + len(lines[-1])
+            if characters > MAX_CHARACTERS:
+                raise Unreadable(Reason.TOO_LONG)
+        if before:
+            yield "\n".join(lines)
 
 
 def _cell(value: object) -> str:
