@@ -2,24 +2,15 @@
 
 from typing import NamedTuple
 
-from common.text.encodings import CODECS, first_foreign_line, likely_encodings
+from common.text.encodings import CODECS, Alternative, alternatives
 from uploads.files import storage
 from uploads.models import Upload
 
-MAX_SHOWN = 6
-
-
-class Shown(NamedTuple):
-    """line: the first one that the encoding changes."""
-
-    name: str
-    line: str
-
 
 class EncodingChoice(NamedTuple):
-    """shown: the likeliest ones that read the text differently, the present one first."""
+    """shown: with their lines, the present one first. names: all."""
 
-    shown: list[Shown]
+    shown: list[Alternative]
     names: list[str]
 
 
@@ -31,8 +22,4 @@ def encoding_choice(upload: Upload) -> EncodingChoice | None:
         content = storage.read(upload.stored_as)
     except FileNotFoundError:
         return None
-    lines: dict[str, str] = {}
-    for name in [upload.encoding, *likely_encodings(content)]:
-        lines.setdefault(first_foreign_line(content, name), name)
-    shown = [Shown(name, line) for line, name in lines.items()]
-    return EncodingChoice(shown[:MAX_SHOWN], list(CODECS))
+    return EncodingChoice(alternatives(content, upload.encoding), list(CODECS))

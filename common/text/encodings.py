@@ -92,6 +92,8 @@ _DECLARATION = re.compile(rb"(?:encoding|charset|coding)[ \t]*[=:][ \t]*[\"']?([
 _SUPERSETS = {"iso8859_1": "cp1252", "iso8859_9": "cp1254", "iso8859_8": "cp1255", "iso8859_13": "cp1257",
               "gbk": "gb18030", "gb2312": "gb18030", "shift_jis": "cp932", "big5": "cp950", "euc_kr": "cp949",
               "tis_620": "cp874"}  # fmt: skip
+_UNREADABLE = re.compile("[\ufffd\x80-\x9f]")
+_COMPARED_LINES, _MAX_ALTERNATIVES = 100, 6
 _FOREIGN_LINE = re.compile(rb"[^\r\n]{0,80}[\x80-\xff][^\r\n]{0,80}")
 # Signs that stand beside letters, and others.
 _BESIDE = dict.fromkeys("“”„«»‘’…€°©", 6.0) | dict.fromkeys("‚‹›£¡¿•²³ºª¢™®–—", 9.0)
@@ -228,15 +230,23 @@ def _declared(content: bytes) -> str:
     return next((name for name, encoding in _GUESSED.items() if encoding.codec == codec), "")
 
 
-def likely_encodings(content: bytes) -> list[str]:
-    """Return encodings other than Unicode that a text may have, the likeliest first."""
-    return [name for name, _bits in _rank(content)]
+class Alternative(NamedTuple):
+    """line: the one that differs most between encodings, as this one reads it."""
+
+    encoding: str
+    line: str
 
 
-def first_foreign_line(content: bytes, encoding: str) -> str:
-    """Return the beginning of the first line with bytes beyond ASCII, in an encoding."""
-    match = _FOREIGN_LINE.search(content)
-    return match[0].decode(CODECS[encoding], "replace").strip() if match else ""
+def alternatives(content: bytes, encoding: str) -> list[Alternative]:
+    """Return an encoding of a text and others that are likely, but those that read its line alike."""
+    lines = islice(_FOREIGN_LINE.finditer(content), _COMPARED_LINES)
+    line = max((match[0] for match in lines), key=lambda line: sum(byte > 127 for byte in line), default=b"")
+    read: dict[str, str] = {}
+    for name in [encoding, *(name for name, _bits in _rank(content))]:
+        text = line.decode(CODECS[name], "replace").strip()
+        if name == encoding or not _UNREADABLE.search(text):
+            read.setdefault(text, name)
+    return [Alternative(name, text) for text, name in read.items()][:_MAX_ALTERNATIVES]
 
 
 def _rank(content: bytes) -> list[tuple[str, float]]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from common.text.encodings import CODECS, Decoded, decode, first_foreign_line, likely_encodings
+from common.text.encodings import CODECS, Decoded, alternatives, decode
 
 WESTERN = ["Windows-1252", "ISO-8859-15", "Mac Roman", "IBM850", "IBM437"]
 CENTRAL = ["Windows-1250", "ISO-8859-2", "IBM852"]
@@ -100,9 +100,10 @@ def test_binary_content_is_no_text(content: bytes):
 
 def test_likely_encodings_are_offered_with_their_lines():
     content = "name\npytanie o zażółć\n".encode("cp1250")
-    likely = likely_encodings(content)
-    assert (likely[0], "ISO-8859-2" in likely) == ("Windows-1250", True)
-    assert first_foreign_line(content, "Windows-1250") == "pytanie o zażółć"
+    found = dict(alternatives(content, "Windows-1250"))
+    assert next(iter(found)) == "Windows-1250"
+    assert (found["Windows-1250"], "ISO-8859-2" in found) == ("pytanie o zażółć", False)
+    assert len(found) == len(set(found.values())) == 6
 
 
 @pytest.mark.slow

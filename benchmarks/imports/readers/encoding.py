@@ -2,12 +2,10 @@ import codecs
 
 from benchmarks.imports.content import ReadLine
 from benchmarks.imports.reading_log import Place, ReadError, ReadingLog
-from common.text.encodings import decode, first_foreign_line, likely_encodings
+from common.text.encodings import alternatives, decode
 
 BOM = codecs.BOM_UTF8
 _CHUNK_BYTES = 1 << 20
-# Encodings that read a text differently, to choose from.
-MAX_ENCODINGS = 8
 
 
 def as_utf8(content: bytes, encoding: str, log: ReadingLog, file: str = "") -> bytes:
@@ -23,7 +21,8 @@ def as_utf8(content: bytes, encoding: str, log: ReadingLog, file: str = "") -> b
     place = Place(0, 0, file)
     if decoded.is_assumed or encoding:
         log.changed("encoding_assumed", place, encoding=decoded.encoding)
-        _offer_encodings(content, decoded.encoding, log)
+        found = alternatives(content, decoded.encoding)
+        log.encodings = log.encodings or [ReadLine(name, line) for name, line in found]
     if decoded.dropped:
         log.left_out("controls_left_out", place, count=decoded.dropped)
     if decoded.broken:
@@ -38,13 +37,6 @@ def _is_plain(content: bytes) -> bool:
     except ReadError:
         return False
     return b"\x1b$" not in content
-
-
-def _offer_encodings(content: bytes, encoding: str, log: ReadingLog) -> None:
-    lines: dict[str, str] = {}
-    for name in [encoding, *likely_encodings(content)]:
-        lines.setdefault(first_foreign_line(content, name), name)
-    log.encodings = log.encodings or [ReadLine(name, line) for line, name in lines.items()][:MAX_ENCODINGS]
 
 
 def check_utf8(content: bytes, file: str = "") -> None:
