@@ -20,6 +20,12 @@ def note_message(note: Note) -> str:
             return ngettext(
                 "%(count)s control character is left out.", "%(count)s control characters are left out.", note.count
             ) % {"count": note.count}
+        case NoteKind.LINES_IN_OTHER_ENCODING:
+            return ngettext(
+                "%(count)s line is not in UTF-8; it seems to be in the encoding %(name)s.",
+                "%(count)s lines are not in UTF-8; they seem to be in the encoding %(name)s.",
+                note.count,
+            ) % {"count": note.count, "name": note.detail}
         case NoteKind.CHARACTERS_BROKEN:
             return ngettext(
                 "%(count)s character is damaged and replaced by “�”.",

@@ -24,6 +24,7 @@ SENTENCES: Mapping[Code, str | Promise] = {
         "Each filter and metric is a metric of its own, as the tool reports it; the item’s score is “%(check)s”."
     ),
     "key_made_unique": _("The title was changed into the key “%(key)s”, which no other case has."),
+    "lines_in_other_encoding": _("Lines that are not in UTF-8 are read as %(encoding)s: %(count)s."),
     "not_the_likelihood_score": _("The letter of the choice is asked for: this is not the score by likelihood."),
     "picture_beside_prompt": _("The case’s picture goes beside the message, not into its place."),
     "prompt_made_of_columns": _("The file has no prompt: one was made of the columns %(columns)s."),

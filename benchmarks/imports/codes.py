@@ -20,6 +20,7 @@ Code = Literal[
     "fewer_examples",
     "first_check_counts",
     "key_made_unique",
+    "lines_in_other_encoding",
     "not_the_likelihood_score",
     "picture_beside_prompt",
     "prompt_made_of_columns",

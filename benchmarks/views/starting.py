@@ -20,7 +20,8 @@ from common.errors import ArenaError, FieldErrors
 
 LISTED_LINES = 10
 # Changes that show how the table could be mended.
-_NAMED_CHANGES = {"characters_broken", "column_made_unique", "column_named", "encoding_assumed", "row_filled"}
+_NAMED_CHANGES = {"characters_broken", "column_made_unique", "column_named", "encoding_assumed",
+                  "lines_in_other_encoding", "row_filled"}  # fmt: skip
 _CASE = re.compile(r"cases\[(.+)\]")
 
 

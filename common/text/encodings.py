@@ -78,7 +78,10 @@ _WRONG_ALPHABET = 15.0
 _MAX_CONTEXT = 6.0
 _SAMPLE_BYTES = 4_000
 _COUNTED_BYTES = 100_000
+_MAX_MIXED_LINES = 100_000
 _MAX_BITS_OF_TEXT = 10.0
+# Bits below which lines that could be UTF-8 are so by chance.
+_BITS_OF_ONE_ENCODING = 7.5
 _FEW_CONTROLS = 3
 _MARKS = {
     codecs.BOM_UTF32_LE: "UTF-32LE", codecs.BOM_UTF32_BE: "UTF-32BE", codecs.BOM_UTF8: UTF_8,
@@ -131,13 +134,18 @@ def _letters(names: str) -> frozenset[str]:
 
 
 class Decoded(NamedTuple):
-    """dropped: control characters left out. broken: sequences of bytes that became U+FFFD."""
+    """dropped: control characters left out. broken: sequences of bytes that became U+FFFD.
+
+    other_lines: lines of a text in UTF-8 that were read in `other`.
+    """
 
     text: str
     encoding: str
     is_assumed: bool = False
     dropped: int = 0
     broken: int = 0
+    other_lines: int = 0
+    other: str = ""
 
 
 def decode(content: bytes, encoding: str = "") -> Decoded | None:
@@ -154,11 +162,13 @@ def decode(content: bytes, encoding: str = "") -> Decoded | None:
 
 
 def _cleaned(text: str, encoding: str, *, is_assumed: bool = False, broken: int = 0) -> Decoded | None:
-    text = _OVERSTRUCK.sub("", text.replace("\x0b", "\n").removesuffix("\x1a"))
+    unpadded = text.rstrip("\0")
+    padding = len(text) - len(unpadded)
+    text = _OVERSTRUCK.sub("", unpadded.replace("\x0b", "\n").removesuffix("\x1a"))
     cleaned, dropped = _CONTROLS.subn("", text)
-    if dropped > max(_FEW_CONTROLS, len(text) // 200) or dropped * 10 > len(text):
+    if dropped > max(_FEW_CONTROLS, len(text) // 200) or dropped * 10 > len(text) or (padding and not cleaned):
         return None
-    return Decoded(cleaned, encoding, is_assumed, dropped, broken)
+    return Decoded(cleaned, encoding, is_assumed, dropped + padding, broken)
 
 
 def _count_broken(text: str, content: bytes) -> int:
@@ -182,9 +192,31 @@ def _utf_8(content: bytes) -> Decoded | None:
     except UnicodeDecodeError:
         start = content[:_COUNTED_BYTES].decode("utf-8", "replace")
     if _count_broken(start, content) * 10 > sum(not character.isascii() for character in start):
-        return None
+        return _mixed(content)
     text = content.decode("utf-8", "replace")
     return _cleaned(text, UTF_8, broken=_count_broken(text, content))
+
+
+def _mixed(content: bytes) -> Decoded | None:
+    """Decode a text of lines in UTF-8 and in another encoding, as logs of several programs are."""
+    lines = content.split(b"\n")
+    if len(lines) > _MAX_MIXED_LINES:
+        return None
+    texts = [None if line.isascii() else _strictly(line, UTF_8) for line in lines]
+    others = [line for line, text in zip(lines, texts, strict=True) if text == ""]
+    if not any(texts) or sum(map(bool, texts)) * 3 < len(others) or _rank(content)[0][1] < _BITS_OF_ONE_ENCODING:
+        return None
+    for name, _bits in _rank(b"\n".join(others)):
+        read = [_strictly(line, name) for line in others]
+        if all(read):
+            following = iter(read)
+            joined = "\n".join(
+                line.decode() if text is None else text or next(following)
+                for line, text in zip(lines, texts, strict=True)
+            )
+            decoded = _cleaned(joined, UTF_8)
+            return decoded and decoded._replace(other_lines=len(others), other=name)
+    return None
 
 
 def _wide_unicode(content: bytes) -> Decoded | None:

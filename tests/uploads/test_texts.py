@@ -39,6 +39,8 @@ SHAPES = {
     "control character": ("Größe \x07 und Länge".encode("cp1252"), "Größe  und Länge", "Windows-1252",
                           [ASSUMED % "Windows-1252", DROPPED]),
     "NUL": (b"one two \x00 three", "one two  three", "UTF-8", [DROPPED]),
+    "lines in two encodings": ("schöner Tag\n".encode() + "größte Übung".encode("cp1252"), "schöner Tag\ngrößte Übung",
+                               "UTF-8", ["1 line is not in UTF-8; it seems to be in the encoding Windows-1252."]),
     "damaged UTF-8": ("Größe, Länge, Höhe, Tüte, Süße, Öl, ähnlich, über, für, Tür ".encode() + b"\xe9",
                       "Größe, Länge, Höhe, Tüte, Süße, Öl, ähnlich, über, für, Tür \ufffd", "UTF-8",
                       ["1 character is damaged and replaced by “\ufffd”."]),

@@ -20,6 +20,7 @@ def read_text(content: bytes, encoding: str = "") -> Text:
             (NoteKind.ENCODING_ASSUMED, 0, decoded.encoding if decoded.is_assumed else ""),
             (NoteKind.CONTROLS_LEFT_OUT, decoded.dropped, ""),
             (NoteKind.CHARACTERS_BROKEN, decoded.broken, ""),
+            (NoteKind.LINES_IN_OTHER_ENCODING, decoded.other_lines, decoded.other),
         )
         if count or detail
     ]

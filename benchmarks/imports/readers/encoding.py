@@ -23,6 +23,8 @@ def as_utf8(content: bytes, encoding: str, log: ReadingLog, file: str = "") -> b
         log.changed("encoding_assumed", place, encoding=decoded.encoding)
         found = alternatives(content, decoded.encoding)
         log.encodings = log.encodings or [ReadLine(name, line) for name, line in found]
+    if decoded.other_lines:
+        log.changed("lines_in_other_encoding", place, count=decoded.other_lines, encoding=decoded.other)
     if decoded.dropped:
         log.left_out("controls_left_out", place, count=decoded.dropped)
     if decoded.broken:

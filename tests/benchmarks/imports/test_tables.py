@@ -15,6 +15,10 @@ SHAPES = {
     "Mac Roman": (ROWS.encode("mac_roman"), CASES, {"encoding_assumed"}),
     "UTF-8 with a mark": (ROWS.encode("utf-8-sig"), CASES, set()),
     "UTF-16, as Excel's Unicode text": (ROWS.replace(";", "\t").encode("utf-16"), CASES, set()),
+    "lines in two encodings": (
+        "Frage,Antwort\nTür?,Ja\n".encode() + "Öl?,Nein\n".encode("cp1252"),
+        [Case("1", {"Frage": "Tür?"}, ["Ja"]), Case("2", {"Frage": "Öl?"}, ["Nein"])], {"lines_in_other_encoding"},
+    ),
     "NUL": (PLAIN.replace("Was", "W\0as").encode(), TWO, {"controls_left_out"}),
     "separator of Excel": (b"sep=;\r\n" + PLAIN.replace(",", ";").encode(), TWO, set()),
     "tabs": (PLAIN.replace(",", "\t").encode(), TWO, set()),
