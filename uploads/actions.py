@@ -1,3 +1,4 @@
+import codecs
 import hashlib
 from contextlib import suppress
 
@@ -10,16 +11,26 @@ from accounts.actor import Actor
 from accounts.models import User, Visitor
 from common.db.execution import violates
 from uploads import extraction
-from uploads.errors import FileTooLarge, NoFile, QuotaReached, UnknownFileType, unsupported_message
+from uploads.errors import (
+    EncodingFixed,
+    EncodingUnfit,
+    FileTooLarge,
+    NoFile,
+    QuotaReached,
+    UnknownFileType,
+    unsupported_message,
+)
 from uploads.files import storage
 from uploads.files.names import sanitize_name
 from uploads.limits import MAX_FILE_MB
 from uploads.models import Upload, UploadQuerySet
-from uploads.reading.findings import MAX_CHARACTERS, Reason, Text
+from uploads.reading.findings import Unreadable
 from uploads.reading.kinds import READ_BY_WORKER, name_unsupported
-from uploads.reading.sniffing import FileType, decode_text, detect_type
+from uploads.reading.sniffing import FileType, detect_type
+from uploads.reading.texts import read_text
 from uploads.tasks import wake_after_commit
 
+_BLANK = b" \t\r\n\0" + codecs.BOM_UTF8 + codecs.BOM_UTF16
 MAX_BYTES = MAX_FILE_MB * 1_000_000
 
 
@@ -29,7 +40,7 @@ def keep_upload(*, actor: Actor, content: bytes, name: str) -> Upload:
     Raises NoFile, FileTooLarge, UnknownFileType, QuotaReached, StorageFull, StorageAway, TooManyRequests, and
     ServiceAway for visitors while limits cannot be counted.
     """
-    if not content:
+    if not content.strip(_BLANK):
         raise NoFile(_("The file is empty."))
     if len(content) > MAX_BYTES:
         raise FileTooLarge
@@ -92,16 +103,28 @@ def _lock_owner(actor: Actor) -> None:
 
 
 def _read_text(upload: Upload, content: bytes) -> None:
-    text = (decode_text(content) or "").strip("\n")
-    if len(text) > MAX_CHARACTERS:
-        upload.state, upload.error = Upload.State.FAILED, Reason.TOO_LONG
-    elif not text.strip():
-        upload.state, upload.error = Upload.State.FAILED, Reason.NO_TEXT
-    else:
-        extraction.store(upload, Text([text], "text"))
-        upload.refresh_from_db()
+    try:
+        text = read_text(content)
+    except Unreadable as error:
+        upload.state, upload.error = Upload.State.FAILED, error.reason
+        upload.save(update_fields=["state", "error"])
         return
-    upload.save(update_fields=["state", "error"])
+    extraction.store(upload, text)
+    upload.refresh_from_db()
+
+
+@transaction.atomic
+def read_in_encoding(*, upload: Upload, encoding: str) -> Upload:
+    """Read a text again in one of `common.text.encodings.CODECS`. Raises EncodingFixed, EncodingUnfit."""
+    upload = Upload.objects.select_for_update(of=("self",)).select_related("extraction").get(pk=upload.pk)
+    if upload.used_at is not None or not upload.has_encoding_choice:
+        raise EncodingFixed
+    try:
+        text = read_text(storage.read(upload.stored_as), encoding)
+    except (Unreadable, FileNotFoundError) as error:
+        raise EncodingUnfit from error
+    extraction.store_again(upload, text)
+    return upload
 
 
 @transaction.atomic

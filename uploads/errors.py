@@ -68,6 +68,22 @@ class CannotBeRead(ArenaError):
     http_status = 409
 
 
+class EncodingFixed(ArenaError):
+    code = "encoding_fixed"
+    message = _(
+        "The encoding of this file cannot be chosen: it is no text, or a prompt has used it. To use another encoding, "
+        "delete the file and upload it again."
+    )
+    http_status = 409
+
+
+class EncodingUnfit(InvalidInput):
+    message = _("In this encoding, the file is no text. Choose another one.")
+
+    def __init__(self) -> None:
+        super().__init__(fields={"encoding": [str(self.message)]})
+
+
 class UploadInUse(ArenaError):
     code = "upload_in_use"
     message = _("Models are still using this file. Wait until they have answered, then delete it.")

@@ -106,6 +106,8 @@ class Upload(models.Model):
     )
     pages = models.PositiveIntegerField(null=True)
     characters = models.PositiveIntegerField(null=True)
+    # A name in common.text.encodings.CODECS; empty if the file is no plain text.
+    encoding = models.CharField(max_length=30, blank=True, db_default="")
     # Fields of each uploads.reading.findings.Note.
     notes = models.JSONField(default=list, blank=True)
     attempt = models.PositiveSmallIntegerField(default=0)
@@ -165,6 +167,11 @@ class Upload(models.Model):
     def may_be_read_now(self) -> bool:
         """Return whether the same bytes are worth another try: earlier versions refused macros and links."""
         return self.error in (Reason.INTERRUPTED, Reason.MACROS, Reason.EXTERNAL_LINKS)
+
+    @property
+    def has_encoding_choice(self) -> bool:
+        """Return whether its encoding is no Unicode, which needs no choice."""
+        return self.is_ready and bool(self.encoding) and not self.encoding.startswith("UTF-")
 
     @property
     def error_message(self) -> str:

@@ -1,7 +1,7 @@
 """Sentences on what models do not receive of a file, and on what reading it assumed."""
 
+from django.utils.translation import gettext, ngettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext, ngettext_lazy
 
 from uploads.reading.findings import Note, NoteKind
 
@@ -62,6 +62,24 @@ def note_message(note: Note) -> str:
             return ngettext(
                 "Models receive the first picture only; %(count)s more is left out.",
                 "Models receive the first picture only; %(count)s more are left out.",
+                note.count,
+            ) % {"count": note.count}
+        case NoteKind.ENCODING_ASSUMED:
+            return gettext("The text seems to be in the encoding %(name)s.") % {"name": note.detail}
+        case NoteKind.CONTROLS_LEFT_OUT:
+            return ngettext(
+                "%(count)s control character is left out.", "%(count)s control characters are left out.", note.count
+            ) % {"count": note.count}
+        case NoteKind.LINES_IN_OTHER_ENCODING:
+            return ngettext(
+                "%(count)s line is not in UTF-8; it seems to be in the encoding %(name)s.",
+                "%(count)s lines are not in UTF-8; they seem to be in the encoding %(name)s.",
+                note.count,
+            ) % {"count": note.count, "name": note.detail}
+        case NoteKind.CHARACTERS_BROKEN:
+            return ngettext(
+                "%(count)s character is damaged and replaced by “�”.",
+                "%(count)s characters are damaged and replaced by “�”.",
                 note.count,
             ) % {"count": note.count}
         case _:

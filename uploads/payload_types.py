@@ -18,7 +18,8 @@ class UploadNote(TypedDict):
 class UploadPayload(TypedDict):
     """`media_type` is detected from the content; `pages` and `characters` describe the text once it is ready.
 
-    `notes` say what models do not receive, and what was assumed. `error` says why the file cannot be used.
+    `encoding` is a plain text's. `notes` say what models do not receive, and what was assumed. `error` says why the
+    file cannot be used.
     """
 
     id: str
@@ -30,6 +31,7 @@ class UploadPayload(TypedDict):
     state: UploadState
     pages: int | None
     characters: int | None
+    encoding: str | None
     notes: list[UploadNote]
     error: str | None
     created_at: Moment

@@ -19,6 +19,7 @@ def upload_summary(upload: Upload) -> UploadPayload:
         "state": cast(UploadState, upload.state),
         "pages": upload.pages,
         "characters": upload.characters,
+        "encoding": upload.encoding or None,
         "notes": [_note(note) for note in msgspec.convert(upload.notes, list[Note])],
         "error": upload.error or None,
         "created_at": upload.created_at,

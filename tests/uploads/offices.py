@@ -5,6 +5,8 @@ import zipfile
 from collections.abc import Mapping
 from xml.sax.saxutils import escape
 
+from xlsxwriter.utility import xl_col_to_name
+
 MAIN = "http://schemas.openxmlformats.org"
 WORD = f'xmlns:w="{MAIN}/wordprocessingml/2006/main" xmlns:mc="{MAIN}/markup-compatibility/2006"'
 DRAWING = f'xmlns:a="{MAIN}/drawingml/2006/main" xmlns:p="{MAIN}/presentationml/2006/main"'
@@ -241,6 +243,31 @@ def far_cell() -> bytes:
     )
 
 
+def diagonal_cells() -> bytes:
+    """Return a sheet whose area is a million times its content."""
+    rows = "".join(
+        f'<row r="{number * 60}"><c r="{xl_col_to_name(number)}{number * 60}"><v>1</v></c></row>'
+        for number in range(1, 16_000)
+    )
+    return package(xlsx_parts(rows))
+
+
+def formatted_rows() -> bytes:
+    """Return two rows of values, and many that are only formatted, with a stray value in the last one."""
+    empty = '<row r="{0}" s="1" customFormat="1"><c r="A{0}" s="1"/><c r="XFD{0}" s="1"></c></row>'
+    rows = ['<row r="1"><c r="A1"><v>1</v></c><c r="B1"><v>2</v></c></row>', '<row r="2"><c r="A2"><v>3</v></c></row>']
+    rows += [empty.format(number) for number in range(3, 1_048_576, 5)]
+    rows.append('<row r="1048576"><c r="D1048576"><v>4</v></c></row>')
+    return package(xlsx_parts("".join(rows)))
+
+
+def merged_cells() -> bytes:
+    parts = xlsx_parts('<row r="1"><c r="A1"><v>1</v></c><c r="B1"/></row><row r="2"><c r="A2"/><c r="B2"/></row>')
+    name = "xl/worksheets/sheet1.xml"
+    merged = '</sheetData><mergeCells count="1"><mergeCell ref="A1:B2"/></mergeCells>'
+    return package(parts | {name: parts[name].replace("</sheetData>", merged)})
+
+
 def deep_elements() -> bytes:
     return package(docx_parts("<w:p>" * 100_000 + "</w:p>" * 100_000))
 
@@ -272,7 +299,7 @@ def long_text() -> bytes:
 HOSTILE = {
     make.__name__: make
     for make in (
-        encrypted, encrypted_parts, zip_bomb, lying_zip_bomb, entities, outside_file, far_cell, deep_elements,
+        encrypted, encrypted_parts, zip_bomb, lying_zip_bomb, entities, outside_file, diagonal_cells, deep_elements,
         many_slides, without_main_part,
         truncated, without_text, long_text,
     )

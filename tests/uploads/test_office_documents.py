@@ -7,7 +7,7 @@ from uploads.reading.child import read_document
 from uploads.reading.findings import Note, NoteKind, Reason, Text, Unreadable
 from uploads.reading.guard import read
 from uploads.reading.kinds import DOCX, PPTX, XLSX
-from uploads.reading.sniffing import decode_text, detect_type
+from uploads.reading.sniffing import detect_type
 
 pytestmark = pytest.mark.processes
 
@@ -18,7 +18,7 @@ REASONS = {
     "lying_zip_bomb": Reason.DAMAGED,
     "entities": Reason.DAMAGED,
     "outside_file": Reason.DAMAGED,
-    "far_cell": Reason.TOO_DEMANDING,
+    "diagonal_cells": Reason.TOO_DEMANDING,
     "deep_elements": Reason.DAMAGED,
     "many_slides": Reason.TOO_MANY_PAGES,
     "without_main_part": Reason.DAMAGED,
@@ -41,6 +41,8 @@ def test_hostile_office_document_is_refused(name: str):
         (offices.report(), DOCX, ["One\ttwo\na1\tb1 b2\nIn a box\nAfter é\nA note"]),
         (offices.pptx(), PPTX, ["First\nSay hello", "Second"]),
         (offices.xlsx(), XLSX, ["Sums\nDay\tSum\n2023-03-15\t3"]),
+        (offices.far_cell(), XLSX, ["Sums\n1\n\n\t1"]),
+        (offices.merged_cells(), XLSX, ["Sums\n1"]),
     ],
 )
 def test_text_of_office_document_is_read(content: bytes, media_type: str, pages: list[str]):
@@ -84,31 +86,16 @@ def test_unread_parts_of_office_document_are_noted(name: str, media_type: str, p
     assert (text.pages, text.notes) == (pages, notes)
 
 
+@pytest.mark.slow
+def test_sheet_is_read_by_content_not_by_extent():
+    text = read(offices.formatted_rows(), "document")
+    assert isinstance(text, Text)
+    assert text.pages == ["Sums\n1\t2\n3\n\n\t\t4"]
+
+
 def test_only_office_packages_are_detected_as_such():
     assert detect_type(offices.package({"word/notes.txt": "Hello"}), "a.docx") is None
     assert detect_type(offices.OLE + bytes(600), "old.doc") is None
     encrypted = detect_type(offices.encrypted(), "Sums.XLSX")
     assert encrypted is not None
     assert encrypted.media_type == XLSX
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Un «\xa0déjà vu\xa0» à l’été – naïve, cœur, 12\xa0€.", "Größe: „schöne“ Straße", "¿Qué año?",
-        "Ein Ärgernis\r\nüber", "name;città\r\nRossi;Forlì", "Blåbærsyltetøy på Ærø",
-    ],
-)  # fmt: skip
-def test_windows_1252_text_is_decoded(text: str):
-    assert decode_text(text.encode("cp1252")) == text.replace("\r\n", "\n")
-
-
-@pytest.mark.parametrize(
-    ("text", "encoding"),
-    [
-        ("Привет, мир", "cp1251"), ("Привет, мир", "koi8-r"), ("Γειά σου κόσμε", "cp1253"), ("你好世界", "gbk"),
-        ("こんにちは、世界。カタカナ", "shift_jis"), ("안녕하세요", "euc-kr"), ("שלום עולם", "cp1255"),
-    ],
-)  # fmt: skip
-def test_text_in_other_encodings_is_not_misread(text: str, encoding: str):
-    assert decode_text(text.encode(encoding)) is None

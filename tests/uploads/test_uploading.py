@@ -45,7 +45,7 @@ def test_text_file_is_stored_unchanged_and_ready(reader: Reader):
     assert upload | {"id": "", "created_at": ""} == {
         "id": "", "name": "notes.txt", "media_type": "text/plain", "kind": "document", "size": len(TEXT),
         "sha256": hashlib.sha256(TEXT).hexdigest(), "state": "ready", "pages": 1, "characters": len(TEXT) - 1,
-        "notes": [], "error": None, "created_at": "",
+        "encoding": "UTF-8", "notes": [], "error": None, "created_at": "",
     }  # fmt: skip
     assert reader.api("GET", f"uploads/{upload['id']}/").json() == upload
     assert reader.api("GET", "uploads/").json()["results"] == [upload]

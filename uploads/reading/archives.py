@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from lxml import etree
 
+from uploads.reading import sheets
 from uploads.reading.findings import Reason, Unreadable
 
 MAX_PARTS = 10_000
@@ -29,7 +30,8 @@ class Archive:
         parts = self._archive.infolist()
         self.names = [part.filename for part in parts]
         self._readable = [part for part in parts if _READ.search(part.filename)]
-        if len(parts) > MAX_PARTS or sum(part.file_size for part in self._readable) > MAX_XML_BYTES:
+        unpacked = sum(part.file_size for part in self._readable if not sheets.is_sheet_part(part.filename))
+        if len(parts) > MAX_PARTS or unpacked > MAX_XML_BYTES:
             raise Unreadable(Reason.TOO_DEMANDING)
         if any(part.flag_bits & 1 for part in parts):
             raise Unreadable(Reason.ENCRYPTED)
@@ -60,13 +62,15 @@ class Archive:
     def related(self, part: str, kind: str) -> list[str]:
         return [target for _id, relation_type, target in self.relations(part) if relation_type == kind]
 
-    def plain_copy(self) -> io.BytesIO:
-        """Return an uncompressed archive of the parts that are read."""
-        copy = io.BytesIO()
-        with zipfile.ZipFile(copy, "w") as archive:
-            for part in self._readable:
-                archive.writestr(part.filename, self.part(part.filename))
-        copy.seek(0)
+    def compacted(self) -> sheets.Compacted:
+        """Return an uncompressed archive of the parts that are read, sheets without empty cells. Raises TooLarge."""
+        copy = sheets.Compacted()
+        for part in self._readable:
+            if sheets.is_sheet_part(part.filename):
+                copy.add_sheet(self._archive, part.filename)
+            else:
+                copy.add(part.filename, self.part(part.filename))
+        copy.close()
         return copy
 
 

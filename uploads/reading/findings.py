@@ -49,6 +49,10 @@ class NoteKind(StrEnum):
     HIDDEN_SLIDES = "hidden_slides"
     FORMULAS_WITHOUT_VALUE = "formulas_without_value"
     PARTS_UNREADABLE = "parts_unreadable"
+    ENCODING_ASSUMED = "encoding_assumed"
+    CONTROLS_LEFT_OUT = "controls_left_out"
+    CHARACTERS_BROKEN = "characters_broken"
+    LINES_IN_OTHER_ENCODING = "lines_in_other_encoding"
 
 
 class Note(msgspec.Struct):
@@ -63,11 +67,12 @@ class Note(msgspec.Struct):
 
 
 class Text(msgspec.Struct, tag=True):
-    """Texts of at least one page; `reader` is the library with its version."""
+    """Texts of at least one page; `reader` is the library with its version, `encoding` that of a text."""
 
     pages: list[str]
     reader: str
     notes: list[Note] = []
+    encoding: str = ""
 
 
 class Picture(msgspec.Struct, tag=True):

@@ -10,6 +10,7 @@ from inscriptis.css_profiles import CSS_PROFILES
 from inscriptis.model.config import ParserConfig
 from lxml import etree, html
 
+from common.text import encodings
 from common.text.storable import storable
 from uploads.reading.findings import MAX_CHARACTERS, Note, NoteKind, Reason, Text, Unreadable
 from uploads.reading.kinds import head_text
@@ -59,7 +60,7 @@ def pictures_note(count: int) -> list[Note]:
 
 
 def decode(content: bytes, charset: str = "") -> str:
-    """Decode by a byte order mark, as `charset`, as UTF-8, by the charset that the text names, or as Windows-1252."""
+    """Decode by a byte order mark, as `charset`, as UTF-8, by the charset that the text names, or by its letters."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return content.decode("utf-16", "replace")
     if content.startswith(b"\xef\xbb\xbf"):
@@ -71,7 +72,8 @@ def decode(content: bytes, charset: str = "") -> str:
             return content.decode(_browser_encoding(encoding))
         except (LookupError, ValueError):
             continue
-    return content.decode("cp1252", "replace")
+    guessed = encodings.decode(content)
+    return guessed.text if guessed is not None else content.decode("cp1252", "replace")
 
 
 def _browser_encoding(encoding: str) -> str:

@@ -13,6 +13,7 @@ import python_calamine
 from lxml import etree
 
 from common.text.storable import storable
+from uploads.reading import sheets
 from uploads.reading.archives import READER, Archive, parser_events, xml_root
 from uploads.reading.findings import MAX_CHARACTERS, Note, NoteKind, Reason, Text, Unreadable
 from uploads.reading.kinds import ENCRYPTED_PACKAGE, OLE
@@ -50,7 +51,6 @@ _DECORATION = re.compile(r"(?:slideMasters|slideLayouts|notesMasters|handoutMast
 _VALUELESS_FORMULA = re.compile(
     rb"(?:</(?:\w+:)?f>|<(?:\w+:)?f\b[^<>]*/>)\s*(?:<(?:\w+:)?v\s*/>|<v></v>)?\s*</(?:\w+:)?c>"
 )
-_HIDDEN_SHEET = re.compile(rb"<(?:\w+:)?sheet\b[^<>]*\bstate=[\"'](?:veryH|h)idden")
 _HIDDEN_SLIDE = re.compile(rb"<(?:\w+:)?sld\b[^<>]*\bshow=[\"'](?:0|false)[\"']")
 
 
@@ -68,6 +68,8 @@ def extract_text(content: bytes) -> Text:
         raise Unreadable(Reason.ENCRYPTED) from error
     except (zipfile.BadZipFile, etree.XMLSyntaxError, python_calamine.CalamineError, KeyError) as error:
         raise Unreadable(Reason.DAMAGED) from error
+    except sheets.TooLarge as error:
+        raise Unreadable(Reason.TOO_DEMANDING) from error
     if len(pages) > MAX_PAGES:
         raise Unreadable(Reason.TOO_MANY_PAGES)
     if not any(page.strip() for page in pages):
@@ -78,9 +80,9 @@ def extract_text(content: bytes) -> Text:
 def _old_workbook(content: bytes, found: Counter[NoteKind]) -> list[str]:
     if ENCRYPTED_PACKAGE in content:
         raise Unreadable(Reason.ENCRYPTED)
-    sheets = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(content)).sheets_metadata
-    found[NoteKind.HIDDEN_SHEETS] = sum(sheet.visible != python_calamine.SheetVisibleEnum.Visible for sheet in sheets)
-    return _limited(_sheets(io.BytesIO(content)))
+    workbook = sheets.Workbook(io.BytesIO(content))
+    found[NoteKind.HIDDEN_SHEETS] = len(workbook.hidden)
+    return _limited(sheet_texts(workbook))
 
 
 def _pages(package: Archive, found: Counter[NoteKind]) -> tuple[list[str], str]:
@@ -91,11 +93,7 @@ def _pages(package: Archive, found: Counter[NoteKind]) -> tuple[list[str], str]:
         case "ppt":
             return _limited(_slide(package, name, found) for name in _slides(package, main)), READER
         case "xl":
-            found[NoteKind.HIDDEN_SHEETS] = len(_HIDDEN_SHEET.findall(package.part(main)))
-            sheets = [name for name in package.names if name.startswith("xl/worksheets/") and name.endswith(".xml")]
-            for name in sheets:
-                found[NoteKind.FORMULAS_WITHOUT_VALUE] += len(_VALUELESS_FORMULA.findall(package.part(name)))
-            return _limited(_sheets_and_comments(package, sheets)), CELL_READER
+            return _limited(_sheets_and_comments(package, found)), CELL_READER
     raise Unreadable(Reason.DAMAGED)
 
 
@@ -240,9 +238,17 @@ def _slide(package: Archive, name: str, found: Counter[NoteKind]) -> str:
     return "\n".join(line for line in lines if line.strip())
 
 
-def _sheets_and_comments(package: Archive, sheets: list[str]) -> Iterator[str]:
-    yield from _sheets(package.plain_copy())
-    comments = [line for name in sheets for line in [*_comments(package, name), *_drawn_texts(package, name)]]
+def _sheets_and_comments(package: Archive, found: Counter[NoteKind]) -> Iterator[str]:
+    copy = package.compacted()
+    names = [name for name in package.names if sheets.is_sheet_part(name)]
+    with zipfile.ZipFile(copy.file) as archive:
+        for name in names:
+            found[NoteKind.FORMULAS_WITHOUT_VALUE] += len(_VALUELESS_FORMULA.findall(archive.read(name)))
+    copy.file.seek(0)
+    workbook = sheets.Workbook(copy.file, copy.row_numbers)
+    found[NoteKind.HIDDEN_SHEETS] = len(workbook.hidden)
+    yield from sheet_texts(workbook)
+    comments = [line for name in names for line in [*_comments(package, name), *_drawn_texts(package, name)]]
     if comments:
         yield "\n".join(comments)
 
@@ -253,15 +259,21 @@ def _drawn_texts(package: Archive, sheet: str) -> list[str]:
     return [line for name in names for line in _lines(package.part(name)) if line.strip()]
 
 
-def _sheets(content: io.BytesIO) -> Iterator[str]:
-    """Yield each sheet that is not empty: its name, then its rows with tabs between the cells."""
-    workbook = python_calamine.CalamineWorkbook.from_filelike(content)
-    if len(workbook.sheet_names) > MAX_PAGES:
+def sheet_texts(workbook: sheets.Workbook) -> Iterator[str]:
+    """Yield each sheet that is not empty: its name, then its rows; a blank line stands for empty ones."""
+    if len(workbook.names) > MAX_PAGES:
         raise Unreadable(Reason.TOO_MANY_PAGES)
-    for name in workbook.sheet_names:
-        rows = workbook.get_sheet_by_name(name).to_python()
-        if lines := ["\t".join(_cell(value) for value in row).rstrip("\t") for row in rows]:
-            yield "\n".join([name, *lines])
+    for name in workbook.names:
+        lines = [name]
+        characters, before = 0, 0
+        for number, cells in workbook.rows(name):
+            lines += [""] if before and number > before + 1 else []
+            lines.append("\t".join(map(_cell, cells)).rstrip("\t"))
+            before, characters = number, characters + len(lines[-1])
+            if characters > MAX_CHARACTERS:
+                raise Unreadable(Reason.TOO_LONG)
+        if before:
+            yield "\n".join(lines)
 
 
 def _cell(value: object) -> str:

@@ -88,7 +88,7 @@ class _Configuration:
             raise ReadError("code_not_run", place, file=reference)
         if path.lower().endswith((".yaml", ".yml", ".json")):
             return self._source.document(path)
-        return self._source.files[path].decode("utf-8", "replace")
+        return self._source.text(path).decode("utf-8", "replace")
 
     def _tests(self, tests: object, place: Place, shared: Map | None = None) -> None:
         """Add the cases of a list, of a file, or of a list of both."""
