@@ -18,12 +18,13 @@ def read_upload(upload_id: int) -> None:
         return
     kind: Kind = "image" if upload.is_image else "document"
     try:
-        result = read(storage.read(upload.stored_as), kind, upload.media_type)
+        on_progress = Upload.objects.held(upload).record_progress
+        result = read(storage.read(upload.stored_as), kind, upload.media_type, on_progress)
     except Unreadable as error:
-        Upload.objects.held(upload).update(state=Upload.State.FAILED, error=error.reason, lease_until=None)
+        Upload.objects.held(upload).fail(error.reason)
         return
     except FileNotFoundError:  # deleted since the claim, or lost by the storage
-        Upload.objects.held(upload).update(state=Upload.State.FAILED, error=Reason.DAMAGED, lease_until=None)
+        Upload.objects.held(upload).fail(Reason.DAMAGED)
         return
     store(upload, result)
 
@@ -33,7 +34,7 @@ def store(upload: Upload, result: Text | Picture) -> None:
     """Store the result, unless another worker has claimed the upload since."""
     pages = [storable(page) for page in result.pages] if isinstance(result, Text) else []
     is_held = Upload.objects.held(upload).update(
-        state=Upload.State.READY, lease_until=None,
+        state=Upload.State.READY, lease_until=None, pages_read=None,
         pages=len(pages) or None, characters=sum(map(len, pages)) if pages else None,
         notes=msgspec.to_builtins(result.notes), encoding=result.encoding if isinstance(result, Text) else "",
     )  # fmt: skip

@@ -14,7 +14,7 @@ from common.ids import new_public_id
 from uploads.notes import note_message
 from uploads.reading.findings import Note, Reason
 
-# Reading takes 15 seconds at most, so a worker that holds the lease for longer has died.
+# A worker that reads renews it every second, so one whose lease expires has died.
 LEASE = timedelta(seconds=60)
 MAX_ATTEMPTS = 2
 REASON_MESSAGES = {
@@ -54,12 +54,20 @@ class UploadQuerySet(models.QuerySet["Upload"]):
     def claim(self, pk: int) -> "Upload | None":
         """Lease a waiting upload and return it with its new attempt; None if not waiting."""
         claimable = self.waiting().filter(pk=pk, attempt__lt=MAX_ATTEMPTS)
-        is_claimed = claimable.update(attempt=F("attempt") + 1, lease_until=Now() + LEASE)
+        is_claimed = claimable.update(attempt=F("attempt") + 1, lease_until=Now() + LEASE, pages=None, pages_read=None)
         return self.get(pk=pk) if is_claimed else None
 
     def held(self, upload: "Upload") -> "UploadQuerySet":
         """Filter the upload while its fencing token, `attempt`, is current."""
         return self.filter(pk=upload.pk, attempt=upload.attempt, state=Upload.State.EXTRACTING)
+
+    def record_progress(self, pages_read: int, pages: int) -> None:
+        """Store how far the upload has been read, and renew its lease."""
+        self.update(pages_read=pages_read or None, pages=pages or None, lease_until=Now() + LEASE)
+
+    def fail(self, reason: Reason) -> int:
+        """Mark the uploads as failed and return how many there were."""
+        return self.update(state=Upload.State.FAILED, error=reason, lease_until=None, pages=None, pages_read=None)
 
     def queued_longer_than(self, age: timedelta) -> "UploadQuerySet":
         """Filter waiting uploads whose message may be lost."""
@@ -105,6 +113,8 @@ class Upload(models.Model):
         max_length=20, blank=True, choices=[(reason.value, message) for reason, message in REASON_MESSAGES.items()]
     )
     pages = models.PositiveIntegerField(null=True)
+    # Counts while the file is being read.
+    pages_read = models.PositiveIntegerField(null=True)
     characters = models.PositiveIntegerField(null=True)
     # A name in common.text.encodings.CODECS; empty if the file is no plain text.
     encoding = models.CharField(max_length=30, blank=True, db_default="")

@@ -18,8 +18,8 @@ class UploadNote(TypedDict):
 class UploadPayload(TypedDict):
     """`media_type` is detected from the content; `pages` and `characters` describe the text once it is ready.
 
-    `encoding` is a plain text's. `notes` say what models do not receive, and what was assumed. `error` says why the
-    file cannot be used.
+    While a long document is being read, `pages_read` of its `pages` have been; then it is null. `encoding` is a plain
+    text's. `notes` say what models do not receive, and what was assumed. `error` says why the file cannot be used.
     """
 
     id: str
@@ -30,6 +30,7 @@ class UploadPayload(TypedDict):
     sha256: str
     state: UploadState
     pages: int | None
+    pages_read: int | None
     characters: int | None
     encoding: str | None
     notes: list[UploadNote]

@@ -18,6 +18,7 @@ def upload_summary(upload: Upload) -> UploadPayload:
         "sha256": upload.sha256,
         "state": cast(UploadState, upload.state),
         "pages": upload.pages,
+        "pages_read": upload.pages_read,
         "characters": upload.characters,
         "encoding": upload.encoding or None,
         "notes": [_note(note) for note in msgspec.convert(upload.notes, list[Note])],

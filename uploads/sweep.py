@@ -16,8 +16,7 @@ MAX_PER_ROUND = 100
 
 
 def _fail_exhausted() -> None:
-    exhausted = Upload.objects.out_of_attempts()
-    failed = exhausted.update(state=Upload.State.FAILED, error=Reason.INTERRUPTED, lease_until=None)
+    failed = Upload.objects.out_of_attempts().fail(Reason.INTERRUPTED)
     if failed:
         logger.warning("the leases of %s uploads expired in their last attempt", failed)
 

@@ -18,11 +18,11 @@ def limit_process(memory_bytes: int = MEMORY_BYTES) -> None:
     _limit(resource.RLIMIT_CORE, 0)
 
 
-def limit_run(cpu_s: int = RUN_CPU_S) -> None:
+def limit_run(cpu_s: int = RUN_CPU_S, alarm_s: int = RUN_ALARM_S) -> None:
     """Set the limits of a process that `run_once` starts. Past its CPU or elapsed time it is killed."""
     limit_process()
     _limit(resource.RLIMIT_CPU, cpu_s)
-    signal.alarm(RUN_ALARM_S)
+    signal.alarm(alarm_s)
 
 
 def _limit(kind: int, value: int) -> None:

@@ -1,7 +1,8 @@
-"""`python -m tests.common.surroundings STATUS|reply|nested`: a child that writes what it has of its parent."""
+"""`python -m tests.common.surroundings STATUS|reply|nested|hang`: a child that writes what it has of its parent."""
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -33,6 +34,12 @@ def start_another() -> None:
     process.wait()
 
 
+def hang() -> None:
+    sys.stdout.buffer.write(sys.stdin.buffer.read())
+    sys.stdout.buffer.flush()
+    signal.pause()
+
+
 def end(status: int) -> None:
     sys.stdout.buffer.write(sys.stdin.buffer.read() + surroundings())
     sys.exit(status)
@@ -44,5 +51,7 @@ if __name__ == "__main__":
             reply()
         case "nested":
             start_another()
+        case "hang":
+            hang()
         case status:
             end(int(status))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from common.child_process import process
 from common.child_process.frames import pack, receive, unpack
 from common.child_process.process import PROJECT_DIR, ChildFailed, kill, run_once, start_connected
 from tests.waiting import wait_for
@@ -38,6 +39,14 @@ def test_failed_child_leaves_its_output():
     with pytest.raises(ChildFailed) as failed:
         run_once(CHILD, "3", content=b"begun ")
     assert failed.value.output.startswith(b"begun {")
+
+
+def test_output_is_reported_until_the_timeout(monkeypatch):
+    monkeypatch.setattr(process, "_OUTPUT_EVERY_S", 0.05)
+    seen: list[bytes] = []
+    with pytest.raises(ChildFailed) as failed:
+        run_once(CHILD, "hang", content=b"begun ", timeout_s=1.5, on_output=seen.append)
+    assert (seen[-1], failed.value.output, failed.value.status) == (b"begun ", b"begun ", None)
 
 
 def test_killed_child_ends_with_its_children():

@@ -4,6 +4,10 @@ import zlib
 from collections.abc import Sequence
 
 FONT = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"
+_FONT_DESCRIPTOR = (
+    b"<</Type/FontDescriptor/FontName/Ryumin-Light/Flags 6/FontBBox[0 -200 1000 900]/ItalicAngle 0/Ascent 750"
+    b"/Descent -200/CapHeight 700/StemV 80>>"
+)
 Bodies = dict[int, bytes]
 
 
@@ -79,15 +83,53 @@ def scanned() -> bytes:
     return with_pages([b"q 595 0 0 842 0 0 cm Q"] * 2)
 
 
-def _one_page(content: bytes, **more: bytes) -> bytes:
-    bodies: Bodies = {
+def _one_page_bodies(content: bytes) -> Bodies:
+    return {
         1: b"<</Type/Catalog/Pages 2 0 R>>",
         2: b"<</Type/Pages/Count 1/Kids[4 0 R]>>",
         3: FONT,
         4: _page(5),
-        5: stream(content, **more),
+        5: stream(content),
     }
-    return pdf(bodies)
+
+
+def _one_page(content: bytes) -> bytes:
+    return pdf(_one_page_bodies(content))
+
+
+def with_annotations(bodies: Bodies, annotations: bytes, *, catalog: bytes = b"") -> bytes:
+    """Return a page with the text "A form" and annotations. bodies: their objects, from 10 on."""
+    page = _page(5)[:-2] + b"/Annots[" + annotations + b"]>>"
+    root = b"<</Type/Catalog/Pages 2 0 R" + catalog + b">>"
+    return pdf({**_one_page_bodies(lines(["A form"])), **bodies, 1: root, 4: page})
+
+
+def with_xfa(data: bytes) -> bytes:
+    """Return a form of Adobe LiveCycle that has no fields of its own. data: its XML."""
+    return with_annotations(
+        {10: stream(data)}, b"", catalog=b"/NeedsRendering true/AcroForm<</Fields[]/XFA[(datasets)10 0 R]>>"
+    )
+
+
+def in_arabic_letters(content: bytes) -> bytes:
+    """Return a page in a font whose letters a to e are Arabic, x is a bullet of Wingdings and y for private use."""
+    letters = b"".join(b"<%02x> <%04x>\n" % (ord("a") + n, ord(letter)) for n, letter in enumerate("ابتثج"))
+    codes = b"begincodespacerange\n<00> <ff>\nendcodespacerange\n"
+    unicode_map = codes + b"7 beginbfchar\n" + letters + b"<78> <f0b7>\n<79> <e123>\nendbfchar\n"
+    font = FONT[:-2] + b"/ToUnicode 10 0 R>>"
+    return pdf({**_one_page_bodies(content), 3: font, 10: stream(b"begincmap\n" + unicode_map + b"endcmap")})
+
+
+def vertical(columns: Sequence[str]) -> bytes:
+    """Return a page with vertical Japanese lines in a font that is not in the file."""
+    shown = b"".join(
+        b"BT /F1 10 Tf 1 0 0 1 %d 800 Tm <%s>Tj ET\n" % (500 - 20 * n, column.encode("utf-16-be").hex().encode())
+        for n, column in enumerate(columns)
+    )
+    font = b"<</Type/Font/Subtype/Type0/BaseFont/Ryumin-Light/Encoding/UniJIS-UCS2-V/DescendantFonts[10 0 R]>>"
+    glyphs = b"<</Type/Font/Subtype/CIDFontType0/BaseFont/Ryumin-Light/CIDSystemInfo<</Registry(Adobe)/Ordering(Japan1)"
+    bodies = _one_page_bodies(shown)
+    return pdf({**bodies, 3: font, 10: glyphs + b"/Supplement 2>>/FontDescriptor 11 0 R>>", 11: _FONT_DESCRIPTOR})
 
 
 def many_operators() -> bytes:
@@ -173,6 +215,47 @@ def zip_bomb() -> bytes:
     return pdf(bodies)
 
 
+def content_bomb() -> bytes:
+    """Return a small PDF with a page of a gigabyte."""
+    pieces = zlib.compressobj(9)
+    compressed = b"".join(pieces.compress(b" " * 10_000_000) for _ in range(100)) + pieces.flush()
+    body = b"<</Length %d/Filter/FlateDecode>>stream\n" % len(compressed) + compressed + b"\nendstream"
+    return pdf({**_one_page_bodies(b""), 5: body})
+
+
+def huge_page_count() -> bytes:
+    return pdf({**_one_page_bodies(lines(["one page"])), 2: b"<</Type/Pages/Count 2147483647/Kids[4 0 R 2 0 R]>>"})
+
+
+def deep_page_tree() -> bytes:
+    nested = {n: b"<</Type/Pages/Parent %d 0 R/Count 1/Kids[%d 0 R]>>" % (n - 1, n + 1) for n in range(10, 30_000)}
+    bodies = {**_one_page_bodies(lines(["deep"])), **nested, 30_000: _page(5)}
+    return pdf({**bodies, 2: b"<</Type/Pages/Count 1/Kids[10 0 R]>>"})
+
+
+def million_fields() -> bytes:
+    field = b"<</Type/Annot/Subtype/Widget/FT/Tx/T(name)/V(value)/Rect[0 0 9 9]>>"
+    return with_annotations({10: field}, b"10 0 R " * 1_000_000)
+
+
+def looping_fields() -> bytes:
+    field = b"<</Type/Annot/Subtype/Widget/T(loop)/Parent 10 0 R/Rect[0 0 9 9]>>"
+    return with_annotations({10: field}, b"10 0 R")
+
+
+def looping_appearance() -> bytes:
+    drawn = b"/Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</X 11 0 R>>>>"
+    stamp = b"<</Type/Annot/Subtype/Stamp/Rect[0 0 9 9]/AP<</N 11 0 R>>>>"
+    return with_annotations({10: stamp, 11: stream(b"/X Do " * 1000, more=drawn)}, b"10 0 R")
+
+
+def entities_in_form_data() -> bytes:
+    """Return a PDF whose form's data is a billion laughs."""
+    laughs = b"".join(b'<!ENTITY l%d "%s">' % (n, b"&l%d;" % (n - 1) * 10) for n in range(1, 10))
+    data = b'<!DOCTYPE d [<!ENTITY l0 "ha">' + laughs + b"]><data><laugh>&l9;</laugh></data>"
+    return with_xfa(data)
+
+
 def encrypted() -> bytes:
     """Return a PDF with an unknown password."""
     secret = b"/Encrypt<</Filter/Standard/V 1/R 2/Length 40/P -4/O<%s>/U<%s>>>/ID[<00><00>]" % (b"41" * 32, b"42" * 32)
@@ -191,6 +274,7 @@ HOSTILE = {
     make.__name__: make
     for make in (
         many_operators, huge_string, pages_sharing_a_stream, thousands_of_pages, deep_arrays, deep_objects,
-        cyclic_pages, forms_in_forms, zip_bomb, encrypted, truncated, empty, scanned,
+        cyclic_pages, forms_in_forms, zip_bomb, encrypted, truncated, empty, scanned, content_bomb, huge_page_count,
+        deep_page_tree, million_fields, looping_fields, looping_appearance, entities_in_form_data,
     )
 }  # fmt: skip

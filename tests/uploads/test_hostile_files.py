@@ -1,38 +1,53 @@
 """Hostile files are refused by the limited child process, and honest ones are read."""
 
 import os
+import signal
 import subprocess
 from collections.abc import Callable
 from functools import partial
 
+import msgspec
 import pytest
 
-from common.child_process import process
+from common.child_process.frames import pack
+from common.child_process.process import ChildFailed
 from tests import make
 from tests.uploads import hostile_kinds, pdfs, pictures
 from uploads import actions
 from uploads.extraction import read_upload
 from uploads.models import Upload
-from uploads.reading.findings import Picture, Reason, Text, Unreadable
+from uploads.reading import guard
+from uploads.reading.findings import Note, NoteKind, Picture, Reason, Refusal, Text, Unreadable
 from uploads.reading.guard import read
+from uploads.reading.pages import Page
 from uploads.reading.sniffing import detect_type
 
 pytestmark = pytest.mark.processes
 
 REASONS = {
     "many_operators": Reason.TOO_DEMANDING,
-    "huge_string": Reason.TOO_DEMANDING,
-    "pages_sharing_a_stream": Reason.TOO_LONG,
-    "thousands_of_pages": Reason.TOO_DEMANDING,
-    "deep_arrays": Reason.DAMAGED,
+    "deep_arrays": Reason.NO_TEXT,
     "deep_objects": Reason.DAMAGED,
     "cyclic_pages": Reason.DAMAGED,
-    "forms_in_forms": Reason.NO_TEXT,
-    "zip_bomb": Reason.TOO_DEMANDING,
+    "forms_in_forms": Reason.TOO_DEMANDING,
+    "zip_bomb": Reason.NO_TEXT,
     "encrypted": Reason.ENCRYPTED,
-    "truncated": Reason.DAMAGED,
     "empty": Reason.DAMAGED,
     "scanned": Reason.NO_TEXT,
+    "content_bomb": Reason.TOO_DEMANDING,
+    "deep_page_tree": Reason.DAMAGED,
+}
+# Notes on files of which a part is read within the limits.
+READ_IN_PART = {
+    "huge_string": [],
+    "pages_sharing_a_stream": [Note(NoteKind.CHARACTERS_LEFT_OUT, 9, "900")],
+    "thousands_of_pages": [Note(NoteKind.PAGES_LEFT_OUT, 49_000, "1000")],
+    "truncated": [Note(NoteKind.PAGES_DAMAGED, 1), Note(NoteKind.END_MISSING)],
+    "huge_page_count": [],
+    "million_fields": [Note(NoteKind.FORM_UNREADABLE)],
+    "looping_fields": [],
+    "looping_appearance": [],
+    "entities_in_form_data": [Note(NoteKind.FORM_LABELS_LEFT_OUT), Note(NoteKind.FORM_UNREADABLE)],
 }
 
 REASONS_OF_OTHER_KINDS = {
@@ -62,7 +77,16 @@ REASONS_OF_OTHER_KINDS = {
 }
 
 
-@pytest.mark.parametrize("name", pdfs.HOSTILE)
+def test_every_hostile_pdf_has_an_expectation():
+    assert {*REASONS, *READ_IN_PART} == {*pdfs.HOSTILE}
+
+
+@pytest.mark.parametrize("name", READ_IN_PART)
+def test_hostile_pdf_is_read_in_part_with_notes(name: str):
+    assert read(pdfs.HOSTILE[name](), "document").notes == READ_IN_PART[name]
+
+
+@pytest.mark.parametrize("name", REASONS)
 def test_hostile_pdf_is_refused_with_reason(name: str):
     with pytest.raises(Unreadable) as refused:
         read(pdfs.HOSTILE[name](), "document")
@@ -80,10 +104,10 @@ def test_hostile_file_of_other_kind_is_refused(name: str):
 
 
 def test_long_honest_pdfs_are_read():
-    book = read(pdfs.book(200), "document")
+    book = read(pdfs.book(1000), "document")
     assert isinstance(book, Text)
-    assert len(book.pages) == 200
-    assert book.pages[199].endswith("about page 199 39")
+    assert (len(book.pages), book.notes) == (1000, [])
+    assert book.pages[999].endswith("about page 999 39")
     table = read(pdfs.table(30), "document")
     assert isinstance(table, Text)
     assert table.pages[0].split()[:3] == ["0", "1", "2"]
@@ -97,7 +121,7 @@ def test_slow_child_is_killed(monkeypatch):
         return started[-1]
 
     popen = subprocess.Popen
-    monkeypatch.setattr(process, "TIMEOUT_S", 0.3)
+    monkeypatch.setattr(guard, "TIMEOUT_S", 0.1)
     monkeypatch.setattr(subprocess, "Popen", note)
     with pytest.raises(Unreadable) as refused:
         read(pdfs.many_operators(), "document")
@@ -105,6 +129,36 @@ def test_slow_child_is_killed(monkeypatch):
     assert started[0].poll() is not None
     with pytest.raises(ProcessLookupError):
         os.kill(started[0].pid, 0)
+
+
+@pytest.mark.parametrize(
+    ("pages", "status", "expected"),
+    [
+        ([Page("one", 40), Page("", 40, state="drawn")], -signal.SIGKILL, "one"),
+        ([Page("", 40)], -signal.SIGKILL, Reason.TOO_DEMANDING),
+        ([], None, Reason.TOO_DEMANDING),
+        ([], -signal.SIGSEGV, Reason.DAMAGED),
+    ],
+)
+def test_pages_before_the_end_of_a_child_are_kept(pages: list[Page], status: int | None, expected: str, monkeypatch):
+    def fail(*arguments: str, content: bytes, **options: object) -> bytes:
+        raise ChildFailed(b"".join(pack(msgspec.msgpack.encode(page)) for page in pages), status)
+
+    monkeypatch.setattr(guard, "run_once", fail)
+    if not isinstance(expected, Reason):
+        notes = [Note(NoteKind.READING_STOPPED, 38, "2"), Note(NoteKind.PAGES_WITHOUT_TEXT, 1)]
+        assert read(b"", "document") == Text([expected, ""], "pypdfium2", notes)
+        return
+    with pytest.raises(Unreadable) as refused:
+        read(b"", "document")
+    assert refused.value.reason == expected
+
+
+def test_pages_before_a_refusal_are_kept(monkeypatch):
+    messages = [Page("one", 2), Refusal(Reason.TOO_DEMANDING)]
+    output = b"".join(pack(msgspec.msgpack.encode(message)) for message in messages)
+    monkeypatch.setattr(guard, "run_once", lambda *arguments, **options: output)
+    assert read(b"", "document") == Text(["one"], "pypdfium2", [Note(NoteKind.READING_STOPPED, 1, "1")])
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, connection
+from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import timezone
 
@@ -25,6 +26,8 @@ from uploads.files import cleanup, storage
 from uploads.files.deletion import delete_upload
 from uploads.message_parts import sent_text
 from uploads.models import Upload
+from uploads.reading.findings import Text
+from uploads.reading.guard import OnProgress
 from uploads.sweep import sweep
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -87,8 +90,9 @@ def test_reader_without_lease_stores_nothing(monkeypatch):
     upload = upload_file(make.member(), pdfs.with_text("hello"), "letter.pdf")
     read = extraction.read
 
-    def lose_lease(content: bytes, kind: str):
+    def lose_lease(content: bytes, kind: str, on_progress: OnProgress):
         Upload.objects.update(attempt=2)
+        on_progress(1, 2)
         return read(content, kind)
 
     monkeypatch.setattr(extraction, "read", lose_lease)
@@ -96,6 +100,24 @@ def test_reader_without_lease_stores_nothing(monkeypatch):
     extraction.read_upload(upload.pk)
     upload.refresh_from_db()
     assert (upload.state, upload.pages) == ("extracting", None)
+
+
+def test_progress_is_shown_and_renews_lease(monkeypatch):
+    upload = upload_file(make.visitor(), pdfs.with_text("hello"), "letter.pdf")
+
+    def read_slowly(content: bytes, kind: str, on_progress: OnProgress) -> Text:
+        Upload.objects.update(lease_until=timezone.now())
+        on_progress(120, 500)
+        upload.refresh_from_db()
+        assert (upload.pages_read, upload.pages) == (120, 500)
+        assert not Upload.objects.waiting().exists()
+        assert "page 120 of 500" in render_to_string("uploads/chip.html", {"upload": upload})
+        return Text(["hello"], "reader")
+
+    monkeypatch.setattr(extraction, "read", read_slowly)
+    extraction.read_upload(upload.pk)
+    upload.refresh_from_db()
+    assert (upload.state, upload.pages_read, upload.pages) == ("ready", None, 1)
 
 
 def test_cleanup_deletes_only_expired_uploads():

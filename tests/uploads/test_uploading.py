@@ -44,8 +44,8 @@ def test_text_file_is_stored_unchanged_and_ready(reader: Reader):
     upload = response.json()
     assert upload | {"id": "", "created_at": ""} == {
         "id": "", "name": "notes.txt", "media_type": "text/plain", "kind": "document", "size": len(TEXT),
-        "sha256": hashlib.sha256(TEXT).hexdigest(), "state": "ready", "pages": 1, "characters": len(TEXT) - 1,
-        "encoding": "UTF-8", "notes": [], "error": None, "created_at": "",
+        "sha256": hashlib.sha256(TEXT).hexdigest(), "state": "ready", "pages": 1, "pages_read": None,
+        "characters": len(TEXT) - 1, "encoding": "UTF-8", "notes": [], "error": None, "created_at": "",
     }  # fmt: skip
     assert reader.api("GET", f"uploads/{upload['id']}/").json() == upload
     assert reader.api("GET", "uploads/").json()["results"] == [upload]
@@ -110,7 +110,7 @@ def test_mail_is_read_by_a_worker_without_base64(reader: Reader):
     upload = wait_until_read(reader, send(reader, kinds.mail().as_bytes(), "hello.eml").json())
     assert (upload["state"], upload["media_type"]) == ("ready", "message/rfc822")
     assert [note["message"] for note in upload["notes"]] == [
-        "1 attachment is left out: Größe.pdf. Upload it as well if it matters.",
+        "The file inside it is left out: Größe.pdf",
         "1 picture in the file is left out.",
     ]
     assert kinds.MAIL_TEXT in reader.get(f"/api/v1/uploads/{upload['id']}/text/").text

@@ -1,7 +1,7 @@
 """`python -m uploads.reading.child document|image|icon|logo TYPE`: read a file from stdin, write a Finding to stdout.
 
-Hostile files can take any time and memory: kernel limits apply. The process has no database, settings or keys, and
-cannot write files.
+Pages of a PDF are written before it, one by one (uploads.reading.pages.Page). Hostile files can take any time and
+memory: kernel limits apply. The process has no database, settings or keys, and cannot write files.
 """
 
 import logging
@@ -9,11 +9,16 @@ import sys
 
 import msgspec
 
+from common.child_process.frames import pack
 from common.child_process.limits import limit_run
 from common.panics import is_damage
 from uploads.reading import kinds
 from uploads.reading.findings import Finding, Reason, Refusal, Unreadable
+from uploads.reading.pages import Page
 from uploads.reading.sniffing import detect_type
+
+# Longer than the guard waits.
+ALARM_S = 100
 
 
 def _read(kind: str, content: bytes, media_type: str) -> Finding:
@@ -68,7 +73,12 @@ def read_document(content: bytes, media_type: str) -> Finding:
             return notebook.extract_text(content)
     from uploads.reading.pdf import extract_text
 
-    return extract_text(content)
+    return extract_text(content, _send)
+
+
+def _send(message: Page | Finding) -> None:
+    sys.stdout.buffer.write(pack(msgspec.msgpack.encode(message)))
+    sys.stdout.buffer.flush()
 
 
 def _read_safely(kind: str, content: bytes, media_type: str) -> Finding:
@@ -85,10 +95,10 @@ def _read_safely(kind: str, content: bytes, media_type: str) -> Finding:
 
 
 def main() -> None:
-    limit_run()
+    limit_run(alarm_s=ALARM_S)
     logging.disable()  # pypdf logs a warning for every irregularity
     finding = _read_safely(sys.argv[1], sys.stdin.buffer.read(), sys.argv[2])
-    sys.stdout.buffer.write(msgspec.msgpack.encode(finding))
+    _send(finding)
 
 
 if __name__ == "__main__":

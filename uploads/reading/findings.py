@@ -1,11 +1,15 @@
 """Results of reading a file. No Django: the child process uses them, too."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 import msgspec
 
 # The length of a thick book, beyond the context of any model.
 MAX_CHARACTERS = 1_000_000
+# Names of files in a note, and characters of each.
+MAX_NAMES = 5
+MAX_NAME = 60
 
 
 class Reason(StrEnum):
@@ -38,7 +42,6 @@ class NoteKind(StrEnum):
     PICTURES_LEFT_OUT = "pictures_left_out"
     CHARTS_LEFT_OUT = "charts_left_out"
     OBJECTS_LEFT_OUT = "objects_left_out"
-    ATTACHMENTS_LEFT_OUT = "attachments_left_out"
     OUTPUTS_LEFT_OUT = "outputs_left_out"
     DELETIONS_LEFT_OUT = "deletions_left_out"
     MACROS_LEFT_OUT = "macros_left_out"
@@ -53,6 +56,19 @@ class NoteKind(StrEnum):
     CONTROLS_LEFT_OUT = "controls_left_out"
     CHARACTERS_BROKEN = "characters_broken"
     LINES_IN_OTHER_ENCODING = "lines_in_other_encoding"
+    # count is the last page, detail the number of pages.
+    CHARACTERS_LEFT_OUT = "characters_left_out"
+    # count pages after the page in detail.
+    PAGES_LEFT_OUT = "pages_left_out"
+    READING_STOPPED = "reading_stopped"
+    PAGES_WITHOUT_TEXT = "pages_without_text"
+    PAGES_DAMAGED = "pages_damaged"
+    SIGNS_UNREADABLE = "signs_unreadable"
+    SIGNS_ASSUMED = "signs_assumed"
+    ATTACHMENTS_LEFT_OUT = "attachments_left_out"
+    END_MISSING = "end_missing"
+    FORM_UNREADABLE = "form_unreadable"
+    FORM_LABELS_LEFT_OUT = "form_labels_left_out"
 
 
 class Note(msgspec.Struct):
@@ -64,6 +80,12 @@ class Note(msgspec.Struct):
     kind: NoteKind
     count: int = 0
     detail: str = ""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first names of files as the detail of a note."""
+    shown = ", ".join(name[:MAX_NAME] for name in names[:MAX_NAMES])
+    return f"{shown}, …" if len(names) > MAX_NAMES else shown
 
 
 class Text(msgspec.Struct, tag=True):
