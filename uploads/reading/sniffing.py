@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from uploads.reading.kinds import PDF, detect_document_type, detect_picture_type, extension, name_unsupported
+from uploads.reading.kinds import OLE, PDF, detect_document_type, detect_picture_type, extension, name_unsupported
 
 Kind = Literal["document", "image"]
 
@@ -36,7 +36,7 @@ def detect_type(content: bytes, name: str) -> FileType | None:
         return FileType(document_type, "document")
     if (picture_type := detect_picture_type(content, name)) is not None:
         return FileType(picture_type, "image")
-    if name_unsupported(content, name) is not None:
+    if content.startswith(OLE) or name_unsupported(content, name) is not None:
         return None
     text = decode_text(content)
     return None if text is None else FileType(_detect_text_type(text, name), "document")
