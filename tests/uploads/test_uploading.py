@@ -118,10 +118,11 @@ def test_mail_is_read_by_a_worker_without_base64(reader: Reader):
 
 @pytest.mark.processes
 def test_file_once_refused_for_macros_is_read_again(reader: Reader):
-    upload = wait_until_read(reader, send(reader, offices.macros(), "a.docm").json())
+    content = offices.macros()
+    upload = wait_until_read(reader, send(reader, content, "a.docm").json())
     Upload.objects.update(state="failed", error="macros")
     Extraction.objects.all().delete()
-    again = wait_until_read(reader, send(reader, offices.macros(), "a.docm").json())
+    again = wait_until_read(reader, send(reader, content, "a.docm").json())
     assert (again["id"], again["state"], len(again["notes"])) == (upload["id"], "ready", 1)
 
 
