@@ -1,9 +1,13 @@
 """Texts in any encoding: what is sent and said, and another encoding that a person chooses."""
 
+from contextlib import suppress
+from random import Random
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from common.text.encodings import CODECS
 from tests import make
 from uploads.actions import mark_used
 from uploads.models import Upload
@@ -66,6 +70,20 @@ def test_text_that_cannot_be_sent_is_refused(content: bytes, reason: Reason):
     with pytest.raises(Unreadable) as refused:
         read_text(content)
     assert refused.value.reason == reason
+
+
+def test_damaged_texts_are_read_or_refused():
+    random = Random(5)
+    contents = [content for content, *_rest in SHAPES.values() if len(content) < 1_000]
+    marks = [b"\xff\xfe", b"\x1b$B", b"\x1b$)C", b"\xff\xfe\0\0", b"coding: rot13\n", b'encoding="utf-16"', b"\0"]
+    for _ in range(200):
+        content = random.choice(marks) + random.choice(contents) + random.choice(contents)
+        cut = bytearray(content[random.randrange(4) : random.randrange(len(content)) + 1])
+        for _ in range(random.randint(0, 3)):
+            cut[random.randrange(len(cut)) if cut else 0 : 1] = bytes([random.randrange(256)])
+        for encoding in ("", random.choice(list(CODECS))):
+            with suppress(Unreadable):
+                assert read_text(bytes(cut), encoding).pages != [""]
 
 
 def upload(browser: Client, content: bytes) -> str:
