@@ -35,7 +35,6 @@ REASONS = {
     "empty": Reason.DAMAGED,
     "scanned": Reason.NO_TEXT,
     "content_bomb": Reason.TOO_DEMANDING,
-    "deep_page_tree": Reason.DAMAGED,
 }
 # Notes on files of which a part is read within the limits.
 READ_IN_PART = {
@@ -44,6 +43,7 @@ READ_IN_PART = {
     "thousands_of_pages": [Note(NoteKind.PAGES_LEFT_OUT, 49_000, "1000")],
     "truncated": [Note(NoteKind.PAGES_DAMAGED, 1), Note(NoteKind.END_MISSING)],
     "huge_page_count": [],
+    "deep_page_tree": [],
     "million_fields": [Note(NoteKind.FORM_UNREADABLE)],
     "looping_fields": [],
     "looping_appearance": [],

@@ -136,6 +136,11 @@ def test_cut_pdf_is_read_with_a_note():
     assert result.notes == [Note(NoteKind.END_MISSING)]
 
 
+def test_pages_without_their_tree_are_read():
+    content = pdfs.with_text("first", "second").replace(b"/Kids[4 0 R 6 0 R]", b"/Kids[3 0 R 3 0 R]")
+    assert read(content).pages == ["first", "second"]
+
+
 def test_pages_without_text_are_counted():
     result = read(pdfs.with_pages([pdfs.lines(["text"]), b"0 0 9 9 re f", b""]))
     assert result.pages == ["text", "", ""]

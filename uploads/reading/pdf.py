@@ -47,16 +47,31 @@ def extract_text(content: bytes, send: Callable[[Page], None]) -> Text:
 
 
 def _opened(content: bytes) -> tuple[pypdfium2.PdfDocument, bytes]:
-    """Return the document and its content, which is repaired if it has to be."""
+    """Return the document and its content, repaired if no page could be read. Raises Unreadable."""
     try:
-        return pypdfium2.PdfDocument(content), content
+        document = pypdfium2.PdfDocument(content)
     except pypdfium2.PdfiumError as error:
         if error.err_code in _PASSWORD_ERRORS:
             raise Unreadable(Reason.ENCRYPTED) from error
+    else:
+        if _has_pages(document):
+            return document, content
+        document.close()
     for attempt in repaired(content):
         with suppress(pypdfium2.PdfiumError):
-            return pypdfium2.PdfDocument(attempt), attempt
+            document = pypdfium2.PdfDocument(attempt)
+            if _has_pages(document):
+                return document, attempt
+            document.close()
     raise Unreadable(Reason.DAMAGED)
+
+
+def _has_pages(document: pypdfium2.PdfDocument) -> bool:
+    for index in range(min(len(document), MAX_PAGES)):
+        with suppress(pypdfium2.PdfiumError):
+            document.get_page_size(index)  # does not parse the page
+            return True
+    return False
 
 
 def _is_cut(content: bytes) -> bool:
