@@ -118,12 +118,11 @@ class _Reading:
 
     def _page(self, index: int, total: int) -> Page:
         try:
-            page = self._document[index]
+            with closing(self._document[index]) as page:
+                found, has_more = read_text(page), _has_fields_or_comments(page)
         except pypdfium2.PdfiumError:
             return Page("", total, state="damaged")
-        with closing(page):
-            found = read_text(page)
-            passages = self._opened_forms().passages(index) if _has_fields_or_comments(page) else []
+        passages = self._opened_forms().passages(index) if has_more else []
         if index == 0 and self._is_dynamic:
             passages += self._opened_forms().dynamic_data()
         text = "\n\n".join(filter(None, [found.text, *map(storable, passages)]))

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pypdfium2
 from pypdfium2 import raw as pdfium
@@ -22,7 +22,6 @@ _HAS_EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uf
 # Bullets of the fonts Symbol and Wingdings.
 _SYMBOLS = str.maketrans("\uf0b7\uf0a7\uf0d8\uf0fc\uf06e\uf071\uf0a8\uf0e0", "•▪➢✓■❑□→")
 _UNREADABLE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd\uffff]")
-_SPACES_AT_END = re.compile("[ \t\r]+$", re.MULTILINE)
 # PDFium leaves out a text that is less wide.
 _MIN_WIDTH = 0.01
 
@@ -31,9 +30,9 @@ class PageText:
     """text: without spaces at line ends. unreadable, assumed: see Page. has_objects: anything is drawn on the page."""
 
     def __init__(self, text: str, assumed: int, has_objects: bool) -> None:
-        text = text.translate(_SYMBOLS)
-        self.unreadable = len(_UNREADABLE.findall(text))
-        self.text = storable(_SPACES_AT_END.sub("", _UNREADABLE.sub(REPLACEMENT, text))).strip()
+        text = _HYPHENS.sub("", text).replace("\r\n", "\n").translate(_SYMBOLS)
+        text, self.unreadable = _UNREADABLE.subn(REPLACEMENT, text)
+        self.text = storable("\n".join(line.rstrip() for line in text.split("\n"))).strip()
         self.assumed = assumed
         self.has_objects = has_objects
 
@@ -57,7 +56,7 @@ def _read(page: pypdfium2.PdfPage) -> tuple[str, int]:
         text = text_page.get_text_range()
         if _WORD.search(text):
             text = _in_reading_order(text_page, count)
-        return _HYPHENS.sub("", text).replace("\r\n", "\n"), assumed
+        return text, assumed
 
 
 def _in_reading_order(text_page: pypdfium2.PdfTextPage, count: int) -> str:
@@ -70,7 +69,10 @@ def _in_reading_order(text_page: pypdfium2.PdfTextPage, count: int) -> str:
     places = [index for index, _code in signs]
 
     def from_right_to_left(begin: int, end: int) -> bool:
-        first, last = text_page.get_charbox(places[begin]), text_page.get_charbox(places[end - 1])
+        try:
+            first, last = text_page.get_charbox(places[begin]), text_page.get_charbox(places[end - 1])
+        except pypdfium2.PdfiumError:
+            return True
         return float(first[0]) >= float(last[0])
 
     return _PASSAGE.sub(lambda found: _ordered(found, from_right_to_left), text)
@@ -107,6 +109,7 @@ def _vertical_lines(page: pypdfium2.PdfPage) -> str:
         for line, (left, bottom, _right, top) in zip(lines, bounds, strict=True):
             line.textpage = text_page
             continues = abs(left - below[0]) < 1 and abs(top - below[1]) < 1
-            pieces += ["" if continues else "\n", line.extract().replace("\r\n", "")]
+            with suppress(pypdfium2.PdfiumError):  # a line without letters
+                pieces += ["" if continues else "\n", line.extract().replace("\r\n", "")]
             below = (left, bottom)
     return "".join(pieces)
