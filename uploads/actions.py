@@ -1,3 +1,4 @@
+import codecs
 import hashlib
 from contextlib import suppress
 
@@ -10,15 +11,26 @@ from accounts.actor import Actor
 from accounts.models import User, Visitor
 from common.db.execution import violates
 from uploads import extraction
-from uploads.errors import FileTooLarge, NoFile, QuotaReached, UnknownFileType
+from uploads.errors import (
+    EncodingFixed,
+    EncodingUnfit,
+    FileTooLarge,
+    NoFile,
+    QuotaReached,
+    UnknownFileType,
+    unsupported_message,
+)
 from uploads.files import storage
 from uploads.files.names import sanitize_name
 from uploads.limits import MAX_FILE_MB
 from uploads.models import Upload, UploadQuerySet
-from uploads.reading.findings import MAX_CHARACTERS, Reason, Text
-from uploads.reading.sniffing import BINARY_DOCUMENTS, FileType, decode_text, detect_type
+from uploads.reading.findings import Unreadable
+from uploads.reading.kinds import READ_BY_WORKER, name_unsupported
+from uploads.reading.sniffing import FileType, detect_type
+from uploads.reading.texts import read_text
 from uploads.tasks import wake_after_commit
 
+_BLANK = b" \t\r\n\0" + codecs.BOM_UTF8 + codecs.BOM_UTF16
 MAX_BYTES = MAX_FILE_MB * 1_000_000
 
 
@@ -28,7 +40,7 @@ def keep_upload(*, actor: Actor, content: bytes, name: str) -> Upload:
     Raises NoFile, FileTooLarge, UnknownFileType, QuotaReached, StorageFull, StorageAway, TooManyRequests, and
     ServiceAway for visitors while limits cannot be counted.
     """
-    if not content:
+    if not content.strip(_BLANK):
         raise NoFile(_("The file is empty."))
     if len(content) > MAX_BYTES:
         raise FileTooLarge
@@ -40,12 +52,12 @@ def store_upload(actor: Actor, content: bytes, name: str) -> Upload:
     """Keep one of the files of a counted request as keep_upload does. content: MAX_BYTES at most."""
     file_type = detect_type(content, name)
     if file_type is None:
-        raise UnknownFileType
+        raise UnknownFileType(unsupported_message(name_unsupported(content, name)))
     sha256 = hashlib.sha256(content).hexdigest()
     upload = Upload.objects.owned_by(actor).kept().filter(sha256=sha256).first()
     if upload is None:
         upload = _create_upload(actor, content, sanitize_name(name), file_type, sha256)
-    elif upload.was_interrupted:
+    elif upload.may_be_read_now:
         _queue_again(upload)
     return upload
 
@@ -76,7 +88,7 @@ def _store_row(actor: Actor, upload: Upload, content: bytes) -> None:
     if Upload.objects.owned_by(actor).kept().bytes_kept() + upload.size > settings.ARENA_UPLOAD_QUOTAS[actor.kind]:
         raise QuotaReached
     upload.save(force_insert=True)
-    if upload.is_image or upload.media_type in BINARY_DOCUMENTS:
+    if upload.is_image or upload.media_type in READ_BY_WORKER:
         wake_after_commit(upload.pk)
     else:
         _read_text(upload, content)
@@ -91,16 +103,28 @@ def _lock_owner(actor: Actor) -> None:
 
 
 def _read_text(upload: Upload, content: bytes) -> None:
-    text = (decode_text(content) or "").strip("\n")
-    if len(text) > MAX_CHARACTERS:
-        upload.state, upload.error = Upload.State.FAILED, Reason.TOO_LONG
-    elif not text.strip():
-        upload.state, upload.error = Upload.State.FAILED, Reason.NO_TEXT
-    else:
-        extraction.store(upload, Text([text], "text"))
-        upload.refresh_from_db()
+    try:
+        text = read_text(content)
+    except Unreadable as error:
+        upload.state, upload.error = Upload.State.FAILED, error.reason
+        upload.save(update_fields=["state", "error"])
         return
-    upload.save(update_fields=["state", "error"])
+    extraction.store(upload, text)
+    upload.refresh_from_db()
+
+
+@transaction.atomic
+def read_in_encoding(*, upload: Upload, encoding: str) -> Upload:
+    """Read a text again in one of `common.text.encodings.CODECS`. Raises EncodingFixed, EncodingUnfit."""
+    upload = Upload.objects.select_for_update(of=("self",)).select_related("extraction").get(pk=upload.pk)
+    if upload.used_at is not None or not upload.has_encoding_choice:
+        raise EncodingFixed
+    try:
+        text = read_text(storage.read(upload.stored_as), encoding)
+    except (Unreadable, FileNotFoundError) as error:
+        raise EncodingUnfit from error
+    extraction.store_again(upload, text)
+    return upload
 
 
 @transaction.atomic

@@ -18,7 +18,8 @@ def read_upload(upload_id: int) -> None:
         return
     kind: Kind = "image" if upload.is_image else "document"
     try:
-        result = read(storage.read(upload.stored_as), kind, Upload.objects.held(upload).record_progress)
+        on_progress = Upload.objects.held(upload).record_progress
+        result = read(storage.read(upload.stored_as), kind, upload.media_type, on_progress)
     except Unreadable as error:
         Upload.objects.held(upload).fail(error.reason)
         return
@@ -35,7 +36,7 @@ def store(upload: Upload, result: Text | Picture) -> None:
     is_held = Upload.objects.held(upload).update(
         state=Upload.State.READY, lease_until=None, pages_read=None,
         pages=len(pages) or None, characters=sum(map(len, pages)) if pages else None,
-        notes=msgspec.to_builtins(result.notes),
+        notes=msgspec.to_builtins(result.notes), encoding=result.encoding if isinstance(result, Text) else "",
     )  # fmt: skip
     if not is_held:
         return
@@ -43,6 +44,16 @@ def store(upload: Upload, result: Text | Picture) -> None:
         upload=upload, pages=pages, version=result.reader,
         **_picture_columns(result),
     )  # fmt: skip
+
+
+def store_again(upload: Upload, result: Text) -> None:
+    """Store a ready text that was read in another encoding."""
+    pages = [storable(page) for page in result.pages]
+    upload.characters, upload.encoding = sum(map(len, pages)), result.encoding
+    upload.notes = msgspec.to_builtins(result.notes)
+    upload.save(update_fields=["characters", "encoding", "notes"])
+    upload.extraction.pages = pages
+    upload.extraction.save(update_fields=["pages"])
 
 
 def _picture_columns(result: Text | Picture) -> dict[str, Any]:

@@ -116,6 +116,8 @@ class Upload(models.Model):
     # Counts while the file is being read.
     pages_read = models.PositiveIntegerField(null=True)
     characters = models.PositiveIntegerField(null=True)
+    # A name in common.text.encodings.CODECS; empty if the file is no plain text.
+    encoding = models.CharField(max_length=30, blank=True, db_default="")
     # Fields of each uploads.reading.findings.Note.
     notes = models.JSONField(default=list, blank=True)
     attempt = models.PositiveSmallIntegerField(default=0)
@@ -172,8 +174,14 @@ class Upload(models.Model):
         return self.kind == self.Kind.IMAGE
 
     @property
-    def was_interrupted(self) -> bool:
-        return self.error == Reason.INTERRUPTED
+    def may_be_read_now(self) -> bool:
+        """Return whether the same bytes are worth another try: earlier versions refused macros and links."""
+        return self.error in (Reason.INTERRUPTED, Reason.MACROS, Reason.EXTERNAL_LINKS)
+
+    @property
+    def has_encoding_choice(self) -> bool:
+        """Return whether its encoding is no Unicode, which needs no choice."""
+        return self.is_ready and bool(self.encoding) and not self.encoding.startswith("UTF-")
 
     @property
     def error_message(self) -> str:

@@ -1,10 +1,55 @@
 """Sentences on what models do not receive of a file, and on what reading it assumed."""
 
 from django.contrib.humanize.templatetags.humanize import intcomma
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext, ngettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from uploads.reading.findings import Note, NoteKind
+
+_SENTENCES = {
+    NoteKind.PICTURES_LEFT_OUT: ngettext_lazy(
+        "%(count)s picture in the file is left out.", "%(count)s pictures in the file are left out.", "count"
+    ),
+    NoteKind.CHARTS_LEFT_OUT: ngettext_lazy("%(count)s chart is left out.", "%(count)s charts are left out.", "count"),
+    NoteKind.OBJECTS_LEFT_OUT: ngettext_lazy(
+        "%(count)s embedded object is left out.", "%(count)s embedded objects are left out.", "count"
+    ),
+    NoteKind.OUTPUTS_LEFT_OUT: ngettext_lazy(
+        "%(count)s output that is no text is left out.", "%(count)s outputs that are no text are left out.", "count"
+    ),
+    NoteKind.DELETIONS_LEFT_OUT: ngettext_lazy(
+        "Text deleted with tracked changes is left out, in %(count)s place.",
+        "Text deleted with tracked changes is left out, in %(count)s places.",
+        "count",
+    ),
+    NoteKind.MACROS_LEFT_OUT: _("The macros are left out; they were not run."),
+    NoteKind.MARKUP_LEFT_OUT: _(
+        "Sent as text, without markup and scripts. For the source, delete the file and upload it with a name that ends "
+        "in .txt."
+    ),
+    NoteKind.SOURCE_SENT: _("Sent as source: the page is a template, is mostly a program, or has no text."),
+    NoteKind.LINKS_NOT_FOLLOWED: ngettext_lazy(
+        "%(count)s link to content elsewhere was not followed; text that the file keeps of it is sent.",
+        "%(count)s links to content elsewhere were not followed; text that the file keeps of them is sent.",
+        "count",
+    ),
+    NoteKind.HIDDEN_SHEETS: ngettext_lazy(
+        "%(count)s hidden sheet is sent, too.", "%(count)s hidden sheets are sent, too.", "count"
+    ),
+    NoteKind.HIDDEN_SLIDES: ngettext_lazy(
+        "%(count)s hidden slide is sent, too.", "%(count)s hidden slides are sent, too.", "count"
+    ),
+    NoteKind.FORMULAS_WITHOUT_VALUE: ngettext_lazy(
+        "%(count)s formula has no stored result and is left out. Save the file in a spreadsheet program first.",
+        "%(count)s formulas have no stored result and are left out. Save the file in a spreadsheet program first.",
+        "count",
+    ),
+    NoteKind.PARTS_UNREADABLE: ngettext_lazy(
+        "%(count)s part cannot be read and is left out: %(detail)s.",
+        "%(count)s parts cannot be read and are left out: %(detail)s.",
+        "count",
+    ),
+}
 
 
 def note_message(note: Note) -> str:
@@ -17,7 +62,7 @@ def note_message(note: Note) -> str:
                 note.count,
             ) % {"count": note.count}
         case NoteKind.CHARACTERS_LEFT_OUT:
-            return _("The text is too long: models receive it up to page %(page)s of %(pages)s only.") % {
+            return gettext("The text is too long: models receive it up to page %(page)s of %(pages)s only.") % {
                 "page": note.count,
                 "pages": note.detail,
             }
@@ -62,8 +107,28 @@ def note_message(note: Note) -> str:
                 note.count,
             ) % {"count": count, "names": note.detail}
         case NoteKind.END_MISSING:
-            return _("The end of the file is missing, and with it perhaps some pages.")
+            return gettext("The end of the file is missing, and with it perhaps some pages.")
         case NoteKind.FORM_UNREADABLE:
-            return _("Not all form fields and comments could be read.")
+            return gettext("Not all form fields and comments could be read.")
         case NoteKind.FORM_LABELS_LEFT_OUT:
-            return _("Models receive the data of this interactive form (XFA), not its labels.")
+            return gettext("Models receive the data of this interactive form (XFA), not its labels.")
+        case NoteKind.ENCODING_ASSUMED:
+            return gettext("The text seems to be in the encoding %(name)s.") % {"name": note.detail}
+        case NoteKind.CONTROLS_LEFT_OUT:
+            return ngettext(
+                "%(count)s control character is left out.", "%(count)s control characters are left out.", note.count
+            ) % {"count": note.count}
+        case NoteKind.LINES_IN_OTHER_ENCODING:
+            return ngettext(
+                "%(count)s line is not in UTF-8; it seems to be in the encoding %(name)s.",
+                "%(count)s lines are not in UTF-8; they seem to be in the encoding %(name)s.",
+                note.count,
+            ) % {"count": note.count, "name": note.detail}
+        case NoteKind.CHARACTERS_BROKEN:
+            return ngettext(
+                "%(count)s character is damaged and replaced by “�”.",
+                "%(count)s characters are damaged and replaced by “�”.",
+                note.count,
+            ) % {"count": note.count}
+        case _:
+            return str(_SENTENCES[note.kind] % {"count": note.count, "detail": note.detail})

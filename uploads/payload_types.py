@@ -18,8 +18,8 @@ class UploadNote(TypedDict):
 class UploadPayload(TypedDict):
     """`media_type` is detected from the content; `pages` and `characters` describe the text once it is ready.
 
-    While a long document is being read, `pages_read` of its `pages` have been; then it is null.
-    `notes` say what models do not receive, and what was assumed. `error` says why the file cannot be used.
+    While a long document is being read, `pages_read` of its `pages` have been; then it is null. `encoding` is a plain
+    text's. `notes` say what models do not receive, and what was assumed. `error` says why the file cannot be used.
     """
 
     id: str
@@ -32,6 +32,7 @@ class UploadPayload(TypedDict):
     pages: int | None
     pages_read: int | None
     characters: int | None
+    encoding: str | None
     notes: list[UploadNote]
     error: str | None
     created_at: Moment

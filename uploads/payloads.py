@@ -20,6 +20,7 @@ def upload_summary(upload: Upload) -> UploadPayload:
         "pages": upload.pages,
         "pages_read": upload.pages_read,
         "characters": upload.characters,
+        "encoding": upload.encoding or None,
         "notes": [_note(note) for note in msgspec.convert(upload.notes, list[Note])],
         "error": upload.error or None,
         "created_at": upload.created_at,

@@ -11,5 +11,6 @@ urlpatterns = [
     path("uploads/<str:public_id>/text/", views.text, name="text"),
     path("uploads/<str:public_id>/file/", views.file, name="file"),
     path("uploads/<str:public_id>/image/", views.image, name="image"),
+    path("uploads/<str:public_id>/encoding/", views.encoding, name="encoding"),
     path("uploads/<str:public_id>/delete/", views.delete, name="delete"),
 ]

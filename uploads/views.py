@@ -5,12 +5,15 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.middleware import HtmxDetails
 
 from accounts.actor import ActorRequest, ensure_known_actor
+from common.errors import ArenaError
+from common.text.encodings import CODECS
 from uploads import actions, downloads
-from uploads.errors import NoFile
+from uploads.encoding_choice import encoding_choice
+from uploads.errors import EncodingUnfit, NoFile
 from uploads.files.deletion import delete_upload
 from uploads.message_parts import sent_text
 from uploads.models import Upload
@@ -57,7 +60,21 @@ def upload(request: PageRequest, public_id: str) -> HttpResponse:
     """Show a file's record and exactly the text that models receive."""
     file = get_upload_or_404(request, public_id, include_deleted=True)
     sent = sent_text(file) if file.is_ready and file.deleted_at is None else ""
-    return render(request, "uploads/upload.html", {"upload": file, "sent": sent})
+    context = {"upload": file, "sent": sent, "encodings": encoding_choice(file)}
+    return render(request, "uploads/upload.html", context)
+
+
+@require_POST
+def encoding(request: PageRequest, public_id: str) -> HttpResponse:
+    """Read a text again in the chosen encoding."""
+    file, name = get_upload_or_404(request, public_id), request.POST.get("encoding", "")
+    try:
+        if name not in CODECS:
+            raise EncodingUnfit
+        actions.read_in_encoding(upload=file, encoding=name)
+    except ArenaError as refusal:
+        messages.error(request, refusal.detail)
+    return redirect(f"{file.get_absolute_url()}#encoding")
 
 
 @require_safe

@@ -21,7 +21,7 @@ from benchmarks.actions.version_errors import errors_of_version
 from benchmarks.checks.check_set import MAX_KEY, case_checks, raw_check
 from benchmarks.errors import WrongState
 from benchmarks.imports import content as neutral
-from benchmarks.imports.content import Column, Entry, Imported, Request
+from benchmarks.imports.content import Column, Entry, Imported, ReadLine, Request
 from benchmarks.imports.guard import read_file
 from benchmarks.models import Case, Check, ImportLook, Prompt, Template, TemplateVersion
 from common.errors import ArenaError, NotFound
@@ -54,7 +54,7 @@ class ReportLine(TypedDict):
 
 @dataclass(frozen=True)
 class ImportPreview:
-    """id: "" if the file is refused. source_id: for preview_again; "" if the file is no table."""
+    """id: "" if the file is refused. source_id: for preview_again; "" if nothing can be chosen."""
 
     id: str
     imported: Imported
@@ -69,7 +69,8 @@ class ImportPreview:
 def preview(*, owner: User, content: bytes, request: Request) -> ImportPreview:
     """Parse a file and keep it for apply_preview, in place of the member's last one."""
     imported = read_import(content, request)
-    if imported.is_refused and not imported.columns and not imported.sheets:
+    has_choices = bool(imported.columns or imported.sheets or imported.encodings)
+    if imported.is_refused and not has_choices:
         return ImportPreview("", imported)
     ImportLook.objects.filter(created_at__lt=Now() - ImportLook.TTL).delete()
     facts = {
@@ -77,10 +78,10 @@ def preview(*, owner: User, content: bytes, request: Request) -> ImportPreview:
         "content": b"" if imported.is_refused else zlib.compress(msgspec.msgpack.encode(imported), level=1),
         "choices": None,
     }  # fmt: skip
-    has_choices = bool(imported.columns or imported.sheets)
     if has_choices:
         facts["source"] = zlib.compress(content, level=1)
-        facts["choices"] = msgspec.to_builtins(Choices(request, imported.columns, imported.sheets))
+        choices = Choices(request, imported.columns, imported.sheets, imported.encodings)
+        facts["choices"] = msgspec.to_builtins(choices)
     stored, _is_new = ImportLook.objects.update_or_create(owner=owner, defaults=facts)
     return ImportPreview(
         "" if imported.is_refused else stored.public_id, imported, stored.public_id if has_choices else ""
@@ -91,6 +92,7 @@ class Choices(msgspec.Struct):
     request: Request
     columns: list[Column]
     sheets: list[str] = []
+    encodings: list[ReadLine] = []
 
 
 def previewed_choices(*, owner: User, source_id: str) -> Choices:
@@ -98,13 +100,19 @@ def previewed_choices(*, owner: User, source_id: str) -> Choices:
     return msgspec.convert(_source(owner, source_id).choices, Choices)
 
 
-def preview_again(*, owner: User, source_id: str, mapping: dict[str, str], sheet: str = "") -> ImportPreview:
-    """Preview the same table with other roles of its columns, or another sheet. Raises ImportGone."""
+def preview_again(
+    *, owner: User, source_id: str, mapping: dict[str, str], sheet: str = "", encoding: str = ""
+) -> ImportPreview:
+    """Preview the same file with other roles of its columns, another sheet or encoding. Raises ImportGone."""
     stored = _source(owner, source_id)
     choices = msgspec.convert(stored.choices, Choices)
-    again = msgspec.structs.replace(choices.request, format="table", mapping=mapping)
+    again = msgspec.structs.replace(choices.request, mapping=mapping)
+    if choices.columns:
+        again.format = "table"
     if sheet and sheet not in choices.sheets[:1]:
         again = msgspec.structs.replace(choices.request, format="", mapping={}, sheet=sheet)
+    if encoding and encoding != choices.encodings[0].encoding:
+        again = msgspec.structs.replace(choices.request, format="", mapping={}, encoding=encoding)
     return preview(owner=owner, content=zlib.decompress(stored.source or b""), request=again)
 
 

@@ -38,7 +38,9 @@ class ImportViewSet(ViewSet):
         if (file.size or 0) > MAX_FILE_BYTES:
             raise ImportTooLarge
         actor_of(request).count("upload", fail_open=True)
-        import_request = ImportRequest(file.name or "", chosen["format"], chosen["mapping"], chosen["sheet"])
+        import_request = ImportRequest(
+            file.name or "", chosen["format"], chosen["mapping"], chosen["sheet"], encoding=chosen["encoding"]
+        )
         preview = importing.preview(owner=member, content=file.read(), request=import_request)
         if not preview.id:
             places = [(f"{line['line']}: " if line["line"] else "", line) for line in preview.lines]

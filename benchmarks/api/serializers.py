@@ -30,6 +30,7 @@ from benchmarks.pasting import PastedCase, PastedFile
 from benchmarks.scoring import registry
 from common.api.fields import ChoiceField
 from common.payload_types import JsonObject
+from common.text.encodings import CODECS
 from common.text.storable import has_unstorable
 from models_registry.validators import validate_parameters
 
@@ -308,6 +309,7 @@ class NewImportSerializer(serializers.Serializer[None]):
     format = ChoiceField(choices=list(formats()), allow_blank=True, default="")
     sheet = serializers.CharField(max_length=100, allow_blank=True, default="")
     mapping = MappingField(default=dict)
+    encoding = ChoiceField(choices=list(CODECS), allow_blank=True, default="")
 
 
 class NewImportFileSerializer(NewImportSerializer):

@@ -119,7 +119,11 @@ class CaseFilesForm(forms.Form):
     file = FilesField(
         label=gettext_lazy("Add files"), required=False,
         help_text=format_lazy(
-            gettext_lazy("PDF, Office documents, text, images; at most {megabytes} MB together."), megabytes=MAX_FILE_MB
+            gettext_lazy(
+                "Documents (PDF, Office, OpenDocument, EPUB, RTF), mails, notebooks, web pages, text, images; at most "
+                "{megabytes} MB together."
+            ),
+            megabytes=MAX_FILE_MB,
         ),
     )  # fmt: skip
     variable = forms.CharField(

@@ -9,7 +9,7 @@ from django.utils.functional import Promise
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.imports.content import Column, Request
+from benchmarks.imports.content import Column, ReadLine, Request
 from benchmarks.imports.limits import MAX_FILE_BYTES, MAX_KEY
 from benchmarks.imports.ports import installed_names
 
@@ -57,8 +57,17 @@ ROLES: Mapping[str, str | Promise] = {
 
 
 class ColumnsForm(forms.Form):
-    def __init__(self, data: QueryDict | None = None, *, columns: Sequence[Column], sheets: Sequence[str] = ()) -> None:
+    def __init__(
+        self, data: QueryDict | None = None, *, columns: Sequence[Column], sheets: Sequence[str] = (),
+        encodings: Sequence[ReadLine] = (),
+    ) -> None:  # fmt: skip
         super().__init__(data)
+        if encodings:
+            self.fields["encoding"] = forms.ChoiceField(
+                label=_("Encoding: choose the line whose letters are right"), widget=forms.RadioSelect,
+                choices=[(read.encoding, f"{read.line} ({read.encoding})") for read in encodings],
+                initial=encodings[0].encoding, required=False,
+            )  # fmt: skip
         self._columns = columns if len(columns) <= MAX_COLUMNS else []
         if len(sheets) > 1:
             self.fields["sheet"] = forms.ChoiceField(label=_("Sheet"), choices=[(name, name) for name in sheets])
@@ -75,6 +84,10 @@ class ColumnsForm(forms.Form):
                 label=_("Name of “%(column)s”") % {"column": column.name}, required=False, max_length=MAX_KEY,
                 initial=name, widget=forms.TextInput(attrs={"placeholder": column.name}),
             )  # fmt: skip
+
+    @property
+    def has_columns(self) -> bool:
+        return bool(self._columns)
 
     @property
     def rows(self) -> Iterator[tuple[Column, BoundField, BoundField]]:

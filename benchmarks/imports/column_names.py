@@ -39,5 +39,10 @@ def find_prompt(columns: Iterable[str]) -> str:
     return next((by_name[name] for name in _PROMPTS if name in by_name), "")
 
 
+def is_usual(cell: str) -> bool:
+    name = _plain(cell)
+    return name in _ROLES or name in _PROMPTS
+
+
 def _plain(column: str) -> str:
     return "_".join(re.findall(r"\w+", unicodedata.normalize("NFC", column).casefold()))

@@ -117,6 +117,13 @@ class Column(msgspec.Struct):
     sample: str = ""
 
 
+class ReadLine(msgspec.Struct):
+    """Encoding, and the first line that it changes."""
+
+    encoding: str
+    line: str
+
+
 class Imported(msgspec.Struct):
     """Content of a file and the log on it; refused files have no content.
 
@@ -134,6 +141,8 @@ class Imported(msgspec.Struct):
     # A table's columns, and a workbook's sheets, of which the first is read; also of a refused one.
     columns: list[Column] = []
     sheets: list[str] = []
+    # The present one first; empty for texts in Unicode.
+    encodings: list[ReadLine] = []
 
     @classmethod
     def refused(cls, code: Code, format: str = "", **values: Value) -> "Imported":
@@ -152,6 +161,7 @@ class Request(msgspec.Struct):
     metadata:<name>, weight, ignore, reply:<model>.
     sheet: of a spreadsheet; "" is the first one.
     evaluation: OpenAI evals' class, if no registry says it.
+    encoding: of texts that are no Unicode, a name in common.text.encodings.CODECS; "" finds it out.
     """
 
     name: str
@@ -159,3 +169,4 @@ class Request(msgspec.Struct):
     mapping: dict[str, str] = {}
     sheet: str = ""
     evaluation: str = ""
+    encoding: str = ""

@@ -69,9 +69,11 @@ def _list_unread_files(source: Source) -> None:
 
 def _with_report(imported: Imported, log: ReadingLog) -> Imported:
     counts = {str(action): count for action, count in log.counts.items()}
-    imported.columns, imported.sheets = log.columns, log.sheets
+    imported.columns, imported.sheets, imported.encodings = log.columns, log.sheets, log.encodings
     if log.counts["refused"]:
-        return Imported(imported.format, log.entries, counts, columns=log.columns, sheets=log.sheets)
+        return Imported(
+            imported.format, log.entries, counts, columns=log.columns, sheets=log.sheets, encodings=log.encodings
+        )
     if imported.template is not None:
         log.taken("cases", count=len(imported.template.cases))
         if imported.template.files:

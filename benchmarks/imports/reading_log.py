@@ -2,7 +2,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from benchmarks.imports.codes import Code
-from benchmarks.imports.content import Action, Column, Entry, Value
+from benchmarks.imports.content import Action, Column, Entry, ReadLine, Value
 from benchmarks.imports.limits import MAX_ENTRIES, MAX_VALUE_IN_LOG
 
 
@@ -37,6 +37,7 @@ class ReadingLog:
         self.counts: Counter[Action] = Counter()
         self.columns: list[Column] = []
         self.sheets: list[str] = []
+        self.encodings: list[ReadLine] = []
         self._listed: set[tuple[object, ...]] = set()
 
     def taken(self, code: Code, place: Place = NOWHERE, **values: Value) -> None:

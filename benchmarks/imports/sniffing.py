@@ -37,7 +37,7 @@ def find_format(source: Source, formats: Mapping[str, Format]) -> str:
 
 def columns_of(source: Source) -> list[Column]:
     """Return the columns of a table that was read in another format; others have none."""
-    if source.is_archive or not source.main.lower().endswith((".csv", ".tsv", ".xlsx")):
+    if source.is_archive or not source.main.lower().endswith((".csv", ".tsv", ".xlsx", ".ods", ".xlsb", ".xls")):
         return []
     probe = Source(source.files, source.main, source.request, ReadingLog())
     row = next(iter(probe.rows()), None)
@@ -50,7 +50,7 @@ def sample_of(value: object) -> str:
 
 def _of_json(source: Source) -> str | None:
     """Return promptfoo for an object with its fields; anything else is records."""
-    content = source.files[source.main]
+    content = source.text(source.main)
     if not any(f'"{name}"'.encode() in content for name in _PROMPTFOO):
         return None
     if not content.removeprefix(BOM).lstrip().startswith(b"{") or is_lines(content) or is_wrapped(content):

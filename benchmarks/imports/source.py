@@ -3,23 +3,23 @@
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 from benchmarks.imports.content import Request
 from benchmarks.imports.readers import documents
-from benchmarks.imports.readers.encoding import BOM
+from benchmarks.imports.readers.encoding import BOM, as_utf8
 from benchmarks.imports.readers.json_rows import is_lines, read_json_array, read_json_lines
 from benchmarks.imports.readers.parquet import MAGIC, read_parquet_rows
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.readers.spreadsheets import read_sheet
+from benchmarks.imports.readers.spreadsheets import is_spreadsheet, read_sheet
 from benchmarks.imports.readers.tables import read_table
 from benchmarks.imports.reading_log import Place, ReadError, ReadingLog
-from benchmarks.imports.unpacking import is_spreadsheet, unpack
+from benchmarks.imports.unpacking import unpack
 
 DOCUMENTS = (".yaml", ".yml")
 _INCLUDE = re.compile(rb"""^include:[ \t]*['"]?([^\s'"#]+)""", re.MULTILINE)
-RECORDS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".xlsx", ".parquet", ".txt")
+RECORDS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".xlsx", ".ods", ".xlsb", ".xls", ".parquet", ".txt")
 
 
 class Files(dict[str, bytes]):
@@ -47,6 +47,7 @@ class Source:
     request: Request
     log: ReadingLog
     is_archive: bool = False
+    _texts: dict[str, bytes] = field(default_factory=dict)
 
     @property
     def main_in_report(self) -> str:
@@ -54,7 +55,20 @@ class Source:
 
     def rows(self, path: str = "") -> Iterator[Row]:
         path = path or self.main
-        yield from _rows(self.files[path], path, self.path_in_log(path), self.request.sheet, self.log)
+        label, content = self.path_in_log(path), self.files[path]
+        if content.startswith(MAGIC):
+            yield from read_parquet_rows(content, self.log, label)
+        elif is_spreadsheet(content):
+            yield from read_sheet(content, self.request.sheet, self.log, label)
+        else:
+            yield from _rows_of_text(self.text(path), path, label, self.log)
+
+    def text(self, path: str) -> bytes:
+        """Return a file's text in UTF-8."""
+        if path not in self._texts:
+            label = self.path_in_log(path)
+            self._texts[path] = as_utf8(self.files[path], self.request.encoding, self.log, label)
+        return self._texts[path]
 
     def path_in_log(self, path: str) -> str:
         """Return the path, or "" for a file that came alone."""
@@ -63,7 +77,7 @@ class Source:
     def document(self, path: str = "") -> object:
         path = path or self.main
         is_yaml = path.lower().endswith(DOCUMENTS)
-        return documents.read_document(self.files[path], self.path_in_log(path), is_yaml=is_yaml)
+        return documents.read_document(self.text(path), self.path_in_log(path), is_yaml=is_yaml)
 
     def find(self, reference: str, referrer: str, place: Place) -> str:
         """Return the archive's path of a reference such as file://cases.csv. Raises ReadError."""
@@ -104,12 +118,8 @@ def _included(files: dict[str, bytes]) -> set[str]:
     }
 
 
-def _rows(content: bytes, path: str, label: str, sheet: str, log: ReadingLog) -> Iterator[Row]:
+def _rows_of_text(content: bytes, path: str, label: str, log: ReadingLog) -> Iterator[Row]:
     ending = posixpath.splitext(path.lower())[1]
-    if content.startswith(MAGIC):
-        return read_parquet_rows(content, log, label)
-    if is_spreadsheet(content):
-        return read_sheet(content, sheet, log, label)
     start = content[:1_000].removeprefix(BOM).lstrip()
     if ending in (".csv", ".tsv"):
         return read_table(content, log, label)

@@ -5,11 +5,10 @@ import zipfile
 
 from benchmarks.imports.damage import refuse_damage
 from benchmarks.imports.limits import MAX_ARCHIVE_FILES, MAX_RATIO, MAX_UNPACKED_BYTES, RATIO_FREE_BYTES
+from benchmarks.imports.readers.spreadsheets import ZIP, is_spreadsheet
 from benchmarks.imports.reading_log import Place, ReadError
 
-ZIP = b"PK\x03\x04"
 GZIP = b"\x1f\x8b"
-_WORKBOOK = b"xl/workbook.xml"
 
 
 def unpack(content: bytes, name: str) -> dict[str, bytes]:
@@ -22,11 +21,6 @@ def unpack(content: bytes, name: str) -> dict[str, bytes]:
     if content.startswith(ZIP) and not is_spreadsheet(content):
         return _unzip(content, name)
     return {name: content}
-
-
-def is_spreadsheet(content: bytes) -> bool:
-    """Return whether a ZIP archive lists a workbook at its end."""
-    return content.startswith(ZIP) and _WORKBOOK in content[-1_000_000:]
 
 
 def _gunzip(content: bytes, name: str) -> bytes:

@@ -56,13 +56,15 @@ def columns(request: PageRequest) -> HttpResponse:
     template, member, source_id = _template(request), member_of(request), request.POST.get("source", "")
     try:
         choices = importing.previewed_choices(owner=member, source_id=source_id)
-        form = ColumnsForm(request.POST, columns=choices.columns, sheets=choices.sheets)
+        form = ColumnsForm(request.POST, columns=choices.columns, sheets=choices.sheets, encodings=choices.encodings)
         if not form.is_valid():
             context = {"form": ImportForm(), "template": template, "columns": form, "source_id": source_id}
             return render(request, "benchmarks/import.html", context, status=422)
         request.actor.count("upload", fail_open=True)
-        sheet = form.cleaned_data.get("sheet", "")
-        result = importing.preview_again(owner=member, source_id=source_id, mapping=form.mapping, sheet=sheet)
+        result = importing.preview_again(
+            owner=member, source_id=source_id, mapping=form.mapping, sheet=form.cleaned_data.get("sheet", ""),
+            encoding=form.cleaned_data.get("encoding", ""),
+        )  # fmt: skip
     except importing.ImportGone as refusal:
         messages.error(request, refusal.detail)
         return redirect(_address(template))
@@ -70,10 +72,11 @@ def columns(request: PageRequest) -> HttpResponse:
 
 
 def _report(request: PageRequest, template: Template | None, result: importing.ImportPreview) -> HttpResponse:
-    form = ColumnsForm(columns=result.imported.columns, sheets=result.imported.sheets)
+    imported = result.imported
+    form = ColumnsForm(columns=imported.columns, sheets=imported.sheets, encodings=imported.encodings)
     context = {
         "form": ImportForm(), "template": template, "preview": result, "parts": _parts_of(result),
-        "content": result.imported.template, "format": formats().get(result.imported.format, result.imported.format),
+        "content": imported.template, "format": formats().get(imported.format, imported.format),
         "columns": form if form.fields else None, "source_id": result.source_id,
     }  # fmt: skip
     return render(request, "benchmarks/import.html", context, status=200 if result.id else 422)

@@ -19,6 +19,9 @@ from benchmarks.views.pages import PageRequest, member_of
 from common.errors import ArenaError, FieldErrors
 
 LISTED_LINES = 10
+# Changes that show how the table could be mended.
+_NAMED_CHANGES = {"characters_broken", "column_made_unique", "column_named", "encoding_assumed",
+                  "lines_in_other_encoding", "row_filled"}  # fmt: skip
 _CASE = re.compile(r"cases\[(.+)\]")
 
 
@@ -47,9 +50,9 @@ def _look_at_table(request: PageRequest) -> HttpResponse:
     result = importing.preview(
         owner=member_of(request), content=content, request=Request(name=name, format="table")
     )  # fmt: skip
-    lines, left_out = (
-        [line for line in result.lines if line["action"] == action][:LISTED_LINES] for action in ("refused", "left_out")
-    )
+    lines = [line for line in result.lines if line["action"] == "refused"][:LISTED_LINES]
+    left_out = [line for line in result.lines if line["action"] == "left_out" or line["code"] in _NAMED_CHANGES]
+    left_out = left_out[:LISTED_LINES]
     if not result.source_id:
         context = {"form": NewTemplateForm(), "table": table, "lines": lines}
         return render(request, "benchmarks/new.html", context, status=422)

@@ -199,7 +199,7 @@ def test_files_of_a_case_are_added_shown_and_removed():
     assert "image: photo.png" in browser.get(f"/benchmarks/t/{template}/changes/").text
     empty = SimpleUploadedFile("program.exe", b"MZ\0\0")
     refused = browser.post(address, {"file": empty})
-    assert (refused.status_code, "Unsupported file type" in refused.text) == (422, True)
+    assert (refused.status_code, "This is a program." in refused.text) == (422, True)
     browser.post(address, {"remove": [text.pk, picture.pk]})
     assert case.files.count() == 0
     assert CaseFile.objects.count() == 1  # of the frozen version

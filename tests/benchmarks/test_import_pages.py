@@ -96,6 +96,24 @@ def test_another_sheet_is_chosen_without_the_file():
     assert wrong.status_code in (302, 422)
 
 
+def test_another_encoding_is_chosen_without_the_file():
+    browser = make.browser(make.member())
+    status, page, _preview = upload(browser, "Frage;Antwort\nmañana?;s\xed\n".encode("cp1252"))
+    assert (status, "seems to be in the encoding Windows-1252" in page) == (200, True)
+    assert "mañana?;sí (Windows-1252)" in page
+    sent = {"source": ImportLook.objects.get().public_id, "encoding": "Windows-1250", "role-0": "prompt",
+            "role-1": "expected"}  # fmt: skip
+    shown = browser.post("/benchmarks/import/columns/", sent)
+    assert (shown.status_code, "mańana?" in shown.text, "Windows-1250" in shown.text) == (200, True, True)
+    again = {**sent, "source": ImportLook.objects.get().public_id, "role-1": "metadata"}
+    assert "mańana?" in browser.post("/benchmarks/import/columns/", again).text
+    file = SimpleUploadedFile("cases.csv", "q\nmañana\n".encode("cp1252"))
+    told = browser.post("/api/v1/benchmarks/imports/", {"file": file, "encoding": "IBM850"}).json()["report"]
+    assert [line["sentence"] for line in told if line["code"] == "encoding_assumed"] == [
+        "The text seems to be in the encoding IBM850."
+    ]
+
+
 @pytest.mark.parametrize("role", ["weight", "variable:", "nothing", "nothing:a"])
 def test_api_takes_the_same_roles(role: str):
     api = make.browser(make.member())

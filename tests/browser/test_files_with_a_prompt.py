@@ -66,7 +66,7 @@ def test_refused_files_are_named_until_next_choice(arena: Arena, page: Page):
     )
     page.set_input_files("[data-attach]", [empty, program])
     notices = page.locator(".prompt-box [role=alert] .notice")
-    expect(notices).to_have_text(["empty.txt – The file is empty.", re.compile("program.exe – Unsupported file type")])
+    expect(notices).to_have_text(["empty.txt – The file is empty.", re.compile("program.exe – This is a program")])
     page.set_input_files("[data-attach]", note)
     expect(page.locator('.chip[data-state="ready"]')).to_have_count(1)
     expect(notices).to_have_count(0)

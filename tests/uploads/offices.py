@@ -5,6 +5,8 @@ import zipfile
 from collections.abc import Mapping
 from xml.sax.saxutils import escape
 
+from xlsxwriter.utility import xl_col_to_name
+
 MAIN = "http://schemas.openxmlformats.org"
 WORD = f'xmlns:w="{MAIN}/wordprocessingml/2006/main" xmlns:mc="{MAIN}/markup-compatibility/2006"'
 DRAWING = f'xmlns:a="{MAIN}/drawingml/2006/main" xmlns:p="{MAIN}/presentationml/2006/main"'
@@ -74,12 +76,15 @@ def report() -> bytes:
     })  # fmt: skip
 
 
-def pptx() -> bytes:
-    """Return two slides, in another order than that of their parts, the first with a number and notes."""
+def pptx(second: str = "") -> bytes:
+    """Return two slides, in another order than that of their parts, the first with a number and notes.
 
-    def slide(*texts: str, more: str = "") -> str:
+    second: attributes of the second slide.
+    """
+
+    def slide(*texts: str, more: str = "", attributes: str = "") -> str:
         shown = "".join(f"<a:p><a:r><a:t>{text}</a:t></a:r></a:p>" for text in texts)
-        return f"<p:sld {DRAWING}><a:txBody>{shown}{more}</a:txBody></p:sld>"
+        return f"<p:sld {DRAWING} {attributes}><a:txBody>{shown}{more}</a:txBody></p:sld>"
 
     order = "".join(f'<p:sldId id="{256 + n}" r:id="rId{n}"/>' for n in (2, 1))
     number = '<a:p><a:fld type="slidenum"><a:t>7</a:t></a:fld></a:p>'
@@ -87,7 +92,7 @@ def pptx() -> bytes:
         "ppt/presentation.xml": f'<p:presentation {DRAWING} xmlns:r="{MAIN}/officeDocument/2006/relationships">'
         f"<p:sldIdLst>{order}</p:sldIdLst></p:presentation>",
         "ppt/_rels/presentation.xml.rels": relations(("slide", "slides/slide1.xml"), ("slide", "slides/slide2.xml")),
-        "ppt/slides/slide1.xml": slide("Second"),
+        "ppt/slides/slide1.xml": slide("Second", attributes=second),
         "ppt/slides/slide2.xml": slide("First", more=number),
         "ppt/slides/_rels/slide2.xml.rels": relations(("notesSlide", "../notesSlides/notesSlide1.xml")),
         "ppt/notesSlides/notesSlide1.xml": slide("Say hello"),
@@ -146,12 +151,66 @@ def template_elsewhere() -> bytes:
 
 
 def linked_workbook() -> bytes:
-    return package(xlsx_parts("") | {"xl/externalLinks/externalLink1.xml": "<externalLink/>"})
+    row = '<row r="1"><c r="A1"><v>1</v></c></row>'
+    return package(
+        xlsx_parts(row)
+        | {
+            "xl/externalLinks/_rels/externalLink1.xml.rels": relations(external={"externalLinkPath": "other.xlsx"}),
+            "xl/externalLinks/externalLink1.xml": "<externalLink/>",
+        }
+    )
 
 
 def loading_field() -> bytes:
     field = "<w:p><w:r><w:instrText> DDEAUTO c:\\\\windows\\\\system32\\\\cmd.exe </w:instrText></w:r></w:p>"
-    return package(docx_parts(field))
+    return package(docx_parts(field + paragraph("Result")))
+
+
+def remarkable() -> bytes:
+    """Return a document with header, footer, comment, formula, moved and deleted words, and parts that are no text."""
+    math = f'xmlns:m="{MAIN}/officeDocument/2006/math"'
+    body = (
+        "<w:p><w:moveFrom><w:r><w:t>moved</w:t></w:r></w:moveFrom><w:rPr><w:del/></w:rPr><w:moveTo><w:r><w:t>moved</w:t>"
+        f"</w:r></w:moveTo><w:r><w:t> </w:t></w:r><m:oMath {math}><m:r><m:t>E=mc</m:t></m:r></m:oMath><w:r>"
+        "<w:noBreakHyphen/><w:t>x</w:t></w:r><w:del><w:r><w:delText>gone</w:delText></w:r></w:del></w:p>"
+    )
+    links = relations(
+        ("header", "header1.xml"), ("header", "header2.xml"), ("footer", "footer1.xml"), ("comments", "comments.xml"),
+        ("image", "media/1.png"), ("chart", "charts/1.xml"), ("oleObject", "embeddings/1.bin"),
+        ("diagramData", "diagrams/data1.xml"),
+    )  # fmt: skip
+    header = f"<w:hdr {WORD}>{paragraph('Company')}</w:hdr>"
+    return package(docx_parts(body) | {
+        "word/_rels/document.xml.rels": links, "word/header1.xml": header, "word/header2.xml": header,
+        "word/footer1.xml": f"<w:ftr {WORD}>{paragraph('Confidential')}{paragraph('12')}</w:ftr>",
+        "word/comments.xml": f'<w:comments {WORD}><w:comment w:author="Ada">{paragraph("Really?")}</w:comment>'
+        "</w:comments>",
+        "word/diagrams/data1.xml": f"<p:data {DRAWING}><a:p><a:r><a:t>Step one</a:t></a:r></a:p></p:data>",
+    })  # fmt: skip
+
+
+def remarkable_sheets() -> bytes:
+    """Return a workbook with a hidden sheet, formulas without values, a comment, a text box and a picture."""
+    rows = (
+        '<row r="1"><c r="A1"><v>1</v></c><c r="B1"><f>A1</f></c><c r="C1"><f>A1</f><v></v></c>'
+        '<c r="D1"><f t="shared" si="0"/></c></row>'
+    )
+    parts = xlsx_parts(rows)
+    hidden = parts["xl/workbook.xml"].replace('sheetId="2"', 'sheetId="2" state="hidden"')
+    return package(parts | {
+        "xl/workbook.xml": hidden,
+        "xl/worksheets/_rels/sheet1.xml.rels": relations(
+            ("comments", "../comments1.xml"), ("drawing", "../drawings/d.xml"),
+        ),
+        "xl/comments1.xml": f'<comments {SHEET}><commentList><comment authorId="0"><text><r><t>Check</t></r></text>'
+        "</comment></commentList></comments>",
+        "xl/drawings/d.xml": f"<p:box {DRAWING}><a:p><a:r><a:t>In a box</a:t></a:r></a:p></p:box>",
+        "xl/drawings/_rels/d.xml.rels": relations(("image", "../media/1.png")),
+    })  # fmt: skip
+
+
+def hidden_slide() -> bytes:
+    return pptx(second='show="0"')
 
 
 def zip_bomb() -> bytes:
@@ -182,6 +241,31 @@ def far_cell() -> bytes:
     return package(
         xlsx_parts('<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>')
     )
+
+
+def diagonal_cells() -> bytes:
+    """Return a sheet whose area is a million times its content."""
+    rows = "".join(
+        f'<row r="{number * 60}"><c r="{xl_col_to_name(number)}{number * 60}"><v>1</v></c></row>'
+        for number in range(1, 16_000)
+    )
+    return package(xlsx_parts(rows))
+
+
+def formatted_rows() -> bytes:
+    """Return two rows of values, and many that are only formatted, with a stray value in the last one."""
+    empty = '<row r="{0}" s="1" customFormat="1"><c r="A{0}" s="1"/><c r="XFD{0}" s="1"></c></row>'
+    rows = ['<row r="1"><c r="A1"><v>1</v></c><c r="B1"><v>2</v></c></row>', '<row r="2"><c r="A2"><v>3</v></c></row>']
+    rows += [empty.format(number) for number in range(3, 1_048_576, 5)]
+    rows.append('<row r="1048576"><c r="D1048576"><v>4</v></c></row>')
+    return package(xlsx_parts("".join(rows)))
+
+
+def merged_cells() -> bytes:
+    parts = xlsx_parts('<row r="1"><c r="A1"><v>1</v></c><c r="B1"/></row><row r="2"><c r="A2"/><c r="B2"/></row>')
+    name = "xl/worksheets/sheet1.xml"
+    merged = '</sheetData><mergeCells count="1"><mergeCell ref="A1:B2"/></mergeCells>'
+    return package(parts | {name: parts[name].replace("</sheetData>", merged)})
 
 
 def deep_elements() -> bytes:
@@ -215,8 +299,15 @@ def long_text() -> bytes:
 HOSTILE = {
     make.__name__: make
     for make in (
-        encrypted, encrypted_parts, macros, macros_by_content_type, template_elsewhere, linked_workbook, loading_field,
-        zip_bomb, lying_zip_bomb, entities, outside_file, far_cell, deep_elements, many_slides, without_main_part,
+        encrypted, encrypted_parts, zip_bomb, lying_zip_bomb, entities, outside_file, diagonal_cells, deep_elements,
+        many_slides, without_main_part,
         truncated, without_text, long_text,
+    )
+}  # fmt: skip
+REMARKABLE = {
+    make.__name__: make
+    for make in (
+        macros, macros_by_content_type, template_elsewhere, linked_workbook, loading_field, remarkable,
+        remarkable_sheets, hidden_slide,
     )
 }  # fmt: skip

@@ -12,7 +12,7 @@ import pytest
 from common.child_process.frames import pack
 from common.child_process.process import ChildFailed
 from tests import make
-from tests.uploads import pdfs, pictures
+from tests.uploads import hostile_kinds, pdfs, pictures
 from uploads import actions
 from uploads.extraction import read_upload
 from uploads.models import Upload
@@ -20,6 +20,7 @@ from uploads.reading import guard
 from uploads.reading.findings import Note, NoteKind, Picture, Reason, Refusal, Text, Unreadable
 from uploads.reading.guard import read
 from uploads.reading.pages import Page
+from uploads.reading.sniffing import detect_type
 
 pytestmark = pytest.mark.processes
 
@@ -49,6 +50,32 @@ READ_IN_PART = {
     "entities_in_form_data": [Note(NoteKind.FORM_LABELS_LEFT_OUT), Note(NoteKind.FORM_UNREADABLE)],
 }
 
+REASONS_OF_OTHER_KINDS = {
+    "repeated_cells": Reason.TOO_LONG,
+    "repeated_rows": Reason.TOO_LONG,
+    "many_blanks": Reason.TOO_LONG,
+    "open_document_bomb": Reason.TOO_DEMANDING,
+    "open_document_entities": Reason.DAMAGED,
+    "deep_open_document": Reason.DAMAGED,
+    "many_pages": Reason.TOO_MANY_PAGES,
+    "protected_open_document": Reason.ENCRYPTED,
+    "protected_book": Reason.ENCRYPTED,
+    "book_bomb": Reason.TOO_DEMANDING,
+    "book_of_entities": Reason.DAMAGED,
+    "deep_page": Reason.TOO_DEMANDING,
+    "tables_in_tables": Reason.TOO_DEMANDING,
+    "wide_tables": Reason.DAMAGED,
+    "long_page": Reason.TOO_LONG,
+    "deep_rtf": Reason.TOO_DEMANDING,
+    "long_rtf": Reason.TOO_LONG,
+    "mail_of_mails": Reason.DAMAGED,
+    "deep_parts": Reason.DAMAGED,
+    "encoded_words": Reason.TOO_LONG,
+    "deep_notebook": Reason.DAMAGED,
+    "long_notebook": Reason.TOO_LONG,
+    "huge_heic": Reason.DAMAGED,
+}
+
 
 def test_every_hostile_pdf_has_an_expectation():
     assert {*REASONS, *READ_IN_PART} == {*pdfs.HOSTILE}
@@ -64,6 +91,16 @@ def test_hostile_pdf_is_refused_with_reason(name: str):
     with pytest.raises(Unreadable) as refused:
         read(pdfs.HOSTILE[name](), "document")
     assert refused.value.reason == REASONS[name]
+
+
+@pytest.mark.parametrize("name", hostile_kinds.HOSTILE)
+def test_hostile_file_of_other_kind_is_refused(name: str):
+    content = hostile_kinds.HOSTILE[name]()
+    file_type = detect_type(content, "file.bin")
+    assert file_type is not None
+    with pytest.raises(Unreadable) as refused:
+        read(content, file_type.kind, file_type.media_type)
+    assert refused.value.reason == REASONS_OF_OTHER_KINDS[name]
 
 
 def test_long_honest_pdfs_are_read():

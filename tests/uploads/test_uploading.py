@@ -13,11 +13,11 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Scope
 from tests import make
 from tests.site import Reader
-from tests.uploads import pdfs, pictures
+from tests.uploads import kinds, offices, pdfs, pictures
 from tests.uploads.conftest import stored_files
 from tests.waiting import wait_for
 from uploads.files.names import sanitize_name
-from uploads.models import Upload
+from uploads.models import Extraction, Upload
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -45,8 +45,7 @@ def test_text_file_is_stored_unchanged_and_ready(reader: Reader):
     assert upload | {"id": "", "created_at": ""} == {
         "id": "", "name": "notes.txt", "media_type": "text/plain", "kind": "document", "size": len(TEXT),
         "sha256": hashlib.sha256(TEXT).hexdigest(), "state": "ready", "pages": 1, "pages_read": None,
-        "characters": len(TEXT) - 1,
-        "notes": [], "error": None, "created_at": "",
+        "characters": len(TEXT) - 1, "encoding": "UTF-8", "notes": [], "error": None, "created_at": "",
     }  # fmt: skip
     assert reader.api("GET", f"uploads/{upload['id']}/").json() == upload
     assert reader.api("GET", "uploads/").json()["results"] == [upload]
@@ -97,6 +96,34 @@ def test_picture_is_re_encoded_and_original_is_kept(reader: Reader):
     assert reader.api("GET", f"uploads/{upload['id']}/image/").content == shown.content
     assert reader.get(f"/uploads/{upload['id']}/file/").content == original
     assert refusal(reader.api("GET", f"uploads/{upload['id']}/text/")) == (404, "not_found")
+
+
+def test_unsupported_file_is_refused_by_its_kind(reader: Reader):
+    response = send(reader, kinds.zip_of("a.txt"), "all.zip")
+    assert refusal(response) == (415, "unsupported_media_type")
+    assert response.json()["detail"] == "This is an archive (ZIP). Upload the files in it."
+    assert send(reader, b"\x01\x02\x03", "a.bin").json()["detail"].startswith("Unsupported file type. Supported: PDF")
+
+
+@pytest.mark.processes
+def test_mail_is_read_by_a_worker_without_base64(reader: Reader):
+    upload = wait_until_read(reader, send(reader, kinds.mail().as_bytes(), "hello.eml").json())
+    assert (upload["state"], upload["media_type"]) == ("ready", "message/rfc822")
+    assert [note["message"] for note in upload["notes"]] == [
+        "The file inside it is left out: Größe.pdf",
+        "1 picture in the file is left out.",
+    ]
+    assert kinds.MAIL_TEXT in reader.get(f"/api/v1/uploads/{upload['id']}/text/").text
+
+
+@pytest.mark.processes
+def test_file_once_refused_for_macros_is_read_again(reader: Reader):
+    content = offices.macros()
+    upload = wait_until_read(reader, send(reader, content, "a.docm").json())
+    Upload.objects.update(state="failed", error="macros")
+    Extraction.objects.all().delete()
+    again = wait_until_read(reader, send(reader, content, "a.docm").json())
+    assert (again["id"], again["state"], len(again["notes"])) == (upload["id"], "ready", 1)
 
 
 @pytest.mark.processes

@@ -3,7 +3,7 @@ from rest_framework import serializers
 from common.api.schema import File, Operation, Operations
 from common.errors import NotFound, TooManyRequests
 from uploads import errors
-from uploads.api.views import UploadViewSet
+from uploads.api.views import EncodingSerializer, UploadViewSet
 from uploads.limits import MAX_FILE_MB
 
 
@@ -21,9 +21,11 @@ OPERATIONS: Operations = {
     (UploadViewSet, "create"): Operation(
         summary="Upload a file",
         description=(
-            "PDF, DOCX, XLSX, PPTX, text of any kind in UTF-8, UTF-16 or Windows-1252, PNG, JPEG, WebP or GIF, at most "
-            f"{MAX_FILE_MB} MB; its content decides, not its name. 202 while it is being processed: fetch the upload "
-            "until its `state` is `ready`. The same bytes again are the same upload."
+            "Documents (PDF, DOCX, XLSX, XLS, PPTX, ODT, ODS, ODP, EPUB, RTF), mails (EML, MHT, MBOX), notebooks "
+            "(IPYNB), web pages, text in any usual encoding, or an image (PNG, JPEG, WebP, GIF, AVIF, TIFF, BMP, ICO, "
+            f"JPEG 2000), at most {MAX_FILE_MB} MB; its content decides, not its name. `notes` name what models do not "
+            "receive of it. 202 while it is being processed: fetch the upload until its `state` is `ready`. The same "
+            "bytes again are the same upload."
         ),
         takes=NewUploadSerializer,
         refuses=(
@@ -37,6 +39,15 @@ OPERATIONS: Operations = {
     ),
     (UploadViewSet, "retrieve"): Operation(
         summary="An upload", description="The record of a file; `state` tells whether it is ready."
+    ),
+    (UploadViewSet, "encoding"): Operation(
+        summary="Read a text again in another encoding",
+        description=(
+            "For a text that is not in Unicode, whose encoding is assumed; the upload's `encoding` is the present one. "
+            "Refused once a prompt has used the file."
+        ),
+        takes=EncodingSerializer,
+        refuses=(errors.EncodingFixed,),
     ),
     (UploadViewSet, "destroy"): Operation(
         summary="Delete a file",

@@ -2,6 +2,7 @@ from typing import cast
 
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
+from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
@@ -10,15 +11,21 @@ from rest_framework.viewsets import ViewSet
 from accounts.actor import Actor, ActorRequest, ensure_known_actor
 from accounts.api.idempotency import idempotent
 from accounts.models import Scope
+from common.api.parsers import Utf8JsonParser
 from common.api_responses import Accepted, Created, NoContent, PayloadResponse, paginated
 from common.errors import NotFound
 from common.payload_types import Page
+from common.text.encodings import CODECS
 from uploads import actions, downloads
 from uploads.errors import NoFile
 from uploads.files.deletion import delete_upload
 from uploads.models import Upload
 from uploads.payload_types import UploadPayload
 from uploads.payloads import upload_summary
+
+
+class EncodingSerializer(serializers.Serializer[None]):
+    encoding = serializers.ChoiceField(choices=list(CODECS))
 
 
 class UploadViewSet(ViewSet):
@@ -53,6 +60,13 @@ class UploadViewSet(ViewSet):
 
     def retrieve(self, request: Request, public_id: str) -> PayloadResponse[UploadPayload]:
         return PayloadResponse(upload_summary(self.get_object()))
+
+    @action(detail=True, methods=["post"], parser_classes=[Utf8JsonParser])
+    def encoding(self, request: Request, public_id: str) -> PayloadResponse[UploadPayload]:
+        upload, chosen = self.get_object(), EncodingSerializer(data=request.data)
+        chosen.is_valid(raise_exception=True)
+        upload = actions.read_in_encoding(upload=upload, encoding=chosen.validated_data["encoding"])
+        return PayloadResponse(upload_summary(upload))
 
     def destroy(self, request: Request, public_id: str) -> NoContent:
         delete_upload(self.get_object())

@@ -39,6 +39,23 @@ class NoteKind(StrEnum):
     """Kinds of notes on a file that was read; uploads.notes has their sentences."""
 
     FRAMES_LEFT_OUT = "frames_left_out"
+    PICTURES_LEFT_OUT = "pictures_left_out"
+    CHARTS_LEFT_OUT = "charts_left_out"
+    OBJECTS_LEFT_OUT = "objects_left_out"
+    OUTPUTS_LEFT_OUT = "outputs_left_out"
+    DELETIONS_LEFT_OUT = "deletions_left_out"
+    MACROS_LEFT_OUT = "macros_left_out"
+    MARKUP_LEFT_OUT = "markup_left_out"
+    SOURCE_SENT = "source_sent"
+    LINKS_NOT_FOLLOWED = "links_not_followed"
+    HIDDEN_SHEETS = "hidden_sheets"
+    HIDDEN_SLIDES = "hidden_slides"
+    FORMULAS_WITHOUT_VALUE = "formulas_without_value"
+    PARTS_UNREADABLE = "parts_unreadable"
+    ENCODING_ASSUMED = "encoding_assumed"
+    CONTROLS_LEFT_OUT = "controls_left_out"
+    CHARACTERS_BROKEN = "characters_broken"
+    LINES_IN_OTHER_ENCODING = "lines_in_other_encoding"
     # count is the last page, detail the number of pages.
     CHARACTERS_LEFT_OUT = "characters_left_out"
     # count pages after the page in detail.
@@ -72,11 +89,12 @@ def listed(names: Sequence[str]) -> str:
 
 
 class Text(msgspec.Struct, tag=True):
-    """Texts of at least one page; `reader` is the library with its version."""
+    """Texts of at least one page; `reader` is the library with its version, `encoding` that of a text."""
 
     pages: list[str]
     reader: str
     notes: list[Note] = []
+    encoding: str = ""
 
 
 class Picture(msgspec.Struct, tag=True):

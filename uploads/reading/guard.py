@@ -18,9 +18,14 @@ TIMEOUT_S = 90.0
 OnProgress = Callable[[int, int], None]
 
 
-def read(content: bytes, kind: ReadAs, on_progress: OnProgress = lambda read, total: None) -> Text | Picture:
-    """Read in a child process within 10 seconds of CPU time. Raises Unreadable."""
-    finding = _finding(content, kind, on_progress)
+def read(
+    content: bytes, kind: ReadAs, media_type: str = "", on_progress: OnProgress = lambda read, total: None
+) -> Text | Picture:
+    """Read in a child process within 10 seconds of CPU time.
+
+    media_type: as detected; "" detects it. Raises Unreadable.
+    """
+    finding = _finding(content, kind, media_type, on_progress)
     if isinstance(finding, Text | Picture):
         return finding
     raise TypeError(kind)
@@ -28,21 +33,24 @@ def read(content: bytes, kind: ReadAs, on_progress: OnProgress = lambda read, to
 
 def read_logo(content: bytes) -> Logo:
     """Re-encode an operator's logo like `read`. Raises Unreadable."""
-    finding = _finding(content, "logo", lambda read, total: None)
+    finding = _finding(content, "logo", "", lambda read, total: None)
     if isinstance(finding, Logo):
         return finding
     raise TypeError("logo")
 
 
-def _finding(content: bytes, kind: str, on_progress: OnProgress) -> Text | Picture | Logo:
+def _finding(content: bytes, kind: str, media_type: str, on_progress: OnProgress) -> Text | Picture | Logo:
     def on_output(output: bytes) -> None:
         pages = _pages(output)
         on_progress(len(pages), pages[-1].total if pages else 0)
 
     # A request waits for an icon or a logo.
     timeout_s = TIMEOUT_S if kind in ("document", "image") else None
+    arguments = (kind, media_type)
     try:
-        output = run_once("uploads.reading.child", kind, content=content, timeout_s=timeout_s, on_output=on_output)
+        output = run_once(
+            "uploads.reading.child", *arguments, content=content, timeout_s=timeout_s, on_output=on_output
+        )
     except ChildFailed as error:
         return _partial_text(error.output, Reason.DAMAGED if error.has_crashed else Reason.TOO_DEMANDING)
     finding: Finding = msgspec.msgpack.decode(list(unpack(output))[-1], type=Finding)

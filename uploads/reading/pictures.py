@@ -2,13 +2,15 @@
 
 import io
 import struct
+from contextlib import suppress
 
 import PIL
-from PIL import Image, ImageOps
+from PIL import AvifImagePlugin, Image, ImageCms, ImageOps
 
 from uploads.reading.findings import Logo, Note, NoteKind, Picture, Reason, Unreadable
+from uploads.reading.kinds import READS_HEIC
 
-FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
+FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP", "ICO", "AVIF", "JPEG2000")
 MAX_PIXELS = 24_000_000
 # Models scale down longer pictures.
 MAX_SIDE = 1568
@@ -24,6 +26,9 @@ _IMAGE, _EXTENSION, _TRAILER = 0x2C, 0x21, 0x3B
 MAX_LOGO = (480, 96)
 SITE_ICON_SIDE = 64
 READER = f"pillow-{PIL.__version__}"
+_DRAWN_FORMATS = ("PNG", "GIF", "BMP", "ICO")
+# Each thread of a decoder needs address space, which is limited.
+AvifImagePlugin.DEFAULT_MAX_THREADS = 1
 
 
 def prepare_picture(content: bytes) -> Picture:
@@ -32,8 +37,8 @@ def prepare_picture(content: bytes) -> Picture:
     Raises Unreadable; any other exception means a damaged or hostile file.
     """
     with _open_checked(content) as image:
-        had_few_colours = image.format in ("PNG", "GIF")
-        frames = getattr(image, "n_frames", 1)
+        had_few_colours = image.format in _DRAWN_FORMATS
+        frames = 1 if image.format == "ICO" else getattr(image, "n_frames", 1)
         image.draft("RGB", (MAX_SIDE, MAX_SIDE))  # decodes a JPEG at a smaller scale
         upright = ImageOps.exif_transpose(image)
     notes = [Note(NoteKind.FRAMES_LEFT_OUT, frames - 1)] if frames > 1 else []
@@ -127,21 +132,48 @@ def _colour_table_bytes(flags: int) -> int:
 
 
 def _open(content: bytes) -> Image.Image:
+    formats = [*FORMATS, *_register_heic(content)]
     try:
-        return Image.open(io.BytesIO(content), formats=FORMATS)
+        return Image.open(io.BytesIO(content), formats=formats)
     except Image.DecompressionBombError as error:
         raise Unreadable(Reason.TOO_MANY_PIXELS) from error
+
+
+def _register_heic(content: bytes) -> list[str]:
+    """Return Pillow's name of HEIC for a file that is likely one, and load its decoder."""
+    if not READS_HEIC or content[4:8] != b"ftyp":
+        return []
+    import pi_heif
+
+    pi_heif.options.DECODE_THREADS = 1
+    pi_heif.register_heif_opener(thumbnails=False)
+    return ["HEIF"]
 
 
 def _flatten(image: Image.Image) -> Image.Image:
     """Return a new image of pixels only, transparency replaced by white."""
     if not image.has_transparency_data:
-        plain = image.convert("RGB")
+        plain = _in_display_colours(image)
         return Image.frombytes("RGB", plain.size, plain.tobytes())
     layer = image.convert("RGBA")
     canvas = Image.new("RGB", layer.size, "white")
     canvas.paste(layer, mask=layer.getchannel("A"))
     return canvas
+
+
+def _in_display_colours(image: Image.Image) -> Image.Image:
+    """Return the picture in RGB: by its colour profile, and with deep grey scaled to what a screen shows."""
+    if image.mode.startswith("I;16"):
+        return image.convert("I").point(lambda value: value / 256).convert("L").convert("RGB")
+    if image.mode in ("I", "F"):
+        darkest, brightest = (float(str(extreme)) for extreme in image.getextrema())
+        scale = 255 / (brightest - darkest) if brightest > darkest else 0
+        return image.point(lambda value: value * scale - darkest * scale).convert("L").convert("RGB")
+    if image.mode in ("RGB", "CMYK") and (profile := image.info.get("icc_profile")):
+        with suppress(ImageCms.PyCMSError, OSError, ValueError):
+            source, screen = ImageCms.ImageCmsProfile(io.BytesIO(profile)), ImageCms.createProfile("sRGB")
+            return ImageCms.profileToProfile(image, source, screen, outputMode="RGB") or image
+    return image.convert("RGB")
 
 
 def _encode(image: Image.Image, format: str, **options: object) -> bytes:

@@ -16,7 +16,8 @@ from benchmarks.imports.readers.documents import Map, Seq, place_in
 from benchmarks.imports.readers.values import as_text
 from benchmarks.imports.reading_log import Place, ReadError
 from benchmarks.imports.source import Source
-from uploads.reading.sniffing import BINARY_DOCUMENTS, detect_type
+from uploads.reading.kinds import BINARY_DOCUMENTS
+from uploads.reading.sniffing import detect_type
 
 _USED = {
     "prompts", "providers", "targets", "tests", "defaultTest", "scenarios", "evaluateOptions", "description",
@@ -87,7 +88,7 @@ class _Configuration:
             raise ReadError("code_not_run", place, file=reference)
         if path.lower().endswith((".yaml", ".yml", ".json")):
             return self._source.document(path)
-        return self._source.files[path].decode("utf-8", "replace")
+        return self._source.text(path).decode("utf-8", "replace")
 
     def _tests(self, tests: object, place: Place, shared: Map | None = None) -> None:
         """Add the cases of a list, of a file, or of a list of both."""

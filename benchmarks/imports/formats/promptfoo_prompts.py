@@ -70,7 +70,7 @@ def _prompts(source: Source, entry: object, place: Place) -> list[Prompt]:
     path = source.find(raw, source.main, place)
     if path.lower().endswith(_CODE_FILES):
         raise ReadError("code_not_run", place, file=raw)
-    text = source.files[path].decode("utf-8", "replace")
+    text = source.text(path).decode("utf-8", "replace")
     refuse_environment(text, Place(0, 0, path))
     if path.lower().endswith((".json", ".yaml", ".yml")):
         return [_chat(source.document(path), label or path, Place(1, 1, path), source.log)]

@@ -19,6 +19,7 @@ ROLES = ("variable", "key", "expected", "prompt", "cluster", "tag", "metadata", 
 _NAMED = ("variable", "metadata")
 _REPLY = "reply:"
 _EXPECTED = re.compile(r"__expected\d*\Z")
+_DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 _ESCAPED_COMMA = re.compile(r"(?<!\\),")
 _SPECIAL = {
     "__description": "title", "__prefix": "prefix", "__suffix": "suffix", "__metric": "metric",
@@ -198,6 +199,8 @@ def _number(row: Row, column: str) -> float | None:
     cell = text(row, column).strip()
     if not cell:
         return None
+    if _DECIMAL_COMMA.fullmatch(cell):
+        cell = cell.replace(",", ".")
     try:
         return float(cell)
     except ValueError as error:

@@ -2,66 +2,71 @@ import io
 import zipfile
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
-
-import python_calamine
+from itertools import pairwise
 
 from benchmarks.imports.damage import refuse_damage
 from benchmarks.imports.limits import MAX_CASES, MAX_COLUMNS
+from benchmarks.imports.readers.headings import under_heading
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.readers.tables import from_heading, heading
-from benchmarks.imports.readers.values import as_text, check_value
 from benchmarks.imports.reading_log import Place, ReadError, ReadingLog
+from uploads.reading import sheets
+from uploads.reading.sheets import Cell
 
-Cell = int | float | str | bool | time | date | datetime | timedelta
 MAX_PARTS = 10_000
-MAX_XML_BYTES = 200_000_000
+MAX_XML_BYTES = 400_000_000
+ZIP = b"PK\x03\x04"
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_XLSX, _XLSB = b"xl/workbook.xml", b"xl/workbook.bin"
+_ODS = b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet"
+_XLS = ("Workbook".encode("utf-16-le"), "Book".encode("utf-16-le"))
+
+
+def is_spreadsheet(content: bytes) -> bool:
+    """Return whether it is an XLSX, XLSB, ODS or XLS."""
+    if content.startswith(OLE):
+        return any(name in content for name in _XLS)
+    listed = content[-1_000_000:]
+    return content.startswith(ZIP) and (_XLSX in listed or _XLSB in listed or _ODS in content[:200])
 
 
 def read_sheet(content: bytes, sheet: str, log: ReadingLog, file: str = "") -> Iterator[Row]:
-    """Yield the rows of a sheet, the first one by default: values, never formulas. Raises ReadError."""
-    _check_parts(content, file)
-    with refuse_damage("not_a_spreadsheet", Place(0, 0, file)):
-        workbook = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
-        if sheet and sheet not in workbook.sheet_names:
-            raise ReadError("no_such_sheet", Place(0, 0, file), sheet=sheet)
-        sheet = sheet or workbook.sheet_names[0]
-        log.sheets = [sheet, *(name for name in workbook.sheet_names if name != sheet)]
-        worksheet = workbook.get_sheet_by_name(sheet)
-        if worksheet.width > MAX_COLUMNS:
-            raise ReadError("too_many_columns", Place(1, 0, file), limit=MAX_COLUMNS, found=worksheet.width)
-        if worksheet.height > MAX_CASES + 1:
-            raise ReadError("too_many_cases", Place(0, 0, file), limit=MAX_CASES)
-        rows = worksheet.to_python(skip_empty_area=False)
+    """Yield the rows of a sheet, the first visible one by default: values, never formulas. Raises ReadError."""
+    place = Place(0, 0, file)
+    if content.startswith(ZIP):
+        _check_parts(content, file)
+    with refuse_damage("not_a_spreadsheet", place):
+        workbook = _open(content, place)
+        if sheet and sheet not in workbook.names:
+            raise ReadError("no_such_sheet", place, sheet=sheet)
+        sheet = sheet or workbook.names[0]
+        log.sheets = [sheet, *(name for name in workbook.names if name != sheet)]
+        rows = list(_values(workbook.rows(sheet), place))
     if others := ", ".join(log.sheets[1:]):
-        log.left_out("sheets_not_read", Place(0, 0, file), sheet=sheet, others=others)
-    yield from _rows(rows, log, file)
+        log.left_out("sheets_not_read", place, sheet=sheet, others=others)
+    gaps = [(line, after - line - 1) for (line, _cells), (after, _next) in pairwise(rows) if after > line + 1]
+    if gaps:
+        log.left_out("empty_rows", Place(gaps[0][0] + 1, 0, file), count=sum(size for _line, size in gaps))
+    yield from under_heading(iter(rows), log, file)
 
 
-def _rows(rows: list[list[Cell]], log: ReadingLog, file: str) -> Iterator[Row]:
-    names: list[str] = []
-    columns: dict[str, int] = {}
-    heading_line = 1
-    for line, cells in from_heading(enumerate(rows, start=1), log, file):
-        if not names:
-            texts = _without_empty_end([as_text(_value(cell)) for cell in cells])
-            names, heading_line = heading(texts, Place(line, 0, file)), line
-            columns = {name: number for number, name in enumerate(names, start=1)}
-            continue
-        if any(cell != "" for cell in cells[len(names) :]):
-            log.refuse("ragged_row", Place(line, len(names) + 1, file), expected=len(names), found=len(cells))
-            continue
-        values = dict(zip(names, map(_value, cells), strict=False))
-        for name, value in values.items():
-            check_value(value, Place(line, columns[name], file))
-        yield Row(values, line, columns, file, heading_line)
-    if not names:
-        raise ReadError("empty_file", Place(0, 0, file))
+def _open(content: bytes, place: Place) -> sheets.Workbook:
+    if not content.startswith(ZIP) or _XLSX not in content[-1_000_000:]:
+        return sheets.Workbook(io.BytesIO(content))
+    try:
+        compacted = sheets.compact(content)
+    except sheets.TooLarge as error:
+        raise ReadError("unpacks_too_large", place, limit=sheets.MAX_CELL_BYTES) from error
+    return sheets.Workbook(compacted.file, compacted.row_numbers)
 
 
-def _without_empty_end(cells: list[str]) -> list[str]:
-    while cells and not cells[-1].strip():
-        cells.pop()
-    return cells
+def _values(rows: Iterator[tuple[int, list[Cell]]], place: Place) -> Iterator[tuple[int, list[object]]]:
+    filled = ((line, cells) for line, cells in rows if any(str(cell).strip() for cell in cells))
+    for number, (line, cells) in enumerate(filled):
+        if len(cells) > MAX_COLUMNS:
+            raise ReadError("too_many_columns", place._replace(line=1), limit=MAX_COLUMNS, found=len(cells))
+        if number > MAX_CASES + 1:
+            raise ReadError("too_many_cases", place, limit=MAX_CASES)
+        yield line, [_value(cell) for cell in cells]
 
 
 def _value(cell: Cell) -> object:

@@ -1,49 +1,42 @@
 import csv
 import io
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
-from typing import TypeVar
 
-from benchmarks.imports.limits import MAX_COLUMNS, MAX_TEXT
+from benchmarks.imports.limits import MAX_TEXT
 from benchmarks.imports.readers.encoding import check_utf8
+from benchmarks.imports.readers.headings import under_heading
 from benchmarks.imports.readers.rows import Row
-from benchmarks.imports.readers.values import as_text
 from benchmarks.imports.reading_log import Place, ReadError, ReadingLog
 
 _SEPARATORS = ",;\t|"
-MAX_TITLES = 5
-
-Cell = TypeVar("Cell")
+# Occurs in no text: each line is one cell.
+_NONE = "\x1f"
+_EXCEL_SEPARATOR = re.compile(r'"?sep=(.)"?[\r\n]+')
+_LINES_OF_SAMPLE = 30
 
 
 def read_table(content: bytes, log: ReadingLog, file: str = "") -> Iterator[Row]:
-    """Yield the rows under the heading, all cells as texts; the heading decides the separator. Raises ReadError."""
+    """Yield the rows under the heading, all cells as texts. Raises ReadError."""
     check_utf8(content, file)
     csv.field_size_limit(MAX_TEXT)
-    names: list[str] = []
-    columns: dict[str, int] = {}
-    heading_line = 1
-    for line, cells in from_heading(_lines(content, file), log, file):
-        if not names:
-            names, heading_line = heading(cells, Place(line, 0, file)), line
-            columns = {name: number for number, name in enumerate(names, start=1)}
-        elif len(cells) != len(names):
-            place = Place(line, min(len(cells), len(names)) + 1, file)
-            log.refuse("ragged_row", place, expected=len(names), found=len(cells))
-        else:
-            yield Row(dict(zip(names, cells, strict=True)), line, columns, file, heading_line)
-    if not names:
-        raise ReadError("empty_file", Place(0, 0, file))
+    return under_heading(_lines(content, file), log, file)
 
 
 def _lines(content: bytes, file: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the first line and the cells of each row. Raises ReadError."""
     lines = io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline="")
-    reader = csv.reader(lines, delimiter=_separator(content, file), strict=True)
     start = 1
+    separator = _separator(content[: MAX_TEXT * 4].decode("utf-8-sig", "ignore"), file)
+    if _EXCEL_SEPARATOR.match(content[:20].decode("utf-8-sig", "ignore")):
+        next(lines)
+        start = 2
+    reader = csv.reader(lines, delimiter=separator, strict=True)
+    before = start - 1
     try:
         for cells in reader:
-            line, start = start, reader.line_num + 1
+            line, start = start, reader.line_num + 1 + before
             yield line, cells
     except csv.Error as error:
         if "field limit" in str(error):
@@ -51,62 +44,37 @@ def _lines(content: bytes, file: str) -> Iterator[tuple[int, list[str]]]:
         raise ReadError("not_csv", Place(start, 0, file), problem=str(error)) from error
 
 
-def _separator(content: bytes, file: str) -> str:
-    """Return the separator that gives the heading most cells."""
-    if file.lower().endswith(".tsv"):
+def _separator(text: str, file: str) -> str:
+    """Return the separator that gives most of the first lines as many cells."""
+    if given := _EXCEL_SEPARATOR.match(text):
+        return given[1]
+    if file.lower().endswith(".tsv") and "\t" in text:
         return "\t"
-    first = io.TextIOWrapper(io.BytesIO(content[: MAX_TEXT * 4]), "utf-8-sig", errors="replace", newline="")
-    line = next((line for line in first if line.strip()), "")
-    return max(_SEPARATORS, key=lambda separator: len(next(csv.reader([line], delimiter=separator), [])))
+    samples = {separator: _sample(text, separator) for separator in _SEPARATORS}
+    best = max(_SEPARATORS, key=lambda separator: _regularity(samples[separator]))
+    return _NONE if _is_prose(samples[best]) else best
 
 
-def from_heading(
-    lines: Iterator[tuple[int, Sequence[Cell]]], log: ReadingLog, file: str
-) -> Iterator[tuple[int, Sequence[Cell]]]:
-    """Yield lines from the heading on; titles and empty rows go to the log.
-
-    A title has one text and empty cells, above two rows with more texts.
-    """
-    lines = _with_texts(lines, log, file)
-    first = list(islice(lines, MAX_TITLES + 2))
-    sizes = [_count_texts(cells) for _line, cells in first]
-    titles = next((number for number, size in enumerate(sizes) if size > 1), 0)
-    has_rows = sizes[titles + 1 : titles + 2] > [1]
-    if not has_rows or any(len(cells) == 1 for _line, cells in first[:titles]):
-        titles = 0
-    for line, cells in first[:titles]:
-        log.left_out("title_row", Place(line, 0, file), title=" ".join(map(as_text, cells)).strip())
-    yield from chain(first[titles:], lines)
+def _sample(text: str, separator: str) -> list[list[str]]:
+    rows: list[list[str]] = []
+    try:
+        for cells in csv.reader(io.StringIO(text, newline=""), delimiter=separator):
+            if any(cell.strip() for cell in cells):
+                rows.append(cells)
+            if len(rows) >= _LINES_OF_SAMPLE:
+                break
+    except csv.Error:  # a long cell, which reading names with its line
+        pass
+    return rows
 
 
-def _with_texts(
-    lines: Iterator[tuple[int, Sequence[Cell]]], log: ReadingLog, file: str
-) -> Iterator[tuple[int, Sequence[Cell]]]:
-    empty: list[int] = []
-    between = 0
-    for line, cells in lines:
-        if not _count_texts(cells):
-            empty.append(line)
-            continue
-        between = len(empty)
-        yield line, cells
-    if between:
-        log.left_out("empty_rows", Place(empty[0], 0, file), count=between)
+def _regularity(rows: Sequence[Sequence[str]]) -> tuple[int, int]:
+    """Return how many rows have the most frequent number of cells above one, and that number."""
+    counts = Counter(len(cells) for cells in rows if len(cells) > 1)
+    return max(((count, width) for width, count in counts.items()), default=(0, 0))
 
 
-def _count_texts(cells: Sequence[object]) -> int:
-    return sum(not isinstance(cell, str) or bool(cell.strip()) for cell in cells)
-
-
-def heading(cells: Sequence[str], place: Place) -> list[str]:
-    """Return the columns' names. Raises ReadError for too many, empty or repeated ones."""
-    if len(cells) > MAX_COLUMNS:
-        raise ReadError("too_many_columns", place, limit=MAX_COLUMNS, found=len(cells))
-    names = [cell.strip() for cell in cells]
-    for number, name in enumerate(names, start=1):
-        here = Place(place.line, number, place.file)
-        if not name:
-            raise ReadError("column_without_name", here)
-        if name in names[: number - 1]:
-            raise ReadError("duplicate_column", here, name=name)
-    return names
+def _is_prose(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the separator only stands in sentences, under a heading of one cell."""
+    split = [cells for cells in rows if len(cells) > 1]
+    return bool(split) and len(rows[0]) == 1 and all(cells[1].startswith(" ") for cells in split)

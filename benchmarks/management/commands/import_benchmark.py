@@ -10,6 +10,7 @@ from benchmarks.actions.answer_runs import create_run_of_answers
 from benchmarks.actions.importing import ImportPreview, create_draft, read_import
 from benchmarks.imports.content import Request
 from common.errors import ArenaError
+from common.text.encodings import CODECS
 
 
 class Command(BaseCommand):
@@ -20,6 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("--owner", required=True, help="e-mail address")
         parser.add_argument("--format", default="", help="of docs/benchmarks-import.md; found out without it")
         parser.add_argument("--sheet", default="", help="of a workbook")
+        parser.add_argument("--encoding", default="", choices=CODECS, help="of texts that are not in Unicode")
         parser.add_argument("--column", action="append", default=[], metavar="NAME=ROLE", help="may be repeated")
         parser.add_argument(
             "--answers", action="store_true", help="score the file's answers as a run, print its id too"
@@ -27,8 +29,8 @@ class Command(BaseCommand):
         parser.add_argument("--preview", action="store_true", help="print the report and store nothing")
 
     def handle(
-        self, *args: object, file: Path, owner: str, format: str, sheet: str, column: list[str], preview: bool,
-        answers: bool, **options: object,
+        self, *args: object, file: Path, owner: str, format: str, sheet: str, encoding: str, column: list[str],
+        preview: bool, answers: bool, **options: object,
     ) -> None:  # fmt: skip
         member = User.objects.filter(email=owner.lower()).first()
         if member is None:
@@ -38,7 +40,7 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
         mapping = dict(pair.rpartition("=")[::2] for pair in column)
-        imported = read_import(content, Request(file.name, format=format, mapping=mapping, sheet=sheet))
+        imported = read_import(content, Request(file.name, format, mapping, sheet, encoding=encoding))
         for line in ImportPreview("", imported).lines:
             place = ":".join(str(part) for part in (line["file"], line["line"], line["column"]) if part)
             self.stderr.write(f"{line['action']} {place} {line['sentence']}".replace("  ", " "))

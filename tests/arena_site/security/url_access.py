@@ -80,6 +80,7 @@ OWNED: dict[str, tuple[Callable[[World], str], dict[str, Scope]]] = {
     "/api/v1/route/decisions/{public_id}/": (lambda world: world.decision.public_id, READ),
     "/api/v1/route/decisions/{public_id}/outcome/": (lambda world: world.decision.public_id, BATTLE),
     "/api/v1/uploads/{public_id}/": (lambda world: world.document.public_id, {**READ, "DELETE": Scope.BATTLE}),
+    "/api/v1/uploads/{public_id}/encoding/": (lambda world: world.document.public_id, {"POST": Scope.BATTLE}),
     "/api/v1/uploads/{public_id}/text/": (lambda world: world.document.public_id, READ),
     "/api/v1/uploads/{public_id}/file/": (lambda world: world.picture.public_id, READ),
     "/api/v1/uploads/{public_id}/image/": (lambda world: world.picture.public_id, READ),
@@ -110,6 +111,7 @@ OWNED_PAGES: dict[str, Callable[[World], str]] = {
     "/uploads/{public_id}/text/": lambda world: world.document.public_id,
     "/uploads/{public_id}/file/": lambda world: world.document.public_id,
     "/uploads/{public_id}/image/": lambda world: world.picture.public_id,
+    "/uploads/{public_id}/encoding/": lambda world: world.document.public_id,
     "/uploads/{public_id}/delete/": lambda world: world.document.public_id,
 }
 # The member's own browsers (tests/accounts); /accounts/ accepts no tokens.

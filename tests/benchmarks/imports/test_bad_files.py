@@ -22,18 +22,15 @@ ROW = '{"question_id": "q1", "turns": ["one"]}\n'
 BAD = {
     "nothing": ("own.csv", b" \n", ("empty_file", 0, 0)),
     "heading only": ("own.csv", b"q,a\n", ("no_cases", 0, 0)),
-    "ragged row": ("own.csv", b"q,a\nx,y\n\"1\n2\",3\nz\n", ("ragged_row", 5, 2)),
+    "ragged row": ("own.csv", b"q,a\nx,y\n\"1\n2\",3\nz,4,5\n", ("ragged_row", 5, 3)),
     "too many cells": ("own.csv", b"q,a\nx,y,z\n", ("ragged_row", 2, 3)),
     "open quotation mark": ("own.csv", b'q,a\nx,"y\n', ("not_csv", 2, 0)),
-    "column twice": ("own.csv", b"q,a,q\nx,y,z\n", ("duplicate_column", 1, 3)),
-    "column without name": ("own.csv", b"q,,a\nx,y,z\n", ("column_without_name", 1, 2)),
     "too many columns": ("own.csv", b",".join(b"c%d" % n for n in range(MAX_COLUMNS + 1)), ("too_many_columns", 1, 0)),
     "key twice": ("own.csv", b"id,question\na,x\nb,y\na,z\n", ("duplicate_case", 4, 0)),
     "weight of zero": ("own.csv", b"question,weight\nx,0\n", ("weight_not_positive", 2, 2)),
     "weight is no number": ("own.csv", b"question,weight\nx,1\ny,much\n", ("not_a_number", 3, 2)),
-    "Latin-1": ("own.csv", "q,a\nx,y\ncafé,z\n".encode("latin-1"), ("not_utf8", 3, 4)),
-    "UTF-16": ("own.csv", "q,a\nx,y\n".encode("utf-16"), ("not_utf8", 1, 1)),
-    "NUL in a table": ("own.csv", b"q,a\nx,y\nz,\0\n", ("nul", 3, 3)),
+    "binary": ("own.csv", b"q,a\nx,y\nz\xe9\1\2\3\4\5\6,z\n", ("not_utf8", 3, 2)),
+    "NULs in a table": ("own.csv", b"q,a\nx,y\nz,\0\0\0\0\n", ("nul", 3, 3)),
     "long cell": ("own.csv", b"q,a\nx,y\nz," + b"a" * 300_000, ("text_too_long", 3, 0)),
     "bad JSON line": ("own.jsonl", b'{"q": 1}\n\n{"q": }\n', ("not_json", 3, 7)),
     "line is no object": ("own.jsonl", b'{"q": 1}\n[1]\n', ("not_an_object", 2, 0)),
@@ -95,7 +92,7 @@ BAD = {
     "archive of 201 files": ("own.zip", files.archive({f"{n}.csv": b"q" for n in range(201)}),
                              ("too_many_files", 0, 0)),
     "cut workbook": ("own.xlsx", files.workbook([["q"], ["x"]])[:-30], ("not_a_spreadsheet", 0, 0)),
-    "wide row of a workbook": ("own.xlsx", files.workbook([["q"], ["x", "y"]]), ("ragged_row", 2, 2)),
+    "wide row of a workbook": ("own.xlsx", files.workbook([["q"], *[["x"]] * 25, ["x", "y"]]), ("ragged_row", 27, 2)),
     "cut Parquet": ("own.parquet", files.parquet({"q": ["x"]})[:-9], ("not_parquet", 0, 0)),
 }  # fmt: skip
 
@@ -118,7 +115,7 @@ def test_all_errors_of_a_file_are_told_with_lines():
 
 
 def test_reading_ends_after_a_thousand_errors():
-    imported = read_import(b"q,a\n" + b"x\n" * 3_000, Request("own.csv"))
+    imported = read_import(b"q,a\n" + b"x,y,z\n" * 3_000, Request("own.csv"))
     assert len(imported.entries) == imported.counts["refused"] == MAX_ENTRIES
 
 

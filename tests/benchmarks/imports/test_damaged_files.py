@@ -64,7 +64,7 @@ def panic(*_: object, **__: object) -> None:
 def test_panic_of_a_reader_is_refused_as_damage(monkeypatch):
     monkeypatch.setattr("benchmarks.imports.readers.parquet.read_parquet", panic)
     monkeypatch.setattr(
-        "benchmarks.imports.readers.spreadsheets.python_calamine",
+        "uploads.reading.sheets.python_calamine",
         SimpleNamespace(CalamineWorkbook=SimpleNamespace(from_filelike=panic)),
     )
     for name, code in (("own.parquet", "not_parquet"), ("own.xlsx", "not_a_spreadsheet")):

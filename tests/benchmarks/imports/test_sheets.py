@@ -2,6 +2,7 @@
 
 import io
 
+import odfdo
 import pytest
 import xlsxwriter
 
@@ -55,14 +56,52 @@ def test_further_sheets_are_named():
     assert chosen.template.cases == [Case("1", {"question": "of Alt"})]
 
 
-@pytest.mark.parametrize("table", [
-    b"q\nwhat, then?\nwhere, then?\n",
-    b"q,\na,b\n",
-    b",\n" + b"title,\n" * 8 + b"q,a\nx,y\nx,y\n",
-], ids=["one column", "no row below", "many titles"])  # fmt: skip
-def test_row_that_may_be_the_heading_is_no_title(table: bytes):
+def test_open_document_sheet_is_read():
+    table = odfdo.Table("Fragen")
+    for row in GERMAN[2:4]:
+        table.append_row(odfdo.Row())
+        for column, cell in enumerate(row):
+            table.set_value((column, table.height - 1), cell)
+    document = odfdo.Document("spreadsheet")
+    document.body.clear()
+    document.body.append(table)
+    out = io.BytesIO()
+    document.save(out)
+    assert read_import(out.getvalue(), Request("fragen.ods")).template.cases == CASES[:1]
+
+
+def test_stray_value_and_hidden_sheet_do_not_hinder():
+    out = io.BytesIO()
+    with xlsxwriter.Workbook(out) as book:
+        book.add_worksheet("Alt").hide()
+        page = book.add_worksheet("Fragen")
+        page.activate()
+        page.set_first_sheet()
+        page.write_row(0, 0, ["Frage", "Antwort"])
+        page.write_row(1, 0, ["Hauptstadt von Peru?", "Lima"])
+        page.write(1_048_575, 1, " ")
+        page.write(900_000, 0, "Hauptstadt von Chile?")
+        page.write(900_000, 700, "x")
+    imported = read_import(out.getvalue(), Request("own.xlsx"))
+    [first, second] = imported.template.cases if imported.template else [None, None]
+    assert (first.expected, second.variables["Frage"]) == (["Lima"], "Hauptstadt von Chile?")
+    assert left_out(imported) == [
+        ("empty_rows", 3, {"count": 899_998}), ("sheets_not_read", 0, {"sheet": "Fragen", "others": "Alt"}),
+    ]  # fmt: skip
+    assert [entry.values for entry in imported.entries if entry.code == "column_named"] == [{"name": "column 3"}]
+
+
+@pytest.mark.parametrize(("table", "names"), [
+    (b"q\nwhat, then?\nwhere, then?\n", ["q"]),
+    (b"q,\na,b\n", ["q", "column 2"]),
+    (b"q;a;\nx;y;\nx;y;\nx;y;\n", ["q", "a"]),
+    (b"q,a,note\nx,y,\nx,y,\nx,y,\nx,y,z\n", ["q", "a", "note"]),
+    (b",\n" + b"title,\n" * 8 + b"q,a\nx,y\nx,y\n", ["title", "column 2"]),
+], ids=["one column", "no row below", "empty end", "few values", "many titles"])  # fmt: skip
+def test_row_that_may_be_the_heading_is_no_title(table: bytes, names: list[str]):
     imported = read_import(table, Request("own.csv"))
-    assert (imported.counts.get("left_out", 0), imported.counts["refused"] > 0) == (0, True)
+    assert [column.name for column in imported.columns] == names
+    assert "title_row" not in [entry.code for entry in imported.entries]
 
 
 @pytest.mark.parametrize(("heading", "prompt"), [

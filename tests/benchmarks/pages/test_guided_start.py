@@ -91,7 +91,7 @@ def test_refused_choice_keeps_the_table(member: Actor, browser: Client, changed:
 
 def test_bad_tables_are_refused_with_their_lines(member: Actor, browser: Client):
     assert "Paste a table, or choose a file." in browser.post("/benchmarks/new/", {"table": " "}).text
-    ragged = browser.post("/benchmarks/new/", {"table": "a\tb\n1\n"})
+    ragged = browser.post("/benchmarks/new/", {"table": "a\tb\n1\t2\t3\n"})
     assert (ragged.status_code, "Row 2:" in ragged.text) == (422, True)
     empty = browser.post("/benchmarks/new/", {"table": "", "file": SimpleUploadedFile("a.csv", b"\xff\xfe\x00")})
     assert empty.status_code == 422
