@@ -48,6 +48,7 @@ KINDS = {
     "left": PickerKind("models", "radio", gettext_lazy("Model A")),
     "right": PickerKind("opponent", "radio", gettext_lazy("Model B"), gettext_lazy("Choose at random")),
     "several": PickerKind("models", "checkbox", gettext_lazy("Models")),
+    "baseline": PickerKind("baseline", "radio", gettext_lazy("Baseline"), gettext_lazy("No baseline")),
     "first": PickerKind("a", "radio", gettext_lazy("First model"), is_public=True),
     "second": PickerKind("b", "radio", gettext_lazy("Second model"), is_public=True),
     "ids": PickerKind("", "copy", gettext_lazy("Models")),

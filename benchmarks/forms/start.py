@@ -60,7 +60,7 @@ class StartForm(forms.Form):
             (position, prompt.label or _("Prompt %(number)s") % {"number": prompt.position + 1})
             for position, prompt in self._prompts.items()
         ]
-        for name, choices in (("models", slugs), ("prompts", labels), ("baseline", [("", _("none")), *slugs])):
+        for name, choices in (("models", slugs), ("prompts", labels), ("baseline", slugs)):
             cast(forms.ChoiceField, self.fields[name]).choices = choices
         if len(labels) == 1:
             self.fields["prompts"].required = False
