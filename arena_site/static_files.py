@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from functools import cache
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import brotli
 from django.conf import settings
@@ -59,7 +58,7 @@ MATH_FONTS = {
 class MathFontFinder(BaseFinder):
     """Finder of the font of formulas, which is cut from ziamath's when static files are collected."""
 
-    def find(self, path: str, find_all: bool = False, **kwargs: object) -> Any:
+    def find(self, path: str, find_all: bool = False, **kwargs: object) -> list[str]:  # type: ignore[override]
         return []
 
     def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, Storage]]:
