@@ -1,5 +1,7 @@
 """`/styleguide/`, for staff: every component in every state, from the pages' templates."""
 
+from decimal import Decimal
+
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -11,6 +13,8 @@ from common.errors import TooManyRequests
 from common.payload_types import JsonObject
 from common.text.markdown import render as markdown
 from leaderboard.boards.reveal import UNKNOWN_PLACE
+from models_registry.models import LanguageModel, Price
+from models_registry.picking import GAPS, Picker, Row
 
 ICONS = (
     "menu", "brand", "file", "attach", "copy", "plus", "close", "send", "stop", "again", "check", "light", "dark",
@@ -52,6 +56,7 @@ def styleguide(request: HttpRequest) -> HttpResponse:
         "empty_form": StartForm(),
         "wrong_form": wrong,
         "too_many": TooManyRequests(retry_after=150),
+        "pickers": [_picker("left"), _picker("several")],
         "page_obj": Paginator(range(60), 20).get_page(2),
         "turns": _turns(),
         "voting": _battle("voting"),
@@ -67,6 +72,20 @@ def styleguide(request: HttpRequest) -> HttpResponse:
         ],
     }
     return render(request, "styleguide/styleguide.html", context)
+
+
+def _picker(key: str) -> Picker:
+    models = [_priced_model(number) for number in range(1, 4)]
+    rows = [Row(models[0], is_chosen=True), Row(models[1]), Row(models[2], gap=str(GAPS["no_key"]))]
+    return Picker(key, rows, found=3)
+
+
+def _priced_model(number: int) -> LanguageModel:
+    name = _("Model %(name)s") % {"name": number}
+    model = LanguageModel(pk=-number, slug=f"model-{number}", name=name, organization="Example", abilities=["images"])
+    prices = {"prices": [Price(input_per_million=Decimal(number), output_per_million=Decimal(2 * number))]}
+    model._prefetched_objects_cache = prices  # type: ignore[attr-defined]
+    return model
 
 
 def _turns() -> list[JsonObject]:

@@ -14,5 +14,9 @@ CHOICE_LABELS = {
 }
 
 
+def choice_label(choice: str) -> str:
+    return str(CHOICE_LABELS[Vote.Choice(choice)])
+
+
 def side_letter(side: str) -> str:
     return _LETTERS.get(side, side)

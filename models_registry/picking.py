@@ -14,18 +14,21 @@ from common.cache import TTLCached
 from common.text.money import dollars, plain_decimal
 from common.text.storable import storable
 from models_registry import drawable_cache
-from models_registry.models import LanguageModel, Price, Provider
+from models_registry.models import LanguageModel, PaidCallsHalt, Price, Provider
+from models_registry.models.ledger import are_paid_calls_halted
 
 # Rows of a picker before its search narrows them: more of them would make pages of large arenas heavy.
 MAX_ROWS = 40
 # Models that stay in a picker while others are searched.
 MAX_CHOSEN = 100
 
-# Reasons of the set-up alone: breakers, budgets and load would reveal models of blind battles (docs/adr/0029).
+# Reasons of the set-up, and that an operator stopped all paid calls: breakers, budgets and load would reveal models of
+# blind battles (docs/adr/0029).
 GAPS: dict[str, Promise] = {
     "paused": gettext_lazy("not set up: paused"),
     "no_key": gettext_lazy("not set up: no key"),
     "no_server": gettext_lazy("not set up: its server has not answered yet"),
+    "halted": gettext_lazy("not set up: calls to paid models are stopped"),
 }
 
 
@@ -45,6 +48,7 @@ KINDS = {
     "left": PickerKind("models", "radio", gettext_lazy("Model A")),
     "right": PickerKind("opponent", "radio", gettext_lazy("Model B"), gettext_lazy("Choose at random")),
     "several": PickerKind("models", "checkbox", gettext_lazy("Models")),
+    "baseline": PickerKind("baseline", "radio", gettext_lazy("Baseline"), gettext_lazy("No baseline")),
     "first": PickerKind("a", "radio", gettext_lazy("First model"), is_public=True),
     "second": PickerKind("b", "radio", gettext_lazy("Second model"), is_public=True),
     "ids": PickerKind("", "copy", gettext_lazy("Models")),
@@ -132,17 +136,23 @@ def setup_gap(model: LanguageModel) -> str:
         return str(GAPS["paused"])
     if model.provider.needs_key and not model.provider.has_key:
         return str(GAPS["no_key"])
-    return str(GAPS["no_server"]) if model.provider.setup_problem else ""
+    if model.provider.setup_problem:
+        return str(GAPS["no_server"])
+    return str(GAPS["halted"]) if cached_is_halted() and model.is_paid else ""
+
+
+cached_is_halted = TTLCached(are_paid_calls_halted, ttl_s=2, invalidated_by=(PaidCallsHalt,))
 
 
 def _load_not_set_up() -> list[LanguageModel]:
     providers = [provider.pk for provider in Provider.objects.all() if provider.setup_problem]
     listed = LanguageModel.objects.public().exclude(status=LanguageModel.Status.RETIRED)
     gap = Q(status=LanguageModel.Status.PAUSED) | Q(weight__lte=0) | Q(provider__in=providers)
-    return sorted(listed.filter(gap), key=_name_order)
+    halted = [model for model in LanguageModel.objects.configured() if model.is_paid] if cached_is_halted() else []
+    return sorted([*listed.filter(gap), *halted], key=_name_order)
 
 
-cached_not_set_up = TTLCached(_load_not_set_up, ttl_s=2, invalidated_by=(LanguageModel, Provider, Price))
+cached_not_set_up = TTLCached(_load_not_set_up, ttl_s=2, invalidated_by=(LanguageModel, Provider, Price, PaidCallsHalt))
 
 
 def _public_picker(key: str, wanted: Collection[str], search: str, *, shows_all: bool) -> Picker:

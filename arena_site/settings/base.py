@@ -211,6 +211,12 @@ STATICFILES_DIRS: list[Path | tuple[str, Path]] = [
     ("plotly", _package("plotly") / "package_data"),
     ("swagger-ui", _package("drf_spectacular_sidecar") / "static/drf_spectacular_sidecar/swagger-ui-dist"),
 ]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "arena_site.static_files.MathFontFinder",
+]
+MATH_FONT = _package("ziamath") / "fonts/STIXTwoMath-Regular.ttf"
 MEDIA_ROOT = ARENA_DATA_DIR / "uploads"
 # Uploads are stored in this bucket, or else in MEDIA_ROOT. boto3 reads endpoint, region and keys from AWS's variables.
 ARENA_S3_BUCKET = env.str("ARENA_S3_BUCKET", default="")
@@ -268,6 +274,7 @@ CONTENT_SECURITY_POLICY = {
         "script-src": ["'self'", *_static_origins],
         "style-src": ["'self'", *_static_origins],
         "img-src": ["'self'", "data:", *_static_origins],
+        "font-src": ["'self'", *_static_origins],
         "connect-src": ["'self'"],
         "worker-src": ["'self'"],
         "manifest-src": ["'self'"],
@@ -365,6 +372,7 @@ LOGGING: dict[str, Any] = {
     "loggers": {
         "httpx2": {"level": "WARNING"},
         "openai": {"level": "WARNING"},
+        "fontTools": {"level": "WARNING"},
         # Celery logs two lines per task, among which the tasks' own lines are hard to find.
         "celery": {"level": "WARNING"},
         # arena_site.requests logs a line with the status of every request.

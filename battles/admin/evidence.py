@@ -1,5 +1,6 @@
 """Read-only pages of sessions, battles, answers and votes."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin
@@ -12,6 +13,7 @@ from battles.admin.call_statistics import CallStatistics, get_call_statistics
 from battles.admin.interactions import FailureFilter
 from battles.admin.model_tests import ModelTestAdmin
 from battles.admin.servers import ServersAdmin
+from battles.admin.sides import ChoiceFilter, choice_column, model_column, side_column
 from battles.models import Answer, Battle, Session, Side, Turn, Vote
 from common.admin.estimated_count import EstimatedCountAdmin
 from common.admin.read_only import ReadOnlyAdmin
@@ -36,7 +38,7 @@ class ReadOnlyInline(admin.TabularInline):  # type: ignore[type-arg]
 
 class SideInline(ReadOnlyInline):
     model = Side
-    fields = ["position", "model", "redrawn"]
+    fields = readonly_fields = [side_column("position"), "model", "redrawn"]  # type: ignore[assignment, list-item]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Side]:
         return Side.objects.exclude(battle__in=Battle.objects.unrevealed_to(_pk(request)))
@@ -81,13 +83,20 @@ class AnswerAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
 
 @admin.register(Vote)
 class VoteAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
-    list_display = [
-        "order", "choice", "model_left", "model_right", "voter", "excluded_reason", "created_at",
-    ]  # fmt: skip
+    sides = {
+        "choice": choice_column("choice"),
+        "model_left": model_column("A", "model_left"),
+        "model_right": model_column("B", "model_right"),
+    }
+    list_display = ["order", *sides.values(), "voter", "excluded_reason", "created_at"]
     list_select_related = ["model_left", "model_right"]
-    list_filter = ["created_at", "choice", "excluded_reason"]
+    list_filter = ["created_at", ("choice", ChoiceFilter), "excluded_reason"]
+    readonly_fields = [*sides.values()]  # type: ignore[list-item]
     search_fields = ["battle__public_id", "voter", "order"]
     search_help_text = _("The address of a battle, a voter or the number of a vote, as they are written in the list.")
+
+    def get_fields(self, request: HttpRequest, obj: Vote | None = None) -> Sequence[object]:  # type: ignore[override]
+        return [self.sides.get(name, name) for name in super().get_fields(request, obj) if isinstance(name, str)]
 
 
 admin.site.unregister(LanguageModel)

@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from battles import interactions
-from battles.models import Answer, Battle, Call, Vote
-from battles.side_words import CHOICE_LABELS
+from battles.models import Answer, Battle, Call
+from battles.side_words import choice_label
 from common.admin.estimated_count import EstimatedCountAdmin
 from common.admin.read_only import ReadOnlyAdmin
 from common.errors import InvalidInput
@@ -188,7 +188,7 @@ class CallAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
         if call.answer is None or call.answer.turn.after_vote:
             return "–"
         vote = call.answer.turn.battle.vote_or_none
-        return str(CHOICE_LABELS[Vote.Choice(vote.choice)]) if vote else "–"
+        return choice_label(vote.choice) if vote else "–"
 
 
 def _answer_of(call: Call) -> Answer | None:

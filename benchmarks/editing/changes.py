@@ -9,11 +9,17 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import Exists, F, JSONField, OuterRef, QuerySet, TextField, Value, prefetch_related_objects
 from django.db.models.functions import Cast, Coalesce, Concat
+from django.forms import BooleanField, ChoiceField, Field
+from django.utils.choices import flatten_choices
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from benchmarks.checks.check_set import raw_check
 from benchmarks.editing.text_diffs import Part, diff
-from benchmarks.forms.checks.form import RawCheckForm
+from benchmarks.forms.checks.catalogue import KINDS
+from benchmarks.forms.checks.form import CheckForm, RawCheckForm
+from benchmarks.forms.checks.reading import COUNTING, fields_of, read_check
 from benchmarks.forms.templates import TemplateForm
 from benchmarks.models import Case, CaseFile, Check, Prompt, TemplateVersion
 from benchmarks.queries.cases import cell_text, expected_text
@@ -123,20 +129,33 @@ def _messages(prompt: Prompt | None) -> list[tuple[str, str]]:
 
 def _checks(before: Sequence[Check], after: Sequence[Check]) -> list[RowChange]:
     old, new = ({check.key: check for check in checks} for checks in (before, after))
-    labels = {name: field.label or name for name, field in RawCheckForm.base_fields.items()}
     rows = [
-        RowChange(_kind(key, old, new), key, _fields(_check_values(old.get(key)), _check_values(new.get(key)), labels))
+        RowChange(_kind(key, old, new), key, _fields(_check_values(old.get(key)), _check_values(new.get(key)), {}))
         for key in dict.fromkeys([*new, *old])
     ]
     return [row for row in rows if row.fields]
 
 
 def _check_values(check: Check | None) -> dict[str, str]:
-    """Return values that differ from a new check's, so that an added one shows what it sets."""
+    """Return texts of the editor's fields by their labels, without empty ones."""
     if check is None:
         return {}
-    values = {name: getattr(check, name) for name in RawCheckForm.base_fields if name != "key"}
-    return {name: cell_text(value) for name, value in values.items() if value not in (None, "", {}, [], False)}
+    raw = raw_check(check)
+    values = read_check(raw)
+    fields = {name: field for name, field in RawCheckForm.base_fields.items() if name != "key"}
+    if values is not None:
+        counting = {name: fields[name] for name in COUNTING}
+        fields = {"kind": CheckForm.base_fields["kind"], **fields_of(KINDS[values["kind"]]), **counting}
+    texts = {str(field.label): _field_text(field, (values or raw)[name]) for name, field in fields.items()}
+    return {label: text for label, text in texts.items() if text}
+
+
+def _field_text(field: Field, value: object) -> str:
+    if isinstance(field, BooleanField):
+        return gettext("yes") if value else ""
+    if isinstance(field, ChoiceField):
+        return str(dict(flatten_choices(field.choices)).get(value, value))  # type: ignore[arg-type]
+    return "" if value is None or value in ("", [], {}) else cell_text(field.prepare_value(value))
 
 
 def _kind(name: str, old: Mapping[str, object], new: Mapping[str, object]) -> Kind:

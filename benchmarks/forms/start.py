@@ -63,7 +63,7 @@ class StartForm(forms.Form):
             (position, prompt.label or _("Prompt %(number)s") % {"number": prompt.position + 1})
             for position, prompt in self._prompts.items()
         ]
-        for name, choices in (("models", slugs), ("prompts", labels), ("baseline", [("", _("none")), *slugs])):
+        for name, choices in (("models", slugs), ("prompts", labels), ("baseline", slugs)):
             cast(forms.ChoiceField, self.fields[name]).choices = choices
         if len(labels) == 1:
             self.fields["prompts"].required = False
@@ -72,7 +72,8 @@ class StartForm(forms.Form):
 
     @property
     def advanced_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in ADVANCED]
+        """Return those after the baseline, which is chosen in a picker."""
+        return [self[name] for name in ADVANCED[1:]]
 
     @property
     def is_advanced_open(self) -> bool:

@@ -18,6 +18,8 @@ from benchmarks.models import Check
 from common.payload_types import JsonObject
 
 MAX_TABLE = 900_000
+# Length of a name made of the first question.
+MAX_NAME = 60
 _EQUAL, _CONTAINS, _NUMBER, _CHOICE = GROUPS[:4]
 # The usual way first.
 _RULES: dict[str, Group] = {group.kinds[0].name: group for group in (_CONTAINS, _EQUAL, _NUMBER, _CHOICE)}
@@ -66,10 +68,12 @@ class ColumnsOfTableForm(forms.Form):
     )  # fmt: skip
 
     def __init__(self, data: object = None, *, columns: Sequence[Column], name: str = "") -> None:
+        """name: of the file; without one, the first question names the template."""
         self._columns = columns
         variables = _with_role(columns, "variable")
         [asked, *_more] = [*_with_role(columns, "prompt"), *variables, *columns]
         answers = [column for column in (*_with_role(columns, "expected"), *variables) if column != asked]
+        name = name or Truncator(" ".join(asked.sample.split())).chars(MAX_NAME) or asked.name
         initial = {"name": name, "question": asked.name, "answer": answers[0].name if answers else ""}
         super().__init__(data, initial=initial)  # type: ignore[arg-type]
         choices = [(column.name, _shown(column)) for column in columns]

@@ -170,6 +170,9 @@ def start(request: PageRequest, public_id: str) -> HttpResponse:
         "template": template, "version": version, "form": form, "models": models,
         "power": read_power(request.actor, version), "all_url": f"?all=1&version={version.number}",
         "picker": read_picker("several", chosen=form["models"].value() or [], shows_all="all" in request.GET),
+        "baselines": read_picker(
+            "baseline", chosen=[form["baseline"].value() or ""], shows_all="all" in request.GET
+        ),
     }  # fmt: skip
     if data is None:
         return render(request, "benchmarks/start.html", context)

@@ -2,6 +2,7 @@
 
 import html
 import re
+import unicodedata
 from contextlib import suppress
 from typing import Any
 from xml.etree.ElementTree import Element, tostring
@@ -106,10 +107,22 @@ def _replace_environments(source: str) -> str:
 def _clean_element(element: Element) -> None:
     """Resolve the converter's character references; remove other attributes and huge lengths."""
     element.text = element.text and html.unescape(element.text)
+    if element.text and element.tag in {"mi", "mn"} and element.get("mathvariant", "normal") != "normal":
+        style = element.attrib.pop("mathvariant").upper().replace("BOLD-", "BOLD ")
+        element.text = "".join(_styled(character, style) for character in element.text)
     allowed = MATHML_ATTRIBUTES.get(element.tag, set())
     for name, value in list(element.attrib.items()):
         if name not in allowed or (name in _LENGTHS and not _is_short(value)):
             del element.attrib[name]
+
+
+def _styled(character: str, style: str) -> str:
+    """Return the mathematical letter of this style: Chromium ignores the styles of `mathvariant`."""
+    letter = re.sub("^(LATIN|GREEK) | LETTER", "", unicodedata.name(character, ""))
+    for name in (f"MATHEMATICAL {style} {letter}", f"{style} {letter}"):
+        with suppress(KeyError):
+            return unicodedata.lookup(name)
+    return character
 
 
 def _is_short(length: str) -> bool:

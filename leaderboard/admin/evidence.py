@@ -9,6 +9,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
+from battles.admin.sides import ChoiceFilter, choice_column, model_column
+from battles.side_words import choice_label
 from common.admin.read_only import ReadOnlyAdmin
 from leaderboard import actions
 from leaderboard.boards.dropped_votes import dropped_votes
@@ -42,7 +44,13 @@ class AggregationRunAdmin(ReadOnlyAdmin):
     def votes_of_first_place(self, run: AggregationRun) -> str:
         votes = dropped_votes(run)
         lines = (
-            (reverse("admin:battles_vote_change", args=[vote.pk]), vote.order, vote.left, vote.right, vote.choice)
+            (
+                reverse("admin:battles_vote_change", args=[vote.pk]),
+                vote.order,
+                vote.left,
+                vote.right,
+                choice_label(vote.choice),
+            )
             for vote in votes
         )
         return format_html_join("\n", '<div><a href="{}">{}</a> {} – {}: {}</div>', lines) or "–"
@@ -78,8 +86,10 @@ class StandingAdmin(ReadOnlyAdmin):
 
 @admin.register(PairTally)
 class PairTallyAdmin(ReadOnlyAdmin):
-    list_display = ("scope", "left", "right", "outcome", "n")
-    list_filter = (BoardFilter, "outcome")
+    sides = (model_column("A", "left"), model_column("B", "right"), choice_column("outcome"))
+    list_display = ("scope", *sides, "n")
+    list_filter = (BoardFilter, ("outcome", ChoiceFilter))
+    fields = readonly_fields = list_display  # type: ignore[assignment]
     list_select_related = ("left", "right")
     search_fields = ("left__slug", "right__slug")
 

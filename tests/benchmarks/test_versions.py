@@ -61,6 +61,24 @@ def test_changes_of_versions_are_listed():
 
 @pytest.mark.processes
 @pytest.mark.django_db
+def test_changed_checks_are_shown_in_words_of_their_fields():
+    sample = samples.sample(make.user(), [make.model()])
+    samples.change_draft(sample)
+    before, after = sample.template.versions.order_by("number")
+    settings, steps = {"ignore_case": True}, [{"step": "last_line"}]
+    after.checks.update(target=["Oslo", "Bergen"], settings=settings, extract=steps, threshold=None, negate=True)
+    [check] = read_changes(before, after).checks
+    assert {field.label: texts(field) for field in check.fields} == {
+        "Capital and small letters are the same": ["yes"], "Right answers": ["Oslo\nBergen"],
+        "Look at": ["whole", "last", "answer", "line"], "Swap right and wrong": ["yes"],
+    }  # fmt: skip
+    after.checks.update(settings={"unknown": 1})
+    [check] = read_changes(before, after).checks
+    assert ("Settings", ['{\n  "unknown": 1\n}']) in [(field.label, texts(field)) for field in check.fields]
+
+
+@pytest.mark.processes
+@pytest.mark.django_db
 def test_changes_need_two_visible_versions():
     member = make.member()
     sample = samples.sample(member.user, [make.model()])

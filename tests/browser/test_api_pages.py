@@ -6,7 +6,7 @@ import urllib.request
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.helpers.axe import violations, violations_of_colours
+from tests.browser.helpers.axe import violations, violations_of_colours, violations_of_documentation
 from tests.browser.helpers.members import new_address
 from tests.worlds.arena import Arena
 
@@ -18,6 +18,8 @@ def test_api_documentation_tries_call_out_and_fits_phone(arena: Arena, page: Pag
     expect(page.locator(".opblock-summary-path").get_by_text("/api/v1/battles/{public_id}/vote/")).to_be_visible()
     page.locator("#operations-models-models_list .opblock-summary-control").click()
     page.get_by_role("button", name="Try it out").click()
+    expect(page.get_by_role("combobox", name="drawable")).to_be_visible()
+    assert violations_of_documentation(page) == []
     page.get_by_role("button", name="Execute").click()
     expect(page.locator("#operations-models-models_list .live-responses-table")).to_contain_text('"count"')
     assert violations_of_colours(page) == []

@@ -85,12 +85,12 @@ def test_docked_sidebar_leaves_footer_free(arena: Arena, page: Page):
     assert footer["y"] + footer["height"] <= 720.5
 
 
-@pytest.mark.parametrize("width", [320, 390, 600])
-def test_phone_modes_stand_two_by_two(arena: Arena, page: Page, width: int):
+@pytest.mark.parametrize(("width", "rows"), [(320, [2, 2, 1]), (390, [3, 2]), (600, [3, 2])])
+def test_phone_modes_fill_rows(arena: Arena, page: Page, width: int, rows: list[int]):
     page.set_viewport_size({"width": width, "height": 740})
     page.goto(arena.url)
     tops = page.locator(".modes a").evaluate_all("all => all.map(one => one.offsetTop)")
-    assert tops[0] == tops[1] < tops[2] == tops[3] < tops[4]
+    assert [tops.count(top) for top in sorted(set(tops))] == rows
 
 
 def test_phone_long_title_takes_two_lines(arena: Arena, page: Page):

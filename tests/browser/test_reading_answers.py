@@ -112,6 +112,19 @@ def test_formulas_are_mathml_and_arabic_is_rtl(arena: Arena, page: Page):
     assert arabic.evaluate("p => getComputedStyle(p).unicodeBidi") == "plaintext"
 
 
+def test_font_is_loaded_for_formulas_and_brackets_grow(arena: Arena, page: Page):
+    statuses = "[...document.fonts].map(font => font.status)"
+    ask(page, arena, "one two three")
+    assert page.evaluate(statuses) == ["unloaded", "unloaded"]
+    ask(page, arena, r"$$\left(\frac{\frac{a}{b}}{\frac{c}{d}}\right) = (x)$$")
+    page.wait_for_function(f"{statuses}.includes('loaded')")
+    assert page.evaluate(statuses) == ["loaded", "unloaded"]
+    heights = "elements => elements.slice(0, 4).map(element => element.getBoundingClientRect().height)"
+    tall, _, _, low = page.locator(".answer").first.locator("mo").evaluate_all(heights)
+    (fraction, *_) = page.locator(".answer").first.locator("mfrac").evaluate_all(heights)
+    assert tall >= 0.9 * fraction > 2 * low
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_copy_button_is_beside_answer_facts(arena: Arena, page: Page, width: int):
     page.set_viewport_size({"width": width, "height": 740})

@@ -18,6 +18,8 @@ from common.text.markdown import render
         ("| $x$ |\n|---|\n| $y$ |", "<td><math"),
         (r"$\text{for } x$", "<mtext>for&nbsp;</mtext>"),
         (r"$\mathbb{R}$", "<mi>ℝ</mi>"),
+        (r"$\mathscr{F}\mathscr{A}$", "<mi>ℱ</mi></mrow><mrow><mi>𝒜</mi>"),
+        (r"$\mathbb{1} \boldsymbol{\beta +}$", "<mn>𝟙</mn></mrow><mrow><mi>𝜷</mi>"),
         ("$$\na\n= b\n- c\n$$\nafter", "<mo>=</mo><mi>b</mi><mo>−</mo><mi>c</mi>"),
         ("> $$\n> a+b\n> $$", "<blockquote>\n<math"),
         ("1. so\n   \\[\n   a\n   \\]\n2. two", '<li>so<math display="block"'),

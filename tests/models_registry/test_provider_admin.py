@@ -79,6 +79,7 @@ def test_preset_leads_to_a_model_in_three_forms(admin: Client, fake_provider: Fa
     assert added.request["PATH_INFO"] == discover_page(provider)
     listed = admin.post(discover_page(provider), {"ask": "1"}, follow=True)
     assert messages_of(listed) == ["The provider serves 2 models."]
+    assert listed.text.count('<td data-label="context, tokens">') == 2  # on a phone a row is a block
     assert Provider.objects.get().is_answering
     chosen = admin.post(discover_page(provider), {"add": "1", "names": ["maker/two"], "status": "active"}, follow=True)
     assert messages_of(chosen) == ["1 model was added. Test it and complete its entry here."]

@@ -16,6 +16,7 @@ from arena_site.embedded.program import CANNOT_START_STATUS
 from arena_site.other_databases import CannotUseDatabase, check_database
 from arena_site.removed_settings import check_removed_settings
 from arena_site.site_role import grant_rights
+from arena_site.static_files import MATH_FONTS
 from arena_site.supervisor.terminal import announced_if_slow
 from benchmarks.actions import store_built_in_templates
 from common.valkey import heartbeat
@@ -111,8 +112,8 @@ class Command(BaseCommand):
 
 
 def static_fingerprint() -> str:
-    """Return a hash of the static files' names, sizes and times."""
-    digest = hashlib.sha256()
+    """Return a hash of the static files' names, sizes and times, and of the font's characters."""
+    digest = hashlib.sha256(repr(MATH_FONTS).encode())
     ignored = apps.get_app_config("staticfiles").ignore_patterns  # type: ignore[attr-defined]
     for finder in get_finders():
         for path, storage in finder.list(ignored):

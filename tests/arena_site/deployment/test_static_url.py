@@ -33,7 +33,7 @@ def addresses_and_policy(static_url: str) -> tuple[list[str], dict[str, Any]]:
 def test_scripts_are_loaded_from_the_named_host(written: str):
     addresses, policy = addresses_and_policy(written)
     assert addresses == ["https://static.example.org/a/static/js/proof.js", "/a/static/js/proof.js"]
-    for directive in ("script-src", "style-src", "img-src"):
+    for directive in ("script-src", "style-src", "img-src", "font-src"):
         assert "https://static.example.org" in policy[directive]
     assert policy["worker-src"] == policy["connect-src"] == ["'self'"]
 

@@ -21,7 +21,20 @@ def test_styleguide_shows_components_with_few_queries(client: Client, django_ass
         assert f'class="icon icon-{icon}"' in page
     for colour in COLOURS:
         assert f'class="swatch {colour}"' in page
-    parts = ("composer", "pane", "vote", "reveal", "feedback", "stars", "notice error", "empty", "pages", "failed")
+    parts = (
+        "composer",
+        "pane",
+        "vote",
+        "reveal",
+        "feedback",
+        "stars",
+        "model-picker",
+        "notice error",
+        "empty",
+        "pages",
+        "failed",
+    )
     for part in parts:
         assert f'class="{part}' in page or f" {part}" in page, part
+    assert "not set up: no key" in page
     assert "Try again in 3 minutes." in page

@@ -61,7 +61,9 @@ def test_moderators_exclude_votes_and_block_people(at_work: Client):
         battle=make.answered_battle(make.model(), make.model(), actor=voter),
         choice="left",
     )
-    assert 'value="exclude_votes"' in at_work.get("/admin/battles/vote/").text
+    votes = at_work.get("/admin/battles/vote/").text
+    assert 'value="exclude_votes"' in votes
+    assert '<td class="field-choice">A is better</td>' in votes
     form = {"visitor": voter.visitor.pk, "reason": "Advertising.", "expires_at_0": "", "expires_at_1": ""}
     assert at_work.post("/admin/accounts/ban/add/", form).status_code == 302
     assert Ban.objects.in_force().count() == 1

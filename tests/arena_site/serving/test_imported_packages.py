@@ -14,7 +14,10 @@ LOADED = "import sys; print(*sorted({!r} & set(sys.modules)))"
 @pytest.mark.parametrize(
     ("program", "packages"),
     [
-        (WEB, {"plotly", "scipy", "openai", "drf_spectacular.openapi", "drf_spectacular_sidecar"}),
+        (
+            WEB,
+            {"plotly", "fontTools", "ziamath", "scipy", "openai", "drf_spectacular.openapi", "drf_spectacular_sidecar"},
+        ),
         (WORKER, {"plotly", "scipy", "openai", "leaderboard.views"}),
     ],
     ids=["web", "worker"],

@@ -19,7 +19,18 @@ def pasted(browser: Client, table: str = TABLE) -> dict[str, str]:
     page = browser.post("/benchmarks/new/", {"table": table})
     assert page.status_code == 200
     assert [page.context["columns"][name].value() for name in ("question", "answer")] == ["Frage", "Antwort"]
+    assert page.context["columns"]["name"].value()
     return {"source": page.context["source_id"]}
+
+
+def test_pasted_table_has_name_of_first_question(browser: Client):
+    names = []
+    for question in ("Hauptstadt von Japan?", "Wie viele Inseln hat " + "sehr " * 20, ""):
+        page = browser.post("/benchmarks/new/", {"table": f"Frage\tAntwort\n{question}\tviele\nx\ty\n"})
+        names.append(page.context["columns"]["name"].value())
+    assert names[0] == "Hauptstadt von Japan?"
+    assert (names[1][:30], len(names[1]), names[1][-1]) == ("Wie viele Inseln hat sehr sehr", 60, "…")
+    assert names[2]
 
 
 def test_pasted_table_becomes_template_in_two_steps(member: Actor, browser: Client):

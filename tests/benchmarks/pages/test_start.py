@@ -1,5 +1,6 @@
 """Pages: start of a run."""
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -49,6 +50,14 @@ def test_wrong_fields_of_a_start_are_named(address: str, browser: Client):
     wrong = browser.post(address, SENT | {"repeats": "33", "baseline": "cyd", "parameters": '{"temperature": "hot"}'})
     assert {"repeats", "baseline", "parameters"} <= set(wrong.context["form"].errors)
     assert '<details id="advanced" open>' in wrong.text
+
+
+def test_baseline_is_chosen_in_a_picker(address: str, browser: Client):
+    page = browser.get(address).text
+    choices = re.findall('<input type="radio" name="baseline" value="([^"]*)"( checked)?', page)
+    assert choices == [("", " checked"), ("ada", ""), ("bob", "")]
+    wrong = browser.post(address, SENT | {"repeats": "33", "baseline": "bob"}).text
+    assert 'name="baseline" value="bob" checked' in wrong
 
 
 def test_start_creates_the_run(address: str, browser: Client):

@@ -68,6 +68,12 @@ def test_column_explanation_shows_by_hover_focus_and_tap(arena: Arena, page: Pag
     assert box is not None
     assert box["y"] >= 0
     expect(score).to_have_accessible_description(re.compile("preferred in 64 of 100"))
+    page.keyboard.press("Escape")
+    expect(about).to_be_hidden()
+    expect(score).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Tab")
+    expect(about).to_be_visible()
 
     context = new_context(browser, has_touch=True, is_mobile=True, viewport={"width": 390, "height": 844})
     phone = context.new_page()

@@ -4,6 +4,7 @@ axe checks each template once per theme. tests.worlds.no_pages lists URLs withou
 """
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -154,17 +155,19 @@ def too_wide(page: Page) -> list[str]:
 
 
 def test_pages_weigh_under_100_kb_and_load_nothing_foreign(arena: Arena, everything: dict[str, Any], page: Page):
-    """Sizes as sent to a browser without a cache; the charts' library and streams are excepted."""
-    too_heavy, foreign = {}, []
+    """Sizes as sent to a browser without a cache; charts' library, font of formulas and streams are excepted."""
+    too_heavy, foreign, with_font = {}, [], set()
     for address in WEIGHED:
         page.goto(arena.url + address, wait_until="networkidle" if "/leaderboard/" not in address else "load")
         sizes = page.evaluate(SIZES)
         foreign += [url for url, _ in sizes if not url.startswith((arena.url, "data:"))]
-        weight = sum(size for url, size in sizes if "/plotly/" not in url and "/stream/" not in url)
+        weight = sum(size for url, size in sizes if not re.search("/(plotly|fonts|stream)/", url))
+        with_font |= {address for url, _ in sizes if "/fonts/" in url}
         assert weight > 4_000  # the measurement works
         if weight > 100_000:
             too_heavy[address] = weight
     assert (too_heavy, foreign) == ({}, [])
+    assert with_font <= {"/leaderboard/method/"}
 
 
 def test_refusal_pages_have_no_axe_violations(arena: Arena, everything: dict[str, Any], page: Page):

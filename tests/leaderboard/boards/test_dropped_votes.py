@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from django.urls import reverse
 
@@ -56,6 +58,19 @@ def test_admin_lists_dropped_votes_with_links(run, admin_client):
     page = admin_client.get(reverse("admin:leaderboard_aggregationrun_change", args=[run.pk])).content.decode()
     for vote in dropped_votes(run):
         assert reverse("admin:battles_vote_change", args=[vote.pk]) in page
+    assert "A is better</div>" in page
+
+
+def test_admin_names_sides_of_evidence_a_and_b(run, admin_client):
+    tallies = " ".join(admin_client.get("/admin/leaderboard/pairtally/").text.split())
+    assert re.findall(r'class="text"> ?<a href="[^"]*">(Model \w|Choice)</a>', tallies) == [
+        "Model A",
+        "Model B",
+        "Choice",
+    ]
+    assert 'title="A is better"' in tallies or ">A is better</a>" in tallies
+    vote = admin_client.get(reverse("admin:battles_vote_change", args=[Vote.objects.first().pk])).text
+    assert ("Model A:" in vote, "A is better" in vote, "left is better" in vote) == (True, True, False)
 
 
 def test_board_without_facts_lists_no_votes(run):

@@ -11,12 +11,13 @@ from django.utils import timezone
 from models_registry import picking
 from models_registry.models import Breaker, LanguageModel
 from models_registry.picking import read_picker
+from models_registry.spending import allow_paid_calls, halt_paid_calls
 from models_registry.versions import set_price
 from tests import make
 
 pytestmark = pytest.mark.django_db
 
-PAUSED, NO_KEY, NO_SERVER = (str(gap) for gap in picking.GAPS.values())
+PAUSED, NO_KEY, NO_SERVER, HALTED = (str(gap) for gap in picking.GAPS.values())
 
 
 @pytest.fixture
@@ -49,6 +50,17 @@ def test_open_breaker_and_full_budget_change_no_picker(models, settings):
     models["ant"].provider.daily_budget = Decimal(0)
     models["ant"].provider.save()
     assert read_picker("several") == before
+
+
+def test_halt_of_paid_calls_marks_paid_models(models, client: Client):
+    halt_paid_calls(by=make.user())
+    rows = read_picker("one", chosen=["ant"]).rows
+    marks = [(row.model.slug, row.gap) for row in rows if row.gap in ("", HALTED)]
+    assert marks == [("bee", ""), ("cat", ""), ("ant", HALTED)]
+    assert [row.model.slug for row in rows if row.is_chosen] == ["bee"]
+    assert client.get("/models/").text.count(HALTED) == 1
+    allow_paid_calls(by=make.user("another"))
+    assert HALTED not in {row.gap for row in read_picker("one").rows}
 
 
 def test_search_finds_names_organizations_and_pictures(models):
