@@ -20,6 +20,12 @@ def note_message(note: Note) -> str:
             return ngettext(
                 "%(count)s control character is left out.", "%(count)s control characters are left out.", note.count
             ) % {"count": note.count}
+        case NoteKind.HIDDEN_SHEETS:
+            return ngettext(
+                "A hidden sheet is sent to models, too: %(names)s.",
+                "%(count)s hidden sheets are sent to models, too: %(names)s.",
+                note.count,
+            ) % {"count": note.count, "names": note.detail}
         case NoteKind.LINES_IN_OTHER_ENCODING:
             return ngettext(
                 "%(count)s line is not in UTF-8; it seems to be in the encoding %(name)s.",

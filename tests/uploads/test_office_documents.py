@@ -3,7 +3,7 @@
 import pytest
 
 from tests.uploads import offices
-from uploads.reading.findings import Reason, Text, Unreadable
+from uploads.reading.findings import Note, NoteKind, Reason, Text, Unreadable
 from uploads.reading.guard import read
 from uploads.reading.sniffing import DOCX, PPTX, XLSX, detect_type
 
@@ -62,6 +62,19 @@ def test_sheet_is_read_by_content_not_by_extent():
     text = read(offices.formatted_rows(), "document")
     assert isinstance(text, Text)
     assert text.pages == ["Sums\n1\t2\n3\n\n\t\t4"]
+
+
+def test_hidden_sheet_is_read_last_and_named():
+    parts = offices.xlsx_parts('<row r="1"><c r="A1"><v>1</v></c></row>')
+    name = "xl/workbook.xml"
+    hidden = parts | {
+        name: parts[name].replace('sheetId="1"', 'sheetId="1" state="hidden"'),
+        "xl/worksheets/sheet2.xml": parts["xl/worksheets/sheet1.xml"],
+    }
+    text = read(offices.package(hidden), "document")
+    assert isinstance(text, Text)
+    assert text.pages == ["None\n1", "Sums\n1"]
+    assert text.notes == [Note(NoteKind.HIDDEN_SHEETS, 1, "Sums")]
 
 
 def test_only_office_packages_are_detected_as_such():

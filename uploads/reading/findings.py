@@ -38,6 +38,7 @@ class NoteKind(StrEnum):
     ENCODING_ASSUMED = "encoding_assumed"
     CONTROLS_LEFT_OUT = "controls_left_out"
     CHARACTERS_BROKEN = "characters_broken"
+    HIDDEN_SHEETS = "hidden_sheets"
     LINES_IN_OTHER_ENCODING = "lines_in_other_encoding"
 
 

@@ -13,7 +13,7 @@ from lxml import etree
 
 from common.text.storable import storable
 from uploads.reading import sheets
-from uploads.reading.findings import MAX_CHARACTERS, Reason, Text, Unreadable
+from uploads.reading.findings import MAX_CHARACTERS, Note, NoteKind, Reason, Text, Unreadable
 from uploads.reading.sniffing import OLE
 
 MAX_PAGES = 1_000
@@ -55,7 +55,8 @@ def extract_text(content: bytes) -> Text:
         raise Unreadable(Reason.TOO_MANY_PAGES)
     if not any(page.strip() for page in pages):
         raise Unreadable(Reason.NO_TEXT)
-    return Text(pages, reader)
+    hidden = package.hidden_sheets
+    return Text(pages, reader, [Note(NoteKind.HIDDEN_SHEETS, len(hidden), ", ".join(hidden))] if hidden else [])
 
 
 def _pages(package: "_Package") -> tuple[list[str], str]:
@@ -87,6 +88,7 @@ class _Package:
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
+        self.hidden_sheets: list[str] = []
         parts = archive.infolist()
         self._xml = [part for part in parts if part.filename.endswith((".xml", ".rels"))]
         others = sum(part.file_size for part in self._xml if not sheets.is_sheet_part(part.filename))
@@ -237,7 +239,9 @@ def _slide(package: _Package, name: str) -> str:
 def _sheets(package: _Package) -> Iterator[str]:
     """Yield each sheet that is not empty: its name, then its rows with tabs between the cells."""
     compacted = package.compacted()
-    yield from sheet_texts(sheets.Workbook(compacted.file, compacted.row_numbers))
+    workbook = sheets.Workbook(compacted.file, compacted.row_numbers)
+    package.hidden_sheets = workbook.hidden
+    yield from sheet_texts(workbook)
 
 
 def sheet_texts(workbook: sheets.Workbook) -> Iterator[str]:
