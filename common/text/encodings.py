@@ -83,6 +83,7 @@ _MAX_BITS_OF_TEXT = 10.0
 # Bits below which lines that could be UTF-8 are so by chance.
 _BITS_OF_ONE_ENCODING = 7.5
 _FEW_CONTROLS = 3
+_MIN_PADDING, _MIN_PADDED = 8, 30
 _MARKS = {
     codecs.BOM_UTF32_LE: "UTF-32LE", codecs.BOM_UTF32_BE: "UTF-32BE", codecs.BOM_UTF8: UTF_8,
     codecs.BOM_UTF16_LE: "UTF-16LE", codecs.BOM_UTF16_BE: "UTF-16BE",
@@ -158,17 +159,24 @@ def decode(content: bytes, encoding: str = "") -> Decoded | None:
             text = content[len(mark) :].decode(CODECS[name], "replace")
             broken = _count_broken(text, content)
             return _cleaned(text, name, broken=broken) if broken <= max(1, len(text) // 100) else None
+    if content.endswith(bytes(_MIN_PADDING)):
+        return _unpadded(content)
     return _unmarked_unicode(content) or _assumed(content)
 
 
+def _unpadded(content: bytes) -> Decoded | None:
+    """Decode a text before NULs, as a crash leaves a log."""
+    text = content.rstrip(b"\0")
+    decoded = None if len(text) < _MIN_PADDED or b"\0" in text else decode(text)
+    return decoded and decoded._replace(dropped=decoded.dropped + len(content) - len(text))
+
+
 def _cleaned(text: str, encoding: str, *, is_assumed: bool = False, broken: int = 0) -> Decoded | None:
-    unpadded = text.rstrip("\0")
-    padding = len(text) - len(unpadded)
-    text = _OVERSTRUCK.sub("", unpadded.replace("\x0b", "\n").removesuffix("\x1a"))
+    text = _OVERSTRUCK.sub("", text.replace("\x0b", "\n").removesuffix("\x1a"))
     cleaned, dropped = _CONTROLS.subn("", text)
-    if dropped > max(_FEW_CONTROLS, len(text) // 200) or dropped * 10 > len(text) or (padding and not cleaned):
+    if dropped > max(_FEW_CONTROLS, len(text) // 200) or dropped * 10 > len(text):
         return None
-    return Decoded(cleaned, encoding, is_assumed, dropped + padding, broken)
+    return Decoded(cleaned, encoding, is_assumed, dropped, broken)
 
 
 def _count_broken(text: str, content: bytes) -> int:

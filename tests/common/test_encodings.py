@@ -82,7 +82,7 @@ def test_unicode_is_read_without_assumption(encoding: str, text: str):
      Decoded("viele schöne Wörter für größere Bäume, süße Äpfel, öde Ämter, Ö\ufffd", "UTF-8", broken=1)),
     ("schöner Tag\n".encode() + "größte Übung\n".encode("cp1252"),
      Decoded("schöner Tag\ngrößte Übung\n", "UTF-8", other_lines=1, other="Windows-1252")),
-    (b"one line" + bytes(50), Decoded("one line", "UTF-8", dropped=50)),
+    (b"a line of a log before a crash\n" + bytes(50), Decoded("a line of a log before a crash\n", "UTF-8", dropped=50)),
     (b"\xff\xfe", Decoded("", "UTF-16LE")),
     (b'<?xml version="1.0" encoding="ISO-8859-7"?><a>\xc1\xe2</a>',
      Decoded('<?xml version="1.0" encoding="ISO-8859-7"?><a>Αβ</a>', "ISO-8859-7", is_assumed=True)),
@@ -93,7 +93,8 @@ def test_odd_bytes_of_a_text_are_named(content: bytes, expected: Decoded):
 
 
 @pytest.mark.parametrize("content", [
-    b"MZ\x90\x00\x03\x00\x00", bytes(100), bytes(range(256)), b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x03\x00>\x00\x01",
+    b"MZ\x90\x00\x03\x00\x00", bytes(100), bytes(range(256)), b"MZ" + bytes(60),
+    b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x03\x00>\x00\x01",
     b"".join(number.to_bytes(4, "little") for number in range(300)), b"\xff\xfe" + bytes([0xD8, 0xDC] * 50),
     b"\x00\x00\x00\x01" * 40,
 ])  # fmt: skip
