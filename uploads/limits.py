@@ -1,1 +1,3 @@
-MAX_FILE_MB = 20
+from django.conf import settings
+
+MAX_FILE_MB: int = settings.ARENA_MAX_FILE_MB

@@ -2,6 +2,8 @@
 
 from decimal import Decimal
 
+from django.core.exceptions import ImproperlyConfigured
+
 from arena_site.settings.env import BASE_DIR, load_env
 
 env = load_env()
@@ -118,6 +120,10 @@ ARENA_DAILY_VOTES = {
 ARENA_MAX_HELD_SHARE = {"voters": 0.05, "groups": 0.2}
 # Battles that visitors of one network start in an hour before each further one requires a proof of work (0: never).
 ARENA_PROOF_OF_WORK_FROM = env.int("ARENA_PROOF_OF_WORK_FROM", default=0)
+# Megabytes of one file: a web process keeps a file in memory while it arrives.
+ARENA_MAX_FILE_MB = env.int("ARENA_MAX_FILE_MB", default=20)
+if not 1 <= ARENA_MAX_FILE_MB <= 200:
+    raise ImproperlyConfigured("ARENA_MAX_FILE_MB must be between 1 and 200")
 # Bytes of all stored files of one person.
 ARENA_UPLOAD_QUOTAS = {
     "visitor": env.int("ARENA_UPLOAD_QUOTA_VISITOR_MB", default=50) * 1_000_000,

@@ -1,5 +1,3 @@
-from uploads.limits import MAX_FILE_MB
-
 MAX_FILE_BYTES = 50_000_000
 # Total unpacked size of an archive.
 MAX_UNPACKED_BYTES = 50_000_000
@@ -20,7 +18,8 @@ MAX_DEPTH = 32
 MAX_KEY = 120
 MAX_TAG = 60
 MAX_CASE_FILES = 6
-MAX_CASE_FILE_BYTES = MAX_FILE_MB * 1_000_000
+# The child process that reads imports has no settings.
+MAX_CASE_FILE_BYTES = 20_000_000
 MAX_PROMPTS = 10
 MAX_MESSAGES = 10
 # A chat of a case may be longer than a prompt of the template.

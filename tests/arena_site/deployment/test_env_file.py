@@ -9,6 +9,8 @@ pytestmark = pytest.mark.processes
 
 PORT = "from arena_site.supervisor.site import Site; print(Site.from_environment().port)"
 
+FILE_BYTES = "import django; django.setup(); from uploads.actions import MAX_BYTES; print(MAX_BYTES)"
+
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -33,3 +35,11 @@ def test_missing_named_env_file_is_an_error(tmp_path: Path):
     stopped = run("-m", "arena_site.supervisor", "stop", ARENA_ENV_FILE=str(tmp_path / "arena.env"))
     assert stopped.returncode == 1
     assert "ARENA_ENV_FILE names a file that is not there" in stopped.stderr
+
+
+@pytest.mark.parametrize(("megabytes", "output"), [("60", "60000000\n"), ("0", ""), ("201", "")])
+def test_size_of_a_file_is_a_setting_within_bounds(megabytes: str, output: str):
+    own = {"DJANGO_SETTINGS_MODULE": "arena_site.settings.test", "ARENA_MAX_FILE_MB": megabytes}
+    done = run("-W", "ignore", "-c", FILE_BYTES, **own)
+    assert done.stdout == output
+    assert ("ARENA_MAX_FILE_MB must be between 1 and 200" in done.stderr) is (output == "")
