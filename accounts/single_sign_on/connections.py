@@ -10,12 +10,13 @@ import socket
 import ssl
 import threading
 import time
+from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPConnection, HTTPException, HTTPResponse
 from queue import Empty, SimpleQueue
-from typing import NamedTuple
-from urllib.parse import urlencode, urlsplit
+from typing import NamedTuple, cast
+from urllib.parse import unquote, urlencode, urlsplit
 
 from django.conf import settings
 
@@ -181,7 +182,15 @@ class _Connection(HTTPConnection):
 
     def _open(self) -> socket.socket:
         problem: OSError = _AddressRefused("an address that issuers may not have")
-        for family, kind, protocol, _name, address in self._addresses():
+        try:
+            addresses = self._addresses()
+        except socket.gaierror:  # a name outside, of which only the proxy knows
+            if not settings.ARENA_OUTBOUND_PROXY or self._tls is None:
+                raise
+            return self._tunnel()
+        if settings.ARENA_OUTBOUND_PROXY and self._tls is not None and _are_public(addresses):
+            return self._tunnel()
+        for family, kind, protocol, _name, address in addresses:
             zone = zone_of(str(address[0]))
             if zone is Zone.FORBIDDEN or (zone is Zone.PRIVATE and not self._may_be_private):
                 continue
@@ -197,6 +206,28 @@ class _Connection(HTTPConnection):
             else:
                 return opened
         raise problem
+
+    def _tunnel(self) -> socket.socket:
+        """Return a connection through the proxy of the network."""
+        proxy = urlsplit(settings.ARENA_OUTBOUND_PROXY)
+        timeout_s = min(CONNECT_TIMEOUT_S, self._deadline.remaining_s())
+        opened = socket.create_connection((proxy.hostname, proxy.port or 80), timeout_s)
+        try:
+            target = f"{self.host}:{self.port}"
+            lines = [f"CONNECT {target} HTTP/1.1", f"Host: {target}"]
+            if proxy.username:
+                credentials = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+                lines.append(f"Proxy-Authorization: Basic {b64encode(credentials.encode()).decode()}")
+            stream = _TimedSocket(opened, self._deadline)
+            stream.sendall("\r\n".join([*lines, "", ""]).encode())
+            response = HTTPResponse(cast("socket.socket", stream), method="CONNECT")
+            response.begin()
+            if response.status != 200:
+                raise OSError(f"the proxy refuses with {response.status}")
+        except BaseException:
+            opened.close()
+            raise
+        return opened
 
     def _addresses(self) -> Sequence[_Address]:
         """Resolve the name in a thread: getaddrinfo has no timeout."""
@@ -216,6 +247,10 @@ class _Connection(HTTPConnection):
         if isinstance(addresses, Exception):
             raise addresses
         return addresses
+
+
+def _are_public(addresses: Sequence[_Address]) -> bool:
+    return all(zone_of(str(address[0])) is Zone.PUBLIC for *_kind, address in addresses)
 
 
 class _TimedSocket:

@@ -144,6 +144,8 @@ ARENA_BUDGETS = {
 ARENA_ALLOW_PRIVATE_PROVIDERS = env.bool("ARENA_ALLOW_PRIVATE_PROVIDERS", default=True)
 # Proxy for calls to public addresses; private ones are called directly.
 ARENA_OUTBOUND_PROXY = env.str("ARENA_OUTBOUND_PROXY", default="")
+if ARENA_OUTBOUND_PROXY and not ARENA_OUTBOUND_PROXY.startswith("http://"):
+    raise ImproperlyConfigured("ARENA_OUTBOUND_PROXY must begin with http://")
 # Days after which sessions without activity and ended, unpublished benchmark runs are deleted; 0 keeps them. Hashes of
 # networks and decisions of auto mode are kept no longer either, and have maximums of their own (arena_site.retention).
 ARENA_KEEP_DAYS = env.int("ARENA_KEEP_DAYS", default=0)

@@ -1,97 +1,28 @@
 """Calls to public addresses go through the operator's proxy; the rules on addresses stay."""
 
 import base64
-import contextlib
-import datetime
 import socket
 import ssl
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpcore2
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from tests.fake_provider import FakeProvider
 from tests.models_registry.providers.addresses.calling import call
+from tests.outbound_proxy import Proxy, certificate, server_context
 
 HOST = "api.example.com"
-
-
-class Proxy:
-    """Leads every request to one server; ends the TLS of tunnels itself. `requests` has the first lines."""
-
-    def __init__(self, port: int, tls: ssl.SSLContext) -> None:
-        self.requests: list[str] = []
-        self.heads: list[str] = []
-        self._port, self._tls = port, tls
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listening.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def close(self) -> None:
-        with contextlib.suppress(OSError):
-            self._listening.shutdown(socket.SHUT_RDWR)
-        self._listening.close()
-
-    def _accept(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                client, _ = self._listening.accept()
-                threading.Thread(target=self._serve, args=[client], daemon=True).start()
-
-    def _serve(self, client: socket.socket) -> None:
-        with contextlib.suppress(OSError), client, socket.socket() as server:
-            server.connect(("127.0.0.1", self._port))
-            head = b""
-            while b"\r\n\r\n" not in head:
-                head += client.recv(65536)
-            self.heads.append(head.decode())
-            first = head.decode().splitlines()[0]
-            self.requests.append(first)
-            if first.startswith("CONNECT"):
-                client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
-                client = self._tls.wrap_socket(client, server_side=True)
-            else:
-                server.sendall(head.replace(f"http://{HOST}".encode(), b"", 1))
-            threading.Thread(target=_copy, args=[client, server], daemon=True).start()
-            _copy(server, client)
-
-
-def _copy(source: socket.socket, target: socket.socket) -> None:
-    with contextlib.suppress(OSError):
-        while data := source.recv(65536):
-            target.sendall(data)
-        target.shutdown(socket.SHUT_RDWR)
 
 
 @pytest.fixture
 def tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ssl.SSLContext:
     """Context of a server with a certificate for HOST, which clients trust."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, HOST)])
-    now = datetime.datetime.now(datetime.UTC)
-    certificate = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(HOST)]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    file = tmp_path / "certificate.pem"
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    file.write_bytes(private + certificate.public_bytes(serialization.Encoding.PEM))
+    file = certificate(HOST, tmp_path)
     monkeypatch.setattr(httpcore2, "default_ssl_context", lambda **_: ssl.create_default_context(cafile=file))
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(file)
-    return context
+    return server_context(file)
 
 
 @pytest.fixture
