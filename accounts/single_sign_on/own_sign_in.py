@@ -44,7 +44,7 @@ class OwnSignIn(TypedDict):
 
 def remember(user: User, identity: Identity, rules: list[Rule]) -> None:
     """Store the sign-in for its person, if staff; others cannot open the page."""
-    if not User.objects.filter(pk=user.pk, is_staff=True).exists():
+    if not User.objects.get(pk=user.pk).has_staff_rights:  # which this sign-in may have changed
         return
     documents = [_masked(identity.issuer, document) for document in identity.documents]
     stored: OwnSignIn = {

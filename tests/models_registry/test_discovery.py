@@ -195,7 +195,7 @@ def test_accepted_price_is_added_to_the_history(fake_provider: FakeProvider):
     Price.objects.create(model=model, input_per_million=Decimal("0.5"), output_per_million=2)
     refresh_catalogues()
     change = CatalogueChange.objects.get()
-    assert change.summary == "$0.5 in, $2 out → $1 in, $2 out"
+    assert change.summary == "$0.50 in, $2 out → $1 in, $2 out"
     administrator = make.user("admin@example.org")
     assert changes.accept(change, by=administrator)
     assert [str(price) for price in model.prices.order_by("pk")] == ["$0.5 in, $2 out", "$1 in, $2 out"]

@@ -90,10 +90,10 @@ def test_reader_without_lease_stores_nothing(monkeypatch):
     upload = upload_file(make.member(), pdfs.with_text("hello"), "letter.pdf")
     read = extraction.read
 
-    def lose_lease(content: bytes, kind: str, on_progress: OnProgress):
+    def lose_lease(content: bytes, kind: str, media_type: str, on_progress: OnProgress):
         Upload.objects.update(attempt=2)
         on_progress(1, 2)
-        return read(content, kind)
+        return read(content, kind, media_type)
 
     monkeypatch.setattr(extraction, "read", lose_lease)
     extraction.read_upload(upload.pk)
@@ -105,7 +105,7 @@ def test_reader_without_lease_stores_nothing(monkeypatch):
 def test_progress_is_shown_and_renews_lease(monkeypatch):
     upload = upload_file(make.visitor(), pdfs.with_text("hello"), "letter.pdf")
 
-    def read_slowly(content: bytes, kind: str, on_progress: OnProgress) -> Text:
+    def read_slowly(content: bytes, kind: str, media_type: str, on_progress: OnProgress) -> Text:
         Upload.objects.update(lease_until=timezone.now())
         on_progress(120, 500)
         upload.refresh_from_db()

@@ -234,7 +234,7 @@ LEFT_OUT = {
     "takes what a form sends, and shows no page": [
         "/answers/{public_id}/rating/", "/battles/{public_id}/?*/", "/s/{public_id}/battles/",
         "/s/{public_id}/rename/", "/s/{public_id}/archive/", "/s/{public_id}/discard/", "/s/{public_id}/restore/",
-        "/sessions/consent/withdraw/", "/terms/accept/",
+        "/sessions/consent/withdraw/", "/terms/accept/", "/uploads/{public_id}/encoding/",
         "/benchmarks/t/{public_id}/paste/", "/benchmarks/t/{public_id}/draft/", "/benchmarks/r/{public_id}/budget/",
         "/benchmarks/r/{public_id}/do/{move}/", "/benchmarks/r/{public_id}/items/{item_id}/grade/",
         "/benchmarks/r/{public_id}/publish/", "/benchmarks/import/apply/", "/benchmarks/import/columns/",

@@ -47,6 +47,7 @@ OPERATIONS: Operations = {
             "Refused once a prompt has used the file."
         ),
         takes=EncodingSerializer,
+        example={"encoding": "Windows-1250"},
         refuses=(errors.EncodingFixed,),
     ),
     (UploadViewSet, "destroy"): Operation(

@@ -24,6 +24,7 @@ from tests.api_fixtures import World
 from tests.site_urls import addresses
 from tests.uploads import pictures
 from tests.worlds.benchmarks import samples
+from uploads.actions import keep_upload
 from uploads.extraction import read_upload
 
 pytestmark = pytest.mark.django_db
@@ -231,6 +232,7 @@ def about_exports(release: str) -> list[Ask]:
 
 def about_uploads(world: World) -> list[Ask]:
     document, picture, path = [world.document.public_id], [world.picture.public_id], "uploads/{public_id}/"
+    polish = keep_upload(actor=world.actor, content="Zażółć gęślą jaźń.".encode("cp1250"), name="polish.txt")
     return [
         Ask("post", "uploads/", body={"file": SimpleUploadedFile("more.txt", b"More text.")}),
         Ask("post", "uploads/", body={"file": SimpleUploadedFile("small.png", pictures.picture(width=3))}),
@@ -238,6 +240,7 @@ def about_uploads(world: World) -> list[Ask]:
         *(Ask("get", f"{path}{part}", [upload]) for upload in world.ids["uploads"] for part in ("", "file/")),
         Ask("get", f"{path}text/", document),
         Ask("get", f"{path}image/", picture),
+        Ask("post", f"{path}encoding/", [polish.public_id], body={"encoding": "ISO-8859-2"}),
         Ask("post", "sessions/", body={"prompt": "Hello", "attachments": document}),
         Ask("get", "sessions/", query=f"?upload={document[0]}", has=lambda sessions: sessions["count"] == 1),
         Ask("delete", path, picture),

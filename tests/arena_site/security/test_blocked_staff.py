@@ -21,7 +21,7 @@ BAN = {"reason": "Advertising.", "expires_at_0": "", "expires_at_1": ""}
 # Columns of a row, not the rights of the person who acts.
 ROWS_ROLES = {
     "accounts/models/users.py", "accounts/admin/users.py", "accounts/staff_rights.py", "accounts/actions.py",
-    "accounts/access.py", "accounts/single_sign_on/sign_in.py", "battles/actions/moderation.py",
+    "accounts/access.py", "accounts/single_sign_on/rights.py", "battles/actions/moderation.py",
     "arena_site/requests.py", "arena_site/management/commands/prepare.py", "arena_site/backups/restoring.py",
     "accounts/payload_types.py", "accounts/models/staff_networks.py",
 }  # fmt: skip
