@@ -140,6 +140,7 @@ def create_staff_world() -> World:
     return world
 
 
+@transaction.atomic  # a worker of the arena would prepare and answer the runs meanwhile
 def add_states(user: User, world: World) -> list[str]:
     """Add rows that fill parts of pages; return paths of further pages."""
     turn = world.voted.turns.earliest("pk")
