@@ -14,7 +14,7 @@ from accounts.models import User
 from accounts.single_sign_on import connections
 from tests.accounts.single_sign_on.browser import START, sign_in
 from tests.fake_issuer import FakeIssuer
-from tests.outbound_proxy import Proxy, certificate, server_context
+from tests.worlds.outbound_proxy import Proxy, certificate, server_context
 
 pytestmark = pytest.mark.django_db
 HOST = "login.example.org"

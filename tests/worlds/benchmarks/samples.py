@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import cast
 
 from asgiref.sync import async_to_sync
+from django.db import transaction
 from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
@@ -94,6 +95,7 @@ def sample(owner: User, models: Sequence[LanguageModel]) -> Sample:
     return Sample(made, run)
 
 
+@transaction.atomic  # a worker would prepare the run meanwhile
 def finished_run(owner: User, version: TemplateVersion, models: Sequence[LanguageModel]) -> Run:
     """Create a finished run; the first model knows all, the next ones less."""
     run = actions.create_run(
@@ -119,6 +121,7 @@ def finished_run(owner: User, version: TemplateVersion, models: Sequence[Languag
     return run
 
 
+@transaction.atomic
 def live_run(owner: User, version: TemplateVersion, models: Sequence[LanguageModel]) -> Run:
     """Create a running run without answers."""
     entrants = [EntrantRequest(model) for model in models]

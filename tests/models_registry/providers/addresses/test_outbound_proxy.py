@@ -12,7 +12,7 @@ import pytest
 
 from tests.fake_provider import FakeProvider
 from tests.models_registry.providers.addresses.calling import call
-from tests.outbound_proxy import Proxy, certificate, server_context
+from tests.worlds.outbound_proxy import Proxy, certificate, server_context
 
 HOST = "api.example.com"
 
