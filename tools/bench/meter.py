@@ -51,9 +51,13 @@ def spent(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, 
     return not_negative({part: value - before.get(part, 0.0) for part, value in after.items()})
 
 
+# A difference of equal times may be a little below zero.
+ROUNDING_S = 1e-6
+
+
 def not_negative(figures: dict[str, float]) -> dict[str, float]:
     """Return the figures. Ends the bench at a negative one."""
-    if wrong := {name: figure for name, figure in figures.items() if figure < 0}:
+    if wrong := {name: figure for name, figure in figures.items() if figure < -ROUNDING_S}:
         sentence = ", ".join(f"{name} {figure:.4f}" for name, figure in wrong.items())
         raise SystemExit(f"Processor time cannot be negative, so the measurement is wrong: {sentence}")
     return figures
