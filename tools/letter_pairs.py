@@ -1,8 +1,8 @@
 """`python -m tools.letter_pairs`: count letter pairs of languages in Django's translations and Babel's names.
 
-Writes common/text/letter_pairs.txt for common.text.encodings: a line for each language, with its name, a tab, and three
-characters for each pair: a letter, the next one, and its cost in bits ("A" is 0). A space is the edge of a word; "." as
-the first letter stands for any.
+Writes common/text/letter_pairs.txt for common.text.letter_costs: a line for each language, with its name, a tab, and
+three characters for each pair: a letter, the next one, and its cost in bits ("A" is 0). A space is the edge of a word;
+"." as the first letter stands for any.
 """
 
 import gettext
