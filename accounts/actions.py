@@ -11,8 +11,9 @@ from django.utils import timezone
 from accounts import audit, staff_rights
 from accounts.actor import actor_keys
 from accounts.errors import InvitationUsed, LastAdministrator, TooManyTokens
-from accounts.models import ApiToken, Ban, IdempotencyKey, Invitation, Scope, SignIn, User, Visitor
+from accounts.models import ApiToken, Ban, IdempotencyKey, Invitation, Scope, SignIn, Team, User, Visitor
 from accounts.personal_data import account_deleting
+from accounts.teams.actions import join, leave_all_teams
 
 MAX_TOKENS = 50
 
@@ -26,6 +27,7 @@ def issue_token(
     expires_at: datetime | None = None,
     keeps_texts: bool = False,
     caches_answers: bool = False,
+    team: Team | None = None,
 ) -> tuple[ApiToken, str]:
     """Return a new row and its token. Raises TooManyTokens."""
     User.objects.select_for_update().get(pk=user.pk)  # simultaneous requests must not pass the limit together
@@ -35,6 +37,7 @@ def issue_token(
     return ApiToken.issue(
         user=user, name=name, scopes=scopes, expires_at=expires_at,
         keeps_texts=keeps_texts and has_gateway, caches_answers=caches_answers and has_gateway,
+        team=team,
     )  # fmt: skip
 
 
@@ -56,9 +59,15 @@ def invite(*, by: User, email: str = "", expires_at: datetime) -> tuple[Invitati
 
 
 def accept_invitation(*, token: str, user: User) -> None:
-    """Mark the invitation as used, in the transaction that creates the account. Raises InvitationUsed."""
-    of_link = Invitation.objects.filter(digest=Invitation.digest_of(token))
-    if of_link.open().update(used_at=Now(), used_by=user) != 1:
+    """Mark the invitation as used, in the transaction that creates the account. Raises InvitationUsed.
+
+    An invitation into a team makes the new account its member.
+    """
+    of_link = Invitation.objects.with_token(token)
+    if of_link.exclude(team=None).exists():
+        join(user=user, token=token)
+        return
+    if of_link.open().update(used_at=Now(), used_by=user, uses_left=0) != 1:
         raise InvitationUsed
     audit.record(user, "accept invitation", of_link.get())
 
@@ -105,6 +114,7 @@ def delete_account(user: User, *, by: User | None = None) -> None:
     administrators = User.objects.filter(is_superuser=True, is_active=True).select_for_update(of=("self",))
     if [administrator.pk for administrator in administrators] == [user.pk]:
         raise LastAdministrator
+    leave_all_teams(user)
     account_deleting.send(sender=User, user=user)
     IdempotencyKey.objects.filter(actor__in=actor_keys(user)).delete()  # they hold responses
     Visitor.objects.filter(claimed_by=user).delete()

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils.functional import Promise
 
 from accounts.limiting import groups
-from accounts.models import Scope, StaffNetwork, User, Visitor
+from accounts.models import Scope, StaffNetwork, Team, TeamMember, User, Visitor
 from common.client_ip import ClientNetworks, client_networks, keyed_hash
 from common.prepared import PreparedQuery
 from common.valkey import limits
@@ -23,12 +23,16 @@ _unclaimed = PreparedQuery(lambda key: Visitor.objects.filter(key=key, claimed_b
 
 @dataclass(frozen=True)
 class Actor:
-    """`scopes`: None for a browser, which has all rights of its person. `token`: id of the ApiToken."""
+    """`scopes`: None for a browser, which has all rights of its person. `token`: id of the ApiToken.
+
+    `membership`: in the team of a token; None for a personal token, and for browsers.
+    """
 
     user: User | None = None
     visitor: Visitor | None = None
     scopes: frozenset[Scope] | None = None
     token: int | None = None
+    membership: TeamMember | None = None
     network: str = "unknown"
     network48: str = ""
     address: str = field(default="", repr=False)
@@ -50,6 +54,26 @@ class Actor:
     def is_known(self) -> bool:
         """False without member and visitor: `key` is the network's then."""
         return self.user is not None or self.visitor is not None
+
+    @property
+    def place(self) -> Team | None:
+        """The team in which a token acts; None for personal tokens, and for browsers."""
+        return None if self.membership is None else self.membership.team
+
+    @property
+    def place_id(self) -> int | None:
+        return None if self.membership is None else self.membership.team_id
+
+    def is_limited_from(self, team_id: int | None) -> bool:
+        """Return whether this is a token of another place than the team's; a browser acts in all of its places."""
+        return self.token is not None and self.place_id != team_id
+
+    @property
+    def memberships(self) -> dict[int, TeamMember]:
+        """Return the memberships that count here, by the team's id: a token sees only its own place."""
+        if self.token is not None:
+            return {} if self.membership is None else {self.membership.team_id: self.membership}
+        return {} if self.user is None else self.user.memberships
 
     @cached_property
     def _networks(self) -> "_CountedNetworks":

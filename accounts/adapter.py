@@ -84,7 +84,8 @@ class ArenaAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """Store account and used invitation in one transaction. Raises InvitationUsed."""
         with transaction.atomic():
             saved: User = super().save_user(request, user, form, commit)
-            if SignUp(settings.ARENA_SIGNUP) is SignUp.INVITATION:
+            invitation = _invitation_of(request)
+            if SignUp(settings.ARENA_SIGNUP) is SignUp.INVITATION or (invitation and invitation.team_id):
                 actions.accept_invitation(token=_invitation_token(request), user=saved)
         return saved
 
@@ -95,4 +96,4 @@ def _invitation_token(request: HttpRequest) -> str:
 
 def _invitation_of(request: HttpRequest) -> Invitation | None:
     token = _invitation_token(request)
-    return Invitation.objects.open().filter(digest=Invitation.digest_of(token)).first() if token else None
+    return Invitation.objects.open().with_token(token).first() if token else None

@@ -1,6 +1,6 @@
 from django.utils.translation import gettext_lazy as _
 
-from common.errors import ArenaError, NotAllowed, NotSignedIn
+from common.errors import ArenaError, InvalidInput, NotAllowed, NotSignedIn
 
 
 class IdempotencyKeyReused(ArenaError):
@@ -60,3 +60,29 @@ class LastAdministrator(ArenaError):
 class ConfirmFirst(NotAllowed):
     code = "reauthentication_required"
     message = _("Confirm your identity at /accounts/reauthenticate/ first, then repeat this within five minutes.")
+
+
+class SlugTaken(InvalidInput):
+    message = _("This address is taken. Choose another one.")
+
+
+class LastOwner(ArenaError):
+    code = "last_owner"
+    message = _("A team needs an owner. Make another member an owner first.")
+    http_status = 409
+
+
+class InvitedUnderAnotherAddress(NotAllowed):
+    code = "invited_under_another_address"
+    message = _("Your invitation is for another e-mail address.")
+
+
+class TooManyInvitations(ArenaError):
+    code = "too_many_invitations"
+    message = _("This team has reached the maximum number of open invitations. Revoke one first.")
+    http_status = 409
+
+
+class NotInTeam(NotAllowed):
+    code = "not_in_team"
+    message = _("You are no longer in the team of this session. It stays yours to read; its models do not answer you.")

@@ -23,7 +23,7 @@ from django.db.models import Model
 from django.db.models.functions import Now
 from django.http import HttpRequest
 
-from accounts.models import ApiToken, Ban, Scope, User
+from accounts.models import ApiToken, Ban, Scope, TeamMember, User
 from common import sse
 from common.db.execution import run_in_db
 from common.errors import NotFound
@@ -39,6 +39,7 @@ INTERVAL_S = 2.0
 OVERLAP_S = 5.0
 _bans = PreparedQuery(lambda: Ban.objects.in_force().filter(network=""))
 _users = PreparedQuery(lambda ids: User.objects.filter(any_of("id", ids), is_active=True), list)
+_members = PreparedQuery(lambda ids: TeamMember.objects.active().filter(any_of("user_id", ids)), list)
 _tokens = PreparedQuery(lambda ids: ApiToken.objects.usable().filter(any_of("id", ids)), list)
 
 
@@ -47,12 +48,14 @@ class StreamRight:
     """Right to go on with one stream.
 
     person: Actor.key, "" for all readers. token: id of the ApiToken that asked for the stream. session_key: of the
-    browser that follows it. since: from then on a block of the person ends it; blocked people may still read.
+    browser that follows it. team: whose members may follow it. since: from then on a block of the person ends it;
+    blocked people may still read.
     """
 
     person: str = ""
     token: int | None = None
     session_key: str = ""
+    team: int | None = None
     scope: Scope = Scope.READ
     needs_staff: bool = False
     since: float = field(default_factory=time.time)
@@ -69,11 +72,17 @@ class StreamRight:
 
 
 def right_of_request(
-    request: HttpRequest, *, person: str, token: int | None = None, since: float = 0, needs_staff: bool = False
+    request: HttpRequest,
+    *,
+    person: str,
+    token: int | None = None,
+    team: int | None = None,
+    since: float = 0,
+    needs_staff: bool = False,
 ) -> StreamRight:
     """Return the right to a stream whose signed address was given to `person`."""
     session_key = "" if token else request.COOKIES.get(settings.SESSION_COOKIE_NAME, "")
-    return StreamRight(person, token, session_key, needs_staff=needs_staff, since=since or time.time())
+    return StreamRight(person, token, session_key, team, needs_staff=needs_staff, since=since or time.time())
 
 
 async def until_lost(
@@ -96,12 +105,13 @@ class _Reader(TypedDict):
     owner: str
     token: int | None
     since: int
+    team: int | None
 
 
 class StreamToken(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, kw_only=True):
     """Signed permission to follow one stream, part of its address; checking it takes no query.
 
-    person: key for common.valkey.stream_slots. owner, token, since: of a StreamRight.
+    person: key for common.valkey.stream_slots. owner, token, since, team: of a StreamRight.
     """
 
     SALT: ClassVar[str]
@@ -111,6 +121,7 @@ class StreamToken(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_f
     owner: str = ""
     token: int | None = None
     since: int = 0
+    team: int | None = None
 
     def signed(self) -> str:
         return signing.dumps(msgspec.to_builtins(self), salt=self.SALT, compress=True)
@@ -128,14 +139,14 @@ class StreamToken(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_f
     ) -> sse.EventStreamResponse:
         """Stream the events; send `end` when the right to them is lost. Raises TooManyStreams."""
         right = right_of_request(
-            request, person=self.owner, token=self.token, since=self.since, needs_staff=needs_staff
+            request, person=self.owner, token=self.token, team=self.team, since=self.since, needs_staff=needs_staff
         )
         return sse.EventStreamResponse(request, until_lost(events, right, last=sse.end), person=self.person)
 
 
-def reader_fields(owner: str, token: int | None = None) -> _Reader:
+def reader_fields(owner: str, token: int | None = None, team: int | None = None) -> _Reader:
     """Return the fields of a StreamToken for a person who may read from now on. owner: Actor.key, or ""."""
-    return {"person": person_hash(owner), "owner": owner, "token": token, "since": int(time.time())}
+    return {"person": person_hash(owner), "owner": owner, "token": token, "since": int(time.time()), "team": team}
 
 
 @contextmanager
@@ -195,14 +206,21 @@ def _watcher() -> _Watcher:
 
 
 def find_lost(rights: Collection[StreamRight]) -> set[StreamRight]:
-    """Four queries at most, and one more for each right of staff."""
+    """Five queries at most, and one more for each right of staff."""
     bans = _bans()
     users = _by_id(_users, (right.user_id for right in rights))
     tokens = _by_id(_tokens, (right.token for right in rights))
     keys = {right.session_key for right in rights if right.user_id and right.session_key}
     live = BrowserSession.objects.filter(expire_date__gt=Now())
     sessions = live.in_bulk(keys) if keys else {}
-    return {right for right in rights if not _holds(right, bans, users, tokens, sessions)}
+    in_teams = {right.user_id for right in rights if right.team and right.user_id}
+    members = {(member.user_id, member.team_id) for member in (_members(list(in_teams)) if in_teams else ())}
+    return {
+        right
+        for right in rights
+        if not _holds(right, bans, users, tokens, sessions)
+        or (right.team is not None and (right.user_id, right.team) not in members)
+    }
 
 
 def _by_id(rows: PreparedQuery[M], ids: Iterable[int | None]) -> dict[int, M]:

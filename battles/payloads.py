@@ -128,7 +128,7 @@ def _stream_url(battle: Battle, live: Turn | None, stream_format: Format, token:
     positions = DEFAULT_SIDES if battle.accepts_vote else [side.position for side in battle.sides.all()]
     permission = TurnToken(
         battle.public_id, live.index, stream_format, live.regenerated, positions,
-        **reader_fields(battle.session.person, token),
+        **reader_fields(battle.session.person, token, battle.session.team_id),
     )  # fmt: skip
     return reverse("battles:stream", args=[permission.signed()])
 

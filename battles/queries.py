@@ -71,7 +71,7 @@ def find_battle(actor: Actor, public_id: str) -> Battle | None:
         battles = _by_user(public_id, actor.user.pk)
     else:
         battles = _by_visitor(public_id, actor.visitor.pk) if actor.visitor is not None else []
-    return battles[0] if battles else None
+    return battles[0] if battles and not actor.is_limited_from(battles[0].session.team_id) else None
 
 
 def find_battle_with_related(actor: Actor, public_id: str) -> Battle | None:

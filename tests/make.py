@@ -1,11 +1,12 @@
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import Any
 
 from django.test import Client
 
 from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
-from accounts.models import ApiToken, Scope, User, Visitor
+from accounts.models import ApiToken, Role, Scope, Team, TeamMember, User, Visitor
+from accounts.teams.actions import create_team
 from battles.models import Answer, Battle, Position, Session, Side, Turn
 from models_registry.models import LanguageModel, Provider
 
@@ -22,6 +23,18 @@ def visitor() -> Actor:
 
 def member(**extra: object) -> Actor:
     return Actor(user=user(**extra), network="127.0.0.1")
+
+
+def team(owner: User | None = None, *, members: Mapping[Role, Iterable[User]] | None = None, **fields: Any) -> Team:
+    """Return a new team, owned by a new member unless an owner is given. members: others by role."""
+    number = next(_number)
+    fields = {"name": f"Team {number}", "slug": f"team-{number}", **fields}
+    owner = owner or user()
+    created = create_team(by=owner, owner=owner, **fields)
+    for role, users in (members or {}).items():
+        for of_role in users:
+            TeamMember.objects.create(team=created, user=of_role, role=role)
+    return created
 
 
 def provider(base_url: str, **fields: object) -> Provider:

@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from accounts import access
 from accounts.actor import Actor, ActorRequest, browser_actor, network_limit_keys
 from accounts.errors import NotInBrowser
-from accounts.models import ApiToken, Scope, StaffNetwork, User
+from accounts.models import ApiToken, Scope, StaffNetwork, TeamMember, User
 from common.client_ip import client_networks
 from common.errors import NotAllowed, NotSignedIn
 from common.origin import origin_mismatch
@@ -28,6 +28,10 @@ LAST_USED_INTERVAL = timedelta(minutes=1)
 NOT_COUNTED = _("API tokens cannot be checked at the moment. Please try again.")
 
 _usable = PreparedQuery(lambda digest: ApiToken.objects.usable().select_related("user").filter(digest=digest), str)
+
+_members = PreparedQuery(
+    lambda team, user: TeamMember.objects.active().select_related("team").filter(team=team, user=user), int, int
+)
 
 
 def token_actor(request: HttpRequest, header: str) -> tuple[Actor, ApiToken]:
@@ -48,7 +52,16 @@ def token_actor(request: HttpRequest, header: str) -> tuple[Actor, ApiToken]:
     scopes = frozenset(Scope(scope) for scope in row.scopes)
     networks = client_networks(request)
     StaffNetwork.objects.record(row.user, networks)
-    return Actor(user=row.user, scopes=scopes, token=row.pk, **networks), row
+    return Actor(user=row.user, scopes=scopes, token=row.pk, membership=_membership(row), **networks), row
+
+
+def _membership(token: ApiToken) -> TeamMember | None:
+    if token.team_id is None:
+        return None
+    members = _members(token.team_id, token.user_id)
+    if not members:  # removed since the token was read
+        raise NotSignedIn
+    return members[0]
 
 
 class ActorAuthentication(BaseAuthentication):

@@ -4,6 +4,7 @@ from accounts.models.invitations import Invitation
 from accounts.models.limits import Limit, LimitGroup
 from accounts.models.outgoing_email import OutgoingEmail
 from accounts.models.staff_networks import StaffNetwork
+from accounts.models.teams import Role, Team, TeamMember
 from accounts.models.tokens import ApiToken, IdempotencyKey, Scope
 from accounts.models.users import EmailUserManager, SignIn, User, Visitor
 
@@ -17,9 +18,12 @@ __all__ = [
     "Limit",
     "LimitGroup",
     "OutgoingEmail",
+    "Role",
     "Scope",
     "SignIn",
     "StaffNetwork",
+    "Team",
+    "TeamMember",
     "User",
     "Visitor",
 ]

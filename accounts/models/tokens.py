@@ -8,6 +8,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models.teams import Team, TeamMember
 from accounts.models.users import User
 from common.ids import new_public_id
 
@@ -23,8 +24,12 @@ class Scope(models.TextChoices):
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
     def usable(self) -> "ApiTokenQuerySet":
+        """Filter tokens that work: those of a team while their owner is in it."""
         not_expired = models.Q(expires_at=None) | models.Q(expires_at__gt=Now())
-        return self.filter(not_expired, revoked_at=None, user__is_active=True)
+        of_place = models.Q(team=None) | models.Exists(
+            TeamMember.objects.active().filter(team=models.OuterRef("team"), user=models.OuterRef("user"))
+        )
+        return self.filter(not_expired, of_place, revoked_at=None, user__is_active=True)
 
     def held_by(self, user: User) -> "ApiTokenQuerySet":
         """Return tokens that are not revoked, also expired ones, newest first."""
@@ -38,6 +43,8 @@ class ApiToken(models.Model):
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     user = models.ForeignKey(User, models.CASCADE, related_name="api_tokens")
+    # The place in which the token acts, for good; NULL: personal.
+    team = models.ForeignKey(Team, models.CASCADE, null=True, blank=True, related_name="api_tokens")
     name = models.CharField(max_length=100)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     last_four = models.CharField(max_length=4, editable=False)
@@ -73,11 +80,12 @@ class ApiToken(models.Model):
         expires_at: datetime | None = None,
         keeps_texts: bool = False,
         caches_answers: bool = False,
+        team: Team | None = None,
     ) -> tuple["ApiToken", str]:
         token = cls.PREFIX + secrets.token_urlsafe(32)
         row = cls.objects.create(
             user=user, name=name, scopes=scopes, expires_at=expires_at, keeps_texts=keeps_texts,
-            caches_answers=caches_answers, digest=cls.digest_of(token), last_four=token[-4:],
+            caches_answers=caches_answers, team=team, digest=cls.digest_of(token), last_four=token[-4:],
         )  # fmt: skip
         return row, token
 

@@ -1,5 +1,5 @@
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.contrib.sessions.models import Session as BrowserSession
@@ -11,6 +11,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from common.ids import new_public_id
+
+if TYPE_CHECKING:
+    from accounts.models.teams import TeamMember
 
 
 class EmailUserManager(UserManager["User"]):
@@ -32,6 +35,17 @@ class EmailUserManager(UserManager["User"]):
         return self.get(email__iexact=username)
 
 
+class SignedInUserManager(EmailUserManager):
+    """Annotates is_in_team, which spares most pages a query."""
+
+    use_in_migrations = False
+
+    def get_queryset(self) -> models.QuerySet["User"]:
+        members = self.model._meta.get_field("team_members").related_model  # its module imports this one
+        of_user = members._default_manager.filter(user=models.OuterRef("pk"))
+        return super().get_queryset().annotate(is_in_team=models.Exists(of_user))
+
+
 class User(AbstractUser):
     username = None  # type: ignore[assignment]
     email = models.EmailField(_("e-mail address"), unique=True)
@@ -39,6 +53,11 @@ class User(AbstractUser):
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []
     objects: ClassVar[EmailUserManager] = EmailUserManager()
+    # The default manager, by which Django loads the person of a request.
+    signed_in: ClassVar[SignedInUserManager] = SignedInUserManager()
+
+    class Meta(AbstractUser.Meta):
+        default_manager_name = "signed_in"
 
     def __str__(self) -> str:
         return self.email
@@ -50,6 +69,20 @@ class User(AbstractUser):
             return False
         blocks = models.Q(user=self) | models.Q(visitor__claimed_by=self)
         return not self.bans.model.objects.in_force().filter(blocks).exists()
+
+    @cached_property
+    def has_teams(self) -> bool:
+        """Return whether the person is in a team, also an archived one."""
+        annotated: bool | None = self.__dict__.get("is_in_team")
+        return self.team_members.exists() if annotated is None else annotated
+
+    @cached_property
+    def memberships(self) -> dict[int, "TeamMember"]:
+        """Return memberships in teams that are not archived, by the team's id, in the order of names."""
+        if not self.has_teams:
+            return {}
+        members = self.team_members.active().select_related("team").order_by("team__name", "team")
+        return {member.team_id: member for member in members}
 
     @property
     def is_administrator(self) -> bool:

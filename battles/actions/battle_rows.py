@@ -11,7 +11,7 @@ from battles.models import Answer, Battle, Side, Turn
 from battles.sql import read_sql
 from models_registry.models import Charge
 
-_SESSION = ("id", "public_id", "owner_user_id", "owner_visitor_id", "title", "archived")
+_SESSION = ("id", "public_id", "owner_user_id", "owner_visitor_id", "team_id", "title", "archived")
 _BATTLE = (
     "public_id", "session_id", "mode", "origin", "categories", "language", "labelled_by", "prompt_digest",
     "propensity", "filters", "needs_images", "consent",

@@ -7,6 +7,8 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
+from accounts.models import Team
+from accounts.teams.places import require_place_id
 from battles.actions.battle_rows import insert_battle
 from battles.auto.matchup import AutoDecision, decide
 from battles.auto.store import store_decision
@@ -38,11 +40,17 @@ BLIND_BATTLE = BattleRequest()
 
 
 def start_session(
-    *, actor: Actor, prompt: str, battle_request: BattleRequest = BLIND_BATTLE, proof: str = ""
+    *,
+    actor: Actor,
+    prompt: str,
+    battle_request: BattleRequest = BLIND_BATTLE,
+    proof: str = "",
+    place: Team | None = None,
 ) -> Battle:
-    """Return the first battle with related rows set. Raises as start_battle."""
+    """Return the first battle with related rows set. place: a team of the actor's. Raises as start_battle."""
     checked = _check_request(actor, prompt, battle_request, proof)
-    session = Session(owner_user=actor.user, owner_visitor=actor.visitor, title=title_from_prompt(checked.prompt))
+    title = title_from_prompt(checked.prompt)
+    session = Session(owner_user=actor.user, owner_visitor=actor.visitor, team=place, title=title)
     return _create_with_affordable_models(actor, session, checked)
 
 
@@ -54,8 +62,9 @@ def start_battle(
     proof: see proof_of_work.require_proof.
     Raises InvalidInput, TermsNotAccepted, NotReadyYet, CannotBeRead, TooManyRequests, ProofRequired, PromptRefused,
     NotExamined, BudgetReached, ModelsOverBudget, TooFewModels, NoModelFits, NoModelAvailable, and for visitors
-    ServiceAway if limits cannot be counted.
+    ServiceAway if limits cannot be counted. Raises NotInTeam for the session of a team that the actor has left.
     """
+    require_place_id(actor, session.team_id)
     checked = _check_request(actor, prompt, battle_request, proof)
     with transaction.atomic():
         battle = _create_with_affordable_models(actor, session, checked)

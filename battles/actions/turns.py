@@ -8,6 +8,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
+from accounts.teams.places import require_place_id
 from battles.errors import (
     AlreadyRegenerated,
     AlreadyVoted,
@@ -41,8 +42,9 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequenc
 
     attachments: public ids of uploads. Raises InvalidInput, NotReadYet, CannotBeRead, ImagesNotSeen, StillAnswering,
     BattleIsVoid, BattleIsHidden, TooManyTurns, TooManyRequests, ServiceAway, PromptRefused, NotExamined,
-    BudgetReached, ModelsOverBudget.
+    BudgetReached, ModelsOverBudget, NotInTeam.
     """
+    require_place_id(actor, battle.session.team_id)
     prompt = clean_prompt(prompt)
     uploads = get_attachable_uploads(actor, attachments)
     # Count before moderation, so that each attempt counts; moderation may call an endpoint, so no row is locked yet.
@@ -132,8 +134,10 @@ def regenerate(*, actor: Actor, battle: Battle) -> Turn:
     """Retry the failed sides of the last follow-up, once; other sides keep their answers.
 
     Raises BattleIsVoid, BattleIsHidden, StillAnswering, NothingToRegenerate, AlreadyRegenerated, TooManyRequests,
-    ServiceAway, BudgetReached, ModelsOverBudget, and AlreadyVoted if the vote covers the earlier turns.
+    ServiceAway, BudgetReached, ModelsOverBudget, and AlreadyVoted if the vote covers the earlier turns. Raises
+    NotInTeam for the session of a team that the actor has left.
     """
+    require_place_id(actor, battle.session.team_id)
     battle = Battle.objects.select_for_update().get(pk=battle.pk)
     turn = battle.turns.order_by("-index").prefetch_related("answers")[0]
     refuse_unless_open(battle, turn)

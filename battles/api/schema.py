@@ -10,6 +10,7 @@ from battles.api.serializers import (
     ReportBattleSerializer,
     StarsSerializer,
     StartBattleSerializer,
+    StartSessionSerializer,
 )
 from battles.api.shares import ShareViewSet
 from battles.api.views import AnswerViewSet, BattleViewSet, SessionViewSet
@@ -66,7 +67,7 @@ OPERATIONS: Operations = {
     (SessionViewSet, "create"): Operation(
         summary="Start a session with its first battle",
         description=_HOW_TO_START,
-        takes=StartBattleSerializer,
+        takes=StartSessionSerializer,
         example={"prompt": "Name three rivers."},
         refuses=_STARTING,
     ),

@@ -58,6 +58,12 @@ class StartBattleSerializer(PromptSerializer):
         return data
 
 
+class StartSessionSerializer(StartBattleSerializer):
+    team = serializers.CharField(
+        required=False, allow_blank=True, max_length=40, help_text="Address of a team; empty: personal."
+    )
+
+
 def battle_request(data: JsonObject) -> BattleRequest:
     """data: validated by StartBattleSerializer."""
     models, files = tuple(data["models"]), tuple(data["attachments"])

@@ -9,6 +9,7 @@ from rest_framework.viewsets import ViewSet
 from accounts.actor import Actor, ActorRequest, ensure_known_actor
 from accounts.api.idempotency import idempotent
 from accounts.models import Scope
+from accounts.teams.places import place_named
 from battles import actions
 from battles.api.serializers import (
     CastVoteSerializer,
@@ -18,6 +19,7 @@ from battles.api.serializers import (
     ReportBattleSerializer,
     StarsSerializer,
     StartBattleSerializer,
+    StartSessionSerializer,
     battle_request,
 )
 from battles.models import Answer, Battle, Session, Vote
@@ -75,10 +77,14 @@ class SessionViewSet(ViewSet):
 
     @idempotent
     def create(self, request: Request) -> Created[SessionPayload]:
-        data = validated_data(StartBattleSerializer, request.data)
+        data = validated_data(StartSessionSerializer, request.data)
         actor = ensure_known_actor(cast(ActorRequest, request._request))
         battle = actions.start_session(
-            actor=actor, prompt=data["prompt"], battle_request=battle_request(data), proof=data["proof"]
+            actor=actor,
+            place=place_named(actor, data.get("team")),
+            prompt=data["prompt"],
+            battle_request=battle_request(data),
+            proof=data["proof"],
         )
         return Created(session_detail(battle.session, [battle], token=actor.token))
 

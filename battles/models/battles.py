@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 class BattleQuerySet(models.QuerySet["Battle"]):
     def owned_by(self, actor: Actor) -> "BattleQuerySet":
         if actor.user is not None:
-            return self.owned_by_user(actor.user.pk)
+            own = self.owned_by_user(actor.user.pk)
+            return own if actor.token is None else own.filter(session__team=actor.place_id)
         return self.owned_by_visitor(actor.visitor.pk) if actor.visitor is not None else self.none()
 
     def owned_by_user(self, pk: int) -> "BattleQuerySet":

@@ -1,5 +1,6 @@
 from datetime import datetime, timedelta
 
+import pgtrigger
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import models
 from django.db.models import Q
@@ -8,7 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
-from accounts.models import User, Visitor
+from accounts.models import Team, User, Visitor
 from battles.models.battles import Battle, Side
 from battles.models.turns import Turn
 from common.ids import new_public_id
@@ -20,11 +21,19 @@ UNDO_WINDOW = timedelta(minutes=1)
 class SessionQuerySet(models.QuerySet["Session"]):
     def owned_or_discarded_by(self, actor: Actor) -> "SessionQuerySet":
         if actor.user is not None:
-            return self.filter(owner_user=actor.user)
+            own = self.filter(owner_user=actor.user)
+            return own if actor.token is None else own.filter(team=actor.place_id)
         return self.filter(owner_visitor=actor.visitor) if actor.visitor is not None else self.none()
 
     def owned_by(self, actor: Actor) -> "SessionQuerySet":
         return self.owned_or_discarded_by(actor).filter(discarded_at=None)
+
+    def in_place(self, team: Team | None) -> "SessionQuerySet":
+        return self.filter(team=team)
+
+    def shared_with(self, team: Team) -> "SessionQuerySet":
+        """Filter to the sessions that members share with their team."""
+        return self.filter(team=team, is_shared=True, discarded_at=None).exclude(owner_user=None)
 
     def due_for_deletion(self) -> "SessionQuerySet":
         return self.filter(discarded_at__lt=Now() - UNDO_WINDOW)
@@ -75,6 +84,10 @@ class Session(models.Model):
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     owner_user = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="sessions")
     owner_visitor = models.ForeignKey(Visitor, models.SET_NULL, null=True, blank=True, related_name="sessions")
+    # The place in which the session was begun, for good; NULL: personal.
+    team = models.ForeignKey(Team, models.PROTECT, null=True, blank=True, related_name="sessions", db_index=False)
+    # Whether the team's members may read it.
+    is_shared = models.BooleanField(default=False, db_default=False)
     title = models.CharField(_("title"), max_length=120, blank=True)
     archived = models.BooleanField(default=False)
     # Set by its owner; the sweep deletes the session after UNDO_WINDOW.
@@ -88,7 +101,11 @@ class Session(models.Model):
         constraints = [
             models.CheckConstraint(
                 condition=Q(owner_user=None) | Q(owner_visitor=None), name="a_session_has_one_owner_at_most"
-            )
+            ),
+            models.CheckConstraint(condition=Q(team=None) | Q(owner_visitor=None), name="a_visitor_is_in_no_team"),
+            models.CheckConstraint(
+                condition=Q(is_shared=False) | Q(team__isnull=False), name="a_shared_session_is_a_teams"
+            ),
         ]
         indexes = [
             # Both for the lists of sessions: SessionQuerySet.latest_first.
@@ -96,7 +113,12 @@ class Session(models.Model):
             models.Index(fields=["owner_visitor", "-last_active_at"], name="sessions_of_a_visitor"),
             # Used by the sweep: SessionQuerySet.due_for_deletion.
             models.Index(fields=["discarded_at"], name="discarded_sessions", condition=~Q(discarded_at=None)),
+            # Used by the team's page: SessionQuerySet.shared_with.
+            models.Index(
+                fields=["team", "-last_active_at"], name="sessions_of_a_team", condition=Q(team__isnull=False)
+            ),
         ]
+        triggers = [pgtrigger.ReadOnly(name="a_session_stays_in_its_place", fields=["team"])]
 
     def __str__(self) -> str:
         return self.title or self.public_id

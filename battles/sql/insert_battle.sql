@@ -4,8 +4,10 @@ WITH given AS (
     SELECT %s::jsonb AS rows
 ),
 new_session AS (
-    INSERT INTO battles_session (public_id, owner_user_id, owner_visitor_id, title, archived)
-    SELECT session.public_id, session.owner_user_id, session.owner_visitor_id, session.title, session.archived
+    INSERT INTO battles_session (public_id, owner_user_id, owner_visitor_id, team_id, title, archived)
+    SELECT
+        session.public_id, session.owner_user_id, session.owner_visitor_id, session.team_id, session.title,
+        session.archived
     FROM given, jsonb_populate_record(NULL::battles_session, given.rows -> 'session') AS session
     WHERE session.id IS NULL
     RETURNING id

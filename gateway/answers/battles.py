@@ -71,8 +71,9 @@ def _start(caller: Caller, chat: ChatBody) -> Exchange:
     if chat.model in AUTO_MODELS:
         auto = AutoOptions(context=chat.context, dial=dial_of(chat), max_cost=chat.max_cost)
     battle = start_session(
-        actor=caller.actor, prompt=chat.conversation.prompts[0], battle_request=BattleRequest(auto=auto)
-    )
+        actor=caller.actor, place=caller.actor.place, prompt=chat.conversation.prompts[0],
+        battle_request=BattleRequest(auto=auto),
+    )  # fmt: skip
     return Exchange.objects.create(
         user=caller.actor.user, token=caller.token, asked_model=chat.model, is_stream=chat.is_stream, battle=battle
     )

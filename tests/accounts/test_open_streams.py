@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 from accounts import open_streams
 from accounts.actions import delete_account
 from accounts.actor import Actor
-from accounts.models import ApiToken, Ban, Scope, User
+from accounts.models import ApiToken, Ban, Role, Scope, TeamMember, User
 from accounts.open_streams import StreamRight, find_lost
 from battles.models import Battle, Call
 from gateway.models import Exchange
@@ -129,6 +129,20 @@ def test_stream_of_a_page_ends(site: str, member: User, fake_provider: FakeProvi
     battle = reader.start_battle(PROMPT)
     names = names_until_lost(reader, battle["stream_url"], member, fake_provider, lose)
     assert (names, fake_provider.paused) == (["end"], 2)
+    fake_provider.go_on()
+
+
+def test_stream_of_removed_team_member_ends(site: str, member: User, fake_provider: FakeProvider):
+    team = make.team(members={Role.MEMBER: [member]})
+    token = ApiToken.issue(user=member, name="t", scopes=list(Scope), team=team)[1]
+    reader = browser_reader(site, member)
+    started = Reader(site, token).start_battle(PROMPT)
+    url = reader.client.get(f"/api/v1/battles/{started['id']}/").json()["stream_url"]
+
+    def leave(member: User) -> None:
+        TeamMember.objects.filter(user=member).delete()
+
+    assert names_until_lost(reader, url, member, fake_provider, leave) == ["end"]
     fake_provider.go_on()
 
 

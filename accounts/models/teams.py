@@ -1,0 +1,131 @@
+from datetime import timedelta
+
+import pgtrigger
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models.functions import Now
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models.users import User
+
+# An archived team can be restored for this time; then its texts are deleted.
+ARCHIVED_FOR = timedelta(days=30)
+TEAM_SLUG = r"[a-z0-9]+(?:-[a-z0-9]+)*"
+
+_OWNER_IS_MISSING = """
+    IF EXISTS (
+        SELECT FROM accounts_team AS team
+        WHERE team.id = {team} AND team.archived_at IS NULL AND team.waits_since IS NULL
+            AND NOT EXISTS (SELECT FROM accounts_teammember WHERE team_id = team.id AND role = 'owner')
+    ) THEN
+        RAISE EXCEPTION 'a_team_has_one_owner_at_least' USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NULL;
+"""
+
+
+class TeamQuerySet(models.QuerySet["Team"]):
+    def active(self) -> "TeamQuerySet":
+        return self.filter(archived_at=None)
+
+    def due_for_removal(self) -> "TeamQuerySet":
+        return self.filter(archived_at__lt=Now() - ARCHIVED_FOR, removed_at=None)
+
+
+class Team(models.Model):
+    """Group of members that shares sessions, results and settings in this arena."""
+
+    class Colour(models.TextChoices):
+        BLUE = "blue", _("blue")
+        GREEN = "green", _("green")
+        TEAL = "teal", _("teal")
+        PURPLE = "purple", _("purple")
+        RED = "red", _("red")
+        ORANGE = "orange", _("orange")
+        GREY = "grey", _("grey")
+
+    slug = models.CharField(
+        _("address"), max_length=40, unique=True, validators=[RegexValidator(rf"^{TEAM_SLUG}\Z")],
+        help_text=_("Lowercase letters, digits and single hyphens."),
+    )  # fmt: skip
+    name = models.CharField(_("name"), max_length=80)
+    colour = models.CharField(_("colour"), max_length=6, choices=Colour, default=Colour.BLUE)
+    created_by = models.ForeignKey(User, models.SET_NULL, null=True, editable=False, related_name="+")
+    created_at = models.DateTimeField(db_default=Now())
+    archived_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # Set when the texts of an archived team are deleted; its row keeps the votes' place.
+    removed_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # Set when the last owner left without a manager to follow: an administrator chooses an owner.
+    waits_since = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects = TeamQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name", "pk"]
+        verbose_name = _("team")
+        verbose_name_plural = _("teams")
+        triggers = [
+            pgtrigger.Trigger(
+                name="a_new_team_has_one_owner_at_least",
+                when=pgtrigger.After,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("archived_at", "waits_since"),  # type: ignore[no-untyped-call]
+                timing=pgtrigger.Deferred,
+                func=_OWNER_IS_MISSING.format(team="NEW.id"),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("teams:team", args=[self.slug])
+
+
+class Role(models.TextChoices):
+    OWNER = "owner", _("owner")
+    MANAGER = "manager", _("manager")
+    MEMBER = "member", _("member")
+    GUEST = "guest", _("guest")
+
+
+class TeamMemberQuerySet(models.QuerySet["TeamMember"]):
+    def active(self) -> "TeamMemberQuerySet":
+        return self.filter(team__archived_at=None)
+
+
+class TeamMember(models.Model):
+    class Origin(models.TextChoices):
+        HAND = "hand", _("by hand")
+        INVITATION = "invitation", _("by invitation")
+        ISSUER = "issuer", _("by single sign-on")
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="members")
+    user = models.ForeignKey(User, models.CASCADE, related_name="team_members")
+    role = models.CharField(_("role"), max_length=7, choices=Role, default=Role.MEMBER)
+    origin = models.CharField(_("origin"), max_length=10, choices=Origin, default=Origin.HAND)
+    joined_at = models.DateTimeField(db_default=Now())
+
+    objects = TeamMemberQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("member of a team")
+        verbose_name_plural = _("members of teams")
+        constraints = [models.UniqueConstraint(fields=["team", "user"], name="a_person_is_in_a_team_once")]
+        indexes = [
+            # The longest-serving manager follows the last owner.
+            models.Index(fields=["team", "role", "joined_at"], name="members_of_a_team_by_role")
+        ]
+        triggers = [
+            pgtrigger.Trigger(
+                name="a_team_has_one_owner_at_least",
+                when=pgtrigger.After,
+                operation=pgtrigger.UpdateOf("role", "team_id") | pgtrigger.Delete,  # type: ignore[no-untyped-call]
+                timing=pgtrigger.Deferred,
+                condition=pgtrigger.Q(old__role="owner"),
+                func=_OWNER_IS_MISSING.format(team="OLD.team_id"),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.team}"

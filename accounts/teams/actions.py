@@ -1,0 +1,176 @@
+"""Callers check rights by teams.roles."""
+
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+from django.db.models import Case, F, Value, When
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+
+from accounts import audit
+from accounts.errors import InvitationUsed, InvitedUnderAnotherAddress, LastOwner, SlugTaken, TooManyInvitations
+from accounts.models import ApiToken, Invitation, Role, Team, TeamMember, User
+from common.errors import NotFound
+
+MAX_OPEN_INVITATIONS = 50
+MAX_USES = 1000
+
+
+def create_team(*, by: User, owner: User, name: str, slug: str, colour: str = Team.Colour.BLUE) -> Team:
+    """Return a new team with its first owner. Raises SlugTaken."""
+    try:
+        with transaction.atomic():
+            team = Team.objects.create(name=name, slug=slug, colour=colour, created_by=by)
+            TeamMember.objects.create(team=team, user=owner, role=Role.OWNER)
+            audit.record(by, "create team", f"team {slug}", owner=owner.pk)
+    except IntegrityError as error:
+        raise SlugTaken(fields={"slug": [str(SlugTaken.message)]}) from error
+    return team
+
+
+def change_team(*, by: User, team: Team, name: str, slug: str, colour: str) -> None:
+    """Store the changed fields. Raises SlugTaken."""
+    try:
+        with transaction.atomic():
+            Team.objects.filter(pk=team.pk).update(name=name, slug=slug, colour=colour)
+            audit.record(by, "change team", f"team {team.slug}", name=name, slug=slug)
+    except IntegrityError as error:
+        raise SlugTaken(fields={"slug": [str(SlugTaken.message)]}) from error
+
+
+@transaction.atomic
+def archive_team(*, by: User, team: Team) -> None:
+    """Hide the team from its members. For 30 days an administrator can restore it; then its texts are deleted."""
+    if Team.objects.active().filter(pk=team.pk).update(archived_at=Now()):
+        audit.record(by, "archive team", f"team {team.slug}")
+
+
+@transaction.atomic
+def restore_team(*, by: User, team: Team) -> None:
+    if Team.objects.filter(pk=team.pk, removed_at=None).exclude(archived_at=None).update(archived_at=None):
+        audit.record(by, "restore team", f"team {team.slug}")
+
+
+@transaction.atomic
+def invite(
+    *, by: User, team: Team, role: Role, uses: int, expires_at: datetime, email: str = ""
+) -> tuple[Invitation, str]:
+    """Return a new row and the token of its link. Raises TooManyInvitations."""
+    _lock(team)  # simultaneous requests must not pass the limit together
+    if Invitation.objects.open().filter(team=team).count() >= MAX_OPEN_INVITATIONS:
+        raise TooManyInvitations
+    row, token = Invitation.issue(
+        email=email.lower(), expires_at=expires_at, created_by=by, team=team, role=role, uses=uses
+    )
+    audit.record(by, "invite to team", f"team {team.slug}", role=role, uses=uses, expires_at=expires_at)
+    return row, token
+
+
+@transaction.atomic
+def join(*, user: User, token: str) -> TeamMember:
+    """Return the person's membership by a link; a member uses nothing up and keeps the role.
+
+    Raises InvitationUsed, InvitedUnderAnotherAddress.
+    """
+    invitation = Invitation.objects.open().with_token(token).select_related("team").exclude(team=None).first()
+    if invitation is None or invitation.team is None:
+        raise InvitationUsed
+    if invitation.email and invitation.email != user.email.lower():
+        raise InvitedUnderAnotherAddress
+    # The lock of the user's row: two clicks at once use up one use.
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    known = TeamMember.objects.filter(team=invitation.team, user=user).first()
+    if known is not None:
+        return known
+    is_last = Case(When(uses_left=1, then=Now()), default=Value(None))
+    # A join would read what the first of two uses at once found, not what it left.
+    left = Invitation.objects.filter(pk=invitation.pk, revoked_at=None, uses_left__gte=1)
+    if left.update(uses_left=F("uses_left") - 1, used_at=is_last) != 1:
+        raise InvitationUsed
+    audit.record(user, "join team", f"team {invitation.team.slug}", role=invitation.role)
+    return TeamMember.objects.create(
+        team=invitation.team, user=user, role=invitation.role, origin=TeamMember.Origin.INVITATION
+    )
+
+
+@transaction.atomic
+def revoke_invitation(*, by: User, invitation: Invitation) -> None:
+    if Invitation.objects.open().filter(pk=invitation.pk).update(revoked_at=Now()):
+        audit.record(by, "revoke invitation", invitation)
+
+
+@transaction.atomic
+def add_member(*, by: User, team: Team, user: User, role: Role) -> TeamMember:
+    """Add the person, or change the role of a member. Raises LastOwner."""
+    _lock(team)
+    known = TeamMember.objects.filter(team=team, user=user).first()
+    if known is not None and role != Role.OWNER:
+        _refuse_without_owner(known)
+    member, _is_new = TeamMember.objects.update_or_create(team=team, user=user, defaults={"role": role})
+    if role == Role.OWNER:
+        Team.objects.filter(pk=team.pk).update(waits_since=None)
+    audit.record(by, "set role in team", f"team {team.slug}", member=user.pk, role=role)
+    return member
+
+
+def set_role(*, by: User, member: TeamMember, role: Role) -> None:
+    """Raises LastOwner, and NotFound for a member who has left meanwhile."""
+    if not TeamMember.objects.filter(pk=member.pk).exists():
+        raise NotFound
+    add_member(by=by, team=member.team, user=member.user, role=role)
+
+
+@transaction.atomic
+def remove_member(*, by: User, member: TeamMember) -> None:
+    """End the membership and its tokens; the person's own sessions stay theirs. Raises LastOwner."""
+    _lock(member.team)
+    _refuse_without_owner(member)
+    _remove(member)
+    audit.record(by, "remove from team", f"team {member.team.slug}", member=member.user_id)
+
+
+@transaction.atomic
+def leave_all_teams(user: User) -> None:
+    """End every membership of an account that is being deleted."""
+    for member in TeamMember.objects.filter(user=user).select_related("team").order_by("team"):
+        hand_over(member)
+        _remove(member)
+
+
+def hand_over(member: TeamMember) -> None:
+    """Find an owner in place of one who is about to go without having been able to choose one.
+
+    The longest-serving manager becomes owner; without one, the team waits for an administrator.
+    """
+    team = _lock(member.team)
+    others = TeamMember.objects.filter(team=team).exclude(pk=member.pk)
+    if not _is_last_owner(member):
+        return
+    manager = others.filter(role=Role.MANAGER).order_by("joined_at", "pk").first()
+    if manager is None:
+        Team.objects.filter(pk=team.pk).update(waits_since=Now())
+    else:
+        TeamMember.objects.filter(pk=manager.pk).update(role=Role.OWNER)
+    audit.record(None, "hand over team", f"team {team.slug}", owner=manager and manager.user_id)
+
+
+def _lock(team: Team) -> Team:
+    return Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+
+
+def _is_last_owner(member: TeamMember) -> bool:
+    owners = TeamMember.objects.filter(team=member.team_id, role=Role.OWNER)
+    return list(owners.values_list("pk", flat=True)) == [member.pk]
+
+
+def _refuse_without_owner(member: TeamMember) -> None:
+    if not _is_last_owner(member):
+        return
+    managers = TeamMember.objects.filter(team=member.team_id, role=Role.MANAGER).select_related("user")
+    first = managers.order_by("joined_at", "pk").first()
+    raise LastOwner(_("Make %(person)s an owner first, for example.") % {"person": first.user} if first else "")
+
+
+def _remove(member: TeamMember) -> None:
+    ApiToken.objects.filter(user=member.user_id, team=member.team_id, revoked_at=None).update(revoked_at=Now())
+    TeamMember.objects.filter(pk=member.pk).delete()

@@ -1,0 +1,31 @@
+"""Rights of a team's roles: the one table that pages, API, gateway and tests use."""
+
+from enum import StrEnum
+
+from accounts.models import Role
+
+
+class Right(StrEnum):
+    """SEE: boards, runs, shared sessions, members. USE: battles and runs. EDIT: others' templates and runs.
+
+    MANAGE: models, keys, prices, budgets, categories, rules. OWN: members, roles, invitations, settings, the end.
+    """
+
+    SEE = "see"
+    USE = "use"
+    EDIT = "edit"
+    MANAGE = "manage"
+    OWN = "own"
+
+
+RIGHTS: dict[Role, frozenset[Right]] = {
+    Role.OWNER: frozenset(Right),
+    Role.MANAGER: frozenset({Right.SEE, Right.USE, Right.EDIT, Right.MANAGE}),
+    Role.MEMBER: frozenset({Right.SEE, Right.USE}),
+    # Guests see the reviews that they are invited to.
+    Role.GUEST: frozenset(),
+}
+
+
+def has_right(role: str, right: Right) -> bool:
+    return right in RIGHTS[Role(role)]
