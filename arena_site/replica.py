@@ -1,6 +1,4 @@
-"""Which queries may read the replica, and a check of its address."""
-
-from typing import Any
+"""Router of reads to the replica, and checks of its address."""
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
@@ -34,7 +32,7 @@ class ReplicaRouter:
 
 
 @register()
-def check_address(**_: Any) -> list[CheckMessage]:
+def check_address(**_: object) -> list[CheckMessage]:
     if not replica.is_configured():
         return []
     primary, standby = (
@@ -47,7 +45,7 @@ def check_address(**_: Any) -> list[CheckMessage]:
 
 
 @register(deploy=True)
-def check_standby(**_: Any) -> list[CheckMessage]:
+def check_standby(**_: object) -> list[CheckMessage]:
     """Connect, and say why the replica would not be read."""
     if not replica.is_configured():
         return []

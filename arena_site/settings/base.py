@@ -108,46 +108,35 @@ UNREACHABLE_DATABASE_URL, UNREACHABLE_REDIS_URL = "postgres://arena@127.0.0.1:1/
 ARENA_DATABASE_POOL = env.int("ARENA_DATABASE_POOL", default=12)
 # A pooler that gives each transaction another connection needs it off.
 ARENA_PREPARED_STATEMENTS = env.bool("ARENA_PREPARED_STATEMENTS", default=True)
-
-
-def _database(url: dict[str, Any], *, wait_s: int, connect_timeout: int, **options: int) -> dict[str, Any]:
-    """Return a database's settings. wait_s: for a connection of the pool."""
-    given = url.get("OPTIONS", {})
-    if "host" in given:  # of a socket: `manage.py dbshell` reads HOST only
-        url["HOST"] = given.pop("host")
-    url["OPTIONS"] = {
-        **given,
+DATABASES = {"default": env.db("DATABASE_URL", default=UNREACHABLE_DATABASE_URL)}
+if env.str("DATABASE_REPLICA_URL", default=""):
+    DATABASES["replica"] = env.db("DATABASE_REPLICA_URL") | {"TEST": {"MIRROR": "default"}}
+    DATABASE_ROUTERS = ["arena_site.replica.ReplicaRouter"]
+for _alias, _database in DATABASES.items():
+    _options = _database.get("OPTIONS", {})
+    _is_replica = _alias == "replica"  # requests do not wait long for it, because the other database can answer them
+    if "host" in _options:  # of a socket: `manage.py dbshell` reads HOST only
+        _database["HOST"] = _options.pop("host")
+    _database["OPTIONS"] = {
+        **_options,
         "pool": {
             "min_size": 0,
             "max_size": ARENA_DATABASE_POOL,
-            "timeout": wait_s,
+            "timeout": 1 if _is_replica else 3,
             # While connections are unused, one is closed in each period of so many seconds; PostgreSQL needs 5 MB for
             # each.
             "max_idle": 30,
             # The pool's pauses between two attempts double until this timeout; the next request then connects at once.
             "reconnect_timeout": 2,
         },
-        "connect_timeout": connect_timeout,
+        "connect_timeout": 2 if _is_replica else 5,
         "server_side_binding": True,
         # Prepared statements are parsed and planned once per connection, which halves the server's work.
         "prepare_threshold": 2 if ARENA_PREPARED_STATEMENTS else None,
-        **options,
     }
     # Cursors of the server live as long as their connection, too.
-    url["DISABLE_SERVER_SIDE_CURSORS"] = not ARENA_PREPARED_STATEMENTS
-    url["ENGINE"] = "common.db.postgresql"
-    return url
-
-
-DATABASES = {
-    "default": _database(env.db("DATABASE_URL", default=UNREACHABLE_DATABASE_URL), wait_s=3, connect_timeout=5)
-}
-if env.str("DATABASE_REPLICA_URL", default=""):
-    # The primary answers instead, so that nobody waits long; the last is the time without an acknowledgement, in ms.
-    DATABASES["replica"] = _database(
-        env.db("DATABASE_REPLICA_URL"), wait_s=1, connect_timeout=2, tcp_user_timeout=5_000
-    ) | {"TEST": {"MIRROR": "default"}}
-    DATABASE_ROUTERS = ["arena_site.replica.ReplicaRouter"]
+    _database["DISABLE_SERVER_SIDE_CURSORS"] = not ARENA_PREPARED_STATEMENTS
+    _database["ENGINE"] = "common.db.postgresql"
 # Seconds by which the replica may be behind.
 ARENA_REPLICA_MAX_LAG_S = env.int("ARENA_REPLICA_MAX_LAG_S", default=60)
 # The site's database role where it does not own the tables. `prepare`, which runs as their owner, grants its rights

@@ -96,7 +96,7 @@ def _working_connection(pool: Any, get: Callable[[], Any]) -> Any:
     return get()
 
 
-_replica_connections: WeakSet[psycopg.Connection[Any]] = WeakSet()
+_replica_connections: WeakSet[psycopg.Connection] = WeakSet()
 
 
 def break_replica_connections() -> None:
