@@ -102,7 +102,8 @@ class Watcher:
         self._set(Status(Problem.FAILED, self.status.lag_s, str(error).strip()))
 
     def _set(self, status: Status) -> None:
-        if (status.problem is None) != (self.status.problem is None):
+        before = self.status.problem
+        if before == Problem.UNKNOWN or (status.problem is None) != (before is None):
             if status.problem is None:
                 logger.info("the replica is read")
             else:
@@ -120,7 +121,7 @@ class Watcher:
             )
             is_standby, replayed, since_commit_s = cursor.fetchone()
         if not is_standby or replayed is None:
-            return Status(Problem.NO_STANDBY)
+            return Status(Problem.NO_STANDBY, detail="it does not replay a primary's log")
         lag_s = self._lag_s(position, replayed, math.inf if since_commit_s is None else float(since_commit_s))
         is_late = lag_s > settings.ARENA_REPLICA_MAX_LAG_S
         return Status(Problem.LATE if is_late else None, lag_s, f"{lag_s:.1f} s")

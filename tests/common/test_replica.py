@@ -239,8 +239,14 @@ def test_lag_is_the_closest_upper_bound(monkeypatch: pytest.MonkeyPatch):
     assert Watcher()._lag_s(30, 15, math.inf) == math.inf
 
 
-def test_server_that_is_no_standby_is_named(usable_replica: None, monkeypatch: pytest.MonkeyPatch):
-    assert Watcher().check().problem == Problem.NO_STANDBY
+def test_server_that_is_no_standby_is_named(
+    usable_replica: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    watcher = Watcher()
+    assert [watcher.check().problem for _ in range(2)] == [Problem.NO_STANDBY] * 2
+    assert [record.message for record in caplog.records] == [
+        "the primary is read: the replica is not a standby (it does not replay a primary's log)"
+    ]
     assert [message.id for message in check_address()] == ["arena_site.E002"]
     monkeypatch.setitem(connections.settings[reading.REPLICA], "HOST", "/nowhere")
     connections[reading.REPLICA].close()
