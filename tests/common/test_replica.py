@@ -92,7 +92,7 @@ def test_public_pages_read_the_replica(usable_replica: None, published: Language
         f"/leaderboard/compare/{published.slug}/{other.slug}/", "/leaderboard/snapshots/",
         f"/leaderboard/snapshots/{run.public_id}/", "/data/", "/api/v1/leaderboard/", "/api/v1/boards/",
         f"/api/v1/leaderboard/models/{published.slug}/", "/api/v1/leaderboard/matrix/",
-        "/api/v1/exports/votes.jsonl", "/metrics",
+        "/api/v1/exports/votes.jsonl", "/api/v1/releases/", "/metrics",
     ):  # fmt: skip
         with statements(reading.REPLICA) as on_replica, statements("default") as on_primary:
             assert client.get(path).status_code == 200, path
