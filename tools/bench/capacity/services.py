@@ -23,6 +23,7 @@ def took(work):
     began, cpu = time.perf_counter(), time.process_time()
     work()
     return time.perf_counter() - began, time.process_time() - cpu
+sweep.sweep()
 print("IDLE", *took(sweep.sweep))
 Turn.objects.filter(state="done").update(finished_at=timezone.now() - timedelta(seconds=10))
 print("ENDS", Turn.objects.recently_finished().count(), *took(sweep._repair_ends))
