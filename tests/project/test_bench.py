@@ -167,7 +167,7 @@ def test_absent_and_failing_peers_are_skipped(tmp_path: Path, monkeypatch):
 
 
 def test_needs_of_a_rate_follow_from_the_costs():
-    # Of web (0.03 + 0.5 × 0.02) s a battle, of PostgreSQL (0.02 + 0.5 × 0.004) s, each core busy for 0.6 of the time.
+    # A battle takes 0.03 + 0.5 × 0.02 s of web and 0.02 + 0.5 × 0.004 s of PostgreSQL; a core works 0.6 of the time.
     needed = growth.needs(COSTS, 60)
     assert (needed.web, needed.answers, needed.machines) == (4, 6, 2)  # (4 + 6 + 1 + 2.2 + 0.2) / 8 cores
     assert (needed.postgres, needed.valkey, needed.numbering) == pytest.approx((2.2, 0.2, 0.06))

@@ -1,1 +1,1 @@
-"""How far an arena goes: `make bench BENCH="--only capacity"`. docs/scaling.md has the results."""
+"""Capacity of an arena: `make bench BENCH="--only capacity"`. docs/scaling.md has the results."""

@@ -66,7 +66,7 @@ BY_RANGE = f"""
 \\set next :next + 1
 \\set left :left - 1
 """ + ROW.format(order=":number")
-# In the order of ids, one vote after the other, because each moves live Elo from where the one before left it.
+# Votes are numbered one by one, because each moves live Elo from where the one before left it.
 NUMBER = """
 DO $$
 DECLARE one bigint;
@@ -127,7 +127,7 @@ def prepare(bench: Bench) -> None:
     with psycopg.connect(bench.arena.services["DATABASE_URL"], autocommit=True) as connection:
         connection.execute(TABLES)
         connection.execute("VACUUM ANALYZE")
-        # While another transaction is open, old versions of the counter's row stay, and each vote passes them all.
+        # Old versions of the counter's row stay while another transaction is open, and each vote passes them all.
         wait_for(lambda: connection.execute(AUTOVACUUM).fetchone() is None, within=60)
 
 

@@ -4,7 +4,7 @@ import asyncio
 import json
 import sys
 import time
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 
 import psycopg
@@ -27,7 +27,7 @@ VOTES, VOTES_AT_ONCE = 1_000, 16
 
 @dataclass
 class Load:
-    """Per second, and per battle (CPU seconds by kind)."""
+    """Figures per second, and CPU seconds per battle by kind."""
 
     battles: float
     cpu: dict[str, float]
@@ -75,13 +75,13 @@ def capacity(bench: Bench) -> None:
         print_row(f"full at: {what}", f"{rate:,.0f} battles/s")
 
 
-def _more_web(bench: Bench):
+def _more_web(bench: Bench) -> AbstractContextManager[None]:
     return bench.arena.program_beside(
         "-m", "arena_site.embedded.web", "--bind", "127.0.0.1", "--port", str(bench.arena.port)
     )
 
 
-def _more_answers(bench: Bench, number: int):
+def _more_answers(bench: Bench, number: int) -> AbstractContextManager[None]:
     options = ["--without-gossip", "--without-mingle", "--without-heartbeat", "-c", "100"]
     names = ["-Q", "answers,benchmarks", "-n", f"answers{number + 2}@%h"]
     return bench.arena.program_beside("-m", "celery", "-A", "arena_site", "worker", "-P", "threads", *options, *names)
