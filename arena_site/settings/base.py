@@ -202,7 +202,8 @@ CELERY_BEAT_SCHEDULE = {
 
 # An address of another origin must have the arena's own below the same path, and serve what it gets from there.
 STATIC_URL = env.str("ARENA_STATIC_URL", default="/static/").rstrip("/") + "/"
-STATIC_ROOT = ARENA_DATA_DIR / "static"
+_collected = BASE_DIR / "collected"  # in images
+STATIC_ROOT = _collected if _collected.is_dir() else ARENA_DATA_DIR / "static"
 
 
 def _package(name: str) -> Path:

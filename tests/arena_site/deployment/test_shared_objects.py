@@ -55,9 +55,10 @@ def missing_sonames(requirements: str, packages: set[str]) -> set[str]:
     [
         ("arena.txt", packages_of_image("arena")),
         ("local-model.txt", packages_of_image("local-model")),
+        ("local-model.txt", packages_of_image("arena-all")),
         ("dev.txt", set(re.findall(r"[\w-]+", CI))),
     ],
-    ids=["arena", "local-model", "dev"],
+    ids=["arena", "local-model", "arena-all", "dev"],
 )
 def test_image_has_the_shared_objects_of_its_wheels(requirements: str, packages: set[str]):
     try:
