@@ -40,6 +40,8 @@ install: # what a running arena needs
 
 service: install ## Write a systemd unit that runs the arena from the machine's start on; as root for the system
 	@$(BIN)/python -m arena_site.supervisor service
+	@# The owner's later starts replace what root installed now.
+	@[ "$$(id -u)" -ne 0 ] || chown --recursive --no-dereference --from=root --reference=. .
 
 restore: $(BIN)/.arena ## Restore a backup of this or an older version before the first start: FILE=arena.zip
 	@$(BIN)/python -m arena_site.supervisor restore "$(FILE)"
