@@ -155,7 +155,7 @@ films: $(BIN)/.dev local-model ## Play five people's journeys and store a screen
 messages: $(BIN)/.dev ## Collect messages to translate into locale/, and compile the translations
 	@DJANGO_SETTINGS_MODULE=arena_site.settings.test $(BIN)/python -m tools.messages
 
-release: $(BIN)/.dev ## Write down the migrations of the version that CHANGELOG.md dates
+release: $(BIN)/.dev ## Keep migrations and a backup of the version that CHANGELOG.md dates
 	@DJANGO_SETTINGS_MODULE=arena_site.settings.test $(BIN)/python -m tools.release
 
 requirements: $(BIN)/.dev ## Compile pyproject.toml into hash-pinned lists
