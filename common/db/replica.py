@@ -89,6 +89,7 @@ class Watcher:
             status = self._compare()
         except Error as error:
             status = Status(Problem.AWAY, detail=str(error).strip())
+            break_replica_connections()  # requests that wait on other connections would wait on
         finally:
             hanging.cancel()
             connections.close_all()
