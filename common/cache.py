@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 from weakref import WeakSet
 
-from django.db import connection, transaction
+from django.db import connections, transaction
 from django.db.models import Model
 from django.db.models.signals import post_delete, post_save
+
+from common.db.reading import reads_primary
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +52,7 @@ class TTLCached(_Cached, Generic[T]):
         refreshes_early: bool = False,
     ) -> None:
         super().__init__(ttl_s)
-        self._load = load
+        self._load = reads_primary(load)  # for every caller, also in a context that reads the replica
         self._refreshes_early = refreshes_early
         self._is_refreshing = False
         self._lock = threading.Lock()
@@ -86,7 +88,7 @@ class TTLCached(_Cached, Generic[T]):
             logger.exception("%s could not be loaded", getattr(self._load, "__name__", self._load))
         finally:
             self._is_refreshing = False
-            connection.close()  # back to the pool
+            connections.close_all()  # back to their pools
 
     def invalidate(self) -> None:
         self._version = object()
@@ -109,7 +111,7 @@ class RefreshedCached(_Cached, Generic[T]):
 
     def __init__(self, load: Callable[[], T], *, ttl_s: float) -> None:
         super().__init__(ttl_s)
-        self._load = load
+        self._load = reads_primary(load)  # for every caller, also in a context that reads the replica
         self._lock = threading.Lock()
         self._value: T
         self._is_loaded = False
@@ -148,7 +150,7 @@ class RefreshedCached(_Cached, Generic[T]):
             self._expires_at = time.monotonic() + self.ttl_s
         finally:
             self._is_loading = False
-            connection.close()  # back to the pool
+            connections.close_all()  # back to their pools
 
 
 class DerivedCached(Generic[T]):

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any, Generic, TypeVar
 
 from django.contrib.postgres.fields import ArrayField
-from django.db import connections
+from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import BigIntegerField, BooleanField, F, Func, Model, QuerySet, Value
 from django.db.models.query import ModelIterable
 
@@ -51,7 +51,7 @@ class PreparedQuery(Generic[M]):
 
 class _CompiledQuery:
     def __init__(self, queryset: QuerySet[Any], sentinels: list[_Value]) -> None:
-        self._db = queryset.db
+        self._db = DEFAULT_DB_ALIAS  # not that of the call which compiles it
         self._compiler = queryset.query.get_compiler(self._db)
         self._sql, parameters = self._compiler.as_sql()
         # Converters of each column, by position; Django looks for them at each evaluation.

@@ -1,6 +1,7 @@
 """Live updates of open boards: one subscription and few queries per web process.
 
-Notifications of snapshots and votes trigger queries, LIVE_INTERVAL_S apart, which also run every POLL_INTERVAL_S.
+Notifications of snapshots and votes trigger queries, LIVE_INTERVAL_S apart, which also run every POLL_INTERVAL_S, or
+with a replica every CHECK_INTERVAL_S.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ from redis.asyncio.client import PubSub
 from battles.notify import VOTES_CHANNEL
 from common import sse
 from common.db.execution import CONNECTION_ERRORS, run_in_db
+from common.db.replica import CHECK_INTERVAL_S, is_configured, reads_replica
 from common.valkey.connections import UNREACHABLE, new_async_connection
 from leaderboard.boards.live_figures import LIVE_INTERVAL_S, LiveFigures, cached_figures
 from leaderboard.models import AggregationRun
@@ -96,7 +98,8 @@ class BoardWatcher:
 
     async def _wait_for_notification(self, notifications: PubSub) -> None:
         """Wait for a notification, a newly followed board, or POLL_INTERVAL_S."""
-        until = time.monotonic() + POLL_INTERVAL_S
+        # A notification may come before its rows reach the replica.
+        until = time.monotonic() + (CHECK_INTERVAL_S if is_configured() else POLL_INTERVAL_S)
         while time.monotonic() < until and self._followers and self._followers.keys() <= self._newest.keys():
             if await notifications.get_message(timeout=TICK_S):
                 await asyncio.sleep(max(DEBOUNCE_S, self._figures_at + LIVE_INTERVAL_S - time.monotonic()))
@@ -107,7 +110,7 @@ class BoardWatcher:
     async def _query(self) -> None:
         boards, figures = list(self._followers), self._figures
         try:
-            newest = await run_in_db(AggregationRun.objects.newest_ids, boards)
+            newest = await run_in_db(reads_replica(AggregationRun.objects.newest_ids), boards)
             if figures is None or time.monotonic() >= self._figures_at + LIVE_INTERVAL_S:
                 cached_figures.invalidate()
                 figures = await run_in_db(cached_figures)

@@ -19,6 +19,7 @@ from accounts.actor import ActorRequest
 from accounts.open_streams import right_of_request, until_lost
 from common import sse
 from common.caching import public
+from common.db.replica import reads_replica
 from common.text import markdown
 from common.valkey import stream_slots
 from leaderboard import live_updates
@@ -54,6 +55,7 @@ class Section(NamedTuple):
 
 @public
 @require_safe
+@reads_replica
 def board(request: HtmxRequest) -> HttpResponse:
     query = queries.BoardQuery.read(request.GET)
     payload = queries.read_board(query)
@@ -78,6 +80,7 @@ def board(request: HtmxRequest) -> HttpResponse:
 
 @public
 @require_safe
+@reads_replica
 def charts(request: HttpRequest) -> HttpResponse:
     query = queries.BoardQuery.read(request.GET)
     context = {
@@ -104,6 +107,7 @@ def stream(request: ActorRequest) -> StreamingHttpResponse:
 
 @public
 @require_safe
+@reads_replica
 def model(request: HttpRequest, slug: str) -> HttpResponse:
     page = read_model_page(slug)
     points = read_history(OVERALL, [slug])["series"][0]["points"]
@@ -120,6 +124,7 @@ def model(request: HttpRequest, slug: str) -> HttpResponse:
 
 @public
 @require_safe
+@reads_replica
 def compare_choice(request: HttpRequest) -> HttpResponse:
     a, b = request.GET.get("a", ""), request.GET.get("b", "")
     if a and b and a != b:
@@ -130,6 +135,7 @@ def compare_choice(request: HttpRequest) -> HttpResponse:
 
 @public
 @require_safe
+@reads_replica
 def compare(request: HttpRequest, a: str, b: str) -> HttpResponse:
     if a == b:
         raise Http404
@@ -139,6 +145,7 @@ def compare(request: HttpRequest, a: str, b: str) -> HttpResponse:
 
 @public
 @require_safe
+@reads_replica
 def snapshot_list(request: HttpRequest) -> HttpResponse:
     published = AggregationRun.objects.published(request.GET.get("board", "").replace("\x00", ""))
     page = Paginator(published, SNAPSHOTS_PER_PAGE).get_page(request.GET.get("page"))
@@ -149,6 +156,7 @@ def snapshot_list(request: HttpRequest) -> HttpResponse:
 
 @public
 @require_safe
+@reads_replica
 def snapshot(request: ActorRequest, public_id: str) -> HttpResponse:
     payload = snapshots.read_snapshot(public_id)
     names = {line["model"]["id"]: line["model"]["name"] for line in payload["results"] + payload["collecting"]}
@@ -166,6 +174,7 @@ def snapshot(request: ActorRequest, public_id: str) -> HttpResponse:
 
 @public
 @require_safe
+@reads_replica
 def snapshot_changes(request: HttpRequest, public_id: str) -> HttpResponse:
     since = request.GET.get("since", "").replace("\x00", "")
     return render(request, "leaderboard/changes.html", {"changes": changes.read_changes(public_id, since=since)})
@@ -173,6 +182,7 @@ def snapshot_changes(request: HttpRequest, public_id: str) -> HttpResponse:
 
 @public
 @require_safe
+@reads_replica
 def data(request: ActorRequest) -> HttpResponse:
     return render(request, "leaderboard/data.html", {"data": read_data_page(request.actor)})
 

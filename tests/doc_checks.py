@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from arena_site.removed_settings import IGNORED, REFUSED
-from tests.arena_site.deployment.compose_file import services
+from tests.worlds.compose_file import services
 
 ROOT: Path = settings.BASE_DIR
 FILES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("deploy/**/*.md")])

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import django
 import psycopg
@@ -21,6 +22,9 @@ import psycopg
 from arena_site.embedded.postgres import Postgres
 from arena_site.embedded.program import Program
 from tests.worlds.programs import running
+
+if TYPE_CHECKING:
+    from tests.worlds.arena import Arena
 
 BATTLES = 12
 
@@ -80,6 +84,18 @@ def report(program: Path, **environment: str) -> bool:
 
 def try_arena(environment: dict[str, str]) -> None:
     """Raises AssertionError."""
+    with counted_battles(environment) as arena:
+        backup = arena.run(sys.executable, "manage.py", "backup", str(arena.data_dir / "arena.zip"))
+        assert backup.returncode == 0, backup.stderr
+        if url := environment.get("DATABASE_URL"):
+            with psycopg.connect(url) as connection:
+                votes = connection.execute("SELECT count(*) FROM battles_vote").fetchone()
+            assert votes == (BATTLES,), votes
+
+
+@contextmanager
+def counted_battles(environment: dict[str, str]) -> Iterator["Arena"]:
+    """Yield an arena with votes on a board. Raises AssertionError."""
     from tests.fake_provider import FakeProvider
     from tests.site import Reader
     from tests.waiting import wait_for
@@ -95,12 +111,7 @@ def try_arena(environment: dict[str, str]) -> None:
                 wait_for(lambda: reader.api("GET", address).json()["stream_url"] is None)  # noqa: B023
                 assert reader.api("POST", f"{address}vote/", {"choice": "left"}).status_code == 201
             wait_for(lambda: Reader(arena.url).api("GET", "leaderboard/snapshots/").json()["results"])
-            backup = arena.run(sys.executable, "manage.py", "backup", str(arena.data_dir / "arena.zip"))
-            assert backup.returncode == 0, backup.stderr
-            if url := environment.get("DATABASE_URL"):
-                with psycopg.connect(url) as connection:
-                    votes = connection.execute("SELECT count(*) FROM battles_vote").fetchone()
-                assert votes == (BATTLES,), votes
+            yield arena
     finally:
         provider.stop()
 

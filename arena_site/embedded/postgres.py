@@ -14,6 +14,7 @@ from arena_site.embedded.program import CannotStart, Program
 UNPRIVILEGED_UID = 65534
 VERSION = "18"
 UNFINISHED = ".unfinished"
+SHM = Path("/dev/shm")  # noqa: S108 (only its size is read)
 OPTIONS = {
     "listen_addresses": "",
     "max_wal_size": "2GB",  # counting a million votes writes that much; checkpoints in the middle would double it
@@ -22,6 +23,8 @@ OPTIONS = {
     "jit": "off",
     "recovery_init_sync_method": "syncfs",  # after a crash: one call instead of opening every file
 }
+# Parallel queries of large boards share more memory than the 64 MB that containers have in /dev/shm.
+MIN_SHM_BYTES = 256_000_000
 # Tests use these: faster, but data may be lost in a power cut.
 NOT_DURABLE_OPTIONS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
@@ -55,6 +58,8 @@ class Postgres:
         if not self.data.exists():
             self._make_cluster(run_as)
         settings = OPTIONS | {"unix_socket_directories": str(self.sockets)}
+        if not has_room(SHM):
+            settings["dynamic_shared_memory_type"] = "sysv"
         if not self.durable:
             settings |= NOT_DURABLE_OPTIONS
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
@@ -120,6 +125,10 @@ class Postgres:
             return
         if bytes(self.data) not in command:
             pid_file.unlink()
+
+
+def has_room(shm: Path) -> bool:
+    return shm.is_dir() and shutil.disk_usage(shm).total >= MIN_SHM_BYTES
 
 
 def other_clusters(data: Path) -> list[Path]:

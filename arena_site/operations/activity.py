@@ -10,6 +10,7 @@ from django.db.models import Count, F, Q, Value
 from django.db.models.functions import TruncHour
 
 from battles.models import Battle, Vote
+from common.db.reading import reads_primary
 from common.valkey.connections import UNREACHABLE, connection, fail_fast
 from leaderboard.counting.schedule import database_now
 
@@ -75,6 +76,7 @@ def _midnight(moment: datetime) -> datetime:
     return datetime.combine(moment, time(), UTC)
 
 
+@reads_primary  # rows that a replica lacks would never be counted
 def read_activity() -> Activity:
     """Read in four queries. Without Valkey they read a day's rows."""
     now = database_now().astimezone(UTC)

@@ -119,6 +119,7 @@ class Dashboard:
     auto_mode: AutoMode | None = None
     decisions_chart: HourChart | None = None
     machine: facts.Machine | None = None
+    replica: facts.Replica | None = None
     silent_processes: list[str] = field(default_factory=list)
     backup_at: datetime | None = None
     first_steps: FirstSteps | None = None
@@ -161,6 +162,7 @@ def read_dashboard(user: "AbstractBaseUser | AnonymousUser") -> Dashboard:
         dashboard.decisions_chart = HourChart.of(auto_mode.by_hour)
     if user.is_administrator:  # type: ignore[union-attr]
         dashboard.machine, dashboard.silent_processes = facts.machine(), _silent_processes()
+        dashboard.replica = facts.replica()
         last_times = facts.last_times_of(TESTED, BACKUP)
         dashboard.backup_at = last_times.get(BACKUP)
         dashboard.first_steps = read_first_steps(
@@ -230,6 +232,11 @@ def _warnings(dashboard: Dashboard) -> Iterable[tuple[str, str]]:
         yield _("The boards were last computed %(age)s ago.") % {"age": age}, _changelist("leaderboard_aggregationrun")
     if dashboard.machine and dashboard.machine.is_nearly_full:
         yield _("The disk is nearly full: %(free)s are left.") % {"free": filesizeformat(dashboard.machine.free)}, ""
+    if dashboard.replica and dashboard.replica.problem:
+        yield (
+            _("The database is read instead of its replica: %(problem)s.") % {"problem": dashboard.replica.problem},
+            "",
+        )
     if dashboard.backup_at and timezone.now() - dashboard.backup_at > MAX_BACKUP_AGE:
         yield _("The last backup was made %(age)s ago.") % {"age": timesince(dashboard.backup_at)}, ""
     cases = dashboard.cases or facts.Cases(0, 0)

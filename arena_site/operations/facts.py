@@ -5,6 +5,7 @@ import shutil
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
+from math import isinf
 from typing import Any, cast
 
 import django
@@ -13,9 +14,12 @@ from django.db import connection
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q
 from django.db.models.functions import Now
 from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
 
 from accounts.models import AuditEntry, User
 from battles.models import ModerationCase, Report, Turn, VoteCounter
+from common.db.replica import Problem, is_configured, watcher
 from leaderboard.counting import schedule
 from leaderboard.models import OVERALL, AggregationRun, AnomalyReview
 from models_registry.models import Provider
@@ -155,6 +159,32 @@ class Machine:
     @property
     def is_nearly_full(self) -> bool:
         return self.free < 1_000_000_000 or self.free < self.total / 20
+
+
+@dataclass(frozen=True)
+class Replica:
+    """problem: why it is not read now, else "". lag_s: seconds by which it is behind at most, None if unknown."""
+
+    problem: str | Promise
+    lag_s: float | None
+
+
+_PROBLEMS = {
+    Problem.UNKNOWN: gettext_lazy("it is being checked"),
+    Problem.AWAY: gettext_lazy("it cannot be reached"),
+    Problem.NO_STANDBY: gettext_lazy("it is not a standby"),
+    Problem.LATE: gettext_lazy("it is too far behind"),
+    Problem.FAILED: gettext_lazy("it failed a read"),
+}
+
+
+def replica() -> Replica | None:
+    """Return what this process knows of the replica, None without one."""
+    if not is_configured():
+        return None
+    is_usable, status = watcher.is_usable(), watcher.status
+    lag_s = None if isinf(status.lag_s) else status.lag_s
+    return Replica("" if is_usable else _PROBLEMS[status.problem or Problem.AWAY], lag_s)
 
 
 def machine() -> Machine:

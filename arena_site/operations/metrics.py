@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterator
 
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.crypto import constant_time_compare
@@ -21,6 +21,7 @@ from arena_site.operations import benchmarks, facts
 from arena_site.operations.activity import read_activity
 from common.cache import TTLCached
 from common.client_ip import is_in_networks
+from common.db import replica
 from common.valkey import counters, heartbeat
 from common.valkey.connections import UNREACHABLE
 from models_registry.models import Breaker
@@ -50,8 +51,10 @@ class ArenaCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         up = GaugeMetricFamily("arena_up", "Whether a service answers.", labels=["service"])
         parts: list[tuple[str, Callable[[], list[Metric]]]] = [
-            ("valkey", _process_metrics), ("postgresql", _battle_metrics), ("postgresql", _money_and_model_metrics),
-            ("postgresql", _benchmark_metrics),
+            ("valkey", _process_metrics), ("postgresql", _replica_metrics),
+            ("postgresql", replica.reads_replica(_battle_metrics)),
+            ("postgresql", replica.reads_replica(_money_and_model_metrics)),
+            ("postgresql", replica.reads_replica(_benchmark_metrics)),
         ]  # fmt: skip
         is_up = dict.fromkeys(("valkey", "postgresql"), True)
         for service, read in parts:
@@ -84,6 +87,10 @@ def _process_metrics() -> list[Metric]:
     for family, name in of_labels:
         for labels, number in sorted(counted.get(name, {}).items()):
             family.add_metric(labels, number)
+    repeated = CounterMetricFamily(
+        "arena_replica_fallbacks", "Reads that the replica failed and the primary answered.",
+        counted.get("replica_fallbacks", {}).get((), 0),
+    )  # fmt: skip
     streams = GaugeMetricFamily("arena_streams", "Open streams of server-sent events.", counters.gauges()["streams"])
     up = GaugeMetricFamily("arena_process_up", "Whether a background process sends heartbeats.", labels=["process"])
     missing = heartbeat.missing()
@@ -112,6 +119,7 @@ def _process_metrics() -> list[Metric]:
             "model",
         ),
         streams,
+        *([repeated] if replica.is_configured() else []),
         up,
     ]
 
@@ -127,6 +135,21 @@ def _histogram(
             buckets.append(("+Inf" if bound is None else str(bound / 1000), cumulated))
         family.add_metric(values, buckets, sum_value=total_ms / 1000)
     return family
+
+
+def _replica_metrics() -> list[Metric]:
+    if not replica.is_configured():
+        return []
+    with connection.cursor() as cursor:  # the other figures are read from the replica also while the primary is away
+        cursor.execute("SELECT 1")
+    is_usable = replica.watcher.is_usable()
+    return [
+        GaugeMetricFamily("arena_replica_up", "Whether this process reads the replica.", is_usable),
+        GaugeMetricFamily(
+            "arena_replica_lag_seconds", "By how much the replica is behind at most; +Inf if unknown.",
+            replica.watcher.status.lag_s,
+        ),
+    ]  # fmt: skip
 
 
 def _battle_metrics() -> list[Metric]:

@@ -109,28 +109,36 @@ ARENA_DATABASE_POOL = env.int("ARENA_DATABASE_POOL", default=12)
 # A pooler that gives each transaction another connection needs it off.
 ARENA_PREPARED_STATEMENTS = env.bool("ARENA_PREPARED_STATEMENTS", default=True)
 DATABASES = {"default": env.db("DATABASE_URL", default=UNREACHABLE_DATABASE_URL)}
-_options = DATABASES["default"].get("OPTIONS", {})
-if "host" in _options:  # of a socket: `manage.py dbshell` reads HOST only
-    DATABASES["default"]["HOST"] = _options.pop("host")
-DATABASES["default"]["OPTIONS"] = {
-    **_options,
-    "pool": {
-        "min_size": 0,
-        "max_size": ARENA_DATABASE_POOL,
-        "timeout": 3,
-        # While connections are unused, one is closed in each period of so many seconds; PostgreSQL needs 5 MB for each.
-        "max_idle": 30,
-        # The pool's pauses between two attempts double until this timeout; the next request then connects at once.
-        "reconnect_timeout": 2,
-    },
-    "connect_timeout": 5,
-    "server_side_binding": True,
-    # Prepared statements are parsed and planned once per connection, which halves the server's work.
-    "prepare_threshold": 2 if ARENA_PREPARED_STATEMENTS else None,
-}
-# Cursors of the server live as long as their connection, too.
-DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = not ARENA_PREPARED_STATEMENTS
-DATABASES["default"]["ENGINE"] = "common.db.postgresql"
+if env.str("DATABASE_REPLICA_URL", default=""):
+    DATABASES["replica"] = env.db("DATABASE_REPLICA_URL") | {"TEST": {"MIRROR": "default"}}
+    DATABASE_ROUTERS = ["arena_site.replica.ReplicaRouter"]
+for _alias, _database in DATABASES.items():
+    _options = _database.get("OPTIONS", {})
+    _is_replica = _alias == "replica"  # requests do not wait long for it, because the other database can answer them
+    if "host" in _options:  # of a socket: `manage.py dbshell` reads HOST only
+        _database["HOST"] = _options.pop("host")
+    _database["OPTIONS"] = {
+        **_options,
+        "pool": {
+            "min_size": 0,
+            "max_size": ARENA_DATABASE_POOL,
+            "timeout": 1 if _is_replica else 3,
+            # While connections are unused, one is closed in each period of so many seconds; PostgreSQL needs 5 MB for
+            # each.
+            "max_idle": 30,
+            # The pool's pauses between two attempts double until this timeout; the next request then connects at once.
+            "reconnect_timeout": 2,
+        },
+        "connect_timeout": 2 if _is_replica else 5,
+        "server_side_binding": True,
+        # Prepared statements are parsed and planned once per connection, which halves the server's work.
+        "prepare_threshold": 2 if ARENA_PREPARED_STATEMENTS else None,
+    }
+    # Cursors of the server live as long as their connection, too.
+    _database["DISABLE_SERVER_SIDE_CURSORS"] = not ARENA_PREPARED_STATEMENTS
+    _database["ENGINE"] = "common.db.postgresql"
+# Seconds by which the replica may be behind.
+ARENA_REPLICA_MAX_LAG_S = env.int("ARENA_REPLICA_MAX_LAG_S", default=60)
 # The site's database role where it does not own the tables. `prepare`, which runs as their owner, grants its rights
 # (arena_site/site_role.sql) if the role exists.
 ARENA_SITE_ROLE = env.str("ARENA_SITE_ROLE", default="arena_site")
@@ -194,7 +202,8 @@ CELERY_BEAT_SCHEDULE = {
 
 # An address of another origin must have the arena's own below the same path, and serve what it gets from there.
 STATIC_URL = env.str("ARENA_STATIC_URL", default="/static/").rstrip("/") + "/"
-STATIC_ROOT = ARENA_DATA_DIR / "static"
+_collected = BASE_DIR / "collected"  # in images
+STATIC_ROOT = _collected if _collected.is_dir() else ARENA_DATA_DIR / "static"
 
 
 def _package(name: str) -> Path:

@@ -1,4 +1,7 @@
-"""`python -m arena_site.supervisor`: run an arena, `stop` one, `restore` a FILE, or write a unit for the `service`."""
+"""`python -m arena_site.supervisor`: run an arena, `stop` one, `restore` a FILE, or write a unit for the `service`.
+
+`container` runs one as the image arena-all does.
+"""
 
 import shutil
 import signal
@@ -16,10 +19,10 @@ from arena_site.supervisor.terminal import echo
 STOP_TIMEOUT_S = 15
 
 
-def up() -> None:
+def up(*, in_container: bool = False) -> None:
     """Run an arena until Ctrl-C or SIGTERM. Raises CannotStart."""
     try:
-        Launcher(Site.from_environment()).run()
+        Launcher(Site.from_environment(in_container=in_container)).run()
     except StopRequested:
         echo("Arena stopped.")
 
@@ -67,6 +70,8 @@ def main() -> int:
                 restore(file)
             case ["upgrade-database", programs]:
                 upgrade(programs)
+            case ["container"]:
+                up(in_container=True)
             case ["service"]:
                 write_unit()
             case _:

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import select
 import shutil
 import signal
@@ -77,9 +78,15 @@ class Launcher:
     def _locked_data_dir(self) -> Iterator[None]:
         """Stop all processes afterwards."""
         self.handle_signals()
-        make_traversable(self.site.data_dir)
-        make_private(self.site.logs)
-        lock = leftovers.acquire_lock(self.site.data_dir)
+        try:
+            make_traversable(self.site.data_dir)
+            make_private(self.site.logs)
+            lock = leftovers.acquire_lock(self.site.data_dir)
+        except PermissionError as error:
+            raise CannotStart(
+                f"The user {os.getuid()} cannot write to {error.filename}: give the folder or volume to this user "
+                f"(as root: chown -R {os.getuid()} FOLDER), or use another one."
+            ) from error
         try:
             if count := leftovers.stop_leftovers(self.site.data_dir):
                 echo(f"Stopped {count} processes that an earlier start had left behind.")

@@ -24,9 +24,10 @@ class Site:
     answer_concurrency: int
     wants_local_model: bool
     host: str
+    in_container: bool
 
     @classmethod
-    def from_environment(cls) -> "Site":
+    def from_environment(cls, *, in_container: bool = False) -> "Site":
         """Raises CannotStart for an invalid value."""
         env = environ.Env()
         try:
@@ -39,6 +40,7 @@ class Site:
                 answer_concurrency=env.int("ARENA_ANSWER_CONCURRENCY", default=100),
                 wants_local_model=env.bool("ARENA_LOCAL_MODEL", default=True),
                 host=env.list("ARENA_HOSTS", default=["localhost"])[0].lstrip(".").replace("*", "localhost"),
+                in_container=in_container,
             )
         except (ValueError, OSError) as error:
             raise CannotStart(f"A setting cannot be read: {error}.") from error
@@ -57,7 +59,8 @@ class Site:
         return f"http://[{self.address}]:{self.port}" if ":" in self.address else f"http://{self.address}:{self.port}"
 
     def prepare_program(self) -> Program:
-        return replace(_python("prepare", "Preparing the site", "manage.py", "prepare"), inherits_stdout=True)
+        options = ["--in", "one-container"] if self.in_container else []
+        return replace(_python("prepare", "Preparing the site", "manage.py", "prepare", *options), inherits_stdout=True)
 
     def restore_program(self, file: Path) -> Program:
         program = _python("restore", "Restoring the backup", "manage.py", "restore", str(file.absolute()))

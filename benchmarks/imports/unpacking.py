@@ -54,6 +54,8 @@ def _unzip(content: bytes, name: str) -> dict[str, bytes]:
 
 
 def _is_ignored(member: zipfile.ZipInfo) -> bool:
+    if not member.filename:
+        raise zipfile.BadZipFile
     hidden = posixpath.basename(member.filename).startswith(".")
     return member.is_dir() or hidden or member.filename.startswith("__MACOSX/")
 

@@ -6,7 +6,15 @@ from contextlib import contextmanager
 from functools import partial
 from typing import ParamSpec, TypeVar
 
-from django.db import IntegrityError, InterfaceError, OperationalError, ProgrammingError, connection, transaction
+from django.db import (
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    ProgrammingError,
+    connection,
+    connections,
+    transaction,
+)
 from django.db.models import Model, QuerySet
 from psycopg.errors import UndefinedTable
 
@@ -65,16 +73,16 @@ def is_migrated(model: type[Model]) -> bool:
 
 
 async def run_in_db(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` in a thread and return its connection to the pool: waiting for a model must not hold one."""
+    """Run `work` in a thread and return its connections to the pools: waiting for a model must not hold one."""
     return await asyncio.to_thread(run_and_release, partial(work, *args, **kwargs))
 
 
 def run_and_release(work: Callable[[], T]) -> T:
-    """Run `work` and return this thread's connection to the pool."""
+    """Run `work` and return this thread's connections to their pools."""
     try:
         return work()
     finally:
-        connection.close()
+        connections.close_all()
 
 
 async def run_in_db_with_retry(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -12,6 +12,7 @@ from battles.payloads import battle_payload
 from battles.queries import find_battle_with_related
 from common.api_responses import PayloadResponse, paginated
 from common.caching import public
+from common.db.replica import reads_replica
 from common.errors import InvalidInput, NotFound
 from common.payload_types import Page
 from leaderboard.boards import queries, snapshots
@@ -41,6 +42,7 @@ FORMATS = ("json", "csv")
 
 @method_decorator(public, name="dispatch")
 class Leaderboard(APIView):
+    @reads_replica
     def get(self, request: Request) -> PayloadResponse[LeaderboardPayload] | HttpResponse:
         query, file_format = queries.BoardQuery.read(request.query_params), request.query_params.get("as", "json")
         if file_format not in FORMATS:
@@ -51,18 +53,21 @@ class Leaderboard(APIView):
 
 @method_decorator(public, name="dispatch")
 class BoardList(APIView):
+    @reads_replica
     def get(self, request: Request) -> PayloadResponse[Page[BoardPayload]]:
         return paginated(queries.list_boards(), request, lambda board: board)
 
 
 @method_decorator(public, name="dispatch")
 class ModelStandings(APIView):
+    @reads_replica
     def get(self, request: Request, slug: str) -> PayloadResponse[ModelStandingsPayload]:
         return PayloadResponse(read_model_page(slug))
 
 
 @method_decorator(public, name="dispatch")
 class History(APIView):
+    @reads_replica
     def get(self, request: Request) -> PayloadResponse[HistoryPayload]:
         slugs = [slug for slug in request.query_params.get("models", "").split(",") if slug]
         if not 0 < len(slugs) <= MAX_MODELS_OVER_TIME:
@@ -73,6 +78,7 @@ class History(APIView):
 
 @method_decorator(public, name="dispatch")
 class HeadToHead(APIView):
+    @reads_replica
     def get(self, request: Request) -> PayloadResponse[HeadToHeadPayload]:
         a, b = (request.query_params.get(name, "") for name in ("a", "b"))
         if not a or not b or a == b:
@@ -82,6 +88,7 @@ class HeadToHead(APIView):
 
 @method_decorator(public, name="dispatch")
 class Matrix(APIView):
+    @reads_replica
     def get(self, request: Request) -> PayloadResponse[MatrixPayload]:
         return PayloadResponse(read_matrix(request.query_params.get("board") or OVERALL))
 
@@ -104,6 +111,7 @@ class BattlePlaces(APIView):
 
 @method_decorator(public, name="dispatch")
 class SnapshotList(APIView):
+    @reads_replica
     def get(self, request: Request) -> PayloadResponse[Page[SnapshotHeadPayload]]:
         runs = AggregationRun.objects.published(request.query_params.get("board", "").replace("\x00", ""))
         return paginated(runs, request, snapshots.snapshot_head_payload)
@@ -111,5 +119,6 @@ class SnapshotList(APIView):
 
 @method_decorator(public, name="dispatch")
 class SnapshotDetail(APIView):
+    @reads_replica
     def get(self, request: Request, public_id: str) -> PayloadResponse[SnapshotPayload]:
         return PayloadResponse(snapshots.read_snapshot(public_id))

@@ -1,7 +1,6 @@
 from typing import NamedTuple
 
-from django.db import connection
-
+from common.db.reading import read_cursor
 from leaderboard.counting.board_keys import counts_votes, votes_on
 from leaderboard.models import AggregationRun
 from leaderboard.rating.snapshot_facts import DropFacts
@@ -28,7 +27,7 @@ def dropped_votes(run: AggregationRun) -> list[DroppedVote]:
     computed_by = AggregationRun.objects.get(public_id=run.facts["drops_first_of"])
     is_on_board, parameters = votes_on(run.scope)
     columns = {name: [kind[name] for kind in drop["ballots"]] for name in ("left", "right", "outcome", "votes")}
-    with connection.cursor() as cursor:
+    with read_cursor() as cursor:
         cursor.execute(
             read_sql("dropped_votes.sql", is_on_board=is_on_board),
             {**parameters, **columns, "last": computed_by.last_order},

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from common.cache import TTLCached
+from common.db.replica import reads_replica
 from leaderboard.counting import schedule
 from leaderboard.counting.board_keys import has_live_elo
 from leaderboard.counting.new_votes import NewVotes
@@ -46,6 +47,7 @@ class LiveFigures(NamedTuple):
         }
 
 
+@reads_replica
 def _load() -> LiveFigures:
     rows = LanguageModel.objects.order_by().values_list("pk", "slug", "elo__rating", "elo__last_order")
     # Numbers first: a vote between the two queries is sent again, not lost.

@@ -1,7 +1,6 @@
 from typing import cast
 
-from django.db import connection
-
+from common.db.reading import read_cursor
 from common.text.money import plain_decimal
 from leaderboard.boards.live_figures import figures_beside
 from leaderboard.boards.queries import board_order
@@ -117,7 +116,7 @@ def model_opponents(model: LanguageModel) -> list[OpponentPayload]:
 
 
 def _tags(model: LanguageModel) -> list[TagPayload]:
-    with connection.cursor() as cursor:
+    with read_cursor() as cursor:
         cursor.execute(_TAGS, {"model": model.pk})
         return [{"tag": tag, "votes": votes} for tag, votes in cursor.fetchall()]
 
@@ -145,7 +144,7 @@ FROM (
 
 def recent_calls(model_id: int) -> CallsPayload | None:
     """Return figures of the last MAX_CALLS revealed calls (milliseconds, US dollars), or None without calls."""
-    with connection.cursor() as cursor:
+    with read_cursor() as cursor:
         cutoff = RevealCutoff.of_newest_snapshot()
         cursor.execute(_SUMMARY, {"model": model_id, "limit": MAX_CALLS, **cutoff._asdict()})
         names = [column.name for column in cursor.description or []]

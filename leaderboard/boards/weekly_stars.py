@@ -3,9 +3,9 @@ from datetime import date, timedelta
 from itertools import groupby
 from typing import TypedDict
 
-from django.db import connection
 from django.utils import timezone
 
+from common.db.reading import read_cursor
 from leaderboard.rating.mean_stars import mean_of_sums
 
 WINDOW = timedelta(weeks=26)
@@ -47,7 +47,7 @@ def read_weekly_stars(slugs: list[str]) -> list[StarSeries]:
     """
     today = timezone.now()
     since = (today - WINDOW - timedelta(days=today.weekday())).replace(hour=0, minute=0, second=0, microsecond=0)
-    with connection.cursor() as cursor:
+    with read_cursor() as cursor:
         cursor.execute(_SUMS, {"since": since, "slugs": slugs})
         rows = cursor.fetchall()
     points: dict[tuple[str, str], list[WeekOfStars]] = defaultdict(list)

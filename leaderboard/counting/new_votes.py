@@ -2,8 +2,7 @@
 
 from typing import NamedTuple
 
-from django.db import connection
-
+from common.db.reading import read_cursor
 from leaderboard.counting import schedule, stars
 from leaderboard.counting.board_keys import BOARDS_OF_VOTE
 from leaderboard.counting.vote_log import last_counted
@@ -35,7 +34,7 @@ class NewVotes(NamedTuple):
     def read(cls) -> "NewVotes":
         after = last_counted()
         boards: dict[str, dict[int, NewOfModel]] = {}
-        with connection.cursor() as cursor:
+        with read_cursor() as cursor:
             cursor.execute(_NEW_VOTES, [after])
             for scope, model, votes, last in cursor.fetchall():
                 boards.setdefault(scope, {})[model] = NewOfModel(votes, last)

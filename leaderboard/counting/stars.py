@@ -11,6 +11,7 @@ from django.db import connection
 from django.db.models import Max
 
 from battles.models import StarRating
+from common.db.reading import read_cursor
 from common.payload_types import JsonObject
 from leaderboard.export_rows import VoteRow
 from leaderboard.models import COMPARE, AggregationRun
@@ -85,7 +86,7 @@ def count_renamed_since(run: AggregationRun) -> int:
 
 
 def batches(last: int, name_of: Callable[[str], str]) -> Iterator[list[VoteRow]]:
-    with connection.cursor() as cursor:
+    with read_cursor() as cursor:
         cursor.execute(_ROWS, {"last_star": last})
         comparisons = cursor.fetchall()
     for start in range(0, len(comparisons), BATCH):

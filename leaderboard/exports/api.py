@@ -15,6 +15,7 @@ from accounts.actor import ActorRequest
 from accounts.models import Scope
 from battles import interactions
 from common.db.execution import run_in_db
+from common.db.replica import ReplicaReads
 from common.errors import NotAllowed, NotFound
 from common.tables.writers import CONTENT_TYPES, WRITERS
 from leaderboard.exports import interactions as exported_interactions
@@ -40,7 +41,8 @@ class _FileView(APIView, ABC):
             raise NotFound
         require_exports(actor)
         actor.count("export", fail_open=True)
-        return _file_response(self.open_export(request.query_params), ending)
+        reads = ReplicaReads()
+        return _file_response(reads.run(lambda: self.open_export(request.query_params)), ending, reads)
 
 
 class VoteExport(_FileView):
@@ -81,14 +83,16 @@ class InteractionExport(APIView):
         if "@" in chosen.get("person", ""):
             chosen["person"] = ", ".join(f"user:{pk}" for pk in interactions.members_with(chosen["person"]))
         audit.record(user, "export interactions", ending, **chosen)
-        return _file_response(exported_interactions.InteractionExport(calls), ending)
+        return _file_response(exported_interactions.InteractionExport(calls), ending, ReplicaReads())
 
 
 def _file_response(
-    export: selection.Export | selection.StarExport | exported_interactions.InteractionExport, ending: str
+    export: selection.Export | selection.StarExport | exported_interactions.InteractionExport,
+    ending: str,
+    reads: ReplicaReads,
 ) -> StreamingHttpResponse:
     return StreamingHttpResponse(
-        stream_chunks(WRITERS[ending](export.batches(), export.table)),
+        stream_chunks(reads.iterate(lambda: WRITERS[ending](export.batches(), export.table))),
         content_type=CONTENT_TYPES[ending],
         headers={"Content-Disposition": f'attachment; filename="{export.name}.{ending}"'},
     )

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from datetime import datetime
 
 import msgspec
-from django.db import connection
 
+from common.db.reading import read_cursor
 from leaderboard.exports.votes import BATCH, ExportRange, new_pseudonyms
 
 
@@ -44,7 +44,7 @@ def batches(export_range: ExportRange) -> Iterator[list[StarRow]]:
     after = export_range.after_order
     while True:
         parameters = {"after": after, "last": export_range.last_change, "since": export_range.since, "batch": BATCH}
-        with connection.cursor() as cursor:
+        with read_cursor() as cursor:
             cursor.execute(_ROWS, parameters)
             batch = cursor.fetchall()
         if not batch:

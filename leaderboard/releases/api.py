@@ -11,6 +11,7 @@ from rest_framework.views import APIView
 from accounts.actor import ActorRequest
 from accounts.models import Scope
 from common.api_responses import PayloadResponse, paginated
+from common.db.replica import reads_replica
 from common.errors import NotFound
 from common.payload_types import Page
 from common.tables.writers import CONTENT_TYPES
@@ -30,6 +31,7 @@ class _ExportView(APIView):
 
 
 class ReleaseList(_ExportView):
+    @reads_replica
     def get(self, request: Request) -> PayloadResponse[Page[ReleasePayload]]:
         require_exports(cast(ActorRequest, request._request).actor)
         return paginated(DataRelease.objects.published().select_related("run"), request, release_payload)

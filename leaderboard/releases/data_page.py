@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.actor import Actor
 from battles.models import StarRating, Vote
 from common.cache import TTLCached
+from common.db.replica import reads_replica
 from leaderboard.exports.access import may_read_exports
 from leaderboard.models import OVERALL, AggregationRun, DataPolicy, DataRelease
 from leaderboard.payload_types import ReleasePayload
@@ -94,6 +95,7 @@ class DataPage:
     formats = (("jsonl", "JSONL"), ("csv", "CSV"), ("parquet", "Parquet"))
 
 
+@reads_replica
 def _count() -> Counts:
     votes = Vote.objects.on_overall()
     return Counts(votes.count(), StarRating.objects.count(), votes.with_consent().count())

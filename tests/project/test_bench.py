@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from tests.waiting import wait_for
 from tests.worlds.arena import free_port
 from tools.bench import gateway, peers
+from tools.bench.capacity import growth
 from tools.bench.meter import ProcessorTime, not_negative, spent
 from tools.bench.peer_programs import PeerSkipped, running_peer, skips
 
@@ -32,6 +34,11 @@ import http.server, os, sys
 print(sorted(os.environ), flush=True)
 http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), http.server.SimpleHTTPRequestHandler).serve_forever()
 """
+
+COSTS = growth.Costs(
+    web=0.03, answers=0.06, rendering=0.01, postgres=0.02, valkey=0.002, vote_web=0.02, vote_postgres=0.004,
+    seconds=5, votes_at_commit=500, votes=0.5,
+)  # fmt: skip
 
 
 @contextmanager
@@ -157,3 +164,26 @@ def test_absent_and_failing_peers_are_skipped(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(gateway, "LITELLM", tmp_path / "litellm")
     with pytest.raises(PeerSkipped, match="cannot be started"), gateway._litellm("http://127.0.0.1:1", "m"):
         pytest.fail("there is no such program")
+
+
+def test_needs_of_a_rate_follow_from_the_costs():
+    # A battle takes 0.03 + 0.5 × 0.02 s of web and 0.02 + 0.5 × 0.004 s of PostgreSQL; a core works 0.6 of the time.
+    needed = growth.needs(COSTS, 60)
+    assert (needed.web, needed.answers, needed.machines) == (4, 6, 2)  # (4 + 6 + 1 + 2.2 + 0.2) / 8 cores
+    assert (needed.postgres, needed.valkey, needed.numbering) == pytest.approx((2.2, 0.2, 0.06))
+
+
+def test_answers_under_way_need_workers_when_cpu_does_not():
+    slow = replace(COSTS, seconds=200, answers=0.0001, web=0.0001, vote_web=0)
+    assert (growth.needs(slow, 10).answers, growth.needs(slow, 10).web) == (5, 2)  # 2,000 turns, 2,000 streams
+
+
+def test_first_limit_is_the_lowest_and_the_table_has_every_rate():
+    assert growth.first_limits(COSTS) == [
+        (pytest.approx(300), "one Valkey, which uses one core"),
+        (pytest.approx(600), "numbering of votes at COMMIT"),
+        (pytest.approx(1745.45, abs=0.01), "one PostgreSQL with 64 cores"),
+    ]
+    rows = growth.table(COSTS, [60, 6_000]).splitlines()[2:]
+    assert rows[0] == "| 60 | 4 | 6 | 2.2 | 0.20 | 6% | 2 |"
+    assert rows[1].startswith("| 6,000 | 400 | 600 | 220.0 | 20.00 | 600% |")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from django.conf import settings
 
-from tests.arena_site.deployment.compose_file import variables as variables_of_the_compose_file
 from tests.doc_checks import OF_THE_IMAGE
+from tests.worlds.compose_file import variables as variables_of_the_compose_file
 
 # Read by Compose itself.
 COMPOSE = {"COMPOSE_PROFILES", "COMPOSE_FILE"}

@@ -158,6 +158,7 @@ class Arena:
             "ARENA_LOCAL_MODEL": "0",
         }
         self._console: subprocess.Popen[str] | None = None
+        self._beside: list[int] = []
 
     def run(self, *command: str, within: float = 120) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -205,16 +206,31 @@ class Arena:
             connection.close()
 
     def processes(self) -> dict[str, Process]:
-        """Return the launcher's running descendants by "command line, process id"."""
+        """Return the launcher's running descendants, and programs beside it, by "command line, process id"."""
         found = {}
-        waiting = [self.launcher.pid]
+        waiting = [*self._beside, *_children_of(self.launcher.pid)]
         while waiting:
-            for child in _children_of(waiting.pop()):
-                with suppress(OSError):  # it ended meanwhile
-                    command = Path(f"/proc/{child}/cmdline").read_text().replace("\0", " ")
-                    found[f"{command} {child}"] = Process.from_pid(child)
-                    waiting.append(child)
+            pid = waiting.pop()
+            with suppress(OSError):  # it ended meanwhile
+                command = Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+                found[f"{command} {pid}"] = Process.from_pid(pid)
+                waiting += _children_of(pid)
         return found
+
+    @contextmanager
+    def program_beside(self, *arguments: str) -> Iterator[None]:
+        """Run a further process of the arena, as another machine would."""
+        command = [sys.executable, *arguments]
+        process = subprocess.Popen(
+            command, cwd=settings.BASE_DIR, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        self._beside.append(process.pid)
+        try:
+            yield
+        finally:
+            self._beside.remove(process.pid)
+            process.terminate()
+            process.wait(60)
 
     def pid_of(self, program: str) -> int | None:
         commands = self.processes().items()

@@ -30,6 +30,9 @@ from tools.bench import (  # noqa: E402
     scenarios,
 )
 from tools.bench.arena import Bench  # noqa: E402
+from tools.bench.capacity.fastchat import fastchat  # noqa: E402
+from tools.bench.capacity.numbering import numbering  # noqa: E402
+from tools.bench.capacity.scenario import capacity  # noqa: E402
 
 # The order matters: models that have votes cannot be changed, so scenarios that change models come before `votes`.
 SCENARIOS = {
@@ -53,8 +56,11 @@ SCENARIOS = {
     "imports": imports.imports,
     "peers": peers.peers,
     "promptfoo-scores": promptfoo_scores.promptfoo_scores,
+    "capacity": capacity,
+    "fastchat": fastchat,
+    "numbering": numbering,
 }
-NAMED_ONLY = {"rest", "soak", "route", "aggregation", "peers", "promptfoo-scores"}
+NAMED_ONLY = {"rest", "soak", "route", "aggregation", "peers", "promptfoo-scores", "capacity", "fastchat", "numbering"}
 DEFAULT_SCENARIOS = [name for name in SCENARIOS if name not in NAMED_ONLY]
 
 
@@ -83,12 +89,15 @@ def main() -> None:
     bench = Bench(
         directory, at_once=args.battles, minutes=args.minutes, votes=args.votes, days=args.days, items=args.items
     )
+    if "capacity" in args.only:
+        # It adds processes itself; and a worker has more to do than the default lets it.
+        bench.arena.environment |= {"ARENA_WEB_PROCESSES": "1", "ARENA_ANSWER_CONCURRENCY": "400"}
     try:
         with (
-            program("tools.bench.provider", str(bench.provider_port)),
+            program("tools.bench.provider", str(bench.provider_port)) as provider,
             program("tools.bench.relay", str(bench.relay_port), bench.provider) as relay,
         ):
-            bench.start(relay)
+            bench.start(relay, provider)
             scenarios.memory(bench, "idle")
             for name, scenario in SCENARIOS.items():
                 if name in args.only:

@@ -35,11 +35,11 @@ class Bench:
         self.models = directory / "models.yaml"
         self.arena = Arena(directory / "data")
         self.arena.environment |= {"ARENA_MODELS_FILE": str(self.models), **NO_LIMITS}
-        self.relay_pid = 0
+        self.relay_pid = self.provider_pid = 0
         self.cast = 0  # votes behind the board so far
 
-    def start(self, relay: subprocess.Popen[bytes]) -> None:
-        self.relay_pid = relay.pid
+    def start(self, relay: subprocess.Popen[bytes], provider: subprocess.Popen[bytes]) -> None:
+        self.relay_pid, self.provider_pid = relay.pid, provider.pid
         self._write_models("tokens-200-at-50")
         self.arena.start()
         self.arena.run(sys.executable, "manage.py", "shell", "-c", MAKE_USER)

@@ -14,6 +14,7 @@ class BattleTiming:
 
     first_text: float = 0.0
     end: float = 0.0
+    ended_at: float = 0.0  # time.perf_counter()
     bytes: int = 0
     silence: float = 0.0  # longest time between two chunks after the first text
     id: str = ""
@@ -42,19 +43,22 @@ class Crowd:
 
             async def one(index: int) -> BattleTiming:
                 await asyncio.sleep(over_s * index / number)
-                timing = BattleTiming()
-                began = time.perf_counter()
-                try:
-                    async with client.post("/api/v1/sessions/", json={"prompt": "Say many words."}) as response:
-                        battle = (await response.json())["battles"][0]
-                    timing.id = battle["id"]
-                    others = (_read(client, battle["stream_url"], BattleTiming(), began) for _ in range(readers - 1))
-                    await asyncio.gather(_read(client, battle["stream_url"], timing, began), *others)
-                except (aiohttp.ClientError, TimeoutError, KeyError) as error:
-                    timing.error = repr(error)
-                return timing
+                return await _battle(client, readers)
 
             return list(await asyncio.gather(*(one(index) for index in range(number))))
+
+    async def sustained(self, at_once: int, *, over_s: float, ended: asyncio.Event) -> list[BattleTiming]:
+        """Keep `at_once` battles under way until `ended`; the first ones begin evenly over `over_s` seconds."""
+        timings: list[BattleTiming] = []
+        async with self.client() as client:
+
+            async def place(index: int) -> None:
+                await asyncio.sleep(over_s * index / at_once)
+                while not ended.is_set():
+                    timings.append(await _battle(client, 1))
+
+            await asyncio.gather(*(place(index) for index in range(at_once)))
+        return timings
 
     async def relayed(self, number: int, model: str, *, over_s: float = 0.0) -> list[BattleTiming]:
         async with self.client() as client:
@@ -88,6 +92,21 @@ class Crowd:
                 return BattleTiming(first_text=max(first for first, _ in sides), end=max(end for _, end in sides))
 
             return list(await asyncio.gather(*(one(index) for index in range(number))))
+
+
+async def _battle(client: aiohttp.ClientSession, readers: int) -> BattleTiming:
+    timing = BattleTiming()
+    began = time.perf_counter()
+    try:
+        async with client.post("/api/v1/sessions/", json={"prompt": "Say many words."}) as response:
+            battle = (await response.json())["battles"][0]
+        timing.id = battle["id"]
+        others = (_read(client, battle["stream_url"], BattleTiming(), began) for _ in range(readers - 1))
+        await asyncio.gather(_read(client, battle["stream_url"], timing, began), *others)
+    except (aiohttp.ClientError, TimeoutError, KeyError) as error:
+        timing.error = repr(error)
+    timing.ended_at = time.perf_counter()
+    return timing
 
 
 async def _read(client: aiohttp.ClientSession, url: str, timing: BattleTiming, began: float) -> None:

@@ -47,6 +47,12 @@ def cpu_seconds(pid: int) -> float:
     return read_times(pid).own / TICK
 
 
+def busy_seconds() -> float:
+    """Return the time that all cores of the machine worked, also for others."""
+    user, nice, system, _idle, _wait, *of_interrupts = map(int, Path("/proc/stat").read_text().split()[1:8])
+    return (user + nice + system + sum(of_interrupts)) / TICK
+
+
 def spent(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
     return not_negative({part: value - before.get(part, 0.0) for part, value in after.items()})
 

@@ -1,5 +1,6 @@
 import hashlib
 import os
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -23,7 +24,11 @@ from common.valkey import heartbeat
 from models_registry.health.reachability import probe_keyless_providers
 from models_registry.models import LanguageModel, Provider
 
-HOW_TO_RUN_PYTHON = {"compose": "docker compose exec web python", "kubernetes": "kubectl exec -it deploy/web -- python"}
+HOW_TO_RUN_PYTHON = {
+    "compose": "docker compose exec web python",
+    "kubernetes": "kubectl exec -it deploy/web -- python",
+    "one-container": f"docker exec -it {socket.gethostname()} python",  # a container's id, unless it was named
+}
 
 
 class Command(BaseCommand):
@@ -53,7 +58,7 @@ class Command(BaseCommand):
         store_built_in_templates()
         self._warn_about_refused_providers(probe_keyless_providers())
         self._create_first_administrator(HOW_TO_RUN_PYTHON[container] if container else ".venv/bin/python")
-        if container:
+        if container in ("compose", "kubernetes"):  # in one container the launcher does
             self._report_drawable_models()
 
     def _migrate(self) -> None:

@@ -4,16 +4,21 @@ With Django's own check of lent connections, the pool gives up before it has met
 """
 
 import logging
+import os
 import select
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
+from weakref import WeakSet
 
 import psycopg
 from django.db.backends.postgresql import base
 from psycopg_pool import PoolTimeout
+
+from common.db.reading import REPLICA
 
 logger = logging.getLogger(__name__)
 
@@ -25,6 +30,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         connect = super().get_new_connection
         if not self.pool:
             return connect(conn_params)
+        if self.alias == REPLICA:  # its outage must not close the way to the primary
+            connection = _working_connection(self.pool, lambda: connect(conn_params))
+            _replica_connections.add(connection)
+            return connection
         with breaker.guard(self.pool):
             return _working_connection(self.pool, lambda: connect(conn_params))
 
@@ -85,6 +94,16 @@ def _working_connection(pool: Any, get: Callable[[], Any]) -> Any:
     pool.putconn(connection)
     pool.check()
     return get()
+
+
+_replica_connections: WeakSet[psycopg.Connection] = WeakSet()
+
+
+def break_replica_connections() -> None:
+    """Let all queries that wait for a hung replica fail at once; otherwise they would wait as long as it hangs."""
+    for connection in tuple(_replica_connections):
+        with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as broken:
+            broken.shutdown(socket.SHUT_RDWR)
 
 
 def _connection_errors(pool: Any) -> int:

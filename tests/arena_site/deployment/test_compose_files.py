@@ -9,7 +9,8 @@ import pytest
 import yaml
 from django.conf import settings
 
-from tests.arena_site.deployment.compose_file import SECRETS, Service, by_name, services
+from arena_site.version import VERSION
+from tests.worlds.compose_file import SECRETS, Service, by_name, interpolated, services
 
 ROOT: Path = settings.BASE_DIR
 OURS = [service for service in services() if service.is_ours]
@@ -21,14 +22,27 @@ def overrides(name: str) -> dict[str, Any]:
     return dict(yaml.safe_load((ROOT / name).read_text())["services"])
 
 
-def test_each_image_is_built_by_one_service():
+def test_each_image_is_built_by_one_service_as_this_version():
     builders = Counter(service["image"] for service in services() if service.get("build"))
-    assert builders == {"arena": 1, "arena-local-model": 1}
+    assert builders == {f"arena:{VERSION}": 1, f"arena-local-model:{VERSION}": 1}
 
 
-@pytest.mark.parametrize("service", OURS, ids=lambda service: service.name)
-def test_our_image_is_never_pulled(service: Service):
+@pytest.mark.parametrize("service", [*OURS, by_name("local-model")], ids=lambda service: service.name)
+def test_our_images_are_pulled_from_a_named_place_only(service: Service):
+    """The name `arena` on a public registry is not ours."""
     assert service["pull_policy"] == "never"
+    pulled = overrides("docker-compose.images.yml")[service.name]
+    place = {"ARENA_IMAGE_PREFIX": "registry.example.org/team/"}
+    assert pulled.keys() == {"image", "pull_policy"}
+    assert pulled["pull_policy"] == "missing"
+    assert interpolated(pulled["image"], place) == f"registry.example.org/team/{service['image']}"
+    with pytest.raises(AssertionError, match="ARENA_IMAGE_PREFIX has neither a value nor a default"):
+        interpolated(pulled["image"], {})
+
+
+def test_only_our_images_are_pulled_from_there():
+    ours = {service.name for service in services() if service["image"].startswith("arena")}
+    assert overrides("docker-compose.images.yml").keys() == ours
 
 
 def test_build_targets_are_stages_of_the_dockerfile():

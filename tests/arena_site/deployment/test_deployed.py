@@ -15,10 +15,10 @@ from django.conf import settings
 
 from arena_site.healthcheck import is_alive
 from tests.arena_site.databases import database_with_tables, url_of_site_role
-from tests.arena_site.deployment.compose_file import Service, by_name, made_secrets
 from tests.fake_provider import FakeProvider
 from tests.waiting import wait_for
 from tests.worlds.arena import copy_prepared_data, free_port
+from tests.worlds.compose_file import Service, by_name, made_secrets
 
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
 

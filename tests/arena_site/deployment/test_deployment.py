@@ -17,7 +17,7 @@ from django.core.management import get_commands, load_command_class
 from arena_site.supervisor.site import Site
 from models_registry.config.models_file import import_models
 from models_registry.models import LanguageModel
-from tests.arena_site.deployment.compose_file import SECRETS, Service, by_name, made_secrets, services
+from tests.worlds.compose_file import SECRETS, Service, by_name, made_secrets, services
 
 ROOT: Path = settings.BASE_DIR
 OURS = [service for service in services() if service.is_ours]
@@ -38,8 +38,10 @@ def dockerfile() -> list[tuple[str, str]]:
         ("vendor.compose-spec", "docker-compose.yml"),
         ("vendor.compose-spec", "docker-compose.gpu.yml"),
         ("vendor.compose-spec", "docker-compose.machines.yml"),
+        ("vendor.compose-spec", "docker-compose.images.yml"),
         ("vendor.github-workflows", ".github/workflows/test.yml"),
         ("vendor.github-workflows", ".github/workflows/supply-chain.yml"),
+        ("vendor.github-workflows", ".github/workflows/images.yml"),
     ],
 )
 def test_files_follow_their_schema(schema: str, file: str):
@@ -129,9 +131,9 @@ def test_compose_file_contains_no_secrets(service: Service):
         assert not re.search(r"://[^/$]*:[^/$]+@", str(environment[name]))
 
 
-def test_image_runs_as_unprivileged_user_on_pinned_base():
+def test_images_run_as_unprivileged_user_on_pinned_base():
     instructions = dockerfile()
-    assert [rest for name, rest in instructions if name == "USER"][-1] == "10001:10001"
+    assert [rest for name, rest in instructions if name == "USER"] == ["10001:10001"] * 3
     assert not [rest for name, rest in instructions if name == "ADD"]
     stages = {rest.partition(" AS ")[2] for name, rest in instructions if name == "FROM"}
     for name, rest in instructions:
@@ -141,9 +143,11 @@ def test_image_runs_as_unprivileged_user_on_pinned_base():
 
 
 def test_image_commands_exist_and_health_is_for_compose():
-    """The image has no HEALTHCHECK, because engines other than Docker refuse --start-interval."""
-    assert not [rest for name, rest in dockerfile() if name == "HEALTHCHECK"]
+    """Engines other than Docker refuse --start-interval, so only the image of one container checks itself."""
     assert all(exists(json.loads(rest)) for name, rest in dockerfile() if name == "CMD")
+    (check,) = [rest for name, rest in dockerfile() if name == "HEALTHCHECK"]
+    assert "--start-interval" not in check
+    assert exists(json.loads(check.partition("CMD ")[2]))
     assert exists(by_name("web")["healthcheck"]["test"][1:])
 
 
@@ -151,7 +155,7 @@ def test_image_installs_pinned_pip_first_with_a_cache():
     """Python 3.11's own pip is slow, and without a cache every change of a list downloads everything again."""
     installs = [rest for name, rest in dockerfile() if name == "RUN" and "pip install" in rest]
     assert "requirements/pip.txt" in installs[0]
-    assert len(installs) == 3
+    assert len(installs) == 4
     assert all(rest.startswith("--mount=type=cache,target=/root/.cache/pip ") for rest in installs)
     assert not any("NO_CACHE" in rest for _, rest in dockerfile())
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.arena_site.deployment.compose_file import make_secrets
+from tests.worlds.compose_file import make_secrets
 
 pytestmark = pytest.mark.processes
 

@@ -1,3 +1,4 @@
+import socket
 from io import StringIO
 from pathlib import Path
 
@@ -57,7 +58,11 @@ def test_compose_start_without_models_says_what_to_do(settings):
 
 @pytest.mark.parametrize(
     ("container", "python"),
-    [("compose", "docker compose exec web python"), ("kubernetes", "kubectl exec -it deploy/web -- python")],
+    [
+        ("compose", "docker compose exec web python"),
+        ("kubernetes", "kubectl exec -it deploy/web -- python"),
+        ("one-container", f"docker exec -it {socket.gethostname()} python"),
+    ],
 )
 def test_hint_names_a_command_of_a_container(settings, container: str, python: str):
     assert f"{python} manage.py createsuperuser" in prepare(settings, container=container)

@@ -1,7 +1,7 @@
 """During an update this release's code serves on the released schema, and the released code on the new one.
 
-released_migrations.json has the newest migration of each app in the last release; only `make release` writes it.
-Before the first release it has none, and an update begins at the newest schema.
+released_migrations.json has the newest migration of each app in the last release; only `make release` writes it, and
+a backup of each release. Before the first one there is none, and an update begins at the newest schema.
 """
 
 import itertools
@@ -37,6 +37,7 @@ from tools import release
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
 
 RELEASED = json.loads((settings.BASE_DIR / release.FILE).read_text())
+BACKUPS = sorted((settings.BASE_DIR / release.BACKUPS).glob("*.zip"))
 CHANGELOG = (settings.BASE_DIR / "CHANGELOG.md").read_text()
 MIGRATE_AND_IMPORT_MODELS = """
 import json, sys, django
@@ -221,6 +222,32 @@ def test_votes_get_no_5xx_on_old_schema_and_while_migrating(old_arena: OldArena)
     assert [status for status in old_arena.statuses if status >= 500] == []
     assert old_arena.stored() == acknowledged
     assert unserved(before, schema_of(old_arena.database)) == []
+
+
+@pytest.mark.parametrize("backup", BACKUPS, ids=lambda file: file.stem)
+def test_backup_of_each_release_is_loaded_and_recomputed(backup: Path, tmp_path: Path):
+    with database_without_tables() as database:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "ARENA_ENV_FILE": os.devnull,
+            "DJANGO_SETTINGS_MODULE": "arena_site.settings.test",
+            "DATABASE_URL": database,
+            "REDIS_URL": f"{os.environ['REDIS_URL']}?db=3",
+            "ARENA_DATA_DIR": str(tmp_path),
+        }
+        arena = OldArena(database, environment)
+        arena.python("manage.py", "restore", str(backup))
+        arena.python("manage.py", "migrate", "--check")
+        with psycopg.connect(database) as connection:
+            query = "SELECT public_id FROM leaderboard_aggregationrun WHERE state = 'done' ORDER BY id DESC LIMIT 1"
+            (snapshot,) = connection.execute(query).fetchone()
+        arena.python("manage.py", "recompute_snapshot", "--", snapshot)
+        arena.python("manage.py", "aggregate_votes")
+        assert arena.stored() > 0
+
+
+def test_each_dated_version_has_a_backup():
+    assert sorted(file.stem for file in BACKUPS) == sorted(release.DATED.findall(CHANGELOG))
 
 
 def test_released_migrations_are_of_newest_dated_version():

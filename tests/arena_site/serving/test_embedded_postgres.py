@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import psycopg
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from arena_site.embedded.postgres import Postgres
 from arena_site.embedded.program import CannotStart
 from arena_site.supervisor.child import Child
+from tests.worlds.programs import running
 
 pytestmark = pytest.mark.processes
 
@@ -70,6 +72,14 @@ def test_cluster_of_another_version_is_refused(place: Path, other: str, has_own:
     ):
         Postgres(place / "postgres-18", place / "sockets", "secret", durable=False).prepare()
     assert sorted(place.iterdir()) == before
+
+
+@pytest.mark.parametrize(("size", "kind"), [(64_000_000, "sysv"), (12_000_000_000, "posix")])
+def test_small_shared_memory_of_a_container_is_not_used(place: Path, monkeypatch, size: int, kind: str):
+    monkeypatch.setattr("arena_site.embedded.postgres.shutil.disk_usage", lambda path: SimpleNamespace(total=size))
+    postgres = Postgres(place / "postgres-18", place / "sockets", "secret", durable=False)
+    with running(postgres.prepare(), place), psycopg.connect(postgres.url) as connection:
+        assert connection.execute("SHOW dynamic_shared_memory_type").fetchone() == (kind,)
 
 
 def test_wrong_password_is_refused(place: Path):

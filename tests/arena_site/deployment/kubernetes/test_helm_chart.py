@@ -204,6 +204,10 @@ def test_changed_settings_models_and_secrets_replace_pods():
         ({"hosts": []}, "Set hosts to the names under which people reach the arena, such as [arena.example.org]."),
         ({"settings": {"ARENA_PORT": "80"}}, "Remove settings.ARENA_PORT: the chart sets it."),
         ({"settings": {"SECRET_KEY": "s"}}, "Move settings.SECRET_KEY to secrets.site.data."),
+        (
+            {"settings": {"DATABASE_REPLICA_URL": "postgres://"}},
+            "Move settings.DATABASE_REPLICA_URL to secrets.site.data.",
+        ),
         ({"settings": {"ARENA_MAX_TURNS": 9}}, "at '/settings/ARENA_MAX_TURNS': got number, want string"),
         (
             {"secrets": {"site": {"data": {"DATABASE_URL": "postgres://"}}}},

@@ -9,7 +9,7 @@ import yaml
 from django.conf import settings
 
 from arena_site.celery import app
-from tests.arena_site.deployment.compose_file import SECRETS, by_name
+from tests.worlds.compose_file import SECRETS, by_name
 
 pytestmark = pytest.mark.slow
 

@@ -40,7 +40,7 @@ class Service:
 
     @property
     def is_ours(self) -> bool:
-        return self.config["image"] == "arena"
+        return self["image"].partition(":")[0] == "arena"
 
     @property
     def is_one_shot(self) -> bool:
