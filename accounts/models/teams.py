@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models.users import User
+from common.ids import new_public_id
 
 # An archived team can be restored for this time; then its texts are deleted.
 ARCHIVED_FOR = timedelta(days=30)
@@ -100,6 +101,7 @@ class TeamMember(models.Model):
         INVITATION = "invitation", _("by invitation")
         ISSUER = "issuer", _("by single sign-on")
 
+    public_id = models.CharField(max_length=22, unique=True, null=True, default=new_public_id, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="members")
     user = models.ForeignKey(User, models.CASCADE, related_name="team_members")
     role = models.CharField(_("role"), max_length=7, choices=Role, default=Role.MEMBER)

@@ -14,28 +14,41 @@ from common.errors import NotFound
 
 MAX_OPEN_INVITATIONS = 50
 MAX_USES = 1000
+# Words of addresses below /teams/, and those that could pass for the site's.
+RESERVED_SLUGS = frozenset({"admin", "api", "arena", "join", "new", "personal", "place", "site", "staff", "teams"})
 
 
 def create_team(*, by: User, owner: User, name: str, slug: str, colour: str = Team.Colour.BLUE) -> Team:
     """Return a new team with its first owner. Raises SlugTaken."""
+    _refuse_reserved(slug)
     try:
         with transaction.atomic():
             team = Team.objects.create(name=name, slug=slug, colour=colour, created_by=by)
             TeamMember.objects.create(team=team, user=owner, role=Role.OWNER)
             audit.record(by, "create team", f"team {slug}", owner=owner.pk)
     except IntegrityError as error:
-        raise SlugTaken(fields={"slug": [str(SlugTaken.message)]}) from error
+        raise _slug_taken() from error
     return team
 
 
 def change_team(*, by: User, team: Team, name: str, slug: str, colour: str) -> None:
     """Store the changed fields. Raises SlugTaken."""
+    _refuse_reserved(slug)
     try:
         with transaction.atomic():
             Team.objects.filter(pk=team.pk).update(name=name, slug=slug, colour=colour)
             audit.record(by, "change team", f"team {team.slug}", name=name, slug=slug)
     except IntegrityError as error:
-        raise SlugTaken(fields={"slug": [str(SlugTaken.message)]}) from error
+        raise _slug_taken() from error
+
+
+def _refuse_reserved(slug: str) -> None:
+    if slug in RESERVED_SLUGS:
+        raise _slug_taken()
+
+
+def _slug_taken() -> SlugTaken:
+    return SlugTaken(fields={"slug": [str(SlugTaken.message)]})
 
 
 @transaction.atomic

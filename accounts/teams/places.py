@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 from accounts.actor import Actor, ActorRequest
 from accounts.errors import NotInTeam
-from accounts.models import Team, TeamMember
+from accounts.models import Team, TeamMember, User
 from accounts.teams.roles import Right, has_right
 from common.errors import NotAllowed, NotFound
 
@@ -17,17 +17,22 @@ PARAMETER = "team"
 _SESSION_KEY = "place"  # the id of a team
 
 
-def find_member(actor: Actor, slug: str, right: Right) -> TeamMember:
-    """Return the actor's membership in a team.
+def find_member(actor: Actor, slug: str, right: Right | None) -> TeamMember:
+    """Return the actor's membership in a team. right: None for any role.
 
     Raises NotFound for a team that the actor is not in, NotAllowed where the role lacks the right.
     """
     member = next((member for member in actor.memberships.values() if member.team.slug == slug), None)
     if member is None:
         raise NotFound
-    if not has_right(member.role, right):
+    if right is not None and not has_right(member.role, right):
         raise NotAllowed
     return member
+
+
+def usable_teams(user: User) -> list[Team]:
+    """Return the person's teams in which something new can begin."""
+    return [member.team for member in user.memberships.values() if has_right(member.role, Right.USE)]
 
 
 def chosen_place(request: ActorRequest) -> Team | None:

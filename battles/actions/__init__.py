@@ -9,6 +9,7 @@ from battles.actions.sessions import (
     reassign_stars,
     reassign_votes,
     restore_session,
+    share_with_team,
     update_session,
 )
 from battles.actions.shares import publish, withdraw, withdraw_consent, withdraw_every_consent
@@ -34,6 +35,7 @@ __all__ = [
     "report",
     "restore_session",
     "settle_cases",
+    "share_with_team",
     "start_battle",
     "start_session",
     "stop",

@@ -4,9 +4,11 @@ from typing import TypedDict, Unpack
 from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
+from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
 from accounts.api.idempotency import replace_results
+from accounts.teams.places import require_place_id
 from battles.actions.shares import withdraw_consent
 from battles.errors import TooLateToRestore
 from battles.models import (
@@ -25,7 +27,7 @@ from battles.signals import voter_changes
 from battles.streaming.control import truncate_streams
 from battles.worker import answer_states
 from battles.worker.turn_store import end_at_once
-from common.errors import NotFound
+from common.errors import InvalidInput, NotFound
 from common.ids import new_public_id
 from uploads.files.deletion import delete_upload
 from uploads.models import Upload
@@ -40,6 +42,15 @@ class SessionChanges(TypedDict, total=False):
 
 def update_session(session: Session, **changes: Unpack[SessionChanges]) -> None:
     Session.objects.filter(pk=session.pk).update(**changes)
+
+
+def share_with_team(actor: Actor, session: Session, *, is_shared: bool) -> None:
+    """Raises InvalidInput for a personal session, NotInTeam where the actor is no longer in the team."""
+    if session.team_id is None:
+        raise InvalidInput(_("A personal session has no team to share it with. Begin one in the team."))
+    if is_shared:
+        require_place_id(actor, session.team_id)
+    Session.objects.filter(pk=session.pk).update(is_shared=is_shared)
 
 
 def reassign_votes(votes: VoteQuerySet, *, voter: str) -> None:

@@ -1,0 +1,27 @@
+from django import template
+from django.template import RequestContext
+
+from accounts.access import PageRequest
+from accounts.models import Team
+from accounts.teams import places
+from common.errors import ArenaError
+
+register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def chosen_place(context: RequestContext) -> Team | None:
+    """Return the place of the page's form, else the browser's choice; None: personal."""
+    if "chosen_place" in context:
+        place: Team | None = context["chosen_place"]
+        return place
+    request: PageRequest = context["request"]  # type: ignore[assignment]
+    try:
+        return places.chosen_place(request)
+    except ArenaError:  # the address names a team of others; the view decides what that means
+        return None
+
+
+@register.simple_tag(takes_context=True)
+def usable_teams(context: RequestContext) -> list[Team]:
+    return places.usable_teams(context["request"].user)
