@@ -77,7 +77,7 @@ class Team(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.name
+        return self.name or self.slug
 
     def get_absolute_url(self) -> str:
         return reverse("teams:team", args=[self.slug])
@@ -93,6 +93,12 @@ class Role(models.TextChoices):
 class TeamMemberQuerySet(models.QuerySet["TeamMember"]):
     def active(self) -> "TeamMemberQuerySet":
         return self.filter(team__archived_at=None)
+
+
+    def with_member_count(self) -> "TeamMemberQuerySet":
+        """Annotate member_count: of the member's team."""
+        of_team = TeamMember.objects.filter(team=models.OuterRef("team")).order_by().values("team")
+        return self.annotate(member_count=models.Subquery(of_team.values(n=models.Count("pk"))))
 
 
 class TeamMember(models.Model):

@@ -150,6 +150,27 @@ def leave_all_teams(user: User) -> None:
         _remove(member)
 
 
+@transaction.atomic
+def hand_over_teams(user: User) -> None:
+    """Find owners beside a person who is blocked; the person's own role stays."""
+    owned = TeamMember.objects.active().filter(user=user, role=Role.OWNER)
+    for member in owned.select_related("team").order_by("team"):
+        hand_over(member)
+
+
+@transaction.atomic
+def remove_team(team: Team) -> None:
+    """Forget the members and name of an archived team whose texts are deleted; its row keeps the votes' place."""
+    due = Team.objects.due_for_removal().select_for_update(no_key=True).filter(pk=team.pk).first()
+    if due is None:  # restored meanwhile
+        return
+    TeamMember.objects.filter(team=team).delete()
+    Invitation.objects.filter(team=team).delete()
+    ApiToken.objects.filter(team=team, revoked_at=None).update(revoked_at=Now())
+    Team.objects.filter(pk=team.pk).update(name="", slug=f"_{team.pk}", waits_since=None, removed_at=Now())
+    audit.record(None, "remove team", f"team {team.pk}")
+
+
 def hand_over(member: TeamMember) -> None:
     """Find an owner in place of one who is about to go without having been able to choose one.
 

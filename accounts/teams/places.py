@@ -4,11 +4,13 @@ A token belongs to one place. A browser chooses a place for new things; its form
 can be in two places.
 """
 
+from urllib.parse import urlencode
+
 from django.http import HttpRequest
 
 from accounts.actor import Actor, ActorRequest
 from accounts.errors import NotInTeam
-from accounts.models import Team, TeamMember, User
+from accounts.models import Invitation, Team, TeamMember, User
 from accounts.teams.roles import Right, has_right
 from common.errors import NotAllowed, NotFound
 
@@ -86,3 +88,26 @@ def choose_place(request: HttpRequest, team: Team | None) -> None:
 def _stored_choice(request: HttpRequest) -> int | None:
     chosen = request.session.get(_SESSION_KEY)
     return chosen if isinstance(chosen, int) else None
+
+
+def get_member(team: Team, public_id: str) -> TeamMember:
+    """Raises NotFound."""
+    members = TeamMember.objects.filter(team=team).select_related("team", "user")
+    member = members.filter(public_id=public_id).first() if "\x00" not in public_id else None
+    if member is None:
+        raise NotFound
+    return member
+
+
+def get_invitation(team: Team, public_id: str) -> Invitation:
+    """Raises NotFound for invitations that are not open."""
+    of_team = Invitation.objects.open().filter(team=team)
+    invitation = of_team.filter(public_id=public_id).first() if "\x00" not in public_id else None
+    if invitation is None:
+        raise NotFound
+    return invitation
+
+
+def join_query(token: str) -> str:
+    """Return the query of a link into a team."""
+    return urlencode({"invitation": token})

@@ -16,10 +16,18 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.access import PageRequest, SignUp
 from accounts.bans import refuse_banned
 from accounts.errors import InvitationUsed, InvitedUnderAnotherAddress, SlugTaken
-from accounts.models import Invitation, Role, Team, TeamMember, User
+from accounts.models import Invitation, Role, TeamMember, User
 from accounts.teams import actions
 from accounts.teams.forms import InviteForm, RoleForm, TeamForm
-from accounts.teams.places import PARAMETER, choose_place, find_member, place_named
+from accounts.teams.places import (
+    PARAMETER,
+    choose_place,
+    find_member,
+    get_invitation,
+    get_member,
+    join_query,
+    place_named,
+)
 from accounts.teams.roles import RIGHTS, Right, has_right, may_create_team
 from common.errors import ArenaError, NotFound, NotSignedIn
 
@@ -136,15 +144,6 @@ def remove(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
     return redirect("teams:members", slug)
 
 
-def get_member(team: Team, public_id: str) -> TeamMember:
-    """Raises NotFound."""
-    members = TeamMember.objects.filter(team=team).select_related("team", "user")
-    member = members.filter(public_id=public_id).first() if "\x00" not in public_id else None
-    if member is None:
-        raise NotFound
-    return member
-
-
 @login_required
 @require_POST
 def leave(request: PageRequest, slug: str) -> HttpResponse:
@@ -171,16 +170,12 @@ def invitations(request: PageRequest, slug: str) -> HttpResponse:
             form.add_error(None, refusal.detail)
             status = refusal.http_status
         else:
-            form, link, status = InviteForm(), request.build_absolute_uri(join_url(token)), 201
+            form, link, status = InviteForm(), request.build_absolute_uri(_join_url(token)), 201
     elif form.is_bound:
         status = 422
     is_open = Invitation.objects.open().filter(team=own.team).order_by("-pk")
     context = {**team_context(own), "form": form, "link": link, "invitations": is_open}
     return render(request, "teams/invitations.html", context, status=status)
-
-
-def join_url(token: str) -> str:
-    return f"{reverse('teams:join')}?{urlencode({'invitation': token})}"
 
 
 @login_required
@@ -190,15 +185,6 @@ def revoke(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
     actions.revoke_invitation(by=cast(User, request.user), invitation=get_invitation(own.team, public_id))
     messages.success(request, _("The link is revoked."))
     return redirect("teams:invitations", slug)
-
-
-def get_invitation(team: Team, public_id: str) -> Invitation:
-    """Raises NotFound for invitations that are not open."""
-    of_team = Invitation.objects.open().filter(team=team)
-    invitation = of_team.filter(public_id=public_id).first() if "\x00" not in public_id else None
-    if invitation is None:
-        raise NotFound
-    return invitation
 
 
 @login_required
@@ -241,16 +227,20 @@ def join(request: PageRequest) -> HttpResponse:
     assert invitation.team is not None  # noqa: S101 (see _find_invitation)
     if invitation.team_id in request.actor.memberships:
         return _to_team(request, request.actor.memberships[invitation.team_id])
-    query = urlencode({"next": join_url(token)})
+    query = urlencode({"next": _join_url(token)})
     context = {
         "invitation": invitation,
         "token": token,
         "signs_up": None
         if SignUp(settings.ARENA_SIGNUP) is SignUp.CLOSED
-        else f"{reverse('account_signup')}?{urlencode({'invitation': token})}&{query}",
+        else f"{reverse('account_signup')}?{join_query(token)}&{query}",
         "signs_in": f"{reverse('account_login')}?{query}",
     }
     return render(request, "teams/join.html", context)
+
+
+def _join_url(token: str) -> str:
+    return f"{reverse('teams:join')}?{join_query(token)}"
 
 
 def _find_invitation(request: PageRequest, token: str) -> Invitation:

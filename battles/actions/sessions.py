@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
 from accounts.api.idempotency import replace_results
+from accounts.models import Team
 from accounts.teams.places import require_place_id
 from battles.actions.shares import withdraw_consent
 from battles.errors import TooLateToRestore
@@ -84,8 +85,16 @@ def delete_discarded(*, limit: int) -> None:
     delete_sessions(Session.objects.due_for_deletion(), limit=limit)
 
 
-def delete_sessions(sessions: QuerySet[Session], *, limit: int | None = None) -> int:
-    """Delete each session in its own transaction; return the number of failures.
+def delete_team_sessions(team: Team) -> int:
+    """Delete the team's sessions; return the number of failures. Each person's votes keep one voter in common."""
+    of_team, failures = Session.objects.filter(team=team), 0
+    for owner in set(of_team.exclude(owner_user=None).values_list("owner_user", flat=True)):
+        failures += delete_sessions(of_team.filter(owner_user=owner), voter=f"deleted:{new_public_id()}")
+    return failures
+
+
+def delete_sessions(sessions: QuerySet[Session], *, limit: int | None = None, voter: str = "") -> int:
+    """Delete each session in its own transaction; return the number of failures. voter: see delete_session.
 
     Skips sessions that are locked, or no longer match the queryset.
     """
@@ -95,7 +104,7 @@ def delete_sessions(sessions: QuerySet[Session], *, limit: int | None = None) ->
             with transaction.atomic():
                 session = sessions.select_for_update(skip_locked=True, of=("self",)).filter(pk=pk).first()
                 if session is not None:
-                    delete_session(session)
+                    delete_session(session, voter=voter)
         except Exception:
             failures += 1
             logger.exception("session %s cannot be deleted", pk)
