@@ -1,9 +1,11 @@
 from django import template
+from django.conf import settings
 from django.template import RequestContext
 
 from accounts.access import PageRequest
-from accounts.models import Team
+from accounts.models import Team, User
 from accounts.teams import places
+from accounts.teams.roles import Creators
 from common.errors import ArenaError
 
 register = template.Library()
@@ -25,3 +27,9 @@ def chosen_place(context: RequestContext) -> Team | None:
 @register.simple_tag(takes_context=True)
 def usable_teams(context: RequestContext) -> list[Team]:
     return places.usable_teams(context["request"].user)
+
+
+@register.filter
+def has_team_pages(user: User) -> bool:
+    """Return whether the person is in a team, or may create one."""
+    return user.is_authenticated and (user.has_teams or settings.ARENA_TEAMS == Creators.MEMBERS)
