@@ -38,7 +38,7 @@ def battle() -> Battle:
         voted.sides.create(position=position, model=model)
     make.turn(voted, prompt="canary-prompt")
     make.complete_answers(voted)
-    Answer.objects.update(text="canary-answer", html="canary-answer", reasoning="canary-thought")
+    Answer.objects.update(text="canary-answer", reasoning="canary-thought")
     cast_vote(actor=actor, battle=voted, choice=Vote.Choice.LEFT)
     give_feedback(battle=voted, tags={}, comment="canary-comment")
     for answer in Answer.objects.select_related("side"):

@@ -51,7 +51,7 @@ def world() -> World:
     soon = timezone.now() + timedelta(days=1)
     row, _token = actions.invite(by=people[Role.OWNER], team=team, role=Role.MEMBER, uses=3, expires_at=soon)
     session = Session.objects.create(owner_user=people[Role.MANAGER], team=team, title="canary", is_shared=True)
-    battle = Battle.objects.create(session=session, mode=Battle.Mode.DIRECT)
+    battle = Battle.objects.create(session=session, mode=Battle.Mode.DIRECT, propensity=1.0)
     battle.sides.create(position="left", model=make.model())
     make.turn(battle)
     make.complete_answers(battle)

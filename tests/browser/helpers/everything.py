@@ -173,7 +173,7 @@ def add_team(user: User) -> str:
     team = create_team(by=user, owner=user, name="Physics", slug="physics")
     gold, silver = (LanguageModel.objects.get(slug=slug) for slug in ("gold", "silver"))
     shared = Session.objects.create(owner_user=user, team=team, title="Light", is_shared=True)
-    battle = Battle.objects.create(session=shared, mode=Battle.Mode.SIDE_BY_SIDE)
+    battle = Battle.objects.create(session=shared, mode=Battle.Mode.SIDE_BY_SIDE, propensity=1.0)
     for position, model in (("left", gold), ("right", silver)):
         battle.sides.create(position=position, model=model)
     make.turn(battle, prompt="What is light?")
