@@ -108,8 +108,6 @@ class TokenArguments(TypedDict):
 
 
 class TokenForm(forms.Form):
-    """teams: those to which the token may belong, for good; without any, it is personal and the form has no field."""
-
     name = forms.CharField(label=_("What it is for"), max_length=100)
     scopes = forms.MultipleChoiceField(
         label=_("What it may do"),
@@ -129,11 +127,10 @@ class TokenForm(forms.Form):
         label=_("Answer repeated requests at temperature 0 from a cache, for a day"), required=False
     )
 
-    def __init__(self, *args: Any, teams: Sequence[Team] = (), **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if teams:
-            choices = [("", _("Personal")), *((team.slug, team.name) for team in teams)]
-            self.fields["team"] = forms.ChoiceField(label=_("Where it acts"), choices=choices, required=False)
+    def offer(self, teams: Sequence[Team]) -> None:
+        """Add the choice of a team, to which the token then belongs for good."""
+        choices = [("", _("Personal")), *((team.slug, team.name) for team in teams)]
+        self.fields["team"] = forms.ChoiceField(label=_("Where it acts"), choices=choices, required=False)
 
     def clean_scopes(self) -> list[Scope]:
         return [Scope(scope) for scope in self.cleaned_data["scopes"]]

@@ -123,7 +123,7 @@ class InvitationAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     search_fields = ["email", "used_by__email"]
     actions = ["revoke"]
 
-    def get_list_display(self, request: HttpRequest) -> list[Any]:
+    def get_list_display(self, request: HttpRequest) -> list[str]:
         of_teams = ["team", "role", "uses_left"] if Team.objects.exists() else []
         return [*self.list_display, *of_teams]
 

@@ -1,9 +1,10 @@
-from typing import Any
+from collections.abc import Sequence
 
 from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from accounts.errors import SlugTaken
@@ -15,18 +16,14 @@ STATES = [("active", _("active")), ("waiting", _("without an owner")), ("archive
 
 
 class TeamAdminForm(forms.ModelForm):  # type: ignore[type-arg]
-    owner = forms.EmailField(label=_("Owner"), help_text=_("E-mail address of an account."))
+    owner = forms.EmailField(
+        label=_("A further owner"), required=False,
+        help_text=_("E-mail address of an account. It joins the team, if it is not in it."),
+    )  # fmt: skip
 
     class Meta:
         model = Team
         fields = ["name", "slug", "colour"]
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if self.instance.pk and "owner" in self.fields:
-            self.fields["owner"].required = False
-            self.fields["owner"].label = _("A further owner")
-            self.fields["owner"].help_text = _("E-mail address of an account. It joins the team, if it is not in it.")
 
     def clean_owner(self) -> User | None:
         email: str = self.cleaned_data["owner"]
@@ -42,11 +39,15 @@ class TeamAdminForm(forms.ModelForm):  # type: ignore[type-arg]
         return slug
 
 
+class NewTeamForm(TeamAdminForm):
+    owner = forms.EmailField(label=_("Owner"), help_text=_("E-mail address of an account."))
+
+
 class StateFilter(admin.SimpleListFilter):
     title = _("state")
     parameter_name = "state"
 
-    def lookups(self, request: HttpRequest, model_admin: object) -> Any:
+    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, Promise]]:
         return STATES
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Team]) -> QuerySet[Team]:
@@ -70,7 +71,13 @@ class TeamAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     search_fields = ["name", "slug"]
     actions = ["archive", "restore"]
 
-    def get_fields(self, request: HttpRequest, obj: Team | None = None) -> list[Any]:
+    def get_form(
+        self, request: HttpRequest, obj: Team | None = None, change: bool = False, **kwargs: object
+    ) -> type["forms.ModelForm[Team]"]:
+        form = NewTeamForm if obj is None else TeamAdminForm
+        return super().get_form(request, obj, change, **{**kwargs, "form": form})
+
+    def get_fields(self, request: HttpRequest, obj: Team | None = None) -> Sequence[str]:  # type: ignore[override]
         editable = ["name", "slug", "colour", "owner"]
         dates = ["created_by", "created_at", "waits_since", "archived_at", "removed_at"]
         return editable if obj is None else [*editable, *dates]
@@ -84,7 +91,7 @@ class TeamAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def has_delete_permission(self, request: HttpRequest, obj: Team | None = None) -> bool:
         return False
 
-    def save_model(self, request: HttpRequest, obj: Team, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Team, form: "forms.ModelForm[Team]", change: bool) -> None:
         by: User = request.user  # type: ignore[assignment]
         owner = form.cleaned_data.pop("owner")
         if not change:

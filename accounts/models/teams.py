@@ -94,7 +94,6 @@ class TeamMemberQuerySet(models.QuerySet["TeamMember"]):
     def active(self) -> "TeamMemberQuerySet":
         return self.filter(team__archived_at=None)
 
-
     def with_member_count(self) -> "TeamMemberQuerySet":
         """Annotate member_count: of the member's team."""
         of_team = TeamMember.objects.filter(team=models.OuterRef("team")).order_by().values("team")
@@ -107,7 +106,9 @@ class TeamMember(models.Model):
         INVITATION = "invitation", _("by invitation")
         ISSUER = "issuer", _("by single sign-on")
 
-    public_id = models.CharField(max_length=22, unique=True, null=True, default=new_public_id, editable=False)
+    public_id = models.CharField(  # noqa: DJ001 (unique, if there)
+        max_length=22, unique=True, null=True, default=new_public_id, editable=False
+    )
     team = models.ForeignKey(Team, models.CASCADE, related_name="members")
     user = models.ForeignKey(User, models.CASCADE, related_name="team_members")
     role = models.CharField(_("role"), max_length=7, choices=Role, default=Role.MEMBER)

@@ -1,5 +1,5 @@
 from datetime import datetime, timedelta
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from django import forms
 from django.utils import timezone
@@ -52,11 +52,11 @@ class InviteForm(forms.Form):
         label=_("Only for this e-mail address"), required=False, help_text=_("Empty: anyone with the link can use it.")
     )
 
-    def clean(self) -> dict[str, Any]:
-        data = super().clean() or {}
-        if data.get("email") and data.get("uses", 1) > 1:
-            self.add_error("uses", _("A link for one address has one use."))
-        return data
+    def clean_email(self) -> str:
+        email: str = self.cleaned_data["email"]
+        if email and self.cleaned_data.get("uses", 1) > 1:
+            raise forms.ValidationError(_("A link for one address has one use."))
+        return email
 
     @property
     def arguments(self) -> InvitationArguments:

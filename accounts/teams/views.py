@@ -224,7 +224,7 @@ def join(request: PageRequest) -> HttpResponse:
             return _join(request, token)
     except (InvitationUsed, InvitedUnderAnotherAddress) as refusal:
         return render(request, "teams/join.html", {"refusal": refusal.detail}, status=refusal.http_status)
-    assert invitation.team is not None  # noqa: S101 (see _find_invitation)
+    assert invitation.team is not None
     if invitation.team_id in request.actor.memberships:
         return _to_team(request, request.actor.memberships[invitation.team_id])
     query = urlencode({"next": _join_url(token)})

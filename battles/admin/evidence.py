@@ -63,7 +63,7 @@ class SessionAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
     search_fields = ["public_id", "battles__public_id", "owner_user__email"]
     search_help_text = _("The address of a session or of one of its battles, or a member's e-mail address.")
 
-    def get_fields(self, request: HttpRequest, obj: Session | None = None) -> list[Any]:
+    def get_fields(self, request: HttpRequest, obj: Session | None = None) -> Sequence[object]:  # type: ignore[override]
         names = [name for name in super().get_fields(request, obj) if name not in ("title", "shown_title")]
         return ["shown_title", *names]
 

@@ -129,12 +129,12 @@ class Session(models.Model):
         """Return the title, but of a team's session, for the administration, its id."""
         return self.title if self.title and self.team_id is None else self.public_id
 
+    def get_absolute_url(self) -> str:
+        return reverse("battles:session", args=[self.public_id])
+
     @property
     def is_readable_by_staff(self) -> bool:
         return self.team_id is None or settings.ARENA_OPERATORS_READ_TEAMS
-
-    def get_absolute_url(self) -> str:
-        return reverse("battles:session", args=[self.public_id])
 
     @property
     def owner(self) -> User | Visitor | None:

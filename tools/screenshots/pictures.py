@@ -169,7 +169,8 @@ TABLES = [
     "models_registry/provider", "models_registry/languagemodel", "models_registry/charge", "battles/session",
     "battles/battle", "battles/vote", "battles/moderationcase", "battles/moderationrule", "battles/category",
     "leaderboard/aggregationrun", "leaderboard/anomalyreview", "uploads/upload", "accounts/user", "accounts/ban",
-    "accounts/invitation", "accounts/team", "accounts/teammember", "accounts/auditentry", "battles/feedbacktag", "battles/promptsuggestion",
+    "accounts/invitation", "accounts/team", "accounts/teammember",
+    "accounts/auditentry", "battles/feedbacktag", "battles/promptsuggestion",
     "site_content/pageversion",
 ]  # fmt: skip
 WITHOUT_ROWS = ["models_registry/charge", "battles/category"]

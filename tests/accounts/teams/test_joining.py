@@ -176,7 +176,8 @@ def test_link_that_ended_is_a_page_with_a_sentence(end: str, who: str):
         case "empty":
             path = "/teams/join/"
         case "site's":
-            path = f"/teams/join/?invitation={Invitation.issue(email='', expires_at=timezone.now(), created_by=owner)[1]}"
+            of_site = Invitation.issue(email="", expires_at=timezone.now() + timedelta(days=1), created_by=owner)[1]
+            path = f"/teams/join/?invitation={of_site}"
     client = browser(make.user()) if who == "member" else Client()
 
     response = client.get(path)

@@ -165,7 +165,11 @@ def add_states(user: User, world: World) -> list[str]:
     later = benchmark_samples.finished_run(user, run.version, models[::-1])
     paused = benchmark_samples.live_run(user, run.version, models)
     Run.objects.filter(pk=paused.pk).update(state="paused", reason="person")
-    return [f"/benchmarks/r/{later.public_id}/compare/?with={run.public_id}", f"/benchmarks/r/{paused.public_id}/", link]
+    return [
+        f"/benchmarks/r/{later.public_id}/compare/?with={run.public_id}",
+        f"/benchmarks/r/{paused.public_id}/",
+        link,
+    ]
 
 
 def add_team(user: User) -> str:
