@@ -1,4 +1,5 @@
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -123,7 +124,7 @@ class InvitationAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     search_fields = ["email", "used_by__email"]
     actions = ["revoke"]
 
-    def get_list_display(self, request: HttpRequest) -> list[str]:
+    def get_list_display(self, request: HttpRequest) -> Sequence[object]:  # type: ignore[override]
         of_teams = ["team", "role", "uses_left"] if Team.objects.exists() else []
         return [*self.list_display, *of_teams]
 

@@ -4,7 +4,6 @@ from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from accounts.errors import SlugTaken
@@ -47,8 +46,8 @@ class StateFilter(admin.SimpleListFilter):
     title = _("state")
     parameter_name = "state"
 
-    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, Promise]]:
-        return STATES
+    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
+        return [(state, str(label)) for state, label in STATES]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Team]) -> QuerySet[Team]:
         match self.value():

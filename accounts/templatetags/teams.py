@@ -17,7 +17,7 @@ def chosen_place(context: RequestContext) -> Team | None:
     if "chosen_place" in context:
         place: Team | None = context["chosen_place"]
         return place
-    request: PageRequest = context["request"]  # type: ignore[assignment]
+    request: PageRequest = context["request"]
     try:
         return places.chosen_place(request)
     except ArenaError:  # the address names a team of others; the view decides what that means

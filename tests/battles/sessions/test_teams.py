@@ -3,6 +3,9 @@
 import json
 
 import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from accounts.actions import delete_account
 from accounts.actor import Actor
@@ -197,3 +200,23 @@ def test_token_of_team_lists_its_place(owner: User, team: Team, battle: Battle):
     headers = {"Authorization": f"Bearer {of_team}"}
     assert client.get("/api/v1/sessions/?team=physics", headers=headers).json()["count"] == 1
     assert client.get("/api/v1/sessions/?team=history", headers=headers).status_code == 404
+
+
+def queries(client: Client, path: str) -> int:
+    client.get(path)  # fills caches, and records the browser
+    with CaptureQueriesContext(connection) as captured:
+        assert client.get(path).status_code == 200
+    return len(captured)
+
+
+@pytest.mark.parametrize("path", ["/", "/sessions/", "/leaderboard/", "session"])
+def test_team_costs_one_query(owner: User, team: Team, battle: Battle, path: str):
+    alone = make.user()
+    own = start_session(actor=Actor(user=alone), prompt="four five")
+    make.complete_answers(own)
+
+    def of(person: User, shown: Battle) -> int:
+        page = shown.session.get_absolute_url() if path == "session" else path
+        return queries(make.browser(Actor(user=person)), page)
+
+    assert of(owner, battle) == of(alone, own) + 1
