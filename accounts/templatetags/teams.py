@@ -1,6 +1,7 @@
 from django import template
 from django.conf import settings
 from django.template import RequestContext
+from django.urls import reverse
 
 from accounts.access import PageRequest
 from accounts.models import Team, User
@@ -33,3 +34,12 @@ def usable_teams(context: RequestContext) -> list[Team]:
 def has_team_pages(user: User) -> bool:
     """Return whether the person is in a team, or may create one."""
     return user.is_authenticated and (user.has_teams or settings.ARENA_TEAMS == Creators.MEMBERS)
+
+
+@register.simple_tag(takes_context=True)
+def new_battle_url(context: RequestContext) -> str:
+    """Return the start page, in the place of the shown session or form: each tab stays in its place."""
+    query = context.get("place_query", "")
+    if context.get("is_in_team"):
+        query = f"&team={context['session'].team.slug}"
+    return reverse("battles:new") + (f"?{query[1:]}" if query else "")

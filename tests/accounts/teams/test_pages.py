@@ -64,6 +64,8 @@ def test_two_tabs_are_in_two_places():
 
     assert '<input type="hidden" name="team" value="physics">' in text(client, "/?team=physics")
     assert '?mode=compare&amp;team=physics"' in text(client, "/?team=physics")
+    assert 'new-battle" href="/?team=physics"' in text(client, "/?team=physics")
+    assert 'new-battle" href="/"' in text(client, "/teams/")
     assert '<input type="hidden" name="team" value="history">' in text(client, "/")
 
 
