@@ -27,7 +27,9 @@ from common.errors import ArenaError
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 # Prefixes of the routes for signing in, of the operator's pages, and of those that check access themselves.
-EXEMPT_ROUTES = ("accounts/", "admin/", "language/", "livez", "readyz", "metrics", "site/", "stream/", "v1/")
+EXEMPT_ROUTES = (
+    "accounts/", "admin/", "language/", "livez", "readyz", "metrics", "site/", "stream/", "teams/join/", "v1/",
+)  # fmt: skip
 # Banned people keep access to their own account.
 OWN_ACCOUNT_ROUTE = "api/v1/me/"
 

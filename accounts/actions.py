@@ -13,7 +13,7 @@ from accounts.actor import actor_keys
 from accounts.errors import InvitationUsed, LastAdministrator, TooManyTokens
 from accounts.models import ApiToken, Ban, IdempotencyKey, Invitation, Scope, SignIn, Team, User, Visitor
 from accounts.personal_data import account_deleting
-from accounts.teams.actions import join, leave_all_teams
+from accounts.teams.actions import hand_over_teams, join, leave_all_teams
 
 MAX_TOKENS = 50
 
@@ -87,6 +87,8 @@ def ban(ban: Ban, *, by: User) -> None:
     staff_rights.refuse_ban(ban, by=by)
     ban.created_by = by
     ban.save()
+    if ban.user is not None:
+        hand_over_teams(ban.user)
     audit.record(by, "ban", ban, ban.reason, whom=ban.target, expires_at=ban.expires_at)
 
 

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypedDict, cast
 
@@ -16,11 +17,13 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import network_limit_keys
-from accounts.models import Scope, User
+from accounts.models import Invitation, Scope, Team, User
 from accounts.single_sign_on import passwords
 from common.valkey import limits
 
 NOT_COUNTED = _("Signing up is temporarily unavailable. Please try again.")
+# Attempts by one link are not without a limit: addresses that have an account use nothing up.
+TIMES_OF_INVITATION = 20
 LIFETIMES = {"30": _("30 days"), "90": _("90 days"), "365": _("a year"), "": _("until it is revoked")}
 SCOPE_HINTS = {
     Scope.READ: _("read: everything you can see"),
@@ -52,9 +55,16 @@ class SignUpForm(_NoAddressOfIssuer, SignupForm):  # type: ignore[misc]
 
         Raises TooManyRequests, and ServiceAway when Valkey is away.
         """
-        keys = network_limit_keys(context.request)
-        limits.count("signup", keys, fail_open=False, not_counted=NOT_COUNTED)
+        limits.count("signup", self._limit_keys(), fail_open=False, not_counted=NOT_COUNTED)
         return str(super().validate_unique_email(value))
+
+    def _limit_keys(self) -> limits.Keys:
+        """Return the network's keys; of a team's open link its own key: its uses bound a class behind one address."""
+        token = self.data.get("invitation", "")
+        invitation = Invitation.objects.open().with_token(token).exclude(team=None).first() if token else None
+        if invitation is None:
+            return network_limit_keys(context.request)
+        return {"network": limits.Key(f"invitation:{invitation.pk}", TIMES_OF_INVITATION)}
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
         """Hash the password for existing addresses, too: time must not reveal the account."""
@@ -116,6 +126,11 @@ class TokenForm(forms.Form):
     caches_answers = forms.BooleanField(
         label=_("Answer repeated requests at temperature 0 from a cache, for a day"), required=False
     )
+
+    def offer(self, teams: Sequence[Team]) -> None:
+        """Add the choice of a team, to which the token then belongs for good."""
+        choices = [("", _("Personal")), *((team.slug, team.name) for team in teams)]
+        self.fields["team"] = forms.ChoiceField(label=_("Where it acts"), choices=choices, required=False)
 
     def clean_scopes(self) -> list[Scope]:
         return [Scope(scope) for scope in self.cleaned_data["scopes"]]

@@ -1,4 +1,4 @@
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from common.payload_types import JsonObject, Moment
 
@@ -65,7 +65,8 @@ class TokenUsagePayload(TypedDict):
 
 
 class TokenSummaryPayload(TypedDict):
-    """A token that is not revoked. Only the last four of its characters are stored."""
+    """A token that is not revoked. Only the last four of its characters are stored. `team` is the address of the team
+    in which it acts; missing in personal tokens."""
 
     id: str
     name: str
@@ -77,6 +78,7 @@ class TokenSummaryPayload(TypedDict):
     expires_at: Moment | None
     last_used_at: Moment | None
     usage: TokenUsagePayload
+    team: NotRequired[str]
 
 
 class NewlyMadeTokenPayload(TokenSummaryPayload):
@@ -94,6 +96,7 @@ class EverythingPayload(TypedDict):
     browsers: list[JsonObject]
     connections: list[JsonObject]
     bans: list[JsonObject]
+    teams: NotRequired[list[JsonObject]]
     sessions: list[JsonObject]
     uploads: list[JsonObject]
     benchmark_templates: list[JsonObject]
@@ -102,3 +105,45 @@ class EverythingPayload(TypedDict):
     gateway_exchanges: list[JsonObject]
     reports: list[JsonObject]
     terms: list[JsonObject]
+
+
+RoleName = Literal["owner", "manager", "member", "guest"]
+ColourName = Literal["blue", "green", "teal", "purple", "red", "orange", "grey"]
+
+
+class TeamPayload(TypedDict):
+    """A team that you are in, with your role. `slug` is its address; an owner can change it."""
+
+    slug: str
+    name: str
+    colour: ColourName
+    role: RoleName
+    members: int
+    created_at: Moment
+
+
+class TeamMemberPayload(TypedDict):
+    """`origin`: how the person came into the team."""
+
+    id: str
+    email: str
+    role: RoleName
+    origin: Literal["hand", "invitation", "issuer"]
+    joined_at: Moment
+
+
+class TeamInvitationPayload(TypedDict):
+    """A link into a team that still works. `email` is empty if anyone with the link can use it."""
+
+    id: str
+    role: RoleName
+    uses_left: int
+    email: str
+    created_at: Moment
+    expires_at: Moment
+
+
+class NewTeamInvitationPayload(TeamInvitationPayload):
+    """`url` is shown once: it is null when the request is repeated with its Idempotency-Key."""
+
+    url: str | None

@@ -1,13 +1,18 @@
 from collections.abc import Mapping
-from typing import cast
+from typing import Literal, cast
 
 from accounts.actor import Actor
 from accounts.limiting.usage import limit_payloads, today_payload
-from accounts.models import ApiToken, Scope, SignIn
+from accounts.models import ApiToken, Invitation, Scope, SignIn, TeamMember
 from accounts.payload_types import (
+    ColourName,
     PersonPayload,
+    RoleName,
     ScopeName,
     SignedInBrowserPayload,
+    TeamInvitationPayload,
+    TeamMemberPayload,
+    TeamPayload,
     TokenSummaryPayload,
     TokenUsagePayload,
 )
@@ -40,7 +45,7 @@ def browser_payload(row: SignIn, *, current_session: str | None) -> SignedInBrow
 
 def token_payload(row: ApiToken, usage: Mapping[int, TokenUsagePayload]) -> TokenSummaryPayload:
     """usage: from token_usage.token_usage_of."""
-    return {
+    payload: TokenSummaryPayload = {
         "id": row.public_id,
         "name": row.name,
         "last_four": row.last_four,
@@ -51,4 +56,40 @@ def token_payload(row: ApiToken, usage: Mapping[int, TokenUsagePayload]) -> Toke
         "expires_at": row.expires_at,
         "last_used_at": row.last_used_at,
         "usage": usage[row.pk],
+    }
+    if row.team is not None:
+        payload["team"] = row.team.slug
+    return payload
+
+
+def team_payload(member: TeamMember) -> TeamPayload:
+    """member: from a queryset with_member_count()."""
+    return {
+        "slug": member.team.slug,
+        "name": member.team.name,
+        "colour": cast("ColourName", member.team.colour),
+        "role": cast("RoleName", member.role),
+        "members": member.member_count,  # type: ignore[attr-defined]
+        "created_at": member.team.created_at,
+    }
+
+
+def team_member_payload(member: TeamMember) -> TeamMemberPayload:
+    return {
+        "id": member.public_id or "",
+        "email": member.user.email,
+        "role": cast("RoleName", member.role),
+        "origin": cast('Literal["hand", "invitation", "issuer"]', member.origin),
+        "joined_at": member.joined_at,
+    }
+
+
+def team_invitation_payload(invitation: Invitation) -> TeamInvitationPayload:
+    return {
+        "id": invitation.public_id or "",
+        "role": cast("RoleName", invitation.role),
+        "uses_left": invitation.uses_left,
+        "email": invitation.email,
+        "created_at": invitation.created_at,
+        "expires_at": invitation.expires_at,
     }

@@ -35,7 +35,7 @@ def collect_personal_data(user: User) -> JsonObject:
             "joined_at": user.date_joined,
             "last_signed_in_at": user.last_login,
         },
-        "tokens": [token_payload(token, usage) for token in user.api_tokens.order_by("pk")],
+        "tokens": [token_payload(token, usage) for token in user.api_tokens.select_related("team").order_by("pk")],
         "browsers": [
             {
                 "browser": row.browser,
@@ -52,6 +52,12 @@ def collect_personal_data(user: User) -> JsonObject:
         ),
         "bans": list(user.bans.order_by("pk").values("reason", "created_at", "expires_at", "lifted_at")),
     }
+    if user.has_teams:
+        members = user.team_members.select_related("team").order_by("joined_at", "pk")
+        data["teams"] = [
+            {"slug": row.team.slug, "name": row.team.name, "role": row.role, "joined_at": row.joined_at}
+            for row in members
+        ]
     for _receiver, part in personal_data_requested.send(sender=User, user=user):
         data.update(cast(JsonObject, part))
     return data

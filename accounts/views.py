@@ -18,6 +18,7 @@ from accounts.limiting.usage import limit_rows, today_payload
 from accounts.models import ApiToken, SignIn, User
 from accounts.personal_data import personal_data_response
 from accounts.sign_in.sessions import active_sign_ins
+from accounts.teams.places import chosen_place, place_named, usable_teams
 from accounts.token_usage import token_usage_of
 from common.errors import NotFound
 
@@ -30,15 +31,28 @@ def tokens(request: HttpRequest) -> HttpResponse:
     user = cast(User, request.user)
     # A link may choose the rights: /accounts/tokens/?scopes=gateway
     chosen = {"scopes": request.GET.getlist("scopes")} if "scopes" in request.GET else None
-    form, token, status = TokenForm(request.POST or None, initial=chosen), "", 200
+    form, token, status = _token_form(request, initial=chosen), "", 200
     if form.is_valid():
-        _row, token = actions.issue_token(user=user, **form.token_arguments)
-        form, status = TokenForm(), 201
+        place = place_named(cast(ActorRequest, request).actor, form.cleaned_data.get("team"))
+        _row, token = actions.issue_token(user=user, team=place, **form.token_arguments)
+        form, status = _token_form(request, is_new=True), 201
     elif form.is_bound:
         status = 422
     usage = token_usage_of(user)
-    held = [(row, usage[row.pk]) for row in ApiToken.objects.held_by(user)]
+    held = [(row, usage[row.pk]) for row in ApiToken.objects.held_by(user).prefetch_related("team")]
     return render(request, "account/tokens.html", {"form": form, "token": token, "tokens": held}, status=status)
+
+
+def _token_form(
+    request: HttpRequest, *, initial: dict[str, list[str]] | None = None, is_new: bool = False
+) -> TokenForm:
+    """Return the form, with a choice of places for people who have teams."""
+    form = TokenForm(None if is_new else request.POST or None, initial=initial)
+    if teams := usable_teams(cast(User, request.user)):
+        form.offer(teams)
+        place = chosen_place(cast(ActorRequest, request))
+        form.initial.setdefault("team", place.slug if place else "")
+    return form
 
 
 @login_required

@@ -61,6 +61,11 @@ def exclude_votes_of_cases(cases: ModerationCaseQuerySet, *, by: User, because: 
     return settled
 
 
+def _is_withheld(case: ModerationCase) -> bool:
+    """Return whether a team's texts are not for moderators: of a team they read what people reported."""
+    return case.battle is not None and not case.battle.session.is_readable_by_staff and not case.reports.all()
+
+
 class FlaggedByFilter(admin.SimpleListFilter):
     title = gettext_lazy("who flagged it")
     parameter_name = "by"
@@ -125,7 +130,7 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("first prompt"))
     def prompt(self, case: ModerationCase) -> str:
-        turns: list[Turn] = getattr(case.battle, "first_turns", [])
+        turns: list[Turn] = [] if _is_withheld(case) else getattr(case.battle, "first_turns", [])
         return Truncator(" ".join(turns[0].prompt.split())).chars(80) if turns else ""
 
     @admin.display(description=gettext_lazy("person"))
@@ -151,8 +156,10 @@ class ModerationQueueAdmin(ReadOnlyAdmin):
     ) -> HttpResponse:
         """Add the conversation, the reports, and the list's actions as buttons."""
         case = self.get_object(request, object_id)
-        battle_id = case.battle_id if case is not None else None
+        is_withheld = case is not None and _is_withheld(case)
+        battle_id = case.battle_id if case is not None and not is_withheld else None
         extra = {
+            "is_withheld": is_withheld,
             "battle": get_battle(battle_id) if battle_id is not None else None,
             "reports": case.reports.select_related("user", "visitor").order_by("pk") if case is not None else (),
             "decisions": self._decisions(request).items(),

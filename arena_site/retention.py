@@ -6,8 +6,9 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from accounts.models import StaffNetwork, Visitor
-from battles.actions import delete_sessions
+from accounts.models import StaffNetwork, Team, Visitor
+from accounts.teams.actions import remove_team
+from battles.actions import delete_sessions, delete_team_sessions
 from battles.models import NetworkCap, RoutingDecision, Session, VoteNetwork
 from benchmarks.actions.deletion import delete_old_runs
 from common.client_ip import MAX_NETWORK_DAYS
@@ -27,7 +28,7 @@ class PurgeIncomplete(Exception):
 
 
 def purge() -> None:
-    """Delete expired sessions, runs, decisions and network hashes, and compact Valkey's file.
+    """Delete expired sessions, runs, decisions and network hashes, texts of archived teams, and compact Valkey's file.
 
     Votes stay, without a name; so do published runs and networks in bans. Raises PurgeIncomplete after everything else
     is deleted.
@@ -45,10 +46,23 @@ def purge() -> None:
     if days:
         owned = Session.objects.exclude(owner_user=None, owner_visitor=None)
         failures = delete_sessions(owned.filter(last_active_at__lt=_before(days)))
+    failures += _remove_archived_teams()
     delete_old_runs(before=_before(days) if days else None)
     _delete_decisions(before=_before(min(days or MAX_DECISION_DAYS, MAX_DECISION_DAYS)))
     if failures:
         raise PurgeIncomplete(f"sessions that are kept longer than they should be: {failures}")
+
+
+def _remove_archived_teams() -> int:
+    """Delete the texts of teams that were archived long enough; return the number of sessions that stayed."""
+    failures = 0
+    for team in Team.objects.due_for_removal():
+        Exchange.objects.filter(token__team=team).exclude(texts=None).update(texts=None)
+        stayed = delete_team_sessions(team)
+        failures += stayed
+        if not stayed:
+            remove_team(team)
+    return failures
 
 
 def _delete_decisions(*, before: datetime) -> None:

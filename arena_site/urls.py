@@ -35,6 +35,7 @@ urlpatterns = [
     path("benchmarks/", include("benchmarks.urls")),
     path("models/", include("models_registry.urls")),
     path("", include("site_content.urls")),
+    path("teams/", include("accounts.teams.urls")),
     path("accounts/", include("accounts.urls")),
     path("accounts/", include("accounts.single_sign_on.urls")),
     path("accounts/", include("allauth.account.urls")),

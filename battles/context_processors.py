@@ -16,6 +16,6 @@ def sidebar(request: HttpRequest) -> dict[str, object]:
         actor = getattr(request, "actor", None)
         if actor is None:
             return SessionList()
-        return list_sessions(Session.objects.owned_by(actor).filter(archived=False))
+        return list_sessions(actor, Session.objects.owned_by(actor).filter(archived=False))
 
     return {"latest_sessions": SimpleLazyObject(latest), "is_paused": SimpleLazyObject(is_away)}

@@ -89,6 +89,12 @@ class BattleIsVoid(ArenaError):
     http_status = 409
 
 
+class InATeam(ArenaError):
+    code = "in_a_team"
+    message = _("A team's battles are not published. Share the session with the team.")
+    http_status = 409
+
+
 class BattleIsHidden(ArenaError):
     code = "battle_hidden"
     message = _("A moderator has hidden this battle.")

@@ -249,10 +249,13 @@ class SessionHeadPayload(TypedDict):
     created_at: Moment
     last_active_at: Moment
     archived: bool
+    team: NotRequired[str]
+    shared: NotRequired[bool]
 
 
 class SessionSummaryPayload(SessionHeadPayload):
-    """Session in a list. `models`: at most four revealed names; `names_hidden`: other names wait for a vote."""
+    """Session in a list. `models`: at most four revealed names; `names_hidden`: other names wait for a vote. `team`,
+    `shared`: the team's address, and whether its members can read the session; missing in personal ones."""
 
     battle_count: int
     models: list[str]
@@ -260,7 +263,7 @@ class SessionSummaryPayload(SessionHeadPayload):
 
 
 class SessionPayload(SessionHeadPayload):
-    """Session with its battles, oldest first."""
+    """Session with its battles, oldest first. `team` and `shared` are missing in a personal one."""
 
     battles: list[BattlePayload]
 

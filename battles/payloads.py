@@ -64,7 +64,7 @@ def battle_payload(battle: Battle, *, stream_format: Format = "api", token: int 
         "can_follow_up": live is None and not battle.is_void,
         "can_stop": live is not None and live.stop_requested_at is None,
         "can_regenerate": turns[-1].can_be_regenerated and (vote is None or turns[-1].after_vote),
-        "can_publish": is_revealed and live is None and not battle.is_void,
+        "can_publish": is_revealed and live is None and not battle.is_void and battle.session.team_id is None,
         "hidden": battle.is_hidden,
         "consent": battle.has_consent,
         "consent_withdrawn_at": battle.consent_withdrawn_at,

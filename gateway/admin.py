@@ -1,8 +1,10 @@
+from django.conf import settings
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import Team
 from battles.models import Battle
 from common.admin.estimated_count import EstimatedCountAdmin
 from common.admin.read_only import ReadOnlyAdmin
@@ -31,7 +33,8 @@ class ExchangeAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Exchange | None = None) -> list[_Field]:
         is_administrator = getattr(request.user, "is_administrator", False)
-        return [*super().get_fields(request, obj), *(["texts"] if is_administrator else [])]
+        is_readable = is_administrator and (obj is None or _is_readable(obj))
+        return [*super().get_fields(request, obj), *(["texts"] if is_readable else [])]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Exchange]:
         # Staff votes blindly, too.
@@ -41,3 +44,10 @@ class ExchangeAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
     @admin.display(description=_("answered by"))
     def answered_by(self, exchange: Exchange) -> str:
         return str(exchange.call.model) if exchange.call else "–"
+
+
+def _is_readable(exchange: Exchange) -> bool:
+    """Return False for texts of teams; of a deleted token nothing says whether it was one's."""
+    if settings.ARENA_OPERATORS_READ_TEAMS:
+        return True
+    return exchange.token.team_id is None if exchange.token is not None else not Team.objects.exists()

@@ -1,4 +1,5 @@
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,7 +17,7 @@ from django.utils.translation import ngettext
 from accounts import actions, audit, bans, staff_rights
 from accounts.admin.audited import AuditDeletionsMixin
 from accounts.errors import NeedsAdministrator
-from accounts.models import ApiToken, AuditEntry, Ban, Invitation, Scope, User, Visitor
+from accounts.models import ApiToken, AuditEntry, Ban, Invitation, Scope, Team, User, Visitor
 from common.admin.read_only import ReadOnlyAdmin
 from common.payload_types import JsonObject
 
@@ -118,14 +119,21 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
 class InvitationAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     form = InvitationForm
     list_display = ["__str__", "email", "created_by", "created_at", "expires_at", "used_by", "revoked_at"]
-    list_select_related = ["created_by", "used_by"]
+    list_select_related = ["created_by", "used_by", "team"]
     list_filter = ["used_at", "revoked_at"]
     search_fields = ["email", "used_by__email"]
     actions = ["revoke"]
 
+    def get_list_display(self, request: HttpRequest) -> Sequence[object]:  # type: ignore[override]
+        of_teams = ["team", "role", "uses_left"] if Team.objects.exists() else []
+        return [*self.list_display, *of_teams]
+
     def get_fields(self, request: HttpRequest, obj: Invitation | None = None) -> list[Any]:
         editable = ["email", "expires_at"]
-        return editable if obj is None else [*editable, "created_by", "created_at", "used_by", "used_at", "revoked_at"]
+        if obj is None:
+            return editable
+        of_team = [] if obj.team_id is None else ["team", "role", "uses_left"]
+        return [*editable, *of_team, "created_by", "created_at", "used_by", "used_at", "revoked_at"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Invitation | None = None) -> list[str]:
         return [] if obj is None else self.get_fields(request, obj)
@@ -172,7 +180,10 @@ class ApiTokenAdmin(AuditDeletionsMixin):
 
     def get_fields(self, request: HttpRequest, obj: ApiToken | None = None) -> list[Any]:
         editable = ["user", "name", "scopes", "expires_at"]
-        return editable if obj is None else [*editable, "last_four", "created_at", "last_used_at", "revoked_at"]
+        if obj is None:
+            return editable
+        of_team = [] if obj.team_id is None else ["team"]
+        return [*editable, *of_team, "last_four", "created_at", "last_used_at", "revoked_at"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: ApiToken | None = None) -> list[str]:
         return [] if obj is None else self.get_fields(request, obj)

@@ -23,6 +23,7 @@ from accounts.payload_types import (
 from accounts.payloads import browser_payload, person_payload, token_payload
 from accounts.personal_data import personal_data_response
 from accounts.sign_in.sessions import active_sign_ins
+from accounts.teams.places import place_named
 from accounts.token_usage import token_usage_of
 from common.api.serializers import validated_data
 from common.api_responses import Created, NoContent, PayloadResponse, paginated
@@ -61,13 +62,15 @@ class Tokens(APIView):
 
     def get(self, request: Request) -> PayloadResponse[Page[TokenSummaryPayload]]:
         user = cast(User, request.user)
-        return paginated(ApiToken.objects.held_by(user), request, partial(token_payload, usage=token_usage_of(user)))
+        held = ApiToken.objects.held_by(user).prefetch_related("team")
+        return paginated(held, request, partial(token_payload, usage=token_usage_of(user)))
 
     @idempotent
     def post(self, request: Request) -> Created[NewlyMadeTokenPayload]:
         data = validated_data(NewTokenSerializer, request.data)
         user = cast(User, request.user)
-        row, token = actions.issue_token(user=user, **data)
+        place = place_named(_actor(request), data.pop("team", None))
+        row, token = actions.issue_token(user=user, team=place, **data)
         payload: NewlyMadeTokenPayload = {**token_payload(row, token_usage_of(user)), "token": ShownOnce(token)}
         return Created(payload)
 

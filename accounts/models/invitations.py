@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models.teams import Role, Team
 from accounts.models.users import User
+from common.ids import new_public_id
 
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
@@ -22,6 +23,10 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
 class Invitation(models.Model):
     """Link for a sign-up, or into a team. Only the token's digest is stored."""
 
+    # NULL only where it was made before invitations had ids.
+    public_id = models.CharField(  # noqa: DJ001 (unique, if there)
+        max_length=22, unique=True, null=True, default=new_public_id, editable=False
+    )
     email = models.EmailField(_("for"), blank=True, help_text=_("Empty: anyone with the link can use it."))
     team = models.ForeignKey(
         Team, models.CASCADE, null=True, editable=False, related_name="invitations", verbose_name=_("team")

@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models.users import User
+from common.ids import new_public_id
 
 # An archived team can be restored for this time; then its texts are deleted.
 ARCHIVED_FOR = timedelta(days=30)
@@ -76,7 +77,7 @@ class Team(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.name
+        return self.name or self.slug
 
     def get_absolute_url(self) -> str:
         return reverse("teams:team", args=[self.slug])
@@ -93,6 +94,11 @@ class TeamMemberQuerySet(models.QuerySet["TeamMember"]):
     def active(self) -> "TeamMemberQuerySet":
         return self.filter(team__archived_at=None)
 
+    def with_member_count(self) -> "TeamMemberQuerySet":
+        """Annotate member_count: of the member's team."""
+        of_team = TeamMember.objects.filter(team=models.OuterRef("team")).order_by().values("team")
+        return self.annotate(member_count=models.Subquery(of_team.values(n=models.Count("pk"))))
+
 
 class TeamMember(models.Model):
     class Origin(models.TextChoices):
@@ -100,6 +106,9 @@ class TeamMember(models.Model):
         INVITATION = "invitation", _("by invitation")
         ISSUER = "issuer", _("by single sign-on")
 
+    public_id = models.CharField(  # noqa: DJ001 (unique, if there)
+        max_length=22, unique=True, null=True, default=new_public_id, editable=False
+    )
     team = models.ForeignKey(Team, models.CASCADE, related_name="members")
     user = models.ForeignKey(User, models.CASCADE, related_name="team_members")
     role = models.CharField(_("role"), max_length=7, choices=Role, default=Role.MEMBER)

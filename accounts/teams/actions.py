@@ -14,28 +14,41 @@ from common.errors import NotFound
 
 MAX_OPEN_INVITATIONS = 50
 MAX_USES = 1000
+# Words of addresses below /teams/, and those that could pass for the site's.
+RESERVED_SLUGS = frozenset({"admin", "api", "arena", "join", "new", "personal", "place", "site", "staff", "teams"})
 
 
 def create_team(*, by: User, owner: User, name: str, slug: str, colour: str = Team.Colour.BLUE) -> Team:
     """Return a new team with its first owner. Raises SlugTaken."""
+    _refuse_reserved(slug)
     try:
         with transaction.atomic():
             team = Team.objects.create(name=name, slug=slug, colour=colour, created_by=by)
             TeamMember.objects.create(team=team, user=owner, role=Role.OWNER)
             audit.record(by, "create team", f"team {slug}", owner=owner.pk)
     except IntegrityError as error:
-        raise SlugTaken(fields={"slug": [str(SlugTaken.message)]}) from error
+        raise _slug_taken() from error
     return team
 
 
 def change_team(*, by: User, team: Team, name: str, slug: str, colour: str) -> None:
     """Store the changed fields. Raises SlugTaken."""
+    _refuse_reserved(slug)
     try:
         with transaction.atomic():
             Team.objects.filter(pk=team.pk).update(name=name, slug=slug, colour=colour)
             audit.record(by, "change team", f"team {team.slug}", name=name, slug=slug)
     except IntegrityError as error:
-        raise SlugTaken(fields={"slug": [str(SlugTaken.message)]}) from error
+        raise _slug_taken() from error
+
+
+def _refuse_reserved(slug: str) -> None:
+    if slug in RESERVED_SLUGS:
+        raise _slug_taken()
+
+
+def _slug_taken() -> SlugTaken:
+    return SlugTaken(fields={"slug": [str(SlugTaken.message)]})
 
 
 @transaction.atomic
@@ -135,6 +148,27 @@ def leave_all_teams(user: User) -> None:
     for member in TeamMember.objects.filter(user=user).select_related("team").order_by("team"):
         hand_over(member)
         _remove(member)
+
+
+@transaction.atomic
+def hand_over_teams(user: User) -> None:
+    """Find owners beside a person who is blocked; the person's own role stays."""
+    owned = TeamMember.objects.active().filter(user=user, role=Role.OWNER)
+    for member in owned.select_related("team").order_by("team"):
+        hand_over(member)
+
+
+@transaction.atomic
+def remove_team(team: Team) -> None:
+    """Forget the members and name of an archived team whose texts are deleted; its row keeps the votes' place."""
+    due = Team.objects.due_for_removal().select_for_update(no_key=True).filter(pk=team.pk).first()
+    if due is None:  # restored meanwhile
+        return
+    TeamMember.objects.filter(team=team).delete()
+    Invitation.objects.filter(team=team).delete()
+    ApiToken.objects.filter(team=team, revoked_at=None).update(revoked_at=Now())
+    Team.objects.filter(pk=team.pk).update(name="", slug=f"_{team.pk}", waits_since=None, removed_at=Now())
+    audit.record(None, "remove team", f"team {team.pk}")
 
 
 def hand_over(member: TeamMember) -> None:

@@ -4,11 +4,13 @@ A token belongs to one place. A browser chooses a place for new things; its form
 can be in two places.
 """
 
+from urllib.parse import urlencode
+
 from django.http import HttpRequest
 
 from accounts.actor import Actor, ActorRequest
 from accounts.errors import NotInTeam
-from accounts.models import Team, TeamMember
+from accounts.models import Invitation, Team, TeamMember, User
 from accounts.teams.roles import Right, has_right
 from common.errors import NotAllowed, NotFound
 
@@ -17,17 +19,22 @@ PARAMETER = "team"
 _SESSION_KEY = "place"  # the id of a team
 
 
-def find_member(actor: Actor, slug: str, right: Right) -> TeamMember:
-    """Return the actor's membership in a team.
+def find_member(actor: Actor, slug: str, right: Right | None) -> TeamMember:
+    """Return the actor's membership in a team. right: None for any role.
 
     Raises NotFound for a team that the actor is not in, NotAllowed where the role lacks the right.
     """
     member = next((member for member in actor.memberships.values() if member.team.slug == slug), None)
     if member is None:
         raise NotFound
-    if not has_right(member.role, right):
+    if right is not None and not has_right(member.role, right):
         raise NotAllowed
     return member
+
+
+def usable_teams(user: User) -> list[Team]:
+    """Return the person's teams in which something new can begin."""
+    return [member.team for member in user.memberships.values() if has_right(member.role, Right.USE)]
 
 
 def chosen_place(request: ActorRequest) -> Team | None:
@@ -81,3 +88,26 @@ def choose_place(request: HttpRequest, team: Team | None) -> None:
 def _stored_choice(request: HttpRequest) -> int | None:
     chosen = request.session.get(_SESSION_KEY)
     return chosen if isinstance(chosen, int) else None
+
+
+def get_member(team: Team, public_id: str) -> TeamMember:
+    """Raises NotFound."""
+    members = TeamMember.objects.filter(team=team).select_related("team", "user")
+    member = members.filter(public_id=public_id).first() if "\x00" not in public_id else None
+    if member is None:
+        raise NotFound
+    return member
+
+
+def get_invitation(team: Team, public_id: str) -> Invitation:
+    """Raises NotFound for invitations that are not open."""
+    of_team = Invitation.objects.open().filter(team=team)
+    invitation = of_team.filter(public_id=public_id).first() if "\x00" not in public_id else None
+    if invitation is None:
+        raise NotFound
+    return invitation
+
+
+def join_query(token: str) -> str:
+    """Return the query of a link into a team."""
+    return urlencode({"invitation": token})

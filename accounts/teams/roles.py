@@ -2,7 +2,9 @@
 
 from enum import StrEnum
 
-from accounts.models import Role
+from django.conf import settings
+
+from accounts.models import Role, User
 
 
 class Right(StrEnum):
@@ -29,3 +31,12 @@ RIGHTS: dict[Role, frozenset[Right]] = {
 
 def has_right(role: str, right: Right) -> bool:
     return right in RIGHTS[Role(role)]
+
+
+class Creators(StrEnum):
+    ADMINISTRATORS = "administrators"
+    MEMBERS = "members"
+
+
+def may_create_team(user: User) -> bool:
+    return Creators(settings.ARENA_TEAMS) is Creators.MEMBERS or user.is_administrator

@@ -42,8 +42,9 @@ _GROUPS: list[tuple[str, Promise, Promise, list[str]]] = [
     (
         "people", _("People"), _("Invite people, give rights, widen limits."),
         [
-            "accounts.user", "accounts.invitation", "auth.group", "accounts.limit", "accounts.limitgroup",
-            "accounts.apitoken", "accounts.visitor", "account.emailaddress", "mfa.authenticator",
+            "accounts.user", "accounts.invitation", "accounts.team", "accounts.teammember", "auth.group",
+            "accounts.limit", "accounts.limitgroup", "accounts.apitoken", "accounts.visitor", "account.emailaddress",
+            "mfa.authenticator",
             "admin:accounts_single_sign_on", "socialaccount.socialaccount",
         ],
     ),

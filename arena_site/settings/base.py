@@ -306,6 +306,10 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
 # See accounts.access.
 ARENA_ACCESS = env.str("ARENA_ACCESS", default="open", choices=("open", "members", "private"))
 ARENA_SIGNUP = env.str("ARENA_SIGNUP", default="open", choices=("open", "invitation", "closed"))
+# Creators of teams: administrators, or all members.
+ARENA_TEAMS = env.str("ARENA_TEAMS", default="administrators", choices=("administrators", "members"))
+# Administrators may read prompts and answers of teams, which is shown to the teams' members.
+ARENA_OPERATORS_READ_TEAMS = env.bool("ARENA_OPERATORS_READ_TEAMS", default=False)
 # The administration requires a second factor.
 ARENA_STAFF_SECOND_FACTOR = env.bool("ARENA_STAFF_SECOND_FACTOR", default=False)
 AUTH_USER_MODEL = "accounts.User"

@@ -5,10 +5,12 @@ from battles.actions.sessions import (
     delete_discarded,
     delete_session,
     delete_sessions,
+    delete_team_sessions,
     discard_session,
     reassign_stars,
     reassign_votes,
     restore_session,
+    share_with_team,
     update_session,
 )
 from battles.actions.shares import publish, withdraw, withdraw_consent, withdraw_every_consent
@@ -21,6 +23,7 @@ __all__ = [
     "delete_discarded",
     "delete_session",
     "delete_sessions",
+    "delete_team_sessions",
     "discard_session",
     "dismiss_cases",
     "follow_up",
@@ -34,6 +37,7 @@ __all__ = [
     "report",
     "restore_session",
     "settle_cases",
+    "share_with_team",
     "start_battle",
     "start_session",
     "stop",

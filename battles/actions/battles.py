@@ -193,7 +193,7 @@ def _create_battle(actor: Actor, session: Session, checked: CheckedRequest) -> B
     origin = Battle.Origin.DRAW if auto is None else Battle.Origin.ROUTER
     battle = Battle(
         session=session, mode=plan.mode, origin=origin, filters=plan.filters.as_json, propensity=propensity,
-        needs_images=plan.needs_images, consent=consent_version,
+        needs_images=plan.needs_images, consent=consent_version if session.team_id is None else "",
         **label([prompt], files=[Attachment.facts(upload) for upload in uploads]),
     )  # fmt: skip
     unsaved = attachments.unsaved_turn(prompt, uploads)

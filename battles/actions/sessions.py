@@ -4,9 +4,12 @@ from typing import TypedDict, Unpack
 from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
+from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
 from accounts.api.idempotency import replace_results
+from accounts.models import Team
+from accounts.teams.places import require_place_id
 from battles.actions.shares import withdraw_consent
 from battles.errors import TooLateToRestore
 from battles.models import (
@@ -25,7 +28,7 @@ from battles.signals import voter_changes
 from battles.streaming.control import truncate_streams
 from battles.worker import answer_states
 from battles.worker.turn_store import end_at_once
-from common.errors import NotFound
+from common.errors import InvalidInput, NotFound
 from common.ids import new_public_id
 from uploads.files.deletion import delete_upload
 from uploads.models import Upload
@@ -40,6 +43,15 @@ class SessionChanges(TypedDict, total=False):
 
 def update_session(session: Session, **changes: Unpack[SessionChanges]) -> None:
     Session.objects.filter(pk=session.pk).update(**changes)
+
+
+def share_with_team(actor: Actor, session: Session, *, is_shared: bool) -> None:
+    """Raises InvalidInput for a personal session, NotInTeam where the actor is no longer in the team."""
+    if session.team_id is None:
+        raise InvalidInput(_("A personal session has no team to share it with. Begin one in the team."))
+    if is_shared:
+        require_place_id(actor, session.team_id)
+    Session.objects.filter(pk=session.pk).update(is_shared=is_shared)
 
 
 def reassign_votes(votes: VoteQuerySet, *, voter: str) -> None:
@@ -73,8 +85,16 @@ def delete_discarded(*, limit: int) -> None:
     delete_sessions(Session.objects.due_for_deletion(), limit=limit)
 
 
-def delete_sessions(sessions: QuerySet[Session], *, limit: int | None = None) -> int:
-    """Delete each session in its own transaction; return the number of failures.
+def delete_team_sessions(team: Team) -> int:
+    """Delete the team's sessions; return the number of failures. Each person's votes keep one voter in common."""
+    of_team, failures = Session.objects.filter(team=team), 0
+    for owner in set(of_team.exclude(owner_user=None).values_list("owner_user", flat=True)):
+        failures += delete_sessions(of_team.filter(owner_user=owner), voter=f"deleted:{new_public_id()}")
+    return failures
+
+
+def delete_sessions(sessions: QuerySet[Session], *, limit: int | None = None, voter: str = "") -> int:
+    """Delete each session in its own transaction; return the number of failures. voter: see delete_session.
 
     Skips sessions that are locked, or no longer match the queryset.
     """
@@ -84,7 +104,7 @@ def delete_sessions(sessions: QuerySet[Session], *, limit: int | None = None) ->
             with transaction.atomic():
                 session = sessions.select_for_update(skip_locked=True, of=("self",)).filter(pk=pk).first()
                 if session is not None:
-                    delete_session(session)
+                    delete_session(session, voter=voter)
         except Exception:
             failures += 1
             logger.exception("session %s cannot be deleted", pk)

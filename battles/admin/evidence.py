@@ -49,14 +49,27 @@ class TurnInline(ReadOnlyInline):
     fields = ["index", "prompt", "state", "attempt", "after_vote", "created_at", "finished_at"]
     ordering = ["index"]
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Turn]:
+        """Leave out prompts of teams."""
+        return Turn.objects.filter(battle__session__in=Session.objects.readable_by_staff())
+
 
 @admin.register(Session)
 class SessionAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
-    list_display = ["public_id", "title", "owner_user", "archived", "created_at", "last_active_at"]
+    list_display = ["public_id", "shown_title", "owner_user", "archived", "created_at", "last_active_at"]
     list_select_related = ["owner_user"]
+    readonly_fields = ["shown_title"]
     list_filter = ["last_active_at"]
     search_fields = ["public_id", "battles__public_id", "owner_user__email"]
     search_help_text = _("The address of a session or of one of its battles, or a member's e-mail address.")
+
+    def get_fields(self, request: HttpRequest, obj: Session | None = None) -> Sequence[object]:  # type: ignore[override]
+        names = [name for name in super().get_fields(request, obj) if name not in ("title", "shown_title")]
+        return ["shown_title", *names]
+
+    @admin.display(description=_("title"), ordering="title")
+    def shown_title(self, session: Session) -> str:
+        return session.title if session.is_readable_by_staff else "–"
 
 
 @admin.register(Battle)
@@ -78,7 +91,8 @@ class AnswerAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
     search_help_text = _("The address of an answer or its battle.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Answer]:
-        return Answer.objects.exclude(turn__battle__in=Battle.objects.unrevealed_to(_pk(request)))
+        readable = Answer.objects.filter(turn__battle__session__in=Session.objects.readable_by_staff())
+        return readable.exclude(turn__battle__in=Battle.objects.unrevealed_to(_pk(request)))
 
 
 @admin.register(Vote)
@@ -91,12 +105,19 @@ class VoteAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
     list_display = ["order", *sides.values(), "voter", "excluded_reason", "created_at"]
     list_select_related = ["model_left", "model_right"]
     list_filter = ["created_at", ("choice", ChoiceFilter), "excluded_reason"]
-    readonly_fields = [*sides.values()]  # type: ignore[list-item]
+    readonly_fields = [*sides.values(), "shown_comment"]  # type: ignore[list-item]
     search_fields = ["battle__public_id", "voter", "order"]
     search_help_text = _("The address of a battle, a voter or the number of a vote, as they are written in the list.")
 
     def get_fields(self, request: HttpRequest, obj: Vote | None = None) -> Sequence[object]:  # type: ignore[override]
-        return [self.sides.get(name, name) for name in super().get_fields(request, obj) if isinstance(name, str)]
+        shown = {**self.sides, "comment": "shown_comment"}
+        names = [name for name in super().get_fields(request, obj) if isinstance(name, str)]
+        return [shown.get(name, name) for name in names if name != "shown_comment"]
+
+    @admin.display(description=_("comment"))
+    def shown_comment(self, vote: Vote) -> str:
+        is_readable = vote.battle is None or vote.battle.session.is_readable_by_staff
+        return vote.comment if is_readable and vote.comment else "–"
 
 
 admin.site.unregister(LanguageModel)

@@ -161,22 +161,24 @@ class CallAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("prompt"))
     def prompt(self, call: Call) -> str:
+        if not _is_readable(call):
+            return "–"
         beginning = call.prompt_start or ""  # type: ignore[attr-defined]
         return Truncator(" ".join(beginning.split())).chars(80) or "–"
 
     @admin.display(description=gettext_lazy("prompt"))
     def whole_prompt(self, call: Call) -> str:
-        return _shown(call.answer.turn.prompt if call.answer else "")
+        return _shown(call.answer.turn.prompt if call.answer and _is_readable(call) else "")
 
     @admin.display(description=gettext_lazy("text"))
     def answer_text(self, call: Call) -> str:
         shown = _answer_of(call)
-        return _shown(shown.text if shown else "")
+        return _shown(shown.text if shown and _is_readable(call) else "")
 
     @admin.display(description=gettext_lazy("reasoning"))
     def reasoning(self, call: Call) -> str:
         shown = _answer_of(call)
-        return _shown(shown.reasoning if shown else "")
+        return _shown(shown.reasoning if shown and _is_readable(call) else "")
 
     @admin.display(description=gettext_lazy("stars"))
     def stars(self, call: Call) -> str:
@@ -189,6 +191,11 @@ class CallAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
             return "–"
         vote = call.answer.turn.battle.vote_or_none
         return choice_label(vote.choice) if vote else "–"
+
+
+def _is_readable(call: Call) -> bool:
+    """Return False for texts of teams."""
+    return call.answer is None or call.answer.turn.battle.session.is_readable_by_staff
 
 
 def _answer_of(call: Call) -> Answer | None:

@@ -1,5 +1,6 @@
 """OpenAPI operations of sessions, battles and answers."""
 
+from accounts.errors import NotInTeam
 from battles import errors
 from battles.api.operator_texts import FeedbackTagViewSet, SuggestionViewSet
 from battles.api.serializers import (
@@ -62,6 +63,7 @@ OPERATIONS: Operations = {
             Parameter("search", "Words of the title or of a prompt.", TEXT),
             Parameter("archived", "Archived sessions instead of the others.", {"type": "boolean", "default": False}),
             Parameter("upload", "The id of an upload: sessions with a prompt it is attached to.", TEXT),
+            Parameter("team", "The address of a team: your sessions in it; empty: personal ones.", TEXT),
         ),
     ),
     (SessionViewSet, "create"): Operation(
@@ -76,10 +78,12 @@ OPERATIONS: Operations = {
         description="The oldest first, each as `battles/{id}/` gives it.",
     ),
     (SessionViewSet, "partial_update"): Operation(
-        summary="Rename or archive a session",
-        description="Fields that are not sent stay unchanged. `archived` false restores it to the list.",
+        summary="Rename, archive or share a session",
+        description="Fields that are not sent stay unchanged. `archived` false restores it to the list. `shared` lets "
+        "the members of the session's team read it, without battles that are still blind.",
         takes=ChangeSessionSerializer,
         example={"title": "About rivers"},
+        refuses=(NotInTeam,),
     ),
     (SessionViewSet, "destroy"): Operation(
         summary="Delete a session",
@@ -201,7 +205,13 @@ OPERATIONS: Operations = {
         summary="Publish a battle: a page for anyone with the link",
         description="Once the names are revealed and no turn is live. Publish it again to add later turns, at the same "
         "URL.",
-        refuses=(errors.NotVotedYet, errors.StillAnswering, errors.BattleIsVoid, errors.BattleIsHidden),
+        refuses=(
+            errors.NotVotedYet,
+            errors.StillAnswering,
+            errors.BattleIsVoid,
+            errors.BattleIsHidden,
+            errors.InATeam,
+        ),
     ),
     (BattleViewSet, "withdraw"): Operation(
         summary="Unpublish a battle",

@@ -102,6 +102,7 @@ class FeedbackSerializer(serializers.Serializer[None]):
 class ChangeSessionSerializer(serializers.Serializer[None]):
     title = serializers.CharField(max_length=120, required=False)
     archived = serializers.BooleanField(required=False)
+    shared = serializers.BooleanField(required=False, help_text="Whether the session's team can read it.")
 
     def validate_title(self, title: str) -> str:
         if has_unstorable(title):

@@ -9,7 +9,7 @@ from rest_framework.viewsets import ViewSet
 from accounts.actor import Actor, ActorRequest, ensure_known_actor
 from accounts.api.idempotency import idempotent
 from accounts.models import Scope
-from accounts.teams.places import place_named
+from accounts.teams.places import PARAMETER, place_named
 from battles import actions
 from battles.api.serializers import (
     CastVoteSerializer,
@@ -73,6 +73,9 @@ class SessionViewSet(ViewSet):
         sessions = sessions.search(params.get("search", "").replace("\x00", ""))
         if params.get("upload"):
             sessions = sessions.with_upload(params["upload"])
+        if PARAMETER in params:
+            sessions = sessions.in_place(place_named(_actor(request), params[PARAMETER]))
+        sessions = sessions.prefetch_related("team")
         return paginated(sessions.with_revealed_names().with_battle_count().latest_first(), request, session_summary)
 
     @idempotent
@@ -94,6 +97,8 @@ class SessionViewSet(ViewSet):
     def partial_update(self, request: Request, public_id: str) -> PayloadResponse[SessionPayload]:
         session = self.get_object()
         changes = validated_data(ChangeSessionSerializer, request.data)
+        if "shared" in changes:
+            actions.share_with_team(_actor(request), session, is_shared=changes.pop("shared"))
         if changes:
             actions.update_session(session, **changes)
         return PayloadResponse(session_detail(self.get_object(), token=_actor(request).token))

@@ -7,6 +7,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
+from accounts.teams.roles import Right, has_right
 from battles.models.turns import Answer, Turn
 from battles.text.labels import UNDETERMINED
 from common.ids import new_public_id
@@ -46,9 +47,20 @@ class BattleQuerySet(models.QuerySet["Battle"]):
         return self.exclude(consent="").filter(consent_withdrawn_at=None)
 
     def find_visible(self, actor: Actor, public_id: str) -> "Battle | None":
-        """Return the actor's battle, or the published one whose share has the id."""
+        """Return the actor's battle, one shared with a team of the actor's, or the published one of a share's id."""
         own = self.owned_by(actor).select_related("session").filter(public_id=public_id).first()
-        return own or self.select_related("session", "share").filter(share__public_id=public_id, hidden_at=None).first()
+        if own is not None:
+            return own
+        readable = self.filter(hidden_at=None)
+        published = readable.select_related("session", "share").filter(share__public_id=public_id).first()
+        return published or readable._shared_with_teams_of(actor).filter(public_id=public_id).first()
+
+    def _shared_with_teams_of(self, actor: Actor) -> "BattleQuerySet":
+        teams = [pk for pk, member in actor.memberships.items() if has_right(member.role, Right.SEE)]
+        if not teams:
+            return self.none()
+        shared = self.revealed().select_related("session__team").filter(session__team__in=teams)
+        return shared.filter(session__is_shared=True, session__discarded_at=None, session__owner_user__isnull=False)
 
 
 class Battle(models.Model):

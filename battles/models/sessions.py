@@ -1,6 +1,7 @@
 from datetime import datetime, timedelta
 
 import pgtrigger
+from django.conf import settings
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import models
 from django.db.models import Q
@@ -34,6 +35,10 @@ class SessionQuerySet(models.QuerySet["Session"]):
     def shared_with(self, team: Team) -> "SessionQuerySet":
         """Filter to the sessions that members share with their team."""
         return self.filter(team=team, is_shared=True, discarded_at=None).exclude(owner_user=None)
+
+    def readable_by_staff(self) -> "SessionQuerySet":
+        """Filter to sessions whose texts the administration may show."""
+        return self if settings.ARENA_OPERATORS_READ_TEAMS else self.filter(team=None)
 
     def due_for_deletion(self) -> "SessionQuerySet":
         return self.filter(discarded_at__lt=Now() - UNDO_WINDOW)
@@ -121,10 +126,15 @@ class Session(models.Model):
         triggers = [pgtrigger.ReadOnly(name="a_session_stays_in_its_place", fields=["team"])]
 
     def __str__(self) -> str:
-        return self.title or self.public_id
+        """Return the title, but of a team's session, for the administration, its id."""
+        return self.title if self.title and self.team_id is None else self.public_id
 
     def get_absolute_url(self) -> str:
         return reverse("battles:session", args=[self.public_id])
+
+    @property
+    def is_readable_by_staff(self) -> bool:
+        return self.team_id is None or settings.ARENA_OPERATORS_READ_TEAMS
 
     @property
     def owner(self) -> User | Visitor | None:

@@ -1,5 +1,6 @@
 """Pages of sessions grouped by day, latest first."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -8,6 +9,8 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
+from accounts.actor import Actor
+from accounts.models import Team
 from battles.models import Session
 from battles.models.sessions import SessionQuerySet
 
@@ -28,12 +31,13 @@ class SessionList:
     next: str = ""  # cursor of the following page, "" on the last one
 
 
-def list_sessions(sessions: SessionQuerySet, *, after: str = "") -> SessionList:
+def list_sessions(actor: Actor, sessions: SessionQuerySet, *, after: str = "") -> SessionList:
     """Return one page in one query. after: `next` of the previous page; an invalid cursor returns the first page."""
     cursor = _parse_cursor(after)
     remaining = sessions.after(*cursor) if cursor else sessions
     page = list(remaining.with_revealed_names().latest_first()[: PER_PAGE + 1])
     sessions_shown = page[:PER_PAGE]
+    set_teams(actor, sessions_shown)
     previous_title = _title(cursor[0]) if cursor else ""
     last = sessions_shown[-1] if len(page) > PER_PAGE else None
     days = groupby(sessions_shown, key=lambda session: _title(session.last_active_at))
@@ -41,6 +45,19 @@ def list_sessions(sessions: SessionQuerySet, *, after: str = "") -> SessionList:
         [SessionGroup("" if title == previous_title else title, list(group)) for title, group in days],
         f"{last.last_active_at.isoformat()}~{last.public_id}" if last else "",
     )
+
+
+def set_teams(actor: Actor, sessions: Sequence[Session]) -> None:
+    """Set `team` from the actor's memberships; a query only for teams that the actor has left."""
+    wanted = {session.team_id for session in sessions if session.team_id is not None}
+    if not wanted:
+        return
+    teams = {pk: member.team for pk, member in actor.memberships.items()}
+    if left := wanted - teams.keys():
+        teams |= Team.objects.in_bulk(left)
+    for session in sessions:
+        if session.team_id is not None:
+            session.team = teams[session.team_id]
 
 
 def _parse_cursor(after: str) -> tuple[datetime, str] | None:

@@ -32,10 +32,11 @@ def session_detail(
 
 
 def _session_head(session: Session) -> SessionHeadPayload:
-    return {
+    head: SessionHeadPayload = {
         "id": session.public_id,
         "title": session.title,
         "created_at": session.created_at,
         "last_active_at": session.last_active_at,
         "archived": session.archived,
     }
+    return head if session.team is None else {**head, "team": session.team.slug, "shared": session.is_shared}

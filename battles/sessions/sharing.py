@@ -1,10 +1,11 @@
-"""Payloads of published battles: turns at publication, without the owner's private data."""
+"""Payloads of published battles, and of sessions shared with a team, without the owner's private data."""
 
+from itertools import takewhile
 from typing import cast
 
 from django.utils.translation import gettext as _
 
-from battles.models import Share, Vote
+from battles.models import Battle, Session, Share, Vote
 from battles.payload_types import (
     AnswerPayload,
     EndState,
@@ -18,7 +19,7 @@ from battles.payload_types import (
 )
 from battles.payloads import battle_payload
 from battles.prompting import prompt
-from battles.queries import get_battle
+from battles.queries import get_battle, get_session_battles
 
 _TITLE_CHARACTERS = 70
 
@@ -28,13 +29,30 @@ def shared_battle_page(share: Share) -> SharedBattlePage:
 
     Its id is the share's; attachments have names but no links; the vote has its choice but no feedback.
     """
-    battle = battle_payload(get_battle(share.battle_id))
+    return _battle_page(get_battle(share.battle_id), public_id=share.public_id, turn_count=share.turn_count)
+
+
+def team_session_battles(session: Session) -> list[SharedBattlePage]:
+    """Return the session's battles whose names its owner knows, with the turns that are answered.
+
+    A member who has not voted must not learn the models of an open blind battle from another's page.
+    """
+    pages = []
+    for battle in get_session_battles(session):
+        done = list(takewhile(lambda turn: not turn.is_live, battle.turns.all()))
+        if done and not (battle.hides_names or battle.is_void or battle.is_hidden):
+            pages.append(_battle_page(battle, public_id=battle.public_id, turn_count=len(done)))
+    return pages
+
+
+def _battle_page(shown: Battle, *, public_id: str, turn_count: int) -> SharedBattlePage:
+    battle = battle_payload(shown)
     return {
-        "id": share.public_id,
+        "id": public_id,
         "mode": battle["mode"],
         "state": "voted" if battle["vote"] else "open",
         "is_shared": True,
-        "turns": [_turn_page(turn) for turn in battle["turns"][: share.turn_count]],
+        "turns": [_turn_page(turn) for turn in battle["turns"][:turn_count]],
         "vote": {"choice": battle["vote"]["choice"]} if battle["vote"] else None,
         "sides": battle["sides"] or [],
         "created_at": battle["created_at"],

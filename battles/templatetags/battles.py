@@ -6,12 +6,14 @@ from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
+from accounts.models import Team
 from battles import feedback
 from battles.actions import reports
 from battles.mode_words import MODE_WORDS, ModeWords
-from battles.models import Attachment, Battle
-from battles.payload_types import AnswerPayload, VotePayload
+from battles.models import Attachment, Battle, Session
+from battles.payload_types import AnswerPayload, SharedBattlePage, VotePayload
 from battles.prompting.prompt import title_from_prompt
+from battles.sessions.sharing import share_description
 from battles.side_words import side_letter
 from battles.suggestions import suggestions
 from uploads.errors import FileTooLarge
@@ -19,10 +21,24 @@ from uploads.limits import MAX_FILE_MB
 
 register = template.Library()
 
+SESSIONS_ON_PAGE = 12
+
 
 @register.filter
 def mode_words(mode: str) -> ModeWords:
     return MODE_WORDS[mode]
+
+
+@register.filter
+def shared_verdict(battle: SharedBattlePage) -> str:
+    return share_description(battle)
+
+
+@register.simple_tag
+def shared_sessions(team: Team) -> list[Session]:
+    """Return the newest sessions that members share with their team."""
+    shared = Session.objects.shared_with(team).select_related("owner_user")
+    return list(shared.with_battle_count().latest_first()[:SESSIONS_ON_PAGE])
 
 
 @register.filter

@@ -10,6 +10,8 @@ from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 from django_htmx.middleware import HtmxDetails
 
 from accounts.actor import ActorRequest, ensure_known_actor
+from accounts.models import Team
+from accounts.teams.places import chosen_place, place_of_form
 from battles import actions
 from battles.auto.options import AUTO, REQUESTED_MODES, dial_name
 from battles.errors import AlreadyRegenerated, AlreadyVoted, NothingToStop, StillAnswering, UnknownTag
@@ -19,6 +21,7 @@ from battles.payload_types import BattlePayload
 from battles.payloads import battle_payload
 from battles.prompting.preselection import by_name, preselected_models
 from battles.queries import find_battle, find_battle_with_related, get_session_battles
+from battles.sessions.listing import set_teams
 from battles.streaming import formats, protocol
 from common.errors import InvalidInput
 from models_registry import drawable_cache
@@ -61,6 +64,7 @@ def redirect_to(request: PageRequest, url: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: PageRequest) -> HttpResponse:
     models = by_name(drawable_cache.cached_roster().choosable)
+    place = place_of_form(request) if request.method == "POST" else chosen_place(request)
     if request.method == "POST":
         form = StartForm(request.POST, actor=request.actor)
         if form.is_valid():
@@ -69,6 +73,7 @@ def new(request: PageRequest) -> HttpResponse:
                 form.store_acceptance(actor)
                 battle = actions.start_session(
                     actor=actor,
+                    place=place,
                     prompt=form.cleaned_data["prompt"],
                     battle_request=form.battle_request,
                     proof=form.cleaned_data["proof"],
@@ -88,8 +93,22 @@ def new(request: PageRequest) -> HttpResponse:
         )
     pickers = model_picker_context(form, shows_all="all" in request.GET)
     fewest = 1 if pickers["mode"] in (Battle.Mode.DIRECT, AUTO) else 2
-    context = {"form": form, "drawable_count": len(models), "has_too_few_models": len(models) < fewest, **pickers}
+    context = {
+        "form": form,
+        "drawable_count": len(models),
+        "has_too_few_models": len(models) < fewest,
+        **_place_context(request, place),
+        **pickers,
+    }
     return _form_page(request, form, "battles/new.html", "prompt", context)
+
+
+def _place_context(request: PageRequest, place: Team | None) -> dict[str, object]:
+    """Return what keeps this tab in its place; nothing for people without a team."""
+    user = request.actor.user
+    if user is None or not user.has_teams:
+        return {}
+    return {"chosen_place": place, "place_query": f"&team={place.slug if place else ''}"}
 
 
 def _first_mode() -> Battle.Mode:
@@ -157,8 +176,10 @@ def session_page(
     battles = [page_battle(battle) for battle in get_session_battles(session)]
     live = [battle["id"] for battle in battles if battle["stream_url"]]
     submitted = rename_form or form
+    set_teams(request.actor, [session])
     context = {
         "session": session,
+        "is_in_team": session.team_id in request.actor.memberships,
         "battles": battles,
         # Reloads pages without JavaScript, but not while they show an invalid form, whose input would be lost.
         "reload_anchor": live[-1] if live and not submitted.is_bound else None,

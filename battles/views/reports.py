@@ -26,4 +26,9 @@ def report(request: PageRequest, public_id: str) -> HttpResponse:
     if request.htmx:
         return render(request, "battles/report.html", {"battle": {"id": public_id}, "is_reported": True})
     messages.success(request, _("Thank you. A moderator will review it."))
-    return redirect(battle if battle.public_id == public_id else battle.share)
+    if battle.public_id != public_id:
+        return redirect(battle.share)
+    session = battle.session
+    if session.team is not None and session.person != request.actor.key:
+        return redirect("battles:team_session", session.team.slug, session.public_id)
+    return redirect(battle)

@@ -12,7 +12,7 @@ from battles import actions
 from battles.forms import RenameForm, StartForm
 from battles.models import Battle, Session
 from battles.sessions.export import session_file_response
-from battles.sessions.listing import list_sessions
+from battles.sessions.listing import list_sessions, set_teams
 from battles.views.battles import PageRequest, get_session_or_404, session_page
 
 # Client event when a session is restored to the list: the page fetches its lists again.
@@ -26,7 +26,7 @@ def sessions(request: PageRequest) -> HttpResponse:
     archived = request.GET.get("archived") == "1"
     sessions = Session.objects.owned_by(request.actor).filter(archived=archived).search(search)
     context = {
-        "listed": list_sessions(sessions, after=request.GET.get("after", "")),
+        "listed": list_sessions(request.actor, sessions, after=request.GET.get("after", "")),
         "search": search,
         "archived": archived,
         "current_session_id": _current_session_id(request),
@@ -65,6 +65,17 @@ def archive(request: PageRequest, public_id: str) -> HttpResponse:
     if archived:
         return _removed_from_list(request, session, _("The session is archived."), undo="battles:archive_session")
     return _returned_to_list(request, session)
+
+
+@require_POST
+def share(request: PageRequest, public_id: str) -> HttpResponse:
+    """Share the session with its team, or end that."""
+    session = get_session_or_404(request, public_id)
+    is_shared = request.POST.get("shared") == "1"
+    actions.share_with_team(request.actor, session, is_shared=is_shared)
+    sentence = _("Your team can read this session now.") if is_shared else _("Only you can read this session now.")
+    messages.success(request, sentence)
+    return redirect(session)
 
 
 @require_POST
@@ -107,8 +118,10 @@ def _current_session_id(request: PageRequest) -> str:
 def _row(
     request: PageRequest, session: Session, form: RenameForm | None = None, *, was_edited: bool = True
 ) -> HttpResponse:
+    session = Session.objects.with_revealed_names().get(pk=session.pk)
+    set_teams(request.actor, [session])
     context = {
-        "session": Session.objects.with_revealed_names().get(pk=session.pk),
+        "session": session,
         "form": form,
         "was_edited": was_edited,
         "current_session_id": _current_session_id(request),

@@ -1,16 +1,26 @@
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from accounts.teams.places import find_member
+from accounts.teams.roles import Right
 from battles import actions
-from battles.models import Battle, Share
+from battles.models import Battle, Session, Share
 from battles.sessions.export import file_response
-from battles.sessions.sharing import as_session, share_description, share_title, shared_battle_page
+from battles.sessions.sharing import (
+    as_session,
+    share_description,
+    share_title,
+    shared_battle_page,
+    team_session_battles,
+)
 from battles.views.battles import PageRequest, get_battle_or_404, page_battle
+from common.errors import NotFound
 
 
 def get_share_or_404(share_id: str) -> Share:
@@ -42,6 +52,20 @@ def shared(request: PageRequest, share_id: str) -> HttpResponse:
 def export_shared(request: PageRequest, share_id: str) -> HttpResponse:
     session = as_session(shared_battle_page(get_share_or_404(share_id)))
     return _with_robots_header(file_response(session, request.GET.get("as", "markdown"), name=f"battle-{share_id}"))
+
+
+@login_required
+@require_safe
+@never_cache
+def team_session(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
+    """Show a session that a member shares with the team; without battles that are still blind."""
+    member = find_member(request.actor, slug, Right.SEE)
+    shared = Session.objects.shared_with(member.team).select_related("owner_user")
+    session = shared.filter(public_id=public_id).first() if "\x00" not in public_id else None
+    if session is None:
+        raise NotFound
+    context = {"session_shown": session, "team": member.team, "battles": team_session_battles(session)}
+    return render(request, "battles/team_session.html", context)
 
 
 def _with_robots_header(response: HttpResponse) -> HttpResponse:

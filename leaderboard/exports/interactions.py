@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import msgspec
+from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -40,6 +41,7 @@ _FIELDS = {
     "cost": "cost",
     "user": f"{_BATTLE}__session__owner_user",
     "visitor": f"{_BATTLE}__session__owner_visitor",
+    "team": f"{_BATTLE}__session__team",
     "stars": f"{_ANSWER}__stars",
     "vote": f"{_BATTLE}__vote__choice",
     "excluded_reason": f"{_BATTLE}__vote__excluded_reason",
@@ -120,6 +122,8 @@ def _row(cells: JsonObject) -> InteractionRow:
     person = f"user:{user}" if user else f"visitor:{visitor}" if visitor else None
     if cells.pop("after_vote"):
         cells |= {"vote": None, "excluded_reason": None}
+    if cells.pop("team") is not None and not settings.ARENA_OPERATORS_READ_TEAMS:
+        cells |= {"prompt": None, "text": None, "reasoning": None}
     if cells.pop("shown_call") != cells["call"]:
         cells |= {"text": None, "reasoning": None, "stars": None}
     return InteractionRow(

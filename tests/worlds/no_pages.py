@@ -27,8 +27,11 @@ NO_PAGE = {
         "/admin/*/{object_id}/", "/admin/{url}",
     ],
 }  # fmt: skip
-# The second factor's page is checked by the tests that sign in; the others are Django's.
-_UNCHECKED = ["/accounts/2fa/authenticate/", "/admin/password_change/*", "/admin/*/history/", "/admin/*/delete/"]
+# The second factor's page is checked by tests that sign in, and a link into a team is made; the others are Django's.
+_UNCHECKED = [
+    "/accounts/2fa/authenticate/", "/teams/join/", "/admin/password_change/*", "/admin/*/history/",
+    "/admin/*/delete/",
+]  # fmt: skip
 
 
 def is_no_page(address: str) -> bool:

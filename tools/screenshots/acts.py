@@ -73,6 +73,10 @@ def open_sidebar(page: Page) -> None:
         opener.click()
 
 
+def open_places(page: Page) -> None:
+    page.locator("[popovertarget=places]").click()
+
+
 def edit_session(page: Page) -> None:
     open_sidebar(page)
     page.locator("#sessions .session-row [role=button]").first.click()

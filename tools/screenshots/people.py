@@ -32,9 +32,11 @@ from fido2.webauthn import Aaguid, AttestationObject, AttestedCredentialData, Au
 
 from accounts import actions  # noqa: E402
 from accounts.actor import Actor  # noqa: E402
-from accounts.models import ApiToken, Ban, Scope, User, Visitor  # noqa: E402
+from accounts.models import ApiToken, Ban, Role, Scope, Team, User, Visitor  # noqa: E402
 from accounts.sign_in.sessions import RECORDED_KEY  # noqa: E402
+from accounts.teams.actions import add_member, create_team, invite  # noqa: E402
 from arena_site.moderators import MODERATORS  # noqa: E402
+from battles.models import Session  # noqa: E402
 from site_content.actions import publish_page  # noqa: E402
 from site_content.models import PageVersion  # noqa: E402
 from uploads.actions import keep_upload  # noqa: E402
@@ -99,6 +101,19 @@ def make_passkey() -> dict[str, Any]:
     }  # fmt: skip
 
 
+def create_class(owner: User, students: list[User]) -> tuple[Team, str]:
+    """Return a team with a shared session, and the token of a link into another team."""
+    team = create_team(by=owner, owner=owner, name="Physics, first year", slug="physics-1", colour=Team.Colour.TEAL)
+    for student in students:
+        add_member(by=owner, team=team, user=student, role=Role.MEMBER)
+    Session.objects.create(owner_user=owner, team=team, title="Why is the sky blue?", is_shared=True)
+    invite(by=owner, team=team, role=Role.MEMBER, uses=40, expires_at=timezone.now() + timedelta(days=7))
+    teacher = create_person("theo")
+    other = create_team(by=teacher, owner=teacher, name="History", slug="history", colour=Team.Colour.ORANGE)
+    in_a_week = timezone.now() + timedelta(days=7)
+    return team, invite(by=teacher, team=other, role=Role.MEMBER, uses=40, expires_at=in_a_week)[1]
+
+
 def main() -> None:
     member, guarded = create_person("mara"), create_person("noor")
     moderator = create_person("ines", is_staff=True)
@@ -116,6 +131,7 @@ def main() -> None:
     for name, content in (("visitors-by-city.csv", CSV), ("opening-hours.md", b"# Opening hours\n\nDaily, 9 to 17.\n")):
         keep_upload(actor=Actor(user=member, network="127.0.0.1"), content=content, name=name)
     actions.invite(by=administrator, email="guest@example.org", expires_at=timezone.now() + timedelta(days=7))
+    team, link = create_class(guarded, [member])
     banned = Visitor.objects.create()
     actions.ban(Ban(visitor=banned, reason="Advertisements in every prompt."), by=administrator)
     for name, texts in PAGES.items():
@@ -128,7 +144,8 @@ def main() -> None:
         "ids": {
             "confirmation": EmailConfirmationHMAC(unconfirmed).key,
             "uid": user_pk_to_url_str(newcomer), "reset_key": default_token_generator.make_token(newcomer),
-            "passkey": str(passkey.pk),
+            "passkey": str(passkey.pk), "team": team.slug, "team_link": link,
+            "team_session": team.sessions.get().public_id,
         },
     }))  # fmt: skip
 

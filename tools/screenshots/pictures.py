@@ -113,7 +113,14 @@ PEOPLE = [
         "passkey-remove": "/accounts/2fa/webauthn/keys/{passkey}/remove/",
         "reauthenticate-second-factor": "/accounts/2fa/reauthenticate/",
         "reauthenticate-passkey": "/accounts/2fa/webauthn/reauthenticate/",
+        "teams": "/teams/", "team": "/teams/{team}/", "team-members": "/teams/{team}/members/",
+        "team-invitations": "/teams/{team}/invitations/", "team-settings": "/teams/{team}/settings/",
+        "team-session": "/teams/{team}/sessions/{team_session}/",
     }),
+    Picture("places", "/?team={team}", Who.GUARDED, World.NEW, act=acts.open_places),
+    Picture("team-new", "/teams/new/", Who.ADMINISTRATOR, World.NEW),
+    Picture("team-join", "/teams/join/?invitation={team_link}", world=World.NEW),
+    Picture("team-joining", "/teams/join/?invitation={team_link}", Who.GUARDED, World.NEW),
 ]  # fmt: skip
 BOARDS = [
     *_all(Who.NEWCOMER, World.NEW, {
@@ -162,7 +169,8 @@ TABLES = [
     "models_registry/provider", "models_registry/languagemodel", "models_registry/charge", "battles/session",
     "battles/battle", "battles/vote", "battles/moderationcase", "battles/moderationrule", "battles/category",
     "leaderboard/aggregationrun", "leaderboard/anomalyreview", "uploads/upload", "accounts/user", "accounts/ban",
-    "accounts/invitation", "accounts/auditentry", "battles/feedbacktag", "battles/promptsuggestion",
+    "accounts/invitation", "accounts/team", "accounts/teammember",
+    "accounts/auditentry", "battles/feedbacktag", "battles/promptsuggestion",
     "site_content/pageversion",
 ]  # fmt: skip
 WITHOUT_ROWS = ["models_registry/charge", "battles/category"]
@@ -234,7 +242,9 @@ LEFT_OUT = {
     "takes what a form sends, and shows no page": [
         "/answers/{public_id}/rating/", "/battles/{public_id}/?*/", "/s/{public_id}/battles/",
         "/s/{public_id}/rename/", "/s/{public_id}/archive/", "/s/{public_id}/discard/", "/s/{public_id}/restore/",
-        "/sessions/consent/withdraw/", "/terms/accept/", "/uploads/{public_id}/encoding/",
+        "/s/{public_id}/share/", "/sessions/consent/withdraw/", "/teams/place/", "/teams/{slug}/leave/",
+        "/teams/{slug}/archive/", "/teams/{slug}/members/{public_id}/*/",
+        "/teams/{slug}/invitations/{public_id}/revoke/", "/terms/accept/", "/uploads/{public_id}/encoding/",
         "/benchmarks/t/{public_id}/paste/", "/benchmarks/t/{public_id}/draft/", "/benchmarks/r/{public_id}/budget/",
         "/benchmarks/r/{public_id}/do/{move}/", "/benchmarks/r/{public_id}/items/{item_id}/grade/",
         "/benchmarks/r/{public_id}/publish/", "/benchmarks/import/apply/", "/benchmarks/import/columns/",

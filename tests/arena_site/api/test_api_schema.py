@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
 
-from accounts.models import SignIn, User
+from accounts.models import SignIn, Team, User
 from arena_site.openapi.views import schema_as_json
 from battles.models import Share
 from benchmarks.models import Run
@@ -132,6 +132,8 @@ def test_responses_match_schema_without_extra_fields(client: Client, settings):
     ask_about_benchmarks(ask, member.user, world.ids)
     ask_about_auto_mode(ask, world)
     contract.ask_all(client, about_person())
+    settings.ARENA_TEAMS = "members"
+    ask_about_teams(ask)
     ask_about_tokens_and_browsers(ask, make.browser(member))
     client.post("/accounts/reauthenticate/", {"password": "a-good-password"})
     ask("delete", "me/")
@@ -274,6 +276,23 @@ def ask_about_tokens_and_browsers(ask: Callable[..., Any], other: Client) -> Non
     ask("delete", "me/browsers/{public_id}/", public_id=elsewhere)
     ask("delete", "me/browsers/others/")
     ask("delete", "me/tokens/{public_id}/", public_id=made["id"])
+
+
+def ask_about_teams(ask: Callable[..., Any]) -> None:
+    ask("post", "teams/", {"name": "Physics", "slug": "physics", "colour": "teal"})
+    assert ask("get", "teams/")["results"] == [ask("get", "teams/{slug}/", slug="physics")]
+    assert ask("patch", "teams/{slug}/", {"name": "Fizik"}, slug="physics")["name"] == "Fizik"
+    link = ask("post", "teams/{slug}/invitations/", {"role": "member", "uses": 40, "days": 7}, slug="physics")
+    assert ask("get", "teams/{slug}/invitations/", slug="physics")["results"][0]["id"] == link["id"]
+    ask("delete", "teams/{slug}/invitations/{public_id}/", slug="physics", public_id=link["id"])
+    token = ask("post", "me/tokens/", {"name": "t", "scopes": ["read"], "team": "physics"})
+    assert token["team"] == ask("get", "me/tokens/")["results"][0]["team"] == "physics"
+    other = make.user()
+    Team.objects.get().members.create(user=other)
+    first, second = ask("get", "teams/{slug}/members/", slug="physics")["results"]
+    ids = {"slug": "physics", "public_id": second["id"]}
+    assert ask("patch", "teams/{slug}/members/{public_id}/", {"role": "owner"}, **ids)["role"] == "owner"
+    ask("delete", "teams/{slug}/members/{public_id}/", slug="physics", public_id=first["id"])
 
 
 def ask_about_auto_mode(ask: Callable[..., Any], world: World) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from accounts.models import Scope
+from accounts.teams.roles import Right
 from tests.api_fixtures import World
 
 # Public; nothing there belongs to a person.
@@ -89,6 +90,7 @@ OWNED_PAGES: dict[str, Callable[[World], str]] = {
     "/s/{public_id}/": lambda world: world.waiting.session.public_id,
     "/s/{public_id}/battles/": lambda world: world.waiting.session.public_id,
     "/s/{public_id}/rename/": lambda world: world.waiting.session.public_id,
+    "/s/{public_id}/share/": lambda world: world.waiting.session.public_id,
     "/s/{public_id}/archive/": lambda world: world.waiting.session.public_id,
     "/s/{public_id}/row/": lambda world: world.waiting.session.public_id,
     "/s/{public_id}/discard/": lambda world: world.waiting.session.public_id,
@@ -168,6 +170,26 @@ BENCHMARKS_API: dict[str, dict[str, Scope]] = {
     "/api/v1/benchmarks/runs/{public_id}/stream/": READ,
     "/api/v1/benchmarks/items/{public_id}/": READ,
 }
+# One's own teams, and links into teams (tests/accounts/teams).
+TEAMS_OF_ONE = ["/teams/", "/teams/new/", "/teams/join/", "/teams/place/", "/api/v1/teams/"]
+# A team's URLs: the right that each method needs; None: any role (test_teams.py).
+TEAMS: dict[str, dict[str, Right | None]] = {
+    "/teams/{slug}/": {"GET": Right.SEE, "HEAD": Right.SEE},
+    "/teams/{slug}/leave/": {"POST": None},
+    "/teams/{slug}/members/": {"GET": Right.SEE},
+    "/teams/{slug}/members/{public_id}/role/": {"POST": Right.OWN},
+    "/teams/{slug}/members/{public_id}/remove/": {"POST": Right.OWN},
+    "/teams/{slug}/invitations/": {"GET": Right.OWN, "POST": Right.OWN},
+    "/teams/{slug}/invitations/{public_id}/revoke/": {"POST": Right.OWN},
+    "/teams/{slug}/settings/": {"GET": Right.OWN, "POST": Right.OWN},
+    "/teams/{slug}/archive/": {"POST": Right.OWN},
+    "/teams/{slug}/sessions/{public_id}/": {"GET": Right.SEE},
+    "/api/v1/teams/{slug}/": {"GET": Right.SEE, "HEAD": Right.SEE, "PATCH": Right.OWN},
+    "/api/v1/teams/{slug}/members/": {"GET": Right.SEE},
+    "/api/v1/teams/{slug}/members/{public_id}/": {"PATCH": Right.OWN, "DELETE": Right.OWN},
+    "/api/v1/teams/{slug}/invitations/": {"GET": Right.OWN, "POST": Right.OWN},
+    "/api/v1/teams/{slug}/invitations/{public_id}/": {"DELETE": Right.OWN},
+}
 # Only a member's token of the scope `gateway`, never cookies (tests/gateway/test_bad_input.py).
 GATEWAY = [
     "/v1/models", "/v1/models/{name}", "/v1/chat/completions", "/v1/responses", "/v1/messages",
@@ -175,5 +197,6 @@ GATEWAY = [
 ]  # fmt: skip
 TABLES = (
     OPEN, GATEWAY, SIGNED, PUBLISHED, OWN, EXPORTS, STAFF_EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, STAFF_PAGES, OWNED,
-    OWNED_PAGES, BENCHMARKS, BENCHMARKS_API, MEMBERS_TOKENS, MEMBERS_BROWSERS, MEMBERS_BROWSERS_API,
+    OWNED_PAGES, TEAMS_OF_ONE, TEAMS, BENCHMARKS, BENCHMARKS_API, MEMBERS_TOKENS, MEMBERS_BROWSERS,
+    MEMBERS_BROWSERS_API,
 )  # fmt: skip

@@ -53,7 +53,7 @@ def voted(battle: Battle) -> Battle:
 def test_sessions_are_listed_by_day_week_and_month(actor: Actor):
     for days_ago, title in ((0, "a"), (0.0001, "b"), (1, "c"), (3, "d"), (6.5, "e"), (70, "f"), (71, "g"), (400, "h")):
         titled(actor, title, days_ago=days_ago)
-    days = list_sessions(Session.objects.owned_by(actor)).days
+    days = list_sessions(actor, Session.objects.owned_by(actor)).days
     assert [session.title for day in days for session in day.sessions] == list("abcdefgh")
     assert [day.title for day in days][1:3] == ["Yesterday", "Previous 7 days"]
     assert len(days[-1].sessions) == 1

@@ -44,10 +44,19 @@ from fido2.webauthn import (  # noqa: E402
 
 from accounts import actions as accounts  # noqa: E402
 from accounts.actor import Actor  # noqa: E402
-from accounts.models import Ban, User, Visitor  # noqa: E402
+from accounts.models import Ban, Role, User, Visitor  # noqa: E402
+from accounts.teams.actions import create_team, invite  # noqa: E402
 from arena_site import pages  # noqa: E402
 from battles import actions  # noqa: E402
-from battles.models import Attachment, Battle, ModerationEndpoint, ModerationRule, RoutingDecision, Vote  # noqa: E402
+from battles.models import (  # noqa: E402
+    Attachment,
+    Battle,
+    ModerationEndpoint,
+    ModerationRule,
+    RoutingDecision,
+    Session,
+    Vote,
+)
 from battles.worker import model_tests  # noqa: E402
 from benchmarks.actions.grading import grade_item  # noqa: E402
 from benchmarks.models import Case, Run, RunItem  # noqa: E402
@@ -60,7 +69,7 @@ from models_registry.models import LanguageModel, Provider  # noqa: E402
 from models_registry.models.catalogues import CatalogueChange  # noqa: E402
 from site_content.actions import publish_page  # noqa: E402
 from site_content.models import PageVersion  # noqa: E402
-from tests import api_fixtures  # noqa: E402
+from tests import api_fixtures, make  # noqa: E402
 from tests.api_fixtures import World  # noqa: E402
 from tests.browser.helpers import votes  # noqa: E402
 from tests.site_urls import addresses  # noqa: E402
@@ -147,6 +156,7 @@ def add_states(user: User, world: World) -> list[str]:
     Attachment.objects.create(turn=turn, upload=world.document, position=0)
     Battle.objects.filter(pk=world.voted.pk).update(consent="1")
     RoutingDecision.objects.filter(pk=world.decision.pk).update(battle=world.voted, session=world.voted.session)
+    link = add_team(user)
     run = Run.objects.filter(owner=user).earliest("pk")
     sample = benchmark_samples.Sample(run.version.template, run)
     benchmark_samples.change_draft(sample)
@@ -155,7 +165,27 @@ def add_states(user: User, world: World) -> list[str]:
     later = benchmark_samples.finished_run(user, run.version, models[::-1])
     paused = benchmark_samples.live_run(user, run.version, models)
     Run.objects.filter(pk=paused.pk).update(state="paused", reason="person")
-    return [f"/benchmarks/r/{later.public_id}/compare/?with={run.public_id}", f"/benchmarks/r/{paused.public_id}/"]
+    return [
+        f"/benchmarks/r/{later.public_id}/compare/?with={run.public_id}",
+        f"/benchmarks/r/{paused.public_id}/",
+        link,
+    ]
+
+
+def add_team(user: User) -> str:
+    """Add a team with a shared session, and one that invites the person; return the path of the link."""
+    team = create_team(by=user, owner=user, name="Physics", slug="physics")
+    gold, silver = (LanguageModel.objects.get(slug=slug) for slug in ("gold", "silver"))
+    shared = Session.objects.create(owner_user=user, team=team, title="Light", is_shared=True)
+    battle = Battle.objects.create(session=shared, mode=Battle.Mode.SIDE_BY_SIDE, propensity=1.0)
+    for position, model in (("left", gold), ("right", silver)):
+        battle.sides.create(position=position, model=model)
+    make.turn(battle, prompt="What is light?")
+    make.complete_answers(battle)
+    owner = User.objects.create_user("owner@example.org", PASSWORD)
+    other, soon = create_team(by=owner, owner=owner, name="History", slug="history"), timezone.now() + timedelta(days=1)
+    invite(by=user, team=team, role=Role.MEMBER, uses=40, expires_at=soon)
+    return f"/teams/join/?invitation={invite(by=owner, team=other, role=Role.MEMBER, uses=40, expires_at=soon)[1]}"
 
 
 def sign_in(user: User) -> Client:
@@ -187,6 +217,7 @@ def fill_in(address: str, world: World) -> list[str]:
         },
         "/accounts/2fa/webauthn/keys/": {"pk": passkey.pk},
         "/site/": {"page": "privacy"},
+        "/teams/{slug}/": {"slug": "physics", "public_id": Session.objects.get(is_shared=True).public_id},
         "/benchmarks/t/": {"public_id": benchmark.public_id, "case_id": drafted.earliest("pk").pk},
         "/benchmarks/r/": {
             "public_id": item.run.public_id, "item_id": item.pk, "case_id": item.case_id, "move": "pause",
