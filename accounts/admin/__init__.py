@@ -1,1 +1,1 @@
-from accounts.admin import limits, people, teams, users  # noqa: F401 (each registers its pages)
+from accounts.admin import issuer_groups, limits, people, teams, users  # noqa: F401 (each registers its pages)

@@ -6,7 +6,10 @@ from typing import NamedTuple
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
+from accounts.models import Role
+from accounts.single_sign_on.identity import Groups
 from accounts.single_sign_on.issuers import Issuer
+from accounts.single_sign_on.memberships import Membership
 from accounts.single_sign_on.own_sign_in import MaskedClaim, OwnSignIn
 from accounts.single_sign_on.rights import Reason, Rule
 from common.payload_types import JsonObject
@@ -52,6 +55,7 @@ def report(issuer: Issuer, sign_in: OwnSignIn) -> Report:
     rights = {"staff": _("Staff"), "moderator": _("Moderator")}
     sentences = [(_("E-mail address"), _address(issuer, is_verified=sign_in["is_verified"]))]
     sentences += [(rights[rule.right], _sentence(issuer, rule)) for rule in sign_in["rules"]]
+    sentences += [(member.team, _of_team(member)) for member in sign_in["memberships"]]
     names = [_("ID token"), _("Userinfo")]
     documents = [
         (name, [(claim["path"], _kind(claim), claim["shown"]) for claim in claims])
@@ -94,6 +98,19 @@ def _sentence(issuer: Issuer, rule: Rule) -> str:
             sentence = _("No, as before: the settings name no group for it.")
     group = issuer.staff_group if rule.right == "staff" else issuer.moderators_group
     return sentence % {"claim": issuer.groups_claim, "group": group}
+
+
+def _of_team(member: Membership) -> str:
+    words = {"role": Role(member.role).label if member.role else ""}
+    match member.state:
+        case Groups.UNKNOWN if member.role:
+            return _("Member as before (%(role)s): a claim could not be read.") % words
+        case Groups.ABSENT if member.role:
+            return _("Member as before (%(role)s): a claim is absent.") % words
+        case _ if member.role:
+            return _("Member of the team (%(role)s).") % words
+        case _:
+            return _("Not a member: no claim names a group of the team.")
 
 
 def _kind(claim: MaskedClaim) -> str:

@@ -1,6 +1,7 @@
 from accounts.models.audit import AuditEntry
 from accounts.models.bans import Ban
 from accounts.models.invitations import Invitation
+from accounts.models.issuer_groups import IssuerGroup
 from accounts.models.limits import Limit, LimitGroup
 from accounts.models.outgoing_email import OutgoingEmail
 from accounts.models.staff_networks import StaffNetwork
@@ -15,6 +16,7 @@ __all__ = [
     "EmailUserManager",
     "IdempotencyKey",
     "Invitation",
+    "IssuerGroup",
     "Limit",
     "LimitGroup",
     "OutgoingEmail",

@@ -63,7 +63,7 @@ class ArenaSocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
         linking.forget(request)
         is_connecting = sociallogin.state.get("process") == "connect"
         if is_connecting and isinstance(request.user, User):
-            own_sign_in.remember(request.user, identity, [])
+            own_sign_in.remember(request.user, identity, [], [])
         if sociallogin.is_existing:
             return
         identity.check_address()

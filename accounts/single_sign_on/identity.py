@@ -1,12 +1,15 @@
 """Claims that the arena reads, within limits. Others are never stored."""
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
+from accounts.models import IssuerGroup
 from accounts.single_sign_on import connections, discovery, tokens
 from accounts.single_sign_on.claims import find, names_in
 from accounts.single_sign_on.errors import (
@@ -40,10 +43,18 @@ class Groups(StrEnum):
     UNKNOWN = "unknown"  # userinfo did not answer, or the groups did not fit into the token
 
 
+class Named(NamedTuple):
+    """Names of groups in a claim."""
+
+    state: Groups = Groups.ABSENT
+    names: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True)
 class Identity:
     """`session`: the issuer's id of its session, for a sign-out; or "".
 
+    named: state and names by claim, for the claims that the settings or teams use.
     documents: the claims of the ID token, and of userinfo where it was read. They are not stored.
     """
 
@@ -52,9 +63,13 @@ class Identity:
     email: str = ""
     is_verified: bool = False
     session: str = ""
-    groups: frozenset[str] = frozenset()
-    groups_state: Groups = Groups.ABSENT
+    named: Mapping[str, "Named"] = field(default_factory=dict)
     documents: list[JsonObject] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def of_settings(self) -> "Named":
+        """Return the names in the claim of groups that the settings name."""
+        return self.named.get(self.issuer.groups_claim, Named())
 
     def check_address(self) -> None:
         """Refuse an address that the issuer may not speak for. Raises SignOnRefused."""
@@ -71,20 +86,20 @@ class Identity:
 def read_identity(issuer: Issuer, claims: JsonObject, access_token: object) -> Identity:
     """Asks the userinfo endpoint, too. Raises ClaimInvalid, ClaimTooLong."""
     subject = _text(issuer, claims, "sub", MAX_SUBJECT_LENGTH)
-    wanted = ["email", issuer.verified_claim, *([issuer.groups_claim] if issuer.maps_groups else [])]
+    of_teams = IssuerGroup.objects.filter(issuer=issuer.key, team__archived_at=None)
+    of_groups = {*([issuer.groups_claim] if issuer.maps_groups else []), *of_teams.values_list("claim", flat=True)}
+    wanted = ["email", issuer.verified_claim, *of_groups]
     is_complete = all(find(claims, path) is not None for path in wanted)
     userinfo = {} if is_complete else _userinfo(issuer, subject, access_token)
     documents = [claims, *([userinfo] if userinfo else [])]
     email, is_verified = _address(issuer, documents)
-    state, groups = _groups(issuer, documents) if issuer.maps_groups else (Groups.ABSENT, frozenset())
     return Identity(
         issuer=issuer,
         subject=subject,
         email=email,
         is_verified=is_verified,
         session=_text(issuer, claims, "sid", MAX_SESSION_LENGTH),
-        groups=groups,
-        groups_state=Groups.UNKNOWN if state is Groups.ABSENT and userinfo is None else state,
+        named={claim: _named(issuer, documents, claim, is_complete=userinfo is not None) for claim in of_groups},
         documents=documents,
     )
 
@@ -147,13 +162,14 @@ def _text(issuer: Issuer, claims: JsonObject, name: str, maximum: int) -> str:
     return text
 
 
-def _groups(issuer: Issuer, documents: list[JsonObject]) -> tuple[Groups, frozenset[str]]:
-    sent = [value for document in documents if (value := find(document, issuer.groups_claim)) is not None]
+def _named(issuer: Issuer, documents: list[JsonObject], claim: str, *, is_complete: bool) -> Named:
+    """is_complete: userinfo answered, or was not needed."""
+    sent = [value for document in documents if (value := find(document, claim)) is not None]
     if not sent:
         elsewhere = documents[0].get("_claim_names")  # of Entra, for people in many groups
-        is_elsewhere = isinstance(elsewhere, dict) and issuer.groups_claim in elsewhere
-        return Groups.UNKNOWN if is_elsewhere else Groups.ABSENT, frozenset()
+        is_elsewhere = isinstance(elsewhere, dict) and claim in elsewhere
+        return Named(Groups.UNKNOWN if is_elsewhere or not is_complete else Groups.ABSENT)
     names = names_in(sent[0])
     if len(names) > MAX_GROUPS or any(len(name) > MAX_GROUP_LENGTH for name in names):
-        raise ClaimTooLong(issuer, issuer.groups_claim)
-    return Groups.SENT, frozenset(names)
+        raise ClaimTooLong(issuer, claim)
+    return Named(Groups.SENT, frozenset(names))

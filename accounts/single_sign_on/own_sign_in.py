@@ -10,8 +10,9 @@ from contextlib import suppress
 from typing import TypedDict, cast
 
 from accounts.models import User
-from accounts.single_sign_on.identity import Identity
+from accounts.single_sign_on.identity import Groups, Identity
 from accounts.single_sign_on.issuers import Issuer
+from accounts.single_sign_on.memberships import Membership
 from accounts.single_sign_on.rights import Reason, Rule
 from common.payload_types import Json, JsonObject
 from common.text.storable import storable
@@ -33,23 +34,24 @@ class MaskedClaim(TypedDict):
 
 
 class OwnSignIn(TypedDict):
-    """documents: claims of the ID token, and of userinfo where it was read."""
+    """memberships: of teams that the issuer decides. documents: claims of the ID token, and of userinfo if read."""
 
     issuer: str
     at: float
     is_verified: bool
     rules: list[Rule]
+    memberships: list[Membership]
     documents: list[list[MaskedClaim]]
 
 
-def remember(user: User, identity: Identity, rules: list[Rule]) -> None:
+def remember(user: User, identity: Identity, rules: list[Rule], memberships: list[Membership]) -> None:
     """Store the sign-in for its person, if staff; others cannot open the page."""
     if not User.objects.get(pk=user.pk).has_staff_rights:  # which this sign-in may have changed
         return
     documents = [_masked(identity.issuer, document) for document in identity.documents]
     stored: OwnSignIn = {
         "issuer": identity.issuer.url, "at": time.time(), "is_verified": identity.is_verified, "rules": rules,
-        "documents": documents,
+        "memberships": memberships, "documents": documents,
     }  # fmt: skip
     with suppress(*UNREACHABLE), fail_fast():
         connection().set(_key(user), json.dumps(stored), ex=KEPT_S)
@@ -60,6 +62,9 @@ def of(user: User) -> OwnSignIn | None:
         if stored := connection().get(_key(user)):
             sign_in = cast(OwnSignIn, json.loads(cast(str, stored)))
             sign_in["rules"] = [Rule(right, has, Reason(reason)) for right, has, reason in sign_in["rules"]]
+            sign_in["memberships"] = [
+                Membership(team, role, Groups(state)) for team, role, state in sign_in["memberships"]
+            ]
             return sign_in
     return None
 

@@ -78,9 +78,10 @@ def _rule(right: str, group: str, identity: Identity, *, has: bool, is_given: bo
     """
     if not group:
         return Rule(right, has, Reason.NO_GROUP)
-    if identity.groups_state is Groups.UNKNOWN:
+    state, names = identity.of_settings
+    if state is Groups.UNKNOWN:
         return Rule(right, has, Reason.UNKNOWN)
-    if identity.groups_state is Groups.ABSENT:
+    if state is Groups.ABSENT:
         return Rule(right, has and not is_given, Reason.ABSENT)
-    is_member = group in identity.groups
+    is_member = group in names
     return Rule(right, is_member, Reason.CONTAINS if is_member else Reason.LACKS)

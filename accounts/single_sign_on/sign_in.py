@@ -8,6 +8,7 @@ from django.shortcuts import redirect
 from accounts.models import User
 from accounts.sign_in.sessions import ISSUER_KEY
 from accounts.single_sign_on import linking, own_sign_in, passwords
+from accounts.single_sign_on.memberships import apply_teams, limit_session
 from accounts.single_sign_on.rights import apply_groups
 
 
@@ -15,7 +16,9 @@ def before_sign_in(request: HttpRequest, user: User, login: SocialLogin | None) 
     """Refuse accounts that sign in with an issuer only, passkeys and e-mailed links included."""
     if login is not None:
         request.session[ISSUER_KEY] = [login.identity.issuer.url, login.identity.session]
-        own_sign_in.remember(user, login.identity, apply_groups(user, login))
+        rules, memberships = apply_groups(user, login), apply_teams(user, login.identity)
+        limit_session(request, user)
+        own_sign_in.remember(user, login.identity, rules, memberships)
         return None
     issuer = passwords.issuer_instead_of_password(user)
     connecting = linking.pending_session(request, user)

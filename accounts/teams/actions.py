@@ -143,6 +143,29 @@ def remove_member(*, by: User, member: TeamMember) -> None:
 
 
 @transaction.atomic
+def set_role_by_issuer(*, team: Team, user: User, role: Role, issuer: str) -> None:
+    """Make the person a member by an issuer's groups, or change the role; a last owner is replaced."""
+    _lock(team)
+    known = TeamMember.objects.filter(team=team, user=user).first()
+    if known is not None and role != Role.OWNER:
+        hand_over(known)
+    TeamMember.objects.update_or_create(
+        team=team, user=user, defaults={"role": role, "origin": TeamMember.Origin.ISSUER}
+    )
+    if role == Role.OWNER:
+        Team.objects.filter(pk=team.pk).update(waits_since=None)
+    audit.record(None, "set role in team", f"team {team.slug}", member=user.pk, role=role, issuer=issuer)
+
+
+@transaction.atomic
+def end_by_issuer(member: TeamMember, *, issuer: str) -> None:
+    """End the membership of a person whom the issuer no longer names; a last owner is replaced."""
+    hand_over(member)
+    _remove(member)
+    audit.record(None, "remove from team", f"team {member.team.slug}", member=member.user_id, issuer=issuer)
+
+
+@transaction.atomic
 def leave_all_teams(user: User) -> None:
     """End every membership of an account that is being deleted."""
     for member in TeamMember.objects.filter(user=user).select_related("team").order_by("team"):

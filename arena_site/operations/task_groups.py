@@ -45,7 +45,7 @@ _GROUPS: list[tuple[str, Promise, Promise, list[str]]] = [
             "accounts.user", "accounts.invitation", "accounts.team", "accounts.teammember", "auth.group",
             "accounts.limit", "accounts.limitgroup", "accounts.apitoken", "accounts.visitor", "account.emailaddress",
             "mfa.authenticator",
-            "admin:accounts_single_sign_on", "socialaccount.socialaccount",
+            "admin:accounts_single_sign_on", "accounts.issuergroup", "socialaccount.socialaccount",
         ],
     ),
     (

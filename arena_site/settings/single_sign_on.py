@@ -24,4 +24,6 @@ def _issuer(key: str) -> dict[str, object]:
     }
 
 
+# Browser sessions of people whose membership in a team an issuer decides.
+ARENA_SSO_TEAM_SESSION_HOURS = env.int("ARENA_SSO_TEAM_SESSION_HOURS", default=12)
 ARENA_SSO = [_issuer(key.strip()) for key in env.list("ARENA_SSO", default=[]) if key.strip()]

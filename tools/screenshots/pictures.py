@@ -196,6 +196,7 @@ ADMINISTRATION = [
         "admin-servers": "/admin/models_registry/languagemodel/servers/",
         "admin-limits": "/admin/accounts/limit/", "admin-limit-group-add": "/admin/accounts/limitgroup/add/",
         "admin-limit-groups": "/admin/accounts/limitgroup/",
+        "admin-issuer-groups": "/admin/accounts/issuergroup/",
         "admin-model-limits": "/admin/models_registry/modellimit/",
         "admin-model-limit-add": "/admin/models_registry/modellimit/add/",
         "admin-site-identity": "/admin/site_content/siteidentity/add/",

@@ -16,6 +16,7 @@ AUDITED = {
     "account.EmailAddress", "accounts.ApiToken", "accounts.User", "auth.Group", "mfa.Authenticator",  # these
     "accounts.Ban", "accounts.Invitation", "accounts.Limit", "accounts.LimitGroup",  # tests/accounts
     "accounts.Team",  # tests/accounts/teams
+    "accounts.IssuerGroup",  # tests/accounts/single_sign_on
     "battles.Category", "battles.ModerationCase", "battles.ModerationEndpoint", "battles.ModerationRule",  # its own
     "leaderboard.DataPolicy", "leaderboard.DataRelease", "leaderboard.EloSettings", "leaderboard.ListedBoard",
     "battles.Vote",  # these five: tests/leaderboard
