@@ -20,7 +20,7 @@ from common.payload_types import JsonObject
 from leaderboard.aggregation import sampling_plan
 from leaderboard.aggregation.pair_weights import Plan
 from leaderboard.counting import method, stars
-from leaderboard.counting.board_keys import counts_votes, has_live_elo
+from leaderboard.counting.board_keys import Board, counts_drawn_pairs, counts_votes
 from leaderboard.counting.vote_arrays import BoardVotes, read_ballots, read_voters
 from leaderboard.models import COMPARE, OVERALL, AggregationRun
 from leaderboard.rating.ballots import Ballots
@@ -60,6 +60,8 @@ class RunFacts(TypedDict, total=False):
     votes_taken: int
     last_order: int
     last_change: int
+    skipped_orders: int
+    skipped_changes: int
     public_id: str
     facts: JsonObject
 
@@ -75,7 +77,8 @@ class RefitScope:
     def due(
         cls, board: BoardVotes, earlier: AggregationRun | None, *, now: datetime, overall_votes: int
     ) -> "RefitScope":
-        thorough = board.scope == COMPARE or is_thorough_fit_due(earlier, now=now, overall_votes=overall_votes)
+        is_of_stars = Board.parse(board.scope).name == COMPARE
+        thorough = is_of_stars or is_thorough_fit_due(earlier, now=now, overall_votes=overall_votes)
         is_clustered = board.scope == OVERALL and overall_votes < CLUSTERED_BELOW_VOTES
         return cls(voters=thorough or (is_clustered and _votes_have_changed(earlier, overall_votes)), style=thorough)
 
@@ -128,6 +131,7 @@ def new_run(slot: str, scope: str, state: str, started_at: datetime, **facts: Un
     return AggregationRun(
         slot=slot,
         scope=scope,
+        team_id=Board.parse(scope).team,
         state=state,
         method=method.NAME,
         parameters=method.parameters(),
@@ -218,8 +222,11 @@ class FitInputs:
         board, run = self.pending.board, self.pending.run
         run.method = method.WITH_SIDES if fit.corrects_side_bias else method.NAME
         run.facts = _facts(run, fit, self.pending.earlier, self.pending.refit)
-        if board.scope == COMPARE:
-            run.facts["stars"] = stars.mean_stars_by_model(board.last_star)
+        place = Board.parse(board.scope)
+        if place.team is not None and self.voters is not None:
+            run.facts["voters"] = len(np.unique(self.voters.voter))
+        if place.name == COMPARE:
+            run.facts["stars"] = stars.mean_stars_by_model(board.last_star, place.team)
         plan = None
         if board.scope == OVERALL:
             plan = sampling_plan.new_plan(board.models, fit.board, board.counts.meetings)
@@ -302,7 +309,7 @@ def _standing(
         line = {**line, **before[model.pk].style}
     return {
         "model_id": model.pk,
-        "elo": live.elo.get(model.pk, run.parameters["elo_start"]) if has_live_elo(run.scope) else None,
+        "elo": live.elo.get(model.pk, run.parameters["elo_start"]) if counts_drawn_pairs(run.scope) else None,
         "median_first_token_ms": live.first_token_ms.get(model.pk),
         **line,
     }

@@ -6,8 +6,8 @@ from django.db import transaction
 
 from battles.models import Vote, VoteCounter
 from leaderboard.counting import tallies
-from leaderboard.counting.board_keys import ON_OVERALL
-from leaderboard.models import EloRating, EloSettings
+from leaderboard.counting.board_keys import Board, votes_on
+from leaderboard.models import OVERALL, EloRating, EloSettings
 from leaderboard.models.elo_settings import elo_settings
 
 if TYPE_CHECKING:
@@ -69,7 +69,14 @@ def elo_ratings_after(last: int) -> dict[int, float]:
     return replay.rating
 
 
-def _replay_votes(replay: "Replay", *, after: int, until: int = 2**63 - 1) -> int:
+def elo_of_team(team: int, last: int) -> dict[int, float]:
+    """Return {model id: rating} after the team's votes up to `last`; replayed, because teams have few votes."""
+    replay = new_replay()
+    _replay_votes(replay, after=0, until=last, team=team)
+    return replay.rating
+
+
+def _replay_votes(replay: "Replay", *, after: int, until: int = 2**63 - 1, team: int | None = None) -> int:
     """Replay counted votes with numbers in (after, until]; return the last number."""
     from leaderboard.counting.columns import Column, outcome_column, read_columns
 
@@ -79,11 +86,12 @@ def _replay_votes(replay: "Replay", *, after: int, until: int = 2**63 - 1) -> in
         "right": Column("model_right_id"),
         "outcome": outcome_column("choice"),
     }
+    is_on_board, parameters = votes_on(Board(OVERALL, team).scope)
     counted = f"""
-        FROM battles_vote WHERE "order" > %(after)s AND "order" <= %(until)s AND {ON_OVERALL}
+        FROM battles_vote WHERE "order" > %(after)s AND "order" <= %(until)s AND {is_on_board}
         AND excluded_reason IN ('', 'anomaly')
     """
-    votes = read_columns(columns, counted, {"after": after, "until": until}, numbered_by='"order"')
+    votes = read_columns(columns, counted, {**parameters, "after": after, "until": until}, numbered_by='"order"')
     if len(votes["order"]):
         replay.add(**votes)
     return int(votes["order"].max(initial=after))

@@ -1,0 +1,166 @@
+"""Boards of teams, fitted from their votes in the log after new or changed ones.
+
+Their votes are few, so their tallies are recounted with each snapshot instead of kept from vote to vote.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import replace
+
+from django.db import connection, transaction
+from django.db.models import Max
+
+from accounts.models import Team
+from battles.models import StarRating, Vote
+from leaderboard.aggregation.fit_boards import (
+    FittedBoard,
+    LiveFigures,
+    PendingBoard,
+    RefitScope,
+    RunFacts,
+    fit_boards,
+    new_run,
+)
+from leaderboard.aggregation.publishing import has_changed, store, votes_since
+from leaderboard.counting import new_votes, schedule, stars, tallies
+from leaderboard.counting.board_keys import BOARDS_OF_VOTE, SCOPE_OF_TEAM, Board
+from leaderboard.counting.boards_of_teams import boards_of_teams
+from leaderboard.counting.live_elo import elo_of_team
+from leaderboard.counting.revealed_calls import RevealCutoff, median_first_token_ms_of_teams
+from leaderboard.counting.vote_arrays import BoardVotes, empty_board, read_boards_of
+from leaderboard.counting.vote_log import newest_order
+from leaderboard.models import COMPARE, AggregationRun, PairTally, Position, TeamBoard, VoteChange
+
+logger = logging.getLogger(__name__)
+
+_VOTES = f"""
+FROM battles_vote AS vote CROSS JOIN {BOARDS_OF_VOTE}
+WHERE vote.team_id = ANY(%(teams)s) AND vote."order" <= %(last_order)s AND {SCOPE_OF_TEAM} = ANY(%(scopes)s)
+"""
+_RECOUNT = f"""
+INSERT INTO leaderboard_pairtally (scope, left_id, right_id, outcome, n)
+SELECT {SCOPE_OF_TEAM}, model_left_id, model_right_id, choice, count(*) {_VOTES} AND excluded_reason = ''
+GROUP BY 1, 2, 3, 4
+"""
+_EXCLUDED = f"""
+SELECT {SCOPE_OF_TEAM}, excluded_reason, count(*) {_VOTES} AND excluded_reason <> '' GROUP BY 1, 2 ORDER BY 1, 2
+"""
+
+
+def publish_changed(*, slot: str, since: Position) -> None:
+    """Publish the boards of teams whose votes or stars are new or changed. Needs the lock of the tallies.
+
+    An error is logged and leaves the site's boards alone.
+    """
+    try:
+        with transaction.atomic():
+            changed = Vote.objects.filter(team__isnull=False, order__gt=since.last_order).values_list("team")
+            relabelled = VoteChange.objects.filter(number__gt=since.last_change, vote__team__isnull=False)
+            teams = {team for (team,) in changed.union(relabelled.values_list("vote__team"))}
+            _publish(teams | _teams_with_new_stars(), slot)
+    except Exception:
+        logger.exception("the boards of teams cannot be published")
+
+
+def _teams_with_new_stars() -> set[int]:
+    on = TeamBoard.objects.filter(name=COMPARE).values_list("team", flat=True)
+    last = dict(StarRating.objects.filter(team__in=on).values_list("team").annotate(Max("order")))
+    runs = AggregationRun.objects.newest_of(Board(COMPARE, team).scope for team in last)
+    counted = dict(runs.values_list("team", "last_change"))
+    return {team for team, order in last.items() if order > counted.get(team, 0)}
+
+
+@transaction.atomic
+def publish(teams: Collection[int]) -> None:
+    """Publish what changed on the boards of these teams, without waiting for a run."""
+    tallies.lock()
+    _publish(teams, schedule.new_slot())
+
+
+@transaction.atomic
+def publish_early() -> None:
+    """Publish young boards that are due, unless a run is under way."""
+    due = new_votes.teams_due_early()
+    if due and tallies.try_lock():
+        _publish(due, schedule.new_slot())
+
+
+def _publish(teams: Collection[int], slot: str) -> None:
+    active = sorted(Team.objects.active().filter(pk__in=teams).values_list("pk", flat=True))
+    if not active:
+        return
+    started_at = schedule.database_now()
+    names = boards_of_teams(active)
+    scopes = [board.scope for boards in names.values() for board in boards]
+    earlier = {run.scope: run for run in AggregationRun.objects.newest_of(scopes)}
+    last_order = newest_order()
+    _recount(names, scopes, last_order)
+    read = read_boards_of(scopes, last_order=last_order)
+    excluded = _votes_excluded(active, scopes, last_order)
+    last_change = VoteChange.objects.aggregate(last=Max("number"))["last"] or 0
+    medians = median_first_token_ms_of_teams(active, RevealCutoff(last_order, started_at))
+    fitted: list[FittedBoard] = []
+    for team, boards in names.items():
+        live = LiveFigures(elo_of_team(team, last_order), medians.get(team, {}))
+        overall_votes = read[boards[0].scope].counts.total if boards[0].scope in read else 0
+        pending = []
+        for board in boards:
+            votes, before = read.get(board.scope, empty_board(board.scope)), earlier.get(board.scope)
+            facts = _facts(board, votes, excluded[board.scope], before, last_order, last_change)
+            if has_changed(facts, before, now=started_at):
+                run = new_run(slot, board.scope, AggregationRun.State.DONE, started_at, **facts)
+                refit = RefitScope.due(votes, before, now=started_at, overall_votes=overall_votes)
+                pending.append(PendingBoard(replace(votes, last_star=_last_star(board)), run, before, refit))
+        fitted += fit_boards(pending, live)
+    store(fitted)
+
+
+def _recount(boards: dict[int, list[Board]], scopes: list[str], last_order: int) -> None:
+    PairTally.objects.filter(scope__in=scopes).delete()
+    with connection.cursor() as cursor:
+        cursor.execute(_RECOUNT, {"teams": list(boards), "scopes": scopes, "last_order": last_order})
+    for board in (board for of_team in boards.values() for board in of_team if board.name == COMPARE):
+        stars.recount(_last_star(board), board.team)
+
+
+def _votes_excluded(teams: list[int], scopes: list[str], last_order: int) -> dict[str, dict[str, int]]:
+    excluded: dict[str, dict[str, int]] = defaultdict(dict)
+    with connection.cursor() as cursor:
+        cursor.execute(_EXCLUDED, {"teams": teams, "scopes": scopes, "last_order": last_order})
+        for scope, reason, n in cursor.fetchall():
+            excluded[scope][reason] = n
+    return excluded
+
+
+def _last_star(board: Board) -> int:
+    return stars.last_star(board.team) if board.name == COMPARE else 0
+
+
+def _facts(
+    board: Board,
+    votes: BoardVotes,
+    excluded: dict[str, int],
+    earlier: AggregationRun | None,
+    last_order: int,
+    last_change: int,
+) -> RunFacts:
+    counted = votes.counts.total
+    facts: RunFacts = {
+        "tallies_checksum": votes.counts.checksum,
+        "votes_counted": counted,
+        "votes_excluded": excluded,
+    }
+    if board.name == COMPARE:
+        facts |= stars.position(counted, _last_star(board), board.team)
+    else:
+        changes = VoteChange.objects.filter(vote__team=board.team, number__gt=earlier.last_change if earlier else 0)
+        shown = (earlier.shown_change if earlier else 0) + changes.filter(number__lte=last_change).count()
+        facts |= {
+            "last_order": last_order,
+            "last_change": last_change,
+            "skipped_orders": last_order - counted - sum(excluded.values()),
+            "skipped_changes": last_change - shown,
+        }
+    facts["votes_taken"] = votes_since(earlier, facts)
+    return facts

@@ -1,0 +1,56 @@
+"""The place whose boards a request reads: the site, or a team that its `team` parameter names."""
+
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+from django.utils.html import format_html
+
+from accounts.actor import ActorRequest
+from accounts.models import Team
+from accounts.teams.places import PARAMETER, find_member
+from accounts.teams.roles import Right
+from common.errors import NotFound
+from leaderboard.errors import NoSuchBoard
+
+
+class BoardPlace(NamedTuple):
+    """only, more: the parameter as the first and as a further one of a link; "" on the site."""
+
+    team: Team | None = None
+
+    @property
+    def team_id(self) -> int | None:
+        return self.team and self.team.pk
+
+    @property
+    def only(self) -> str:
+        return f"?{self._parameter}" if self.team else ""
+
+    @property
+    def more(self) -> str:
+        return f"&{self._parameter}" if self.team else ""
+
+    @property
+    def field(self) -> str:
+        """Hidden field of a form."""
+        return format_html('<input type="hidden" name="{}" value="{}">', PARAMETER, self.team.slug) if self.team else ""
+
+    @property
+    def heading(self) -> str:
+        """Name of the team behind a page's heading."""
+        return format_html(' <span class="hint">· <bdi>{}</bdi></span>', self.team.name) if self.team else ""
+
+    @property
+    def _parameter(self) -> str:
+        return urlencode({PARAMETER: self.team.slug}) if self.team else ""
+
+
+def read_place(request: ActorRequest, missing: type[NotFound] = NoSuchBoard, right: Right = Right.SEE) -> BoardPlace:
+    """Raises `missing` for a team that the actor is not in, NotAllowed where the role lacks the right."""
+    slug = request.GET.get(PARAMETER, "")
+    if not slug:
+        return BoardPlace()
+    try:
+        return BoardPlace(find_member(request.actor, slug, right).team)
+    except NotFound as error:
+        raise missing from error
