@@ -1,27 +1,33 @@
 import re
+from contextlib import suppress
 from functools import cache
 from itertools import groupby
 from typing import NamedTuple
 
 from django.conf import settings
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_safe
+from django.views.decorators.http import require_GET, require_http_methods, require_safe
 from django_htmx.middleware import HtmxDetails
 
 from accounts.access import Access
 from accounts.actor import ActorRequest
+from accounts.models import Team, User
 from accounts.open_streams import right_of_request, until_lost
+from accounts.teams.places import find_member
+from accounts.teams.roles import Right
 from common import sse
 from common.caching import public
+from common.errors import InvalidInput
 from common.text import markdown
 from common.valkey import stream_slots
-from leaderboard import live_updates
+from leaderboard import actions, live_updates
 from leaderboard.boards import changes, queries, snapshots
 from leaderboard.boards.charts import read_charts
 from leaderboard.boards.csv_file import csv_response
@@ -29,21 +35,23 @@ from leaderboard.boards.facts import agreement_rows, describe_facts, sampling_sh
 from leaderboard.boards.head_to_head import read_head_to_head
 from leaderboard.boards.history import read_history
 from leaderboard.boards.model_page import get_public_model, read_model_page
-from leaderboard.boards.places import read_place
+from leaderboard.boards.places import BoardPlace, read_place
 from leaderboard.boards.snapshots import read_published
 from leaderboard.boards.table import standing_rows, tables
+from leaderboard.boards.team_settings import board_choices, read_settings
 from leaderboard.boards.titles import board_titles
 from leaderboard.boards.weekly_stars import read_weekly_stars
 from leaderboard.counting.board_keys import Board
-from leaderboard.errors import NoSuchModel, NoSuchSnapshot
+from leaderboard.errors import NoSuchModel, NoSuchSnapshot, ReviewIsDecided
 from leaderboard.exports.access import may_read_exports
-from leaderboard.models import OVERALL
+from leaderboard.models import OVERALL, AnomalyReview
 from leaderboard.models.imported import SCOPE as IMPORTED
 from leaderboard.releases.data_page import read_data_page
 from models_registry.models import LanguageModel
 from models_registry.picking import read_picker
 
 SNAPSHOTS_PER_PAGE = 50
+MAX_REASON = 500
 
 
 class HtmxRequest(ActorRequest):
@@ -80,6 +88,38 @@ def board(request: HtmxRequest) -> HttpResponse:
         return render(request, "leaderboard/board.html#table", context)
     reader = stream_slots.reader_parameter(request.actor.key if request.actor.is_known else "")
     return render(request, "leaderboard/board.html", {**context, **_choices(query), "reader": reader})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def team_boards(request: ActorRequest, slug: str) -> HttpResponse:
+    """Show and change a team's boards, and decide about its held votes."""
+    team, user = find_member(request.actor, slug, Right.OWN).team, request.actor.user
+    if request.method == "POST" and user is not None:
+        if review := request.POST.get("review", ""):
+            return _decide_team_review(request, team, user, review)
+        offered = {choice.name for choice in board_choices(team)}
+        actions.choose_team_boards(
+            by=user,
+            team=team,
+            names=offered & set(request.POST.getlist("boards")),
+            counts_on_site_boards="counts_on_site_boards" in request.POST,
+        )
+        messages.success(request, _("Saved."))
+        return redirect(request.path)
+    context = {"team": team, "settings": read_settings(team), "board_place": BoardPlace(team)}
+    return render(request, "leaderboard/team_boards.html", context)
+
+
+def _decide_team_review(request: HttpRequest, team: Team, user: User, review: str) -> HttpResponse:
+    """Count the votes of the form's review again or exclude them."""
+    state, because = request.POST.get("state", ""), request.POST.get("because", "").strip()[:MAX_REASON]
+    if not review.isdecimal() or state not in (AnomalyReview.State.DISMISSED, AnomalyReview.State.EXCLUDED):
+        raise InvalidInput
+    with suppress(ReviewIsDecided):  # a double click
+        found = get_object_or_404(AnomalyReview, pk=int(review[:18]), team=team)
+        actions.decide_team_review(found, state, by=user, because=because)
+    messages.success(request, _("Decided. The next run publishes it."))
+    return redirect(request.path)
 
 
 @public
@@ -149,7 +189,9 @@ def compare(request: ActorRequest, a: str, b: str) -> HttpResponse:
     if a == b:
         raise Http404
     pair = read_head_to_head(get_public_model(a), get_public_model(b), place.team)
-    return render(request, "leaderboard/compare.html", {"pair": pair, "board_place": place, **_pair_pickers(request, a, b)})
+    return render(
+        request, "leaderboard/compare.html", {"pair": pair, "board_place": place, **_pair_pickers(request, a, b)}
+    )
 
 
 @public

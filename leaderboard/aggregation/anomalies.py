@@ -1,3 +1,4 @@
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -5,11 +6,13 @@ from functools import cached_property
 
 import numpy as np
 
-from battles.models import VoteNetwork
+from accounts.models import Team
+from battles.models import Vote, VoteNetwork
 from common.payload_types import JsonObject
 from leaderboard.counting import method, reviews
 from leaderboard.counting.board_keys import Board
 from leaderboard.counting.dated_votes import OverallVotes, read_overall_votes
+from leaderboard.counting.schedule import database_now
 from leaderboard.counting.vote_arrays import BoardVotes, read_board
 from leaderboard.models import OVERALL, AnomalyReview
 from leaderboard.rating.anomalies.earlier_fits import LEFT, RIGHT, TIE
@@ -29,7 +32,11 @@ from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
 from leaderboard.rating.snapshot_facts import FitLine
 from leaderboard.rating.snapshot_fit import fit_snapshot
 
+logger = logging.getLogger(__name__)
+
 MAX_MODELS_IN_EFFECT = 10
+# Teams are looked at once a day.
+LOOKS_BACK = timedelta(days=2)
 EPOCH = date(1970, 1, 1)
 
 
@@ -83,6 +90,19 @@ def find_anomalies(team: int | None = None) -> int:
     opened = sum(map(reviews.open_review, list(_suspects(board, read, effects))))
     # The votes as read decide: without those now held, their voters concentrate less.
     _extend_group_reviews(board, read)
+    return opened
+
+
+def find_anomalies_of_teams() -> int:
+    """Test the votes of teams that voted since the last look; return the number of new reviews."""
+    since = database_now() - LOOKS_BACK
+    voted = Vote.objects.filter(team__isnull=False, created_at__gte=since).values("team")
+    opened = 0
+    for team in Team.objects.active().filter(pk__in=voted).order_by("pk").values_list("pk", flat=True):
+        try:
+            opened += find_anomalies(team)
+        except Exception:
+            logger.exception("votes of a team cannot be tested")
     return opened
 
 

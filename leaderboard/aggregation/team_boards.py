@@ -151,16 +151,15 @@ def _facts(
         "votes_counted": counted,
         "votes_excluded": excluded,
     }
-    if board.name == COMPARE:
-        facts |= stars.position(counted, _last_star(board), board.team)
-    else:
-        changes = VoteChange.objects.filter(vote__team=board.team, number__gt=earlier.last_change if earlier else 0)
-        shown = (earlier.shown_change if earlier else 0) + changes.filter(number__lte=last_change).count()
-        facts |= {
-            "last_order": last_order,
-            "last_change": last_change,
-            "skipped_orders": last_order - counted - sum(excluded.values()),
-            "skipped_changes": last_change - shown,
-        }
     facts["votes_taken"] = votes_since(earlier, facts)
-    return facts
+    if board.name == COMPARE:
+        return {**facts, **stars.position(counted, _last_star(board), board.team)}
+    changes = VoteChange.objects.filter(vote__team=board.team, number__gt=earlier.last_change if earlier else 0)
+    shown = (earlier.shown_change if earlier else 0) + changes.filter(number__lte=last_change).count()
+    return {
+        **facts,
+        "last_order": last_order,
+        "last_change": last_change,
+        "skipped_orders": last_order - counted - sum(excluded.values()),
+        "skipped_changes": last_change - shown,
+    }

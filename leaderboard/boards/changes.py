@@ -22,9 +22,9 @@ class ModelChange(NamedTuple):
 
 
 class SnapshotChanges(NamedTuple):
-    """Two snapshots of a board; before: None for its first one; name: of the board; excluded: {reason: more excluded votes}.
+    """Two snapshots of a board; before: None for its first one; excluded: {reason: more excluded votes}.
 
-    method: texts of what differs in it.
+    name: of the board. method: texts of what differs in it.
     """
 
     before: AggregationRun | None
@@ -42,7 +42,7 @@ def read_changes(public_id: str, *, since: str = "", team: Team | None = None) -
 
     Raises NoSuchSnapshot.
     """
-    runs = AggregationRun.objects.published(team=team and team.pk)
+    runs = AggregationRun.objects.published(team=None if team is None else team.pk)
     after = runs.filter(public_id=public_id).first()
     if after is None:
         raise NoSuchSnapshot

@@ -32,7 +32,7 @@ def read_head_to_head(first: LanguageModel, second: LanguageModel, team: Team | 
     separation: whether the 95 % interval of the difference excludes 0, and how many more votes on Overall that would
     take; None without two-sided intervals.
     """
-    overall = Board(OVERALL, team and team.pk).scope
+    overall = Board.of(OVERALL, team).scope
     boards = list(newest_runs(team).values_list("scope", flat=True))
     by_scope = meetings_by_board([overall, *boards], first.pk, second.pk)
     met = {Board.parse(scope).name: pair for scope, pair in by_scope.items()}

@@ -14,7 +14,7 @@ MAX_POINTS = 60
 
 def read_history(board: str, slugs: Sequence[str], team: Team | None = None) -> HistoryPayload:
     """Return scores in the snapshots of WINDOW, oldest first, at most MAX_POINTS; two queries."""
-    place = Board(board, team and team.pk)
+    place = Board.of(board, team)
     snapshots = AggregationRun.objects.snapshots(place.scope, place.team)
     runs = _thinned(list(snapshots.since(timezone.now() - WINDOW)))
     points_by_model: dict[str, list[PointPayload]] = {slug: [] for slug in slugs}

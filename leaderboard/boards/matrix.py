@@ -10,7 +10,7 @@ def read_matrix(board: str, team: Team | None = None) -> MatrixPayload:
     """Return current results of pairs among the newest snapshot's models. Raises NoSuchBoard."""
     run = newest_run(board, team)
     names = _public_ids(run) if run else {}
-    pairs = meetings(Board(board, team and team.pk).scope, among=names.keys())
+    pairs = meetings(Board.of(board, team).scope, among=names.keys())
     return {
         "board": board,
         "snapshot": run.public_id if run else None,

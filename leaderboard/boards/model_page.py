@@ -99,7 +99,7 @@ def model_standings(model: LanguageModel, team: Team | None = None) -> list[Mode
 
 def model_opponents(model: LanguageModel, team: Team | None = None) -> list[OpponentPayload]:
     """Return results on Overall with Wilson intervals; the surest wins first."""
-    meetings = meetings_by_opponent(Board(OVERALL, team and team.pk).scope, model.pk)
+    meetings = meetings_by_opponent(Board.of(OVERALL, team).scope, model.pk)
     models = LanguageModel.objects.exclude(status=LanguageModel.Status.DRAFT).in_bulk([pair.b for pair in meetings])
     prices = prices_in_force(models)
     lines: list[OpponentPayload] = []
@@ -125,7 +125,7 @@ def model_opponents(model: LanguageModel, team: Team | None = None) -> list[Oppo
 
 def _tags(model: LanguageModel, team: Team | None) -> list[TagPayload]:
     with connection.cursor() as cursor:
-        cursor.execute(_TAGS, {"model": model.pk, "team": team and team.pk})
+        cursor.execute(_TAGS, {"model": model.pk, "team": None if team is None else team.pk})
         return [{"tag": tag, "votes": votes} for tag, votes in cursor.fetchall()]
 
 

@@ -8,7 +8,7 @@ from django.utils.html import format_html
 from accounts.actor import ActorRequest
 from accounts.models import Team
 from accounts.teams.places import PARAMETER, find_member
-from accounts.teams.roles import Right
+from accounts.teams.roles import Right, has_right
 from common.errors import NotFound
 from leaderboard.errors import NoSuchBoard
 
@@ -17,10 +17,12 @@ class BoardPlace(NamedTuple):
     """only, more: the parameter as the first and as a further one of a link; "" on the site."""
 
     team: Team | None = None
+    # Whether the reader may switch boards on and decide about held votes.
+    is_owned: bool = False
 
     @property
     def team_id(self) -> int | None:
-        return self.team and self.team.pk
+        return None if self.team is None else self.team.pk
 
     @property
     def only(self) -> str:
@@ -45,12 +47,13 @@ class BoardPlace(NamedTuple):
         return urlencode({PARAMETER: self.team.slug}) if self.team else ""
 
 
-def read_place(request: ActorRequest, missing: type[NotFound] = NoSuchBoard, right: Right = Right.SEE) -> BoardPlace:
+def read_place(request: ActorRequest, missing: type[NotFound] = NoSuchBoard) -> BoardPlace:
     """Raises `missing` for a team that the actor is not in, NotAllowed where the role lacks the right."""
     slug = request.GET.get(PARAMETER, "")
     if not slug:
         return BoardPlace()
     try:
-        return BoardPlace(find_member(request.actor, slug, right).team)
+        member = find_member(request.actor, slug, Right.SEE)
+        return BoardPlace(member.team, has_right(member.role, Right.OWN))
     except NotFound as error:
         raise missing from error

@@ -62,7 +62,7 @@ class BoardQuery:
 
     @property
     def team_id(self) -> int | None:
-        return self.team and self.team.pk
+        return None if self.team is None else self.team.pk
 
     @property
     def scope(self) -> str:
@@ -115,11 +115,11 @@ def newest_run(board: str, team: Team | None = None) -> AggregationRun | None:
 
     Raises NoSuchBoard.
     """
-    scope = Board(board, team and team.pk).scope
-    if team is not None and scope not in scopes_of_team(team.pk):
+    place = Board.of(board, team)
+    if team is not None and place.scope not in scopes_of_team(team.pk):
         raise NoSuchBoard
-    run = AggregationRun.objects.snapshots(scope, team and team.pk).first()
-    if (run is None and board != OVERALL) or is_hidden(scope):
+    run = AggregationRun.objects.snapshots(place.scope, place.team).first()
+    if (run is None and board != OVERALL) or is_hidden(place.scope):
         raise NoSuchBoard
     return run
 

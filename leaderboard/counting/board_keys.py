@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from accounts.models import Team
 from battles.models import Battle
 from leaderboard.models import AUTO, COMPARE, OVERALL, SIDE_BY_SIDE
 
@@ -49,6 +50,10 @@ class Board(NamedTuple):
 
     name: str
     team: int | None = None
+
+    @classmethod
+    def of(cls, name: str, team: Team | None) -> "Board":
+        return cls(name, None if team is None else team.pk)
 
     @classmethod
     def parse(cls, scope: str) -> "Board":

@@ -156,8 +156,8 @@ def read_log(board: BoardVotes, columns: dict[str, Column]) -> dict[str, Integer
     """Return {name: column} of the board's counted votes, in no particular order."""
     place = Board.parse(board.scope)
     if place.name == COMPARE:
-        parameters = {"last_star": board.last_star, "team": place.team}
-        return read_columns(columns, f"FROM ({stars.COMPARISONS}) AS vote", parameters)
+        source = f"FROM ({stars.COMPARISONS}) AS vote"
+        return read_columns(columns, source, {"last_star": board.last_star, "team": place.team})
     is_on_board, parameters = votes_on(board.scope)
     source = f"""FROM battles_vote WHERE excluded_reason = '' AND "order" <= %(last)s AND {is_on_board}"""
     return read_columns(columns, source, {**parameters, "last": board.last_order}, numbered_by='"order"')

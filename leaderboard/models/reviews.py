@@ -8,12 +8,14 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Team, User
 from battles.models import Vote, VoteQuerySet
+from common.client_ip import keyed_hash
 from models_registry.models import LanguageModel
 
 # What identifies the voter or the group of a review.
 SUBJECT = ["team_id", "voter", "group", "first_day", "member_key", "model_id"]
 # Start of a member_key whose network or inviter is deleted; the row's id follows.
 FORGOTTEN = "-"
+PSEUDONYM_CHARACTERS = 12
 
 
 class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
@@ -42,6 +44,17 @@ class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
         orders = holding.values(number=models.Func("orders", function="unnest"))
         overall = Vote.objects.on_overall() if team is None else Vote.objects.on_overall_of_team(team)
         return overall.filter(order__in=orders, excluded_reason=Vote.ExcludedReason.ANOMALY).count()
+
+    def held_in_teams(self) -> list[tuple[str, int]]:
+        """Return (pseudonym, votes) of each open review in a team, most votes first."""
+        rows = (
+            self.filter(state=AnomalyReview.State.OPEN).exclude(team=None).values_list("team", "voter", "pk", "orders")
+        )
+        held = [
+            (keyed_hash(f"{team} {voter or pk}")[:PSEUDONYM_CHARACTERS], len(orders))
+            for team, voter, pk, orders in rows
+        ]
+        return sorted(held, key=lambda row: (-row[1], row[0]))
 
     def forget_networks(self, *, before: date) -> None:
         """Delete the network hashes of groups that came earlier."""

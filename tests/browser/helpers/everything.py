@@ -45,6 +45,7 @@ from fido2.webauthn import (  # noqa: E402
 from accounts import actions as accounts  # noqa: E402
 from accounts.actor import Actor  # noqa: E402
 from accounts.models import Ban, User, Visitor  # noqa: E402
+from accounts.teams.actions import create_team  # noqa: E402
 from arena_site import pages  # noqa: E402
 from battles import actions  # noqa: E402
 from battles.models import Attachment, Battle, ModerationEndpoint, ModerationRule, RoutingDecision, Vote  # noqa: E402
@@ -147,6 +148,7 @@ def add_states(user: User, world: World) -> list[str]:
     Attachment.objects.create(turn=turn, upload=world.document, position=0)
     Battle.objects.filter(pk=world.voted.pk).update(consent="1")
     RoutingDecision.objects.filter(pk=world.decision.pk).update(battle=world.voted, session=world.voted.session)
+    create_team(by=user, owner=user, name="Physics", slug="physics")
     run = Run.objects.filter(owner=user).earliest("pk")
     sample = benchmark_samples.Sample(run.version.template, run)
     benchmark_samples.change_draft(sample)
@@ -181,6 +183,7 @@ def fill_in(address: str, world: World) -> list[str]:
         "/uploads/": {"public_id": world.document.public_id},
         "/leaderboard/snapshots/": {"public_id": AggregationRun.objects.published("overall")[0].public_id},
         "/leaderboard/": {"a": "gold", "b": "silver", "slug": "gold"},
+        "/teams/": {"slug": "physics"},
         "/accounts/confirm-email/": {"key": EmailConfirmationHMAC(EmailAddress.objects.get(user=user)).key},
         "/accounts/password/reset/": {
             "uidb36": user_pk_to_url_str(user), "key": default_token_generator.make_token(user),

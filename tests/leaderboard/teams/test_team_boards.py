@@ -15,6 +15,7 @@ from leaderboard.counting.vote_changes import exclude_votes
 from leaderboard.models import AggregationRun, PairTally, TeamBoard
 from tests import make
 from tests.leaderboard.tally_checks import aggregate, cast_random_votes
+from tests.leaderboard.teams.votes import cast_in
 from tests.leaderboard.vote_factory import ballot, cast_all, contestants
 
 pytestmark = pytest.mark.django_db
@@ -23,15 +24,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def pair():
     return contestants("a", "b")
-
-
-def cast_in(team, pair, /, *, on_site=False, voters=2, **choices: int) -> list[Vote]:
-    numbered = [choice for choice, n in choices.items() for _ in range(n)]
-    return cast_all([
-        ballot(*pair, choice, team=team, on_site_boards=on_site, voter=f"user:{1_000_000 + number % voters}",
-               categories=["coding"], language="en")
-        for number, choice in enumerate(numbered)
-    ])  # fmt: skip
 
 
 def overall_of(team) -> AggregationRun:
