@@ -79,7 +79,7 @@ def decide_review(review: AnomalyReview, state: str, *, by: User, because: str) 
 
 @transaction.atomic
 def decide_team_review(review: AnomalyReview, state: str, *, by: User, because: str) -> AnomalyReview:
-    """As decide_review, by an owner of the review's team. Raises ReviewIsDecided, and NotAllowed on own votes."""
+    """Raises ReviewIsDecided, and NotAllowed on own votes."""
     if review.voter in actor_keys(by) or review.votes.filter(voter__in=actor_keys(by)).exists():
         raise NotAllowed(_("Another owner decides on your own votes."))
     decided = reviews.decide(review, state, by=by, because=because)
@@ -89,7 +89,7 @@ def decide_team_review(review: AnomalyReview, state: str, *, by: User, because: 
 
 @transaction.atomic
 def choose_team_boards(*, by: User, team: Team, names: Collection[str], counts_on_site_boards: bool) -> None:
-    """Switch the team's boards on or off, beside Overall, and store whether later votes count on the site's."""
+    """Switch the team's boards on or off."""
     TeamBoard.objects.filter(team=team).exclude(name__in=names).delete()
     TeamBoard.objects.bulk_create([TeamBoard(team=team, name=name) for name in names], ignore_conflicts=True)
     Team.objects.filter(pk=team.pk).update(counts_on_site_boards=counts_on_site_boards)

@@ -92,7 +92,6 @@ def board(request: HtmxRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def team_boards(request: ActorRequest, slug: str) -> HttpResponse:
-    """Show and change a team's boards, and decide about its held votes."""
     team, user = find_member(request.actor, slug, Right.OWN).team, request.actor.user
     if request.method == "POST" and user is not None:
         if review := request.POST.get("review", ""):
@@ -111,7 +110,6 @@ def team_boards(request: ActorRequest, slug: str) -> HttpResponse:
 
 
 def _decide_team_review(request: HttpRequest, team: Team, user: User, review: str) -> HttpResponse:
-    """Count the votes of the form's review again or exclude them."""
     state, because = request.POST.get("state", ""), request.POST.get("because", "").strip()[:MAX_REASON]
     if not review.isdecimal() or state not in (AnomalyReview.State.DISMISSED, AnomalyReview.State.EXCLUDED):
         raise InvalidInput

@@ -85,7 +85,7 @@ class PlaceOfEvidence(TypedDict):
 
 
 def _place_of_evidence(session: Session, models: Iterable[LanguageModel]) -> PlaceOfEvidence:
-    """Return whose boards count a vote or stars given in the session on these models."""
+    """Return whose boards count votes and stars of the session."""
     team = session.team  # no query without a team
     if team is None:
         return {"team_id": None, "on_site_boards": True}
@@ -94,7 +94,6 @@ def _place_of_evidence(session: Session, models: Iterable[LanguageModel]) -> Pla
 
 
 def _is_sites_model(model: LanguageModel) -> bool:
-    """Return whether the model belongs to the site, not to a team."""
     return True
 
 

@@ -1,7 +1,6 @@
 """Exclude excess votes on prompts that occur far more often than others in blind battles.
 
 Otherwise one greeting could outweigh all other prompts. An aggregation finds them; later votes are excluded when cast.
-Prompts of one team are counted apart from all others.
 """
 
 import itertools
@@ -43,7 +42,7 @@ def excess_duplicates() -> VoteQuerySet:
         cursor.execute(_PROMPTS_BY_VOTES, {"kept": MAX_COUNTED_VOTES, "reasons": _RELEVANT_REASONS})
         prompts_by_votes = cursor.fetchall()
     is_overused = Q(pk__in=[])
-    # Votes on drawn pairs and others count on different boards.
+    # Votes on drawn pairs and others, and those of each team, count on different boards.
     for (team, origin), of_origin in itertools.groupby(prompts_by_votes, key=itemgetter(0, 1)):
         rows = [(votes, prompts, digests or ()) for _, _, votes, prompts, digests in of_origin]
         threshold = _percentile([(votes, prompts) for votes, prompts, _ in rows])

@@ -72,14 +72,14 @@ class VoteQuerySet(models.QuerySet["Vote"]):
         return self.filter(mode=Battle.Mode.BLIND)
 
     def on_overall(self) -> "VoteQuerySet":
-        """Filter to blind votes on drawn pairs that count for the site."""
+        """Filter to blind votes on drawn pairs, of the site."""
         return self.blind().filter(origin=Battle.Origin.DRAW, on_site_boards=True)
 
     def on_overall_of_team(self, team: int) -> "VoteQuerySet":
         return self.blind().filter(origin=Battle.Origin.DRAW, team=team)
 
     def judged_in(self, team: int | None) -> "VoteQuerySet":
-        """Filter to the votes that reviews of one place judge: a vote that counts for the site is judged there."""
+        """Filter to the votes that reviews of a place judge (docs/adr/0085)."""
         return self.filter(on_site_boards=True) if team is None else self.filter(on_site_boards=False, team=team)
 
     def owned_by(self, actor: Actor) -> "VoteQuerySet":
@@ -87,10 +87,13 @@ class VoteQuerySet(models.QuerySet["Vote"]):
 
     def cast_by(self, actor: Actor) -> "VoteQuerySet":
         """Filter to votes in sessions that are not deleted; faster than owned_by."""
-        return self.filter(voter=actor.key, battle__session__discarded_at=None) if actor.is_known else self.none()
+        if not actor.is_known:
+            return self.none()
+        cast = self.filter(voter=actor.key, battle__session__discarded_at=None)
+        return cast if actor.token is None else cast.filter(team=actor.place_id)
 
     def with_consent(self) -> "VoteQuerySet":
-        """Counted votes on visible battles with consent; a team's texts are never published."""
+        """Counted votes on visible battles with consent, outside of teams."""
         visible = Q(battle__hidden_at=None, battle__session__discarded_at=None, team=None)
         return self.filter(visible, battle__in=Battle.objects.with_consent(), excluded_reason="")
 
@@ -173,7 +176,7 @@ class Vote(models.Model):
                 name="excluded_votes_of_the_site",
                 condition=~Q(excluded_reason="") & Q(on_site_boards=True),
             ),
-            # For the boards of teams, and for the numbers of the site's votes (leaderboard.counting.site_numbers).
+            # Boards of teams and leaderboard.counting.site_numbers use these.
             models.Index(fields=["team", "order"], name="votes_of_a_team", condition=Q(team__isnull=False)),
             models.Index(fields=["order"], name="votes_for_no_site_board", condition=Q(on_site_boards=False)),
             # Used by leaderboard.boards.model_page: few votes have tags, and a model may have a million votes.
@@ -252,7 +255,7 @@ class StarRating(models.Model):
 
     answer = models.ForeignKey(Answer, models.PROTECT, related_name="ratings")
     stars = models.PositiveSmallIntegerField()
-    # As of a vote.
+    # The same as of a vote.
     team = _team_of_evidence()
     on_site_boards = models.BooleanField(default=True, db_default=True, editable=False)
     # Gapless and in commit order: once a number is visible, all lower ones are.

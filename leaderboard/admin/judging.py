@@ -6,7 +6,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin import helpers
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
@@ -22,6 +22,7 @@ from battles.models import Vote, VoteQuerySet
 from common.admin.estimated_count import EstimatedCountAdmin
 from common.admin.read_only import ReadOnlyAdmin
 from leaderboard import actions
+from leaderboard.admin.of_site import OfSiteForModerators
 from leaderboard.boards.evidence import evidence_text
 from leaderboard.counting import reviews
 from leaderboard.errors import ReviewIsDecided
@@ -56,7 +57,8 @@ admin.site.unregister(Vote)
 
 
 @admin.register(Vote)
-class JudgedVoteAdmin(VoteAdmin):
+class JudgedVoteAdmin(OfSiteForModerators, VoteAdmin):
+    of_site = Q(on_site_boards=True)
     actions = ["exclude_votes", "restore_votes"]
 
     def has_judge_permission(self, request: HttpRequest) -> bool:
@@ -102,7 +104,8 @@ class JudgedVoteAdmin(VoteAdmin):
 
 
 @admin.register(VoteChange)
-class VoteChangeAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
+class VoteChangeAdmin(OfSiteForModerators, EstimatedCountAdmin, ReadOnlyAdmin):
+    of_site = Q(vote__on_site_boards=True)
     list_display = ["number", "vote", "kind", "reason", "by", "at"]
     list_select_related = ["vote", "by"]
     list_filter = ["kind"]
@@ -125,7 +128,6 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
     ]  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AnomalyReview]:
-        """Leave out reviews of teams, whose owners decide."""
         return super().get_queryset(request).filter(team=None)
 
     def get_urls(self) -> list[URLPattern]:

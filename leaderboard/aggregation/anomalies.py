@@ -75,7 +75,7 @@ def _fit(counts: Counts) -> list[FitLine]:
 
 
 def find_anomalies(team: int | None = None) -> int:
-    """Test voters of Overall, the site's or a team's, and groups; return the number of new reviews.
+    """Test voters of Overall and groups; return the number of new reviews.
 
     Votes of dismissed reviews are not tested again. The computation does not hold the lock of the tallies.
     """
@@ -94,7 +94,7 @@ def find_anomalies(team: int | None = None) -> int:
 
 
 def find_anomalies_of_teams() -> int:
-    """Test the votes of teams that voted since the last look; return the number of new reviews."""
+    """Return the number of new reviews."""
     since = database_now() - LOOKS_BACK
     voted = Vote.objects.filter(team__isnull=False, created_at__gte=since).values("team")
     opened = 0

@@ -182,7 +182,7 @@ def _unless_restored(votes: VoteQuerySet, reason: str) -> VoteQuerySet:
 
 
 def _log_position(pending: PendingVotes, before: Position) -> RunFacts:
-    """Return the numbers of the last counted vote and of the last change of a vote, and how many are not the site's."""
+    """Return the numbers of the last counted vote and of the last change of a vote."""
     changes = VoteChange.objects.filter(number__gt=before.last_change, vote__on_site_boards=False)
     return {
         "last_order": pending.until,

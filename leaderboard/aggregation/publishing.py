@@ -1,5 +1,3 @@
-"""Rows of fitted boards, and whether a board has anything new to publish."""
-
 from datetime import datetime
 from functools import partial
 

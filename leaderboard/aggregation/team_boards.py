@@ -1,7 +1,4 @@
-"""Boards of teams, fitted from their votes in the log after new or changed ones.
-
-Their votes are few, so their tallies are recounted with each snapshot instead of kept from vote to vote.
-"""
+"""Boards of teams: their tallies are recounted with each snapshot (docs/adr/0085)."""
 
 import logging
 from collections import defaultdict
@@ -49,10 +46,7 @@ SELECT {SCOPE_OF_TEAM}, excluded_reason, count(*) {_VOTES} AND excluded_reason <
 
 
 def publish_changed(*, slot: str, since: Position) -> None:
-    """Publish the boards of teams whose votes or stars are new or changed. Needs the lock of the tallies.
-
-    An error is logged and leaves the site's boards alone.
-    """
+    """Publish boards of teams with news. Needs the lock of the tallies; an error is logged."""
     try:
         with transaction.atomic():
             changed = Vote.objects.filter(team__isnull=False, order__gt=since.last_order).values_list("team")
@@ -73,14 +67,12 @@ def _teams_with_new_stars() -> set[int]:
 
 @transaction.atomic
 def publish(teams: Collection[int]) -> None:
-    """Publish what changed on the boards of these teams, without waiting for a run."""
     tallies.lock()
     _publish(teams, schedule.new_slot())
 
 
 @transaction.atomic
 def publish_early() -> None:
-    """Publish young boards that are due, unless a run is under way."""
     due = new_votes.teams_due_early()
     if due and tallies.try_lock():
         _publish(due, schedule.new_slot())

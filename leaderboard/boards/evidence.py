@@ -4,7 +4,6 @@ from leaderboard.models import AnomalyReview
 
 
 def evidence_text(review: AnomalyReview) -> str:
-    """Return a sentence about the bet that crossed the threshold."""
     sentence = {
         "model": _("%(model)s took %(observed).0f of %(votes)d votes; %(expected).0f were to be expected"),
         "favourite": _("who was likelier to win took %(observed).0f of %(votes)d votes, not %(expected).0f"),

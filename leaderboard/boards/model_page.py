@@ -49,7 +49,7 @@ def get_public_model(slug: str) -> LanguageModel:
 
 
 def read_model_page(slug: str, team: Team | None = None) -> ModelStandingsPayload:
-    """Return a model's standings on every board of the site or of a team. Raises NoSuchModel."""
+    """Return a model's standings on every board. Raises NoSuchModel."""
     model = get_public_model(slug)
     standings = model_standings(model, team)
     overall_votes = next((line["votes"] for line in standings if line["board"] == OVERALL), 0)

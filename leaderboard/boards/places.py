@@ -1,5 +1,3 @@
-"""The place whose boards a request reads: the site, or a team that its `team` parameter names."""
-
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -14,7 +12,7 @@ from leaderboard.errors import NoSuchBoard
 
 
 class BoardPlace(NamedTuple):
-    """only, more: the parameter as the first and as a further one of a link; "" on the site."""
+    """only, more: query of a link, and its continuation; "" on the site."""
 
     team: Team | None = None
     # Whether the reader may switch boards on and decide about held votes.
@@ -34,12 +32,10 @@ class BoardPlace(NamedTuple):
 
     @property
     def field(self) -> str:
-        """Hidden field of a form."""
         return format_html('<input type="hidden" name="{}" value="{}">', PARAMETER, self.team.slug) if self.team else ""
 
     @property
     def heading(self) -> str:
-        """Name of the team behind a page's heading."""
         return format_html(' <span class="hint">· <bdi>{}</bdi></span>', self.team.name) if self.team else ""
 
     @property
@@ -48,7 +44,7 @@ class BoardPlace(NamedTuple):
 
 
 def read_place(request: ActorRequest, missing: type[NotFound] = NoSuchBoard) -> BoardPlace:
-    """Raises `missing` for a team that the actor is not in, NotAllowed where the role lacks the right."""
+    """Raises `missing` outside of the team, NotAllowed for guests."""
     slug = request.GET.get(PARAMETER, "")
     if not slug:
         return BoardPlace()

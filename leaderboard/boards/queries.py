@@ -42,7 +42,7 @@ class BoardQuery:
 
     @classmethod
     def read(cls, parameters: Mapping[str, str], team: Team | None = None) -> "BoardQuery":
-        """Parse a URL's parameters, ignoring unknown ones. team: whose board is read. Raises InvalidInput."""
+        """Parse a URL's parameters, ignoring unknown ones. Raises InvalidInput."""
         texts = {
             name: text for name in _TEXT_PARAMETERS if (text := parameters.get(name, "").replace("\x00", "").strip())
         }
@@ -111,10 +111,7 @@ def read_board(query: BoardQuery) -> LeaderboardPayload:
 
 
 def newest_run(board: str, team: Team | None = None) -> AggregationRun | None:
-    """Return the newest snapshot of a board of the site or of a team, None for Overall before its first one.
-
-    Raises NoSuchBoard.
-    """
+    """Return None for Overall before its first snapshot. Raises NoSuchBoard."""
     place = Board.of(board, team)
     if team is not None and place.scope not in scopes_of_team(team.pk):
         raise NoSuchBoard
@@ -198,7 +195,7 @@ def _models_without_standing(board: LeaderboardPayload, live: LiveFigures) -> li
 
 
 def list_boards(team: Team | None = None) -> list[BoardPayload]:
-    """Return boards of the site or of a team in the order of `board_names`; four queries at most."""
+    """Return boards in the order of `board_names`; four queries at most."""
     scored = Count("standings", filter=Q(standings__score__isnull=False))
     newest = newest_runs(team).listed()
     runs = {Board.parse(run.scope).name: run for run in newest}
@@ -216,7 +213,6 @@ def board_names(*, shown: str = "", team: Team | None = None) -> dict[str, str]:
 
 
 def newest_runs(team: Team | None) -> AggregationRunQuerySet:
-    """Return the newest snapshots of the boards that are on."""
     runs = AggregationRun.objects
     return runs.newest_of_each_board() if team is None else runs.newest_of(scopes_of_team(team.pk))
 

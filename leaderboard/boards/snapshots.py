@@ -11,13 +11,12 @@ from leaderboard.payload_types import SnapshotHeadPayload, SnapshotPayload
 
 
 def read_published(parameters: Mapping[str, str], team: Team | None) -> AggregationRunQuerySet:
-    """Return the snapshots of the board that the parameters name, or of all boards of the place; newest first."""
     board, runs = Board.of(parameters.get("board", "").replace("\x00", ""), team), AggregationRun.objects
     return runs.snapshots(board.scope, board.team) if board.name else runs.published(team=board.team)
 
 
 def read_snapshot(public_id: str, team: Team | None = None) -> SnapshotPayload:
-    """Return a snapshot of the site or of a team as published, with its inputs. Raises NoSuchSnapshot."""
+    """Return a snapshot as published, with its inputs. Raises NoSuchSnapshot."""
     run = AggregationRun.objects.published(team=None if team is None else team.pk).filter(public_id=public_id).first()
     if run is None:
         raise NoSuchSnapshot

@@ -1,5 +1,3 @@
-"""Settings of a team's boards, and its held votes, as its owners see them."""
-
 from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
@@ -27,7 +25,7 @@ class BoardChoice(NamedTuple):
 
 
 class HeldReview(NamedTuple):
-    """subject: the member, or the kind of group; votes: their number."""
+    """subject: member or kind of group."""
 
     pk: int
     subject: str
@@ -48,7 +46,7 @@ def read_settings(team: Team) -> TeamBoardSettings:
 
 
 def board_choices(team: Team) -> list[BoardChoice]:
-    """Return the boards with votes or stars of the team, and those that are on; Overall is always on."""
+    """Return boards beside Overall."""
     on = set(TeamBoard.objects.filter(team=team).values_list("name", flat=True))
     with connection.cursor() as cursor:
         cursor.execute(_NAMES, [team.pk])

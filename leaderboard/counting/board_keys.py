@@ -1,7 +1,7 @@
-"""Keys of boards: a name, such as `overall` or `category:coding`, and before it a prefix on boards of a team.
+"""Keys of boards: names, on boards of teams with a prefix.
 
 Blind votes on drawn pairs count on Overall and on boards of categories and languages, those on pairs that auto mode
-chose and side-by-side votes each on a board of their own. Only this module builds and parses keys.
+chose and side-by-side votes each on a board of their own.
 """
 
 import re
@@ -46,8 +46,6 @@ _OF_TEAM = re.compile(r"team:([0-9]{1,18})/(.+)")
 
 
 class Board(NamedTuple):
-    """Name of a board in a place. team: id, None for the site."""
-
     name: str
     team: int | None = None
 
@@ -62,7 +60,7 @@ class Board(NamedTuple):
 
     @property
     def scope(self) -> str:
-        """The key; "", which no board has, if a name of the site looks like a team's key."""
+        """Return "", which no board has, if a name looks like a team's key."""
         if self.team is None:
             return "" if _OF_TEAM.fullmatch(self.name) else self.name
         return f"team:{self.team}/{self.name}"
@@ -73,7 +71,6 @@ class Board(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Slug of the category, code of the language or slug of the imported board."""
         return self.name.partition(":")[2]
 
 
@@ -85,7 +82,6 @@ def votes_on(scope: str) -> tuple[str, dict[str, str | int | None]]:
 
 
 def board_keys(mode: str, origin: str, categories: Iterable[str], language: str) -> list[str]:
-    """Return the names of the boards that count such a vote, the site's as a team's."""
     if mode == Battle.Mode.SIDE_BY_SIDE:
         return [SIDE_BY_SIDE]
     match origin:
@@ -97,12 +93,11 @@ def board_keys(mode: str, origin: str, categories: Iterable[str], language: str)
 
 
 def counts_drawn_pairs(scope: str) -> bool:
-    """Return whether the board counts blind votes on drawn pairs, which alone move an Elo."""
+    """Return whether the board counts blind votes on drawn pairs, which have an Elo."""
     return Board.parse(scope).kind in (OVERALL, "category", "language")
 
 
 def has_live_elo(scope: str) -> bool:
-    """Return whether votes move the Elo on the board at once: only the site's."""
     return Board.parse(scope).team is None and counts_drawn_pairs(scope)
 
 

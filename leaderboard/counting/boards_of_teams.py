@@ -1,5 +1,3 @@
-"""Boards that teams have: Overall, and those that their owners switched on."""
-
 from collections.abc import Iterable
 
 from leaderboard.counting.board_keys import Board

@@ -1,4 +1,4 @@
-"""Votes on an Overall with days and groups, for anomaly detection."""
+"""Votes of Overall with days and groups, for anomaly detection."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ class OverallVotes:
 
 
 def read_overall_votes(board: BoardVotes) -> OverallVotes:
-    """board: the site's Overall, or a team's without the votes that count for the site, which are judged there."""
+    """Leave out votes of a team that are judged with the site's."""
     team = Board.parse(board.scope).team
     of_place = "on_site_boards" if team is None else "NOT on_site_boards AND team_id = %(team)s"
     columns = {

@@ -70,7 +70,7 @@ def elo_ratings_after(last: int) -> dict[int, float]:
 
 
 def elo_of_team(team: int, last: int) -> dict[int, float]:
-    """Return {model id: rating} after the team's votes up to `last`; replayed, because teams have few votes."""
+    """Return {model id: rating} after the team's votes up to `last`."""
     replay = new_replay()
     _replay_votes(replay, after=0, until=last, team=team)
     return replay.rating

@@ -42,10 +42,9 @@ class NewOfModel(NamedTuple):
 
 
 class NewVotes(NamedTuple):
-    """Votes of the site that no run has counted.
+    """after: in the log, number of the newest run's last vote; boards: new votes by board and model id.
 
-    after: the newest run's last vote in the log; boards: new votes by board and model id. Numbers are those that the
-    site shows: skipped and skipped_orders are votes on no board of the site, up to `after` and later ones.
+    Other numbers are as shown: skipped and skipped_orders are left out of them, up to `after` and later.
     """
 
     after: int
@@ -70,7 +69,7 @@ class NewVotes(NamedTuple):
         return self.after - self.skipped
 
     def number(self, order: int) -> int:
-        """Return the number that the site shows; for a vote that a run has counted, at most counted_until."""
+        """Return the shown number, at most counted_until for a counted vote."""
         if order <= self.after:
             return min(order, self.counted_until)
         return order - self.skipped - bisect_right(self.skipped_orders, order)
@@ -95,7 +94,6 @@ GROUP BY 1
 
 
 def teams_due_early() -> set[int]:
-    """Return teams whose young Overall is due."""
     with connection.cursor() as cursor:
         cursor.execute(_NEW_OF_TEAMS, [last_counted()])
         orders: dict[int, list[int]] = dict(cursor.fetchall())

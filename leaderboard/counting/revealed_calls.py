@@ -28,10 +28,7 @@ _IS_OF_SITE = """
 
 
 def calls_of_model_sql(model: str) -> str:
-    """Return the FROM and WHERE of a query whose parameters are a RevealCutoff; without calls in sessions of teams.
-
-    model: SQL expression of the id.
-    """
+    """Return the FROM and WHERE of a query whose parameters are a RevealCutoff. model: SQL expression of the id."""
     return f"""
 battles_call AS call
 JOIN battles_answer AS answer ON answer.id = call.answer_id
@@ -119,7 +116,7 @@ def count_newly_revealed() -> None:
 
 
 def median_first_token_ms_of_teams(teams: list[int], revealed: RevealCutoff) -> dict[int, dict[int, int]]:
-    """Return {team id: {model id: median over the calls in its last CALLS_PER_MODEL sessions}}."""
+    """Return {team id: {model id: median}}."""
     medians: dict[int, dict[int, int]] = defaultdict(dict)
     with connection.cursor() as cursor:
         cursor.execute(_MEDIANS_OF_TEAMS, {"teams": teams, "limit": CALLS_PER_MODEL, **revealed._asdict()})

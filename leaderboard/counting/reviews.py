@@ -42,10 +42,7 @@ class SuspectGroup:
 
 @dataclass(frozen=True)
 class Suspect:
-    """Voter or group to review. last_order: number of the last judged vote, which identifies a voter.
-
-    team: whose votes are judged, None for the site.
-    """
+    """Voter or group to review. last_order: number of the last judged vote, which identifies a voter."""
 
     last_order: int
     log_e: float

@@ -1,8 +1,4 @@
-"""Numbers of votes and stars as the site shows them.
-
-The log numbers all of them. Those that count for a team alone are left out, so that gaps do not count them; a site
-without such votes shows the numbers of the log.
-"""
+"""Shown numbers of votes and stars leave out those that count in teams alone (docs/adr/0085)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -16,7 +12,7 @@ Table = Literal["battles_vote", "battles_starrating"]
 
 @dataclass(frozen=True)
 class SiteNumbers:
-    """skipped: numbers in the log of what counts for no board of the site, ascending."""
+    """skipped: numbers in the log, ascending."""
 
     skipped: Integers
 
@@ -26,7 +22,6 @@ class SiteNumbers:
 
     @classmethod
     def outside_of_team(cls, table: Table, team: int, *, until: int) -> "SiteNumbers":
-        """Return numbers that count a team's rows alone."""
         own = _orders(table, "team_id = %(team)s", until=until, team=team)
         return cls(np.setdiff1d(np.arange(1, until + 1), own, assume_unique=True))
 
@@ -34,7 +29,6 @@ class SiteNumbers:
         return order - int(np.searchsorted(self.skipped, order, side="right"))
 
     def in_log(self, shown: int) -> int:
-        """Return the number in the log of what has this number, or would have it."""
         return shown + int(np.searchsorted(self.skipped - np.arange(len(self.skipped)), shown, side="right"))
 
 

@@ -61,7 +61,6 @@ ORDER BY 1
 
 
 def last_star(team: int | None = None) -> int:
-    """Return the number of the last stars that count for the site, or for a team."""
     of_place = {"on_site_boards": True} if team is None else {"team": team}
     return StarRating.objects.filter(**of_place).aggregate(last=Max("order"))["last"] or 0
 

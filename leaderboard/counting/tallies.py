@@ -1,8 +1,7 @@
 """Tallies of votes: integers, so any order or batching of additions gives the same result.
 
 A transaction that changes tallies first takes one advisory lock. Pairs by voter are counted on Overall only;
-other boards read them from the log of votes. Those of teams' boards are recounted with each of their snapshots
-(leaderboard.aggregation.team_boards).
+other boards read them from the log of votes.
 """
 
 from collections import Counter

@@ -74,7 +74,7 @@ def read_star_board(*, last_star: int) -> dict[str, BoardVotes]:
 
 
 def read_boards_of(scopes: Sequence[str], *, last_order: int) -> dict[str, BoardVotes]:
-    """Return {scope: board} of these boards with a counted vote or comparison; two queries."""
+    """Return {scope: board} as read_boards does."""
     source = "FROM leaderboard_pairtally WHERE n > 0 AND scope = ANY(%(scopes)s)"
     return _read_boards(source, {"scopes": list(scopes)}, last_order, 0)
 
@@ -95,7 +95,6 @@ def _read_boards(
 
 
 def read_board(scope: str) -> BoardVotes:
-    """Read a board's counted votes, those of a team from the log: its tallies are as old as its snapshot."""
     if Board.parse(scope).team is not None:
         last_order = newest_order()
         rows = read_log(replace(empty_board(scope), last_order=last_order), VOTE_COLUMNS)

@@ -49,16 +49,14 @@ def _lock_votes(votes: VoteQuerySet) -> list[Vote]:
 
 
 def _up_to_newest_run(votes: Iterable[Vote]) -> list[Vote]:
-    """Return the votes that a snapshot may have counted. Needs the lock of the tallies.
-
-    A team's boards may be published before the site's.
-    """
+    """Return the votes that a snapshot may have counted. Needs the lock of the tallies."""
+    # A team's boards may be published before the site's.
     last = last_counted()
     return [vote for vote in votes if vote.order is not None and (vote.order <= last or vote.team_id is not None)]
 
 
 def _in_tallies(votes: Iterable[Vote]) -> list[Vote]:
-    """Return the votes of the site's boards that are not pending. Needs the lock of the tallies."""
+    """Needs the lock of the tallies."""
     last = last_counted()
     return [vote for vote in votes if vote.on_site_boards and vote.order is not None and vote.order <= last]
 

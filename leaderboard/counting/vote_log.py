@@ -30,7 +30,6 @@ class PendingVotes(NamedTuple):
 
     @property
     def skipped(self) -> int:
-        """Number of votes among them that are on no board of the site."""
         return self.votes.filter(on_site_boards=False).count()
 
 

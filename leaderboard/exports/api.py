@@ -30,7 +30,7 @@ MAY_READ = "battles.view_call"
 class _FileView(APIView, ABC):
     @abstractmethod
     def open_export(self, params: QueryDict, team: int | None) -> selection.Export | selection.StarExport:
-        """Return the export that the query selects, of the site or of a team."""
+        """Return the export that the query selects."""
 
     @property
     def scopes(self) -> dict[str, Scope]:

@@ -59,8 +59,7 @@ class Export:
 def open_export(*, snapshot: str = "", since: str = "", prompts: bool = False, team: int | None = None) -> Export:
     """Return the votes of a snapshot, those since a time or after a number, or by default Overall's votes as of now.
 
-    prompts: include prompts and answers with consent. team: id, for its own votes and snapshots. Raises NoSuchSnapshot
-    and InvalidInput.
+    prompts: include prompts and answers with consent. Raises NoSuchSnapshot and InvalidInput.
     """
     if snapshot and since:
         raise InvalidInput(_("Choose either a snapshot or a start, not both."))
@@ -97,7 +96,7 @@ def open_star_export(*, snapshot: str = "", since: str = "", team: int | None = 
 
 
 def get_run(snapshot: str, team: int | None = None) -> AggregationRun:
-    """Return a finished run of the site or of a team. Raises NoSuchSnapshot."""
+    """Return a finished run. Raises NoSuchSnapshot."""
     done = AggregationRun.objects.published(team=team)
     run = None if "\x00" in snapshot else done.filter(public_id=snapshot).first()
     if run is None:

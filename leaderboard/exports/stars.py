@@ -62,7 +62,6 @@ def batches(export_range: ExportRange) -> Iterator[list[StarRow]]:
 
 
 def _numbers(export_range: ExportRange, team: int | None) -> SiteNumbers:
-    """Return the numbers of the site, or those among a team's stars."""
     if team is None:
         return SiteNumbers.read("battles_starrating", until=export_range.last_change)
     return SiteNumbers.outside_of_team("battles_starrating", team, until=export_range.last_change)

@@ -28,7 +28,7 @@ _STATE = ("excluded_reason", "categories", "language")
 class ExportRange:
     """Votes of a board up to `last_order`, in their state after `last_change`; optionally since a start.
 
-    last_change: number of the last VoteChange or star, or an imported board's edition. after_number: as rows show it.
+    last_change: number of the last VoteChange or star, or an imported board's edition.
     """
 
     scope: str
@@ -43,7 +43,7 @@ def snapshot_range(run: AggregationRun) -> ExportRange:
 
 
 def current_range(team: int | None = None) -> ExportRange:
-    """Return Overall's votes as of now, the site's or a team's, also those that no snapshot has counted."""
+    """Return Overall's votes as of now, also those that no snapshot has counted."""
     last_change = VoteChange.objects.aggregate(last=Max("number"))["last"] or 0
     last_order = Vote.objects.aggregate(last=Max("order"))["last"] or 0
     return ExportRange(Board(OVERALL, team).scope, last_order, last_change)
@@ -67,7 +67,6 @@ def batches(export_range: ExportRange) -> Iterator[list[VoteRow]]:
 
 
 def _batches_of_team(export_range: ExportRange) -> Iterator[list[VoteRow]]:
-    """Yield the rows numbered by their place on the board."""
     board, number = Board.parse(export_range.scope), 0
     for rows in _batches(Vote.objects.filter(team=board.team), replace(export_range, since=None), after=0):
         numbered = [msgspec.structs.replace(row, order=number + place) for place, row in enumerate(rows, start=1)]

@@ -39,14 +39,14 @@ class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
         return self.filter(pk__in=newest.values("pk"), over_cap=False).exclude(state=AnomalyReview.State.DISMISSED)
 
     def held_votes(self, team: int | None = None) -> int:
-        """Return how many of Overall's votes, the site's or a team's, the open reviews hold."""
+        """Return how many of Overall's votes the open reviews hold."""
         holding = self.filter(team=team, state=AnomalyReview.State.OPEN, over_cap=False)
         orders = holding.values(number=models.Func("orders", function="unnest"))
         overall = Vote.objects.on_overall() if team is None else Vote.objects.on_overall_of_team(team)
         return overall.filter(order__in=orders, excluded_reason=Vote.ExcludedReason.ANOMALY).count()
 
     def held_in_teams(self) -> list[tuple[str, int]]:
-        """Return (pseudonym, votes) of each open review in a team, most votes first."""
+        """Return (pseudonym, votes) of open reviews."""
         rows = (
             self.filter(state=AnomalyReview.State.OPEN).exclude(team=None).values_list("team", "voter", "pk", "orders")
         )

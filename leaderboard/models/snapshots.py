@@ -46,8 +46,6 @@ SELECT newest.id FROM unnest(%s::text[]) AS wanted (scope) CROSS JOIN LATERAL (
 
 
 class Position(NamedTuple):
-    """Numbers up to which a run of Overall counted, and how many of them are on no board of the site."""
-
     last_order: int = 0
     last_change: int = 0
     skipped_orders: int = 0
@@ -56,7 +54,7 @@ class Position(NamedTuple):
 
 class AggregationRunQuerySet(models.QuerySet["AggregationRun"]):
     def snapshots(self, scope: str, team: int | None = None) -> "AggregationRunQuerySet":
-        """Filter to the snapshots of one board, newest first; without a team, of the site's boards only."""
+        """Filter to the snapshots of one board, newest first."""
         return self.published(team=team).filter(scope=scope)
 
     def published(self, scope: str = "", team: int | None = None) -> "AggregationRunQuerySet":
@@ -69,11 +67,10 @@ class AggregationRunQuerySet(models.QuerySet["AggregationRun"]):
         return self.filter(finished_at__gt=moment).values_list("pk", "public_id", "finished_at")
 
     def newest_of_each_board(self) -> "AggregationRunQuerySet":
-        """Filter to the newest snapshot of each board of the site, in the order of the boards' keys."""
+        """Filter to the newest snapshot of each board of the site in the order of the boards' keys."""
         return self.filter(pk__in=RawSQL(_NEWEST_OF_EACH_BOARD, [])).order_by("scope")  # noqa: S611 (no parameters)
 
     def newest_of(self, scopes: Iterable[str]) -> "AggregationRunQuerySet":
-        """Filter to the newest snapshot of each of these boards."""
         return self.filter(pk__in=RawSQL(_NEWEST_OF, [list(scopes)])).order_by("scope")  # noqa: S611 (a constant)
 
     def listed(self) -> "AggregationRunQuerySet":
@@ -92,7 +89,6 @@ class AggregationRunQuerySet(models.QuerySet["AggregationRun"]):
         return last or 0
 
     def newest_position(self) -> Position:
-        """Return the position of the newest run that did not fail."""
         runs = self.filter(scope=OVERALL).exclude(state=AggregationRun.State.FAILED).order_by("-pk")
         return Position(*runs.values_list(*Position._fields).first() or ())
 

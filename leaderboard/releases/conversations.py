@@ -10,10 +10,7 @@ from leaderboard.models import ReleasedText
 
 
 class ReleasedConversation(msgspec.Struct, frozen=True):
-    """Turns of the vote with this number in files of votes.
-
-    A tombstone, without them, if they were released and then withdrawn.
-    """
+    """Turns of the vote with this number; a tombstone, without them, if they were released and then withdrawn."""
 
     order: int
     withdrawn: bool
@@ -34,7 +31,7 @@ def _orders(votes: VoteQuerySet) -> set[int]:
 
 
 def batches(last_order: int) -> Iterator[list[ReleasedConversation]]:
-    """Yield conversations with consent and tombstones up to this number in the log, in order."""
+    """Yield conversations with consent and tombstones up to this number, in order."""
     numbers = SiteNumbers.read("battles_vote", until=last_order)
     votes = Vote.objects.on_overall().filter(order__lte=last_order)
     agreed = _orders(votes.with_consent())

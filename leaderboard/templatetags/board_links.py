@@ -11,14 +11,12 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def votes_url(context: Context, ending: str, snapshot: str) -> str:
-    """Return the address of a snapshot's votes."""
     place = context.get("board_place") or BoardPlace()
     return f"{reverse('api-export-votes', args=[ending])}?snapshot={snapshot}{place.more}"
 
 
 @register.simple_tag(takes_context=True)
 def board_url(context: Context, name: str, *args: str, board: str = "") -> str:
-    """Return the address of a page of boards in the place that the page shows."""
     place = context.get("board_place") or BoardPlace()
     address = reverse(f"leaderboard:{name}", args=args)
     return f"{address}?board={quote(board)}{place.more}" if board else f"{address}{place.only}"

@@ -1,4 +1,4 @@
-"""Which boards count the votes and stars of a team's sessions."""
+"""Boards that count the votes and stars of a team's sessions."""
 
 import pytest
 from django.db import IntegrityError, InternalError, ProgrammingError, transaction

@@ -22,7 +22,7 @@ def cast_in(
 
 def cast_stars(pair: list[LanguageModel], stars: tuple[int, int], *, team: Team | None = None) -> None:
     """Rate both answers of a battle of many."""
-    battle = Battle.objects.create(session=Session.objects.create(team=team), mode=Battle.Mode.COMPARE)
+    battle = Battle.objects.create(session=Session.objects.create(team=team), mode=Battle.Mode.COMPARE, propensity=1)
     turn = Turn.objects.create(battle=battle, index=0, prompt="p", state=Turn.State.DONE)
     for position, model, given in zip((Position.LEFT, Position.RIGHT), pair, stars, strict=True):
         side = Side.objects.create(battle=battle, position=position, model=model)
