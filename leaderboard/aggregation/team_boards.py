@@ -11,7 +11,6 @@ from django.db.models import Max
 from accounts.models import Team
 from battles.models import StarRating, Vote
 from leaderboard.aggregation.fit_boards import (
-    FittedBoard,
     LiveFigures,
     PendingBoard,
     RefitScope,
@@ -23,7 +22,7 @@ from leaderboard.aggregation.publishing import has_changed, store, votes_since
 from leaderboard.counting import new_votes, schedule, stars, tallies
 from leaderboard.counting.board_keys import BOARDS_OF_VOTE, SCOPE_OF_TEAM, Board
 from leaderboard.counting.boards_of_teams import boards_of_teams
-from leaderboard.counting.live_elo import elo_of_team
+from leaderboard.counting.live_elo import elo_of_teams
 from leaderboard.counting.revealed_calls import RevealCutoff, median_first_token_ms_of_teams
 from leaderboard.counting.vote_arrays import BoardVotes, empty_board, read_boards_of
 from leaderboard.counting.vote_log import newest_order
@@ -92,20 +91,18 @@ def _publish(teams: Collection[int], slot: str) -> None:
     excluded = _votes_excluded(active, scopes, last_order)
     last_change = VoteChange.objects.aggregate(last=Max("number"))["last"] or 0
     medians = median_first_token_ms_of_teams(active, RevealCutoff(last_order, started_at))
-    fitted: list[FittedBoard] = []
+    elo, changes = elo_of_teams(active, last_order), _new_changes(active, list(earlier.values()), boards=len(scopes))
+    pending = []
     for team, boards in names.items():
-        live = LiveFigures(elo_of_team(team, last_order), medians.get(team, {}))
-        overall_votes = read[boards[0].scope].counts.total if boards[0].scope in read else 0
-        pending = []
+        live = LiveFigures(elo.get(team, {}), medians.get(team, {}))
         for board in boards:
             votes, before = read.get(board.scope, empty_board(board.scope)), earlier.get(board.scope)
-            facts = _facts(board, votes, excluded[board.scope], before, last_order, last_change)
+            facts = _facts(board, votes, excluded[board.scope], before, last_order, last_change, changes[team])
             if has_changed(facts, before, now=started_at):
                 run = new_run(slot, board.scope, AggregationRun.State.DONE, started_at, **facts)
-                refit = RefitScope.due(votes, before, now=started_at, overall_votes=overall_votes)
-                pending.append(PendingBoard(replace(votes, last_star=_last_star(board)), run, before, refit))
-        fitted += fit_boards(pending, live)
-    store(fitted)
+                refit = RefitScope.due_in_team(votes, before, now=started_at)
+                pending.append(PendingBoard(replace(votes, last_star=_last_star(board)), run, before, refit, live))
+    store(list(fit_boards(pending, LiveFigures({}, {}))))
 
 
 def _recount(boards: dict[int, list[Board]], scopes: list[str], last_order: int) -> None:
@@ -125,6 +122,17 @@ def _votes_excluded(teams: list[int], scopes: list[str], last_order: int) -> dic
     return excluded
 
 
+def _new_changes(teams: list[int], runs: list[AggregationRun], *, boards: int) -> dict[int, list[int]]:
+    """Return {team: numbers of changes of its votes}, at least those since its runs."""
+    of_votes = [run.last_change for run in runs if Board.parse(run.scope).name != COMPARE]
+    since = min(of_votes, default=0) if len(runs) == boards else 0  # a new board counts all changes
+    changes: dict[int, list[int]] = defaultdict(list)
+    new = VoteChange.objects.filter(vote__team__in=teams, number__gt=since)
+    for team, number in new.values_list("vote__team", "number"):
+        changes[team].append(number)
+    return changes
+
+
 def _last_star(board: Board) -> int:
     return stars.last_star(board.team) if board.name == COMPARE else 0
 
@@ -136,6 +144,7 @@ def _facts(
     earlier: AggregationRun | None,
     last_order: int,
     last_change: int,
+    changes: list[int],
 ) -> RunFacts:
     counted = votes.counts.total
     facts: RunFacts = {
@@ -146,8 +155,8 @@ def _facts(
     facts["votes_taken"] = votes_since(earlier, facts)
     if board.name == COMPARE:
         return {**facts, **stars.position(counted, _last_star(board), board.team)}
-    changes = VoteChange.objects.filter(vote__team=board.team, number__gt=earlier.last_change if earlier else 0)
-    shown = (earlier.shown_change if earlier else 0) + changes.filter(number__lte=last_change).count()
+    since, before = (earlier.last_change, earlier.shown_change) if earlier else (0, 0)
+    shown = before + sum(since < number <= last_change for number in changes)
     return {
         **facts,
         "last_order": last_order,

@@ -31,14 +31,14 @@ ARE_OF_SITE = "scope NOT LIKE 'team:%%'"
 # Condition on rows of votes or stars. Parameter: id of a team, or NULL for the site.
 ARE_OF_PLACE = "CASE WHEN %(team)s::bigint IS NULL THEN on_site_boards ELSE team_id = %(team)s END"
 
-_ON_OVERALL = "mode = 'blind' AND origin = 'draw'"
-ON_OVERALL = f"on_site_boards AND {_ON_OVERALL}"
+DRAWN_PAIRS = "mode = 'blind' AND origin = 'draw'"
+ON_OVERALL = f"on_site_boards AND {DRAWN_PAIRS}"
 
 # The same in SQL for one board: condition on rows of battles_vote, by kind of board. Parameter: votes_on.
 _VOTES_ON = {
-    OVERALL: _ON_OVERALL,
-    "language": f"{_ON_OVERALL} AND language = %(name)s",
-    "category": f"{_ON_OVERALL} AND categories @> ARRAY[%(name)s]::varchar[]",
+    OVERALL: DRAWN_PAIRS,
+    "language": f"{DRAWN_PAIRS} AND language = %(name)s",
+    "category": f"{DRAWN_PAIRS} AND categories @> ARRAY[%(name)s]::varchar[]",
     SIDE_BY_SIDE: "mode = 'side_by_side'",
     AUTO: "mode = 'blind' AND origin = 'router'",
 }

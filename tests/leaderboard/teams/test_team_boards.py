@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import Role
+from accounts.open_streams import StreamRight, find_lost
 from accounts.teams.actions import archive_team
 from battles.models import Vote
 from leaderboard.aggregation import job, team_boards
@@ -158,6 +159,33 @@ def test_api_of_team_is_as_a_random_id_to_outsiders(pair, path):
     real, unknown = (outsider.get(f"{url}{join}team={slug}") for slug in (team.slug, "no-such-team"))
     assert (real.status_code, real.content) == (unknown.status_code, unknown.content)
     assert real.status_code == 404
+
+
+def test_token_reads_the_boards_of_its_place_alone(pair):
+    member = make.user()
+    team, other = make.team(member), make.team(member)
+    cast_in(team, pair, left=6, right=3)
+    aggregate()
+    tokens = [make.token(member, team=place) for place in (team, other, None)]
+    answers = [
+        Client(headers={"Authorization": f"Bearer {token}"}).get("/api/v1/leaderboard/", {"team": team.slug})
+        for token in tokens
+    ]
+    assert [answer.status_code for answer in answers] == [200, 404, 404]
+    assert (answers[0].json()["board"], answers[0].json()["votes_counted"]) == ("overall", 9)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_removed_member_loses_the_stream_of_a_board(pair):
+    member = make.user()
+    team = make.team(members={Role.MEMBER: [member]})
+    key = make.browser(make.Actor(user=member)).session.session_key
+    right = StreamRight(person=f"user:{member.pk}", session_key=key, team=team.pk)
+    assert find_lost([right]) == set()
+    team.members.filter(user=member).delete()
+    assert find_lost([right]) == {right}
+    outsider = make.browser(make.Actor(user=member))
+    assert outsider.get("/leaderboard/stream/", {"team": team.slug}).status_code == 404
 
 
 def test_keys_of_teams_lead_nowhere(pair):
