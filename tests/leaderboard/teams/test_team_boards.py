@@ -89,6 +89,20 @@ def test_only_teams_with_new_votes_are_fitted(pair):
     assert [runs.filter(team=team).count() for team in (quiet, busy)] == [1, 2]
 
 
+def test_slow_parts_wait_for_a_fifth_of_new_votes(pair):
+    team = make.team()
+    cast_in(team, pair, voters=5, left=30, right=20)
+    aggregate()
+    first = overall_of(team)
+    cast_in(team, pair, left=5)
+    aggregate()
+    second = overall_of(team)
+    assert (second.facts["thorough"], second.facts["style_of"], second.facts["voters"]) == (False, first.public_id, 5)
+    cast_in(team, pair, left=6)
+    aggregate()
+    assert overall_of(team).facts["thorough"]
+
+
 def test_excluded_vote_is_published_anew(pair):
     team = make.team()
     votes = cast_in(team, pair, left=4, right=2)
