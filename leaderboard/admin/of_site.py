@@ -1,7 +1,7 @@
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.contrib import admin
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 
 
@@ -10,6 +10,7 @@ class OfSiteForModerators(admin.ModelAdmin):  # type: ignore[type-arg]
 
     of_site: ClassVar[Q]
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        rows = super().get_queryset(request)
-        return rows if request.user.is_superuser else rows.filter(self.of_site)
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
+        rows: QuerySet[Model] = super().get_queryset(request)
+        is_administrator = request.user.is_authenticated and request.user.is_administrator
+        return rows if is_administrator else rows.filter(self.of_site)

@@ -1,6 +1,7 @@
 """Held votes of a team's board: judged apart from the site's, decided by owners."""
 
 import pytest
+from django.contrib.auth.models import Permission
 
 from accounts.models import AuditEntry, Role
 from battles.models import Vote
@@ -118,6 +119,20 @@ def test_moderators_see_pseudonyms_and_counts(held, client, administrator):
     assert client.get(f"/admin/leaderboard/anomalyreview/{review.pk}/change/").status_code == 302
     decide = f"/admin/leaderboard/anomalyreview/{review.pk}/decide/"
     assert client.post(decide, {"state": "dismissed", "because": "x"}).status_code == 404
+
+
+def test_moderators_see_no_votes_of_teams(held, client):
+    _owner, _member, team, _review, on_site = held
+    moderator = make.user(is_staff=True)
+    names = ("view_vote", "view_aggregationrun", "view_standing", "view_votechange")
+    moderator.user_permissions.set(Permission.objects.filter(codename__in=names))
+    client.force_login(moderator)
+    votes = client.get("/admin/battles/vote/").context["cl"].result_list
+    assert {vote.pk for vote in votes} == {vote.pk for vote in on_site}
+    runs = client.get("/admin/leaderboard/aggregationrun/").context["cl"].result_list
+    assert {run.team_id for run in runs} == {None}
+    for table in ("standing", "votechange"):
+        assert f"team:{team.pk}/" not in client.get(f"/admin/leaderboard/{table}/").content.decode()
 
 
 def test_anomalies_of_places_do_not_meet(held, monkeypatch):
