@@ -1,5 +1,7 @@
 """Actions of staff on votes and runs; each writes an audit entry."""
 
+from collections.abc import Collection
+
 from celery import Task
 from celery.exceptions import CeleryError
 from django.db import transaction
@@ -7,15 +9,17 @@ from django.utils.translation import gettext as _
 from kombu.exceptions import OperationalError
 
 from accounts import audit
+from accounts.actor import actor_keys
 from accounts.errors import NeedsAdministrator
-from accounts.models import User
+from accounts.models import Team, User
 from accounts.staff_rights import is_administrator, protected_voters
 from battles.models import Vote, VoteQuerySet
+from common.errors import NotAllowed
 from leaderboard import tasks
 from leaderboard.counting import reviews, schedule
 from leaderboard.counting.vote_changes import exclude_votes, include_votes
 from leaderboard.errors import VoteCounts, VoteDoesNotCount
-from leaderboard.models import AnomalyReview
+from leaderboard.models import AnomalyReview, TeamBoard
 
 
 @transaction.atomic
@@ -71,6 +75,29 @@ def decide_review(review: AnomalyReview, state: str, *, by: User, because: str) 
     decided = reviews.decide(review, state, by=by, because=because)
     audit.record(by, f"review.{state}", decided, because, voter=decided.voter, votes=len(decided.orders))
     return decided
+
+
+@transaction.atomic
+def decide_team_review(review: AnomalyReview, state: str, *, by: User, because: str) -> AnomalyReview:
+    """Raises ReviewIsDecided, and NotAllowed on own votes."""
+    if review.voter in actor_keys(by) or review.votes.filter(voter__in=actor_keys(by)).exists():
+        raise NotAllowed(_("Another owner decides on your own votes."))
+    decided = reviews.decide(review, state, by=by, because=because)
+    audit.record(by, f"review.{state}", decided, because, team=decided.team_id, votes=len(decided.orders))
+    return decided
+
+
+@transaction.atomic
+def choose_team_boards(*, by: User, team: Team, names: Collection[str], counts_on_site_boards: bool) -> None:
+    """Switch the team's boards on or off."""
+    TeamBoard.objects.filter(team=team).exclude(name__in=names).delete()
+    TeamBoard.objects.bulk_create([TeamBoard(team=team, name=name) for name in names], ignore_conflicts=True)
+    Team.objects.filter(pk=team.pk).update(counts_on_site_boards=counts_on_site_boards)
+    audit.record(
+        by, "choose boards of team", f"team {team.slug}", boards=sorted(names),
+        counts_on_site_boards=counts_on_site_boards,
+    )  # fmt: skip
+    transaction.on_commit(lambda: _queue_or_run(tasks.publish_team_boards, str(team.pk)))
 
 
 def _refuse_protected_voters(votes: VoteQuerySet, by: User | None) -> None:

@@ -24,7 +24,15 @@ def release_data() -> None:
 
 
 @shared_task(ignore_result=True)
+def publish_team_boards(team: str) -> None:
+    from leaderboard.aggregation import team_boards
+
+    team_boards.publish([int(team)])
+
+
+@shared_task(ignore_result=True)
 def look_for_anomalies() -> None:
     from leaderboard.aggregation import anomalies
 
     anomalies.find_anomalies()
+    anomalies.find_anomalies_of_teams()

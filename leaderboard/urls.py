@@ -6,6 +6,7 @@ app_name = "leaderboard"
 urlpatterns = [
     path("data/", views.data, name="data"),
     path("leaderboard/", views.board, name="board"),
+    path("teams/<str:slug>/boards/", views.team_boards, name="team_boards"),
     path("leaderboard/charts/", views.charts, name="charts"),
     path("leaderboard/stream/", views.stream, name="stream"),
     path("leaderboard/models/<str:slug>/", views.model, name="model"),

@@ -3,6 +3,7 @@ from typing import cast
 from battles.auto.payloads import is_hidden, route_payload
 from battles.models import RoutingDecision
 from common.text.money import plain_decimal
+from leaderboard.counting.site_numbers import SiteNumbers
 from routing.models import DecisionOutcome, RouterSnapshot
 from routing.payload_types import (
     DecisionOutcomePayload,
@@ -43,7 +44,7 @@ def outcome_payload(outcome: DecisionOutcome) -> DecisionOutcomePayload:
     return {"good": outcome.good, "better": better, "created_at": outcome.created_at}  # type: ignore[typeddict-item]
 
 
-def snapshot_payload(snapshot: RouterSnapshot) -> RouterSnapshotPayload:
+def snapshot_payload(snapshot: RouterSnapshot, numbers: SiteNumbers) -> RouterSnapshotPayload:
     """snapshot: with its board, without parameters."""
     return {
         "id": snapshot.public_id,
@@ -52,7 +53,7 @@ def snapshot_payload(snapshot: RouterSnapshot) -> RouterSnapshotPayload:
         "features_version": snapshot.features_version,
         "board": snapshot.board.public_id if snapshot.board is not None else None,
         "votes": snapshot.votes,
-        "trained_until": snapshot.trained_until,
+        "trained_until": numbers.shown(snapshot.trained_until),
         "heads": [_head(head) for head in snapshot.heads],
         "prices": snapshot.prices,
         "checksum": snapshot.checksum,

@@ -52,6 +52,10 @@ class Team(models.Model):
     )  # fmt: skip
     name = models.CharField(_("name"), max_length=80)
     colour = models.CharField(_("colour"), max_length=6, choices=Colour, default=Colour.BLUE)
+    counts_on_site_boards = models.BooleanField(
+        _("counts on the site's boards"), default=False, db_default=False,
+        help_text=_("Votes on two models of the site also count on the site's boards."),
+    )  # fmt: skip
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, editable=False, related_name="+")
     created_at = models.DateTimeField(db_default=Now())
     archived_at = models.DateTimeField(null=True, blank=True, editable=False)

@@ -144,7 +144,7 @@ def last_times_of(*actions: str) -> dict[str, datetime]:
 
 
 def reviews_open() -> int:
-    return AnomalyReview.objects.filter(decided_at=None).count()
+    return AnomalyReview.objects.filter(team=None, decided_at=None).count()
 
 
 @dataclass(frozen=True)

@@ -1,3 +1,4 @@
+from collections.abc import Iterable
 from statistics import fmean
 from typing import Any, TypedDict
 
@@ -9,7 +10,7 @@ from battles.actions.turns import refuse_unless_open
 from battles.errors import AlreadyVoted, NotVotedYet, StillAnswering, TakesNoStars, TakesNoVote, UnknownTag
 from battles.labels import daily_caps
 from battles.labels.labelling import LabelColumns, label
-from battles.models import Answer, Battle, Position, Side, StarRating, Turn, Vote
+from battles.models import Answer, Battle, Position, Session, Side, StarRating, Turn, Vote
 from battles.notify import notify_vote
 from battles.queries import lock_battle_for_vote
 from battles.text.style import StyleCounts, style_counts
@@ -70,11 +71,30 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
     vote = Vote.objects.create(
         battle=battle, mode=battle.mode, origin=battle.origin, choice=choice, model_left_id=left.model_id,
         model_right_id=right.model_id, turn_count=len(judged), style=_style(battle, judged), voter=actor.key,
-        excluded_reason=reason, **_labels(battle, judged),
+        excluded_reason=reason, **_place_of_evidence(battle.session, [left.model, right.model]),
+        **_labels(battle, judged),
     )  # fmt: skip
     daily_caps.record_network(vote, actor)
     transaction.on_commit(notify_vote)
     return vote
+
+
+class PlaceOfEvidence(TypedDict):
+    team_id: int | None
+    on_site_boards: bool
+
+
+def _place_of_evidence(session: Session, models: Iterable[LanguageModel]) -> PlaceOfEvidence:
+    """Return whose boards count votes and stars of the session."""
+    team = session.team  # no query without a team
+    if team is None:
+        return {"team_id": None, "on_site_boards": True}
+    counts = team.counts_on_site_boards and all(map(_is_sites_model, models))
+    return {"team_id": team.pk, "on_site_boards": counts}
+
+
+def _is_sites_model(model: LanguageModel) -> bool:
+    return True
 
 
 def _reason_not_to_count(battle: Any, judged: list[Turn]) -> str:
@@ -169,7 +189,8 @@ def give_stars(*, actor: Actor, answer: Answer, stars: int) -> StarRating:
 
     Raises TakesNoStars, StillAnswering and TooManyRequests.
     """
-    answer = Answer.objects.select_for_update(of=("self",)).select_related("turn__battle", "side").get(pk=answer.pk)
+    answers = Answer.objects.select_for_update(of=("self",)).select_related("turn__battle__session", "side__model")
+    answer = answers.get(pk=answer.pk)
     if answer.turn.battle.mode != Battle.Mode.COMPARE:
         raise TakesNoStars
     if answer.turn.is_live:
@@ -177,7 +198,8 @@ def give_stars(*, actor: Actor, answer: Answer, stars: int) -> StarRating:
     if answer.state != Answer.State.DONE:
         raise TakesNoStars
     actor.count("star", fail_open=True)
+    place = _place_of_evidence(answer.turn.battle.session, [answer.side.model])
     LanguageModel.objects.filter(pk=answer.side.model_id, has_votes=False).update(has_votes=True)
     Answer.objects.filter(pk=answer.pk).update(stars=stars)
     # Last, because numbering the row blocks all other ratings until COMMIT.
-    return StarRating.objects.create(answer=answer, stars=stars, voter=actor.key)
+    return StarRating.objects.create(answer=answer, stars=stars, voter=actor.key, **place)

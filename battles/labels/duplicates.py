@@ -11,7 +11,7 @@ from operator import itemgetter
 
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q, Window
-from django.db.models.functions import RowNumber
+from django.db.models.functions import Coalesce, RowNumber
 
 from battles.models import Vote, VoteQuerySet
 
@@ -23,13 +23,13 @@ MAX_COUNTED_VOTES = 25
 _RELEVANT_REASONS = ["", Vote.ExcludedReason.DUPLICATE_PROMPT]
 
 _PROMPTS_BY_VOTES = """
-SELECT origin, votes, count(*), array_agg(prompt_digest) FILTER (WHERE votes > %(kept)s)
+SELECT team_id, origin, votes, count(*), array_agg(prompt_digest) FILTER (WHERE votes > %(kept)s)
 FROM (
-    SELECT origin, prompt_digest, count(*) AS votes FROM battles_vote
+    SELECT team_id, origin, prompt_digest, count(*) AS votes FROM battles_vote
     WHERE prompt_digest <> '' AND mode = 'blind' AND excluded_reason = ANY(%(reasons)s)
-    GROUP BY origin, prompt_digest
+    GROUP BY team_id, origin, prompt_digest
 ) AS prompts
-GROUP BY origin, votes ORDER BY origin, votes
+GROUP BY team_id, origin, votes ORDER BY team_id, origin, votes
 """
 
 
@@ -42,13 +42,14 @@ def excess_duplicates() -> VoteQuerySet:
         cursor.execute(_PROMPTS_BY_VOTES, {"kept": MAX_COUNTED_VOTES, "reasons": _RELEVANT_REASONS})
         prompts_by_votes = cursor.fetchall()
     is_overused = Q(pk__in=[])
-    # Votes on drawn pairs and others count on different boards.
-    for origin, of_origin in itertools.groupby(prompts_by_votes, key=itemgetter(0)):
-        rows = [(votes, prompts, digests or ()) for _, votes, prompts, digests in of_origin]
+    # Votes on drawn pairs and others, and those of each team, count on different boards.
+    for (team, origin), of_origin in itertools.groupby(prompts_by_votes, key=itemgetter(0, 1)):
+        rows = [(votes, prompts, digests or ()) for _, _, votes, prompts, digests in of_origin]
         threshold = _percentile([(votes, prompts) for votes, prompts, _ in rows])
         overused = [digest for votes, _, digests in rows if votes > threshold for digest in digests]
-        is_overused |= Q(origin=origin, prompt_digest__in=overused)
-    rank = Window(RowNumber(), partition_by=["origin", "prompt_digest"], order_by="order")
+        if overused:
+            is_overused |= Q(team=team, origin=origin, prompt_digest__in=overused)
+    rank = Window(RowNumber(), partition_by=["team", "origin", "prompt_digest"], order_by="order")
     votes = Vote.objects.blind().filter(is_overused, excluded_reason__in=_RELEVANT_REASONS)
     excess = votes.annotate(rank=rank).filter(rank__gt=MAX_COUNTED_VOTES, excluded_reason="")
     return Vote.objects.with_ids(list(excess.values_list("pk", flat=True)))
@@ -56,9 +57,10 @@ def excess_duplicates() -> VoteQuerySet:
 
 def has_overused_prompt() -> Exists:
     """Annotate battles: votes on the prompt are excluded."""
-    excluded = Vote.objects.filter(
+    # The database has no number 0: without a team both are equal.
+    excluded = Vote.objects.annotate(place=Coalesce("team", 0)).filter(
         prompt_digest=OuterRef("prompt_digest"), origin=OuterRef("origin"),
-        excluded_reason=Vote.ExcludedReason.DUPLICATE_PROMPT,
+        place=Coalesce(OuterRef("session__team"), 0), excluded_reason=Vote.ExcludedReason.DUPLICATE_PROMPT,
     )  # fmt: skip
     return Exists(excluded.exclude(prompt_digest=""))
 

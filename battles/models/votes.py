@@ -8,6 +8,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
+from accounts.models import Team
 from battles.models.battles import Battle
 from battles.models.turns import Answer
 from battles.text.labels import UNDETERMINED
@@ -32,7 +33,18 @@ class NextStarOrder(models.Func):
     output_field = models.PositiveBigIntegerField()
 
 
-VOTE_FACTS = ["battle", "mode", "origin", "choice", "model_left", "model_right", "created_at", "style", "turn_count"]
+VOTE_FACTS = [
+    "battle", "mode", "origin", "choice", "model_left", "model_right", "created_at", "style", "turn_count", "team",
+    "on_site_boards",
+]  # fmt: skip
+
+
+def _team_of_evidence() -> "models.ForeignKey[Team | None]":
+    # No constraint, as VoteNetwork.vote: teams are never deleted.
+    return models.ForeignKey(
+        Team, models.PROTECT, null=True, blank=True, editable=False, related_name="+", db_constraint=False,
+        db_index=False,
+    )  # fmt: skip
 
 
 class _IsIn(models.Func):
@@ -60,19 +72,29 @@ class VoteQuerySet(models.QuerySet["Vote"]):
         return self.filter(mode=Battle.Mode.BLIND)
 
     def on_overall(self) -> "VoteQuerySet":
-        """Filter to blind votes on drawn pairs."""
-        return self.blind().filter(origin=Battle.Origin.DRAW)
+        """Filter to blind votes on drawn pairs, of the site."""
+        return self.blind().filter(origin=Battle.Origin.DRAW, on_site_boards=True)
+
+    def on_overall_of_team(self, team: int) -> "VoteQuerySet":
+        return self.blind().filter(origin=Battle.Origin.DRAW, team=team)
+
+    def judged_in(self, team: int | None) -> "VoteQuerySet":
+        """Filter to the votes that reviews of a place judge (docs/adr/0085)."""
+        return self.filter(on_site_boards=True) if team is None else self.filter(on_site_boards=False, team=team)
 
     def owned_by(self, actor: Actor) -> "VoteQuerySet":
         return self.filter(battle__in=Battle.objects.owned_by(actor))
 
     def cast_by(self, actor: Actor) -> "VoteQuerySet":
         """Filter to votes in sessions that are not deleted; faster than owned_by."""
-        return self.filter(voter=actor.key, battle__session__discarded_at=None) if actor.is_known else self.none()
+        if not actor.is_known:
+            return self.none()
+        cast = self.filter(voter=actor.key, battle__session__discarded_at=None)
+        return cast if actor.token is None else cast.filter(team=actor.place_id)
 
     def with_consent(self) -> "VoteQuerySet":
-        """Counted votes on visible battles with consent."""
-        visible = Q(battle__hidden_at=None, battle__session__discarded_at=None)
+        """Counted votes on visible battles with consent, outside of teams."""
+        visible = Q(battle__hidden_at=None, battle__session__discarded_at=None, team=None)
         return self.filter(visible, battle__in=Battle.objects.with_consent(), excluded_reason="")
 
 
@@ -109,6 +131,10 @@ class Vote(models.Model):
     choice = models.CharField(max_length=8, choices=Choice)
     model_left = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
     model_right = models.ForeignKey(LanguageModel, models.PROTECT, related_name="+")
+    # The session's team; its votes count on the team's boards.
+    team = _team_of_evidence()
+    # Whether it counts on the site's boards, where a team's votes do only by its wish and on models of the site.
+    on_site_boards = models.BooleanField(default=True, db_default=True, editable=False)
     # Assigned by a trigger at COMMIT, so that the counter is locked briefly. NULL only inside the vote's transaction.
     order = models.PositiveBigIntegerField(unique=True, null=True, editable=False)
     turn_count = models.PositiveSmallIntegerField()
@@ -138,15 +164,21 @@ class Vote(models.Model):
                 condition=~Q(model_left=F("model_right")), name="a_vote_is_about_two_different_models"
             ),
             models.CheckConstraint(condition=Q(mode__in=Battle.VOTED_MODES), name="a_vote_is_on_a_battle_of_two"),
+            models.CheckConstraint(
+                condition=Q(on_site_boards=True) | Q(team__isnull=False), name="a_vote_counts_for_the_site_or_a_team"
+            ),
         ]
         indexes = [
             # For the number of excluded votes by board and reason, without reading the votes.
             models.Index(
                 fields=["excluded_reason"],
                 include=["order", "mode", "origin", "language", "categories"],
-                name="excluded_votes_by_origin",
-                condition=~Q(excluded_reason=""),
+                name="excluded_votes_of_the_site",
+                condition=~Q(excluded_reason="") & Q(on_site_boards=True),
             ),
+            # Boards of teams and leaderboard.counting.site_numbers use these.
+            models.Index(fields=["team", "order"], name="votes_of_a_team", condition=Q(team__isnull=False)),
+            models.Index(fields=["order"], name="votes_for_no_site_board", condition=Q(on_site_boards=False)),
             # Used by leaderboard.boards.model_page: few votes have tags, and a model may have a million votes.
             models.Index(fields=["model_left"], name="tagged_votes_left", condition=~Q(tags={})),
             models.Index(fields=["model_right"], name="tagged_votes_right", condition=~Q(tags={})),
@@ -223,6 +255,9 @@ class StarRating(models.Model):
 
     answer = models.ForeignKey(Answer, models.PROTECT, related_name="ratings")
     stars = models.PositiveSmallIntegerField()
+    # The same as of a vote.
+    team = _team_of_evidence()
+    on_site_boards = models.BooleanField(default=True, db_default=True, editable=False)
     # Gapless and in commit order: once a number is visible, all lower ones are.
     order = models.PositiveBigIntegerField(unique=True, db_default=NextStarOrder(), editable=False)
     created_at = models.DateTimeField(db_default=Now())
@@ -234,9 +269,19 @@ class StarRating(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(condition=Q(stars__range=(1, 5)), name="stars_are_one_to_five"),
+            models.CheckConstraint(
+                condition=Q(on_site_boards=True) | Q(team__isnull=False), name="stars_count_for_the_site_or_a_team"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["team", "order"], name="stars_of_a_team", condition=Q(team__isnull=False)),
+            models.Index(fields=["order"], name="stars_for_no_site_board", condition=Q(on_site_boards=False)),
         ]
         triggers = [
-            pgtrigger.ReadOnly(name="given_stars_never_change", fields=["answer", "stars", "order", "created_at"]),
+            pgtrigger.ReadOnly(
+                name="given_stars_never_change",
+                fields=["answer", "stars", "order", "created_at", "team", "on_site_boards"],
+            ),
             pgtrigger.Protect(name="given_stars_are_never_deleted", operation=pgtrigger.Delete),
             forbid_truncate("given_stars_are_never_emptied"),
         ]

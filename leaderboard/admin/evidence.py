@@ -1,6 +1,6 @@
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
@@ -13,6 +13,7 @@ from battles.admin.sides import ChoiceFilter, choice_column, model_column
 from battles.side_words import choice_label
 from common.admin.read_only import ReadOnlyAdmin
 from leaderboard import actions
+from leaderboard.admin.of_site import OfSiteForModerators
 from leaderboard.boards.dropped_votes import dropped_votes
 from leaderboard.models import AggregationRun, EloRating, ImportedBoard, PairTally, Standing
 
@@ -31,7 +32,8 @@ class BoardFilter(admin.SimpleListFilter):
 
 
 @admin.register(AggregationRun)
-class AggregationRunAdmin(ReadOnlyAdmin):
+class AggregationRunAdmin(OfSiteForModerators, ReadOnlyAdmin):
+    of_site = Q(team=None)
     list_display = (
         "started_at", "scope", "state", "slot", "votes_taken", "votes_counted", "duration_ms", "error",
     )  # fmt: skip
@@ -76,7 +78,8 @@ def _may_aggregate(request: HttpRequest) -> bool:
 
 
 @admin.register(Standing)
-class StandingAdmin(ReadOnlyAdmin):
+class StandingAdmin(OfSiteForModerators, ReadOnlyAdmin):
+    of_site = Q(run__team=None)
     list_display = ("model", "contestant", "run", "rank", "score", "ci_low", "ci_high", "votes", "elo", "preliminary")
     list_filter = ("preliminary",)
     list_select_related = ("model", "contestant", "run")

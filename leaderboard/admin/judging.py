@@ -6,7 +6,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin import helpers
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
@@ -22,6 +22,8 @@ from battles.models import Vote, VoteQuerySet
 from common.admin.estimated_count import EstimatedCountAdmin
 from common.admin.read_only import ReadOnlyAdmin
 from leaderboard import actions
+from leaderboard.admin.of_site import OfSiteForModerators
+from leaderboard.boards.evidence import evidence_text
 from leaderboard.counting import reviews
 from leaderboard.errors import ReviewIsDecided
 from leaderboard.models import AnomalyReview, VoteChange
@@ -55,7 +57,8 @@ admin.site.unregister(Vote)
 
 
 @admin.register(Vote)
-class JudgedVoteAdmin(VoteAdmin):
+class JudgedVoteAdmin(OfSiteForModerators, VoteAdmin):
+    of_site = Q(on_site_boards=True)
     actions = ["exclude_votes", "restore_votes"]
 
     def has_judge_permission(self, request: HttpRequest) -> bool:
@@ -101,7 +104,8 @@ class JudgedVoteAdmin(VoteAdmin):
 
 
 @admin.register(VoteChange)
-class VoteChangeAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
+class VoteChangeAdmin(OfSiteForModerators, EstimatedCountAdmin, ReadOnlyAdmin):
+    of_site = Q(vote__on_site_boards=True)
     list_display = ["number", "vote", "kind", "reason", "by", "at"]
     list_select_related = ["vote", "by"]
     list_filter = ["kind"]
@@ -123,6 +127,9 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
         "crossed", "opened_at", "decided_at", "decided_by", "reason",
     ]  # fmt: skip
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AnomalyReview]:
+        return super().get_queryset(request).filter(team=None)
+
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
         return [
@@ -140,13 +147,7 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("what stands out"))
     def evidence_text(self, review: AnomalyReview) -> str:
-        sentence = {
-            "model": _("%(model)s took %(observed).0f of %(votes)d votes; %(expected).0f were to be expected"),
-            "favourite": _("who was likelier to win took %(observed).0f of %(votes)d votes, not %(expected).0f"),
-            "ties": _("%(observed)d of %(votes)d votes were ties; %(expected).0f were to be expected"),
-            "chance": _("the %(votes)d votes look random"),
-        }[review.evidence["kind"]]
-        return str(sentence % review.evidence)
+        return evidence_text(review)
 
     @admin.display(description=gettext_lazy("its votes"))
     def vote_count(self, review: AnomalyReview) -> int:
@@ -156,7 +157,7 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         extra: dict[str, object] = {"decision": DecisionForm(), "may_judge": request.user.has_perm(MAY_JUDGE)}
-        review = AnomalyReview.objects.filter(pk=object_id).first() if object_id.isdecimal() else None
+        review = AnomalyReview.objects.filter(pk=object_id, team=None).first() if object_id.isdecimal() else None
         if review and review.group:
             voters = review.votes.values_list("voter").annotate(votes=Count("pk")).order_by("-votes", "voter")
             extra |= {"voters": voters[:MAX_VOTERS_SHOWN], "voter_count": voters.count()}
@@ -167,7 +168,10 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
         extra = {
             "may_judge": may_judge,
             "held_percent": reviews.held_percent_of_overall(),
-            "waiting_over_cap": AnomalyReview.objects.filter(state=AnomalyReview.State.OPEN, over_cap=True).count(),
+            "waiting_over_cap": AnomalyReview.objects.filter(
+                team=None, state=AnomalyReview.State.OPEN, over_cap=True
+            ).count(),
+            "held_in_teams": AnomalyReview.objects.held_in_teams(),
         }
         return super().changelist_view(request, {**(extra_context or {}), **extra})
 
@@ -178,7 +182,7 @@ class AnomalyReviewAdmin(ReadOnlyAdmin):
 
     def decide_review(self, request: HttpRequest, pk: int) -> HttpResponse:
         by, form = _require_judge(request), DecisionForm(request.POST)
-        review = get_object_or_404(AnomalyReview, pk=pk)
+        review = get_object_or_404(AnomalyReview, pk=pk, team=None)
         if form.is_valid():
             try:
                 with suppress(ReviewIsDecided):  # a double click

@@ -1,3 +1,4 @@
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -5,10 +6,13 @@ from functools import cached_property
 
 import numpy as np
 
-from battles.models import VoteNetwork
+from accounts.models import Team
+from battles.models import Vote, VoteNetwork
 from common.payload_types import JsonObject
 from leaderboard.counting import method, reviews
+from leaderboard.counting.board_keys import Board
 from leaderboard.counting.dated_votes import OverallVotes, read_overall_votes
+from leaderboard.counting.schedule import database_now
 from leaderboard.counting.vote_arrays import BoardVotes, read_board
 from leaderboard.models import OVERALL, AnomalyReview
 from leaderboard.rating.anomalies.earlier_fits import LEFT, RIGHT, TIE
@@ -28,7 +32,11 @@ from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
 from leaderboard.rating.snapshot_facts import FitLine
 from leaderboard.rating.snapshot_fit import fit_snapshot
 
+logger = logging.getLogger(__name__)
+
 MAX_MODELS_IN_EFFECT = 10
+# Teams are looked at once a day.
+LOOKS_BACK = timedelta(days=2)
 EPOCH = date(1970, 1, 1)
 
 
@@ -66,17 +74,17 @@ def _fit(counts: Counts) -> list[FitLine]:
     return fit_snapshot(counts, method.parameters()).lines
 
 
-def find_anomalies() -> int:
+def find_anomalies(team: int | None = None) -> int:
     """Test voters of Overall and groups; return the number of new reviews.
 
     Votes of dismissed reviews are not tested again. The computation does not hold the lock of the tallies.
     """
-    board = read_board(OVERALL)
+    board = read_board(Board(OVERALL, team).scope)
     if not board.models:
         return 0
     read = read_overall_votes(board)
     if _extend_group_reviews(board, read):
-        return find_anomalies()
+        return find_anomalies(team)
     effects = Effects(board.counts)
     _update_open_reviews(board, effects)
     opened = sum(map(reviews.open_review, list(_suspects(board, read, effects))))
@@ -85,12 +93,27 @@ def find_anomalies() -> int:
     return opened
 
 
+def find_anomalies_of_teams() -> int:
+    """Return the number of new reviews."""
+    since = database_now() - LOOKS_BACK
+    voted = Vote.objects.filter(team__isnull=False, created_at__gte=since).values("team")
+    opened = 0
+    for team in Team.objects.active().filter(pk__in=voted).order_by("pk").values_list("pk", flat=True):
+        try:
+            opened += find_anomalies(team)
+        except Exception:
+            logger.exception("votes of a team cannot be tested")
+    return opened
+
+
 def _extend_group_reviews(board: BoardVotes, read: OverallVotes) -> bool:
     """Hold votes of groups' members who had none with the model, and of joining voters; return whether any exist."""
     index_by_id = {model.pk: index for index, model in enumerate(board.models)}
     votes, last_day, extended = read.dated.votes, int(read.dated.day.max(initial=0)), False
     focus = recent_concentration(read.dated, models=len(board.models))
-    of_groups = AnomalyReview.objects.holding_new_votes().with_known_members().exclude(group="")
+    team = Board.parse(board.scope).team
+    of_place = AnomalyReview.objects.in_place(team)
+    of_groups = of_place.holding_new_votes().with_known_members().exclude(group="")
     for review in of_groups.exclude(first_day=None):
         model = index_by_id.get(review.model_id or 0, -1)
         with_model = np.column_stack([votes.left, votes.right]) == model
@@ -137,7 +160,7 @@ def _suspects(board: BoardVotes, read: OverallVotes, effects: Effects) -> Iterat
 def _suspect_voter(
     board: BoardVotes, read: OverallVotes, findings: Findings, index: int, effects: Effects
 ) -> reviews.Suspect:
-    verdicts = findings.verdicts
+    verdicts, team = findings.verdicts, Board.parse(board.scope).team
     own = (read.dated.votes.voter == findings.voter[index]) & ~read.dated.accepted
     kind, model = KINDS[verdicts.kind[index]], int(verdicts.model[index])
     return reviews.Suspect(
@@ -151,6 +174,7 @@ def _suspect_voter(
             **_observed_and_expected(read, findings, own, kind, model),
         },
         effect=effects.of_counted(_counts(board, read, np.flatnonzero(own))),
+        team=team,
     )
 
 
@@ -178,6 +202,7 @@ def _suspect_group(board: BoardVotes, read: OverallVotes, found_ring: FoundRing,
             model_id=board.models[ring.model].pk,
             orders=orders.tolist(),
         ),
+        team=Board.parse(board.scope).team,
     )
 
 
@@ -221,8 +246,10 @@ def _observed_and_expected(
 
 def _update_open_reviews(board: BoardVotes, effects: Effects) -> None:
     index_by_name = {name: index for index, name in enumerate(board.counts.names)}
-    for review in AnomalyReview.objects.filter(state=AnomalyReview.State.OPEN):
-        votes = review.votes.on_overall().filter(
+    team = Board.parse(board.scope).team
+    for review in AnomalyReview.objects.in_place(team).filter(state=AnomalyReview.State.OPEN):
+        on_overall = review.votes.on_overall() if team is None else review.votes.on_overall_of_team(team)
+        votes = on_overall.filter(
             model_left__slug__in=index_by_name,
             model_right__slug__in=index_by_name,
             order__lte=board.last_order,

@@ -20,7 +20,7 @@ from common.payload_types import JsonObject
 from leaderboard.aggregation import sampling_plan
 from leaderboard.aggregation.pair_weights import Plan
 from leaderboard.counting import method, stars
-from leaderboard.counting.board_keys import counts_votes, has_live_elo
+from leaderboard.counting.board_keys import Board, counts_drawn_pairs, counts_votes
 from leaderboard.counting.vote_arrays import BoardVotes, read_ballots, read_voters
 from leaderboard.models import COMPARE, OVERALL, AggregationRun
 from leaderboard.rating.ballots import Ballots
@@ -40,6 +40,8 @@ THOROUGH_BELOW_VOTES = 100_000
 CLUSTERED_BELOW_VOTES = 2_000_000
 # Share of Overall's votes that must be new before errors are clustered again.
 CLUSTERED_AFTER_CHANGE = 0.02
+# The same of a board of a team, whose slow parts are computed once a day otherwise.
+REFITTED_AFTER_CHANGE = 0.2
 _STYLE_COLUMNS = tuple(StyleColumns.__annotations__)
 
 
@@ -60,6 +62,8 @@ class RunFacts(TypedDict, total=False):
     votes_taken: int
     last_order: int
     last_change: int
+    skipped_orders: int
+    skipped_changes: int
     public_id: str
     facts: JsonObject
 
@@ -75,15 +79,22 @@ class RefitScope:
     def due(
         cls, board: BoardVotes, earlier: AggregationRun | None, *, now: datetime, overall_votes: int
     ) -> "RefitScope":
-        thorough = board.scope == COMPARE or is_thorough_fit_due(earlier, now=now, overall_votes=overall_votes)
+        is_of_stars = Board.parse(board.scope).name == COMPARE
+        thorough = is_of_stars or is_thorough_fit_due(earlier, now=now, overall_votes=overall_votes)
         is_clustered = board.scope == OVERALL and overall_votes < CLUSTERED_BELOW_VOTES
         return cls(voters=thorough or (is_clustered and _votes_have_changed(earlier, overall_votes)), style=thorough)
 
+    @classmethod
+    def due_in_team(cls, board: BoardVotes, earlier: AggregationRun | None, *, now: datetime) -> "RefitScope":
+        is_outdated = earlier is None or _last_thorough_date(earlier) < f"{now:%Y-%m-%d}"
+        thorough = is_outdated or _votes_have_changed(earlier, board.counts.total, share=REFITTED_AFTER_CHANGE)
+        return cls(voters=thorough, style=thorough)
 
-def _votes_have_changed(earlier: AggregationRun | None, votes: int) -> bool:
+
+def _votes_have_changed(earlier: AggregationRun | None, votes: int, *, share: float = CLUSTERED_AFTER_CHANGE) -> bool:
     """Return whether voters are to be read anew after many changes."""
     before = earlier.facts.get("design_effects_votes", 0) if earlier else 0
-    return bool(abs(votes - before) >= CLUSTERED_AFTER_CHANGE * before)
+    return bool(abs(votes - before) >= share * before)
 
 
 def is_thorough_fit_due(earlier: AggregationRun | None, *, now: datetime, overall_votes: int) -> bool:
@@ -121,6 +132,7 @@ class PendingBoard:
     run: AggregationRun
     earlier: AggregationRun | None
     refit: RefitScope
+    live: "LiveFigures | None" = None  # of its team
 
 
 def new_run(slot: str, scope: str, state: str, started_at: datetime, **facts: Unpack[RunFacts]) -> AggregationRun:
@@ -128,6 +140,7 @@ def new_run(slot: str, scope: str, state: str, started_at: datetime, **facts: Un
     return AggregationRun(
         slot=slot,
         scope=scope,
+        team_id=Board.parse(scope).team,
         state=state,
         method=method.NAME,
         parameters=method.parameters(),
@@ -177,7 +190,7 @@ def _read_and_submit(board: PendingBoard, threads: ThreadPoolExecutor) -> tuple[
 def _fitted_or_failed(inputs: "FitInputs", future: "Future[SnapshotFit]", live: "LiveFigures") -> FittedBoard:
     try:
         with transaction.atomic():
-            return inputs.fitted_board(future.result(), live)
+            return inputs.fitted_board(future.result(), inputs.pending.live or live)
     except Exception as error:
         run = inputs.pending.run
         logger.exception("board %s cannot be fitted", run.scope)
@@ -218,8 +231,11 @@ class FitInputs:
         board, run = self.pending.board, self.pending.run
         run.method = method.WITH_SIDES if fit.corrects_side_bias else method.NAME
         run.facts = _facts(run, fit, self.pending.earlier, self.pending.refit)
-        if board.scope == COMPARE:
-            run.facts["stars"] = stars.mean_stars_by_model(board.last_star)
+        place = Board.parse(board.scope)
+        if place.team is not None:
+            run.facts["voters"] = self._number_of_voters()
+        if place.name == COMPARE:
+            run.facts["stars"] = stars.mean_stars_by_model(board.last_star, place.team)
         plan = None
         if board.scope == OVERALL:
             plan = sampling_plan.new_plan(board.models, fit.board, board.counts.meetings)
@@ -227,6 +243,11 @@ class FitInputs:
         json.dumps(run.facts, allow_nan=False)  # raises for NaN and ∞, which PostgreSQL would refuse with all boards
         standings = [_standing(run, index, board, fit, self.before, live) for index in range(len(board.models))]
         return FittedBoard(run, standings, plan)
+
+    def _number_of_voters(self) -> int:
+        if self.voters is not None:
+            return len(np.unique(self.voters.voter))
+        return int(self.pending.earlier.facts["voters"]) if self.pending.earlier else 0
 
 
 def _read_earlier_standings(earlier: AggregationRun) -> EarlierStandings:
@@ -302,7 +323,7 @@ def _standing(
         line = {**line, **before[model.pk].style}
     return {
         "model_id": model.pk,
-        "elo": live.elo.get(model.pk, run.parameters["elo_start"]) if has_live_elo(run.scope) else None,
+        "elo": live.elo.get(model.pk, run.parameters["elo_start"]) if counts_drawn_pairs(run.scope) else None,
         "median_first_token_ms": live.first_token_ms.get(model.pk),
         **line,
     }

@@ -6,7 +6,6 @@ snapshot or a failure.
 
 from collections import defaultdict
 from datetime import datetime
-from functools import partial
 
 from django.db import connection, transaction
 from django.db.models import Max
@@ -16,7 +15,7 @@ from battles.labels.duplicates import excess_duplicates
 from battles.labels.labelling import relabel_pending
 from battles.models import Vote, VoteQuerySet
 from common.allocator import keep_freed_arrays
-from leaderboard.aggregation import sampling_plan
+from leaderboard.aggregation import team_boards
 from leaderboard.aggregation.fit_boards import (
     FittedBoard,
     LiveFigures,
@@ -24,23 +23,22 @@ from leaderboard.aggregation.fit_boards import (
     RefitScope,
     RunFacts,
     fit_boards,
-    has_stale_parts,
     is_thorough_fit_due,
     new_run,
 )
 from leaderboard.aggregation.imported_boards import publish_outdated
-from leaderboard.counting import method, reviews, schedule, stars, tallies
+from leaderboard.aggregation.publishing import has_changed, store, votes_since
+from leaderboard.counting import reviews, schedule, stars, tallies
 from leaderboard.counting.board_keys import BOARDS_OF_VOTE, counts_votes, is_own_board
 from leaderboard.counting.live_elo import elo_ratings_after
 from leaderboard.counting.new_votes import early_slot
-from leaderboard.counting.revealed_calls import RevealCutoff, count_newly_revealed, median_first_token_ms
+from leaderboard.counting.revealed_calls import RevealCutoff, median_first_token_ms
 from leaderboard.counting.tally_copies import read_copied_boards, renew_copies
 from leaderboard.counting.vote_arrays import BoardVotes, empty_board, read_boards, read_star_board
 from leaderboard.counting.vote_changes import exclude_votes
 from leaderboard.counting.vote_log import PendingVotes
-from leaderboard.models import COMPARE, OVERALL, AggregationRun, Standing, VoteChange
+from leaderboard.models import COMPARE, OVERALL, AggregationRun, Position, VoteChange
 from leaderboard.models.elo_settings import elo_settings
-from leaderboard.notify import notify_new_snapshot
 
 State = AggregationRun.State
 REPEATED = Vote.ExcludedReason.DUPLICATE_PROMPT
@@ -50,7 +48,7 @@ OVER_CAP = Vote.ExcludedReason.OVER_DAILY_CAP
 _EXCLUDED = f"""
 SELECT scope, excluded_reason, sum(n)::bigint FROM (
     SELECT excluded_reason, mode, origin, language, categories, count(*) AS n FROM battles_vote
-    WHERE excluded_reason <> '' AND "order" <= %s GROUP BY 1, 2, 3, 4, 5
+    WHERE excluded_reason <> '' AND on_site_boards AND "order" <= %s GROUP BY 1, 2, 3, 4, 5
 ) AS vote CROSS JOIN {BOARDS_OF_VOTE} GROUP BY 1, 2 ORDER BY 1, 2
 """  # noqa: S608 (constants)
 
@@ -61,6 +59,7 @@ def aggregate_if_due() -> AggregationRun | None:
     if AggregationRun.objects.filter(slot=slot).exists():
         slot = early_slot()
     if not slot or AggregationRun.objects.filter(slot=slot).exists():
+        team_boards.publish_early()
         return None
     return aggregate(slot=slot, only_if_changed=True)
 
@@ -97,32 +96,31 @@ def _configure_transaction() -> None:
 
 def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> AggregationRun:
     newest = {run.scope: run for run in AggregationRun.objects.newest_of_each_board() if is_own_board(run.scope)}
+    before = AggregationRun.objects.newest_position()
     pending_votes = PendingVotes.read()
     _update_labels_and_exclusions(pending_votes, newest.get(OVERALL), now=started_at)
     counting = _Counting(pending_votes)
-    position = _log_position(pending_votes)
+    position = _log_position(pending_votes, before)
     last_star = _count_stars(newest.get(COMPARE))
     excluded = _votes_excluded(pending_votes)
     # A board whose last vote was excluded is in `newest` only.
     boards = {scope: empty_board(scope) for scope in (OVERALL, *newest)}
     boards |= counting.boards(last_star=last_star)
-    votes_taken = pending_votes.votes.count()
+    votes_taken = pending_votes.of_site.count()
     revealed = RevealCutoff(position["last_order"], started_at)
     models = [model.pk for model in boards[OVERALL].models]
     live = LiveFigures(elo_ratings_after(revealed.last_order), median_first_token_ms(models, revealed))
     pending, unchanged = [], []
     for scope, board in boards.items():
         earlier = newest.get(scope)
-        # The star board has the number of comparisons as last_order and the last star's as last_change.
-        stars_position: RunFacts = {"last_order": board.counts.total, "last_change": board.last_star}
         facts: RunFacts = {
-            **(position if counts_votes(scope) else stars_position),
+            **(position if counts_votes(scope) else stars.position(board.counts.total, board.last_star)),
             "tallies_checksum": board.counts.checksum,
             "votes_counted": board.counts.total,
             "votes_excluded": excluded[scope],
         }
-        facts["votes_taken"] = votes_taken if scope == OVERALL else _votes_since(earlier, facts)
-        if _has_changed(facts, earlier, now=started_at) or (scope == OVERALL and not only_if_changed):
+        facts["votes_taken"] = votes_taken if scope == OVERALL else votes_since(earlier, facts)
+        if has_changed(facts, earlier, now=started_at) or (scope == OVERALL and not only_if_changed):
             run = new_run(slot, scope, State.DONE, started_at, **facts)
             overall_votes = boards[OVERALL].counts.total
             refit = RefitScope.due(board, earlier, now=started_at, overall_votes=overall_votes)
@@ -132,9 +130,10 @@ def _publish(slot: str, started_at: datetime, *, only_if_changed: bool) -> Aggre
     if any(board.board.scope == OVERALL and board.refit.voters for board in pending):
         counting.finish()  # reads the tallies by voter
     fitted = unchanged + list(fit_boards(pending, live, meanwhile=counting.finish))
-    _store(fitted)
+    store(fitted)
     renew_copies(boards.values(), last_order=position["last_order"], last_change=position["last_change"])
     publish_outdated(slot=slot)
+    team_boards.publish_changed(slot=slot, since=before)
     return next(board.run for board in fitted if board.run.scope == OVERALL)
 
 
@@ -182,57 +181,14 @@ def _unless_restored(votes: VoteQuerySet, reason: str) -> VoteQuerySet:
     return votes.exclude(pk__in=restored.values("vote"))
 
 
-def _store(fitted: list[FittedBoard]) -> None:
-    finished_at = schedule.database_now()
-    for board in fitted:
-        board.run.finish(finished_at)
-        board.run.save(force_insert=True)
-        if board.plan is not None:
-            sampling_plan.store(board.plan, board.run)
-    _copy_standings(fitted)
-    scopes = [board.run.scope for board in fitted if board.run.state == State.DONE]
-    for scope in scopes:
-        transaction.on_commit(partial(notify_new_snapshot, scope))
-    if OVERALL in scopes:
-        transaction.on_commit(count_newly_revealed)
-
-
-def _copy_standings(fitted: list[FittedBoard]) -> None:
-    """Insert with COPY: bulk_create prepares each value on its own."""
-    fields = [field for field in Standing._meta.concrete_fields if not field.primary_key]
-    table, columns = connection.ops.quote_name(Standing._meta.db_table), ", ".join(f'"{f.column}"' for f in fields)
-    with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
-        for board in fitted:
-            defaults = {field.attname: field.get_default() for field in fields} | {"run_id": board.run.pk}
-            for standing in board.standings:
-                copy.write_row(list((defaults | standing).values()))
-
-
-def _votes_since(earlier: AggregationRun | None, facts: RunFacts) -> int:
-    """Return the board's votes since its last snapshot, excluded ones too."""
-    before = earlier.votes_counted + sum(earlier.votes_excluded.values()) if earlier else 0
-    now: int = facts["votes_counted"] + sum(facts["votes_excluded"].values())
-    return max(0, now - before)
-
-
-def _has_changed(facts: RunFacts, earlier: AggregationRun | None, *, now: datetime) -> bool:
-    if earlier is None:
-        return bool(facts["votes_counted"])
-    compared = ["tallies_checksum", "votes_excluded"]
-    if earlier.scope == COMPARE:
-        compared.append("last_change")  # a star can change the means and no comparison
-    return (
-        any(getattr(earlier, name) != facts.get(name) for name in compared)
-        or earlier.parameters_hash != method.parameters_hash()
-        or has_stale_parts(earlier, now=now)
-    )
-
-
-def _log_position(pending: PendingVotes) -> RunFacts:
+def _log_position(pending: PendingVotes, before: Position) -> RunFacts:
     """Return the numbers of the last counted vote and of the last change of a vote."""
+    changes = VoteChange.objects.filter(number__gt=before.last_change, vote__on_site_boards=False)
     return {
         "last_order": pending.until,
         "last_change": VoteChange.objects.aggregate(last=Max("number"))["last"] or 0,
+        "skipped_orders": before.skipped_orders + pending.skipped,
+        "skipped_changes": before.skipped_changes + changes.count(),
     }
 
 

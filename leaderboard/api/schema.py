@@ -14,6 +14,7 @@ _BOARD = Parameter(
     "`overall`, `side-by-side`, `auto`, `compare`, `category:…`, `language:…` or `imported:…`: see `boards/`.",
     {**TEXT, "default": "overall"},
 )
+_TEAM = Parameter("team", "Address of a team of yours: its boards, snapshots and votes.", TEXT)
 _ENDING = Parameter("ending", "The file's format.", one_of(*WRITERS), required=True, location="path")
 _FILES = tuple(File(media_type) for media_type in dict.fromkeys(CONTENT_TYPES.values()))
 _A_MODEL = {"type": "string", "minLength": 1}
@@ -22,6 +23,8 @@ OPERATIONS: Operations = {
     (views.BoardList, "get"): Operation(
         summary="Boards that exist",
         description="Overall, side by side, auto mode, stars; one for each category and language; imported ones.",
+        parameters=(_TEAM,),
+        refuses=(NotFound,),
     ),
     (views.Leaderboard, "get"): Operation(
         summary="The newest snapshot of a board",
@@ -29,6 +32,7 @@ OPERATIONS: Operations = {
         files=(File("text/csv"),),
         parameters=(
             _BOARD,
+            _TEAM,
             Parameter("category", "Short for `board=category:…`.", TEXT),
             Parameter("language", "Short for `board=language:…`.", TEXT),
             Parameter("style_control", "Scores with style taken out.", {"type": "boolean", "default": False}),
@@ -44,6 +48,7 @@ OPERATIONS: Operations = {
     (views.ModelStandings, "get"): Operation(
         summary="One model on every board",
         description="With its opponents, how its last calls went, and the tags people gave its answers.",
+        parameters=(_TEAM,),
     ),
     (views.BattlePlaces, "get"): Operation(
         summary="Where the models of a battle stand, and what its vote moved",
@@ -54,29 +59,31 @@ OPERATIONS: Operations = {
     (views.History, "get"): Operation(
         summary="How models moved on a board in the last 90 days",
         description="A point for each snapshot in which a model had a score, the oldest first.",
-        parameters=(_BOARD, Parameter("models", "Up to 50 ids, separated by commas.", _A_MODEL, required=True)),
+        parameters=(_BOARD, _TEAM, Parameter("models", "Up to 50 ids, separated by commas.", _A_MODEL, required=True)),
     ),
     (views.HeadToHead, "get"): Operation(
         summary="Two models compared",
         description="How often they met and who took what, what their scores lead one to expect, and how many more "
         "votes would tell them apart.",
-        parameters=tuple(Parameter(name, "A model's id.", _A_MODEL, required=True) for name in ("a", "b")),
+        parameters=(*(Parameter(name, "A model's id.", _A_MODEL, required=True) for name in ("a", "b")), _TEAM),
         refuses=(NotFound,),
     ),
     (views.Matrix, "get"): Operation(
         summary="How often each pair of a board met, and how it ended",
         description="Pairs that never met are left out.",
-        parameters=(_BOARD,),
+        parameters=(_BOARD, _TEAM),
         refuses=(NotFound,),
     ),
     (views.SnapshotList, "get"): Operation(
         summary="Every snapshot published, the newest first",
         description="Which votes each counted, and how; its lines come with `leaderboard/snapshots/{id}/`.",
-        parameters=(Parameter("board", "Of this board alone.", TEXT),),
+        parameters=(Parameter("board", "Of this board alone.", TEXT), _TEAM),
+        refuses=(NotFound,),
     ),
     (views.SnapshotDetail, "get"): Operation(
         summary="One snapshot as it was published",
         description="Nothing in it changes later. The votes behind it: `exports/votes.jsonl?snapshot=` and its id.",
+        parameters=(_TEAM,),
     ),
     (VoteExport, "get"): Operation(
         summary="Votes under pseudonyms, as a file",
@@ -85,6 +92,7 @@ OPERATIONS: Operations = {
         files=_FILES,
         parameters=(
             _ENDING,
+            _TEAM,
             Parameter("snapshot", "A snapshot's id.", TEXT),
             Parameter("since", "A time, or the number of the last vote you have.", TEXT),
             Parameter(
@@ -102,6 +110,7 @@ OPERATIONS: Operations = {
         files=_FILES,
         parameters=(
             _ENDING,
+            _TEAM,
             Parameter("snapshot", "The id of a snapshot of the board `compare`.", TEXT),
             Parameter("since", "A time, or the number of the last stars you have.", TEXT),
         ),

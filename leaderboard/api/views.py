@@ -7,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from accounts.actor import ActorRequest
+from accounts.models import Team
 from battles.errors import NotVotedYet
 from battles.payloads import battle_payload
 from battles.queries import find_battle_with_related
@@ -21,8 +22,10 @@ from leaderboard.boards.head_to_head import read_head_to_head
 from leaderboard.boards.history import read_history
 from leaderboard.boards.matrix import read_matrix
 from leaderboard.boards.model_page import get_public_model, read_model_page
+from leaderboard.boards.places import read_place
 from leaderboard.boards.reveal import battle_places
-from leaderboard.models import OVERALL, AggregationRun
+from leaderboard.errors import NoSuchBoard, NoSuchModel, NoSuchSnapshot
+from leaderboard.models import OVERALL
 from leaderboard.payload_types import (
     BattlePlacesPayload,
     BoardPayload,
@@ -40,11 +43,16 @@ MAX_MODELS_OVER_TIME = 50
 FORMATS = ("json", "csv")
 
 
+def _team(request: Request, missing: type[NotFound] = NoSuchBoard) -> Team | None:
+    return read_place(cast(ActorRequest, request._request), missing).team
+
+
 @method_decorator(public, name="dispatch")
 class Leaderboard(APIView):
     @reads_replica
     def get(self, request: Request) -> PayloadResponse[LeaderboardPayload] | HttpResponse:
-        query, file_format = queries.BoardQuery.read(request.query_params), request.query_params.get("as", "json")
+        query = queries.BoardQuery.read(request.query_params, _team(request))
+        file_format = request.query_params.get("as", "json")
         if file_format not in FORMATS:
             raise InvalidInput(fields={"as": [_("Choose one of: %(choices)s.") % {"choices": ", ".join(FORMATS)}]})
         board = queries.read_board(query)
@@ -55,14 +63,14 @@ class Leaderboard(APIView):
 class BoardList(APIView):
     @reads_replica
     def get(self, request: Request) -> PayloadResponse[Page[BoardPayload]]:
-        return paginated(queries.list_boards(), request, lambda board: board)
+        return paginated(queries.list_boards(_team(request)), request, lambda board: board)
 
 
 @method_decorator(public, name="dispatch")
 class ModelStandings(APIView):
     @reads_replica
     def get(self, request: Request, slug: str) -> PayloadResponse[ModelStandingsPayload]:
-        return PayloadResponse(read_model_page(slug))
+        return PayloadResponse(read_model_page(slug, _team(request, NoSuchModel)))
 
 
 @method_decorator(public, name="dispatch")
@@ -73,7 +81,8 @@ class History(APIView):
         if not 0 < len(slugs) <= MAX_MODELS_OVER_TIME:
             message = _("Name between one and %(most)d models, separated by commas.") % {"most": MAX_MODELS_OVER_TIME}
             raise InvalidInput(fields={"models": [message]})
-        return PayloadResponse(read_history(request.query_params.get("board") or OVERALL, slugs))
+        board = request.query_params.get("board") or OVERALL
+        return PayloadResponse(read_history(board, slugs, _team(request)))
 
 
 @method_decorator(public, name="dispatch")
@@ -83,14 +92,15 @@ class HeadToHead(APIView):
         a, b = (request.query_params.get(name, "") for name in ("a", "b"))
         if not a or not b or a == b:
             raise InvalidInput(fields={"b": [_("Name two different models as a and b.")]})
-        return PayloadResponse(read_head_to_head(get_public_model(a), get_public_model(b)))
+        team = _team(request, NoSuchModel)
+        return PayloadResponse(read_head_to_head(get_public_model(a), get_public_model(b), team))
 
 
 @method_decorator(public, name="dispatch")
 class Matrix(APIView):
     @reads_replica
     def get(self, request: Request) -> PayloadResponse[MatrixPayload]:
-        return PayloadResponse(read_matrix(request.query_params.get("board") or OVERALL))
+        return PayloadResponse(read_matrix(request.query_params.get("board") or OVERALL, _team(request)))
 
 
 class BattlePlaces(APIView):
@@ -113,7 +123,7 @@ class BattlePlaces(APIView):
 class SnapshotList(APIView):
     @reads_replica
     def get(self, request: Request) -> PayloadResponse[Page[SnapshotHeadPayload]]:
-        runs = AggregationRun.objects.published(request.query_params.get("board", "").replace("\x00", ""))
+        runs = snapshots.read_published(request.query_params, _team(request))
         return paginated(runs, request, snapshots.snapshot_head_payload)
 
 
@@ -121,4 +131,4 @@ class SnapshotList(APIView):
 class SnapshotDetail(APIView):
     @reads_replica
     def get(self, request: Request, public_id: str) -> PayloadResponse[SnapshotPayload]:
-        return PayloadResponse(snapshots.read_snapshot(public_id))
+        return PayloadResponse(snapshots.read_snapshot(public_id, _team(request, NoSuchSnapshot)))

@@ -1,8 +1,10 @@
 from collections import Counter
 from typing import NamedTuple
 
+from accounts.models import Team
 from leaderboard.boards.cells import format_integer, score_text
 from leaderboard.boards.queries import board_payload
+from leaderboard.counting.board_keys import Board
 from leaderboard.errors import NoSuchSnapshot
 from leaderboard.models import AggregationRun
 from leaderboard.payload_types import LeaderboardPayload, MethodPayload, ResultPayload
@@ -22,11 +24,12 @@ class ModelChange(NamedTuple):
 class SnapshotChanges(NamedTuple):
     """Two snapshots of a board; before: None for its first one; excluded: {reason: more excluded votes}.
 
-    method: texts of what differs in it.
+    name: of the board. method: texts of what differs in it.
     """
 
     before: AggregationRun | None
     after: AggregationRun
+    name: str
     title: str
     new_votes: int
     excluded: dict[str, int]
@@ -34,25 +37,26 @@ class SnapshotChanges(NamedTuple):
     models: list[ModelChange]
 
 
-def read_changes(public_id: str, *, since: str = "") -> SnapshotChanges:
+def read_changes(public_id: str, *, since: str = "", team: Team | None = None) -> SnapshotChanges:
     """Compare with another snapshot of the board, by default the one before.
 
     Raises NoSuchSnapshot.
     """
-    runs = AggregationRun.objects.published()
+    runs = AggregationRun.objects.published(team=None if team is None else team.pk)
     after = runs.filter(public_id=public_id).first()
     if after is None:
         raise NoSuchSnapshot
-    of_board = AggregationRun.objects.snapshots(after.scope)
+    of_board, name = runs.filter(scope=after.scope), Board.parse(after.scope).name
     before = of_board.filter(public_id=since).first() if since else of_board.filter(pk__lt=after.pk).first()
     if before is None and since:
         raise NoSuchSnapshot
-    old, new = board_payload(after.scope, before), board_payload(after.scope, after)
+    old, new = board_payload(name, before), board_payload(name, after)
     excluded = Counter(new["votes_excluded"])
     excluded.subtract(old["votes_excluded"])
     return SnapshotChanges(
         before,
         after,
+        name,
         new["title"],
         new["votes_counted"] - old["votes_counted"],
         {reason: number for reason, number in excluded.items() if number},

@@ -35,9 +35,9 @@ def read_charts(query: BoardQuery) -> dict[str, object]:
             }
             for line in shown
         ],
-        "matrix": _matrix(query.board, shown[:MAX_MODELS_IN_MATRIX]),
+        "matrix": _matrix(query, shown[:MAX_MODELS_IN_MATRIX]),
         "history": _history(query, shown[:MAX_MODELS_OVER_TIME]),
-        "stars": read_weekly_stars([line["model"]["id"] for line in shown[:MAX_MODELS_OVER_TIME]])
+        "stars": read_weekly_stars([line["model"]["id"] for line in shown[:MAX_MODELS_OVER_TIME]], query.team_id)
         if query.board == COMPARE
         else [],
         "prices": _prices(lines),
@@ -53,10 +53,10 @@ def _chart_point(line: ResultPayload, *names: str) -> dict[str, object]:
     return {"id": line["model"]["id"], "name": line["model"]["name"], **{name: line.get(name) for name in names}}
 
 
-def _matrix(board: str, lines: list[ResultPayload]) -> dict[str, object]:
+def _matrix(query: BoardQuery, lines: list[ResultPayload]) -> dict[str, object]:
     """Return rows; rows[i]["cells"][j] is model i's share of its votes with model j, None if there are none."""
-    keys = _primary_keys(board, [line["model"]["id"] for line in lines])
-    table = meetings_table(meetings(board, among=keys.values()))
+    keys = _primary_keys(query, [line["model"]["id"] for line in lines])
+    table = meetings_table(meetings(query.scope, among=keys.values()))
     rows = []
     for line in lines:
         slug = line["model"]["id"]
@@ -70,9 +70,9 @@ def _matrix(board: str, lines: list[ResultPayload]) -> dict[str, object]:
     return {"rows": rows}
 
 
-def _primary_keys(board: str, ids: list[str]) -> dict[str, int]:
-    if board.startswith(IMPORTED):
-        contestants = Contestant.objects.filter(board__slug=board.removeprefix(IMPORTED), name__in=ids)
+def _primary_keys(query: BoardQuery, ids: list[str]) -> dict[str, int]:
+    if query.board.startswith(IMPORTED):
+        contestants = Contestant.objects.filter(board__slug=query.board.removeprefix(IMPORTED), name__in=ids)
         return dict(contestants.order_by().values_list("name", "pk"))
     return dict(LanguageModel.objects.filter(slug__in=ids).order_by().values_list("slug", "pk"))
 
@@ -81,7 +81,7 @@ def _history(query: BoardQuery, lines: list[ResultPayload]) -> list[dict[str, ob
     if query.board.startswith(IMPORTED):
         return []
     names = {line["model"]["id"]: line["model"]["name"] for line in lines}
-    series = read_history(query.board, list(names))["series"]
+    series = read_history(query.board, list(names), query.team)["series"]
     return [{"id": line["model"], "name": names[line["model"]], "points": line["points"]} for line in series]
 
 

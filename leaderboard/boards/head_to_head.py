@@ -1,9 +1,11 @@
 from math import isfinite
 
-from leaderboard.boards.queries import BoardQuery, read_board
+from accounts.models import Team
+from leaderboard.boards.queries import BoardQuery, newest_runs, read_board
 from leaderboard.boards.titles import board_titles
+from leaderboard.counting.board_keys import Board
 from leaderboard.counting.pairs import Meetings, meetings_by_board
-from leaderboard.models import OVERALL, AggregationRun
+from leaderboard.models import OVERALL
 from leaderboard.payload_types import (
     HeadToHeadPayload,
     LeaderboardPayload,
@@ -24,15 +26,17 @@ from models_registry.models import LanguageModel
 from models_registry.payloads import model_summary
 
 
-def read_head_to_head(first: LanguageModel, second: LanguageModel) -> HeadToHeadPayload:
+def read_head_to_head(first: LanguageModel, second: LanguageModel, team: Team | None = None) -> HeadToHeadPayload:
     """Return results on Overall and by board, with the expected share and the separation of the scores.
 
     separation: whether the 95 % interval of the difference excludes 0, and how many more votes on Overall that would
     take; None without two-sided intervals.
     """
-    boards = list(AggregationRun.objects.newest_of_each_board().values_list("scope", flat=True))
-    met = meetings_by_board([OVERALL, *boards], first.pk, second.pk)
-    board = read_board(BoardQuery())
+    overall = Board.of(OVERALL, team).scope
+    boards = list(newest_runs(team).values_list("scope", flat=True))
+    by_scope = meetings_by_board([overall, *boards], first.pk, second.pk)
+    met = {Board.parse(scope).name: pair for scope, pair in by_scope.items()}
+    board = read_board(BoardQuery(team=team))
     expected, separation = _compare(board, first.slug, second.slug)
     titles = board_titles(sorted(met))
     return {

@@ -3,6 +3,8 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
+from accounts.models import Team
+from leaderboard.counting.board_keys import Board
 from leaderboard.models import AggregationRun, Standing
 from leaderboard.payload_types import HistoryPayload, PointPayload, SeriesPayload
 
@@ -10,9 +12,11 @@ WINDOW = timedelta(days=90)
 MAX_POINTS = 60
 
 
-def read_history(board: str, slugs: Sequence[str]) -> HistoryPayload:
+def read_history(board: str, slugs: Sequence[str], team: Team | None = None) -> HistoryPayload:
     """Return scores in the snapshots of WINDOW, oldest first, at most MAX_POINTS; two queries."""
-    runs = _thinned(list(AggregationRun.objects.snapshots(board).since(timezone.now() - WINDOW)))
+    place = Board.of(board, team)
+    snapshots = AggregationRun.objects.snapshots(place.scope, place.team)
+    runs = _thinned(list(snapshots.since(timezone.now() - WINDOW)))
     points_by_model: dict[str, list[PointPayload]] = {slug: [] for slug in slugs}
     standings = Standing.objects.filter(run__in=[pk for pk, _, _ in runs], score__isnull=False)
     numbers = ("score", "ci_low", "ci_high", "rank", "votes", "preliminary")

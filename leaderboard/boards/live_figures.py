@@ -52,7 +52,7 @@ def _load() -> LiveFigures:
     rows = LanguageModel.objects.order_by().values_list("pk", "slug", "elo__rating", "elo__last_order")
     # Numbers first: a vote between the two queries is sent again, not lost.
     new = NewVotes.read()
-    return LiveFigures(new, {pk: LiveModel(slug, elo, last or 0) for pk, slug, elo, last in rows})
+    return LiveFigures(new, {pk: LiveModel(slug, elo, new.number(last or 0)) for pk, slug, elo, last in rows})
 
 
 # Shared by threads: treat it as read-only.
@@ -71,7 +71,7 @@ def figures_beside(run: AggregationRun | None) -> LiveFigures:
 def live_payload(board: str, run: AggregationRun | None, figures: LiveFigures) -> LivePayload:
     votes, new = run.votes_counted if run else 0, figures.new.total(board)
     return {
-        "counted_until": figures.new.after,
+        "counted_until": figures.new.counted_until,
         "last_vote": figures.new.last,
         "new_votes": new,
         "next_run_votes": schedule.next_early_run(votes + new),

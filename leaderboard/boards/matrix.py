@@ -1,17 +1,16 @@
+from accounts.models import Team
+from leaderboard.boards.queries import newest_run
+from leaderboard.counting.board_keys import Board
 from leaderboard.counting.pairs import meetings
-from leaderboard.errors import NoSuchBoard
-from leaderboard.models import OVERALL, AggregationRun, Standing
-from leaderboard.models.listed import is_hidden
+from leaderboard.models import AggregationRun, Standing
 from leaderboard.payload_types import MatrixPayload
 
 
-def read_matrix(board: str) -> MatrixPayload:
+def read_matrix(board: str, team: Team | None = None) -> MatrixPayload:
     """Return current results of pairs among the newest snapshot's models. Raises NoSuchBoard."""
-    run = AggregationRun.objects.snapshots(board).first()
-    if (run is None and board != OVERALL) or is_hidden(board):
-        raise NoSuchBoard
+    run = newest_run(board, team)
     names = _public_ids(run) if run else {}
-    pairs = meetings(board, among=names.keys())
+    pairs = meetings(Board.of(board, team).scope, among=names.keys())
     return {
         "board": board,
         "snapshot": run.public_id if run else None,

@@ -1,11 +1,13 @@
 from typing import cast
 
+from accounts.models import Team
 from common.db.reading import read_cursor
 from common.text.money import plain_decimal
 from leaderboard.boards.live_figures import figures_beside
-from leaderboard.boards.queries import board_order
+from leaderboard.boards.queries import board_order, newest_runs
 from leaderboard.boards.standings import StandingRow, standing_payload
 from leaderboard.boards.titles import board_titles
+from leaderboard.counting.board_keys import ARE_OF_PLACE, Board
 from leaderboard.counting.pairs import meetings_by_opponent
 from leaderboard.counting.revealed_calls import RevealCutoff, calls_of_model_sql
 from leaderboard.errors import NoSuchModel
@@ -24,17 +26,17 @@ from models_registry.payloads import model_cards, model_summary, prices_in_force
 from models_registry.spending import COST_QUANTUM
 
 # Tags are words from a short list, given to a side after a vote. Uses the indexes tagged_votes_left and _right.
-_TAGS = """
+_TAGS = f"""
 SELECT tag, count(*) FROM (
     SELECT jsonb_array_elements_text(tags -> 'left') AS tag FROM battles_vote
-    WHERE model_left_id = %(model)s AND NOT tags = '{}' AND jsonb_typeof(tags -> 'left') = 'array'
-    AND excluded_reason = ''
+    WHERE model_left_id = %(model)s AND NOT tags = '{{}}' AND jsonb_typeof(tags -> 'left') = 'array'
+    AND excluded_reason = '' AND {ARE_OF_PLACE}
     UNION ALL
     SELECT jsonb_array_elements_text(tags -> 'right') FROM battles_vote
-    WHERE model_right_id = %(model)s AND NOT tags = '{}' AND jsonb_typeof(tags -> 'right') = 'array'
-    AND excluded_reason = ''
+    WHERE model_right_id = %(model)s AND NOT tags = '{{}}' AND jsonb_typeof(tags -> 'right') = 'array'
+    AND excluded_reason = '' AND {ARE_OF_PLACE}
 ) AS given GROUP BY tag ORDER BY 2 DESC, 1
-"""
+"""  # noqa: S608 (constants)
 
 
 def get_public_model(slug: str) -> LanguageModel:
@@ -45,22 +47,26 @@ def get_public_model(slug: str) -> LanguageModel:
     return model
 
 
-def read_model_page(slug: str) -> ModelStandingsPayload:
+def read_model_page(slug: str, team: Team | None = None) -> ModelStandingsPayload:
     """Return a model's standings on every board. Raises NoSuchModel."""
     model = get_public_model(slug)
-    standings = model_standings(model)
-    live = figures_beside(AggregationRun.objects.snapshots(OVERALL).first())
+    standings = model_standings(model, team)
     overall_votes = next((line["votes"] for line in standings if line["board"] == OVERALL), 0)
+    if team is None:
+        live = figures_beside(AggregationRun.objects.snapshots(OVERALL).first())
+        elo, live_votes = live.elo(OVERALL, model.pk), overall_votes + live.new_votes(OVERALL, model.pk)
+    else:
+        elo, live_votes = next((line["elo"] for line in standings if line["board"] == OVERALL), None), overall_votes
     return {
         "model": model_summary(model),
         "about": model_cards([model])[0],
         "retired_at": model.retired_at,
-        "elo": live.elo(OVERALL, model.pk),
-        "live_votes": overall_votes + live.new_votes(OVERALL, model.pk),
+        "elo": elo,
+        "live_votes": live_votes,
         "standings": standings,
-        "opponents": model_opponents(model),
-        "calls": recent_calls(model.pk),
-        "tags": _tags(model),
+        "opponents": model_opponents(model, team),
+        "calls": recent_calls(model.pk) if team is None else None,
+        "tags": _tags(model, team),
         "versions": list(
             LanguageModel.objects.public()
             .filter(family=model.family)
@@ -70,28 +76,29 @@ def read_model_page(slug: str) -> ModelStandingsPayload:
     }
 
 
-def model_standings(model: LanguageModel) -> list[ModelOnBoardPayload]:
+def model_standings(model: LanguageModel, team: Team | None = None) -> list[ModelOnBoardPayload]:
     """Return lines of the newest snapshots, in the boards' order."""
-    newest = AggregationRun.objects.newest_of_each_board().listed().values("pk")
+    newest = newest_runs(team).listed().values("pk")
     standings = list(Standing.objects.filter(run__in=newest, model=model, votes__gt=0).select_related("run"))
-    summary, titles = model_summary(model), board_titles(standing.run.scope for standing in standings)
+    boards = [(standing, Board.parse(standing.run.scope).name) for standing in standings]
+    summary, titles = model_summary(model), board_titles(name for _, name in boards)
     lines: list[ModelOnBoardPayload] = [
         {
-            "board": standing.run.scope,
-            "title": titles[standing.run.scope],
+            "board": name,
+            "title": titles[name],
             "snapshot": standing.run.public_id,
             "computed_at": standing.run.finished_at,
             **standing_payload(StandingRow(standing, summary)),
         }
-        for standing in standings
+        for standing, name in boards
         if not is_hidden(standing.run.scope)
     ]
     return sorted(lines, key=lambda line: (*board_order(line["board"]), line["title"]))
 
 
-def model_opponents(model: LanguageModel) -> list[OpponentPayload]:
+def model_opponents(model: LanguageModel, team: Team | None = None) -> list[OpponentPayload]:
     """Return results on Overall with Wilson intervals; the surest wins first."""
-    meetings = meetings_by_opponent(OVERALL, model.pk)
+    meetings = meetings_by_opponent(Board.of(OVERALL, team).scope, model.pk)
     models = LanguageModel.objects.exclude(status=LanguageModel.Status.DRAFT).in_bulk([pair.b for pair in meetings])
     prices = prices_in_force(models)
     lines: list[OpponentPayload] = []
@@ -115,9 +122,9 @@ def model_opponents(model: LanguageModel) -> list[OpponentPayload]:
     return sorted(lines, key=lambda line: line["ci_low"] + line["ci_high"], reverse=True)
 
 
-def _tags(model: LanguageModel) -> list[TagPayload]:
+def _tags(model: LanguageModel, team: Team | None) -> list[TagPayload]:
     with read_cursor() as cursor:
-        cursor.execute(_TAGS, {"model": model.pk})
+        cursor.execute(_TAGS, {"model": model.pk, "team": None if team is None else team.pk})
         return [{"tag": tag, "votes": votes} for tag, votes in cursor.fetchall()]
 
 

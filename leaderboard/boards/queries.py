@@ -7,6 +7,7 @@ from django.db.models import Count, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts.models import Team
 from common.errors import InvalidInput
 from common.payload_types import JsonObject
 from leaderboard.boards.columns import SORTS
@@ -14,9 +15,10 @@ from leaderboard.boards.live_figures import LiveFigures, figures_beside, live_pa
 from leaderboard.boards.standings import ORDERS, read_standings, sort_results, standing_payload
 from leaderboard.boards.titles import board_description, board_title, board_titles
 from leaderboard.counting import method, schedule
-from leaderboard.counting.board_keys import counts_votes
+from leaderboard.counting.board_keys import Board, counts_votes
+from leaderboard.counting.boards_of_teams import scopes_of_team
 from leaderboard.errors import NoSuchBoard
-from leaderboard.models import OVERALL, AggregationRun
+from leaderboard.models import OVERALL, AggregationRun, AggregationRunQuerySet
 from leaderboard.models.listed import LAST, is_hidden, listed_boards
 from leaderboard.payload_types import BoardPayload, CollectingPayload, LeaderboardPayload, MethodPayload
 from models_registry.models import LanguageModel
@@ -36,9 +38,10 @@ class BoardQuery:
     organization: str = ""
     license: str = ""
     style_control: bool = False
+    team: Team | None = None
 
     @classmethod
-    def read(cls, parameters: Mapping[str, str]) -> "BoardQuery":
+    def read(cls, parameters: Mapping[str, str], team: Team | None = None) -> "BoardQuery":
         """Parse a URL's parameters, ignoring unknown ones. Raises InvalidInput."""
         texts = {
             name: text for name in _TEXT_PARAMETERS if (text := parameters.get(name, "").replace("\x00", "").strip())
@@ -46,7 +49,8 @@ class BoardQuery:
         for kind in ("category", "language"):
             if parameters.get(kind):
                 texts.setdefault("board", f"{kind}:{parameters[kind]}")
-        query = cls(**texts, style_control=parameters.get("style_control", "").lower() in _TRUE_VALUES)
+        style_control = parameters.get("style_control", "").lower() in _TRUE_VALUES
+        query = cls(**texts, style_control=style_control, team=team)
         fields = {
             name: [_("Choose one of: %(choices)s.") % {"choices": ", ".join(choices)}]
             for name, choices in (("sort_by", SORTS), ("order", ORDERS))
@@ -55,6 +59,14 @@ class BoardQuery:
         if fields:
             raise InvalidInput(fields=fields)
         return query
+
+    @property
+    def team_id(self) -> int | None:
+        return None if self.team is None else self.team.pk
+
+    @property
+    def scope(self) -> str:
+        return Board(self.board, self.team_id).scope
 
     @property
     def is_narrowed(self) -> bool:
@@ -87,10 +99,8 @@ def read_board(query: BoardQuery) -> LeaderboardPayload:
 
     Overall exists before its first snapshot, without results.
     """
-    run = AggregationRun.objects.snapshots(query.board).first()
-    if (run is None and query.board != OVERALL) or is_hidden(query.board):
-        raise NoSuchBoard
-    live = figures_beside(run) if counts_votes(query.board) else None
+    run = newest_run(query.board, query.team)
+    live = figures_beside(run) if query.team is None and counts_votes(query.board) else None
     board = board_payload(query.board, run, with_style_control=query.style_control, live=live)
     if live:
         board["collecting"] += _models_without_standing(board, live)
@@ -98,6 +108,17 @@ def read_board(query: BoardQuery) -> LeaderboardPayload:
     results = [line for line in board["results"] if query.matches(line["model"])]
     board["results"] = sort_results(results, sort_by=query.sort_by, order=query.order)
     return board
+
+
+def newest_run(board: str, team: Team | None = None) -> AggregationRun | None:
+    """Return None for Overall before its first snapshot. Raises NoSuchBoard."""
+    place = Board.of(board, team)
+    if team is not None and place.scope not in scopes_of_team(team.pk):
+        raise NoSuchBoard
+    run = AggregationRun.objects.snapshots(place.scope, place.team).first()
+    if (run is None and board != OVERALL) or is_hidden(place.scope):
+        raise NoSuchBoard
+    return run
 
 
 def board_payload(
@@ -173,21 +194,27 @@ def _models_without_standing(board: LeaderboardPayload, live: LiveFigures) -> li
     return sorted(lines, key=lambda line: -(line["live_votes"] or 0))
 
 
-def list_boards() -> list[BoardPayload]:
+def list_boards(team: Team | None = None) -> list[BoardPayload]:
     """Return boards in the order of `board_names`; four queries at most."""
     scored = Count("standings", filter=Q(standings__score__isnull=False))
-    newest = AggregationRun.objects.newest_of_each_board().listed()
-    runs = {run.scope: run for run in newest}
-    listed = dict(newest.annotate(listed=scored).values_list("scope", "listed"))
+    newest = newest_runs(team).listed()
+    runs = {Board.parse(run.scope).name: run for run in newest}
+    numbers = newest.annotate(listed=scored).values_list("scope", "listed")
+    listed = {Board.parse(scope).name: number for scope, number in numbers}
     return [
         {**board_head(key, runs.get(key), models=listed.get(key, 0)), "title": title}
         for key, title in _sorted_titles(runs).items()
     ]
 
 
-def board_names(*, shown: str = "") -> dict[str, str]:
-    listed = AggregationRun.objects.newest_of_each_board().listed().values_list("scope", flat=True)
-    return _sorted_titles({*listed, shown} - {""})
+def board_names(*, shown: str = "", team: Team | None = None) -> dict[str, str]:
+    listed = newest_runs(team).listed().values_list("scope", flat=True)
+    return _sorted_titles({*(Board.parse(scope).name for scope in listed), shown} - {""})
+
+
+def newest_runs(team: Team | None) -> AggregationRunQuerySet:
+    runs = AggregationRun.objects
+    return runs.newest_of_each_board() if team is None else runs.newest_of(scopes_of_team(team.pk))
 
 
 def _sorted_titles(boards: Iterable[str]) -> dict[str, str]:
@@ -198,15 +225,15 @@ def _sorted_titles(boards: Iterable[str]) -> dict[str, str]:
 def board_order(board: str) -> tuple[int, int]:
     """Return the place of the board's kind, and the place that administrators chose within it."""
     kinds = (OVERALL, "side-by-side", "auto", "compare", "category", "language", "imported")
-    kind, chosen = board.partition(":")[0], listed_boards().get(board)
+    kind, chosen = Board(board).kind, listed_boards().get(board)
     return kinds.index(kind) if kind in kinds else len(kinds), chosen.position if chosen else LAST
 
 
 def board_head(board: str, run: AggregationRun | None, *, models: int) -> BoardHead:
-    kind, _, name = board.partition(":")
+    kind = Board(board).kind
     return {
         "board": board,
-        "category": name if kind == "category" else None,
+        "category": Board(board).label if kind == "category" else None,
         "snapshot": run.public_id if run else None,
         "computed_at": run.finished_at if run else None,
         "next_due_at": None if kind == "imported" else schedule.next_due_at(timezone.now()),

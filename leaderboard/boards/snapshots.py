@@ -1,18 +1,26 @@
+from collections.abc import Mapping
+
+from accounts.models import Team
 from leaderboard.boards.queries import board_payload, method_payload
 from leaderboard.boards.standings import sort_results
 from leaderboard.counting import stars
-from leaderboard.counting.board_keys import counts_votes
+from leaderboard.counting.board_keys import Board, counts_votes
 from leaderboard.errors import NoSuchSnapshot
-from leaderboard.models import COMPARE, AggregationRun, VoteChange
+from leaderboard.models import COMPARE, AggregationRun, AggregationRunQuerySet, VoteChange
 from leaderboard.payload_types import SnapshotHeadPayload, SnapshotPayload
 
 
-def read_snapshot(public_id: str) -> SnapshotPayload:
+def read_published(parameters: Mapping[str, str], team: Team | None) -> AggregationRunQuerySet:
+    board, runs = Board.of(parameters.get("board", "").replace("\x00", ""), team), AggregationRun.objects
+    return runs.snapshots(board.scope, board.team) if board.name else runs.published(team=board.team)
+
+
+def read_snapshot(public_id: str, team: Team | None = None) -> SnapshotPayload:
     """Return a snapshot as published, with its inputs. Raises NoSuchSnapshot."""
-    run = AggregationRun.objects.filter(public_id=public_id, state=AggregationRun.State.DONE).first()
+    run = AggregationRun.objects.published(team=None if team is None else team.pk).filter(public_id=public_id).first()
     if run is None:
         raise NoSuchSnapshot
-    board = board_payload(run.scope, run)
+    board = board_payload(Board.parse(run.scope).name, run)
     return {
         **snapshot_head_payload(run),
         **board,
@@ -23,7 +31,7 @@ def read_snapshot(public_id: str) -> SnapshotPayload:
 
 def _renamed_since(run: AggregationRun) -> int:
     """Return how many votes changed their voter since: clustered intervals cannot be recomputed then."""
-    if run.scope == COMPARE:
+    if Board.parse(run.scope).name == COMPARE:
         return stars.count_renamed_since(run)
     return VoteChange.objects.renamed_since(run).count() if counts_votes(run.scope) else 0
 
@@ -31,12 +39,12 @@ def _renamed_since(run: AggregationRun) -> int:
 def snapshot_head_payload(run: AggregationRun) -> SnapshotHeadPayload:
     return {
         "id": run.public_id,
-        "board": run.scope,
+        "board": Board.parse(run.scope).name,
         "computed_at": run.finished_at,
         "method": method_payload(run),
         "tallies_checksum": run.tallies_checksum,
-        "last_order": run.last_order,
-        "last_change": run.last_change,
+        "last_order": run.shown_order,
+        "last_change": run.shown_change,
         "votes_taken": run.votes_taken,
         "votes_counted": run.votes_counted,
         "votes_excluded": run.votes_excluded,

@@ -46,15 +46,15 @@ class StandingRow(TypedDict):
     win_rate: str
 
 
-def tables(results: Sequence[ResultPayload], *, link: bool = True) -> list[Table]:
+def tables(results: Sequence[ResultPayload], *, link: bool = True, query: str = "") -> list[Table]:
     """Return one table per comparable group, all on one scale and with the same columns.
 
-    link: link to models' pages, which imported contestants do not have.
+    link: link to models' pages, which imported contestants do not have. query: at the end of these links.
     """
     scale = _Scale(results)
     before, after = reverse("leaderboard:model", args=[_PLACEHOLDER]).rsplit(_PLACEHOLDER, 1)
     lines = [
-        scale.line(result, url=f"{before}{result['model']['id']}{after}" if link else "")
+        scale.line(result, url=f"{before}{result['model']['id']}{after}{query}" if link else "")
         for result in sorted(results, key=itemgetter("group"))
     ]
     columns = [column for column in COLUMNS if not column.is_optional or _has_values(column, lines)]

@@ -6,22 +6,23 @@ from typing import TypedDict
 from django.utils import timezone
 
 from common.db.reading import read_cursor
+from leaderboard.counting.board_keys import ARE_OF_PLACE
 from leaderboard.rating.mean_stars import mean_of_sums
 
 WINDOW = timedelta(weeks=26)
 # An answer's last rating is in the window if any of its ratings is.
-_SUMS = """
+_SUMS = f"""
 SELECT model.slug, model.name, date_trunc('week', latest.created_at AT TIME ZONE 'UTC')::date AS week,
     sum(latest.stars), count(*)
 FROM (
     SELECT DISTINCT ON (answer_id) answer_id, stars, voter, created_at
-    FROM battles_starrating WHERE created_at >= %(since)s ORDER BY answer_id, "order" DESC
+    FROM battles_starrating WHERE created_at >= %(since)s AND {ARE_OF_PLACE} ORDER BY answer_id, "order" DESC
 ) AS latest
 JOIN battles_answer AS answer ON answer.id = latest.answer_id JOIN battles_side AS side ON side.id = answer.side_id
 JOIN models_registry_languagemodel AS model ON model.id = side.model_id
 WHERE model.slug = ANY(%(slugs)s)
 GROUP BY model.slug, model.name, week, latest.voter ORDER BY model.slug, week
-"""
+"""  # noqa: S608 (constants)
 
 
 class WeekOfStars(TypedDict):
@@ -40,7 +41,7 @@ class StarSeries(TypedDict):
     points: list[WeekOfStars]
 
 
-def read_weekly_stars(slugs: list[str]) -> list[StarSeries]:
+def read_weekly_stars(slugs: list[str], team: int | None = None) -> list[StarSeries]:
     """Return mean stars by model and week (UTC, from Monday), oldest first; models without stars are left out.
 
     One query. A rating counts in the week in which it was given, and only an answer's latest.
@@ -48,7 +49,7 @@ def read_weekly_stars(slugs: list[str]) -> list[StarSeries]:
     today = timezone.now()
     since = (today - WINDOW - timedelta(days=today.weekday())).replace(hour=0, minute=0, second=0, microsecond=0)
     with read_cursor() as cursor:
-        cursor.execute(_SUMS, {"since": since, "slugs": slugs})
+        cursor.execute(_SUMS, {"since": since, "slugs": slugs, "team": team})
         rows = cursor.fetchall()
     points: dict[tuple[str, str], list[WeekOfStars]] = defaultdict(list)
     for (slug, name, week), voters in groupby(rows, key=lambda row: row[:3]):

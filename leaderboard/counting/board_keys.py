@@ -1,11 +1,14 @@
-"""Keys of the boards that count a vote.
+"""Keys of boards: names, on boards of teams with a prefix.
 
 Blind votes on drawn pairs count on Overall and on boards of categories and languages, those on pairs that auto mode
 chose and side-by-side votes each on a board of their own.
 """
 
+import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
+from accounts.models import Team
 from battles.models import Battle
 from leaderboard.models import AUTO, COMPARE, OVERALL, SIDE_BY_SIDE
 
@@ -21,23 +24,61 @@ LATERAL (
         WHERE vote.mode = 'blind' AND vote.origin = 'draw'
 ) AS board
 """
+# Key of a board of `vote`'s team, from the one that BOARDS_OF_VOTE gives.
+SCOPE_OF_TEAM = "'team:' || vote.team_id || '/' || board.scope"
+# Condition on rows with a key: the boards of the site.
+ARE_OF_SITE = "scope NOT LIKE 'team:%%'"
+# Condition on rows of votes or stars. Parameter: id of a team, or NULL for the site.
+ARE_OF_PLACE = "CASE WHEN %(team)s::bigint IS NULL THEN on_site_boards ELSE team_id = %(team)s END"
 
-ON_OVERALL = "mode = 'blind' AND origin = 'draw'"
+DRAWN_PAIRS = "mode = 'blind' AND origin = 'draw'"
+ON_OVERALL = f"on_site_boards AND {DRAWN_PAIRS}"
 
 # The same in SQL for one board: condition on rows of battles_vote, by kind of board. Parameter: votes_on.
 _VOTES_ON = {
-    OVERALL: ON_OVERALL,
-    "language": f"{ON_OVERALL} AND language = %(name)s",
-    "category": f"{ON_OVERALL} AND categories @> ARRAY[%(name)s]::varchar[]",
+    OVERALL: DRAWN_PAIRS,
+    "language": f"{DRAWN_PAIRS} AND language = %(name)s",
+    "category": f"{DRAWN_PAIRS} AND categories @> ARRAY[%(name)s]::varchar[]",
     SIDE_BY_SIDE: "mode = 'side_by_side'",
     AUTO: "mode = 'blind' AND origin = 'router'",
 }
+_OF_TEAM = re.compile(r"team:([0-9]{1,18})/(.+)")
 
 
-def votes_on(scope: str) -> tuple[str, dict[str, str]]:
+class Board(NamedTuple):
+    name: str
+    team: int | None = None
+
+    @classmethod
+    def of(cls, name: str, team: Team | None) -> "Board":
+        return cls(name, None if team is None else team.pk)
+
+    @classmethod
+    def parse(cls, scope: str) -> "Board":
+        of_team = _OF_TEAM.fullmatch(scope)
+        return cls(of_team[2], int(of_team[1])) if of_team else cls(scope)
+
+    @property
+    def scope(self) -> str:
+        """Return "", which no board has, if a name looks like a team's key."""
+        if self.team is None:
+            return "" if _OF_TEAM.fullmatch(self.name) else self.name
+        return f"team:{self.team}/{self.name}"
+
+    @property
+    def kind(self) -> str:
+        return self.name.partition(":")[0]
+
+    @property
+    def label(self) -> str:
+        return self.name.partition(":")[2]
+
+
+def votes_on(scope: str) -> tuple[str, dict[str, str | int | None]]:
     """Return an SQL condition on rows of battles_vote, and its named parameters."""
-    kind, _, name = scope.partition(":")
-    return _VOTES_ON[kind], {"name": name}
+    board = Board.parse(scope)
+    place = "on_site_boards" if board.team is None else "team_id = %(team)s"
+    return f"{place} AND {_VOTES_ON[board.kind]}", {"name": board.label, "team": board.team}
 
 
 def board_keys(mode: str, origin: str, categories: Iterable[str], language: str) -> list[str]:
@@ -51,16 +92,20 @@ def board_keys(mode: str, origin: str, categories: Iterable[str], language: str)
     return []
 
 
+def counts_drawn_pairs(scope: str) -> bool:
+    """Return whether the board counts blind votes on drawn pairs, which have an Elo."""
+    return Board.parse(scope).kind in (OVERALL, "category", "language")
+
+
 def has_live_elo(scope: str) -> bool:
-    """Return whether the board counts blind votes on drawn pairs, which alone move the live Elo."""
-    return scope == OVERALL or scope.startswith(("category:", "language:"))
+    return Board.parse(scope).team is None and counts_drawn_pairs(scope)
 
 
 def is_own_board(scope: str) -> bool:
     """Return whether the board counts the arena's votes or stars."""
-    return counts_votes(scope) or scope == COMPARE
+    return counts_votes(scope) or Board.parse(scope).name == COMPARE
 
 
 def counts_votes(scope: str) -> bool:
     """Return whether the board counts rows of battles.models.Vote."""
-    return has_live_elo(scope) or scope in (SIDE_BY_SIDE, AUTO)
+    return counts_drawn_pairs(scope) or Board.parse(scope).name in (SIDE_BY_SIDE, AUTO)

@@ -1,10 +1,11 @@
-"""Overall's votes with days and groups, for anomaly detection."""
+"""Votes of Overall with days and groups, for anomaly detection."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from django.db import connection
 
+from leaderboard.counting.board_keys import Board
 from leaderboard.counting.columns import Column, Integers, read_columns
 from leaderboard.counting.vote_arrays import VOTE_COLUMNS, VOTER_COLUMN, BoardVotes, indices_of, read_log
 from leaderboard.rating.anomalies.earlier_fits import TIE, Votes
@@ -24,13 +25,18 @@ class OverallVotes:
 
 
 def read_overall_votes(board: BoardVotes) -> OverallVotes:
+    """Leave out votes of a team that are judged with the site's."""
+    team = Board.parse(board.scope).team
+    of_place = "on_site_boards" if team is None else "NOT on_site_boards AND team_id = %(team)s"
     columns = {
         **VOTER_COLUMN,
         **VOTE_COLUMNS,
         "order": Column('"order"', 8),
         "day": Column(_DAY.format("created_at")),
+        "of_place": Column(f"({'on_site_boards' if team is None else 'NOT on_site_boards'})::int"),
     }
     rows = read_log(board, columns)
+    rows = {name: column[rows["of_place"] == 1] for name, column in rows.items()}
     by_number = np.argsort(rows["order"], kind="stable")
     rows = {name: column[by_number] for name, column in rows.items()}
     left, right = (indices_of(rows[side], board.models) for side in ("left", "right"))
@@ -40,8 +46,8 @@ def read_overall_votes(board: BoardVotes) -> OverallVotes:
     day = np.maximum.accumulate(rows["day"])
     first = read_columns(
         {**VOTER_COLUMN, "day": Column(_DAY.format("first"))},
-        "FROM (SELECT voter, min(created_at) AS first FROM battles_vote GROUP BY voter) AS voters",
-        {},
+        f"FROM (SELECT voter, min(created_at) AS first FROM battles_vote WHERE {of_place} GROUP BY 1) AS voters",  # noqa: S608
+        {"team": team},
     )
     invited = read_columns(
         {"voter": Column("hashtextextended('user:' || used_by_id, 0)", 8), "inviter": Column("created_by_id")},
@@ -60,7 +66,7 @@ def read_overall_votes(board: BoardVotes) -> OverallVotes:
         first_day=_look_up(rows["voter"], first["voter"], first["day"]),
         network=_look_up(rows["order"], networks["order"], networks["network"]),
         inviter=_look_up(rows["voter"], invited["voter"], invited["inviter"]),
-        accepted=_accepted(rows["voter"], rows["order"]),
+        accepted=_accepted(rows["voter"], rows["order"], team),
         accepted_of_group=_accepted_of_group(rows["order"]),
     )
     return OverallVotes(dated, rows["order"], outcome)
@@ -76,12 +82,13 @@ def _look_up(keys: Integers, known: Integers, values: Integers) -> Integers:
     return result
 
 
-def _accepted(voter: Integers, order: Integers) -> Flags:
+def _accepted(voter: Integers, order: Integers, team: int | None) -> Flags:
     """Return which votes dismissed reviews of their voter cover."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT hashtextextended(voter, 0), max(last_order) FROM leaderboard_anomalyreview "
-            "WHERE state = 'dismissed' AND \"group\" = '' GROUP BY 1"
+            "WHERE state = 'dismissed' AND \"group\" = '' AND team_id IS NOT DISTINCT FROM %s GROUP BY 1",
+            [team],
         )
         dismissed = np.array(cursor.fetchall(), dtype=np.int64).reshape(-1, 2)
     accepted: Flags = order <= _look_up(voter, dismissed[:, 0], dismissed[:, 1])

@@ -6,11 +6,12 @@ from django.db import transaction
 
 from battles.models import Vote, VoteCounter
 from leaderboard.counting import tallies
-from leaderboard.counting.board_keys import ON_OVERALL
+from leaderboard.counting.board_keys import DRAWN_PAIRS, ON_OVERALL
 from leaderboard.models import EloRating, EloSettings
 from leaderboard.models.elo_settings import elo_settings
 
 if TYPE_CHECKING:
+    from leaderboard.counting.columns import Column
     from leaderboard.rating.elo_replay import Replay
 
 LEFT_SHARE: dict[str, float] = {
@@ -69,21 +70,42 @@ def elo_ratings_after(last: int) -> dict[int, float]:
     return replay.rating
 
 
-def _replay_votes(replay: "Replay", *, after: int, until: int = 2**63 - 1) -> int:
-    """Replay counted votes with numbers in (after, until]; return the last number."""
-    from leaderboard.counting.columns import Column, outcome_column, read_columns
+def elo_of_teams(teams: list[int], last: int) -> dict[int, dict[int, float]]:
+    """Return {team: {model id: rating}} after the teams' votes up to `last`."""
+    from leaderboard.counting.columns import read_columns_by
 
-    columns = {
+    source = f"""
+        FROM battles_vote WHERE team_id = ANY(%(teams)s) AND "order" <= %(last)s AND {DRAWN_PAIRS}
+        AND excluded_reason IN ('', 'anomaly')
+    """
+    ratings = {}
+    for team, votes in read_columns_by("team_id", _replayed_columns(), source, {"teams": teams, "last": last}).items():
+        replay = new_replay()
+        replay.add(**votes)
+        ratings[team] = replay.rating
+    return ratings
+
+
+def _replayed_columns() -> "dict[str, Column]":
+    from leaderboard.counting.columns import Column, outcome_column
+
+    return {
         "order": Column('"order"', 8),
         "left": Column("model_left_id"),
         "right": Column("model_right_id"),
         "outcome": outcome_column("choice"),
     }
+
+
+def _replay_votes(replay: "Replay", *, after: int, until: int = 2**63 - 1) -> int:
+    """Replay counted votes with numbers in (after, until]; return the last number."""
+    from leaderboard.counting.columns import read_columns
+
     counted = f"""
         FROM battles_vote WHERE "order" > %(after)s AND "order" <= %(until)s AND {ON_OVERALL}
         AND excluded_reason IN ('', 'anomaly')
     """
-    votes = read_columns(columns, counted, {"after": after, "until": until}, numbered_by='"order"')
+    votes = read_columns(_replayed_columns(), counted, {"after": after, "until": until}, numbered_by='"order"')
     if len(votes["order"]):
         replay.add(**votes)
     return int(votes["order"].max(initial=after))

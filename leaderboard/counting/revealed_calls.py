@@ -3,6 +3,7 @@
 Calls of a blind battle count from the first snapshot after its vote or its end as void.
 """
 
+from collections import defaultdict
 from datetime import UTC, datetime
 from typing import NamedTuple, Self
 
@@ -18,6 +19,14 @@ BEFORE_ALL = datetime(2000, 1, 1, tzinfo=UTC)
 CALLS_PER_MODEL = 100
 
 
+# Condition on rows `battle`. Without teams, the second part is not executed.
+_IS_OF_SITE = """
+(NOT EXISTS (SELECT FROM accounts_team) OR NOT EXISTS (
+    SELECT FROM battles_session AS session WHERE session.id = battle.session_id AND session.team_id IS NOT NULL
+))
+"""
+
+
 def calls_of_model_sql(model: str) -> str:
     """Return the FROM and WHERE of a query whose parameters are a RevealCutoff. model: SQL expression of the id."""
     return f"""
@@ -28,6 +37,7 @@ JOIN battles_battle AS battle ON battle.id = turn.battle_id
 LEFT JOIN battles_vote AS vote ON vote.battle_id = battle.id
 WHERE call.model_id = {model}
 AND (battle.mode <> 'blind' OR vote."order" <= %(last_order)s OR battle.voided_at < %(moment)s)
+AND {_IS_OF_SITE}
 """
 
 
@@ -39,6 +49,23 @@ FROM unnest(%(models)s::bigint[]) AS model (id) CROSS JOIN LATERAL (
     ORDER BY call.started_at DESC LIMIT %(limit)s
 ) AS recent GROUP BY model.id
 """  # noqa: S608 (constants)
+
+
+# Medians of teams, over the calls in each team's last sessions.
+_MEDIANS_OF_TEAMS = """
+SELECT recent.team_id, call.model_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY call.first_token_ms)
+FROM unnest(%(teams)s::bigint[]) AS team (id) CROSS JOIN LATERAL (
+    SELECT session.id, session.team_id FROM battles_session AS session
+    WHERE session.team_id = team.id AND session.team_id IS NOT NULL ORDER BY session.last_active_at DESC LIMIT %(limit)s
+) AS recent
+JOIN battles_battle AS battle ON battle.session_id = recent.id
+JOIN battles_turn AS turn ON turn.battle_id = battle.id
+JOIN battles_answer AS answer ON answer.turn_id = turn.id
+JOIN battles_call AS call ON call.answer_id = answer.id AND call.state = 'done' AND call.first_token_ms IS NOT NULL
+LEFT JOIN battles_vote AS vote ON vote.battle_id = battle.id
+WHERE battle.mode <> 'blind' OR vote."order" <= %(last_order)s OR battle.voided_at < %(moment)s
+GROUP BY 1, 2
+"""
 
 
 # Calls of blind battles that the newest snapshot reveals and the one before did not: of turns that ended in between,
@@ -86,6 +113,16 @@ def count_newly_revealed() -> None:
         )
         for slug, outcome, first_token_ms in cursor.fetchall():
             count_by_model(slug, outcome, first_token_ms=first_token_ms)
+
+
+def median_first_token_ms_of_teams(teams: list[int], revealed: RevealCutoff) -> dict[int, dict[int, int]]:
+    """Return {team id: {model id: median}}."""
+    medians: dict[int, dict[int, int]] = defaultdict(dict)
+    with connection.cursor() as cursor:
+        cursor.execute(_MEDIANS_OF_TEAMS, {"teams": teams, "limit": CALLS_PER_MODEL, **revealed._asdict()})
+        for team, model, median in cursor.fetchall():
+            medians[team][model] = round(median)
+    return medians
 
 
 def median_first_token_ms(model_ids: list[int], revealed: RevealCutoff) -> dict[int, int]:

@@ -19,6 +19,7 @@ from accounts.personal_data import account_deleting
 from battles.models import Vote, VoteQuerySet
 from common.payload_types import JsonObject
 from leaderboard.counting import tallies
+from leaderboard.counting.board_keys import Board
 from leaderboard.counting.vote_changes import exclude_votes, include_votes
 from leaderboard.counting.vote_log import PendingVotes
 from leaderboard.errors import ReviewIsDecided
@@ -49,6 +50,7 @@ class Suspect:
     evidence: JsonObject
     effect: list[JsonObject]
     of_group: SuspectGroup | None = None
+    team: int | None = None
 
 
 @transaction.atomic
@@ -80,25 +82,28 @@ def open_review(suspect: Suspect) -> bool:
 def _subject(suspect: Suspect) -> JsonObject:
     if group := suspect.of_group:
         return {
+            "team_id": suspect.team,
             "voter": "",
             "group": group.group,
             "first_day": group.first_day,
             "member_key": group.member_key,
             "model_id": group.model_id,
         }
-    return {"voter": Vote.objects.get(order=suspect.last_order).voter, "group": ""}
+    return {"team_id": suspect.team, "voter": Vote.objects.get(order=suspect.last_order).voter, "group": ""}
 
 
 def _votes_to_hold(review: AnomalyReview, suspect: Suspect) -> VoteQuerySet:
     if suspect.of_group:
         return Vote.objects.numbered(suspect.of_group.orders)
-    return _votes_since_dismissal(review.voter)
+    return _votes_since_dismissal(review)
 
 
-def _votes_since_dismissal(voter: str) -> VoteQuerySet:
-    dismissed = AnomalyReview.objects.filter(voter=voter, group="", state=State.DISMISSED)
+def _votes_since_dismissal(review: AnomalyReview) -> VoteQuerySet:
+    reviews = AnomalyReview.objects.in_place(review.team_id)
+    dismissed = reviews.filter(voter=review.voter, group="", state=State.DISMISSED)
     newest = dismissed.order_by("-last_order").first()
-    return Vote.objects.filter(voter=voter, order__gt=newest.last_order if newest else 0)
+    votes = Vote.objects.judged_in(review.team_id).filter(voter=review.voter)
+    return votes.filter(order__gt=newest.last_order if newest else 0)
 
 
 def held_percent(held: int, *, counted: int) -> float:
@@ -106,19 +111,20 @@ def held_percent(held: int, *, counted: int) -> float:
     return 100 * held / max(held + counted, 1)
 
 
-def held_percent_of_overall() -> float:
-    return held_percent(AnomalyReview.objects.held_votes(), counted=_counted_votes())
+def held_percent_of_overall(team: int | None = None) -> float:
+    return held_percent(AnomalyReview.objects.held_votes(team), counted=_counted_votes(team))
 
 
 def _fits_under_cap(review: AnomalyReview, votes: int) -> bool:
-    reviews = AnomalyReview.objects.all()
-    every, of_voters = reviews.held_votes(), reviews.filter(group="").held_votes()
-    held = HeldVotes(of_voters, every - of_voters, every + _counted_votes())
+    reviews, team = AnomalyReview.objects.all(), review.team_id
+    every, of_voters = reviews.held_votes(team), reviews.filter(group="").held_votes(team)
+    held = HeldVotes(of_voters, every - of_voters, every + _counted_votes(team))
     return held.leaves_room(votes, is_group=bool(review.group), caps=settings.ARENA_MAX_HELD_SHARE)
 
 
-def _counted_votes() -> int:
-    counted: int = PairTally.objects.filter(scope=OVERALL).aggregate(votes=Sum("n", default=0))["votes"]
+def _counted_votes(team: int | None) -> int:
+    tallies_of_overall = PairTally.objects.filter(scope=Board(OVERALL, team).scope)
+    counted: int = tallies_of_overall.aggregate(votes=Sum("n", default=0))["votes"]
     return counted
 
 
@@ -178,5 +184,5 @@ def decide(review: AnomalyReview, state: str, *, by: User | None, because: str) 
     review.decided_by, review.decided_at, review.reason = by, Now(), because
     review.save(update_fields=["state", "over_cap", "decided_by", "decided_at", "reason"])
     if was_over_cap and state == State.EXCLUDED and not review.group:
-        _add_votes(review, _votes_since_dismissal(review.voter))  # votes that were counted since the last look
+        _add_votes(review, _votes_since_dismissal(review))  # votes that were counted since the last look
     return review

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from django.db import connection, transaction
 
-from leaderboard.counting.board_keys import BOARDS_OF_VOTE, ON_OVERALL, board_keys
+from leaderboard.counting.board_keys import ARE_OF_SITE, BOARDS_OF_VOTE, ON_OVERALL, board_keys
 from leaderboard.counting.vote_log import PendingVotes, last_counted
 from leaderboard.errors import TalliesDisagree
 from leaderboard.models import OVERALL, TallyCopy
@@ -40,11 +40,13 @@ _COUNT_TAKEN = read_sql(
     add_pairs=_insert_sql(table=_TALLIES, key=_PAIR_KEY, counted=_COUNT_PAIRS.format(votes="counted")),
 )
 
-_COUNTED_VOTES = "(SELECT * FROM battles_vote WHERE excluded_reason = '' AND \"order\" <= {last:d})"
-_DIFFERENCES = """
-SELECT count(*) FROM log FULL JOIN (SELECT * FROM {table} WHERE n > 0 AND scope <> 'compare') AS stored USING ({key})
+_COUNTED_VOTES = "(SELECT * FROM battles_vote WHERE excluded_reason = '' AND on_site_boards AND \"order\" <= {last:d})"
+_ARE_COUNTED_HERE = f"scope <> 'compare' AND {ARE_OF_SITE}"
+_DIFFERENCES = f"""
+SELECT count(*) FROM log
+FULL JOIN (SELECT * FROM {{table}} WHERE n > 0 AND {_ARE_COUNTED_HERE}) AS stored USING ({{key}})
 WHERE log.n IS DISTINCT FROM stored.n
-"""
+"""  # noqa: S608 (constants)
 
 
 class CountedVote(NamedTuple):
@@ -117,7 +119,7 @@ def _apply_changes(table: str, key: str, changes: Counter[tuple[object, ...]]) -
 def rebuild() -> int:
     """Recount from the log of votes; return how many tallies were wrong.
 
-    Tallies of stars stay: each run with new stars recounts them.
+    Tallies of stars and of teams stay: runs recount them.
     """
     lock()
     votes = _COUNTED_VOTES.format(last=last_counted())
@@ -139,7 +141,7 @@ def _rebuild(table: str, key: str, counted: str) -> int:
         cursor.execute(_DIFFERENCES.format(table=table, key=key))
         wrong = int(cursor.fetchone()[0])
         if wrong:
-            cursor.execute(f"DELETE FROM {table} WHERE scope <> 'compare'")  # noqa: S608
+            cursor.execute(f"DELETE FROM {table} WHERE {_ARE_COUNTED_HERE}")  # noqa: S608
             cursor.execute(f"INSERT INTO {table} ({key}, n) SELECT {key}, n FROM log")  # noqa: S608
         cursor.execute("DROP TABLE log")
     return wrong

@@ -68,7 +68,9 @@ def _last_order(copies: Iterable[TallyCopy]) -> int | None:
     copy = next(iter(copies), None)
     if copy is None:
         return None
-    changes = VoteChange.objects.filter(number__gt=copy.last_change, vote__order__lte=copy.last_order)
+    changes = VoteChange.objects.filter(
+        number__gt=copy.last_change, vote__order__lte=copy.last_order, vote__on_site_boards=True
+    )
     return None if changes.exclude(kind=VoteChange.Kind.RENAMED).exists() else copy.last_order
 
 
@@ -78,7 +80,9 @@ def _pack(counts: Counts) -> bytes:
 
 def _votes_by_board(*, after: int, until: int) -> Mapping[str, dict[str, Integers]]:
     """Return {scope: VOTE_COLUMNS} of counted votes with numbers in (after, until]."""
-    source = """FROM battles_vote WHERE excluded_reason = '' AND "order" > %(after)s AND "order" <= %(until)s"""
+    source = """
+        FROM battles_vote WHERE excluded_reason = '' AND on_site_boards AND "order" > %(after)s AND "order" <= %(until)s
+    """
     # Equal labels are read together: far fewer combinations than votes.
     labels = "json_build_array(mode, origin, categories, language)::text"
     parts: dict[str, list[dict[str, Integers]]] = defaultdict(list)

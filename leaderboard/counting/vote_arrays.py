@@ -5,9 +5,9 @@ import numpy as np
 from django.db.models import Model
 
 from leaderboard.counting import stars
-from leaderboard.counting.board_keys import votes_on
+from leaderboard.counting.board_keys import ARE_OF_SITE, Board, votes_on
 from leaderboard.counting.columns import Column, Integers, outcome_column, read_columns, read_columns_by
-from leaderboard.counting.vote_log import last_counted
+from leaderboard.counting.vote_log import last_counted, newest_order
 from leaderboard.models import COMPARE, OVERALL
 from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.bradley_terry import Floats, Indices
@@ -61,20 +61,28 @@ class BoardVotes:
 
 
 def read_boards(*, last_order: int, last_star: int = 0) -> dict[str, BoardVotes]:
-    """Return {scope: board} of the arena's own boards with a counted vote; two queries.
+    """Return {scope: board} of the site's own boards with a counted vote; two queries.
 
     last_order: number of the last vote in the tallies.
     """
-    return _read_boards("FROM leaderboard_pairtally WHERE n > 0", last_order, last_star)
+    return _read_boards(f"FROM leaderboard_pairtally WHERE n > 0 AND {ARE_OF_SITE}", {}, last_order, last_star)
 
 
 def read_star_board(*, last_star: int) -> dict[str, BoardVotes]:
     """Return {scope: board} as read_boards does."""
-    return _read_boards(f"FROM leaderboard_pairtally WHERE n > 0 AND scope = '{COMPARE}'", 0, last_star)
+    return _read_boards(f"FROM leaderboard_pairtally WHERE n > 0 AND scope = '{COMPARE}'", {}, 0, last_star)
 
 
-def _read_boards(source: str, last_order: int, last_star: int) -> dict[str, BoardVotes]:
-    pairs = read_columns_by("scope", _PAIR, source, {})
+def read_boards_of(scopes: Sequence[str], *, last_order: int) -> dict[str, BoardVotes]:
+    """Return {scope: board} as read_boards does."""
+    source = "FROM leaderboard_pairtally WHERE n > 0 AND scope = ANY(%(scopes)s)"
+    return _read_boards(source, {"scopes": list(scopes)}, last_order, 0)
+
+
+def _read_boards(
+    source: str, parameters: Mapping[str, object], last_order: int, last_star: int
+) -> dict[str, BoardVotes]:
+    pairs = read_columns_by("scope", _PAIR, source, parameters)
     ids = {scope: contestant_ids(rows) for scope, rows in pairs.items()}
     models = LanguageModel.objects.in_bulk({model for board in ids.values() for model in board})
     boards = {
@@ -87,6 +95,12 @@ def _read_boards(source: str, last_order: int, last_star: int) -> dict[str, Boar
 
 
 def read_board(scope: str) -> BoardVotes:
+    if Board.parse(scope).team is not None:
+        last_order = newest_order()
+        rows = read_log(replace(empty_board(scope), last_order=last_order), VOTE_COLUMNS)
+        rows["n"] = np.ones(len(rows["left"]), dtype=np.int64)
+        models = list(LanguageModel.objects.filter(pk__in=contestant_ids(rows)))
+        return _board_votes(scope, models, rows, last_order)
     last_order = last_counted()
     rows = read_columns(_PAIR, "FROM leaderboard_pairtally WHERE n > 0 AND scope = %(scope)s", {"scope": scope})
     return _board_votes(scope, list(LanguageModel.objects.filter(pk__in=contestant_ids(rows))), rows, last_order)
@@ -120,7 +134,7 @@ def read_voters(board: BoardVotes) -> VoterVotes:
 
 def read_ballots(board: BoardVotes) -> Ballots:
     """Read single votes in the order of their numbers, with voter, style and context."""
-    context = {} if board.scope == COMPARE else CONTEXT_COLUMNS
+    context = {} if Board.parse(board.scope).name == COMPARE else CONTEXT_COLUMNS
     rows = read_log(board, {**VOTER_COLUMN, **VOTE_COLUMNS, **STYLE_COLUMNS, **context, **_ORDER})
     order = np.argsort(rows["order"], kind="stable")
     rows = {name: column[order] for name, column in rows.items()}
@@ -139,8 +153,10 @@ def read_ballots(board: BoardVotes) -> Ballots:
 
 def read_log(board: BoardVotes, columns: dict[str, Column]) -> dict[str, Integers]:
     """Return {name: column} of the board's counted votes, in no particular order."""
-    if board.scope == COMPARE:
-        return read_columns(columns, f"FROM ({stars.COMPARISONS}) AS vote", {"last_star": board.last_star})
+    place = Board.parse(board.scope)
+    if place.name == COMPARE:
+        source = f"FROM ({stars.COMPARISONS}) AS vote"
+        return read_columns(columns, source, {"last_star": board.last_star, "team": place.team})
     is_on_board, parameters = votes_on(board.scope)
     source = f"""FROM battles_vote WHERE excluded_reason = '' AND "order" <= %(last)s AND {is_on_board}"""
     return read_columns(columns, source, {**parameters, "last": board.last_order}, numbered_by='"order"')

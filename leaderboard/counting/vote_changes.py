@@ -27,7 +27,7 @@ def exclude_votes(votes: VoteQuerySet, *, reason: str, by: User | None = None, b
     changed = _lock_votes(votes.exclude(excluded_reason=reason))
     if not changed:
         return []
-    tallies.move(removed=[_counted_vote(vote) for vote in _up_to_newest_run(changed) if not vote.excluded_reason])
+    tallies.move(removed=[_counted_vote(vote) for vote in _in_tallies(changed) if not vote.excluded_reason])
     _set_exclusion(changed, kind=Kind.EXCLUDED, excluded_reason=reason, because=because, by=by)
     return changed
 
@@ -38,7 +38,7 @@ def include_votes(votes: VoteQuerySet, *, by: User | None = None, because: str =
     changed = _lock_votes(votes.exclude(excluded_reason=""))
     if not changed:
         return []
-    tallies.move(added=map(_counted_vote, _up_to_newest_run(changed)))
+    tallies.move(added=map(_counted_vote, _in_tallies(changed)))
     _set_exclusion(changed, kind=Kind.RESTORED, excluded_reason="", because=because, by=by)
     return changed
 
@@ -49,9 +49,16 @@ def _lock_votes(votes: VoteQuerySet) -> list[Vote]:
 
 
 def _up_to_newest_run(votes: Iterable[Vote]) -> list[Vote]:
-    """Return the votes that are not pending. Needs the lock of the tallies."""
+    """Return the votes that a snapshot may have counted. Needs the lock of the tallies."""
+    # A team's boards may be published before the site's.
     last = last_counted()
-    return [vote for vote in votes if vote.order is not None and vote.order <= last]
+    return [vote for vote in votes if vote.order is not None and (vote.order <= last or vote.team_id is not None)]
+
+
+def _in_tallies(votes: Iterable[Vote]) -> list[Vote]:
+    """Needs the lock of the tallies."""
+    last = last_counted()
+    return [vote for vote in votes if vote.on_site_boards and vote.order is not None and vote.order <= last]
 
 
 def _set_exclusion(votes: list[Vote], *, kind: str, excluded_reason: str, because: str, by: User | None) -> None:
@@ -59,7 +66,7 @@ def _set_exclusion(votes: list[Vote], *, kind: str, excluded_reason: str, becaus
     stored = Vote.objects.with_ids([vote.pk for vote in votes])
     stored.update(excluded_reason=excluded_reason)
     counts = Vote(excluded_reason=excluded_reason).counts
-    if any(vote.counts != counts for vote in votes):
+    if any(vote.on_site_boards and vote.counts != counts for vote in votes):
         replay_elo()
 
 
@@ -111,7 +118,7 @@ def refile_relabelled_votes(changes: list[LabelChange], **_: object) -> None:
     """Move counted votes to the boards of their new labels. Raises TalliesDisagree."""
     after = {change.vote_id: change.after for change in changes}
     votes = _up_to_newest_run(Vote.objects.filter(pk__in=after).order_by("pk"))
-    counted = [vote for vote in votes if not vote.excluded_reason]
+    counted = [vote for vote in _in_tallies(votes) if not vote.excluded_reason]
     tallies.move(
         removed=map(_counted_vote, counted),
         added=[
@@ -135,7 +142,7 @@ def rename_voter(votes: VoteQuerySet, voter: str, **_: object) -> None:
     """Move counted votes to the new voter's tallies. Raises TalliesDisagree."""
     tallies.lock()
     not_pending = _up_to_newest_run(votes)
-    counted = [_counted_vote(vote) for vote in not_pending if not vote.excluded_reason]
+    counted = [_counted_vote(vote) for vote in _in_tallies(not_pending) if not vote.excluded_reason]
     tallies.move(removed=counted, added=[vote._replace(voter=voter) for vote in counted])
     _record_changes(not_pending, Kind.RENAMED, _vote_state)
     AnomalyReview.objects.move_to_voter(votes, voter)

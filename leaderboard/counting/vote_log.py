@@ -18,12 +18,23 @@ class PendingVotes(NamedTuple):
     def read(cls) -> "PendingVotes":
         """Read both numbers. Needs the lock of the tallies."""
         after = last_counted()
-        newest = Vote.objects.aggregate(newest=Max("order"))["newest"]
-        return cls(after, max(after, newest or 0))
+        return cls(after, max(after, newest_order()))
 
     @property
     def votes(self) -> VoteQuerySet:
         return Vote.objects.filter(order__gt=self.after, order__lte=self.until)
+
+    @property
+    def of_site(self) -> VoteQuerySet:
+        return self.votes.filter(on_site_boards=True)
+
+    @property
+    def skipped(self) -> int:
+        return self.votes.filter(on_site_boards=False).count()
+
+
+def newest_order() -> int:
+    return Vote.objects.aggregate(newest=Max("order"))["newest"] or 0
 
 
 def last_counted() -> int:

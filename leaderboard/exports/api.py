@@ -18,6 +18,8 @@ from common.db.execution import run_in_db
 from common.db.replica import ReplicaReads
 from common.errors import NotAllowed, NotFound
 from common.tables.writers import CONTENT_TYPES, WRITERS
+from leaderboard.boards.places import read_place
+from leaderboard.errors import NoSuchSnapshot
 from leaderboard.exports import interactions as exported_interactions
 from leaderboard.exports import selection
 from leaderboard.exports.access import export_scope, require_exports
@@ -28,7 +30,7 @@ MAY_READ = "battles.view_call"
 
 class _FileView(APIView, ABC):
     @abstractmethod
-    def open_export(self, params: QueryDict) -> selection.Export | selection.StarExport:
+    def open_export(self, params: QueryDict, team: int | None) -> selection.Export | selection.StarExport:
         """Return the export that the query selects."""
 
     @property
@@ -39,27 +41,30 @@ class _FileView(APIView, ABC):
         actor = cast(ActorRequest, request._request).actor
         if ending not in WRITERS:
             raise NotFound
-        require_exports(actor)
+        place = read_place(cast(ActorRequest, request._request), NoSuchSnapshot)
+        if place.team is None:
+            require_exports(actor)
         actor.count("export", fail_open=True)
         reads = ReplicaReads()
-        return _file_response(reads.run(lambda: self.open_export(request.query_params)), ending, reads)
+        export = reads.run(lambda: self.open_export(request.query_params, place.team_id))
+        return _file_response(export, ending, reads)
 
 
 class VoteExport(_FileView):
     """Pseudonymous votes: all, those since a time or number, or a snapshot's."""
 
-    def open_export(self, params: QueryDict) -> selection.Export:
+    def open_export(self, params: QueryDict, team: int | None) -> selection.Export:
         prompts = params.get("prompts", "").lower() in ("1", "true")
         return selection.open_export(
-            snapshot=params.get("snapshot", ""), since=params.get("since", ""), prompts=prompts
+            snapshot=params.get("snapshot", ""), since=params.get("since", ""), prompts=prompts, team=team
         )
 
 
 class StarExport(_FileView):
     """Pseudonymous stars: all, those since a time or number, or a snapshot's."""
 
-    def open_export(self, params: QueryDict) -> selection.StarExport:
-        return selection.open_star_export(snapshot=params.get("snapshot", ""), since=params.get("since", ""))
+    def open_export(self, params: QueryDict, team: int | None) -> selection.StarExport:
+        return selection.open_star_export(snapshot=params.get("snapshot", ""), since=params.get("since", ""), team=team)
 
 
 class InteractionExport(APIView):

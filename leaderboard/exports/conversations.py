@@ -5,6 +5,7 @@ from typing import NamedTuple
 import msgspec
 
 from battles.models import Turn, Vote
+from leaderboard.counting.site_numbers import SiteNumbers
 from leaderboard.export_rows import VoteRow
 
 # Smaller than without texts, which may be long.
@@ -32,17 +33,20 @@ class Conversation(NamedTuple):
     turns: list[ExportedTurn]
 
 
-def with_prompts(batches: Iterable[list[VoteRow]]) -> Iterator[list[VoteWithPrompts]]:
+def with_prompts(batches: Iterable[list[VoteRow]], *, until: int) -> Iterator[list[VoteWithPrompts]]:
     """Yield the rows in smaller batches with three more queries each. Rows of battles only, not of imported votes.
+
+    until: number in the log of the last vote.
 
     A row has texts if the voter consented, the row and the vote still count, the battle is not hidden and its session
     is not deleted.
     """
+    numbers = SiteNumbers.read("battles_vote", until=until)
     for rows in batches:
         for start in range(0, len(rows), BATCH):
             batch = rows[start : start + BATCH]
-            conversations = read_conversations([row.order for row in batch if row.counts])
-            yield [_row(row, conversations.get(row.order)) for row in batch]
+            conversations = read_conversations([numbers.in_log(row.order) for row in batch if row.counts])
+            yield [_row(row, conversations.get(numbers.in_log(row.order))) for row in batch]
 
 
 def _row(row: VoteRow, conversation: Conversation | None) -> VoteWithPrompts:

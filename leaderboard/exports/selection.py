@@ -9,6 +9,7 @@ from common.errors import InvalidInput
 from common.tables.table import Table
 from common.text.numbers import parse_whole_number
 from leaderboard.counting import stars
+from leaderboard.counting.board_keys import Board
 from leaderboard.errors import NoSuchSnapshot
 from leaderboard.export_rows import VoteRow
 from leaderboard.exports import imported_votes, votes
@@ -46,27 +47,30 @@ class Export:
 
     def batches(self) -> Iterator[list[VoteRow]] | Iterator[list[VoteWithPrompts]]:
         """Yield the rows; pseudonyms differ in each call."""
+        board = Board.parse(self.export_range.scope)
         if self.prompts:
-            return with_prompts(votes.batches(self.export_range))
-        if self.export_range.scope == COMPARE:
-            return stars.batches(self.export_range.last_change, votes.new_pseudonyms())
+            return with_prompts(votes.batches(self.export_range), until=self.export_range.last_order)
+        if board.name == COMPARE:
+            return stars.batches(self.export_range.last_change, votes.new_pseudonyms(), board.team)
         read = imported_votes.batches if self.export_range.scope.startswith(SCOPE) else votes.batches
         return read(self.export_range)
 
 
-def open_export(*, snapshot: str = "", since: str = "", prompts: bool = False) -> Export:
+def open_export(*, snapshot: str = "", since: str = "", prompts: bool = False, team: int | None = None) -> Export:
     """Return the votes of a snapshot, those since a time or after a number, or by default Overall's votes as of now.
 
     prompts: include prompts and answers with consent. Raises NoSuchSnapshot and InvalidInput.
     """
     if snapshot and since:
         raise InvalidInput(_("Choose either a snapshot or a start, not both."))
+    if prompts and team is not None:
+        raise _prompts_refused(_("Prompts of a team are not exported."))
     if prompts and not settings.ARENA_PUBLISH_PROMPTS:
         raise _prompts_refused(_("This arena does not publish prompts."))
     if snapshot:
-        export = snapshot_export(get_run(snapshot))
+        export = snapshot_export(get_run(snapshot, team))
     else:
-        current = votes.current_range()
+        current = votes.current_range(team)
         export = Export("votes", _range_since(current, since) if since else current)
     if prompts and (export.export_range.scope == COMPARE or export.export_range.scope.startswith(SCOPE)):
         raise _prompts_refused(_("Only votes on battles between two models come with prompts."))
@@ -77,22 +81,23 @@ def _prompts_refused(reason: str) -> InvalidInput:
     return InvalidInput(reason, fields={"prompts": [reason]})
 
 
-def open_star_export(*, snapshot: str = "", since: str = "") -> StarExport:
+def open_star_export(*, snapshot: str = "", since: str = "", team: int | None = None) -> StarExport:
     """Return stars as open_export does votes. Raises NoSuchSnapshot and InvalidInput."""
     if snapshot and since:
         raise InvalidInput(_("Choose either a snapshot or a start, not both."))
     if snapshot:
-        run = get_run(snapshot)
-        if run.scope != COMPARE:
+        run = get_run(snapshot, team)
+        if Board.parse(run.scope).name != COMPARE:
             raise NoSuchSnapshot
         return StarExport(f"stars-{run.public_id}", votes.snapshot_range(run))
-    current = votes.ExportRange(COMPARE, last_order=0, last_change=stars.last_star())
+    scope = Board(COMPARE, team).scope
+    current = votes.ExportRange(scope, last_order=0, last_change=stars.last_star(team))
     return StarExport("stars", _range_since(current, since) if since else current)
 
 
-def get_run(snapshot: str) -> AggregationRun:
+def get_run(snapshot: str, team: int | None = None) -> AggregationRun:
     """Return a finished run. Raises NoSuchSnapshot."""
-    done = AggregationRun.objects.filter(state=AggregationRun.State.DONE)
+    done = AggregationRun.objects.published(team=team)
     run = None if "\x00" in snapshot else done.filter(public_id=snapshot).first()
     if run is None:
         raise NoSuchSnapshot
@@ -106,7 +111,7 @@ def snapshot_export(run: AggregationRun) -> Export:
 def _range_since(export_range: votes.ExportRange, start: str) -> votes.ExportRange:
     """Return the range limited to votes after a number or since an ISO 8601 time. Raises InvalidInput."""
     if (number := parse_whole_number(start)) is not None:
-        return replace(export_range, after_order=number)
+        return replace(export_range, after_number=number)
     try:
         time = datetime.fromisoformat(start)
     except ValueError:

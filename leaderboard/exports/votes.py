@@ -2,14 +2,16 @@ import hashlib
 import secrets
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 import msgspec
 from django.db.models import Max
 
-from battles.models import Battle, Vote
+from battles.models import Battle, Vote, VoteQuerySet
+from leaderboard.counting.board_keys import Board
+from leaderboard.counting.site_numbers import SiteNumbers
 from leaderboard.export_rows import Context, Style, VoteRow
 from leaderboard.models import AUTO, OVERALL, SIDE_BY_SIDE, AggregationRun, VoteChange
 
@@ -32,7 +34,7 @@ class ExportRange:
     scope: str
     last_order: int
     last_change: int
-    after_order: int = 0
+    after_number: int = 0
     since: datetime | None = None
 
 
@@ -40,11 +42,11 @@ def snapshot_range(run: AggregationRun) -> ExportRange:
     return ExportRange(run.scope, run.last_order, run.last_change)
 
 
-def current_range() -> ExportRange:
+def current_range(team: int | None = None) -> ExportRange:
     """Return Overall's votes as of now, also those that no snapshot has counted."""
     last_change = VoteChange.objects.aggregate(last=Max("number"))["last"] or 0
     last_order = Vote.objects.aggregate(last=Max("order"))["last"] or 0
-    return ExportRange(OVERALL, last_order, last_change)
+    return ExportRange(Board(OVERALL, team).scope, last_order, last_change)
 
 
 def batches(export_range: ExportRange) -> Iterator[list[VoteRow]]:
@@ -52,16 +54,43 @@ def batches(export_range: ExportRange) -> Iterator[list[VoteRow]]:
 
     No query or transaction is open between batches; later changes are not visible. Each call has new pseudonyms.
     """
+    if Board.parse(export_range.scope).team is not None:
+        yield from _batches_of_team(export_range)
+        return
+    numbers = SiteNumbers.read("battles_vote", until=export_range.last_order)
+    votes = Vote.objects.filter(on_site_boards=True)
+    for rows in _batches(votes, export_range, after=numbers.in_log(export_range.after_number)):
+        if len(numbers.skipped):
+            yield [msgspec.structs.replace(row, order=numbers.shown(row.order)) for row in rows]
+        else:
+            yield rows
+
+
+def _batches_of_team(export_range: ExportRange) -> Iterator[list[VoteRow]]:
+    board, number = Board.parse(export_range.scope), 0
+    for rows in _batches(Vote.objects.filter(team=board.team), replace(export_range, since=None), after=0):
+        numbered = [msgspec.structs.replace(row, order=number + place) for place, row in enumerate(rows, start=1)]
+        number += len(rows)
+        wanted = [row for row in numbered if row.order > export_range.after_number and _is_since(row, export_range)]
+        if wanted:
+            yield wanted
+
+
+def _is_since(row: VoteRow, export_range: ExportRange) -> bool:
+    return export_range.since is None or (row.created_at is not None and row.created_at >= export_range.since)
+
+
+def _batches(votes: VoteQuerySet, export_range: ExportRange, *, after: int) -> Iterator[list[VoteRow]]:
     pseudonym = new_pseudonyms()
-    after = export_range.after_order
-    votes = Vote.objects.filter(order__lte=export_range.last_order).order_by("order")
+    votes = votes.filter(order__lte=export_range.last_order).order_by("order")
     if export_range.since is not None:
         votes = votes.filter(created_at__gte=export_range.since)
+    name = Board.parse(export_range.scope).name
     while batch := list(votes.filter(order__gt=after).values_list("pk", *_FIELDS, *_STATE)[:BATCH]):
         first, after = batch[0][1], batch[-1][1]
         history = _history(first, after)
         rows = [_row(facts, history.get(facts[0], []), export_range, pseudonym) for facts in batch]
-        if board_rows := [row for row in rows if row.is_on(export_range.scope)]:
+        if board_rows := [row for row in rows if row.is_on(name)]:
             yield board_rows
 
 

@@ -13,8 +13,10 @@ from leaderboard.models.snapshots import (
     SIDE_BY_SIDE,
     AggregationRun,
     AggregationRunQuerySet,
+    Position,
     Standing,
 )
+from leaderboard.models.team_boards import TeamBoard
 
 __all__ = [
     "AUTO",
@@ -34,11 +36,13 @@ __all__ = [
     "ImportedVote",
     "ListedBoard",
     "PairTally",
+    "Position",
     "ReleaseFile",
     "ReleasedText",
     "SamplingPlan",
     "Standing",
     "TallyCopy",
+    "TeamBoard",
     "VoteChange",
     "VoterPairTally",
 ]

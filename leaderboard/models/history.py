@@ -11,7 +11,8 @@ from leaderboard.models.snapshots import AggregationRun
 class VoteChangeQuerySet(models.QuerySet["VoteChange"]):
     def renamed_since(self, run: AggregationRun) -> "VoteChangeQuerySet":
         """Filter to changes of voter of a snapshot's votes after it was made."""
-        return self.filter(kind=VoteChange.Kind.RENAMED, number__gt=run.last_change, vote__order__lte=run.last_order)
+        renamed = self.filter(kind=VoteChange.Kind.RENAMED, number__gt=run.last_change, vote__order__lte=run.last_order)
+        return renamed.filter(vote__on_site_boards=True) if run.team_id is None else renamed.filter(vote__team=run.team)
 
 
 class VoteChange(models.Model):

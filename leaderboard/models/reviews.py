@@ -6,17 +6,22 @@ from django.db.models import Q, Value
 from django.db.models.functions import Cast, Concat, Now
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import User
+from accounts.models import Team, User
 from battles.models import Vote, VoteQuerySet
+from common.client_ip import keyed_hash
 from models_registry.models import LanguageModel
 
 # What identifies the voter or the group of a review.
-SUBJECT = ["voter", "group", "first_day", "member_key", "model_id"]
+SUBJECT = ["team_id", "voter", "group", "first_day", "member_key", "model_id"]
 # Start of a member_key whose network or inviter is deleted; the row's id follows.
 FORGOTTEN = "-"
+PSEUDONYM_CHARACTERS = 12
 
 
 class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
+    def in_place(self, team: int | None) -> "AnomalyReviewQuerySet":
+        return self.filter(team=team)
+
     def move_to_voter(self, votes: VoteQuerySet, voter: str) -> None:
         """Rename the reviews of voters who lose all their votes. Call before `votes` get the new voter.
 
@@ -24,8 +29,8 @@ class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
         """
         remaining = Vote.objects.filter(voter__in=votes.values("voter")).exclude(pk__in=votes.values("pk"))
         moved = self.filter(voter__in=votes.values("voter")).exclude(voter__in=remaining.values("voter"))
-        if self.filter(voter=voter, state=AnomalyReview.State.OPEN).exists():
-            moved = moved.exclude(state=AnomalyReview.State.OPEN)
+        for team in self.filter(voter=voter, state=AnomalyReview.State.OPEN).values_list("team", flat=True):
+            moved = moved.exclude(state=AnomalyReview.State.OPEN, team=team)
         moved.update(voter=voter)
 
     def holding_new_votes(self) -> "AnomalyReviewQuerySet":
@@ -33,11 +38,23 @@ class AnomalyReviewQuerySet(models.QuerySet["AnomalyReview"]):
         newest = self.order_by(*SUBJECT, "-pk").distinct(*SUBJECT)
         return self.filter(pk__in=newest.values("pk"), over_cap=False).exclude(state=AnomalyReview.State.DISMISSED)
 
-    def held_votes(self) -> int:
+    def held_votes(self, team: int | None = None) -> int:
         """Return how many of Overall's votes the open reviews hold."""
-        holding = self.filter(state=AnomalyReview.State.OPEN, over_cap=False)
+        holding = self.filter(team=team, state=AnomalyReview.State.OPEN, over_cap=False)
         orders = holding.values(number=models.Func("orders", function="unnest"))
-        return Vote.objects.on_overall().filter(order__in=orders, excluded_reason=Vote.ExcludedReason.ANOMALY).count()
+        overall = Vote.objects.on_overall() if team is None else Vote.objects.on_overall_of_team(team)
+        return overall.filter(order__in=orders, excluded_reason=Vote.ExcludedReason.ANOMALY).count()
+
+    def held_in_teams(self) -> list[tuple[str, int]]:
+        """Return (pseudonym, votes) of open reviews."""
+        rows = (
+            self.filter(state=AnomalyReview.State.OPEN).exclude(team=None).values_list("team", "voter", "pk", "orders")
+        )
+        held = [
+            (keyed_hash(f"{team} {voter or pk}")[:PSEUDONYM_CHARACTERS], len(orders))
+            for team, voter, pk, orders in rows
+        ]
+        return sorted(held, key=lambda row: (-row[1], row[0]))
 
     def forget_networks(self, *, before: date) -> None:
         """Delete the network hashes of groups that came earlier."""
@@ -71,6 +88,8 @@ class AnomalyReview(models.Model):
         MONTH = "month", _("new voters of four weeks")
         FOCUSED = "focused", _("voters whose recent votes are mostly on one model")
 
+    # The team whose own votes it judges; NULL: votes that count for the site.
+    team = models.ForeignKey(Team, models.PROTECT, null=True, blank=True, related_name="+", db_index=False)
     # Empty for a group, whose voters are those of its votes.
     voter = models.CharField(max_length=40)
     group = models.CharField(max_length=10, choices=Group, blank=True, default="", db_default="")
@@ -105,12 +124,16 @@ class AnomalyReview(models.Model):
         ordering = ["-pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=["voter"], condition=Q(state="open", group=""), name="a_voter_has_one_open_review"
+                fields=["team", "voter"],
+                condition=Q(state="open", group=""),
+                nulls_distinct=False,
+                name="a_voter_has_one_open_review_per_place",
             ),
             models.UniqueConstraint(
-                fields=["group", "first_day", "member_key", "model"],
+                fields=["team", "group", "first_day", "member_key", "model"],
                 condition=Q(state="open") & ~Q(group=""),
-                name="a_group_has_one_open_review_per_model",
+                nulls_distinct=False,
+                name="a_group_has_one_open_review_per_model_and_place",
             ),
             models.CheckConstraint(
                 condition=Q(group="", first_day=None, model=None)
@@ -119,7 +142,10 @@ class AnomalyReview(models.Model):
             ),
         ]
         # Used by reviews of one voter.
-        indexes = [models.Index(fields=["voter", "-id"], name="newest_review_of_a_voter")]
+        indexes = [
+            models.Index(fields=["voter", "-id"], name="newest_review_of_a_voter"),
+            models.Index(fields=["team", "-id"], name="reviews_of_a_team", condition=Q(team__isnull=False)),
+        ]
 
     def __str__(self) -> str:
         return f"review {self.pk}"

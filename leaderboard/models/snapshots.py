@@ -1,4 +1,6 @@
+from collections.abc import Iterable
 from datetime import datetime
+from typing import NamedTuple
 
 import pgtrigger
 from django.db import models
@@ -6,6 +8,7 @@ from django.db.models import Q
 from django.db.models.expressions import RawSQL
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import Team
 from battles.text.labels import UNDETERMINED
 from common.ids import new_public_id
 from leaderboard.models.imported import Contestant
@@ -18,45 +21,66 @@ COMPARE = "compare"  # the board of stars
 MAX_ERROR_CHARACTERS = 2000
 MIN_VOTES_OF_UNDETERMINED = 30
 
-# Steps from board to board along the index newest_snapshot_of_a_board, so that older snapshots are not read.
+# Steps from board to board along the index newest_snapshot_of_site_board: older snapshots and teams are not read.
 _NEWEST_OF_EACH_BOARD = """
 WITH RECURSIVE newest AS (
-    (SELECT scope, id FROM leaderboard_aggregationrun WHERE state = 'done' ORDER BY scope, id DESC LIMIT 1)
+    (
+        SELECT scope, id FROM leaderboard_aggregationrun WHERE state = 'done' AND team_id IS NULL
+        ORDER BY scope, id DESC LIMIT 1
+    )
     UNION ALL
     SELECT next.scope, next.id FROM newest CROSS JOIN LATERAL (
         SELECT scope, id FROM leaderboard_aggregationrun
-        WHERE state = 'done' AND scope > newest.scope ORDER BY scope, id DESC LIMIT 1
+        WHERE state = 'done' AND team_id IS NULL AND scope > newest.scope ORDER BY scope, id DESC LIMIT 1
     ) AS next
 )
 SELECT id FROM newest
 """
 
+_NEWEST_OF = """
+SELECT newest.id FROM unnest(%s::text[]) AS wanted (scope) CROSS JOIN LATERAL (
+    SELECT id FROM leaderboard_aggregationrun AS run
+    WHERE run.scope = wanted.scope AND state = 'done' ORDER BY id DESC LIMIT 1
+) AS newest
+"""
+
+
+class Position(NamedTuple):
+    last_order: int = 0
+    last_change: int = 0
+    skipped_orders: int = 0
+    skipped_changes: int = 0
+
 
 class AggregationRunQuerySet(models.QuerySet["AggregationRun"]):
-    def snapshots(self, scope: str) -> "AggregationRunQuerySet":
+    def snapshots(self, scope: str, team: int | None = None) -> "AggregationRunQuerySet":
         """Filter to the snapshots of one board, newest first."""
-        return self.filter(scope=scope, state=AggregationRun.State.DONE).order_by("-pk")
+        return self.published(team=team).filter(scope=scope)
 
-    def published(self, scope: str = "") -> "AggregationRunQuerySet":
+    def published(self, scope: str = "", team: int | None = None) -> "AggregationRunQuerySet":
         """Filter to the snapshots of one board, or of all without a scope, newest first."""
-        return self.snapshots(scope) if scope else self.filter(state=AggregationRun.State.DONE).order_by("-pk")
+        done = self.filter(state=AggregationRun.State.DONE, team=team).order_by("-pk")
+        return done.filter(scope=scope) if scope else done
 
     def since(self, moment: datetime) -> "models.QuerySet[AggregationRun, tuple[int, str, datetime]]":
         """Return (pk, public id, finished_at) of runs that finished after `moment`."""
         return self.filter(finished_at__gt=moment).values_list("pk", "public_id", "finished_at")
 
     def newest_of_each_board(self) -> "AggregationRunQuerySet":
-        """Filter to the newest snapshot of each board, in the order of the boards' keys."""
+        """Filter to the newest snapshot of each board of the site in the order of the boards' keys."""
         return self.filter(pk__in=RawSQL(_NEWEST_OF_EACH_BOARD, [])).order_by("scope")  # noqa: S611 (no parameters)
+
+    def newest_of(self, scopes: Iterable[str]) -> "AggregationRunQuerySet":
+        return self.filter(pk__in=RawSQL(_NEWEST_OF, [list(scopes)])).order_by("scope")  # noqa: S611 (a constant)
 
     def listed(self) -> "AggregationRunQuerySet":
         """Leave out the board of undetermined languages while it has few votes."""
         return self.exclude(scope=f"language:{UNDETERMINED}", votes_counted__lt=MIN_VOTES_OF_UNDETERMINED)
 
     def failed_boards(self) -> list[str]:
-        """Return the scopes whose fit failed when votes were last aggregated."""
+        """Return the site's boards whose fit failed when votes were last aggregated."""
         last_slot = self.filter(scope=OVERALL).order_by("-pk").values("slot")[:1]
-        failed = self.filter(state=AggregationRun.State.FAILED, slot=models.Subquery(last_slot))
+        failed = self.filter(team=None, state=AggregationRun.State.FAILED, slot=models.Subquery(last_slot))
         return list(failed.order_by("scope").values_list("scope", flat=True))
 
     def last_counted_vote(self) -> int:
@@ -64,9 +88,13 @@ class AggregationRunQuerySet(models.QuerySet["AggregationRun"]):
         last: int | None = self.filter(scope=OVERALL).aggregate(last=models.Max("last_order"))["last"]
         return last or 0
 
+    def newest_position(self) -> Position:
+        runs = self.filter(scope=OVERALL).exclude(state=AggregationRun.State.FAILED).order_by("-pk")
+        return Position(*runs.values_list(*Position._fields).first() or ())
+
     def newest_ids(self, scopes: list[str]) -> dict[str, str]:
         """Return {scope: public id of its newest snapshot}; scopes without a snapshot are left out."""
-        return dict(self.newest_of_each_board().filter(scope__in=scopes).values_list("scope", "public_id"))
+        return dict(self.newest_of(scopes).values_list("scope", "public_id"))
 
 
 class AggregationRun(models.Model):
@@ -79,6 +107,8 @@ class AggregationRun(models.Model):
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     scope = models.CharField(max_length=80, default=OVERALL)
+    # The team of its scope (leaderboard.counting.board_keys); NULL: the site.
+    team = models.ForeignKey(Team, models.PROTECT, null=True, related_name="+", db_index=False)
     # The scheduled time or the request of this run; unique per board.
     slot = models.CharField(max_length=60)
     state = models.CharField(max_length=9, choices=State)
@@ -90,6 +120,10 @@ class AggregationRun(models.Model):
     last_order = models.PositiveBigIntegerField(default=0)
     # Number of the last VoteChange that this run considered; of the last star, or the edition of an imported board.
     last_change = models.PositiveBigIntegerField(default=0, db_default=0)
+    # How many of the numbers up to last_order and last_change are of votes and changes elsewhere: in teams if the board
+    # is the site's, outside of the board if it is a team's. They are left out of the numbers that are shown.
+    skipped_orders = models.PositiveBigIntegerField(default=0, db_default=0)
+    skipped_changes = models.PositiveBigIntegerField(default=0, db_default=0)
     votes_taken = models.PositiveIntegerField(default=0)
     votes_counted = models.PositiveBigIntegerField(default=0)
     votes_excluded = models.JSONField(default=dict)
@@ -108,6 +142,12 @@ class AggregationRun(models.Model):
         indexes = [
             # AggregationRunQuerySet.snapshots
             models.Index(fields=["scope", "state", "-id"], name="newest_snapshot_of_a_board"),
+            # newest_of_each_board
+            models.Index(
+                fields=["scope", "state", "-id"], name="newest_snapshot_of_site_board", condition=Q(team=None)
+            ),
+            # AggregationRunQuerySet.published of a team
+            models.Index(fields=["team", "-id"], name="snapshots_of_a_team", condition=Q(team__isnull=False)),
             # last_counted_vote
             models.Index(fields=["last_order"], name="last_counted_vote", condition=Q(scope=OVERALL)),
         ]
@@ -115,6 +155,14 @@ class AggregationRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.scope} {self.public_id}"
+
+    @property
+    def shown_order(self) -> int:
+        return self.last_order - self.skipped_orders
+
+    @property
+    def shown_change(self) -> int:
+        return self.last_change - self.skipped_changes
 
     def finish(self, at: datetime) -> None:
         self.finished_at = at

@@ -4,6 +4,7 @@ import msgspec
 
 from battles.models import Vote, VoteQuerySet
 from common.tables.table import Table
+from leaderboard.counting.site_numbers import SiteNumbers
 from leaderboard.exports.conversations import BATCH, ExportedTurn, read_conversations
 from leaderboard.models import ReleasedText
 
@@ -31,6 +32,7 @@ def _orders(votes: VoteQuerySet) -> set[int]:
 
 def batches(last_order: int) -> Iterator[list[ReleasedConversation]]:
     """Yield conversations with consent and tombstones up to this number, in order."""
+    numbers = SiteNumbers.read("battles_vote", until=last_order)
     votes = Vote.objects.on_overall().filter(order__lte=last_order)
     agreed = _orders(votes.with_consent())
     orders = sorted(agreed | _orders(votes.filter(pk__in=ReleasedText.objects.values("vote"))))
@@ -38,9 +40,9 @@ def batches(last_order: int) -> Iterator[list[ReleasedConversation]]:
         batch = orders[start : start + BATCH]
         conversations = read_conversations(batch)
         yield [
-            ReleasedConversation(order, False, conversations[order].consent, conversations[order].turns)
+            ReleasedConversation(numbers.shown(order), False, conversations[order].consent, conversations[order].turns)
             if order in conversations
-            else ReleasedConversation(order, True, None, None)
+            else ReleasedConversation(numbers.shown(order), True, None, None)
             for order in batch
             # Withdrawn since the query above and never released: no tombstone.
             if order in conversations or order not in agreed

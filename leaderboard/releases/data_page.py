@@ -98,7 +98,7 @@ class DataPage:
 @reads_replica
 def _count() -> Counts:
     votes = Vote.objects.on_overall()
-    return Counts(votes.count(), StarRating.objects.count(), votes.with_consent().count())
+    return Counts(votes.count(), StarRating.objects.filter(on_site_boards=True).count(), votes.with_consent().count())
 
 
 # Counting a million votes takes a tenth of a second.

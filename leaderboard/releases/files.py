@@ -15,6 +15,7 @@ from rest_framework.renderers import JSONRenderer
 from common.tables.table import Table
 from common.tables.writers import WRITERS, as_jsonl
 from leaderboard.boards import snapshots
+from leaderboard.counting.site_numbers import SiteNumbers
 from leaderboard.export_rows import VoteRow
 from leaderboard.exports import selection, stars, votes
 from leaderboard.exports.columns import STARS, VOTES
@@ -51,8 +52,8 @@ def write_files(release: DataRelease, folder: Path) -> list[WrittenFile]:
     manifest = {
         "release": str(release),
         "snapshot": release.run.public_id,
-        "last_vote": release.run.last_order,
-        "last_stars": release.last_star,
+        "last_vote": release.run.shown_order,
+        "last_stars": SiteNumbers.read("battles_starrating", until=release.last_star).shown(release.last_star),
         "licence": release.licence,
         "licence_url": release.licence_url,
         "rows": {file.path.name: file.rows for file in written if file.rows is not None},
@@ -62,13 +63,14 @@ def write_files(release: DataRelease, folder: Path) -> list[WrittenFile]:
     return [*written, _write(folder / CHECKSUMS, checksums.encode())]
 
 
-def released_orders(folder: Path) -> list[int]:
-    """Return the numbers of the votes whose conversations were written."""
+def released_orders(folder: Path, release: DataRelease) -> list[int]:
+    """Return the numbers in the log of the votes whose conversations were written."""
     lines = folder / "conversations.jsonl"
     if not lines.exists():
         return []
     batches = _read_again(lines, ReleasedConversation)
-    return [row.order for batch in batches for row in batch if not row.withdrawn]
+    numbers = SiteNumbers.read("battles_vote", until=release.run.last_order)
+    return [numbers.in_log(row.order) for batch in batches for row in batch if not row.withdrawn]
 
 
 def _write_table(

@@ -49,7 +49,7 @@ def _publish(release: DataRelease, lease_until: datetime) -> None:
     try:
         with tempfile.TemporaryDirectory() as folder:
             _store_files(release, Path(folder), stored)
-            orders = released_orders(Path(folder))
+            orders = released_orders(Path(folder), release)
         is_published = _finish(release, lease_until, stored, orders)
     except Exception:
         logger.exception("the release %s was not written", release)

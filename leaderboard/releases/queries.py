@@ -13,7 +13,7 @@ def release_payload(release: DataRelease) -> ReleasePayload:
         "date": str(release),
         "published_at": release.published_at,
         "snapshot": release.run.public_id,
-        "last_vote": release.run.last_order,
+        "last_vote": release.run.shown_order,
         "licence": release.licence,
         "licence_url": release.licence_url,
         "files": [_file_payload(release, file) for file in release.files.all() if _is_published(file)],

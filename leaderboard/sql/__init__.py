@@ -6,8 +6,8 @@ from common import sql_files
 from leaderboard.rating import elo
 
 # {name: file that defines it}. The trigger is on battles_vote (docs/adr/0028).
-FUNCTIONS = {"leaderboard_move_elo": "elo.sql"}
-TRIGGERS = {"elo_moves_with_a_votes_number": "elo.sql"}
+FUNCTIONS = {"leaderboard_move_elo": "elo_2.sql"}
+TRIGGERS = {"elo_moves_with_a_votes_number": "elo_2.sql"}
 _ELO = {"k": f"{elo.K:g}", "start": f"{elo.START:g}", "scale": f"{elo.SCALE:g}"}
 
 

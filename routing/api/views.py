@@ -19,6 +19,8 @@ from common.api.serializers import validated_data
 from common.api_responses import PayloadResponse, paginated
 from common.errors import InvalidInput, NotFound
 from common.payload_types import Page
+from leaderboard.counting.site_numbers import SiteNumbers
+from leaderboard.counting.vote_log import newest_order
 from routing.actions import report_outcome
 from routing.api.serializers import OutcomeSerializer, RouteRequestSerializer
 from routing.models import RouterSnapshot
@@ -86,4 +88,5 @@ class DecisionViewSet(ViewSet):
 class SnapshotList(APIView):
     def get(self, request: Request) -> PayloadResponse[Page[RouterSnapshotPayload]]:
         snapshots = RouterSnapshot.objects.select_related("board").defer("parameters").order_by("-pk")
-        return paginated(snapshots, request, snapshot_payload)
+        numbers = SiteNumbers.read("battles_vote", until=newest_order())
+        return paginated(snapshots, request, lambda snapshot: snapshot_payload(snapshot, numbers))

@@ -51,8 +51,8 @@ class VoteLog:
 
 
 def trainable_votes() -> VoteQuerySet:
-    """Filter to counted blind votes whose prompts were neither deleted nor hidden."""
-    visible = Q(battle__hidden_at=None, battle__session__discarded_at=None)
+    """Filter to counted blind votes whose prompts were neither deleted nor hidden nor a team's."""
+    visible = Q(battle__hidden_at=None, battle__session__discarded_at=None, team=None)
     return Vote.objects.blind().filter(visible, excluded_reason="", order__isnull=False)
 
 

@@ -310,7 +310,9 @@ function draw(plot) {
 function openPair({ points: [point] }, plot, matrix) {
   const rows = fittingRows(matrix.rows, plot);
   const [row, column] = [rows.at(-1 - point.y), rows[point.x]];
-  if (row.cells[point.x]) location.assign(`${plot.dataset.compare}${row.id}/${column.id}/`);
+  const team = new URLSearchParams(location.search).get("team");
+  const place = team ? `?team=${encodeURIComponent(team)}` : "";
+  if (row.cells[point.x]) location.assign(`${plot.dataset.compare}${row.id}/${column.id}/${place}`);
 }
 
 let drawing = Promise.resolve();

@@ -116,6 +116,7 @@ PEOPLE = [
         "teams": "/teams/", "team": "/teams/{team}/", "team-members": "/teams/{team}/members/",
         "team-invitations": "/teams/{team}/invitations/", "team-settings": "/teams/{team}/settings/",
         "team-session": "/teams/{team}/sessions/{team_session}/",
+        "team-boards": "/teams/{team}/boards/",
     }),
     Picture("places", "/?team={team}", Who.GUARDED, World.NEW, act=acts.open_places),
     Picture("team-new", "/teams/new/", Who.ADMINISTRATOR, World.NEW),

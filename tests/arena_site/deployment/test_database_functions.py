@@ -66,6 +66,6 @@ def test_every_own_function_has_a_sql_file():
 
 def test_elo_sql_takes_its_constants_from_python():
     assert (elo.K, elo.START, elo.SCALE) == (32, 1500, 400)
-    sql = leaderboard.sql.read_sql("elo.sql")
+    sql = leaderboard.sql.read_sql("elo_2.sql")
     assert [f"AS chosen), {value:g})" in sql for value in (elo.START, elo.K)] == [True, True]
     assert "mine.rating) / 400)" in sql

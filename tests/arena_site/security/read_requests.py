@@ -68,6 +68,7 @@ IDS: dict[tuple[str, ...], Callable[[Arena], list[str]]] = {
     ("/models/icons/",): lambda arena: ["none"],
     ("/v1/models/{name}", "/v1/{rest}"): lambda arena: ["none"],
     ("/api/{rest}",): lambda arena: ["v1/none/"],
+    ("/teams/",): lambda arena: ["none"],
 }
 QUERIES: dict[str, Callable[[Arena], list[str]]] = {
     "/": lambda arena: [f"?mode={mode}" for mode, _name in REQUESTED_MODES],

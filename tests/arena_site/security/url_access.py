@@ -183,6 +183,7 @@ TEAMS: dict[str, dict[str, Right | None]] = {
     "/teams/{slug}/invitations/{public_id}/revoke/": {"POST": Right.OWN},
     "/teams/{slug}/settings/": {"GET": Right.OWN, "POST": Right.OWN},
     "/teams/{slug}/archive/": {"POST": Right.OWN},
+    "/teams/{slug}/boards/": {"GET": Right.OWN, "POST": Right.OWN},
     "/teams/{slug}/sessions/{public_id}/": {"GET": Right.SEE},
     "/api/v1/teams/{slug}/": {"GET": Right.SEE, "HEAD": Right.SEE, "PATCH": Right.OWN},
     "/api/v1/teams/{slug}/members/": {"GET": Right.SEE},

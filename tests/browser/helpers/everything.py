@@ -211,6 +211,7 @@ def fill_in(address: str, world: World) -> list[str]:
         "/uploads/": {"public_id": world.document.public_id},
         "/leaderboard/snapshots/": {"public_id": AggregationRun.objects.published("overall")[0].public_id},
         "/leaderboard/": {"a": "gold", "b": "silver", "slug": "gold"},
+        "/teams/": {"slug": "physics"},
         "/accounts/confirm-email/": {"key": EmailConfirmationHMAC(EmailAddress.objects.get(user=user)).key},
         "/accounts/password/reset/": {
             "uidb36": user_pk_to_url_str(user), "key": default_token_generator.make_token(user),

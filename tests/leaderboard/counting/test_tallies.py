@@ -133,7 +133,7 @@ def test_missing_numbers_lose_no_vote():
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("step", ["count_pending", "read_boards", "_votes_excluded", "fit_boards", "_store"])
+@pytest.mark.parametrize("step", ["count_pending", "read_boards", "_votes_excluded", "fit_boards", "store"])
 def test_crash_between_steps_rolls_back_the_run(step, monkeypatch):
     a, b = contestants("a", "b")
     cast_many(a, b, left=4, right=3)
