@@ -1,6 +1,7 @@
 from datetime import timedelta
 
 import pgtrigger
+from django.contrib.postgres.fields import ArrayField
 from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models.functions import Now
@@ -51,6 +52,15 @@ class Team(models.Model):
     )  # fmt: skip
     name = models.CharField(_("name"), max_length=80)
     colour = models.CharField(_("colour"), max_length=6, choices=Colour, default=Colour.BLUE)
+    uses_site_models = models.BooleanField(
+        _("also uses the site's models"), default=True, db_default=True,
+        help_text=_("Otherwise it has only those that it added itself."),
+    )  # fmt: skip
+    # Chosen by administrators; other providers of the team have public addresses.
+    private_hosts = ArrayField(
+        models.CharField(max_length=255), verbose_name=_("hosts in private networks"), default=list, db_default=[],
+        blank=True,
+    )  # fmt: skip
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, editable=False, related_name="+")
     created_at = models.DateTimeField(db_default=Now())
     archived_at = models.DateTimeField(null=True, blank=True, editable=False)

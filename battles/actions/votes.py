@@ -63,7 +63,7 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
     sides = {side.position: side for side in battle.sides.all()}
     left, right = sides[Position.LEFT], sides[Position.RIGHT]
     if not (left.model.has_votes and right.model.has_votes):
-        LanguageModel.objects.filter(pk__in=[left.model_id, right.model_id]).update(has_votes=True)
+        LanguageModel.of_every_owner.filter(pk__in=[left.model_id, right.model_id]).update(has_votes=True)
     reason = _reason_not_to_count(battle, judged)
     if not reason and daily_caps.is_reached(actor):
         reason = Vote.ExcludedReason.OVER_DAILY_CAP
@@ -177,7 +177,7 @@ def give_stars(*, actor: Actor, answer: Answer, stars: int) -> StarRating:
     if answer.state != Answer.State.DONE:
         raise TakesNoStars
     actor.count("star", fail_open=True)
-    LanguageModel.objects.filter(pk=answer.side.model_id, has_votes=False).update(has_votes=True)
+    LanguageModel.of_every_owner.filter(pk=answer.side.model_id, has_votes=False).update(has_votes=True)
     Answer.objects.filter(pk=answer.pk).update(stars=stars)
     # Last, because numbering the row blocks all other ratings until COMMIT.
     return StarRating.objects.create(answer=answer, stars=stars, voter=actor.key)

@@ -10,6 +10,8 @@ from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 from django_htmx.middleware import HtmxDetails
 
 from accounts.actor import ActorRequest, ensure_known_actor
+from accounts.models import Team
+from accounts.teams.places import chosen_place, place_of_form
 from battles import actions
 from battles.auto.options import AUTO, REQUESTED_MODES, dial_name
 from battles.errors import AlreadyRegenerated, AlreadyVoted, NothingToStop, StillAnswering, UnknownTag
@@ -22,6 +24,7 @@ from battles.queries import find_battle, find_battle_with_related, get_session_b
 from battles.streaming import formats, protocol
 from common.errors import InvalidInput
 from models_registry import drawable_cache
+from models_registry.models import LanguageModel
 from models_registry.picking import read_picker
 from site_content.errors import TermsNotAccepted
 
@@ -60,7 +63,8 @@ def redirect_to(request: PageRequest, url: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: PageRequest) -> HttpResponse:
-    models = by_name(drawable_cache.cached_roster().choosable)
+    place = place_of_form(request) if request.method == "POST" else chosen_place(request)
+    models = by_name(drawable_cache.roster_of(None if place is None else place.pk).choosable)
     if request.method == "POST":
         form = StartForm(request.POST, actor=request.actor)
         if form.is_valid():
@@ -69,6 +73,7 @@ def new(request: PageRequest) -> HttpResponse:
                 form.store_acceptance(actor)
                 battle = actions.start_session(
                     actor=actor,
+                    place=place,
                     prompt=form.cleaned_data["prompt"],
                     battle_request=form.battle_request,
                     proof=form.cleaned_data["proof"],
@@ -77,7 +82,7 @@ def new(request: PageRequest) -> HttpResponse:
             except (InvalidInput, TermsNotAccepted) as refusal:
                 form.add_refusal(refusal)
     else:
-        mode = request.GET.get("mode", _first_mode())
+        mode = request.GET.get("mode", _first_mode(models))
         form = StartForm(
             initial={
                 "mode": mode,
@@ -86,24 +91,28 @@ def new(request: PageRequest) -> HttpResponse:
             },
             actor=request.actor,
         )
-    pickers = model_picker_context(form, shows_all="all" in request.GET)
+    pickers = model_picker_context(form, place, shows_all="all" in request.GET)
     fewest = 1 if pickers["mode"] in (Battle.Mode.DIRECT, AUTO) else 2
-    context = {"form": form, "drawable_count": len(models), "has_too_few_models": len(models) < fewest, **pickers}
+    context = {
+        "form": form, "place": place, "drawable_count": len(models), "has_too_few_models": len(models) < fewest,
+        **pickers,
+    }  # fmt: skip
     return _form_page(request, form, "battles/new.html", "prompt", context)
 
 
-def _first_mode() -> Battle.Mode:
+def _first_mode(models: list[LanguageModel]) -> Battle.Mode:
     """Return the mode of a first visit: an arena with one model can only chat."""
-    return Battle.Mode.DIRECT if len(drawable_cache.cached_roster().choosable) == 1 else Battle.Mode.BLIND
+    return Battle.Mode.DIRECT if len(models) == 1 else Battle.Mode.BLIND
 
 
-def model_picker_context(form: StartForm, *, shows_all: bool = False) -> dict[str, object]:
+def model_picker_context(form: StartForm, place: Team | None, *, shows_all: bool = False) -> dict[str, object]:
     mode = form["mode"].value()
     mode = mode if mode in dict(REQUESTED_MODES) else Battle.Mode.BLIND
     chosen, opponent = form["models"].value() or [], form["opponent"].value()
     slugs = {"left": chosen[:1], "right": [opponent] if opponent else chosen[1:2]}
     pickers = [
-        read_picker(key, chosen=slugs.get(key, chosen), shows_all=shows_all) for key in PICKERS_OF_MODES.get(mode, ())
+        read_picker(key, chosen=slugs.get(key, chosen), shows_all=shows_all, place=place)
+        for key in PICKERS_OF_MODES.get(mode, ())
     ]
     return {"mode": mode, "modes": REQUESTED_MODES, "pickers": pickers}
 

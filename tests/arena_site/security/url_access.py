@@ -168,6 +168,14 @@ BENCHMARKS_API: dict[str, dict[str, Scope]] = {
     "/api/v1/benchmarks/runs/{public_id}/stream/": READ,
     "/api/v1/benchmarks/items/{public_id}/": READ,
 }
+# Pages for a team's members and managers (tests/models_registry/teams/test_pages.py).
+TEAM_MODELS = [
+    "/teams/{slug}/models/", "/teams/{slug}/models/choices/", "/teams/{slug}/models/site/",
+    "/teams/{slug}/models/providers/new/", "/teams/{slug}/models/providers/{provider_id}/",
+    "/teams/{slug}/models/providers/{provider_id}/list/", "/teams/{slug}/models/providers/{provider_id}/add/",
+    "/teams/{slug}/models/providers/{provider_id}/remove/", "/teams/{slug}/models/{model_id}/",
+    "/teams/{slug}/models/{model_id}/status/",
+]  # fmt: skip
 # Only a member's token of the scope `gateway`, never cookies (tests/gateway/test_bad_input.py).
 GATEWAY = [
     "/v1/models", "/v1/models/{name}", "/v1/chat/completions", "/v1/responses", "/v1/messages",
@@ -175,5 +183,5 @@ GATEWAY = [
 ]  # fmt: skip
 TABLES = (
     OPEN, GATEWAY, SIGNED, PUBLISHED, OWN, EXPORTS, STAFF_EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, STAFF_PAGES, OWNED,
-    OWNED_PAGES, BENCHMARKS, BENCHMARKS_API, MEMBERS_TOKENS, MEMBERS_BROWSERS, MEMBERS_BROWSERS_API,
+    OWNED_PAGES, TEAM_MODELS, BENCHMARKS, BENCHMARKS_API, MEMBERS_TOKENS, MEMBERS_BROWSERS, MEMBERS_BROWSERS_API,
 )  # fmt: skip

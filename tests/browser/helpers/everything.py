@@ -27,6 +27,7 @@ from django.contrib.admin import site  # noqa: E402
 from django.contrib.auth.models import AnonymousUser  # noqa: E402
 from django.contrib.messages.storage.cookie import CookieStorage  # noqa: E402
 from django.db import transaction  # noqa: E402
+from django.db.models.functions import Now  # noqa: E402
 from django.template.base import Template  # noqa: E402
 from django.test import Client, RequestFactory  # noqa: E402
 from django.test.utils import instrumented_test_render  # noqa: E402
@@ -57,10 +58,11 @@ from common.errors import DatabaseAway, InvalidInput, NotSignedIn, TooLarge, Too
 from leaderboard.counting.vote_changes import exclude_votes  # noqa: E402
 from leaderboard.models import AggregationRun, AnomalyReview  # noqa: E402
 from models_registry.models import LanguageModel, Provider  # noqa: E402
-from models_registry.models.catalogues import CatalogueChange  # noqa: E402
+from models_registry.models.catalogues import Catalogue, CatalogueChange  # noqa: E402
+from models_registry.providers.catalogue import Offer  # noqa: E402
 from site_content.actions import publish_page  # noqa: E402
 from site_content.models import PageVersion  # noqa: E402
-from tests import api_fixtures  # noqa: E402
+from tests import api_fixtures, make  # noqa: E402
 from tests.api_fixtures import World  # noqa: E402
 from tests.browser.helpers import votes  # noqa: E402
 from tests.site_urls import addresses  # noqa: E402
@@ -155,6 +157,8 @@ def add_states(user: User, world: World) -> list[str]:
     later = benchmark_samples.finished_run(user, run.version, models[::-1])
     paused = benchmark_samples.live_run(user, run.version, models)
     Run.objects.filter(pk=paused.pk).update(state="paused", reason="person")
+    own = make.team_model(make.team(user, slug="physics", name="Physics"), name="Bert", slug="bert")
+    Catalogue.objects.create(provider=own.provider, fetched_at=Now(), listed=[Offer("honest").to_json()])
     return [f"/benchmarks/r/{later.public_id}/compare/?with={run.public_id}", f"/benchmarks/r/{paused.public_id}/"]
 
 
@@ -173,6 +177,7 @@ def fill_in(address: str, world: World) -> list[str]:
     item = RunItem.objects.filter(run__owner=user).select_related("run").earliest("pk")
     benchmark = BenchmarkTemplate.objects.filter(owner_user=user).earliest("pk")
     drafted = Case.objects.filter(version__template=benchmark, version__state="draft")
+    own = LanguageModel.of_every_owner.get(team__slug="physics")
     passkey = Authenticator.objects.get(user=user, type=Authenticator.Type.WEBAUTHN)
     by_beginning: dict[str, dict[str, Any]] = {
         "/s/": {"public_id": ids["sessions"][0]},
@@ -191,6 +196,7 @@ def fill_in(address: str, world: World) -> list[str]:
         "/benchmarks/r/": {
             "public_id": item.run.public_id, "item_id": item.pk, "case_id": item.case_id, "move": "pause",
         },
+        "/teams/": {"slug": "physics", "provider_id": own.provider_id, "model_id": own.pk},
         "/admin/{app_label}/": {"app_label": "battles"},
     }  # fmt: skip
     if address == "/s/{public_id}/":
