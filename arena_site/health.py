@@ -90,7 +90,7 @@ def _check_migrations() -> None:
 
 def _check_provider_keys() -> None:
     """Decrypt one stored key; all were encrypted with the same keys."""
-    provider = Provider.objects.exclude(key_encrypted=None).first()
+    provider = Provider.of_every_owner.exclude(key_encrypted=None).first()
     try:
         if provider is not None:
             provider.read_key()

@@ -34,6 +34,7 @@ urlpatterns = [
     path("", include("leaderboard.urls")),
     path("benchmarks/", include("benchmarks.urls")),
     path("models/", include("models_registry.urls")),
+    path("teams/<slug:slug>/models/", include("models_registry.teams.urls")),
     path("", include("site_content.urls")),
     path("teams/", include("accounts.teams.urls")),
     path("accounts/", include("accounts.urls")),

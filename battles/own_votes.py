@@ -92,7 +92,7 @@ class VoteFilterForm(forms.Form):
 
 def _models_of(votes: VoteQuerySet) -> list[LanguageModel]:
     seen = votes.values_list("model_left").union(votes.values_list("model_right"))
-    return list(LanguageModel.objects.filter(pk__in=[pk for (pk,) in seen]).order_by("name", "pk"))
+    return list(LanguageModel.of_every_owner.filter(pk__in=[pk for (pk,) in seen]).order_by("name", "pk"))
 
 
 def own_vote_payload(vote: Vote) -> OwnVotePayload:

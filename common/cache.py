@@ -38,7 +38,8 @@ def reset_all() -> None:
 class TTLCached(_Cached, Generic[T]):
     """TTL cache of a zero-argument query in the process, shared by threads. Callers must not change the value.
 
-    Saving or deleting an instance of `invalidated_by` in this process drops the value at once. One thread loads, the
+    Saving or deleting an instance of `invalidated_by` in this process drops the value at once, if `is_concerned` of it
+    is true. One thread loads, the
     others wait for it; a load that raises is not kept. refreshes_early: a call after half of the TTL starts a thread
     that loads the next value, so that frequent calls never wait.
     """
@@ -49,10 +50,12 @@ class TTLCached(_Cached, Generic[T]):
         *,
         ttl_s: float,
         invalidated_by: tuple[type[Model], ...] = (),
+        is_concerned: Callable[[Model], bool] = lambda row: True,
         refreshes_early: bool = False,
     ) -> None:
         super().__init__(ttl_s)
         self._load = reads_primary(load)  # for every caller, also in a context that reads the replica
+        self._is_concerned = is_concerned
         self._refreshes_early = refreshes_early
         self._is_refreshing = False
         self._lock = threading.Lock()
@@ -93,14 +96,18 @@ class TTLCached(_Cached, Generic[T]):
     def invalidate(self) -> None:
         self._version = object()
 
+    def invalidate_with_commit(self) -> None:
+        self.invalidate()
+        transaction.on_commit(self.invalidate)  # another thread may have loaded before the commit
+
     def preset(self, value: T) -> None:
         """Use the value, without a TTL, until a change invalidates it."""
         with self._lock:
             self._value, self._expires_at, self._loaded_version = value, math.inf, self._version
 
-    def _on_change(self, **_: object) -> None:
-        self.invalidate()
-        transaction.on_commit(self.invalidate)  # another thread may have loaded before the commit
+    def _on_change(self, instance: Model, **_: object) -> None:
+        if self._is_concerned(instance):
+            self.invalidate_with_commit()
 
 
 class RefreshedCached(_Cached, Generic[T]):

@@ -41,7 +41,7 @@ class Exchange(models.Model):
     user = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     token = models.ForeignKey(ApiToken, models.SET_NULL, null=True, related_name="exchanges")
     # `model` of the request: a slug, "auto" and its like, or "battle".
-    asked_model = models.CharField(max_length=120)
+    asked_model = models.CharField(max_length=200)
     decision = models.ForeignKey(RoutingDecision, models.SET_NULL, null=True, related_name="exchanges")
     # The last call. fallbacks: models tried after the chosen one, also those without a free slot or money.
     call = models.OneToOneField(Call, models.PROTECT, null=True, related_name="exchange")

@@ -27,7 +27,7 @@ def virtual_payload(name: str) -> ModelPayload:
 
 def model_payload(model: LanguageModel) -> ModelPayload:
     created = int(model.created_at.timestamp())
-    return {"id": model.slug, "object": "model", "created": created, "owned_by": model.organization or "arena"}
+    return {"id": model.full_slug, "object": "model", "created": created, "owned_by": model.organization or "arena"}
 
 
 def anthropic_list_payload(models: Iterable[LanguageModel]) -> AnthropicModelListPayload:
@@ -40,4 +40,4 @@ def anthropic_virtual_payload(name: str) -> AnthropicModelPayload:
 
 
 def anthropic_payload(model: LanguageModel) -> AnthropicModelPayload:
-    return {"type": "model", "id": model.slug, "display_name": model.name, "created_at": model.created_at}
+    return {"type": "model", "id": model.full_slug, "display_name": model.name, "created_at": model.created_at}

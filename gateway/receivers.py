@@ -34,7 +34,7 @@ class ExportedExchange(TypedDict):
 
 @receiver(personal_data_requested)
 def export_exchanges(user: User, **_: object) -> dict[str, list[ExportedExchange]]:
-    exchanges = Exchange.objects.filter(user=user).select_related("call__model", "battle__vote").order_by("pk")
+    exchanges = Exchange.objects.filter(user=user).select_related("call__model__team", "battle__vote").order_by("pk")
     return {"gateway_exchanges": [_exported(exchange) for exchange in exchanges.iterator(500)]}
 
 
@@ -44,7 +44,7 @@ def _exported(exchange: Exchange) -> ExportedExchange:
         "id": exchange.public_id,
         "created_at": exchange.created_at,
         "asked_model": exchange.asked_model,
-        "model": exchange.call.model.slug if exchange.call and not is_hidden else None,
+        "model": exchange.call.model.full_slug if exchange.call and not is_hidden else None,
         "prompt_tokens": None if is_hidden else exchange.prompt_tokens,
         "completion_tokens": None if is_hidden else exchange.completion_tokens,
         "cost": None if is_hidden else exchange.cost,

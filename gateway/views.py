@@ -75,7 +75,7 @@ def gateway_view(
 @gateway_view("GET")
 def models(request: HttpRequest, caller: Caller) -> HttpResponse:
     caller.actor.count("read", fail_open=True)
-    listed = choosable_models()
+    listed = choosable_models(caller.actor.place_id)
     is_anthropics = ANTHROPICS_HEADER in request.headers
     return JsonResponse(anthropic_list_payload(listed) if is_anthropics else model_list_payload(listed))
 
@@ -86,7 +86,7 @@ def model(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
     is_anthropics = ANTHROPICS_HEADER in request.headers
     if name in VIRTUAL_MODELS:
         return JsonResponse(anthropic_virtual_payload(name) if is_anthropics else virtual_payload(name))
-    model = find_model(name)
+    model = find_model(name, caller.actor.place_id)
     if model is None:
         raise UnknownModel(name)
     return JsonResponse(anthropic_payload(model) if is_anthropics else model_payload(model))

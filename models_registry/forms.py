@@ -6,6 +6,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 from django.core.validators import MaxLengthValidator
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
@@ -13,6 +14,7 @@ from common.network_zones import zone_of_url
 from models_registry.models import LOCAL_MODEL_ENDPOINT, LanguageModel, ModelIcon, Provider
 from models_registry.profiles import Profile, change_profile, profile_of
 from models_registry.providers.addresses import is_allowed
+from models_registry.providers.catalogue import Offer
 from models_registry.validators import validate_provider_key
 from uploads.reading import guard
 from uploads.reading.findings import Picture, Reason, Unreadable
@@ -68,6 +70,11 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
             "connect_s": _("Deadlines in seconds. Empty: the site's own."),
         }
 
+    def _get_validation_exclusions(self) -> set[str]:
+        """Check that the provider is its owner's only one with this address and key."""
+        excluded: set[str] = super()._get_validation_exclusions()  # type: ignore[misc]
+        return excluded - {"team", "api_key_env"}
+
     def clean_base_url(self) -> str:
         url = str(self.cleaned_data["base_url"]).rstrip("/")
         if url not in (self.initial.get("base_url"), LOCAL_MODEL_ENDPOINT) and not is_allowed(zone_of_url(url)):
@@ -97,6 +104,23 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]
         if commit:
             provider.save()
         return provider
+
+
+class PickForm(forms.Form):
+    names = forms.MultipleChoiceField(error_messages={"required": _("Tick at least one model.")})
+    status = forms.ChoiceField(
+        label=_("Register them as"),
+        choices=[
+            (LanguageModel.Status.DRAFT, _("drafts: hidden until you activate them")),
+            (LanguageModel.Status.ACTIVE, _("active: available in battles immediately")),
+        ],
+        initial=LanguageModel.Status.DRAFT,
+        widget=forms.RadioSelect,
+    )
+
+    def __init__(self, data: QueryDict | None, *, offers: list[Offer]) -> None:
+        super().__init__(data)
+        self.fields["names"].choices = [(offer.upstream_name, offer.upstream_name) for offer in offers]  # type: ignore[attr-defined]
 
 
 # Fields of LanguageModelForm that are no columns of the model.
@@ -142,6 +166,8 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
         super().__init__(*args, **kwargs)
         self.profile = profile_of(self.instance.pk) if self.instance.pk else Profile()
         self.initial["hides_setup"] = self.profile.hides_setup
+        if "provider" in self.fields:
+            self.fields["provider"].queryset = Provider.of_every_owner.filter(team=self.instance.team_id)  # type: ignore[attr-defined]
         if "slug" in self.fields:  # a slug is also the family's name, and versions append “-v2”
             max_length = LanguageModel._meta.get_field("family").max_length
             self.fields["slug"].validators.append(MaxLengthValidator(max_length))
@@ -150,6 +176,13 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]
         self.fields["make_version"].help_text = _(
             "The new version starts without votes. This version is retired and keeps its votes."
         )
+
+    def clean_slug(self) -> str:
+        slug: str = self.cleaned_data["slug"]
+        others = LanguageModel.of_every_owner.exclude(pk=self.instance.pk)
+        if others.filter(team=self.instance.team_id, slug=slug).exists():
+            raise self.instance.unique_error_message(LanguageModel, ("slug",))
+        return slug
 
     def clean_icon_file(self) -> bytes | None:
         file = self.cleaned_data["icon_file"]

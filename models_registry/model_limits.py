@@ -10,16 +10,20 @@ from models_registry.models import LanguageModel, ModelLimit
 
 def _load() -> dict[str, str]:
     """Return rates by family: a new version keeps its rate."""
-    return {row.model.family: row.rate for row in rows_if_migrated(ModelLimit.objects.select_related("model"))}
+    return {_family_of(row.model): row.rate for row in rows_if_migrated(ModelLimit.objects.select_related("model"))}
 
 
 in_force = TTLCached(_load, ttl_s=5, invalidated_by=(ModelLimit,))
 
 
+def _family_of(model: LanguageModel) -> str:
+    return model.family if model.team_id is None else f"{model.team_id}~{model.family}"
+
+
 def counters(chosen: Iterable[LanguageModel]) -> list[limits.Counter]:
     rates = in_force()
     return [
-        limits.Counter(limits.MODEL, item, "model", limits.Key(f"model:{model.family}"), subject=model.name)
+        limits.Counter(limits.MODEL, item, "model", limits.Key(f"model:{_family_of(model)}"), subject=model.name)
         for model in chosen
-        for item in limits.parse_rate(rates.get(model.family, "off"))
+        for item in limits.parse_rate(rates.get(_family_of(model), "off"))
     ]

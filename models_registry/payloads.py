@@ -28,7 +28,7 @@ def model_summary(model: LanguageModel, *, prices: Mapping[int, Price] | None = 
     """
     price = model.price if prices is None else prices.get(model.pk)
     return {
-        "id": model.slug,
+        "id": model.full_slug,
         "name": model.name,
         "organization": model.organization,
         "license": model.license,

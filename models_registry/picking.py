@@ -2,14 +2,16 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal, NamedTuple
 
 from django.db.models import Q
+from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from accounts.models import Team
 from common.cache import TTLCached
 from common.text.money import dollars, plain_decimal
 from common.text.storable import storable
@@ -66,7 +68,7 @@ class Row(NamedTuple):
     @property
     def facts(self) -> list[str]:
         model, price = self.model, self.model.price
-        facts = [model.organization]
+        facts = [model.team.name if model.team is not None else "", model.organization]
         if price is not None:
             sums = (plain_decimal(price.input_per_million), plain_decimal(price.output_per_million))
             facts.append(" / ".join(map(dollars, sums)) if price.is_above_zero else _("free"))
@@ -77,16 +79,21 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Picker:
-    """found: how many models match, also those without a row."""
+    """found: how many models match, also those without a row. team: slug of the place, "" for none."""
 
     key: str
     rows: Sequence[Row]
     found: int
     search: str = ""
+    team: str = ""
 
     @property
     def kind(self) -> PickerKind:
         return KINDS[self.key]
+
+    @property
+    def choices_url(self) -> str:
+        return reverse("team_models:choices", args=[self.team]) if self.team else reverse("models:choices")
 
     @property
     def chosen(self) -> LanguageModel | None:
@@ -101,25 +108,29 @@ class Picker:
         return self.found - sum(not row.is_kept for row in self.rows)
 
 
-def read_picker(key: str, *, chosen: Collection[str] = (), search: str = "", shows_all: bool = False) -> Picker:
-    """key: of KINDS. chosen: slugs; without any, a picker of one model has the first."""
+def read_picker(
+    key: str, *, chosen: Collection[str] = (), search: str = "", shows_all: bool = False, place: Team | None = None
+) -> Picker:
+    """key: of KINDS. chosen: slugs; without any, a picker of one model has the first. place: but for public pickers."""
     kind, search = KINDS[key], " ".join(storable(search).split())
     wanted = [storable(slug) for slug in list(chosen)[:MAX_CHOSEN] if slug]
     if kind.is_public:
         return _public_picker(key, wanted, search, shows_all=shows_all)
-    ready = sorted(drawable_cache.cached_roster().choosable, key=_name_order)
+    roster = drawable_cache.roster_of(None if place is None else place.pk)
+    ready = sorted(roster.choosable, key=_name_order)
     ready_ids = {model.pk for model in ready}
-    others = [model for model in cached_not_set_up() if model.pk not in ready_ids]
+    not_set_up = cached_not_set_up() if place is None else _not_set_up_in(place.pk)()
+    others = [model for model in not_set_up if model.pk not in ready_ids]
     words = search.casefold().split()
     found = [model for model in (*ready, *others) if _matches(model, words)]
     picked = _picked(kind, wanted, ready)
     shown = found if shows_all else found[:MAX_ROWS]
     rows = [Row(model, model in picked, "" if model.pk in ready_ids else setup_gap(model)) for model in shown]
-    return Picker(key, [*_kept(picked, shown), *rows], len(found), search)
+    return Picker(key, [*_kept(picked, shown), *rows], len(found), search, "" if place is None else place.slug)
 
 
 def _picked(kind: PickerKind, wanted: Collection[str], models: Sequence[LanguageModel]) -> list[LanguageModel]:
-    picked = [model for model in models if model.slug in wanted]
+    picked = [model for model in models if not set(wanted).isdisjoint(model.slugs)]
     must_have_one = kind.input == "radio" and not kind.empty_label
     return list(models[:1]) if must_have_one and not picked else picked
 
@@ -144,15 +155,30 @@ def setup_gap(model: LanguageModel) -> str:
 cached_is_halted = TTLCached(are_paid_calls_halted, ttl_s=2, invalidated_by=(PaidCallsHalt,))
 
 
-def _load_not_set_up() -> list[LanguageModel]:
-    providers = [provider.pk for provider in Provider.objects.all() if provider.setup_problem]
-    listed = LanguageModel.objects.public().exclude(status=LanguageModel.Status.RETIRED)
+def _load_not_set_up(team_id: int | None = None) -> list[LanguageModel]:
+    models = LanguageModel.objects.in_place(team_id)
+    used = Provider.of_every_owner.filter(Q(team=None) | Q(team=team_id)).select_related("team")
+    providers = [provider.pk for provider in used if provider.setup_problem]
+    listed = models.public().exclude(status=LanguageModel.Status.RETIRED)
     gap = Q(status=LanguageModel.Status.PAUSED) | Q(weight__lte=0) | Q(provider__in=providers)
-    halted = [model for model in LanguageModel.objects.configured() if model.is_paid] if cached_is_halted() else []
+    halted = [model for model in models.configured() if model.is_paid] if cached_is_halted() else []
     return sorted([*listed.filter(gap), *halted], key=_name_order)
 
 
-cached_not_set_up = TTLCached(_load_not_set_up, ttl_s=2, invalidated_by=(LanguageModel, Provider, Price, PaidCallsHalt))
+_CHANGES = (LanguageModel, Provider, Price, PaidCallsHalt)
+cached_not_set_up = TTLCached(
+    _load_not_set_up, ttl_s=2, invalidated_by=_CHANGES, is_concerned=lambda row: drawable_cache.owner_of(row) is None
+)
+
+
+@lru_cache(maxsize=drawable_cache.MAX_PLACES)
+def _not_set_up_in(team_id: int) -> TTLCached[list[LanguageModel]]:
+    return TTLCached(
+        partial(_load_not_set_up, team_id),
+        ttl_s=2,
+        invalidated_by=_CHANGES,
+        is_concerned=lambda row: drawable_cache.owner_of(row) in (None, team_id),
+    )
 
 
 def _public_picker(key: str, wanted: Collection[str], search: str, *, shows_all: bool) -> Picker:
@@ -167,8 +193,8 @@ def _public_picker(key: str, wanted: Collection[str], search: str, *, shows_all:
     return Picker(key, rows, len(found) if is_whole else matching.count(), search)
 
 
-def _name_order(model: LanguageModel) -> tuple[str, int]:
-    return model.name.casefold(), model.pk
+def _name_order(model: LanguageModel) -> tuple[bool, str, int]:
+    return model.team_id is None, model.name.casefold(), model.pk
 
 
 def _matches(model: LanguageModel, words: Sequence[str]) -> bool:

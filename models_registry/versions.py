@@ -19,7 +19,7 @@ def revise(pk: int, changes: Mapping[str, object]) -> LanguageModel:
     If the model has votes and one of LanguageModel.BEHAVIOUR changes, that is a new version, and the old one is
     retired.
     """
-    current = LanguageModel.objects.select_for_update().get(pk=pk)
+    current = LanguageModel.of_every_owner.select_for_update().get(pk=pk)
     changed = {name: value for name, value in changes.items() if getattr(current, name) != value}
     if current.has_votes and changed.keys() & set(LanguageModel.BEHAVIOUR):
         return _next_version(current, changed)
@@ -31,16 +31,17 @@ def revise(pk: int, changes: Mapping[str, object]) -> LanguageModel:
 
 
 def _next_version(current: LanguageModel, changed: Mapping[str, object]) -> LanguageModel:
-    newest = LanguageModel.objects.lock_newest(current.family) or current
+    own = LanguageModel.of_every_owner.filter(team=current.team_id)
+    newest = own.lock_newest(current.family) or current
     inherited = {
         field.attname: getattr(current, field.attname)
         for field in LanguageModel._meta.concrete_fields
         if field.name not in _NOT_INHERITED
     }
     version = newest.version + 1
-    while LanguageModel.objects.filter(slug=f"{current.family}-v{version}").exists():
+    while own.filter(slug=f"{current.family}-v{version}").exists():
         version += 1  # another family uses the slug
-    successor = LanguageModel.objects.create(
+    successor = LanguageModel.of_every_owner.create(
         **{**inherited, **changed, "version": version, "slug": f"{current.family}-v{version}"}
     )
     if current.price is not None:

@@ -34,6 +34,7 @@ from common.valkey.connections import connection
 from common.valkey.limits import counting
 from leaderboard.boards import live_figures
 from models_registry import drawable_cache, profiles
+from models_registry.admin import base as registry_admin
 from models_registry.models import budgets
 from models_registry.providers import refusals
 from routing.deciding import router_cache
@@ -177,6 +178,7 @@ def _look_up_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     # Not cached within a test either: many change models without the ORM's signals.
     for cached in (drawable_cache.cached_roster, live_figures.cached_figures, custom_categories.rules):
         monkeypatch.setattr(cached, "ttl_s", 0.0)
+    monkeypatch.setattr(drawable_cache, "TTL_S", 0.0)  # of rosters of teams
     monkeypatch.setattr(endpoint, "_away_until", 0.0)
     router_cache.forget()
 
@@ -184,6 +186,7 @@ def _look_up_anew(monkeypatch: pytest.MonkeyPatch) -> None:
 def _fill_caches() -> None:
     """Cache an arena without profiles of models and without an operator's content, so that no test counts a query."""
     profiles.cached_profiles.preset({})
+    registry_admin.has_teams.preset(False)
     current.site.preset(current.Site())
     feedback.tags.preset(feedback.built_in())
     suggestions.shown.preset([])

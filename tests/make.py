@@ -1,6 +1,7 @@
 from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.test import Client
 
@@ -8,6 +9,7 @@ from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
 from accounts.models import ApiToken, Role, Scope, Team, TeamMember, User, Visitor
 from accounts.teams.actions import create_team
 from battles.models import Answer, Battle, Position, Session, Side, Turn
+from common.network_zones import Zone, zone_of_url
 from models_registry.models import LanguageModel, Provider
 
 _number = count(1)
@@ -37,15 +39,29 @@ def team(owner: User | None = None, *, members: Mapping[Role, Iterable[User]] | 
     return created
 
 
-def provider(base_url: str, **fields: object) -> Provider:
+def provider(base_url: str, *, team: Team | None = None, **fields: object) -> Provider:
     defaults = {"name": "Fake", "needs_key": False, "is_answering": True, **fields}
-    return Provider.objects.get_or_create(base_url=base_url, api_key_env="", defaults=defaults)[0]
+    known = Provider.of_every_owner
+    return known.get_or_create(base_url=base_url, api_key_env="", team=team, defaults=defaults)[0]
 
 
 def model(upstream_name: str = "honest", *, at: str = "http://127.0.0.1:9/v1", **fields: object) -> LanguageModel:
     number = next(_number)
     fields = {"slug": f"model-{number}", "name": f"Model {number}", "status": "active", **fields}
-    return LanguageModel.objects.create(provider=provider(at), upstream_name=upstream_name, **fields)
+    if "provider" not in fields:
+        fields["provider"] = provider(at)
+    return LanguageModel.of_every_owner.create(upstream_name=upstream_name, **fields)
+
+
+def team_model(
+    team: Team, upstream_name: str = "honest", *, at: str = "https://9.9.9.9/v1", **fields: Any
+) -> LanguageModel:
+    """Return a model that the team added, at an address that it may have."""
+    host = urlsplit(at).hostname
+    if host not in team.private_hosts and zone_of_url(at) is not Zone.PUBLIC:
+        team.private_hosts.append(host or "")
+        team.save(update_fields=["private_hosts"])
+    return model(upstream_name, at=at, team=team, provider=provider(at, team=team), **fields)
 
 
 def battle(

@@ -1,6 +1,7 @@
 from datetime import timedelta
 
 import pgtrigger
+from django.contrib.postgres.fields import ArrayField
 from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models.functions import Now
@@ -55,6 +56,15 @@ class Team(models.Model):
     counts_on_site_boards = models.BooleanField(
         _("counts on the site's boards"), default=False, db_default=False,
         help_text=_("Votes on two models of the site also count on the site's boards."),
+    )  # fmt: skip
+    uses_site_models = models.BooleanField(
+        _("also uses the site's models"), default=True, db_default=True,
+        help_text=_("Otherwise it has only those that it added itself."),
+    )  # fmt: skip
+    # Chosen by administrators; other providers of the team have public addresses.
+    private_hosts = ArrayField(
+        models.CharField(max_length=255), verbose_name=_("hosts in private networks"), default=list, db_default=[],
+        blank=True,
     )  # fmt: skip
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, editable=False, related_name="+")
     created_at = models.DateTimeField(db_default=Now())

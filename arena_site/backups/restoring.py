@@ -123,7 +123,7 @@ def _refuse_if_in_use() -> None:
         "people": User.objects.exclude(is_superuser=True, last_login=None),
         "conversations": Session.objects.all(),
         "imported boards": ImportedBoard.objects.all(),
-        "provider keys": Provider.objects.exclude(key_encrypted=None),
+        "provider keys": Provider.of_every_owner.exclude(key_encrypted=None),
     }
     existing = connection.introspection.table_names()
     lost = [name for name, rows in contents.items() if rows.model._meta.db_table in existing and rows.exists()]
@@ -159,7 +159,7 @@ def _lacks_rights(error: BaseException | None) -> bool:
 
 def _check_provider_keys(manifest: Manifest, forget_unreadable_keys: bool) -> None:
     """Raise CannotRestore for stored keys that cannot be decrypted, or clear them."""
-    with_keys = Provider.objects.exclude(key_encrypted=None)
+    with_keys = Provider.of_every_owner.exclude(key_encrypted=None)
     stored = with_keys.values_list("pk", "key_encrypted")
     unreadable = [pk for pk, key in stored if key is not None and not _is_readable(bytes(key))]
     if unreadable and not forget_unreadable_keys:

@@ -195,7 +195,9 @@ def _money_and_model_metrics() -> list[Metric]:
     breakers = GaugeMetricFamily(
         "arena_breaker_open", "How many models and providers are kept out of the draw.", labels=["kind"]
     )
-    for kind, number in Breaker.objects.open().aggregate(model=Count("model"), provider=Count("provider")).items():
+    for kind, number in (
+        Breaker.objects.open().of_site().aggregate(model=Count("model"), provider=Count("provider")).items()
+    ):
         breakers.add_metric([kind], number)
     return [cost, cap, breakers]
 

@@ -28,6 +28,8 @@ ARENA_LOCAL_MODEL_URL = env.str("ARENA_LOCAL_MODEL_URL", default="")
 ARENA_ANSWER_CONCURRENCY = env.int("ARENA_ANSWER_CONCURRENCY", default=100)
 # Maximum of calls of benchmark runs at once to one provider without a limit of its own.
 ARENA_BACKGROUND_CALLS = 32
+# Calls under way at once of a team's own models.
+ARENA_TEAM_CALLS = env.int("ARENA_TEAM_CALLS", default=max(1, ARENA_ANSWER_CONCURRENCY // 4))
 # Maximum of benchmark runs under way.
 ARENA_RUNS = {"member": 3, "site": 20}
 # Deadlines of providers without their own.

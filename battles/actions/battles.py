@@ -48,7 +48,7 @@ def start_session(
     place: Team | None = None,
 ) -> Battle:
     """Return the first battle with related rows set. place: a team of the actor's. Raises as start_battle."""
-    checked = _check_request(actor, prompt, battle_request, proof)
+    checked = _check_request(actor, prompt, battle_request, proof, None if place is None else place.pk)
     title = title_from_prompt(checked.prompt)
     session = Session(owner_user=actor.user, owner_visitor=actor.visitor, team=place, title=title)
     return _create_with_affordable_models(actor, session, checked)
@@ -65,7 +65,7 @@ def start_battle(
     ServiceAway if limits cannot be counted. Raises NotInTeam for the session of a team that the actor has left.
     """
     require_place_id(actor, session.team_id)
-    checked = _check_request(actor, prompt, battle_request, proof)
+    checked = _check_request(actor, prompt, battle_request, proof, session.team_id)
     with transaction.atomic():
         battle = _create_with_affordable_models(actor, session, checked)
         Session.objects.filter(pk=session.pk).update(last_active_at=Now())
@@ -95,17 +95,20 @@ class CheckedRequest(NamedTuple):
             return None
 
 
-def _check_request(actor: Actor, prompt: str, battle_request: BattleRequest, proof: str) -> CheckedRequest:
-    """Raise errors that come before the draw; store only verdicts on refused prompts."""
+def _check_request(
+    actor: Actor, prompt: str, battle_request: BattleRequest, proof: str, team_id: int | None
+) -> CheckedRequest:
+    """Raise errors that come before the draw; store only verdicts on refused prompts. team_id: the place's models."""
     prompt = clean_prompt(prompt)
     require_accepted(actor)
     uploads = attachments.get_attachable_uploads(actor, battle_request.attachments)
     requirements = attachments.get_model_requirements(prompt, uploads)
     if battle_request.auto is None:
-        plan, auto = _plan_matchup(battle_request, requirements), None
+        plan, auto = _plan_matchup(battle_request, requirements, team_id), None
         _count(actor, plan)
     else:
-        auto = _count_decision(actor, decide(actor, prompt, battle_request, battle_request.auto, requirements, uploads))
+        decision = decide(actor, prompt, battle_request, battle_request.auto, requirements, uploads, team_id=team_id)
+        auto = _count_decision(actor, decision)
         plan = auto.plan
     try:
         proof_of_work.require_proof(actor, proof)
@@ -114,7 +117,7 @@ def _check_request(actor: Actor, prompt: str, battle_request: BattleRequest, pro
         # The browser repeats the request with a proof.
         limits.uncount("battle", actor.limit_keys, extra_counters=of_models)
         raise
-    quote = _quote(battle_request, plan, prompt, uploads) if plan.mode == Battle.Mode.BLIND else None
+    quote = _quote(battle_request, plan, prompt, uploads, team_id) if plan.mode == Battle.Mode.BLIND else None
     if quote is not None:
         budget.check_affordable(actor, quote)
     findings = check_prompt(actor=actor, prompt=prompt, uploads=uploads)
@@ -123,18 +126,18 @@ def _check_request(actor: Actor, prompt: str, battle_request: BattleRequest, pro
 
 
 def _quote(
-    battle_request: BattleRequest, plan: MatchupPlan, prompt: str, uploads: Sequence[Upload]
+    battle_request: BattleRequest, plan: MatchupPlan, prompt: str, uploads: Sequence[Upload], team_id: int | None
 ) -> BlindQuote | None:
     models = plan.candidates
     if plan.is_routed:  # its candidates are those that auto mode prefers, thus they are hidden
-        named = battle_request.models
+        named = set(battle_request.models)
         models = [
             model
-            for model in drawable_cache.cached_roster().payable
-            if plan.requirements.are_met_by(model) and (not named or model.slug in named)
+            for model in drawable_cache.roster_of(team_id).payable
+            if plan.requirements.are_met_by(model) and (not named or not named.isdisjoint(model.slugs))
         ]
     content = turn_content(attachments.unsaved_turn(prompt, uploads), attachments.attachment_contents(uploads))
-    return quote_battle(models, [{"role": "user", "content": content}])
+    return quote_battle(models, [{"role": "user", "content": content}], team_id=team_id)
 
 
 def _count(actor: Actor, plan: MatchupPlan) -> None:
@@ -154,9 +157,9 @@ def _count_decision(actor: Actor, auto: AutoDecision) -> AutoDecision:
     return auto
 
 
-def _plan_matchup(battle_request: BattleRequest, requirements: ModelRequirements) -> MatchupPlan:
+def _plan_matchup(battle_request: BattleRequest, requirements: ModelRequirements, team_id: int | None) -> MatchupPlan:
     """Raise as MatchupPlan.from_request, or ModelsOverBudget if only spent budgets prevent the matchup."""
-    roster = drawable_cache.cached_roster()
+    roster = drawable_cache.roster_of(team_id)
     plan = MatchupPlan.from_request(battle_request, roster, requirements)
     payable = {model.pk for model in roster.payable}
     try:

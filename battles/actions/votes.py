@@ -64,7 +64,7 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
     sides = {side.position: side for side in battle.sides.all()}
     left, right = sides[Position.LEFT], sides[Position.RIGHT]
     if not (left.model.has_votes and right.model.has_votes):
-        LanguageModel.objects.filter(pk__in=[left.model_id, right.model_id]).update(has_votes=True)
+        LanguageModel.of_every_owner.filter(pk__in=[left.model_id, right.model_id]).update(has_votes=True)
     reason = _reason_not_to_count(battle, judged)
     if not reason and daily_caps.is_reached(actor):
         reason = Vote.ExcludedReason.OVER_DAILY_CAP
@@ -89,12 +89,8 @@ def _place_of_evidence(session: Session, models: Iterable[LanguageModel]) -> Pla
     team = session.team  # no query without a team
     if team is None:
         return {"team_id": None, "on_site_boards": True}
-    counts = team.counts_on_site_boards and all(map(_is_sites_model, models))
+    counts = team.counts_on_site_boards and all(model.team_id is None for model in models)
     return {"team_id": team.pk, "on_site_boards": counts}
-
-
-def _is_sites_model(model: LanguageModel) -> bool:
-    return True
 
 
 def _reason_not_to_count(battle: Any, judged: list[Turn]) -> str:
@@ -199,7 +195,7 @@ def give_stars(*, actor: Actor, answer: Answer, stars: int) -> StarRating:
         raise TakesNoStars
     actor.count("star", fail_open=True)
     place = _place_of_evidence(answer.turn.battle.session, [answer.side.model])
-    LanguageModel.objects.filter(pk=answer.side.model_id, has_votes=False).update(has_votes=True)
+    LanguageModel.of_every_owner.filter(pk=answer.side.model_id, has_votes=False).update(has_votes=True)
     Answer.objects.filter(pk=answer.pk).update(stars=stars)
     # Last, because numbering the row blocks all other ratings until COMMIT.
     return StarRating.objects.create(answer=answer, stars=stars, voter=actor.key, **place)

@@ -3,7 +3,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
-from django.db.models import Model
+from django.db.models import ForeignKey, Model
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
@@ -16,6 +16,7 @@ from battles.text.matching import InvalidPattern, Matcher
 from common.admin.trial_page import TrialPageMixin
 from common.payload_types import JsonObject
 from models_registry.admin.base import RegistryAdmin
+from models_registry.models import Provider
 
 MAX_PATTERNS, MAX_PATTERN_CHARACTERS = 500, 300
 
@@ -135,6 +136,12 @@ class ModerationEndpointAdmin(RegistryAdmin):
     list_display = ["provider", "model", "seconds", "refuses_when_away", "is_active"]
     list_select_related = ["provider"]
     fields = ["provider", "model", "seconds", "refuses_when_away", "is_active"]
+
+    def formfield_for_foreignkey(self, db_field: ForeignKey, request: HttpRequest, **options: object) -> object:  # type: ignore[override, type-arg]
+        """Offer the site's providers: a team's server must not receive prompts of others."""
+        if db_field.name == "provider":
+            options["queryset"] = Provider.objects.all()
+        return super().formfield_for_foreignkey(db_field, request, **options)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return super().has_add_permission(request) and not ModerationEndpoint.objects.exists()

@@ -41,7 +41,7 @@ class FiltersSerializer(StrictSerializer):
 
 class StartBattleSerializer(PromptSerializer):
     mode = ChoiceField(choices=REQUESTED_MODES, default=Battle.Mode.BLIND)
-    models = serializers.ListField(child=serializers.CharField(max_length=120), default=list)
+    models = serializers.ListField(child=serializers.CharField(max_length=LanguageModel.MAX_NAME), default=list)
     filters = FiltersSerializer(default=Filters)
     proof = serializers.CharField(max_length=MAX_PROOF_CHARACTERS, default="", allow_blank=True)
     consent = serializers.BooleanField(default=False)

@@ -1,7 +1,7 @@
 """Port of auto mode: requests of battles and the gateway to the router that the setting ARENA_ROUTER names."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from django.conf import settings
@@ -45,7 +45,8 @@ class RoutingRequest:
 
     prompts: texts of all user turns in order. labels: None to compute them. characters: of the conversation with its
     files; 0 for that of `prompts`. models: slugs of a pool, empty for all. max_cost: US dollars. fast: prefer early
-    first tokens. token: id of the ApiToken. records: count it in the share of battles.
+    first tokens. token: id of the ApiToken. records: count it in the share of battles. team_id: of the place whose
+    models can be chosen.
     """
 
     prompts: tuple[str, ...]
@@ -63,6 +64,7 @@ class RoutingRequest:
     previous: PreviousAnswer | None = None
     token: int | None = None
     records: bool = True
+    team_id: int | None = None
 
     @property
     def total_characters(self) -> int:
@@ -107,7 +109,7 @@ class Alternative:
             )
         }  # fmt: skip
         return {
-            "model": self.model.slug,
+            "model": self.model.full_slug,
             "name": str(self.model),
             **rounded,
             "cost": None if self.cost is None else f"{self.cost:f}",
@@ -166,18 +168,18 @@ def route(request: RoutingRequest, actor: Actor) -> Routed:
     Raises InvalidInput for unknown models, NoModelFits if the request excludes every model, NoModelAvailable if none is
     set up, BudgetReached.
     """
-    _check_models(request.models)
+    request = replace(request, models=_known_slugs(request)) if request.models else request
     router: Router = import_string(settings.ARENA_ROUTER)
     return router(request, actor)
 
 
-def fetching_models(among: Collection[str] = ()) -> tuple[str, ...]:
+def fetching_models(among: Collection[str] = (), *, team_id: int | None = None) -> tuple[str, ...]:
     """Return the slugs of models whose servers fetch pictures and files; among: of these only, unless it is empty.
 
-    Raises InvalidInput for none.
+    team_id: of the place. Raises InvalidInput for none.
     """
-    fetching = [model.slug for model in drawable_cache.cached_roster().choosable if model.provider.may_fetch_media]
-    slugs = tuple(slug for slug in fetching if slug in among or not among)
+    fetching = [model for model in drawable_cache.roster_of(team_id).choosable if model.provider.may_fetch_media]
+    slugs = tuple(model.slug for model in fetching if not among or not set(among).isdisjoint(model.slugs))
     if not slugs:
         raise addresses_refused()
     return slugs
@@ -188,19 +190,19 @@ def addresses_refused() -> InvalidInput:
     return InvalidInput(sentence, fields={"messages": [sentence]})
 
 
-def _check_models(slugs: Iterable[str]) -> None:
-    if not slugs:
-        return
-    offered = {model.slug for model in drawable_cache.cached_roster().choosable}
-    missing = [slug for slug in slugs if slug not in offered]
+def _known_slugs(request: RoutingRequest) -> tuple[str, ...]:
+    """Raises InvalidInput."""
+    offered = drawable_cache.by_name(drawable_cache.roster_of(request.team_id).choosable)
+    missing = [name for name in request.models if name not in offered]
     if missing:
-        raise InvalidInput(fields={"models": unavailable_errors(missing)})
+        raise InvalidInput(fields={"models": unavailable_errors(missing, request.team_id)})
+    return tuple(dict.fromkeys(offered[name].slug for name in request.models))
 
 
 def heaviest_weight(request: RoutingRequest, actor: Actor) -> Routed:
     """Choose the model with the largest sampling weight: the router of an arena that learns nothing."""
     labels = request.known_labels()
-    fitting = [model for model in drawable_cache.cached_roster().choosable if fits(model, request)]
+    fitting = [model for model in drawable_cache.roster_of(request.team_id).choosable if fits(model, request)]
     if not fitting:
         raise NoModelAvailable(retry_after=RETRY_AFTER_S)
     ranked = sorted(fitting, key=lambda model: (-model.weight, model.pk))

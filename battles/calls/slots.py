@@ -19,7 +19,7 @@ QUIET = timedelta(seconds=60)
 _MAX_DURATION = timedelta(minutes=10)
 
 NO_PACES: Mapping[int, int] = {}
-# ("model" or "provider", id)
+# ("model", "provider" or "team", id)
 _Key = tuple[str, int]
 
 
@@ -28,27 +28,30 @@ def take_slots(
 ) -> list[bool]:
     """Return for each model whether a call may start now.
 
-    models: with their providers. Locks providers with a limit until COMMIT, when the started calls are rows that others
-    count. Background calls lock every provider, leave a quarter of a limit free, and none starts where a person's call
-    waits. paces: further limits of all background calls, by provider id.
+    models: with their providers. Locks providers with a limit, and all of a team, until COMMIT, when the started calls
+    are rows that others count. Background calls lock every provider, leave a quarter of a limit free, and none starts
+    where a person's call waits. paces: further limits of all background calls, by provider id.
     """
     providers = {model.provider_id for model in models if background or is_limited(model)}
     if not providers:
         return [True] * len(models)
-    list(Provider.objects.select_for_update(no_key=True).filter(pk__in=providers).order_by("pk"))
+    if teams := {model.team_id for model in models if model.team_id is not None}:
+        providers |= set(Provider.of_every_owner.filter(team__in=teams).values_list("pk", flat=True))
+    list(Provider.of_every_owner.select_for_update(no_key=True).filter(pk__in=providers).order_by("pk"))
     slots = _BackgroundSlots(providers, paces) if background else _Slots(providers)
     return [slots.take(model) for model in models]
 
 
 def is_limited(model: LanguageModel) -> bool:
-    return bool(model.calls_at_once or model.provider.calls_at_once)
+    return bool(model.calls_at_once or model.provider.calls_at_once or model.team_id)
 
 
 def _limits(model: LanguageModel) -> dict[_Key, int | None]:
-    return {
+    limits: dict[_Key, int | None] = {
         ("model", model.pk): model.calls_at_once,
         ("provider", model.provider_id): model.provider.calls_at_once,
     }
+    return limits if model.team_id is None else {**limits, ("team", model.team_id): settings.ARENA_TEAM_CALLS}
 
 
 class _Slots:
@@ -57,8 +60,10 @@ class _Slots:
     def __init__(self, providers: set[int]) -> None:
         running = Call.objects.holding_slots().filter(model__provider__in=providers)
         self._in_use: Counter[_Key] = Counter()
-        for model_id, provider_id in running.values_list("model_id", "model__provider_id"):
+        for model_id, provider_id, team_id in running.values_list("model_id", "model__provider_id", "model__team_id"):
             self._in_use.update([("model", model_id), ("provider", provider_id)])
+            if team_id is not None:
+                self._in_use["team", team_id] += 1
 
     def take(self, model: LanguageModel) -> bool:
         limits = _limits(model)
@@ -103,6 +108,8 @@ class _BackgroundSlots:
 
     def _has_room(self, key: _Key, limit: int | None) -> bool:
         kind, number = key
+        if kind == "team":  # its background calls are few: probes
+            return True
         if limit is None:
             return kind == "model" or self._background[number] < settings.ARENA_BACKGROUND_CALLS
         if limit == 1:

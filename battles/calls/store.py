@@ -158,6 +158,7 @@ def _build_request(plan: PlannedCall) -> tuple[ChatRequest, FailureCode | None]:
         kept=repairs.kept_parameters(plan.model) if is_contest else frozenset(),
         context_tokens=plan.model.context_length or 0,
         reasoning_back=provider.dialect.reasoning_back(plan.model.upstream_name),
+        allows_private=provider.allows_private,
     )  # fmt: skip
     request = apply_all(provider.dialect.forms, request)
     if plan.is_repaired:
@@ -286,7 +287,8 @@ def _count(prepared: PreparedCall) -> None:
     counters.add("ended_calls", call.error or call.state)
     if call.first_token_ms is not None:
         counters.observe("any_first_token", ms=call.first_token_ms)
-    if not prepared.hides_model:
+    # Names of teams' models are in no metric.
+    if not prepared.hides_model and call.model.team_id is None:
         count_by_model(call.model.slug, call.error or call.state, first_token_ms=call.first_token_ms)
 
 

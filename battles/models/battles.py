@@ -1,5 +1,6 @@
 from typing import TYPE_CHECKING
 
+import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
@@ -207,6 +208,18 @@ class Position(models.TextChoices):
 NUMBERED_POSITIONS = ("1", "2", "3", "4", "5", "6")
 
 
+_MODEL_IS_ANOTHER_TEAMS = """
+    SELECT team_id INTO owner FROM models_registry_languagemodel WHERE id = NEW.model_id;
+    IF owner IS NOT NULL AND NOT EXISTS (
+        SELECT FROM battles_battle AS battle JOIN battles_session AS session ON session.id = battle.session_id
+        WHERE battle.id = NEW.battle_id AND session.team_id = owner
+    ) THEN
+        RAISE EXCEPTION 'a_sides_model_is_of_its_place' USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
+"""
+
+
 class Side(models.Model):
     """A redraw changes the model; earlier calls keep theirs."""
 
@@ -228,6 +241,15 @@ class Side(models.Model):
                 name="a_side_sits_left_right_or_by_a_number",
             ),
             models.CheckConstraint(condition=~Q(chosen=True, redrawn=True), name="a_chosen_model_is_not_redrawn"),
+        ]
+        triggers = [
+            pgtrigger.Trigger(
+                name="a_sides_model_is_of_its_place",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("model_id"),  # type: ignore[no-untyped-call]
+                declare=[("owner", "bigint")],
+                func=_MODEL_IS_ANOTHER_TEAMS,
+            )
         ]
 
     def __str__(self) -> str:

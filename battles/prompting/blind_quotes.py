@@ -14,7 +14,6 @@ from battles.prompting.messages import (
     conversation_length,
     with_system_prompt,
 )
-from common.cache import DerivedCached
 from common.db.execution import is_migrated
 from models_registry import drawable_cache, spending
 from models_registry.models import LanguageModel, Price
@@ -48,11 +47,11 @@ def _read_rates(roster: drawable_cache.Roster) -> dict[int, _Rate]:
 
 
 # Quotes by model id; those of thousands of models take long.
-_rates = DerivedCached(_read_rates, from_=(drawable_cache.cached_roster,))
+_rates = drawable_cache.kept_by_place(_read_rates)
 
 
-def _rates_of(models: Iterable[LanguageModel]) -> list[_Rate]:
-    rates = _rates()
+def _rates_of(models: Iterable[LanguageModel], team_id: int | None) -> list[_Rate]:
+    rates = _rates(team_id)
     return [rates[model.pk] for model in models if model.pk in rates]
 
 
@@ -96,12 +95,14 @@ class BlindQuote:
         )  # fmt: skip
 
 
-def quote_battle(models: Sequence[LanguageModel], conversation: Sequence[Message]) -> BlindQuote | None:
+def quote_battle(
+    models: Sequence[LanguageModel], conversation: Sequence[Message], *, team_id: int | None = None
+) -> BlindQuote | None:
     """Return the quote for both sides of a new battle; None if all models are free.
 
-    models: those that could be drawn.
+    models: those that could be drawn in the team's place.
     """
-    rates = _rates_of(models)
+    rates = _rates_of(models, team_id)
     if not rates or not is_migrated(BlindCharge):
         return None
     return _quote(rates, [conversation, conversation], MeanPrice.of(rates, among=len(models)))
@@ -110,7 +111,7 @@ def quote_battle(models: Sequence[LanguageModel], conversation: Sequence[Message
 def quote_turn(battle: Battle, turns: Iterable[Turn], sides: Iterable[Side]) -> BlindQuote | None:
     """Return the quote for these sides of the last of `turns`, at the prices of the battle's beginning."""
     models = _models_for(battle)
-    rates = _rates_of(models)
+    rates = _rates_of(models, battle.session.team_id)
     if not rates or not is_migrated(BlindCharge):
         return None
     turns = list(turns)
@@ -124,7 +125,7 @@ def _models_for(battle: Battle) -> list[LanguageModel]:
     filters = Filters(**battle.filters)
     return [
         model
-        for model in drawable_cache.cached_roster().payable
+        for model in drawable_cache.roster_of(battle.session.team_id).payable
         if filters.matches(model) and (model.sees_images or not battle.needs_images)
     ]
 

@@ -18,7 +18,7 @@ from battles.prompting.pairing import Candidate, Pair, PairWeights, draw_pair
 from common.errors import InvalidInput
 from common.payload_types import JsonObject
 from common.text.storable import has_unstorable, storable
-from models_registry.drawable_cache import Roster
+from models_registry.drawable_cache import Roster, by_name
 from models_registry.models import LanguageModel
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ MIN_NARROWED_POOL = 3
 RETRY_AFTER_S = 30
 TOO_FEW_ACCEPT_IMAGES = _("Too few available models accept images. Remove the images, or choose such a model yourself.")
 FILES_TOO_LONG = _("These files are too long for the available models. Attach fewer or shorter files.")
+CHOSEN_TWICE = _("Choose each model once.")
 # Number of models a person may choose in each mode, and the error for any other number.
 CHOICE_COUNTS: dict[str, tuple[range, Promise]] = {
     Mode.BLIND: (range(1), _("Models of a blind battle are chosen at random. Do not name any.")),
@@ -138,7 +139,7 @@ class MatchupPlan:
 
         Raises InvalidInput naming the field, and TooFewModels.
         """
-        chosen = _chosen_models(battle_request, roster.choosable)
+        chosen = _chosen_models(battle_request, roster)
         for model in chosen:
             if not requirements.are_met_by(model):
                 raise _field_error("attachments", _unmet_requirement(model, requirements))
@@ -221,23 +222,29 @@ class MatchupPlan:
         return plan
 
 
-def _chosen_models(battle_request: BattleRequest, choosable: Iterable[LanguageModel]) -> list[LanguageModel]:
+def _chosen_models(battle_request: BattleRequest, roster: Roster) -> list[LanguageModel]:
     counts, error = CHOICE_COUNTS[battle_request.mode]
     if len(battle_request.models) not in counts:
         raise _field_error("models", error)
+    if not battle_request.models:
+        return []
     if len(set(battle_request.models)) < len(battle_request.models):
-        raise _field_error("models", _("Choose each model once."))
-    known = {model.slug: model for model in choosable}
-    missing = [slug for slug in battle_request.models if slug not in known]
+        raise _field_error("models", CHOSEN_TWICE)
+    known = by_name(roster.choosable)
+    missing = [name for name in battle_request.models if name not in known]
     if missing:
-        raise _field_error("models", *unavailable_errors(missing))
-    return [known[slug] for slug in battle_request.models]
+        raise _field_error("models", *unavailable_errors(missing, roster.team_id))
+    chosen = [known[name] for name in battle_request.models]
+    if len(set(chosen)) < len(chosen):
+        raise _field_error("models", CHOSEN_TWICE)
+    return chosen
 
 
-def unavailable_errors(slugs: list[str]) -> list[str]:
-    storable_slugs = [slug for slug in slugs if not has_unstorable(slug)]
-    public = {model.slug: model for model in LanguageModel.objects.public().filter(slug__in=storable_slugs)}
-    return [_unavailable_error(slug, public.get(slug)) for slug in slugs]
+def unavailable_errors(names: list[str], team_id: int | None) -> list[str]:
+    """Return a sentence for each name that the place has no model for, or none that can be asked."""
+    slugs = [name.rpartition("~")[2] for name in names if not has_unstorable(name)]
+    public = by_name(LanguageModel.objects.in_place(team_id).public().filter(slug__in=slugs))
+    return [_unavailable_error(name, public.get(name)) for name in names]
 
 
 def _unavailable_error(slug: str, model: LanguageModel | None) -> str:
@@ -270,8 +277,14 @@ def draw_models(
 
 
 def draw_opponent(
-    *, staying: LanguageModel, leaving: int, random: Random, is_eligible: Callable[[LanguageModel], bool]
+    *,
+    staying: LanguageModel,
+    leaving: int,
+    random: Random,
+    is_eligible: Callable[[LanguageModel], bool],
+    team_id: int | None = None,
 ) -> Pair | None:
-    """Draw a new opponent (`right`) for the model that stays (`left`); None if no other model is drawable."""
-    others = [model for model in LanguageModel.objects.drawable() if model.pk not in (staying.pk, leaving)]
+    """Draw a new opponent (`right`) for the model that stays (`left`); None if no other of the place is drawable."""
+    drawable = LanguageModel.objects.in_place(team_id).drawable()
+    others = [model for model in drawable if model.pk not in (staying.pk, leaving)]
     return draw_models(filter(is_eligible, others), random, staying=staying)

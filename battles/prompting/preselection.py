@@ -6,7 +6,7 @@ MIN_COMPARED = 2
 
 
 def by_name(models: list[LanguageModel]) -> list[LanguageModel]:
-    return sorted(models, key=lambda model: (model.name.casefold(), model.pk))
+    return sorted(models, key=lambda model: (model.team_id is None, model.name.casefold(), model.pk))
 
 
 def preselected_models(actor: Actor, mode: str, models: list[LanguageModel]) -> list[str]:

@@ -71,8 +71,8 @@ def _exported_decision(decision: RoutingDecision) -> ExportedDecision:
         "language": decision.language,
         "context": decision.context,
         "target": decision.target,
-        "model": None if hidden or decision.model is None else decision.model.slug,
-        "runner_up": None if hidden or decision.runner_up is None else decision.runner_up.slug,
+        "model": None if hidden or decision.model is None else decision.model.full_slug,
+        "runner_up": None if hidden or decision.runner_up is None else decision.runner_up.full_slug,
         "reason": decision.reason,
         "dial": decision.dial,
     }

@@ -25,6 +25,7 @@ from battles.sessions.listing import set_teams
 from battles.streaming import formats, protocol
 from common.errors import InvalidInput
 from models_registry import drawable_cache
+from models_registry.models import LanguageModel
 from models_registry.picking import read_picker
 from site_content.errors import TermsNotAccepted
 
@@ -63,8 +64,8 @@ def redirect_to(request: PageRequest, url: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: PageRequest) -> HttpResponse:
-    models = by_name(drawable_cache.cached_roster().choosable)
     place = place_of_form(request) if request.method == "POST" else chosen_place(request)
+    models = by_name(drawable_cache.roster_of(None if place is None else place.pk).choosable)
     if request.method == "POST":
         form = StartForm(request.POST, actor=request.actor)
         if form.is_valid():
@@ -82,7 +83,7 @@ def new(request: PageRequest) -> HttpResponse:
             except (InvalidInput, TermsNotAccepted) as refusal:
                 form.add_refusal(refusal)
     else:
-        mode = request.GET.get("mode", _first_mode())
+        mode = request.GET.get("mode", _first_mode(models))
         form = StartForm(
             initial={
                 "mode": mode,
@@ -91,10 +92,11 @@ def new(request: PageRequest) -> HttpResponse:
             },
             actor=request.actor,
         )
-    pickers = model_picker_context(form, shows_all="all" in request.GET)
+    pickers = model_picker_context(form, place, shows_all="all" in request.GET)
     fewest = 1 if pickers["mode"] in (Battle.Mode.DIRECT, AUTO) else 2
     context = {
         "form": form,
+        "place": place,
         "drawable_count": len(models),
         "has_too_few_models": len(models) < fewest,
         **_place_context(request, place),
@@ -111,18 +113,19 @@ def _place_context(request: PageRequest, place: Team | None) -> dict[str, object
     return {"chosen_place": place, "place_query": f"&team={place.slug if place else ''}"}
 
 
-def _first_mode() -> Battle.Mode:
+def _first_mode(models: list[LanguageModel]) -> Battle.Mode:
     """Return the mode of a first visit: an arena with one model can only chat."""
-    return Battle.Mode.DIRECT if len(drawable_cache.cached_roster().choosable) == 1 else Battle.Mode.BLIND
+    return Battle.Mode.DIRECT if len(models) == 1 else Battle.Mode.BLIND
 
 
-def model_picker_context(form: StartForm, *, shows_all: bool = False) -> dict[str, object]:
+def model_picker_context(form: StartForm, place: Team | None, *, shows_all: bool = False) -> dict[str, object]:
     mode = form["mode"].value()
     mode = mode if mode in dict(REQUESTED_MODES) else Battle.Mode.BLIND
     chosen, opponent = form["models"].value() or [], form["opponent"].value()
     slugs = {"left": chosen[:1], "right": [opponent] if opponent else chosen[1:2]}
     pickers = [
-        read_picker(key, chosen=slugs.get(key, chosen), shows_all=shows_all) for key in PICKERS_OF_MODES.get(mode, ())
+        read_picker(key, chosen=slugs.get(key, chosen), shows_all=shows_all, place=place)
+        for key in PICKERS_OF_MODES.get(mode, ())
     ]
     return {"mode": mode, "modes": REQUESTED_MODES, "pickers": pickers}
 

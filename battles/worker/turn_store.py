@@ -228,7 +228,8 @@ def _draw_another(battle: Battle, side: Side, requirements: ModelRequirements) -
     considered = _considered_by_auto_mode(battle)
     opponent = battle.sides.exclude(pk=side.pk).select_related("model").first()
     if opponent is None:
-        drawable = {model.slug: model.pk for model in LanguageModel.objects.drawable()}
+        models = LanguageModel.objects.in_place(battle.session.team_id).drawable()
+        drawable = {model.full_slug: model.pk for model in models}
         others = (drawable[slug] for slug in considered if slug in drawable and drawable[slug] != side.model_id)
         return next((Pair(side.model_id, model, 1.0) for model in others), None)
     filters = Filters(**battle.filters)
@@ -237,8 +238,11 @@ def _draw_another(battle: Battle, side: Side, requirements: ModelRequirements) -
         leaving=side.model_id,
         random=_random,
         is_eligible=lambda model: (
-            filters.matches(model) and requirements.are_met_by(model) and (not considered or model.slug in considered)
+            filters.matches(model)
+            and requirements.are_met_by(model)
+            and (not considered or model.full_slug in considered)
         ),
+        team_id=battle.session.team_id,
     )
 
 

@@ -57,7 +57,7 @@ class Answer(CompletionResponse):
         except ArenaError:
             await self._release_claim()  # before the response, after which the client may repeat its request
             raise
-        self.headers["X-Arena-Model"] = upstream.call.row.model.slug
+        self.headers["X-Arena-Model"] = upstream.call.row.model.full_slug
         self._name_repaired(upstream)
         if self._request.fallbacks:
             self.headers["X-Arena-Fallback"] = "1"
@@ -137,7 +137,7 @@ class Answer(CompletionResponse):
             await asyncio.shield(settling)
             if self._cache_key and not self._request.fallbacks and result.error is None and not result.stopped:
                 assert self._upstream is not None
-                answer = CachedAnswer(prepared.row.model.slug, whole_answer(self._upstream))
+                answer = CachedAnswer(prepared.row.model.full_slug, whole_answer(self._upstream))
                 await in_thread(cache.store, self._cache_key, self._request.caller, answer)
 
     async def _release_claim(self) -> None:
@@ -180,7 +180,7 @@ class Answer(CompletionResponse):
         return failure_error(upstream.call, upstream.result) if upstream.failed else ServiceAway()
 
     def _writer(self, upstream: Upstream) -> AnswerWriter:
-        head = Head(self._request.exchange.public_id, self._created, upstream.call.row.model.slug)
+        head = Head(self._request.exchange.public_id, self._created, upstream.call.row.model.full_slug)
         return self._door.writer(head, self._request.chat)
 
     async def _chunks(self, upstream: Upstream) -> AsyncIterator[bytes]:

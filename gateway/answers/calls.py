@@ -197,7 +197,7 @@ def open_next(request: Request) -> PreparedCall | None:
     """Open a call to the next model that has a slot and is affordable; None after MAX_FALLBACKS models."""
     if request.next_models is None:
         # Drawable models come first, because the others would probably fail, too.
-        drawable = {model.pk for model in drawable_cache.cached_roster().drawable}
+        drawable = {model.pk for model in drawable_cache.roster_of(request.caller.actor.place_id).drawable}
         models = request.candidates.next_models(request.caller.actor)
         models.sort(key=lambda model: model.pk not in drawable)
         request.next_models = models[: MAX_FALLBACKS - request.fallbacks]

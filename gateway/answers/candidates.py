@@ -44,11 +44,11 @@ class Candidates:
 def find_candidates(chat: ChatBody, caller: Caller, *, digest: str) -> Candidates:
     """Raises as named_model, or as battles.auto.port.route."""
     if chat.model not in AUTO_MODELS:
-        return Candidates((named_model(chat),))
+        return Candidates((named_model(chat, caller.actor.place_id),))
     routing_request = RoutingRequest(
         prompts=tuple(chat.conversation.prompts) or ("",),
         needs_images=bool(chat.conversation.images),
-        models=fetching_models() if chat.conversation.has_addresses else (),
+        models=fetching_models(team_id=caller.actor.place_id) if chat.conversation.has_addresses else (),
         needs_tools=chat.has_tools,
         characters=chat.characters,
         context=chat.context,
@@ -59,6 +59,7 @@ def find_candidates(chat: ChatBody, caller: Caller, *, digest: str) -> Candidate
         fast=chat.model == FAST,
         previous=sessions.find_previous_answer(digest, chat),
         token=caller.token.pk,
+        team_id=caller.actor.place_id,
     )
     routed = route(routing_request, caller.actor)
     return Candidates((routed.models[0], *routed.next_models), routing_request, routed)
@@ -72,23 +73,23 @@ def dial_of(chat: ChatBody) -> float:
     return DEFAULT_DIAL if chat.dial is None else chat.dial
 
 
-def choosable_models() -> list[LanguageModel]:
+def choosable_models(team_id: int | None) -> list[LanguageModel]:
     """Return the models that may be named: budgets and breakers do not matter, see drawable_cache.Roster."""
-    return drawable_cache.cached_roster().choosable
+    return drawable_cache.roster_of(team_id).choosable
 
 
-def find_model(name: str) -> LanguageModel | None:
-    """Return the model with this slug, or else the only one that has this name at its provider."""
-    models = choosable_models()
-    matches = [model for model in models if model.slug == name] or [
+def find_model(name: str, team_id: int | None) -> LanguageModel | None:
+    """Return the place's model with this name, or else the only one that has this name at its provider."""
+    models = choosable_models(team_id)
+    matches = [model for model in models if name in model.slugs] or [
         model for model in models if model.upstream_name == name
     ]
     return matches[0] if len(matches) == 1 else None
 
 
-def named_model(chat: ChatBody) -> LanguageModel:
+def named_model(chat: ChatBody, team_id: int | None) -> LanguageModel:
     """Raises UnknownModel, InvalidInput and ContextTooLong."""
-    model = find_model(chat.model)
+    model = find_model(chat.model, team_id)
     if model is None:
         raise UnknownModel(chat.model)
     if chat.conversation.has_addresses and not model.provider.may_fetch_media:

@@ -86,7 +86,7 @@ FROM (
 ) AS turn
 JOIN battles_answer AS answer ON answer.turn_id = turn.id
 JOIN battles_call AS call ON call.answer_id = answer.id AND call.state IN ('done', 'stopped', 'failed')
-JOIN models_registry_languagemodel AS model ON model.id = call.model_id
+JOIN models_registry_languagemodel AS model ON model.id = call.model_id AND model.team_id IS NULL
 """
 
 

@@ -37,7 +37,7 @@ def read_copied_boards(*, until: int) -> dict[str, BoardVotes] | None:
         scope: {*(copies[scope].contestants if scope in copies else ()), *contestant_ids(added[scope])}
         for scope in sorted({*copies, *added})
     }
-    models = LanguageModel.objects.in_bulk({model for board in ids.values() for model in board})
+    models = LanguageModel.of_every_owner.in_bulk({model for board in ids.values() for model in board})
     return {
         scope: _board_votes(scope, [models[model] for model in board], copies.get(scope), added[scope], until)
         for scope, board in ids.items()

@@ -84,7 +84,7 @@ def _read_boards(
 ) -> dict[str, BoardVotes]:
     pairs = read_columns_by("scope", _PAIR, source, parameters)
     ids = {scope: contestant_ids(rows) for scope, rows in pairs.items()}
-    models = LanguageModel.objects.in_bulk({model for board in ids.values() for model in board})
+    models = LanguageModel.of_every_owner.in_bulk({model for board in ids.values() for model in board})
     boards = {
         scope: _board_votes(scope, [models[model] for model in ids[scope]], rows, last_order)
         for scope, rows in sorted(pairs.items())
@@ -103,7 +103,7 @@ def read_board(scope: str) -> BoardVotes:
         return _board_votes(scope, models, rows, last_order)
     last_order = last_counted()
     rows = read_columns(_PAIR, "FROM leaderboard_pairtally WHERE n > 0 AND scope = %(scope)s", {"scope": scope})
-    return _board_votes(scope, list(LanguageModel.objects.filter(pk__in=contestant_ids(rows))), rows, last_order)
+    return _board_votes(scope, list(LanguageModel.of_every_owner.filter(pk__in=contestant_ids(rows))), rows, last_order)
 
 
 def empty_board(scope: str) -> BoardVotes:

@@ -16,7 +16,7 @@ class BadMapping(ValueError):
 def read_mapping(path: Path) -> dict[str, LanguageModel]:
     """Return models by name. Raises BadMapping and OSError."""
     slugs = _csv_pairs(path) if path.suffix.lower() == ".csv" else _yaml_pairs(path)
-    models = LanguageModel.objects.in_bulk(set(slugs.values()), field_name="slug")
+    models = {model.slug: model for model in LanguageModel.objects.filter(slug__in=set(slugs.values()))}
     unknown = sorted(set(slugs.values()) - models.keys())
     if unknown:
         raise BadMapping(f"{path.name}: the registry has no {_quoted(unknown)}.")

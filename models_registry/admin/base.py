@@ -1,16 +1,20 @@
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
+from django.contrib.admin import RelatedOnlyFieldListFilter
 from django.core.exceptions import PermissionDenied
 from django.db.models import PROTECT, ForeignObjectRel, Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext
 
 from accounts.admin.audited import AuditedAdmin
+from accounts.models import Team
+from common.cache import TTLCached
 
 if TYPE_CHECKING:
     from accounts.admin.audited import AnyForm
 
+has_teams = TTLCached(Team.objects.exists, ttl_s=60, invalidated_by=(Team,))
 # Fields of forms that have no value to be read.
 _NOT_RECORDED = ("key", "remove_key", "make_version", "icon_file", "remove_icon")
 
@@ -49,6 +53,18 @@ class RegistryAdmin(AuditedAdmin):
         if "icon_file" in form.changed_data or "remove_icon" in form.changed_data:
             changed["icon"] = ["", "entered" if form.cleaned_data["icon_file"] else "removed"]
         return {"changed": changed}
+
+
+class OwnedAdmin(RegistryAdmin):
+    """Rows of the site and of teams, which only a site with teams tells apart."""
+
+    def get_list_display(self, request: HttpRequest) -> list[object]:  # type: ignore[override]
+        shown = super().get_list_display(request)
+        return [*shown, "team"] if has_teams() else list(shown)
+
+    def get_list_filter(self, request: HttpRequest) -> list[object]:  # type: ignore[override]
+        shown = super().get_list_filter(request)
+        return [*shown, ("team", RelatedOnlyFieldListFilter)] if has_teams() else list(shown)
 
 
 def _is_protected(row: Model) -> bool:

@@ -1,35 +1,16 @@
-from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext, ngettext
-from django.utils.translation import gettext_lazy as _
 
 from accounts import audit
-from common.payload_types import JsonObject
 from models_registry.catalogue import discovery
+from models_registry.forms import PickForm
 from models_registry.models import Catalogue, CatalogueChange, LanguageModel, Provider
-from models_registry.providers.catalogue import CatalogueRefused, Offer
-
-
-class PickForm(forms.Form):
-    names = forms.MultipleChoiceField(error_messages={"required": _("Tick at least one model.")})
-    status = forms.ChoiceField(
-        label=_("Register them as"),
-        choices=[
-            (LanguageModel.Status.DRAFT, _("drafts: hidden until you activate them")),
-            (LanguageModel.Status.ACTIVE, _("active: available in battles immediately")),
-        ],
-        initial=LanguageModel.Status.DRAFT,
-        widget=forms.RadioSelect,
-    )
-
-    def __init__(self, data: QueryDict | None, *, offers: list[Offer]) -> None:
-        super().__init__(data)
-        self.fields["names"].choices = [(offer.upstream_name, offer.upstream_name) for offer in offers]  # type: ignore[attr-defined]
+from models_registry.providers.catalogue import CatalogueRefused
 
 
 class DiscoverAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
@@ -55,7 +36,7 @@ class DiscoverAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
             return self._refresh(request, provider)
         catalogue = Catalogue.objects.filter(provider=provider).first() or Catalogue(provider=provider)
         form = PickForm(request.POST or None, offers=catalogue.offers)
-        rows = _rows(provider, catalogue, request.GET.get("q", ""))
+        rows = discovery.offered_rows(provider, catalogue, request.GET.get("q", ""))
         ticked = set(request.POST.getlist("names"))
         if request.method == "GET" and "all" in request.GET:
             ticked = {row["offer"].upstream_name for row in rows}
@@ -100,13 +81,3 @@ class DiscoverAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
             return redirect("admin:models_registry_languagemodel_change", added[0].pk)
         listed = reverse("admin:models_registry_languagemodel_changelist")
         return HttpResponseRedirect(f"{listed}?provider__id__exact={provider.pk}")
-
-
-def _rows(provider: Provider, catalogue: Catalogue, search: str) -> list[JsonObject]:
-    """Return offers with every word of `search` in their names, and their registered models or None."""
-    known, words = discovery.registered_models(provider), search.lower().split()
-    return [
-        {"offer": offer, "model": known.get(offer.upstream_name)}
-        for offer in catalogue.offers
-        if all(word in f"{offer.upstream_name} {offer.name} {offer.organization}".lower() for word in words)
-    ]

@@ -76,7 +76,7 @@ class HealthAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
     def _set_status_of_one(self, request: HttpRequest, object_id: str, status: LanguageModel.Status) -> HttpResponse:
         model = self._changeable(request, object_id)
-        set_status(request, LanguageModel.objects.filter(pk=model.pk), status)
+        set_status(request, LanguageModel.of_every_owner.filter(pk=model.pk), status)
         return HttpResponseRedirect("../change/")
 
     def _changeable(self, request: HttpRequest, object_id: str) -> LanguageModel:

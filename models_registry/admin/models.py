@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.forms import BaseModelFormSet, ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.html import format_html
@@ -12,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts import audit
 from models_registry import versions
-from models_registry.admin.base import RegistryAdmin
+from models_registry.admin.base import OwnedAdmin
 from models_registry.admin.health import HealthAdmin, set_status
 from models_registry.admin.spending import ChargeAdmin
 from models_registry.forms import OWN_FIELDS, LanguageModelForm
@@ -44,18 +45,20 @@ class PriceInline(admin.TabularInline):  # type: ignore[type-arg]
 
 
 @admin.register(LanguageModel)
-class LanguageModelAdmin(HealthAdmin, RegistryAdmin):
+class LanguageModelAdmin(HealthAdmin, OwnedAdmin):
     form = LanguageModelForm
     inlines = [PriceInline]
     list_display = ["name", "provider", "status", "drawn_now", "weight", "version_label", "has_votes"]
-    list_select_related = ["provider"]
+    list_select_related = ["provider__team", "team"]
     search_fields = ["name", "slug", "upstream_name", "organization", "aliases"]
     list_filter = ["status", "has_votes", "license_kind", "provider"]
     readonly_fields = ["drawn_now", "version_label", "has_votes", "retired_at", "unsent_parameters", "icon_now"]
     actions = ["activate", "pause", "retire"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[LanguageModel]:
-        family = LanguageModel.objects.filter(family=OuterRef("family")).order_by("-version")
+        owners = LanguageModel.of_every_owner.alias(owner=Coalesce("team", 0))
+        of_owner = owners.filter(family=OuterRef("family"), owner=Coalesce(OuterRef("team"), 0))
+        family = of_owner.order_by("-version")
         queryset: QuerySet[LanguageModel] = super().get_queryset(request)
         return queryset.annotate(newest_version=Subquery(family.values("version")[:1])).prefetch_related("prices")
 

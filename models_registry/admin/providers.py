@@ -15,7 +15,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from common.payload_types import JsonObject
 from common.text.money import dollars, plain_decimal
-from models_registry.admin.base import RegistryAdmin
+from models_registry.admin.base import OwnedAdmin
 from models_registry.admin.discovery import DiscoverAdmin
 from models_registry.catalogue.presets import PRESETS
 from models_registry.forms import ProviderForm
@@ -26,11 +26,12 @@ from models_registry.providers.kinds import ProviderKind
 
 
 @admin.register(Provider)
-class ProviderAdmin(DiscoverAdmin, RegistryAdmin):
+class ProviderAdmin(DiscoverAdmin, OwnedAdmin):
     form = ProviderForm
     list_display = ["name", "base_url", "kind_label", "key_state", "can_be_called", "spent_today", "model_count"]
     search_fields = ["name", "base_url", "api_key_env"]
     list_filter = ["kind", "needs_key"]
+    list_select_related = ["team"]
     readonly_fields = ["key_state", "can_be_called", "probed_at"]
     fieldsets = [
         (None, {"fields": ["name", "base_url", "kind", "can_be_called"]}),

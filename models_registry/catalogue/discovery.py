@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts import audit
 from accounts.models import User
+from common.payload_types import JsonObject
 from models_registry import versions
 from models_registry.catalogue import changes
 from models_registry.encryption import KeyUnreadable
@@ -42,8 +43,8 @@ def get_catalogue(provider: Provider, *, refresh: bool = False) -> Catalogue:
 
 def refresh_catalogues() -> None:
     """Refresh outdated lists of providers with registered models; propose differences. Never raises."""
-    provider_ids = LanguageModel.objects.exclude(status=LanguageModel.Status.RETIRED).values("provider")
-    for provider in Provider.objects.filter(pk__in=provider_ids).order_by("pk"):
+    provider_ids = LanguageModel.of_every_owner.exclude(status=LanguageModel.Status.RETIRED).values("provider")
+    for provider in Provider.of_every_owner.filter(pk__in=provider_ids).select_related("team").order_by("pk"):
         # Half the TTL, so that a second message or beat process skips providers that were requested just now.
         if provider.unavailable_reason or not Catalogue.objects.claim(provider.pk, older_than=CATALOGUE_TTL / 2):
             continue
@@ -65,8 +66,11 @@ def _refresh(provider: Provider) -> Catalogue:
         raise
     with transaction.atomic():
         row.update(listed=[offer.to_json() for offer in offers], fetched_at=timezone.now(), failure="")
-        Provider.objects.filter(pk=provider.pk, needs_key=False).update(is_answering=True, probed_at=timezone.now())
-        proposed = changes.propose_changes(provider, offers)
+        Provider.of_every_owner.filter(pk=provider.pk, needs_key=False).update(
+            is_answering=True, probed_at=timezone.now()
+        )
+        # Administrators decide about the site's models; a team's page has the list beside its own prices.
+        proposed = changes.propose_changes(provider, offers) if provider.team_id is None else 0
     if proposed:
         logger.info("the catalogue of provider %s: %d new differences", provider.pk, proposed)
     return row.get()
@@ -81,13 +85,23 @@ def _fetch(provider: Provider) -> list[Offer]:
         key = provider.read_key()
     except KeyUnreadable:
         raise CatalogueRefused(_("The stored key cannot be decrypted: enter it again.")) from None
-    return fetch(provider.endpoint, key=key, kind=provider.known_kind)
+    return fetch(provider.endpoint, key=key, kind=provider.known_kind, allows_private=provider.allows_private)
 
 
 def registered_models(provider: Provider) -> dict[str, LanguageModel]:
     """Return unretired models by upstream name; the newest of several."""
     models = provider.models.exclude(status=LanguageModel.Status.RETIRED).order_by("version", "pk")
     return {model.upstream_name: model for model in models}
+
+
+def offered_rows(provider: Provider, catalogue: Catalogue, search: str) -> list[JsonObject]:
+    """Return offers with every word of `search` in their names, and their registered models or None."""
+    known, words = registered_models(provider), search.lower().split()
+    return [
+        {"offer": offer, "model": known.get(offer.upstream_name)}
+        for offer in catalogue.offers
+        if all(word in f"{offer.upstream_name} {offer.name} {offer.organization}".lower() for word in words)
+    ]
 
 
 @transaction.atomic
@@ -103,16 +117,17 @@ def add_offered(
     added = []
     for name in dict.fromkeys(names):
         if name in offers and name not in known:
-            model = _create_model(provider, offers[name], status)
+            model = create_model(provider, offers[name], status)
             audit.record(by, "add language model", model, offered_by=provider.name, upstream_name=name)
             added.append(model)
     return added
 
 
-def _create_model(provider: Provider, offer: Offer, status: LanguageModel.Status) -> LanguageModel:
+def create_model(provider: Provider, offer: Offer, status: LanguageModel.Status) -> LanguageModel:
     maker, _slash, short = offer.upstream_name.rpartition("/")
     is_open = offer.is_open or provider.known_kind in _OPEN_WEIGHT_KINDS
-    model = LanguageModel.objects.create(
+    model = LanguageModel.of_every_owner.create(
+        team_id=provider.team_id,
         provider=provider,
         upstream_name=offer.upstream_name,
         slug=_free_slug(short, provider),
@@ -144,10 +159,8 @@ def _free_slug(name: str, provider: Provider) -> str:
     plain = re.sub(r"[^a-z0-9._-]+", "-", _latin(name).removesuffix(":latest")).strip("._-")[:80] or "model"
     kind = provider.known_kind.value
     numbered = (f"{plain}-{kind}-{number}" for number in range(2, 10_000))
+    own = LanguageModel.of_every_owner.filter(team=provider.team_id)
     for slug in (plain, f"{plain}-{kind}", *numbered):
-        if (
-            not LanguageModel.objects.filter(slug=slug).exists()
-            and not LanguageModel.objects.filter(family=slug).exists()
-        ):
+        if not own.filter(slug=slug).exists() and not own.filter(family=slug).exists():
             return slug
     raise ValueError(name)

@@ -201,7 +201,7 @@ def take_probe(breaker_id: int) -> LanguageModel | None:
     if not Breaker.objects.take_probe(breaker_id, lease=PROBE_LEASE):
         return None
     breaker = Breaker.objects.get(pk=breaker_id)
-    active = LanguageModel.objects.filter(status=LanguageModel.Status.ACTIVE).select_related("provider")
+    active = LanguageModel.of_every_owner.filter(status=LanguageModel.Status.ACTIVE).select_related("provider")
     lookup = {"pk": breaker.model_id} if breaker.model_id else {"provider": breaker.provider_id}
     return active.filter(**lookup).order_by("pk").first()
 

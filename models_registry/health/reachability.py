@@ -3,8 +3,10 @@
 import asyncio
 import logging
 import threading
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import NamedTuple
 
 import aiohttp
 from django.db.models.functions import Now
@@ -25,22 +27,31 @@ def probe_keyless_providers() -> set[str]:
     """
     replies = Replies()
     try:
-        providers = list(Provider.objects.filter(needs_key=False))
-        _probe({provider.endpoint for provider in providers} - {""}, replies)
+        providers = list(Provider.of_every_owner.filter(needs_key=False).select_related("team"))
+        _probe({_target(provider) for provider in providers if provider.endpoint}, replies)
         answering = set(replies.answering)
         for provider in providers:
-            _store(provider, is_answering=provider.endpoint in answering)
+            _store(provider, is_answering=_target(provider) in answering)
     except Exception:
         logger.exception("providers were not probed")
-    return set(replies.refused)
+    return {target.endpoint for target in set(replies.refused)}
+
+
+class Target(NamedTuple):
+    endpoint: str
+    allows_private: bool | None = None
+
+
+def _target(provider: Provider) -> Target:
+    return Target(provider.endpoint, provider.allows_private)
 
 
 @dataclass
 class Replies:
     """Endpoints that answered, and those with refused addresses. Late threads may still add to both."""
 
-    answering: set[str] = field(default_factory=set)
-    refused: set[str] = field(default_factory=set)
+    answering: set[Target] = field(default_factory=set)
+    refused: set[Target] = field(default_factory=set)
 
 
 def _store(provider: Provider, *, is_answering: bool) -> None:
@@ -50,30 +61,35 @@ def _store(provider: Provider, *, is_answering: bool) -> None:
         return
     if provider.is_answering != is_answering:
         logger.info("provider %s %s", provider, "answers" if is_answering else "does not answer")
-    Provider.objects.filter(pk=provider.pk).update(is_answering=is_answering, probed_at=Now())
+    Provider.of_every_owner.filter(pk=provider.pk).update(is_answering=is_answering, probed_at=Now())
 
 
-def _probe(endpoints: set[str], replies: Replies) -> None:
+def _probe(targets: set[Target], replies: Replies) -> None:
     """Add endpoints that reply with a status below 500 to `replies`."""
-    if endpoints:
+    if targets:
         # Name lookups cannot be cancelled, so the thread is abandoned if it is still in one at the deadline.
-        thread = threading.Thread(target=lambda: asyncio.run(_probe_all(endpoints, replies)), daemon=True)
+        thread = threading.Thread(target=lambda: asyncio.run(_probe_all(targets, replies)), daemon=True)
         thread.start()
         thread.join(PROBE_TIMEOUT_S + 0.5)
 
 
-async def _probe_all(endpoints: set[str], replies: Replies) -> None:
+async def _probe_all(targets: set[Target], replies: Replies) -> None:
     timeout = aiohttp.ClientTimeout(total=PROBE_TIMEOUT_S)
-    async with connections.new_session(timeout) as session:
+    async with AsyncExitStack() as stack:
+        sessions = {
+            answer: await stack.enter_async_context(connections.new_session(timeout, allows_private=answer))
+            for answer in {target.allows_private for target in targets}
+        }
 
-        async def probe(endpoint: str) -> None:
+        async def probe(target: Target) -> None:
+            url = f"{target.endpoint.rstrip('/')}/models"
             try:
-                async with session.get(f"{endpoint.rstrip('/')}/models", allow_redirects=False) as response:
+                async with sessions[target.allows_private].get(url, allow_redirects=False) as response:
                     if response.status < 500:
-                        replies.answering.add(endpoint)
+                        replies.answering.add(target)
             except Exception as error:  # an error of one server must not end the other probes
                 if connections.is_address_refused(error):
-                    replies.refused.add(endpoint)
-                logger.debug("%s does not answer: %r", endpoint, error)
+                    replies.refused.add(target)
+                logger.debug("%s does not answer: %r", target.endpoint, error)
 
-        await asyncio.gather(*(probe(endpoint) for endpoint in endpoints))
+        await asyncio.gather(*(probe(target) for target in targets))

@@ -71,4 +71,5 @@ class Availability:
             return ""
         if provider_account(model.provider_id) in self._exhausted:
             return gettext("Its provider's budget for today is used up.")
-        return gettext("The site's budget for today is used up.") if SITE in self._exhausted else ""
+        is_sites = model.team_id is None and SITE in self._exhausted
+        return gettext("The site's budget for today is used up.") if is_sites else ""

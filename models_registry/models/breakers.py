@@ -16,6 +16,9 @@ class BreakerQuerySet(models.QuerySet["Breaker"]):
     def open(self) -> "BreakerQuerySet":
         return self.filter(probe_at__isnull=False)
 
+    def of_site(self) -> "BreakerQuerySet":
+        return self.filter(model__team=None, provider__team=None)
+
     def due(self) -> "BreakerQuerySet":
         """Filter breakers whose cooldown is over, except those of inactive models."""
         is_active = Q(model=None) | Q(model__status="active")

@@ -1,15 +1,17 @@
 from decimal import Decimal
 from typing import Any
 
+import pgtrigger
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MinValueValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import Team
 from common.payload_types import JsonObject
 from models_registry.models.availability import Availability
 from models_registry.models.prices import Price
@@ -17,8 +19,21 @@ from models_registry.models.providers import Provider
 from models_registry.providers.kinds import CAPS
 from models_registry.validators import validate_model_slug, validate_parameters
 
+_OWNERS_DIFFER = """
+    IF NOT EXISTS (
+        SELECT FROM models_registry_provider WHERE id = NEW.provider_id AND team_id IS NOT DISTINCT FROM NEW.team_id
+    ) THEN
+        RAISE EXCEPTION 'a_models_provider_is_its_owners' USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
+"""
+
 
 class LanguageModelQuerySet(models.QuerySet["LanguageModel"]):
+    def hiding_names(self) -> "LanguageModelQuerySet":
+        """Filter a team's models to those that stand for the site's of their names."""
+        return self.filter(status__in=[LanguageModel.Status.ACTIVE, LanguageModel.Status.PAUSED])
+
     def public(self) -> "LanguageModelQuerySet":
         """Filter publicly listed models, with provider and prices."""
         listed = self.exclude(status=LanguageModel.Status.DRAFT).select_related("provider")
@@ -55,6 +70,26 @@ class LanguageModelQuerySet(models.QuerySet["LanguageModel"]):
         return [model for model in models if not availability.unavailable_reason(model)]
 
 
+_OwnersManager = models.Manager.from_queryset(LanguageModelQuerySet)
+
+
+class SiteModelManager(_OwnersManager["LanguageModel"]):
+    """The site's models; those of teams only by naming the place."""
+
+    def get_queryset(self) -> LanguageModelQuerySet:
+        return LanguageModelQuerySet(self.model, using=self._db).filter(team=None)
+
+    def in_place(self, team_id: int | None) -> LanguageModelQuerySet:
+        """Return a team's models, and the site's if it wants them and has none of this name. None: the site's."""
+        if team_id is None:
+            return self.get_queryset()
+        everything = LanguageModelQuerySet(self.model, using=self._db)
+        hiding = everything.hiding_names().filter(team=team_id, slug=OuterRef("slug"))
+        wants_sites = Team.objects.filter(pk=team_id, uses_site_models=True)
+        of_site = Q(Exists(wants_sites), ~Exists(hiding), team=None)
+        return everything.filter(Q(team=team_id) | of_site).select_related("team", "provider__team")
+
+
 class LanguageModel(models.Model):
     """Contestant: an upstream model with system prompt and parameters, fixed once it has votes."""
 
@@ -75,12 +110,16 @@ class LanguageModel(models.Model):
 
     # Those by which a draw can be narrowed.
     KNOWN_LICENSE_KINDS = LicenseKind.choices[:2]
+    # Length of full_slug.
+    MAX_NAME = 161
     # Fields that influence the answers. A change of one needs a new version if the model has votes.
     BEHAVIOUR = ("provider_id", "upstream_name", "system_prompt", "parameters")
 
+    # None: the site.
+    team = models.ForeignKey(Team, models.PROTECT, null=True, blank=True, related_name="+", verbose_name=_("team"))
     provider = models.ForeignKey(Provider, models.PROTECT, related_name="models")
     upstream_name = models.CharField(_("upstream name"), max_length=200)
-    slug = models.CharField(max_length=120, unique=True, validators=[validate_model_slug])
+    slug = models.CharField(max_length=120, validators=[validate_model_slug])
     family = models.CharField(max_length=100, db_index=True, editable=False)
     version = models.PositiveIntegerField(default=1, editable=False)
     name = models.CharField(_("display name"), max_length=120)
@@ -113,13 +152,27 @@ class LanguageModel(models.Model):
     has_votes = models.BooleanField(default=False, editable=False)
     created_at = models.DateTimeField(db_default=Now())
 
-    objects = LanguageModelQuerySet.as_manager()
+    # The first one is Django's default, which the administration and related rows use.
+    of_every_owner = LanguageModelQuerySet.as_manager()
+    objects = SiteModelManager()
 
     class Meta:
         ordering = ["name", "version"]
         constraints = [
-            models.UniqueConstraint(fields=["family", "version"], name="a_family_has_each_version_once"),
+            models.UniqueConstraint(fields=["slug", "team"], nulls_distinct=False, name="an_owner_names_a_model_once"),
+            models.UniqueConstraint(
+                fields=["family", "version", "team"], nulls_distinct=False, name="a_family_has_each_version_once"
+            ),
             models.CheckConstraint(condition=models.Q(weight__gte=0), name="a_sampling_weight_is_not_negative"),
+        ]
+        triggers = [
+            pgtrigger.ReadOnly(name="a_model_stays_with_its_owner", fields=["team"]),
+            pgtrigger.Trigger(
+                name="a_models_provider_is_its_owners",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("provider_id"),  # type: ignore[no-untyped-call]
+                func=_OWNERS_DIFFER,
+            ),
         ]
 
     def __str__(self) -> str:
@@ -132,6 +185,15 @@ class LanguageModel(models.Model):
         elif self.retired_at is None:
             self.retired_at = timezone.now()
         super().save(*args, **kwargs)
+
+    @property
+    def full_slug(self) -> str:
+        """Return `<team>~<slug>` for a team's model: its slug may be the site's, too."""
+        return self.slug if self.team is None else f"{self.team.slug}~{self.slug}"
+
+    @property
+    def slugs(self) -> tuple[str, ...]:
+        return (self.slug,) if self.team_id is None else (self.slug, self.full_slug)
 
     @property
     def sent_parameters(self) -> JsonObject:

@@ -3,6 +3,7 @@ from dataclasses import replace
 from decimal import Decimal
 from urllib.parse import urlsplit
 
+import pgtrigger
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
@@ -13,6 +14,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
+from accounts.models import Team
 from common.network_zones import Zone, zone_of_url
 from common.text import redaction
 from models_registry import encryption
@@ -28,9 +30,15 @@ from models_registry.validators import (
 LOCAL_MODEL_ENDPOINT = "${ARENA_LOCAL_MODEL_URL}"
 
 
-class Provider(models.Model):
-    """An OpenAI-compatible endpoint with its key, deadlines and limits."""
+class SiteProviderManager(models.Manager["Provider"]):
+    def get_queryset(self) -> models.QuerySet["Provider"]:
+        return super().get_queryset().filter(team=None)
 
+
+class Provider(models.Model):
+    """An OpenAI-compatible endpoint with its key, deadlines and limits. team: None for the site."""
+
+    team = models.ForeignKey(Team, models.PROTECT, null=True, blank=True, related_name="+", verbose_name=_("team"))
     name = models.CharField(_("name"), max_length=100)
     base_url = models.CharField(_("base URL"), max_length=300, validators=[validate_endpoint])
     kind = models.CharField(
@@ -77,12 +85,23 @@ class Provider(models.Model):
     probed_at = models.DateTimeField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(db_default=Now())
 
+    # The first one is Django's default, which the administration and related rows use.
+    of_every_owner = models.Manager["Provider"]()
+    objects = SiteProviderManager()
+
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["base_url", "api_key_env"], name="a_provider_is_known_by_its_address_and_key_variable"
-            )
-        ]
+                fields=["team", "base_url", "api_key_env"], nulls_distinct=False,
+                name="a_provider_is_known_by_its_address_and_key_variable",
+            ),
+            # A manager chooses the address: it must not receive a secret of this machine.
+            models.CheckConstraint(
+                condition=models.Q(team=None) | (models.Q(api_key_env="") & ~models.Q(base_url=LOCAL_MODEL_ENDPOINT)),
+                name="a_teams_provider_has_a_stored_key_only",
+            ),
+        ]  # fmt: skip
+        triggers = [pgtrigger.ReadOnly(name="a_provider_stays_with_its_owner", fields=["team"])]
 
     def __str__(self) -> str:
         return self.name
@@ -122,7 +141,13 @@ class Provider(models.Model):
     @property
     def has_allowed_address(self) -> bool:
         """Return whether the URL's address is allowed; connections check those of names."""
-        return self.base_url == LOCAL_MODEL_ENDPOINT or is_allowed(zone_of_url(self.base_url))
+        zone = zone_of_url(self.base_url)
+        return self.base_url == LOCAL_MODEL_ENDPOINT or is_allowed(zone, allows_private=self.allows_private)
+
+    @property
+    def allows_private(self) -> bool | None:
+        """Return whether a team's provider may be in a private network; None for the site's."""
+        return None if self.team is None else (urlsplit(self.base_url).hostname or "") in self.team.private_hosts
 
     @property
     def has_key(self) -> bool:
@@ -162,6 +187,8 @@ class Provider(models.Model):
         # People's pages and refusals use this: a server that is away may have failed in a blind battle.
         if not self.endpoint:
             return gettext("The local model is not running.")
+        if not self.has_allowed_address and self.team_id is not None:
+            return gettext("Its address is in a private network, which an administrator has to allow.")
         if not self.has_allowed_address:
             return gettext("Its address is in a private network, which ARENA_ALLOW_PRIVATE_PROVIDERS does not allow.")
         if self.needs_key and not self.has_key:

@@ -131,6 +131,7 @@ class ChatRequest:
     context_tokens: int = 0  # 0: unknown
     # How the reasoning in `messages` is sent; None: not at all.
     reasoning_back: ReasoningBack | None = None
+    allows_private: bool | None = None
 
     @cached_property
     def size(self) -> MessagesSize:

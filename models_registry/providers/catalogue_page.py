@@ -32,18 +32,22 @@ _CURSORS = {ProviderKind.ANTHROPIC: "after_id"}
 _QUERIES = {ProviderKind.ANTHROPIC: "?limit=1000"}
 
 
-def fetch(base_url: str, *, key: str, kind: ProviderKind) -> list[Offer]:
-    """Return the models that the endpoint serves. Takes TIMEOUT_S at most. Raises CatalogueRefused."""
+def fetch(base_url: str, *, key: str, kind: ProviderKind, allows_private: bool | None = None) -> list[Offer]:
+    """Return the models that the endpoint serves. Takes TIMEOUT_S at most. Raises CatalogueRefused.
+
+    allows_private: as addresses.is_allowed.
+    """
     try:
-        return run_with_timeout(lambda: _fetch(base_url, key, kind), seconds=TIMEOUT_S + 1)
+        return run_with_timeout(lambda: _fetch(base_url, key, kind, allows_private), seconds=TIMEOUT_S + 1)
     except TimeoutError:
         raise CatalogueRefused(_TIMED_OUT, seconds=TIMEOUT_S) from None
 
 
-async def _fetch(base_url: str, key: str, kind: ProviderKind) -> list[Offer]:
+async def _fetch(base_url: str, key: str, kind: ProviderKind, allows_private: bool | None) -> list[Offer]:
     timeout = aiohttp.ClientTimeout(total=TIMEOUT_S, sock_connect=CONNECT_TIMEOUT_S)
+    new_session = connections.new_session(timeout, allows_private=allows_private)
     try:
-        async with asyncio.timeout(TIMEOUT_S), connections.new_session(timeout) as session:
+        async with asyncio.timeout(TIMEOUT_S), new_session as session:
             return await _fetch_pages(session, _address(base_url, kind), key, kind)
     except TimeoutError:
         raise CatalogueRefused(_TIMED_OUT, seconds=TIMEOUT_S) from None

@@ -158,9 +158,14 @@ class _Resolver(aiohttp.ThreadedResolver):
         return resolved
 
 
-def new_session(timeout: aiohttp.ClientTimeout | None = None, **connector_options: Any) -> aiohttp.ClientSession:
-    """Return a session for the running event loop. Each request must disable redirects."""
-    sockets = SocketFactory()
+def new_session(
+    timeout: aiohttp.ClientTimeout | None = None, *, allows_private: bool | None = None, **connector_options: Any
+) -> aiohttp.ClientSession:
+    """Return a session for the running event loop. Each request must disable redirects.
+
+    allows_private: as addresses.is_allowed; connections of one answer are never used for another.
+    """
+    sockets = SocketFactory(allows_private=allows_private)
     # The connector has no limit: `calls_at_once` and the workers' concurrency limit connections.
     if not connector_options.get("force_close"):
         connector_options["keepalive_timeout"] = KEEPALIVE_S

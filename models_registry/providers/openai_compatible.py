@@ -47,16 +47,11 @@ class OpenAICompatible:
     """Provider that keeps its connections; one per event loop."""
 
     def __init__(self) -> None:
-        self._http = DefaultAioHttpClient(
-            follow_redirects=False,
-            trust_env=False,
-            timeout=None,
-            transport=_Transport(),
-            event_hooks={"response": [_limit_error_body]},
-            # Cookies would be sent with every later call to the host, also with another key.
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+        # A client for each ChatRequest.allows_private: a team must not reuse a connection into a private network.
+        self._clients: dict[bool | None, httpx2.AsyncClient] = {None: _new_client(None)}
+        self._sdk = AsyncOpenAI(
+            api_key="none", base_url="http://unused", max_retries=0, http_client=self._clients[None]
         )
-        self._sdk = AsyncOpenAI(api_key="none", base_url="http://unused", max_retries=0, http_client=self._http)
         self._endpoint = lru_cache(MAX_ENDPOINTS)(self._new_endpoint)
 
     def _new_endpoint(self, base_url: str, key: str) -> tuple[httpx2.URL, dict[str, str]]:
@@ -66,8 +61,14 @@ class OpenAICompatible:
         headers |= {"Authorization": f"Bearer {key}"} | IDENTITY
         return httpx2.URL(f"{base_url.rstrip('/')}/chat/completions"), headers
 
+    def _client(self, allows_private: bool | None) -> httpx2.AsyncClient:
+        if allows_private not in self._clients:
+            self._clients[allows_private] = _new_client(allows_private)
+        return self._clients[allows_private]
+
     async def close(self) -> None:
-        await self._http.aclose()
+        for client in self._clients.values():
+            await client.aclose()
 
     async def stream(self, request: ChatRequest, receive: Receive, **options: Unpack[StreamOptions]) -> Completion:
         answer = AnswerReader(request, receive, options)
@@ -131,7 +132,7 @@ class OpenAICompatible:
         url, headers = self._endpoint(request.base_url, request.key or "none")
         body = {"model": request.model, "stream": True, **request.parameters, "messages": sent_messages(request)}
         timeout = httpx2.Timeout(None, connect=request.deadlines["connect"])
-        response = await self._http.send(
+        response = await self._client(request.allows_private).send(
             httpx2.Request(
                 "POST", url, headers=headers, content=msgspec.json.encode(body),
                 extensions={"timeout": timeout.as_dict()},
@@ -213,16 +214,31 @@ def _public_error(error: ProviderError, request: ChatRequest) -> ProviderError:
     )  # fmt: skip
 
 
+def _new_client(allows_private: bool | None) -> httpx2.AsyncClient:
+    return DefaultAioHttpClient(
+        follow_redirects=False,
+        trust_env=False,
+        timeout=None,
+        transport=_Transport(allows_private),
+        event_hooks={"response": [_limit_error_body]},
+        # Cookies would be sent with every later call to the host, also with another key.
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+    )
+
+
 class _Transport(AiohttpTransport):
     """The SDK's transport with connections of models_registry.providers.connections."""
 
-    def __init__(self, *, is_fresh: bool = False) -> None:
+    def __init__(self, allows_private: bool | None, *, is_fresh: bool = False) -> None:
         super().__init__(trust_env=False)
+        self._allows_private = allows_private
         self._is_fresh = is_fresh  # each request has a connection of its own
-        self._fresh = None if is_fresh else _Transport(is_fresh=True)
+        self._fresh = None if is_fresh else _Transport(allows_private, is_fresh=True)
 
     def get_client(self) -> ClientSession:
-        return connections.new_session(ssl=self.ssl_context, force_close=self._is_fresh)
+        return connections.new_session(
+            allows_private=self._allows_private, ssl=self.ssl_context, force_close=self._is_fresh
+        )
 
     async def aclose(self) -> None:
         await super().aclose()

@@ -1,6 +1,7 @@
 import json
 
 from django import template
+from django.urls import reverse
 from django.utils.formats import number_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -25,6 +26,13 @@ def model_icon(name: str, icon: str | None, organization: str = "") -> SafeStrin
 @register.simple_tag
 def icon_of(model: LanguageModel) -> SafeString:
     return model_icon(model.name, model_icon_url(model.pk), model.organization)
+
+
+@register.simple_tag
+def model_address(name: str) -> str:
+    """Return the address of the page about a model. name: its id in payloads."""
+    team, _separator, slug = name.rpartition("~")
+    return f"{reverse('team_models:list', args=[team])}#{slug}" if team else reverse("leaderboard:model", args=[slug])
 
 
 @register.simple_tag

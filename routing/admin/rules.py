@@ -8,12 +8,14 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db.models import Model
+from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
 from accounts.admin.audited import AuditedAdmin
+from accounts.models import Team
 from battles.auto.options import DEFAULT_DIAL, MAX_WORKFLOW_CHARACTERS, RoutingContext
 from battles.auto.port import Routed, RoutingRequest, route
 from battles.auto.reasons import reason_sentence
@@ -45,14 +47,15 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         label=_("Language"), max_length=3, validators=[_CODE], required=False, help_text=_("As “fr”. Empty: any.")
     )
     pool = forms.ModelMultipleChoiceField(
-        label=_("Pool"), queryset=LanguageModel.objects.public(), to_field_name="slug", required=False,
+        label=_("Pool"), queryset=LanguageModel.objects.none(), to_field_name="slug", required=False,
         help_text=_("Models that auto mode chooses from, if the target is a pool."),
     )  # fmt: skip
 
     class Meta:
         model = Rule
-        fields = ["order", "note", "is_active", *_CONDITIONS, *_DECISION]
+        fields = ["team", "order", "note", "is_active", *_CONDITIONS, *_DECISION]
         help_texts = {
+            "team": _("Empty: the rule is the site's. Save a rule of a team before you choose its pool."),
             "order": _("The active rule with the lowest number that matches decides."),
             "workflow": _("The step that the calling application states. Empty: any."),
             "token": _("Requests with this token of the API only. Empty: all."),
@@ -60,6 +63,10 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
             "dial": _("0: the cheapest model. 1: the best. Empty: what the person or the application chose."),
             "max_cost": _("Dearer models are left out. Empty: no limit."),
         }
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self.fields["pool"].queryset = LanguageModel.objects.in_place(self.instance.team_id).public()  # type: ignore[attr-defined]
 
     def clean_pool(self) -> list[str]:
         return sorted(model.slug for model in self.cleaned_data["pool"])
@@ -69,6 +76,9 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         minimum, maximum = cleaned.get("min_characters"), cleaned.get("max_characters")
         if minimum is not None and maximum is not None and minimum > maximum:
             self.add_error("max_characters", ValidationError(_("This is less than the least number of characters.")))
+        model, team = cleaned.get("model"), cleaned.get("team", self.instance.team)
+        if model is not None and model.team not in (None, team):
+            self.add_error("model", ValidationError(_("Choose a model of the site or of the rule's own team.")))
         return cleaned
 
 
@@ -129,6 +139,11 @@ class RuleAdmin(TrialPageMixin, AuditedAdmin):
         (_("Then"), {"fields": _DECISION}),
     ]
 
+    def get_fieldsets(self, request: HttpRequest, obj: Rule | None = None) -> list[object]:  # type: ignore[override]
+        first, *others = super().get_fieldsets(request, obj)
+        owner = ["team"] if Team.objects.exists() else []
+        return [(None, {"fields": [*owner, *first[1]["fields"]]}), *others]
+
     def run_trial(self, data: JsonObject) -> Trial:
         routed = route(_routing_request(data), Actor())
         return Trial(
@@ -144,7 +159,7 @@ class RuleAdmin(TrialPageMixin, AuditedAdmin):
         return ", ".join(f"{name}: {value}" for name, value in _values(rule, _CONDITIONS).items()) or gettext("always")
 
     def state_of(self, row: Rule) -> dict[str, object]:
-        return {"order": row.order, "is_active": row.is_active, **_values(row, (*_CONDITIONS, *_DECISION))}
+        return {"order": row.order, "is_active": row.is_active, **_values(row, ("team", *_CONDITIONS, *_DECISION))}
 
 
 def _values(rule: Rule, names: Iterable[str]) -> dict[str, object]:

@@ -16,6 +16,7 @@ from common.errors import InvalidInput
 from common.payload_types import Json, JsonObject
 from common.text.numbers import format_numbers
 from common.text.storable import has_unstorable
+from models_registry.models import LanguageModel
 from routing.models import DecisionOutcome
 
 MAX_MODELS = 200
@@ -60,14 +61,16 @@ class RouteRequestSerializer(serializers.Serializer[None]):
     max_first_token_ms = serializers.IntegerField(
         min_value=1, max_value=MAX_FIRST_TOKEN_MS, required=False, allow_null=True, default=None
     )
-    models = serializers.ListField(child=serializers.CharField(max_length=120), default=list, max_length=MAX_MODELS)
+    models = serializers.ListField(
+        child=serializers.CharField(max_length=LanguageModel.MAX_NAME), default=list, max_length=MAX_MODELS
+    )
 
     def validate(self, data: JsonObject) -> JsonObject:
         if ("prompt" in data) == ("messages" in data):
             raise serializers.ValidationError({"prompt": [_("Send either a prompt or messages.")]})
         return data
 
-    def routing_request(self, *, token: int | None) -> RoutingRequest:
+    def routing_request(self, *, token: int | None, team_id: int | None) -> RoutingRequest:
         """Raises InvalidInput."""
         data = self.validated_data
         if "prompt" in data:
@@ -84,8 +87,9 @@ class RouteRequestSerializer(serializers.Serializer[None]):
             dial=data["dial"],
             max_cost=data["max_cost"],
             max_first_token_ms=data["max_first_token_ms"],
-            models=fetching_models(models) if conversation.has_addresses else models,
+            models=fetching_models(models, team_id=team_id) if conversation.has_addresses else models,
             token=token,
+            team_id=team_id,
         )
 
 

@@ -25,7 +25,7 @@ class CallMedians(NamedTuple):
 
 
 def read_call_medians() -> CallMedians:
-    active = LanguageModel.objects.filter(status=LanguageModel.Status.ACTIVE)
+    active = LanguageModel.of_every_owner.filter(status=LanguageModel.Status.ACTIVE)
     parameters = {
         "models": list(active.values_list("pk", flat=True)),
         "limit": CALLS_PER_MODEL,

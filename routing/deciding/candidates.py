@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from battles.auto.port import Alternative, RoutingRequest
 from battles.prompting.messages import context_characters
-from common.cache import DerivedCached
 from models_registry import drawable_cache
 from models_registry.drawable_cache import Roster
 from models_registry.models import LanguageModel
@@ -137,8 +136,8 @@ def _build_table(roster: Roster, medians: CallMedians) -> CandidateTable:
     )
 
 
-# Table of the models that are set up; built anew when they or their figures change.
-current_table = DerivedCached(_build_table, from_=(drawable_cache.cached_roster, call_medians))
+# Table of a place's models that are set up; built anew when they or their figures change.
+current_table = drawable_cache.kept_by_place(_build_table, call_medians)
 
 
 def _dollars_per_token(price: Price | None) -> tuple[float, float]:
@@ -153,7 +152,7 @@ def candidates_for(request: RoutingRequest, label: str, *, pool: Sequence[str], 
 
     label: of the query type, for the expected length of the answer.
     """
-    table = current_table()
+    table = current_table(request.team_id)
     characters = request.total_characters
     candidates = Candidates(
         table, tuple(range(len(table.models))), table.expected_costs(characters, label), reasons_out={}

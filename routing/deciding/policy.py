@@ -68,7 +68,8 @@ def _model_of_rule(question: Question, rule: Rule) -> Routed:
     """Return the rule's model or refuse: a prompt that a rule keeps on one model never goes to another one."""
     allowed = question.allowed
     row = allowed.table.rows.get(rule.model.slug) if rule.model is not None else None
-    if row is None:
+    # A team's own model may have the name of the rule's.
+    if row is None or allowed.table.models[row].pk != rule.model_id:
         raise _unavailable()
     reason_out = allowed.reasons_out.get(row, "")
     # An operator may designate a model for applications with tools before its abilities are entered.
@@ -97,15 +98,16 @@ def _battle_of_rule(question: Question, rule: Rule) -> Routed:
 
 def _stay(question: Question, previous: PreviousAnswer, reason: str) -> Routed:
     """Raises NoModelAvailable."""
-    model = _previous_model(previous)
+    model = _previous_model(question, previous)
     routed = question.routed(Target.STAY, (model,), reason, policy="stay", confidence=question.type.confidence)
     row = question.candidates.table.rows.get(model.slug)
     return routed if row is None else replace(routed, alternatives=(question.candidates.alternative(row),))
 
 
-def _previous_model(previous: PreviousAnswer) -> LanguageModel:
+def _previous_model(question: Question, previous: PreviousAnswer) -> LanguageModel:
     """Return the model of the conversation, also while its breaker is open. Raises NoModelAvailable."""
-    offered = {model.pk: model for model in drawable_cache.cached_roster().choosable}
+    roster = drawable_cache.roster_of(question.request.team_id)
+    offered = {model.pk: model for model in roster.choosable}
     if previous.model not in offered:
         raise _unavailable()
     return offered[previous.model]

@@ -34,7 +34,7 @@ class Question:
     def of(cls, request: RoutingRequest, actor: Actor) -> "Question":
         labels = request.known_labels()
         policy = current_policy()
-        rule = first_match(policy.rules, request, labels)
+        rule = first_match(policy.rules_in_place(request.team_id), request, labels)
         kind = query_type(request.prompts, labels, request.context, needs_tools=request.needs_tools)
         budget = remaining_personal_budget(actor.key) if actor.is_known else None
         pool = rule.pool if rule is not None and rule.target == Rule.Target.POOL else ()
@@ -51,7 +51,7 @@ class Question:
     @property
     def drawn_from(self) -> list[LanguageModel]:
         """Return the allowed models that are drawable, or all if too few are. Only a hidden pair may depend on it."""
-        drawable = {model.pk for model in drawable_cache.cached_roster().drawable}
+        drawable = {model.pk for model in drawable_cache.roster_of(self.request.team_id).drawable}
         models = [model for model in self.allowed.models if model.pk in drawable]
         return models if len(models) >= self._min_drawn_from else self.allowed.models
 

@@ -4,12 +4,20 @@ from battles.auto.port import RoutingRequest
 from battles.labels import Labels
 from common.cache import TTLCached
 from common.db.execution import rows_if_migrated
+from models_registry import drawable_cache
 from routing.models import RoutingThresholds, Rule
 
 
 class Policy(NamedTuple):
     rules: list[Rule]
     thresholds: RoutingThresholds
+
+    def rules_in_place(self, team_id: int | None) -> list[Rule]:
+        """Return a team's rules, then the site's if the team uses the site's models."""
+        own = [rule for rule in self.rules if rule.team_id == team_id]
+        if team_id is None or not drawable_cache.roster_of(team_id).has_site_models:
+            return own
+        return own + [rule for rule in self.rules if rule.team_id is None]
 
 
 def _read() -> Policy:

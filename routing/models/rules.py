@@ -1,12 +1,22 @@
+import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import ApiToken
+from accounts.models import ApiToken, Team
 from models_registry.models import LanguageModel
 
+_MODEL_IS_ANOTHER_TEAMS = """
+    IF EXISTS (
+        SELECT FROM models_registry_languagemodel
+        WHERE id = NEW.model_id AND team_id IS NOT NULL AND team_id IS DISTINCT FROM NEW.team_id
+    ) THEN
+        RAISE EXCEPTION 'a_rules_model_is_of_its_place' USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
+"""
 _SHARE = [MinValueValidator(0), MaxValueValidator(1)]
 
 
@@ -16,7 +26,10 @@ class RuleQuerySet(models.QuerySet["Rule"]):
 
 
 class Rule(models.Model):
-    """The first active rule that matches a prompt decides before anything learned. Empty conditions match all."""
+    """The first active rule that matches a prompt decides before anything learned. Empty conditions match all.
+
+    team: whose prompts it is about, before the site's rules; None for the site.
+    """
 
     class Target(models.TextChoices):
         MODEL = "model", _("one model")
@@ -28,6 +41,8 @@ class Rule(models.Model):
         YES = "yes", _("yes")
         NO = "no", _("no")
 
+    # None: the site.
+    team = models.ForeignKey(Team, models.PROTECT, null=True, blank=True, related_name="+", verbose_name=_("team"))
     order = models.PositiveIntegerField(_("order"), default=100)
     note = models.CharField(_("note"), max_length=200, blank=True)
     is_active = models.BooleanField(_("active"), default=False)
@@ -76,6 +91,15 @@ class Rule(models.Model):
             models.CheckConstraint(
                 condition=Q(dial=None) | Q(dial__range=(0, 1)), name="a_rules_dial_goes_from_0_to_1"
             ),
+        ]
+        triggers = [
+            pgtrigger.Trigger(
+                name="a_rules_model_is_of_its_place",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("model_id", "team_id"),  # type: ignore[no-untyped-call]
+                condition=pgtrigger.Q(new__model__isnull=False),
+                func=_MODEL_IS_ANOTHER_TEAMS,
+            )
         ]
 
     def __str__(self) -> str:

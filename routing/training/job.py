@@ -111,7 +111,7 @@ def _worse_than_published(log: VoteLog, heads: list[HeadReport]) -> str:
 
 def find_prices(router: Router, log: VoteLog) -> tuple[float, ...]:
     """Return λ of the dials for the newest prompts and the models that can be drawn now."""
-    table = current_table()
+    table = current_table(None)
     if len(table.models) < 2:
         return router.prices
     models = [model.pk for model in table.models]

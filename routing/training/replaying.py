@@ -68,7 +68,7 @@ def replay_votes(*, until: int | None = None) -> ReplayResult:
 class _Replay:
     def __init__(self, log: VoteLog, old: Indices, later: Indices) -> None:
         self.log, self.votes = log, log.votes
-        table = current_table()
+        table = current_table(None)
         rows = {model.pk: row for row, model in enumerate(table.models)}
         known = [number for number, model in enumerate(log.votes.models) if model in rows]
         # Column of each model of the log among the candidates, −1 for one that cannot be drawn now.

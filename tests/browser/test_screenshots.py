@@ -20,6 +20,7 @@ def test_pages_without_picture_or_reason_are_named(monkeypatch: pytest.MonkeyPat
         "/battles/{public_id}/ has neither a picture nor a reason to have none.",
         "/models/choices/ has neither a picture nor a reason to have none.",
         "/s/{public_id}/row/ has neither a picture nor a reason to have none.",
+        "/teams/{slug}/models/choices/ has neither a picture nor a reason to have none.",
         "/uploads/{public_id}/chip/ has neither a picture nor a reason to have none.",
         "/gone/ is left out, and there is no such address without a picture.",
     }

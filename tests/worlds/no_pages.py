@@ -10,6 +10,7 @@ from itertools import chain
 NO_PAGE = {
     "a part of a page that has its picture": [
         "/battles/{public_id}/", "/s/{public_id}/row/", "/uploads/{public_id}/chip/", "/models/choices/",
+        "/teams/{slug}/models/choices/",
     ],
     "a file, or for programs": [
         "/api/v1/[!d]*", "/api/{rest}", "/v1/*", "/livez", "/readyz", "/metrics", "/stream/*", "/leaderboard/stream/",

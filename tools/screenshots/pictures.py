@@ -165,6 +165,11 @@ BENCHMARKS = [
         "benchmark-case": "/benchmarks/r/{run}/case/{case}/",
     }),
 ]  # fmt: skip
+TEAMS = _all(Who.MEMBER, World.PLAYED, {
+    "team-models": "/teams/{team}/models/", "team-provider-new": "/teams/{team}/models/providers/new/",
+    "team-provider": "/teams/{team}/models/providers/{team_provider}/",
+    "team-model": "/teams/{team}/models/{team_model}/",
+})  # fmt: skip
 # Tables whose lists and forms differ from Django's.
 TABLES = [
     "models_registry/provider", "models_registry/languagemodel", "models_registry/charge", "battles/session",
@@ -237,7 +242,7 @@ ERRORS = [
     Picture("error-500", "/uploads/", Who.VISITOR, World.BROKEN, status=500),
     Picture("error-503", "/", world=World.BROKEN, act=acts.send_plainly),
 ]
-PICTURES = [*BATTLES, *PEOPLE, *BOARDS, *BENCHMARKS, *ADMINISTRATION, *ERRORS]
+PICTURES = [*BATTLES, *PEOPLE, *BOARDS, *BENCHMARKS, *TEAMS, *ADMINISTRATION, *ERRORS]
 
 # URLs without a picture, by reason; * matches anything.
 LEFT_OUT = {
@@ -250,6 +255,8 @@ LEFT_OUT = {
         "/benchmarks/t/{public_id}/paste/", "/benchmarks/t/{public_id}/draft/", "/benchmarks/r/{public_id}/budget/",
         "/benchmarks/r/{public_id}/do/{move}/", "/benchmarks/r/{public_id}/items/{item_id}/grade/",
         "/benchmarks/r/{public_id}/publish/", "/benchmarks/import/apply/", "/benchmarks/import/columns/",
+        "/teams/{slug}/models/site/", "/teams/{slug}/models/providers/{provider_id}/?*/",
+        "/teams/{slug}/models/{model_id}/status/",
         "/accounts/browsers/{public_id}/sign-out/", "/accounts/browsers/others/sign-out/",
         "/accounts/connections/{key}/?*/", "/accounts/sso/{key}/", "/accounts/sso/{key}/sign-out/",
         "/accounts/tokens/{public_id}/revoke/", "/admin/logout/", "/admin/battles/*/try/",

@@ -96,7 +96,7 @@ class Studio:
         visitor, ids = real_battles.play(self.arena.url, BATTLES)
         self.state["signed_in"][Who.VISITOR] = visitor.client.cookies[VISITOR_COOKIE]
         self.state["ids"] |= ids
-        self.state["ids"] |= self._run_module("benchmark_runs")
+        self.state["ids"] |= self._run_module("benchmark_runs") | self._run_module("team_models")
         self.arena.manage("aggregate_votes")
 
     def _generate(self) -> None:

@@ -22,7 +22,7 @@ class _Column(NamedTuple):
 
 
 COLUMNS = [
-    _Column("keys of providers", Provider.objects.exclude(key_encrypted=None), "key_encrypted"),
+    _Column("keys of providers", Provider.of_every_owner.exclude(key_encrypted=None), "key_encrypted"),
     _Column("states of answers", AnswerState.objects.all(), "encrypted"),
 ]
 
@@ -81,5 +81,5 @@ def _state(stored: bytes) -> str:
 
 
 def _unreadable_providers() -> list[str]:
-    providers = Provider.objects.exclude(key_encrypted=None).order_by("name")
+    providers = Provider.of_every_owner.exclude(key_encrypted=None).order_by("name")
     return [provider.name for provider in providers if _state(bytes(provider.key_encrypted or b"")) == "unreadable"]

@@ -27,6 +27,7 @@ from django.contrib.admin import site  # noqa: E402
 from django.contrib.auth.models import AnonymousUser  # noqa: E402
 from django.contrib.messages.storage.cookie import CookieStorage  # noqa: E402
 from django.db import transaction  # noqa: E402
+from django.db.models.functions import Now  # noqa: E402
 from django.template.base import Template  # noqa: E402
 from django.test import Client, RequestFactory  # noqa: E402
 from django.test.utils import instrumented_test_render  # noqa: E402
@@ -66,7 +67,8 @@ from common.errors import DatabaseAway, InvalidInput, NotSignedIn, TooLarge, Too
 from leaderboard.counting.vote_changes import exclude_votes  # noqa: E402
 from leaderboard.models import AggregationRun, AnomalyReview  # noqa: E402
 from models_registry.models import LanguageModel, Provider  # noqa: E402
-from models_registry.models.catalogues import CatalogueChange  # noqa: E402
+from models_registry.models.catalogues import Catalogue, CatalogueChange  # noqa: E402
+from models_registry.providers.catalogue import Offer  # noqa: E402
 from site_content.actions import publish_page  # noqa: E402
 from site_content.models import PageVersion  # noqa: E402
 from tests import api_fixtures, make  # noqa: E402
@@ -174,7 +176,9 @@ def add_states(user: User, world: World) -> list[str]:
 
 def add_team(user: User) -> str:
     """Add a team with a shared session, and one that invites the person; return the path of the link."""
-    team = create_team(by=user, owner=user, name="Physics", slug="physics")
+    team = make.team(user, slug="physics", name="Physics")
+    own = make.team_model(team, name="Bert", slug="bert")
+    Catalogue.objects.create(provider=own.provider, fetched_at=Now(), listed=[Offer("honest").to_json()])
     gold, silver = (LanguageModel.objects.get(slug=slug) for slug in ("gold", "silver"))
     shared = Session.objects.create(owner_user=user, team=team, title="Light", is_shared=True)
     battle = Battle.objects.create(session=shared, mode=Battle.Mode.SIDE_BY_SIDE, propensity=1.0)
@@ -203,6 +207,7 @@ def fill_in(address: str, world: World) -> list[str]:
     item = RunItem.objects.filter(run__owner=user).select_related("run").earliest("pk")
     benchmark = BenchmarkTemplate.objects.filter(owner_user=user).earliest("pk")
     drafted = Case.objects.filter(version__template=benchmark, version__state="draft")
+    own = LanguageModel.of_every_owner.get(team__slug="physics")
     passkey = Authenticator.objects.get(user=user, type=Authenticator.Type.WEBAUTHN)
     by_beginning: dict[str, dict[str, Any]] = {
         "/s/": {"public_id": ids["sessions"][0]},
@@ -223,6 +228,7 @@ def fill_in(address: str, world: World) -> list[str]:
         "/benchmarks/r/": {
             "public_id": item.run.public_id, "item_id": item.pk, "case_id": item.case_id, "move": "pause",
         },
+        "/teams/": {"slug": "physics", "provider_id": own.provider_id, "model_id": own.pk},
         "/admin/{app_label}/": {"app_label": "battles"},
     }  # fmt: skip
     if address == "/s/{public_id}/":

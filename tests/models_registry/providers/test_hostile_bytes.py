@@ -115,8 +115,8 @@ def test_byte_soup_ends_discovery_with_a_sentence(server: RawServer, soup: bytes
 def test_byte_soup_hides_no_other_server(server: RawServer, fake_provider: FakeProvider, soup: bytes):
     server.answer_with(soup)
     replies = reachability.Replies()
-    reachability._probe({server.base_url, fake_provider.base_url}, replies)
-    assert fake_provider.base_url in replies.answering
+    reachability._probe(set(map(reachability.Target, [server.base_url, fake_provider.base_url])), replies)
+    assert reachability.Target(fake_provider.base_url) in replies.answering
 
 
 def test_score_of_many_digits_ends_moderation_with_a_code(server: RawServer):

@@ -4,25 +4,36 @@ from models_registry.providers import ChatRequest, ProviderError
 from models_registry.providers.openai_compatible import OpenAICompatible
 
 
-def call(base_url: str) -> str:
+def call(base_url: str, *, allows_private: bool | None = None) -> str:
     """Return the answer's text, or the code of the failure."""
+    return calls(base_url, allows_private)[0]
+
+
+def calls(base_url: str, *each_allows_private: bool | None) -> list[str]:
+    """Return the outcomes of calls in turn by one provider, which keeps its connections."""
+
+    async def call_all() -> list[str]:
+        provider = OpenAICompatible()
+        try:
+            return [await _call(provider, base_url, allows_private) for allows_private in each_allows_private]
+        finally:
+            await provider.close()
+
+    return asyncio.run(call_all())
+
+
+async def _call(provider: OpenAICompatible, base_url: str, allows_private: bool | None) -> str:
     pieces: list[str] = []
 
     def receive(text: str, reasoning: str) -> float:
         pieces.append(text)
         return 0.0
 
-    async def call_one() -> None:
-        provider = OpenAICompatible()
-        deadlines = dict.fromkeys(("connect", "first", "idle", "total"), 20.0)
-        messages = [{"role": "user", "content": "one two"}]
-        try:
-            await provider.stream(ChatRequest(base_url, "", "honest", messages, {}, deadlines), receive)
-        finally:
-            await provider.close()
-
+    deadlines = dict.fromkeys(("connect", "first", "idle", "total"), 20.0)
+    messages = [{"role": "user", "content": "one two"}]
+    request = ChatRequest(base_url, "", "honest", messages, {}, deadlines, allows_private=allows_private)
     try:
-        asyncio.run(call_one())
+        await provider.stream(request, receive)
     except ProviderError as error:
         return str(error.code)
     return "".join(pieces)

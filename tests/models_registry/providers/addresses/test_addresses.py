@@ -15,7 +15,7 @@ from models_registry.providers.openai_compatible import OpenAICompatible
 from models_registry.validators import validate_endpoint
 from tests import make
 from tests.fake_provider import FakeProvider
-from tests.models_registry.providers.addresses.calling import call
+from tests.models_registry.providers.addresses.calling import call, calls
 
 FORBIDDEN = [
     "169.254.169.254", "169.254.1.1", "fe80::1", "fe80::1%eth0", "fd00:ec2::254", "100.100.100.200", "168.63.129.16",
@@ -57,6 +57,14 @@ def test_private_address_is_called_only_if_allowed(allowed: bool, outcome: str, 
     settings.ARENA_ALLOW_PRIVATE_PROVIDERS = allowed
     assert call(fake_provider.base_url) == outcome
     assert fake_provider.calls.total() == (1 if allowed else 0)
+
+
+@pytest.mark.parametrize("of_site", [True, False])
+def test_private_address_of_a_team_needs_its_own_permission(of_site: bool, fake_provider: FakeProvider, settings):
+    settings.ARENA_ALLOW_PRIVATE_PROVIDERS = of_site
+    settings.ARENA_LOCAL_MODEL_URL = fake_provider.base_url
+
+    assert calls(fake_provider.base_url, True, None, False) == ["one two ", "one two ", "address_refused"]
 
 
 def test_embedded_model_is_called_at_private_address(fake_provider: FakeProvider, settings):
