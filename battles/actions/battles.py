@@ -28,6 +28,7 @@ from common.valkey import limits
 from models_registry import drawable_cache, model_limits
 from models_registry.models import LanguageModel
 from models_registry.models.ledger import seconds_until_tomorrow
+from models_registry.payers import Payer
 from models_registry.spending import OverBudget
 from site_content.terms import require_accepted
 from uploads.models import Upload
@@ -48,7 +49,7 @@ def start_session(
     place: Team | None = None,
 ) -> Battle:
     """Return the first battle with related rows set. place: a team of the actor's. Raises as start_battle."""
-    checked = _check_request(actor, prompt, battle_request, proof)
+    checked = _check_request(actor, prompt, battle_request, proof, place and place.pk)
     title = title_from_prompt(checked.prompt)
     session = Session(owner_user=actor.user, owner_visitor=actor.visitor, team=place, title=title)
     return _create_with_affordable_models(actor, session, checked)
@@ -65,7 +66,7 @@ def start_battle(
     ServiceAway if limits cannot be counted. Raises NotInTeam for the session of a team that the actor has left.
     """
     require_place_id(actor, session.team_id)
-    checked = _check_request(actor, prompt, battle_request, proof)
+    checked = _check_request(actor, prompt, battle_request, proof, session.team_id)
     with transaction.atomic():
         battle = _create_with_affordable_models(actor, session, checked)
         Session.objects.filter(pk=session.pk).update(last_active_at=Now())
@@ -95,7 +96,9 @@ class CheckedRequest(NamedTuple):
             return None
 
 
-def _check_request(actor: Actor, prompt: str, battle_request: BattleRequest, proof: str) -> CheckedRequest:
+def _check_request(
+    actor: Actor, prompt: str, battle_request: BattleRequest, proof: str, team_id: int | None
+) -> CheckedRequest:
     """Raise errors that come before the draw; store only verdicts on refused prompts."""
     prompt = clean_prompt(prompt)
     require_accepted(actor)
@@ -105,7 +108,8 @@ def _check_request(actor: Actor, prompt: str, battle_request: BattleRequest, pro
         plan, auto = _plan_matchup(battle_request, requirements), None
         _count(actor, plan)
     else:
-        auto = _count_decision(actor, decide(actor, prompt, battle_request, battle_request.auto, requirements, uploads))
+        decision = decide(actor, prompt, battle_request, battle_request.auto, requirements, uploads, team_id)
+        auto = _count_decision(actor, decision)
         plan = auto.plan
     try:
         proof_of_work.require_proof(actor, proof)
@@ -116,7 +120,7 @@ def _check_request(actor: Actor, prompt: str, battle_request: BattleRequest, pro
         raise
     quote = _quote(battle_request, plan, prompt, uploads) if plan.mode == Battle.Mode.BLIND else None
     if quote is not None:
-        budget.check_affordable(actor, quote)
+        budget.check_affordable(Payer.of(actor, team_id), quote)
     findings = check_prompt(actor=actor, prompt=prompt, uploads=uploads)
     agreed = consent.version() if battle_request.consent else ""
     return CheckedRequest(prompt, plan, uploads, findings, agreed, auto, quote)
@@ -198,10 +202,11 @@ def _create_battle(actor: Actor, session: Session, checked: CheckedRequest) -> B
     )  # fmt: skip
     unsaved = attachments.unsaved_turn(prompt, uploads)
     contents = attachments.attachment_contents(uploads)
-    charges = budget.reserve_for_sides([unsaved], sides, person=actor.key, quote=quote, contents=contents)
+    payer = Payer.of(actor, session.team_id)
+    charges = budget.reserve_for_sides([unsaved], sides, payer=payer, quote=quote, contents=contents)
     turn, answers = insert_battle(battle, sides, prompt=prompt, charges=charges)
     if quote is not None:
-        quote.store(answers, person=actor.key)
+        quote.store(answers, payer)
     attachments.attach(turn, uploads)
     store_findings(findings, turn)
     decision = None

@@ -53,8 +53,9 @@ def decide(
     options: AutoOptions,
     requirements: ModelRequirements,
     uploads: Sequence[Upload],
+    team_id: int | None = None,
 ) -> AutoDecision:
-    """Raises as routing.route."""
+    """team_id: of the place. Raises as routing.route."""
     columns = label([prompt], files=[Attachment.facts(upload) for upload in uploads])
     request = RoutingRequest(
         (prompt,),
@@ -66,5 +67,6 @@ def decide(
         max_cost=options.max_cost,
         models=battle_request.models,
         token=actor.token,
+        team_id=team_id,
     )
     return AutoDecision(request, route(request, actor), requirements)

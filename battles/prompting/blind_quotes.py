@@ -1,4 +1,4 @@
-"""Money of a person for blind answers, which does not depend on the models that give them: docs/adr/0063."""
+"""Money of a person and a team for blind answers, which does not depend on the models that give them: docs/adr/0063."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,8 @@ from common.cache import DerivedCached
 from common.db.execution import is_migrated
 from models_registry import drawable_cache, spending
 from models_registry.models import LanguageModel, Price
-from models_registry.models.ledger import person_account, today
+from models_registry.models.ledger import person_account
+from models_registry.payers import Payer
 from models_registry.providers.base import Message, max_tokens_per_image
 from models_registry.providers.sizes import MessagesSize
 
@@ -85,11 +86,12 @@ class BlindQuote:
         """Return US dollars."""
         return sum(self.reservations, Decimal(0))
 
-    def store(self, answers: Iterable[Answer], *, person: str) -> None:
-        """Insert the charges of new answers. person: Actor.key."""
+    def store(self, answers: Iterable[Answer], payer: Payer) -> None:
+        """Insert the charges of new answers. payer: as when they were reserved."""
         BlindCharge.objects.bulk_create(
             BlindCharge(
-                answer=answer, day=today(), account=person_account(person), most=reservation,
+                answer=answer, day=payer.day, account=person_account(payer.person), most=reservation,
+                team=payer.team, month=payer.month if payer.team else None,
                 prompt_characters=characters, input_price=self.price.input, output_price=self.price.output,
             )
             for answer, characters, reservation in zip(answers, self.characters, self.reservations, strict=True)

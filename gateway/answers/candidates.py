@@ -59,6 +59,7 @@ def find_candidates(chat: ChatBody, caller: Caller, *, digest: str) -> Candidate
         fast=chat.model == FAST,
         previous=sessions.find_previous_answer(digest, chat),
         token=caller.token.pk,
+        team_id=caller.actor.place_id,
     )
     routed = route(routing_request, caller.actor)
     return Candidates((routed.models[0], *routed.next_models), routing_request, routed)

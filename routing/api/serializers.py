@@ -67,7 +67,7 @@ class RouteRequestSerializer(serializers.Serializer[None]):
             raise serializers.ValidationError({"prompt": [_("Send either a prompt or messages.")]})
         return data
 
-    def routing_request(self, *, token: int | None) -> RoutingRequest:
+    def routing_request(self, *, token: int | None, team_id: int | None) -> RoutingRequest:
         """Raises InvalidInput."""
         data = self.validated_data
         if "prompt" in data:
@@ -86,6 +86,7 @@ class RouteRequestSerializer(serializers.Serializer[None]):
             max_first_token_ms=data["max_first_token_ms"],
             models=fetching_models(models) if conversation.has_addresses else models,
             token=token,
+            team_id=team_id,
         )
 
 

@@ -39,7 +39,7 @@ class Route(APIView):
         serializer.is_valid(raise_exception=True)
         actor = ensure_known_actor(cast(ActorRequest, request._request))
         actor.count("route", fail_open=True)
-        routing_request = serializer.routing_request(token=actor.token)
+        routing_request = serializer.routing_request(token=actor.token, team_id=actor.place_id)
         decision = store_decision(actor=actor, request=routing_request, routed=route(routing_request, actor))
         return PayloadResponse(route_payload(decision))
 

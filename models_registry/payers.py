@@ -1,0 +1,83 @@
+"""Who pays for calls: a person, in a team's place also the team and the member's quota there."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+
+from accounts.actor import Actor
+from accounts.models import Team
+from models_registry.models.budgets import budget_of
+from models_registry.models.ledger import (
+    Account,
+    SpendingDay,
+    accounts_of_payer,
+    requests_account,
+    this_month,
+    today,
+)
+
+
+@dataclass(frozen=True)
+class Payer:
+    """Person (Actor.key) and place at one moment, whose day and month pay until the call is settled."""
+
+    person: str
+    team: Team | None = None
+    day: date = field(default_factory=today)
+    month: date = field(default_factory=this_month)
+
+    @classmethod
+    def of(cls, actor: Actor, team_id: int | None) -> "Payer":
+        """team_id: of a place that the actor may use; None: personal."""
+        return cls(actor.key, None if team_id is None else actor.memberships[team_id].team)
+
+    @property
+    def team_id(self) -> int | None:
+        return None if self.team is None else self.team.pk
+
+    @property
+    def counts_requests(self) -> bool:
+        return self.team is not None and self.team.member_month_requests is not None
+
+    @property
+    def accounts(self) -> list[Account]:
+        return accounts_of_payer(self.person, self.team_id, day=self.day, month=self.month)
+
+    def request(self) -> dict[Account, Decimal]:
+        """Return what a request reserves beside money; {} if the team does not limit requests."""
+        if self.team is None or not self.counts_requests:
+            return {}
+        return {requests_account(self.team.pk, self.person, self.month): Decimal(1)}
+
+    def shares(self, amount: Decimal) -> dict[Account, Decimal]:
+        """Return what a request of `amount` (US dollars) reserves where it is not paid by a Charge."""
+        return dict.fromkeys(self.accounts, amount) | self.request()
+
+    def refusing_account(self, shares: dict[Account, Decimal]) -> str:
+        """Return the name of the first account that cannot pay its share, or ""."""
+        remaining = self._remaining(shares)
+        return next((account.name for account, rest in remaining.items() if rest < shares[account]), "")
+
+    def scarcest(self) -> tuple[str, Decimal | None]:
+        """Return the account with the least US dollars left, and these; "" and None without a limit."""
+        remaining = self._remaining(self.accounts)
+        account = min(remaining, key=remaining.__getitem__, default=None)
+        return ("", None) if account is None else (account.name, remaining[account])
+
+    def _remaining(self, accounts: Iterable[Account]) -> dict[Account, Decimal]:
+        """Return what is left in the accounts that have a limit."""
+        limits = {account: limit for account in accounts if (limit := self._limit_of(account)) is not None}
+        used = SpendingDay.objects.used(limits) if limits else {}
+        return {account: limit - used[account] for account, limit in limits.items()}
+
+    def _limit_of(self, account: Account) -> Decimal | None:
+        if account.team_id is None:
+            return personal_budget(self.person)
+        limit = getattr(self.team, account.limit)
+        return None if limit is None else Decimal(limit)
+
+
+def personal_budget(person: str) -> Decimal | None:
+    """Return US dollars per day, None for no limit. person: Actor.key."""
+    return budget_of("member" if person.startswith("user:") else "visitor")
