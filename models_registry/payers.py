@@ -4,18 +4,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from typing import NamedTuple
 
 from accounts.actor import Actor
 from accounts.models import Team
+from common.text.money import plain_decimal
 from models_registry.models.budgets import budget_of
 from models_registry.models.ledger import (
     Account,
     SpendingDay,
     accounts_of_payer,
+    member_account,
     requests_account,
     this_month,
     today,
 )
+from models_registry.payload_types import SpentPayload
 
 
 @dataclass(frozen=True)
@@ -81,3 +85,38 @@ class Payer:
 def personal_budget(person: str) -> Decimal | None:
     """Return US dollars per day, None for no limit. person: Actor.key."""
     return budget_of("member" if person.startswith("user:") else "visitor")
+
+
+def spent_payload(amount: Decimal, budget: Decimal | None) -> SpentPayload:
+    percent = None if budget is None else int(100 * amount / budget) if budget else 100
+    return {
+        "spent": plain_decimal(amount), "budget": None if budget is None else plain_decimal(budget), "percent": percent,
+    }  # fmt: skip
+
+
+class Quota(NamedTuple):
+    """What a member used of the own quota in a month, in US dollars and requests."""
+
+    team: Team
+    spent: Decimal
+    requests: int
+
+    @property
+    def max_requests(self) -> int | None:
+        return self.team.member_month_requests
+
+    @property
+    def as_spent(self) -> SpentPayload:
+        return spent_payload(self.spent, self.team.member_month_budget)
+
+
+def quotas_of(person: str, teams: Iterable[Team], month: date) -> list[Quota]:
+    """person: Actor.key. In one query, none without a team."""
+    asked = [
+        (team, Account(member_account(team.pk, person), month), requests_account(team.pk, person, month))
+        for team in teams
+    ]
+    if not asked:
+        return []
+    used = SpendingDay.objects.used([account for _, *accounts in asked for account in accounts])
+    return [Quota(team, used[money], int(used[requests])) for team, money, requests in asked]

@@ -75,8 +75,9 @@ def bill(
 ) -> Charge | None:
     """Return the unsaved charge to reserve for sending `messages`; None for a free model.
 
-    person: Actor.key, or "". team_id: of the place. is_quoted: person and team pay by a quote. max_tokens: the answer's cap; 0 for the model's own. extra_tokens: maximum of the prompt's
-    tokens outside of messages. fee: US dollars in addition to those of the tokens.
+    person: Actor.key, or "". team_id: of the place. is_quoted: person and team pay by a quote. max_tokens: the answer's
+    cap; 0 for the model's own. extra_tokens: maximum of the prompt's tokens outside of messages. fee: US dollars in
+    addition to those of the tokens.
     """
     price = model.price
     if price is None or not price.is_above_zero:

@@ -71,7 +71,10 @@ class Team(models.Model):
     # Each member's own quotas.
     member_month_budget = _budget(_("US dollars a month for each member"))
     member_month_requests = models.PositiveIntegerField(
-        _("requests a month for each member"), null=True, blank=True, validators=[MaxValueValidator(MAX_REQUESTS)],
+        _("requests a month for each member"),
+        null=True,
+        blank=True,
+        validators=[MaxValueValidator(MAX_REQUESTS)],
     )
     # First day of the month in which owners were told that 80 % of month_budget is used.
     told_month = models.DateField(null=True, blank=True, editable=False)

@@ -35,7 +35,7 @@ class BlindCharge(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["answer"], condition=Q(cost=None), name="an_answer_has_one_blind_charge_at_a_time"
-            )
+            ),
         ]
 
     def __str__(self) -> str:

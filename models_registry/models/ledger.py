@@ -170,7 +170,7 @@ class Charge(models.Model):
     price = models.ForeignKey("models_registry.Price", models.PROTECT, related_name="+")
     # Actor.key of the payer; empty for probes and for blind answers, whose persons pay by battles.BlindCharge.
     person = models.CharField(max_length=40, blank=True)
-    # The place of the call; NULL: personal. month: first day of the team's month that pays; NULL if its BlindCharge does.
+    # The place of the call; NULL: personal. month: first day of the month that pays; NULL if a BlindCharge does.
     team = models.ForeignKey(Team, models.PROTECT, null=True, related_name="+", db_index=False)
     month = models.DateField(null=True)
     most = models.DecimalField(_("reserved"), max_digits=14, decimal_places=8)
