@@ -44,9 +44,8 @@ class Payer:
     def counts_requests(self) -> bool:
         return self.team is not None and self.team.member_month_requests is not None
 
-    @property
-    def accounts(self) -> list[Account]:
-        return accounts_of_payer(self.person, self.team_id, day=self.day, month=self.month)
+    def accounts(self, *, site_pays: bool = True) -> list[Account]:
+        return accounts_of_payer(self.person, self.team_id, day=self.day, month=self.month, site_pays=site_pays)
 
     def request(self) -> dict[Account, Decimal]:
         """Return what a request reserves beside money; {} if the team does not limit requests."""
@@ -54,9 +53,9 @@ class Payer:
             return {}
         return {requests_account(self.team.pk, self.person, self.month): Decimal(1)}
 
-    def shares(self, amount: Decimal) -> dict[Account, Decimal]:
+    def shares(self, amount: Decimal, *, site_pays: bool = True) -> dict[Account, Decimal]:
         """Return what a request of `amount` (US dollars) reserves where it is not paid by a Charge."""
-        return dict.fromkeys(self.accounts, amount) | self.request()
+        return dict.fromkeys(self.accounts(site_pays=site_pays), amount) | self.request()
 
     def refusing_account(self, shares: dict[Account, Decimal]) -> str:
         """Return the name of the first account that cannot pay its share, or ""."""
@@ -65,7 +64,7 @@ class Payer:
 
     def scarcest(self) -> tuple[str, Decimal | None]:
         """Return the account with the least US dollars left, and these; "" and None without a limit."""
-        remaining = self._remaining(self.accounts)
+        remaining = self._remaining(self.accounts())
         account = min(remaining, key=remaining.__getitem__, default=None)
         return ("", None) if account is None else (account.name, remaining[account])
 

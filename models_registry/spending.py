@@ -153,7 +153,8 @@ def _reserve_at_once(
     rows = [
         {
             "model_id": charge.model_id, "provider_id": charge.provider_id, "price_id": charge.price_id,
-            "person": charge.person, "team_id": charge.team_id, "month": charge.month, "most": charge.most,
+            "person": charge.person, "team_id": charge.team_id, "month": charge.month,
+            "site_pays": charge.site_pays, "most": charge.most,
         }
         for charge in bills
     ]  # fmt: skip

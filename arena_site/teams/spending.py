@@ -229,8 +229,8 @@ def _tell_owners(team: Team, used: Decimal, month: date) -> None:
         with override(settings.LANGUAGE_CODE):
             subject = _("%(team)s has used 80 %% of its budget for this month") % facts
             body = _(
-                "%(team)s has spent %(spent)s of the %(budget)s that it may spend this month. When all is spent, its "
-                "models answer nobody until the month ends or the budget is raised.\n\n"
+                "%(team)s has spent %(spent)s of the %(budget)s that it may spend this month. When all is spent, "
+                "models that cost money do not answer its members until the month ends or the budget is raised.\n\n"
                 "Who spent what, and the budget, are at %(page)s in the arena."
             )
             send_mail(subject, body % facts, None, [owner.email])

@@ -3,6 +3,7 @@ from typing import cast
 
 from django import forms
 from django.contrib import messages
+from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -40,6 +41,7 @@ class BudgetsForm(forms.ModelForm):  # type: ignore[type-arg]
         }
 
 
+@login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def spending(request: HttpRequest, slug: str) -> HttpResponse:
     actor = cast(ActorRequest, request).actor

@@ -14,7 +14,8 @@ class BlindCharge(models.Model):
 
     answer = models.ForeignKey(Answer, models.PROTECT, related_name="blind_charges")
     day = models.DateField()
-    # models_registry.models.ledger.person_account of the payer; empty once it is settled.
+    # models_registry.models.ledger.person_account of the payer, or member_account if only the team's models could be
+    # drawn; empty once it is settled.
     account = models.CharField(max_length=60, blank=True)
     # The place of the battle, and the first day of its month that pays; NULL: personal.
     team = models.ForeignKey(Team, models.PROTECT, null=True, related_name="+", db_index=False)

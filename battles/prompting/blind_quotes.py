@@ -18,7 +18,7 @@ from common.cache import DerivedCached
 from common.db.execution import is_migrated
 from models_registry import drawable_cache, spending
 from models_registry.models import LanguageModel, Price
-from models_registry.models.ledger import person_account
+from models_registry.models.ledger import member_account, person_account
 from models_registry.payers import Payer
 from models_registry.providers.base import Message, max_tokens_per_image
 from models_registry.providers.sizes import MessagesSize
@@ -75,11 +75,15 @@ class MeanPrice(NamedTuple):
 
 @dataclass(frozen=True)
 class BlindQuote:
-    """Prices and reservations of a turn. characters, reservations: of each side, in order."""
+    """Prices and reservations of a turn. characters, reservations: of each side, in order.
+
+    site_pays: whether one of the models that could be drawn is the site's.
+    """
 
     price: MeanPrice
     characters: Sequence[int]
     reservations: Sequence[Decimal]
+    site_pays: bool = True
 
     @property
     def total(self) -> Decimal:
@@ -88,9 +92,12 @@ class BlindQuote:
 
     def store(self, answers: Iterable[Answer], payer: Payer) -> None:
         """Insert the charges of new answers. payer: as when they were reserved."""
+        account = person_account(payer.person)
+        if payer.team is not None and not self.site_pays:
+            account = member_account(payer.team.pk, payer.person)
         BlindCharge.objects.bulk_create(
             BlindCharge(
-                answer=answer, day=payer.day, account=person_account(payer.person), most=reservation,
+                answer=answer, day=payer.day, account=account, most=reservation,
                 team=payer.team, month=payer.month if payer.team else None,
                 prompt_characters=characters, input_price=self.price.input, output_price=self.price.output,
             )

@@ -18,7 +18,7 @@ def check_affordable(payer: Payer, quote: BlindQuote) -> None:
 
     A refusal reveals nothing about the pair, and retrying does not favour cheap models.
     """
-    if account := payer.refusing_account(payer.shares(quote.total)):
+    if account := payer.refusing_account(payer.shares(quote.total, site_pays=quote.site_pays)):
         raise budget_reached(payer, account)
 
 
@@ -39,7 +39,7 @@ def reserve_for_sides(
     Raises BudgetReached and ModelsOverBudget.
     """
     paid = [side for side in sides if side.model.is_paid]
-    shares = payer.shares(quote.total) if quote else payer.request()
+    shares = payer.shares(quote.total, site_pays=quote.site_pays) if quote else payer.request()
     if not paid and not shares:
         return {}
     billable: dict[str, Charge] = {}

@@ -31,10 +31,10 @@ BEGIN
         FROM ended
         CROSS JOIN LATERAL (
             VALUES
-                (ended.account, ended.day),
+                (CASE WHEN ended.account LIKE 'person:%' THEN ended.account END, ended.day),
                 ('team:' || ended.team_id, ended.day),
                 ('team:' || ended.team_id || '/month', ended.month),
-                ('team:' || ended.team_id || '/' || substr(ended.account, 8), ended.month)  -- without "person:"
+                ('team:' || ended.team_id || '/' || substring(ended.account FROM 'user:[0-9]+$'), ended.month)
         ) AS account (name, day)
         WHERE account.name IS NOT NULL
         GROUP BY account.name, account.day

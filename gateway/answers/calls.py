@@ -179,7 +179,7 @@ def _over_budget(
     plan: PlannedCall, payer: Payer, shares: Mapping[Account, Decimal]
 ) -> BudgetReached | ModelsOverBudget:
     bill = bill_for(plan, payer.person)
-    money = dict.fromkeys(payer.accounts, bill.most) if bill is not None else {}
+    money = dict.fromkeys(payer.accounts(site_pays=bill.site_pays), bill.most) if bill is not None else {}
     if account := payer.refusing_account({**money, **shares}):
         return budget_reached(payer, account)
     return ModelsOverBudget(ARENA_OVER_BUDGET, retry_after=seconds_until_tomorrow())

@@ -73,10 +73,15 @@ def member_account(team_id: int, person: str) -> str:
     return f"{team_account(team_id)}/{person}"
 
 
-def accounts_of_payer(person: str, team_id: int | None, *, day: date, month: date | None) -> list[Account]:
-    """Return the accounts that pay beside the provider's and the site's. month: None if the team pays otherwise."""
-    # The site's models are its money in a team's place, too: else a team would be the way around personal budgets.
-    accounts = [Account(person_account(person), day)] if person else []
+def accounts_of_payer(
+    person: str, team_id: int | None, *, day: date, month: date | None, site_pays: bool = True
+) -> list[Account]:
+    """Return the accounts that pay beside the provider's and the site's.
+
+    month: None if the team pays otherwise. site_pays: False for calls with a team's own key.
+    """
+    # A person's own budget protects the site's money in a team's place, too: else teams would be the way around it.
+    accounts = [Account(person_account(person), day)] if person and site_pays else []
     if team_id is None or month is None:
         return accounts
     accounts.append(Account(team_account(team_id), day, team_id, "day_budget"))
@@ -173,6 +178,8 @@ class Charge(models.Model):
     # The place of the call; NULL: personal. month: first day of the month that pays; NULL if a BlindCharge does.
     team = models.ForeignKey(Team, models.PROTECT, null=True, related_name="+", db_index=False)
     month = models.DateField(null=True)
+    # Whether the site's budget and the person's own pay; not for a team's own key.
+    site_pays = models.BooleanField(default=True, db_default=True)
     most = models.DecimalField(_("reserved"), max_digits=14, decimal_places=8)
     cost = models.DecimalField(_("cost"), max_digits=14, decimal_places=8, null=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -184,6 +191,9 @@ class Charge(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(most__gt=0), name="free_calls_have_no_charge"),
             models.CheckConstraint(condition=Q(month=None) | Q(team__isnull=False), name="a_month_is_a_teams"),
+            models.CheckConstraint(
+                condition=Q(site_pays=True) | Q(team__isnull=False), name="the_site_pays_unless_a_team_does"
+            ),
         ]
         indexes = [
             # Used by the spending page: ChargeQuerySet.totals.
@@ -198,8 +208,9 @@ class Charge(models.Model):
     @property
     def accounts(self) -> list[Account]:
         """Return the accounts that pay, in the order of locks; settle.sql has the same."""
-        payers = accounts_of_payer(self.person, self.team_id, day=self.day, month=self.month)
-        return sorted([*payers, Account(provider_account(self.provider_id), self.day), Account(SITE, self.day)])
+        payers = accounts_of_payer(self.person, self.team_id, day=self.day, month=self.month, site_pays=self.site_pays)
+        site = [Account(SITE, self.day)] if self.site_pays else []
+        return sorted([*payers, Account(provider_account(self.provider_id), self.day), *site])
 
 
 class PaidCallsHalt(models.Model):

@@ -31,7 +31,8 @@ WITH asked AS (
 ), charge AS (
     SELECT * FROM ROWS FROM (
         jsonb_to_recordset(%(charges)s::jsonb) AS (
-            model_id bigint, provider_id bigint, price_id bigint, person text, team_id bigint, month date, most numeric
+            model_id bigint, provider_id bigint, price_id bigint, person text, team_id bigint, month date, site_pays boolean,
+            most numeric
         )
     ) WITH ORDINALITY
 ), verdict AS (
@@ -44,10 +45,10 @@ WITH asked AS (
     FROM held CROSS JOIN verdict
     WHERE day.id = held.id AND verdict.is_granted
 ), inserted AS (
-    INSERT INTO models_registry_charge (day, model_id, provider_id, price_id, person, team_id, month, most)
+    INSERT INTO models_registry_charge (day, model_id, provider_id, price_id, person, team_id, month, site_pays, most)
     SELECT
         %(day)s, charge.model_id, charge.provider_id, charge.price_id, charge.person, charge.team_id, charge.month,
-        charge.most
+        charge.site_pays, charge.most
     FROM charge CROSS JOIN verdict
     WHERE verdict.is_granted
     ORDER BY charge.ordinality

@@ -13,15 +13,16 @@ WITH ended AS (
     FROM unsettled
     WHERE charge.id = unsettled.id
     RETURNING
-        charge.day, charge.person, charge.provider_id, charge.team_id, charge.month, charge.most, charge.cost
+        charge.day, charge.person, charge.provider_id, charge.team_id, charge.month, charge.site_pays, charge.most,
+        charge.cost
 ), totals AS (
     SELECT account.name AS account, account.day, sum(settled.most) AS released, sum(settled.cost) AS spent
     FROM settled
     CROSS JOIN LATERAL (
         VALUES
-            ('site', settled.day),
+            ('site', CASE WHEN settled.site_pays THEN settled.day END),
             ('provider:' || settled.provider_id, settled.day),
-            ('person:' || nullif(settled.person, ''), settled.day),
+            ('person:' || nullif(settled.person, ''), CASE WHEN settled.site_pays THEN settled.day END),
             ('team:' || settled.team_id, CASE WHEN settled.month IS NOT NULL THEN settled.day END),
             ('team:' || settled.team_id || '/month', settled.month),
             ('team:' || settled.team_id || '/' || nullif(settled.person, ''), settled.month)

@@ -34,6 +34,7 @@ from accounts import actions  # noqa: E402
 from accounts.actor import Actor  # noqa: E402
 from accounts.models import ApiToken, Ban, Scope, User, Visitor  # noqa: E402
 from accounts.sign_in.sessions import RECORDED_KEY  # noqa: E402
+from accounts.teams.actions import create_team  # noqa: E402
 from arena_site.moderators import MODERATORS  # noqa: E402
 from site_content.actions import publish_page  # noqa: E402
 from site_content.models import PageVersion  # noqa: E402
@@ -116,6 +117,7 @@ def main() -> None:
     for name, content in (("visitors-by-city.csv", CSV), ("opening-hours.md", b"# Opening hours\n\nDaily, 9 to 17.\n")):
         keep_upload(actor=Actor(user=member, network="127.0.0.1"), content=content, name=name)
     actions.invite(by=administrator, email="guest@example.org", expires_at=timezone.now() + timedelta(days=7))
+    team = create_team(by=guarded, owner=guarded, name="Physics, first year", slug="physics-1")
     banned = Visitor.objects.create()
     actions.ban(Ban(visitor=banned, reason="Advertisements in every prompt."), by=administrator)
     for name, texts in PAGES.items():
@@ -128,7 +130,7 @@ def main() -> None:
         "ids": {
             "confirmation": EmailConfirmationHMAC(unconfirmed).key,
             "uid": user_pk_to_url_str(newcomer), "reset_key": default_token_generator.make_token(newcomer),
-            "passkey": str(passkey.pk),
+            "passkey": str(passkey.pk), "team": team.slug,
         },
     }))  # fmt: skip
 

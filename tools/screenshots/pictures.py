@@ -113,6 +113,7 @@ PEOPLE = [
         "passkey-remove": "/accounts/2fa/webauthn/keys/{passkey}/remove/",
         "reauthenticate-second-factor": "/accounts/2fa/reauthenticate/",
         "reauthenticate-passkey": "/accounts/2fa/webauthn/reauthenticate/",
+        "team-spending": "/teams/{team}/spending/",
     }),
 ]  # fmt: skip
 BOARDS = [

@@ -99,6 +99,8 @@ def _filled(address: str, arena: Arena) -> list[str]:
         public_id = arena.run if address.startswith("/benchmarks/r/") else "none"
         numbers = {"item_id": arena.item, "case_id": arena.case, "file_id": 1}
         return [address.format(public_id=public_id, move="pause", ending="csv", **numbers)]
+    if address.startswith(("/teams/", "/api/v1/teams/")):
+        return [address.format(slug="none", public_id="none")]
     if address == "/api/v1/releases/{day}/{name}":
         return ["/api/v1/releases/2026-01-31/votes.jsonl"]
     if address == "/accounts/password/reset/key/{uidb36}-{key}/":

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from accounts.models import Scope
+from accounts.teams.roles import Right
 from tests.api_fixtures import World
 
 # Public; nothing there belongs to a person.
@@ -168,6 +169,11 @@ BENCHMARKS_API: dict[str, dict[str, Scope]] = {
     "/api/v1/benchmarks/runs/{public_id}/stream/": READ,
     "/api/v1/benchmarks/items/{public_id}/": READ,
 }
+# A team's URLs: the right that each method needs (tests/arena_site/teams).
+TEAMS: dict[str, dict[str, Right | None]] = {
+    "/teams/{slug}/spending/": {"GET": Right.SEE, "HEAD": Right.SEE, "POST": Right.MANAGE},
+    "/api/v1/teams/{slug}/spending/": {"GET": Right.SEE, "HEAD": Right.SEE, "PATCH": Right.MANAGE},
+}
 # Only a member's token of the scope `gateway`, never cookies (tests/gateway/test_bad_input.py).
 GATEWAY = [
     "/v1/models", "/v1/models/{name}", "/v1/chat/completions", "/v1/responses", "/v1/messages",
@@ -175,5 +181,5 @@ GATEWAY = [
 ]  # fmt: skip
 TABLES = (
     OPEN, GATEWAY, SIGNED, PUBLISHED, OWN, EXPORTS, STAFF_EXPORTS, MEMBERS_PAGES, MEMBERS_LISTS, STAFF_PAGES, OWNED,
-    OWNED_PAGES, BENCHMARKS, BENCHMARKS_API, MEMBERS_TOKENS, MEMBERS_BROWSERS, MEMBERS_BROWSERS_API,
+    OWNED_PAGES, TEAMS, BENCHMARKS, BENCHMARKS_API, MEMBERS_TOKENS, MEMBERS_BROWSERS, MEMBERS_BROWSERS_API,
 )  # fmt: skip

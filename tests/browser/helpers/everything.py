@@ -45,6 +45,7 @@ from fido2.webauthn import (  # noqa: E402
 from accounts import actions as accounts  # noqa: E402
 from accounts.actor import Actor  # noqa: E402
 from accounts.models import Ban, User, Visitor  # noqa: E402
+from accounts.teams.actions import create_team  # noqa: E402
 from arena_site import pages  # noqa: E402
 from battles import actions  # noqa: E402
 from battles.models import Attachment, Battle, ModerationEndpoint, ModerationRule, RoutingDecision, Vote  # noqa: E402
@@ -147,6 +148,7 @@ def add_states(user: User, world: World) -> list[str]:
     Attachment.objects.create(turn=turn, upload=world.document, position=0)
     Battle.objects.filter(pk=world.voted.pk).update(consent="1")
     RoutingDecision.objects.filter(pk=world.decision.pk).update(battle=world.voted, session=world.voted.session)
+    create_team(by=user, owner=user, name="Physics", slug="physics")
     run = Run.objects.filter(owner=user).earliest("pk")
     sample = benchmark_samples.Sample(run.version.template, run)
     benchmark_samples.change_draft(sample)
@@ -187,6 +189,7 @@ def fill_in(address: str, world: World) -> list[str]:
         },
         "/accounts/2fa/webauthn/keys/": {"pk": passkey.pk},
         "/site/": {"page": "privacy"},
+        "/teams/{slug}/": {"slug": "physics"},
         "/benchmarks/t/": {"public_id": benchmark.public_id, "case_id": drafted.earliest("pk").pk},
         "/benchmarks/r/": {
             "public_id": item.run.public_id, "item_id": item.pk, "case_id": item.case_id, "move": "pause",

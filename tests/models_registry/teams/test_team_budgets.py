@@ -1,6 +1,7 @@
 """Budgets of teams and quotas of their members: docs/adr/0086."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from threading import Event, Thread
@@ -16,6 +17,7 @@ from accounts.models import Role, Team, User
 from battles import actions
 from battles.errors import BudgetReached
 from battles.models import Battle, BlindCharge, Vote
+from battles.prompting.blind_quotes import BlindQuote, quote_battle
 from battles.prompting.lineup import BattleRequest
 from battles.worker.runner import Engine
 from models_registry import spending
@@ -256,3 +258,41 @@ def test_database_refuses_impossible_budgets(column: str, value: int):
     with pytest.raises(IntegrityError), transaction.atomic():
         Team.objects.filter(pk=team.pk).update(**{column: value})
     Team.objects.filter(pk=team.pk).update(**{column: 0})
+
+
+def test_call_with_a_teams_own_key_is_not_the_sites(settings: Any):
+    settings.ARENA_BUDGETS = dict.fromkeys(settings.ARENA_BUDGETS, cents(0))
+    model, person = paid_model(), make.user()
+    team = team_of(person)
+    charge = bill(model, person, team)
+    charge.site_pays = False
+    [reserved] = spending.reserve([charge])
+    spending.settle({reserved.pk: cents(2)})
+    names = [provider_account(model.provider_id), f"team:{team.pk}", f"team:{team.pk}/month"]
+    names.append(f"team:{team.pk}/user:{person.pk}")
+    assert accounts() == dict.fromkeys(names, (0, 2))
+    assert [account.name for account in Charge.objects.get().accounts] == names
+
+
+def test_blind_battle_of_a_teams_own_models_is_not_the_persons(
+    monkeypatch: pytest.MonkeyPatch, settings: Any, fake_provider: FakeProvider, engine: Engine
+):
+    settings.ARENA_BUDGETS = {**settings.ARENA_BUDGETS, "member": cents(0)}
+    for name in "ab":
+        paid_model(f"honest-{name}", at=fake_provider.base_url)
+
+    def quote(*arguments: Any, **options: Any) -> BlindQuote | None:
+        quoted = quote_battle(*arguments, **options)
+        return quoted and replace(quoted, site_pays=False)
+
+    monkeypatch.setattr("battles.actions.battles.quote_battle", quote)
+    person = make.user()
+    team = team_of(person, member_month_budget=cents(6))
+    battle = start(person, team)
+    engine.answer(battle.turns.get().pk)
+    balances = accounts()
+    assert person_account(f"user:{person.pk}") not in balances
+    spent = balances[f"team:{team.pk}/user:{person.pk}"]
+    assert spent == balances[f"team:{team.pk}"] == balances[f"team:{team.pk}/month"]
+    assert spent[0] == 0 < spent[1]
+    assert "quota" in refusal(lambda: start(person, team))
