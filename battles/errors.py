@@ -60,7 +60,6 @@ class TeamBudgetReached(BudgetReached):
     }
 
     def __init__(self, limit: str, team: str, managers: Sequence[str], *, retry_after: float) -> None:
-        """limit: a key of SENTENCES."""
         sentence = self.SENTENCES[limit] % {"team": team}
         if managers:
             raising = gettext("It can be raised by %(people)s.") % {"people": ", ".join(managers)}
@@ -69,7 +68,7 @@ class TeamBudgetReached(BudgetReached):
 
 
 def budget_reached(payer: Payer, account: str) -> BudgetReached:
-    """Return the refusal by one of the payer's accounts; a team's names people who can raise its budget."""
+    """Return the refusal by one of the payer's accounts."""
     team = payer.team
     if team is None or not account.startswith(team_account(team.pk)):
         return BudgetReached(retry_after=seconds_until_tomorrow())

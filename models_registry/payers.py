@@ -1,5 +1,3 @@
-"""Who pays for calls: a person, in a team's place also the team and the member's quota there."""
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date
@@ -24,7 +22,7 @@ from models_registry.payload_types import SpentPayload
 
 @dataclass(frozen=True)
 class Payer:
-    """Person (Actor.key) and place at one moment, whose day and month pay until the call is settled."""
+    """Person (Actor.key) and place, with the day and the month that pay."""
 
     person: str
     team: Team | None = None
@@ -33,7 +31,7 @@ class Payer:
 
     @classmethod
     def of(cls, actor: Actor, team_id: int | None) -> "Payer":
-        """team_id: of a place that the actor may use; None: personal."""
+        """team_id: of a place that the actor may use."""
         return cls(actor.key, None if team_id is None else actor.memberships[team_id].team)
 
     @property
@@ -48,28 +46,27 @@ class Payer:
         return accounts_of_payer(self.person, self.team_id, day=self.day, month=self.month, site_pays=site_pays)
 
     def request(self) -> dict[Account, Decimal]:
-        """Return what a request reserves beside money; {} if the team does not limit requests."""
+        """Return the reservation of a request, {} without a limit."""
         if self.team is None or not self.counts_requests:
             return {}
         return {requests_account(self.team.pk, self.person, self.month): Decimal(1)}
 
     def shares(self, amount: Decimal, *, site_pays: bool = True) -> dict[Account, Decimal]:
-        """Return what a request of `amount` (US dollars) reserves where it is not paid by a Charge."""
+        """Return the reservations of `amount` (US dollars) and a request."""
         return dict.fromkeys(self.accounts(site_pays=site_pays), amount) | self.request()
 
     def refusing_account(self, shares: dict[Account, Decimal]) -> str:
-        """Return the name of the first account that cannot pay its share, or ""."""
+        """Return the name of the first account with too little left, or ""."""
         remaining = self._remaining(shares)
         return next((account.name for account, rest in remaining.items() if rest < shares[account]), "")
 
     def scarcest(self) -> tuple[str, Decimal | None]:
-        """Return the account with the least US dollars left, and these; "" and None without a limit."""
+        """Return the account with the least US dollars left, and these; None without a limit."""
         remaining = self._remaining(self.accounts())
         account = min(remaining, key=remaining.__getitem__, default=None)
         return ("", None) if account is None else (account.name, remaining[account])
 
     def _remaining(self, accounts: Iterable[Account]) -> dict[Account, Decimal]:
-        """Return what is left in the accounts that have a limit."""
         limits = {account: limit for account in accounts if (limit := self._limit_of(account)) is not None}
         used = SpendingDay.objects.used(limits) if limits else {}
         return {account: limit - used[account] for account, limit in limits.items()}
@@ -94,7 +91,7 @@ def spent_payload(amount: Decimal, budget: Decimal | None) -> SpentPayload:
 
 
 class Quota(NamedTuple):
-    """What a member used of the own quota in a month, in US dollars and requests."""
+    """Use of a member's quota in a month."""
 
     team: Team
     spent: Decimal
@@ -110,7 +107,7 @@ class Quota(NamedTuple):
 
 
 def quotas_of(person: str, teams: Iterable[Team], month: date) -> list[Quota]:
-    """person: Actor.key. In one query, none without a team."""
+    """person: Actor.key."""
     asked = [
         (team, Account(member_account(team.pk, person), month), requests_account(team.pk, person, month))
         for team in teams

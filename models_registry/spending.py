@@ -53,7 +53,7 @@ class OverBudget(Exception):
 
     @property
     def is_payers(self) -> bool:
-        """Return whether the account is the person's or the team's, rather than a provider's or the site's."""
+        """Return whether the account is the person's or the team's."""
         return self.account.startswith((person_account(""), team_account("")))
 
     def concerns(self, model: LanguageModel) -> bool:

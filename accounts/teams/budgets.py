@@ -18,7 +18,7 @@ class Budgets(TypedDict, total=False):
 
 @transaction.atomic
 def change_budgets(*, by: User, team: Team, budgets: Budgets) -> None:
-    """Store budgets, which apply to the next request. The caller checks Right.MANAGE and the values."""
+    """Store checked values, which apply to the next request."""
     if budgets:
         Team.objects.filter(pk=team.pk).update(**budgets)
         audit.record(by, "change budgets of team", f"team {team.slug}", **budgets)

@@ -1,4 +1,4 @@
-"""Money of a team as its page, its file and the API show it: docs/adr/0086."""
+"""Money of a team for its page, file and API: docs/adr/0086."""
 
 import csv
 import io
@@ -78,7 +78,7 @@ class TeamSpendingPayload(TypedDict):
 
 
 class Reveal(NamedTuple):
-    """Calls to show: that ended before `until`, those of blind battles if a snapshot before then reveals them."""
+    """Calls to show: ended before `until`, blind ones if a snapshot before then reveals them."""
 
     until: datetime
     last_order: int
@@ -86,7 +86,7 @@ class Reveal(NamedTuple):
 
     @classmethod
     def now(cls) -> "Reveal":
-        # In whole hours and an hour late: figures that grew with a call would name its model.
+        # Figures that grew with a call would name its model.
         until = timezone.now().replace(minute=0, second=0, microsecond=0) - timedelta(hours=1)
         snapshots = AggregationRun.objects.snapshots(OVERALL).filter(started_at__lt=until)
         last_order, moment = snapshots.values_list("last_order", "started_at").first() or (0, BEFORE_ALL)
@@ -94,7 +94,7 @@ class Reveal(NamedTuple):
 
 
 def read_month(text: str | None) -> date:
-    """Return the first day of `2026-11`; of this month for another text and for months to come."""
+    """Return the first day of `2026-11`, and of this month for other texts."""
     match, current = re.fullmatch(r"(20\d\d)-(0[1-9]|1[0-2])", text or ""), this_month()
     return min(date(int(match[1]), int(match[2]), 1), current) if match else current
 
@@ -116,7 +116,7 @@ def spending_payload(member: TeamMember, month: date) -> TeamSpendingPayload:
 
 
 def team_totals(team: Team, month: date) -> tuple[SpentPayload | None, SpentPayload]:
-    """Return what the team spent today, None in earlier months, and in the month."""
+    """Return the sums of today, None in earlier months, and of the month."""
     of_day, of_month = Account(team_account(team.pk), today()), Account(f"{team_account(team.pk)}/month", month)
     used = SpendingDay.objects.used([of_day, of_month])
     is_now = month == this_month()
@@ -131,7 +131,7 @@ def _quota(quota: Quota) -> QuotaPayload:
 
 
 def _members(team: Team, month: date) -> list[MemberSpendingPayload]:
-    """Return the members who may use the team, and others who spent in the month, by descending money."""
+    """Return members and former ones by descending money."""
     money: dict[int, Decimal] = {}
     requests: dict[int, int] = {}
     rows = SpendingDay.objects.filter(day=month, account__startswith=f"{team_account(team.pk)}/user:")
@@ -183,7 +183,7 @@ def _models(team: Team, month: date, reveal: Reveal) -> list[ModelSpendingPayloa
 
 
 def as_csv(payload: TeamSpendingPayload) -> str:
-    """Return a line for each sum: of the member, else of the team's day and month, its members and models."""
+    """Return a line for each sum."""
     lines: list[list[object]] = [["month", "of", "name", "us_dollars", "budget", "count", "max_count"]]
 
     def add(of: str, name: str, cost: str, *numbers: object) -> None:
@@ -205,7 +205,7 @@ def as_csv(payload: TeamSpendingPayload) -> str:
 
 
 def tell_owners() -> None:
-    """Write to the owners of teams that used 80 % of their month's budget, once a month."""
+    """Write to owners at 80 % of a month's budget, once a month."""
     month = this_month()
     teams = {
         Account(f"{team_account(team.pk)}/month", month): team

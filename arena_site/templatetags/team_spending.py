@@ -10,5 +10,4 @@ register = template.Library()
 
 @register.simple_tag
 def totals_of_team(team: Team) -> tuple[SpentPayload | None, SpentPayload]:
-    """Return what the team spent today and this month."""
     return team_totals(team, this_month())

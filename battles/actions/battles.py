@@ -49,7 +49,7 @@ def start_session(
     place: Team | None = None,
 ) -> Battle:
     """Return the first battle with related rows set. place: a team of the actor's. Raises as start_battle."""
-    checked = _check_request(actor, prompt, battle_request, proof, place and place.pk)
+    checked = _check_request(actor, prompt, battle_request, proof, None if place is None else place.pk)
     title = title_from_prompt(checked.prompt)
     session = Session(owner_user=actor.user, owner_visitor=actor.visitor, team=place, title=title)
     return _create_with_affordable_models(actor, session, checked)

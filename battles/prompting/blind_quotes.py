@@ -91,7 +91,7 @@ class BlindQuote:
         return sum(self.reservations, Decimal(0))
 
     def store(self, answers: Iterable[Answer], payer: Payer) -> None:
-        """Insert the charges of new answers. payer: as when they were reserved."""
+        """Insert the charges of new answers."""
         account = person_account(payer.person)
         if payer.team is not None and not self.site_pays:
             account = member_account(payer.team.pk, payer.person)

@@ -44,10 +44,7 @@ def seconds_until_next_month() -> float:
 
 
 class Account(NamedTuple):
-    """Account in the period that begins on `day`.
-
-    team_id, limit: id of a team, and the name of its column that has the budget; None and "" for other accounts.
-    """
+    """Account in the period that begins on `day`. limit: name of the team's column with its budget, or ""."""
 
     name: str
     day: date
@@ -92,7 +89,7 @@ def accounts_of_payer(
 
 
 def requests_account(team_id: int, person: str, month: date) -> Account:
-    """Return a member's account of requests, which counts one for each instead of US dollars."""
+    """Return the account that counts a member's requests."""
     return Account(f"{member_account(team_id, person)}/requests", month, team_id, "member_month_requests")
 
 
@@ -107,7 +104,7 @@ class SpendingDayQuerySet(models.QuerySet["SpendingDay"]):
         return fits.update(reserved=F("reserved") + amount) == 1
 
     def used(self, accounts: "Collection[Account]") -> dict[Account, Decimal]:
-        """Return US dollars (of an account of requests: their number) spent and reserved."""
+        """Return US dollars, or requests, spent and reserved."""
         names, days = {account.name for account in accounts}, {account.day for account in accounts}
         rows = self.filter(account__in=names, day__in=days).values_list("account", "day", F("reserved") + F("spent"))
         used = {(name, day): amount for name, day, amount in rows}
@@ -207,7 +204,7 @@ class Charge(models.Model):
 
     @property
     def accounts(self) -> list[Account]:
-        """Return the accounts that pay, in the order of locks; settle.sql has the same."""
+        """Return the accounts that pay, in the order of locks, as settle.sql."""
         payers = accounts_of_payer(self.person, self.team_id, day=self.day, month=self.month, site_pays=self.site_pays)
         site = [Account(SITE, self.day)] if self.site_pays else []
         return sorted([*payers, Account(provider_account(self.provider_id), self.day), *site])

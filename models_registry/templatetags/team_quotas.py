@@ -10,7 +10,7 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def team_quotas(context: RequestContext) -> list[Quota]:
-    """Return the person's quotas of this month; no query for a person without a team."""
+    """Return the person's quotas of this month."""
     actor = context["request"].actor
     teams = [member.team for member in actor.memberships.values() if has_right(member.role, Right.USE)]
     return quotas_of(actor.key, teams, this_month())

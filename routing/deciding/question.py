@@ -21,9 +21,8 @@ UNFIT = {"pool", "images", "tools", "context"}
 class Question:
     """Request and its facts.
 
-    found: models with the abilities for it; allowed: those within caps.
-
-    budget: US dollars left in `scarce_account`, the scarcest of the payer's; None without a limit.
+    found: models with the abilities for it; allowed: those within caps. budget: US dollars left in the payer's
+    `scarce_account`.
     """
 
     request: RoutingRequest
