@@ -39,6 +39,7 @@ SPECTACULAR_SETTINGS = {
         {"name": "feedback-tags", "description": "Tags of feedback on answers."},
         {"name": "releases", "description": "Dated sets of files with these votes, and their checksums."},
         {"name": "me", "description": "Your account, its tokens and browsers."},
+        {"name": "teams", "description": "Teams that you are in, their members and invitations."},
     ],
     "VERSION": "v1",
     "OAS_VERSION": "3.1.0",

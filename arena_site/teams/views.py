@@ -20,10 +20,8 @@ from accounts.teams.budgets import Budgets, change_budgets
 from accounts.teams.places import find_member
 from accounts.teams.roles import Right, has_right
 from arena_site.teams.spending import TeamSpendingPayload, as_csv, read_month, spending_payload
-from common.api.schema import TEXT, Operation, Operations, Parameter
 from common.api.serializers import validated_data
 from common.api_responses import PayloadResponse
-from common.errors import NotAllowed
 from models_registry.models.ledger import next_month, start_of_month, this_month
 
 BUDGETS = ["day_budget", "month_budget", "member_month_budget", "member_month_requests"]
@@ -105,21 +103,3 @@ class TeamSpending(APIView):
         change_budgets(by=cast(User, request.user), team=member.team, budgets=cast(Budgets, data))
         member.team.refresh_from_db()
         return PayloadResponse(spending_payload(member, this_month()))
-
-
-OPERATIONS: Operations = {
-    (TeamSpending, "get"): Operation(
-        summary="What a team spent",
-        description="In a month, of its budgets: by member at the price of blind answers, by model an hour late. "
-        "A member sees the own quota.",
-        parameters=(Parameter("month", "Such as `2026-11`; default: this month.", TEXT),),
-        refuses=(NotAllowed,),
-    ),
-    (TeamSpending, "patch"): Operation(
-        summary="Change a team's budgets",
-        description="In a browser only, by owners and managers. `null`: no limit.",
-        takes=BudgetsSerializer,
-        example={"month_budget": "200.00", "member_month_budget": "5.00"},
-        refuses=(NotAllowed,),
-    ),
-}

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
 
-from accounts.models import SignIn, User
+from accounts.models import SignIn, Team, User
 from arena_site.openapi.views import schema_as_json
 from battles.models import Share
 from benchmarks.models import Run
@@ -132,6 +132,7 @@ def test_responses_match_schema_without_extra_fields(client: Client, settings):
     ask_about_benchmarks(ask, member.user, world.ids)
     ask_about_auto_mode(ask, world)
     contract.ask_all(client, about_person())
+    ask_about_spending(ask, make.team(member.user))
     ask_about_tokens_and_browsers(ask, make.browser(member))
     client.post("/accounts/reauthenticate/", {"password": "a-good-password"})
     ask("delete", "me/")
@@ -274,6 +275,12 @@ def ask_about_tokens_and_browsers(ask: Callable[..., Any], other: Client) -> Non
     ask("delete", "me/browsers/{public_id}/", public_id=elsewhere)
     ask("delete", "me/browsers/others/")
     ask("delete", "me/tokens/{public_id}/", public_id=made["id"])
+
+
+def ask_about_spending(ask: Callable[..., Any], team: Team) -> None:
+    path = "teams/{slug}/spending/"
+    assert ask("get", path, slug=team.slug)["members"]
+    assert ask("patch", path, {"month_budget": "5.00"}, slug=team.slug)["whole"]["budget"] == "5"
 
 
 def ask_about_auto_mode(ask: Callable[..., Any], world: World) -> None:

@@ -47,7 +47,7 @@ def team_of(*people: User, **budgets: object) -> Team:
 
 
 def fresh(person: User) -> Actor:
-    return Actor(user=User.objects.get(pk=person.pk))
+    return Actor(user=User.signed_in.get(pk=person.pk))
 
 
 def start(person: User, team: Team, **wish: Any) -> Battle:
@@ -88,6 +88,23 @@ def test_accounts_of_a_team_take_one_statement():
         (0, 3),
     )  # fmt: skip
     assert [each.name for each in Charge.objects.all()[0].accounts] == sorted(accounts())
+
+
+@pytest.mark.parametrize("is_paid", [True, False])
+def test_battle_in_a_team_takes_one_statement_more(is_paid: bool):
+    for _ in range(3):
+        paid_model() if is_paid else make.model()
+    person = make.user()
+    team = team_of(person)
+    counts = []
+    for place in (None, team, None, team):
+        actor = fresh(person)
+        with CaptureQueriesContext(connection) as queries:
+            if place is not None:
+                assert list(actor.memberships) == [place.pk]
+            actions.start_session(actor=actor, prompt="one two three", place=place)
+        counts.append(len(queries))
+    assert counts[3] - counts[2] == 1  # the memberships
 
 
 @pytest.mark.parametrize("limit", ["day_budget", "month_budget", "member_month_budget"])
