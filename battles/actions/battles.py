@@ -99,7 +99,7 @@ class CheckedRequest(NamedTuple):
 def _check_request(
     actor: Actor, prompt: str, battle_request: BattleRequest, proof: str, team_id: int | None
 ) -> CheckedRequest:
-    """Raise errors that come before the draw; store only verdicts on refused prompts."""
+    """Raise errors that come before the draw; store only verdicts on refused prompts. team_id: the place's models."""
     prompt = clean_prompt(prompt)
     require_accepted(actor)
     uploads = attachments.get_attachable_uploads(actor, battle_request.attachments)
@@ -108,7 +108,7 @@ def _check_request(
         plan, auto = _plan_matchup(battle_request, requirements), None
         _count(actor, plan)
     else:
-        decision = decide(actor, prompt, battle_request, battle_request.auto, requirements, uploads, team_id)
+        decision = decide(actor, prompt, battle_request, battle_request.auto, requirements, uploads, team_id=team_id)
         auto = _count_decision(actor, decision)
         plan = auto.plan
     try:

@@ -53,9 +53,10 @@ def decide(
     options: AutoOptions,
     requirements: ModelRequirements,
     uploads: Sequence[Upload],
+    *,
     team_id: int | None = None,
 ) -> AutoDecision:
-    """team_id: of the place. Raises as routing.route."""
+    """Raises as routing.route."""
     columns = label([prompt], files=[Attachment.facts(upload) for upload in uploads])
     request = RoutingRequest(
         (prompt,),

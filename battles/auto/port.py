@@ -45,7 +45,8 @@ class RoutingRequest:
 
     prompts: texts of all user turns in order. labels: None to compute them. characters: of the conversation with its
     files; 0 for that of `prompts`. models: slugs of a pool, empty for all. max_cost: US dollars. fast: prefer early
-    first tokens. token: id of the ApiToken. team_id: of the place that pays. records: count it in the share of battles.
+    first tokens. token: id of the ApiToken. records: count it in the share of battles. team_id: of the place whose
+    models can be chosen.
     """
 
     prompts: tuple[str, ...]
@@ -62,8 +63,8 @@ class RoutingRequest:
     fast: bool = False
     previous: PreviousAnswer | None = None
     token: int | None = None
-    team_id: int | None = None
     records: bool = True
+    team_id: int | None = None
 
     @property
     def total_characters(self) -> int:
