@@ -8,6 +8,7 @@ from arena_site.openapi.views import Schema, documentation
 from arena_site.operations.metrics import metrics
 from arena_site.pages import UnknownEndpoint
 from arena_site.styleguide import styleguide
+from arena_site.teams.views import TeamSpending, spending
 from gateway.views import software
 
 # Staff sign in on the site's own page, which limits wrong passwords and asks for the second factor.
@@ -22,6 +23,7 @@ api_patterns: list[URLPattern | URLResolver] = [
     path("", include("routing.api.urls")),
     path("", include("site_content.api.urls")),
     path("", include("accounts.api.urls")),
+    path("teams/<slug:slug>/spending/", TeamSpending.as_view(), name="api-team-spending"),
     path("schema/", Schema.as_view(), name="api-schema"),
     path("docs/", documentation, name="api-documentation"),
 ]
@@ -36,6 +38,7 @@ urlpatterns = [
     path("models/", include("models_registry.urls")),
     path("teams/<slug:slug>/models/", include("models_registry.teams.urls")),
     path("", include("site_content.urls")),
+    path("teams/<slug:slug>/spending/", spending, name="team_spending"),
     path("teams/", include("accounts.teams.urls")),
     path("accounts/", include("accounts.urls")),
     path("accounts/", include("accounts.single_sign_on.urls")),

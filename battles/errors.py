@@ -1,15 +1,29 @@
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import Role
+from accounts.teams.roles import Right, has_right
 from common.errors import ArenaError, InvalidInput, ServiceAway
 from common.payload_types import ErrorPayload, JsonObject
+from models_registry.models.ledger import (
+    member_account,
+    seconds_until_next_month,
+    seconds_until_tomorrow,
+    team_account,
+)
+from models_registry.payers import Payer
 
 if TYPE_CHECKING:
     from models_registry.spending import OverBudget
+
+
+# People that a refusal names.
+MAX_NAMED = 3
 
 
 class TooFewModels(ArenaError):
@@ -33,6 +47,38 @@ class BudgetReached(ArenaError):
     code = "budget_reached"
     message = _("You have reached your budget for today. It resets at midnight UTC.")
     http_status = 429
+
+
+class TeamBudgetReached(BudgetReached):
+    """A team's budget or a member's quota; names people who can raise it."""
+
+    SENTENCES = {
+        "day": _("%(team)s has reached its budget for today. It resets at midnight UTC."),
+        "month": _("%(team)s has reached its budget for this month."),
+        "quota": _("You have used up your quota in %(team)s for this month."),
+        "requests": _("You have made all the requests that you have in %(team)s this month."),
+    }
+
+    def __init__(self, limit: str, team: str, managers: Sequence[str], *, retry_after: float) -> None:
+        sentence = self.SENTENCES[limit] % {"team": team}
+        if managers:
+            raising = gettext("It can be raised by %(people)s.") % {"people": ", ".join(managers)}
+            sentence = f"{sentence} {raising}"
+        super().__init__(sentence, retry_after=retry_after)
+
+
+def budget_reached(payer: Payer, account: str) -> BudgetReached:
+    """Return the refusal by one of the payer's accounts."""
+    team = payer.team
+    if team is None or not account.startswith(team_account(team.pk)):
+        return BudgetReached(retry_after=seconds_until_tomorrow())
+    allowed = [role for role in Role if has_right(role, Right.MANAGE)]
+    managers = team.members.filter(role__in=allowed).select_related("user").order_by("-role", "joined_at", "pk")
+    people = [str(member.user) for member in managers[:MAX_NAMED]]
+    if account == team_account(team.pk):
+        return TeamBudgetReached("day", team.name, people, retry_after=seconds_until_tomorrow())
+    limits = {f"{team_account(team.pk)}/month": "month", member_account(team.pk, payer.person): "quota"}
+    return TeamBudgetReached(limits.get(account, "requests"), team.name, people, retry_after=seconds_until_next_month())
 
 
 ARENA_OVER_BUDGET = _("The arena has reached its budget for today. It resets at midnight UTC.")

@@ -6,6 +6,14 @@ LicenseKind = Literal["", "open", "proprietary", "unknown"]
 Status = Literal["", "active", "paused", "retired"]
 
 
+class SpentPayload(TypedDict):
+    """`spent`: US dollars, with those reserved for answers under way. `percent` of the `budget`; null without one."""
+
+    spent: str
+    budget: str | None
+    percent: int | None
+
+
 class ModelPayload(TypedDict):
     """A language model. `id` is its slug; prices are US dollars per million tokens, null while unknown; `icon` is the
     address of a square PNG."""

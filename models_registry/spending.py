@@ -13,19 +13,23 @@ import msgspec
 from django.db import connection, transaction
 
 from accounts import audit
-from accounts.models import User
+from accounts.models import Team, User
 from models_registry.models import LanguageModel, Price
 from models_registry.models.budgets import budget_of
 from models_registry.models.ledger import (
     SITE,
+    Account,
     Charge,
     PaidCallsHalt,
     SpendingDay,
     are_paid_calls_halted,
     person_account,
     provider_account,
+    team_account,
+    this_month,
     today,
 )
+from models_registry.payers import personal_budget
 from models_registry.providers.base import Message, max_tokens_per_image
 from models_registry.providers.sizes import MessagesSize
 from models_registry.sql import read_sql
@@ -37,7 +41,7 @@ COST_QUANTUM = Decimal("1e-8")
 MAX_TEMPLATE_TOKENS = 16
 # Anthropic's price of writing a prompt's token to the cache for an hour; for five minutes it is 1.25.
 MAX_CACHE_WRITE_FACTOR = 2
-NOTHING: Mapping[str, Decimal] = {}
+NOTHING: Mapping[Account, Decimal] = {}
 
 
 class OverBudget(Exception):
@@ -48,8 +52,9 @@ class OverBudget(Exception):
         self.account = account
 
     @property
-    def is_personal(self) -> bool:
-        return self.account.startswith(person_account(""))
+    def is_payers(self) -> bool:
+        """Return whether the account is the person's or the team's."""
+        return self.account.startswith((person_account(""), team_account("")))
 
     def concerns(self, model: LanguageModel) -> bool:
         """Return whether no person can pay for calls to `model` now."""
@@ -61,6 +66,8 @@ def bill(
     messages: Sequence[Message],
     *,
     person: str,
+    team_id: int | None = None,
+    is_quoted: bool = False,
     max_tokens: int = 0,
     extra_tokens: int = 0,
     fee: Decimal = Decimal(0),
@@ -68,8 +75,9 @@ def bill(
 ) -> Charge | None:
     """Return the unsaved charge to reserve for sending `messages`; None for a free model.
 
-    person: Actor.key, or "". max_tokens: the answer's cap; 0 for the model's own. extra_tokens: maximum of the prompt's
-    tokens outside of messages. fee: US dollars in addition to those of the tokens.
+    person: Actor.key, or "". team_id: of the place. is_quoted: person and team pay by a quote. max_tokens: the answer's
+    cap; 0 for the model's own. extra_tokens: maximum of the prompt's tokens outside of messages. fee: US dollars in
+    addition to those of the tokens.
     """
     price = model.price
     if price is None or not price.is_above_zero:
@@ -78,7 +86,10 @@ def bill(
     prompt = max_prompt_tokens(model.upstream_name, size, extra_tokens=extra_tokens, context=model.context_length or 0)
     prompt *= MAX_CACHE_WRITE_FACTOR if writes_cache else 1
     maximum = max_cost(price, prompt_tokens=prompt, max_tokens=max_tokens or model.max_tokens) + fee
-    return Charge(model=model, provider_id=model.provider_id, price=price, person=person, most=maximum)
+    return Charge(
+        model=model, provider_id=model.provider_id, price=price, person="" if is_quoted else person, most=maximum,
+        team_id=team_id, month=None if team_id is None or is_quoted else this_month(),
+    )  # fmt: skip
 
 
 def max_prompt_tokens(upstream_name: str, size: MessagesSize, *, extra_tokens: int = 0, context: int = 0) -> int:
@@ -98,50 +109,52 @@ def max_cost(price: Price, *, prompt_tokens: int, max_tokens: int) -> Decimal:
     return price.cost_of(prompt_tokens=prompt_tokens, completion_tokens=max_tokens).quantize(COST_QUANTUM, ROUND_UP)
 
 
-def reserve(bills: Sequence[Charge], *, of_persons: Mapping[str, Decimal] = NOTHING) -> list[Charge]:
+def reserve(bills: Sequence[Charge], *, shares: Mapping[Account, Decimal] = NOTHING) -> list[Charge]:
     """Reserve and store all or none. Raises OverBudget.
 
-    of_persons: US dollars by Actor.key, of persons who pay otherwise than by `bills`.
+    shares: of those who pay otherwise than by `bills`, and requests.
     Once per transaction and as late as possible, because of its locks.
     """
-    if not bills and not of_persons:
+    if not bills and not shares:
         return []
-    amounts, budgets = _amounts_and_budgets(bills, of_persons)
     day = today()
     for charge in bills:
         charge.day = day
-    if bills and (numbers := _reserve_at_once(bills, amounts, budgets)):
-        for charge, number in zip(bills, numbers, strict=True):
-            charge.pk, charge._state.adding = number, False
-        return list(bills)
-    return _reserve_stepwise(day, bills, amounts, budgets)
+    amounts, budgets = _amounts_and_budgets(bills, shares)
+    numbers = _reserve_at_once(day, bills, amounts, budgets)
+    if numbers is None:
+        return _reserve_stepwise(bills, amounts, budgets)
+    for charge, number in zip(bills, numbers, strict=True):
+        charge.pk, charge._state.adding = number, False
+    return list(bills)
 
 
 def _amounts_and_budgets(
-    bills: Sequence[Charge], of_persons: Mapping[str, Decimal]
-) -> tuple[dict[str, Decimal], dict[str, Decimal | None]]:
-    amounts: dict[str, Decimal] = defaultdict(Decimal)
+    bills: Sequence[Charge], shares: Mapping[Account, Decimal]
+) -> tuple[dict[Account, Decimal], dict[str, Decimal | None]]:
+    """budgets: by name, without those of teams."""
+    amounts: dict[Account, Decimal] = defaultdict(Decimal, shares)
     budgets: dict[str, Decimal | None] = {SITE: budget_of(SITE)}
-    for person, amount in of_persons.items():
-        amounts[person_account(person)] += amount
-        budgets[person_account(person)] = personal_budget(person)
     for charge in bills:
         budgets[provider_account(charge.provider_id)] = charge.model.provider.daily_budget
-        if charge.person:
-            budgets[person_account(charge.person)] = personal_budget(charge.person)
         for account in charge.accounts:
             amounts[account] += charge.most
+    people = person_account("")
+    for account in amounts:
+        if account.name.startswith(people):
+            budgets[account.name] = personal_budget(account.name.removeprefix(people))
     return amounts, budgets
 
 
 def _reserve_at_once(
-    bills: Sequence[Charge], amounts: Mapping[str, Decimal], budgets: Mapping[str, Decimal | None]
-) -> list[int]:
-    """Return the new charges' ids; [] after which nothing has changed, as at an account's first call of a day."""
+    day: date, bills: Sequence[Charge], amounts: Mapping[Account, Decimal], budgets: Mapping[str, Decimal | None]
+) -> list[int] | None:
+    """Return the new charges' ids; None after which nothing has changed, as at an account's first call of a day."""
     rows = [
         {
             "model_id": charge.model_id, "provider_id": charge.provider_id, "price_id": charge.price_id,
-            "person": charge.person, "most": charge.most,
+            "person": charge.person, "team_id": charge.team_id, "month": charge.month,
+            "site_pays": charge.site_pays, "most": charge.most,
         }
         for charge in bills
     ]  # fmt: skip
@@ -149,24 +162,29 @@ def _reserve_at_once(
         cursor.execute(
             read_sql("reserve.sql"),
             {
-                "accounts": list(amounts), "amounts": list(amounts.values()),
-                "budgets": [budgets[account] for account in amounts], "day": bills[0].day,
-                "charges": msgspec.json.encode(rows).decode(),
+                "accounts": [account.name for account in amounts], "days": [account.day for account in amounts],
+                "amounts": list(amounts.values()), "budgets": [budgets.get(account.name) for account in amounts],
+                "teams": [account.team_id for account in amounts], "limits": [account.limit for account in amounts],
+                "day": day, "charges": msgspec.json.encode(rows).decode(),
             },
         )  # fmt: skip
-        return sorted(pk for (pk,) in cursor.fetchall())
+        is_granted, numbers = cursor.fetchone()
+        return numbers if is_granted else None
 
 
 @transaction.atomic
 def _reserve_stepwise(
-    day: date, bills: Sequence[Charge], amounts: Mapping[str, Decimal], budgets: Mapping[str, Decimal | None]
+    bills: Sequence[Charge], amounts: Mapping[Account, Decimal], budgets: Mapping[str, Decimal | None]
 ) -> list[Charge]:
     """Reserve in one account after the other, to name the first that refuses. Raises OverBudget."""
     if bills and are_paid_calls_halted():
         raise OverBudget
+    teams = Team.objects.in_bulk({account.team_id for account in amounts if account.team_id is not None})
     for account in sorted(amounts):  # one order for all transactions, so that they cannot deadlock
-        if not SpendingDay.objects.reserve(day, account, amounts[account], cap=budgets[account]):
-            raise OverBudget(account)
+        team = teams.get(account.team_id)
+        cap = budgets.get(account.name) if team is None else getattr(team, account.limit)
+        if not SpendingDay.objects.reserve(account.day, account.name, amounts[account], cap=cap):
+            raise OverBudget(account.name)
     return Charge.objects.bulk_create(bills)
 
 
@@ -181,7 +199,7 @@ def reserve_affordable(bills: Mapping[int, Charge]) -> dict[int, Charge]:
             affordable = {
                 key: charge
                 for key, charge in affordable.items()
-                if error.account and error.account not in charge.accounts
+                if error.account and error.account not in {account.name for account in charge.accounts}
             }
     return {}
 
@@ -192,20 +210,6 @@ def settle(costs: Mapping[int, Decimal]) -> None:
         return
     with connection.cursor() as cursor:
         cursor.execute(read_sql("settle.sql"), {"charges": list(costs), "costs": list(costs.values())})
-
-
-def personal_budget(person: str) -> Decimal | None:
-    """Return US dollars per day, None for no limit. person: Actor.key."""
-    return budget_of("member" if person.startswith("user:") else "visitor")
-
-
-def remaining_personal_budget(person: str) -> Decimal | None:
-    """Return US dollars; None for no limit."""
-    budget = personal_budget(person)
-    if budget is None:
-        return None
-    account = person_account(person)
-    return budget - SpendingDay.objects.used_today([account]).get(account, Decimal(0))
 
 
 @transaction.atomic

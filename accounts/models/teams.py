@@ -1,8 +1,10 @@
 from datetime import timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING
 
 import pgtrigger
 from django.contrib.postgres.fields import ArrayField
-from django.core.validators import RegexValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models.functions import Now
 from django.urls import reverse
@@ -11,8 +13,13 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models.users import User
 from common.ids import new_public_id
 
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
 # An archived team can be restored for this time; then its texts are deleted.
 ARCHIVED_FOR = timedelta(days=30)
+# US dollars, and requests; the database refuses more.
+MAX_BUDGET = MAX_REQUESTS = 1_000_000
 TEAM_SLUG = r"[a-z0-9]+(?:-[a-z0-9]+)*"
 
 _OWNER_IS_MISSING = """
@@ -25,6 +32,14 @@ _OWNER_IS_MISSING = """
     END IF;
     RETURN NULL;
 """
+
+
+def _budget(verbose_name: "_StrPromise") -> "models.DecimalField[Decimal | None, Decimal | None]":
+    """Return a field of US dollars; NULL for no limit."""
+    return models.DecimalField(
+        verbose_name, max_digits=9, decimal_places=2, null=True, blank=True,
+        validators=[MinValueValidator(Decimal(0)), MaxValueValidator(Decimal(MAX_BUDGET))],
+    )  # fmt: skip
 
 
 class TeamQuerySet(models.QuerySet["Team"]):
@@ -66,6 +81,18 @@ class Team(models.Model):
         models.CharField(max_length=255), verbose_name=_("hosts in private networks"), default=list, db_default=[],
         blank=True,
     )  # fmt: skip
+    day_budget = _budget(_("US dollars a day"))
+    month_budget = _budget(_("US dollars a month"))
+    # Each member's own quotas.
+    member_month_budget = _budget(_("US dollars a month for each member"))
+    member_month_requests = models.PositiveIntegerField(
+        _("requests a month for each member"),
+        null=True,
+        blank=True,
+        validators=[MaxValueValidator(MAX_REQUESTS)],
+    )
+    # First day of the month in which owners were told that 80 % of month_budget is used.
+    told_month = models.DateField(null=True, blank=True, editable=False)
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, editable=False, related_name="+")
     created_at = models.DateTimeField(db_default=Now())
     archived_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -80,6 +107,17 @@ class Team(models.Model):
         ordering = ["name", "pk"]
         verbose_name = _("team")
         verbose_name_plural = _("teams")
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(
+                    day_budget__range=(0, MAX_BUDGET),
+                    month_budget__range=(0, MAX_BUDGET),
+                    member_month_budget__range=(0, MAX_BUDGET),
+                    member_month_requests__lte=MAX_REQUESTS,
+                ),
+                name="a_teams_budgets_are_between_0_and_a_million",
+            )
+        ]
         triggers = [
             pgtrigger.Trigger(
                 name="a_new_team_has_one_owner_at_least",

@@ -13,6 +13,7 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRespo
 from uritemplate import variables
 
 import accounts.api.schema
+import arena_site.teams.schema
 import battles.api.schema
 import benchmarks.api.schema
 import leaderboard.api.schema
@@ -47,6 +48,7 @@ OPERATIONS: Operations = {
     **benchmarks.api.schema.OPERATIONS,
     **routing.api.schema.OPERATIONS,
     **accounts.api.schema.OPERATIONS,
+    **arena_site.teams.schema.OPERATIONS,
 }
 _REFERENCE = "#/components/schemas/{name}"
 _IDEMPOTENCY_KEY = Parameter(

@@ -194,6 +194,11 @@ CELERY_BEAT_SCHEDULE = {
     "tidy-up-uploads": {"task": "uploads.tasks.tidy_up", "schedule": 3600},
     "purge": {"task": "arena_site.tasks.purge", "schedule": crontab(hour=3, minute=50)},
     "count-activity": {"task": "arena_site.tasks.count_activity", "schedule": 300, "options": {"expires": 300}},
+    "tell-owners-of-spending": {
+        "task": "arena_site.tasks.tell_owners_of_spending",
+        "schedule": 300,
+        "options": {"expires": 300},
+    },
     "send-due-emails": {"task": "accounts.tasks.send_due_emails", "schedule": 60, "options": {"expires": 60}},
     "forget-old-idempotency-keys": {"task": "accounts.tasks.forget_old_idempotency_keys", "schedule": 3600},
 }

@@ -28,6 +28,7 @@ from common.valkey import limits
 from models_registry import drawable_cache, model_limits
 from models_registry.models import LanguageModel
 from models_registry.models.ledger import seconds_until_tomorrow
+from models_registry.payers import Payer
 from models_registry.spending import OverBudget
 from site_content.terms import require_accepted
 from uploads.models import Upload
@@ -119,7 +120,7 @@ def _check_request(
         raise
     quote = _quote(battle_request, plan, prompt, uploads, team_id) if plan.mode == Battle.Mode.BLIND else None
     if quote is not None:
-        budget.check_affordable(actor, quote)
+        budget.check_affordable(Payer.of(actor, team_id), quote)
     findings = check_prompt(actor=actor, prompt=prompt, uploads=uploads)
     agreed = consent.version() if battle_request.consent else ""
     return CheckedRequest(prompt, plan, uploads, findings, agreed, auto, quote)
@@ -201,10 +202,11 @@ def _create_battle(actor: Actor, session: Session, checked: CheckedRequest) -> B
     )  # fmt: skip
     unsaved = attachments.unsaved_turn(prompt, uploads)
     contents = attachments.attachment_contents(uploads)
-    charges = budget.reserve_for_sides([unsaved], sides, person=actor.key, quote=quote, contents=contents)
+    payer = Payer.of(actor, session.team_id)
+    charges = budget.reserve_for_sides([unsaved], sides, payer=payer, quote=quote, contents=contents)
     turn, answers = insert_battle(battle, sides, prompt=prompt, charges=charges)
     if quote is not None:
-        quote.store(answers, person=actor.key)
+        quote.store(answers, payer)
     attachments.attach(turn, uploads)
     store_findings(findings, turn)
     decision = None

@@ -35,6 +35,7 @@ from battles.worker.turn_store import end_at_once
 from common.valkey import limits
 from models_registry import model_limits
 from models_registry.models import Charge
+from models_registry.payers import Payer
 
 
 def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequence[str] = ()) -> Turn:
@@ -44,7 +45,8 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequenc
     BattleIsVoid, BattleIsHidden, TooManyTurns, TooManyRequests, ServiceAway, PromptRefused, NotExamined,
     BudgetReached, ModelsOverBudget, NotInTeam.
     """
-    require_place_id(actor, battle.session.team_id)
+    session = battle.session
+    require_place_id(actor, session.team_id)
     prompt = clean_prompt(prompt)
     uploads = get_attachable_uploads(actor, attachments)
     # Count before moderation, so that each attempt counts; moderation may call an endpoint, so no row is locked yet.
@@ -63,7 +65,7 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequenc
         turn = Turn.objects.create(battle=battle, index=last.index + 1, prompt=prompt, after_vote=has_vote)
         attach(turn, uploads)
         store_findings(findings, turn)
-        create_answers(battle, turn, sides, person=actor.key)
+        create_answers(battle, turn, sides, Payer.of(actor, session.team_id))
         Session.objects.filter(pk=battle.session_id).update(last_active_at=Now())
     return turn
 
@@ -97,28 +99,28 @@ def _check_attachments_fit(battle: Battle, sides: Iterable[Side], requirements: 
         )
 
 
-def create_answers(battle: Battle, turn: Turn, sides: Iterable[Side], *, person: str) -> list[Answer]:
+def create_answers(battle: Battle, turn: Turn, sides: Iterable[Side], payer: Payer) -> list[Answer]:
     """Reserve money, create a follow-up's answers in order, and wake a worker on commit.
 
     Raises BudgetReached and ModelsOverBudget.
     """
     sides = list(sides)
-    charges, quote = _reserve(battle, turn, sides, person=person)
+    charges, quote = _reserve(battle, turn, sides, payer)
     wake_after_commit(turn.pk)
     answers = [Answer(turn=turn, side=side, charge=charges.get(side.position)) for side in sides]
     Answer.objects.bulk_create(answers)
     if quote is not None:
-        quote.store(answers, person=person)
+        quote.store(answers, payer)
     return answers
 
 
 def _reserve(
-    battle: Battle, turn: Turn, sides: Sequence[Side], *, person: str
+    battle: Battle, turn: Turn, sides: Sequence[Side], payer: Payer
 ) -> tuple[dict[str, Charge], BlindQuote | None]:
     """Reserve money for these sides of the battle's last turn."""
     turns = _turns_of(battle)
     quote = quote_turn(battle, turns, sides) if battle.is_blind and not turn.after_vote else None
-    return budget.reserve_for_sides(turns, sides, person=person, quote=quote), quote
+    return budget.reserve_for_sides(turns, sides, payer=payer, quote=quote), quote
 
 
 def _turns_of(battle: Battle) -> QuerySet[Turn]:
@@ -137,7 +139,8 @@ def regenerate(*, actor: Actor, battle: Battle) -> Turn:
     ServiceAway, BudgetReached, ModelsOverBudget, and AlreadyVoted if the vote covers the earlier turns. Raises
     NotInTeam for the session of a team that the actor has left.
     """
-    require_place_id(actor, battle.session.team_id)
+    team_id = battle.session.team_id
+    require_place_id(actor, team_id)
     battle = Battle.objects.select_for_update().get(pk=battle.pk)
     turn = battle.turns.order_by("-index").prefetch_related("answers")[0]
     refuse_unless_open(battle, turn)
@@ -150,9 +153,10 @@ def regenerate(*, actor: Actor, battle: Battle) -> Turn:
     actor.count("turn", fail_open=actor.user is not None)
     failed = {answer.side_id: answer for answer in turn.answers.all() if answer.state == Answer.State.FAILED}
     sides = list(_sides_of(battle).filter(pk__in=failed))
-    charges, quote = _reserve(battle, turn, sides, person=actor.key)
+    payer = Payer.of(actor, team_id)
+    charges, quote = _reserve(battle, turn, sides, payer)
     if quote is not None:
-        quote.store([failed[side.pk] for side in sides], person=actor.key)
+        quote.store([failed[side.pk] for side in sides], payer)
     answer_states.delete([turn])
     for side in sides:
         charge = charges.get(side.position)

@@ -26,7 +26,7 @@ from models_registry import spending
 from models_registry.encryption import KeyUnreadable
 from models_registry.health import oddities, outcomes, repairs
 from models_registry.models import Charge, Price
-from models_registry.models.ledger import are_paid_calls_halted
+from models_registry.models.ledger import Account, are_paid_calls_halted
 from models_registry.providers import ChatRequest, FailureCode
 from models_registry.providers.repairs import apply_all
 
@@ -45,15 +45,23 @@ def create_calls(planned: Sequence[PlannedCall]) -> list[PreparedCall]:
     return prepared
 
 
-def start_call(plan: PlannedCall, *, person: str) -> PreparedCall | FailureCode:
+def start_call(
+    plan: PlannedCall, *, person: str, shares: Mapping[Account, Decimal] = spending.NOTHING
+) -> PreparedCall | FailureCode:
     """Take a slot, reserve money and insert a call without an answer. Last in a transaction, as create_calls.
 
-    Return RATE_LIMITED without a free slot and OVER_BUDGET without money, and store nothing then.
+    shares: of spending.reserve. Return RATE_LIMITED without a free slot and OVER_BUDGET without money, and store
+    nothing then.
     """
     if take_slots([plan.model]) == [False]:
         return FailureCode.RATE_LIMITED
-    charges, unaffordable = _reserve([replace(plan, person=person)])
-    return FailureCode.OVER_BUDGET if unaffordable else insert_started([plan], charges)[0]
+    bill = bill_for(plan, person)
+    try:
+        charges = spending.reserve([bill] if bill else [], shares=shares)
+    except spending.OverBudget as error:
+        logger.warning("a call is not made: over the budget of %s", error.account or "halted paid calls")
+        return FailureCode.OVER_BUDGET
+    return insert_started([plan], dict(enumerate(charges)))[0]
 
 
 def insert_started(planned: Sequence[PlannedCall], charges: Mapping[int, Charge]) -> list[PreparedCall]:
@@ -133,8 +141,8 @@ def bill_for(plan: PlannedCall, person: str) -> Charge | None:
     tools = sent_bytes(plan.overrides)
     extra_tokens = tools + MAX_TOOL_TEMPLATE_TOKENS if tools else 0
     return spending.bill(
-        plan.model, plan.messages, person=person, max_tokens=plan.max_tokens, extra_tokens=extra_tokens, fee=plan.fee,
-        writes_cache=plan.writes_cache,
+        plan.model, plan.messages, person=person, team_id=plan.team_id, is_quoted=plan.is_quoted,
+        max_tokens=plan.max_tokens, extra_tokens=extra_tokens, fee=plan.fee, writes_cache=plan.writes_cache,
     )  # fmt: skip
 
 

@@ -38,6 +38,8 @@ class PlannedCall:
     max_tokens: int = 0  # overrides the model's own cap
     lease: timedelta | None = None  # of a call without an answer
     person: str = ""  # the payer's Actor.key
+    team_id: int | None = None  # of the place
+    is_quoted: bool = False  # the payers pay by a BlindCharge
     attempt: int = 1
     fence: int = 0
     hides_model: bool = False  # of a blind battle or a probe: live metrics must not name the model

@@ -1,4 +1,4 @@
-"""Money of a person for blind answers, which does not depend on the models that give them: docs/adr/0063."""
+"""Money of a person and a team for blind answers, which does not depend on the models that give them: docs/adr/0063."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,8 @@ from battles.prompting.messages import (
 from common.db.execution import is_migrated
 from models_registry import drawable_cache, spending
 from models_registry.models import LanguageModel, Price
-from models_registry.models.ledger import person_account, today
+from models_registry.models.ledger import member_account, person_account
+from models_registry.payers import Payer
 from models_registry.providers.base import Message, max_tokens_per_image
 from models_registry.providers.sizes import MessagesSize
 
@@ -73,22 +74,30 @@ class MeanPrice(NamedTuple):
 
 @dataclass(frozen=True)
 class BlindQuote:
-    """Prices and reservations of a turn. characters, reservations: of each side, in order."""
+    """Prices and reservations of a turn. characters, reservations: of each side, in order.
+
+    site_pays: whether one of the models that could be drawn is the site's.
+    """
 
     price: MeanPrice
     characters: Sequence[int]
     reservations: Sequence[Decimal]
+    site_pays: bool = True
 
     @property
     def total(self) -> Decimal:
         """Return US dollars."""
         return sum(self.reservations, Decimal(0))
 
-    def store(self, answers: Iterable[Answer], *, person: str) -> None:
-        """Insert the charges of new answers. person: Actor.key."""
+    def store(self, answers: Iterable[Answer], payer: Payer) -> None:
+        """Insert the charges of new answers."""
+        account = person_account(payer.person)
+        if payer.team is not None and not self.site_pays:
+            account = member_account(payer.team.pk, payer.person)
         BlindCharge.objects.bulk_create(
             BlindCharge(
-                answer=answer, day=today(), account=person_account(person), most=reservation,
+                answer=answer, day=payer.day, account=account, most=reservation,
+                team=payer.team, month=payer.month if payer.team else None,
                 prompt_characters=characters, input_price=self.price.input, output_price=self.price.output,
             )
             for answer, characters, reservation in zip(answers, self.characters, self.reservations, strict=True)

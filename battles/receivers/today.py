@@ -10,14 +10,14 @@ from accounts.limiting.usage import today_requested
 from accounts.payload_types import TodayPayload
 from battles.models import Battle, Call, Vote
 from common.text.money import plain_decimal
-from models_registry import spending
 from models_registry.models.ledger import SpendingDay, person_account, today
+from models_registry.payers import personal_budget
 
 
 @receiver(today_requested)
 def person_today(actor: Actor, **_: object) -> TodayPayload:
     midnight = datetime.combine(today(), time(), UTC)
-    budget = spending.personal_budget(actor.key)
+    budget = personal_budget(actor.key)
     return {
         "spent": plain_decimal(_spent_today(actor)),
         "budget": None if budget is None else plain_decimal(budget),

@@ -173,8 +173,6 @@ def _plan_call(
     claimed: ClaimedTurn, turn: Turn, turns: list[Turn], answer: Answer, contents: dict[str, AttachmentContent]
 ) -> PlannedCall:
     side, battle = answer.side, turn.battle
-    # The person of a blind answer pays by a BlindCharge.
-    person = "" if battle.is_blind and not turn.after_vote else battle.session.person
     remembered = remembered_turns(side, turns, context_from=turn.context_from)
     messages = messages_for(side, turns, context_from=turn.context_from, contents=contents)
     return PlannedCall(
@@ -182,8 +180,9 @@ def _plan_call(
         messages=answer_states.with_states(messages, side, remembered),
         answer=answer, side=side.position,
         turns=[*(earlier.index for earlier in remembered), turn.index],
-        person=person, attempt=claimed.attempt, fence=claimed.fence, hides_model=claimed.is_blind,
-        asker=turn.battle.session.person, conversation=f"battle:{turn.battle_id}",
+        person=battle.session.person, team_id=battle.session.team_id,
+        is_quoted=battle.is_blind and not turn.after_vote, attempt=claimed.attempt, fence=claimed.fence,
+        hides_model=claimed.is_blind, conversation=f"battle:{turn.battle_id}",
     )  # fmt: skip
 
 

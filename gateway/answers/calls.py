@@ -1,5 +1,6 @@
 """Calls of an exchange: open, fall back, settle. Functions with queries run in a thread."""
 
+from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -23,7 +24,7 @@ from battles.calls import (
     start_call,
     store_result,
 )
-from battles.errors import ARENA_OVER_BUDGET, BudgetReached, ModelsOverBudget
+from battles.errors import ARENA_OVER_BUDGET, BudgetReached, ModelsOverBudget, budget_reached
 from battles.models import Call, RoutingDecision
 from battles.prompting.messages import with_system_prompt
 from common.errors import ArenaError
@@ -37,10 +38,11 @@ from gateway.models import Exchange
 from gateway.outgoing.parameters import fee_of, parameters_for
 from gateway.outgoing.state_tags import Seal
 from gateway.parsing.chat import ChatBody
-from models_registry import drawable_cache, spending
+from models_registry import drawable_cache
 from models_registry.health import outcomes
 from models_registry.models import LanguageModel
-from models_registry.models.ledger import seconds_until_tomorrow
+from models_registry.models.ledger import Account, seconds_until_tomorrow
+from models_registry.payers import Payer
 from models_registry.providers import FailureCode
 
 # Models that are tried after the chosen one, if it fails before the first byte.
@@ -71,6 +73,8 @@ class Request:
     completion: JsonObject | None = field(default=None, repr=False)
     # Texts that the caller receives; stored if the token keeps texts.
     texts: JsonObject | None = field(default=None, repr=False)
+    # Whether the member's quota of requests has counted it.
+    is_counted: bool = False
 
     @property
     def reason(self) -> str:
@@ -88,17 +92,24 @@ def open_call(request: Request, model: LanguageModel) -> PreparedCall:
     Raises NoSlot, BudgetReached and ModelsOverBudget, after which there is no call.
     """
     plan = _plan(request, model)
-    person = request.caller.actor.key
+    payer = _payer(request)
+    shares = {} if request.is_counted else payer.request()
     # A lone INSERT is a transaction: BEGIN and COMMIT would be two more waits before the first byte.
-    is_lone = request.candidates.routed is None and not model.is_paid and not is_limited(model)
+    is_lone = request.candidates.routed is None and not model.is_paid and not shares and not is_limited(model)
     with nullcontext() if is_lone else transaction.atomic():
         _store_decision(request, model)
-        prepared = start_call(plan, person=person)
+        prepared = start_call(plan, person=payer.person, shares=shares)
         if prepared is FailureCode.RATE_LIMITED:
             raise NoSlot
         if isinstance(prepared, FailureCode):
-            raise _over_budget(plan, person)
+            raise _over_budget(plan, payer, shares)
+    request.is_counted = True
     return prepared
+
+
+def _payer(request: Request) -> Payer:
+    actor = request.caller.actor
+    return Payer.of(actor, actor.place_id)
 
 
 @transaction.atomic
@@ -147,6 +158,7 @@ def _plan(request: Request, model: LanguageModel) -> PlannedCall:
         fee=fee_of(chat, model),
         writes_cache=chat.writes_cache,
         person=request.caller.actor.key,
+        team_id=request.caller.actor.place_id,
         conversation=f"gateway:{request.exchange.session_digest or request.exchange.public_id}",
     )
 
@@ -163,13 +175,14 @@ def messages_for(chat: ChatBody, model: LanguageModel) -> list[JsonObject]:
     return messages if chat.conversation.system else with_system_prompt(model, messages)
 
 
-def _over_budget(plan: PlannedCall, person: str) -> BudgetReached | ModelsOverBudget:
-    wait = seconds_until_tomorrow()
-    remaining = spending.remaining_personal_budget(person)
-    bill = bill_for(plan, person)
-    if remaining is not None and bill is not None and bill.most > remaining:
-        return BudgetReached(retry_after=wait)
-    return ModelsOverBudget(ARENA_OVER_BUDGET, retry_after=wait)
+def _over_budget(
+    plan: PlannedCall, payer: Payer, shares: Mapping[Account, Decimal]
+) -> BudgetReached | ModelsOverBudget:
+    bill = bill_for(plan, payer.person)
+    money = dict.fromkeys(payer.accounts(site_pays=bill.site_pays), bill.most) if bill is not None else {}
+    if account := payer.refusing_account({**money, **shares}):
+        return budget_reached(payer, account)
+    return ModelsOverBudget(ARENA_OVER_BUDGET, retry_after=seconds_until_tomorrow())
 
 
 def open_first(request: Request) -> PreparedCall | None:

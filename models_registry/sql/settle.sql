@@ -12,15 +12,23 @@ WITH ended AS (
     UPDATE models_registry_charge AS charge SET cost = unsettled.cost
     FROM unsettled
     WHERE charge.id = unsettled.id
-    RETURNING charge.day, charge.person, charge.provider_id, charge.most, charge.cost
+    RETURNING
+        charge.day, charge.person, charge.provider_id, charge.team_id, charge.month, charge.site_pays, charge.most,
+        charge.cost
 ), totals AS (
-    SELECT account.name AS account, settled.day, sum(settled.most) AS released, sum(settled.cost) AS spent
+    SELECT account.name AS account, account.day, sum(settled.most) AS released, sum(settled.cost) AS spent
     FROM settled
     CROSS JOIN LATERAL (
-        VALUES ('site'), ('provider:' || settled.provider_id), ('person:' || nullif(settled.person, ''))
-    ) AS account (name)
-    WHERE account.name IS NOT NULL
-    GROUP BY account.name, settled.day
+        VALUES
+            ('site', CASE WHEN settled.site_pays THEN settled.day END),
+            ('provider:' || settled.provider_id, settled.day),
+            ('person:' || nullif(settled.person, ''), CASE WHEN settled.site_pays THEN settled.day END),
+            ('team:' || settled.team_id, CASE WHEN settled.month IS NOT NULL THEN settled.day END),
+            ('team:' || settled.team_id || '/month', settled.month),
+            ('team:' || settled.team_id || '/' || nullif(settled.person, ''), settled.month)
+    ) AS account (name, day)
+    WHERE account.name IS NOT NULL AND account.day IS NOT NULL
+    GROUP BY account.name, account.day
 ), held AS MATERIALIZED (
     SELECT day.id, totals.released, totals.spent
     FROM models_registry_spendingday AS day JOIN totals ON totals.account = day.account AND totals.day = day.day

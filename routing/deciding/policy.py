@@ -8,14 +8,12 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
 from battles.auto.port import PreviousAnswer, Routed, RoutingRequest, Target
-from battles.errors import BudgetReached, NoModelAvailable, NoModelFits
+from battles.errors import NoModelAvailable, NoModelFits, budget_reached
 from battles.labels import UNDETERMINED, Labels
 from battles.prompting.lineup import RETRY_AFTER_S, draw_models
 from common.errors import ArenaError
 from models_registry import drawable_cache
 from models_registry.models import LanguageModel
-from models_registry.models.ledger import seconds_until_tomorrow
-from routing.deciding.candidates import Candidates
 from routing.deciding.learned_choice import choose_freely, find_better
 from routing.deciding.query_types import FORMS
 from routing.deciding.question import Question
@@ -56,7 +54,7 @@ def _decide(question: Question) -> Routed:
     if rule is not None and rule.target == Rule.Target.MODEL:
         return _model_of_rule(question, rule)
     if not question.allowed.rows:
-        raise _no_model(question.allowed)
+        raise _no_model(question)
     if previous is not None and previous.idle_s < MAX_IDLE_S:
         return _stay_or_move(question, previous)
     if rule is not None and rule.target == Rule.Target.ARENA and question.may_battle:
@@ -74,7 +72,7 @@ def _model_of_rule(question: Question, rule: Rule) -> Routed:
     reason_out = allowed.reasons_out.get(row, "")
     # An operator may designate a model for applications with tools before its abilities are entered.
     if reason_out and (reason_out != "tools" or question.request.needs_tools):
-        raise _no_model(allowed)
+        raise _no_model(question)
     routed = question.routed(
         Target.MODEL,
         (allowed.table.models[row],),
@@ -133,12 +131,12 @@ def _unavailable() -> NoModelAvailable:
     return NoModelAvailable(retry_after=RETRY_AFTER_S)
 
 
-def _no_model(candidates: Candidates) -> ArenaError:
+def _no_model(question: Question) -> ArenaError:
     """Return the refusal of a request that excludes every model."""
-    reasons = set(candidates.reasons_out.values())
+    reasons = set(question.allowed.reasons_out.values())
     if not reasons:
         return _unavailable()
     if "budget" in reasons and not reasons & {"cost", "first_token", "not_fast"}:
-        return BudgetReached(retry_after=seconds_until_tomorrow())
+        return budget_reached(question.payer, question.scarce_account)
     field, sentence = next(_SENTENCES[reason] for reason in _SENTENCES if reason in reasons)
     return NoModelFits(sentence, fields={field: [str(sentence)]})

@@ -7,7 +7,7 @@ from battles.labels import Labels
 from battles.prompting.lineup import MIN_NARROWED_POOL
 from models_registry import drawable_cache
 from models_registry.models import LanguageModel
-from models_registry.spending import remaining_personal_budget
+from models_registry.payers import Payer
 from routing.deciding.candidates import Candidates, candidates_for, dollars, within_caps
 from routing.deciding.query_types import QueryType, query_type
 from routing.deciding.rules import current_policy, first_match
@@ -19,7 +19,11 @@ UNFIT = {"pool", "images", "tools", "context"}
 
 @dataclass(frozen=True)
 class Question:
-    """Request and its facts. found: models with the abilities for it; allowed: those within caps."""
+    """Request and its facts.
+
+    found: models with the abilities for it; allowed: those within caps. budget: US dollars left in the payer's
+    `scarce_account`.
+    """
 
     request: RoutingRequest
     labels: Labels
@@ -28,6 +32,8 @@ class Question:
     thresholds: RoutingThresholds
     candidates: Candidates
     allowed: Candidates
+    payer: Payer
+    scarce_account: str
     budget: Decimal | None
 
     @classmethod
@@ -36,12 +42,13 @@ class Question:
         policy = current_policy()
         rule = first_match(policy.rules_in_place(request.team_id), request, labels)
         kind = query_type(request.prompts, labels, request.context, needs_tools=request.needs_tools)
-        budget = remaining_personal_budget(actor.key) if actor.is_known else None
+        payer = Payer.of(actor, request.team_id)
+        scarce_account, budget = payer.scarcest() if actor.is_known else ("", None)
         pool = rule.pool if rule is not None and rule.target == Rule.Target.POOL else ()
         candidates = candidates_for(request, kind.name, pool=pool, budget=budget)
         caps = [cap for cap in (request.max_cost, None if rule is None else rule.max_cost) if cap is not None]
         allowed = within_caps(candidates, request, min(caps, default=None))
-        return cls(request, labels, kind, rule, policy.thresholds, candidates, allowed, budget)
+        return cls(request, labels, kind, rule, policy.thresholds, candidates, allowed, payer, scarce_account, budget)
 
     @property
     def dial(self) -> float:

@@ -102,7 +102,7 @@ def test_crowd_neither_deadlocks_nor_exceeds_a_budget(settings: Any):
     assert all(sum(balances[account]) <= budget for account, budget in budgets.items())
     assert sum(balances[SITE]) > 80
     for account, (reserved, spent) in balances.items():
-        charges = [charge for charge in Charge.objects.all() if account in charge.accounts]
+        charges = [charge for charge in Charge.objects.all() if account in {each.name for each in charge.accounts}]
         assert reserved == 100 * sum(charge.most for charge in charges if charge.cost is None), account
         assert spent == 100 * sum(charge.cost for charge in charges if charge.cost is not None), account
     assert SpendingDay.objects.count() == len(balances) == 1 + len(models) + len(PEOPLE)

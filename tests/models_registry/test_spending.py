@@ -103,7 +103,7 @@ def test_charge_is_settled_once():
     [charge] = spending.reserve([bill])
     for _ in range(2):
         spending.settle({charge.pk: cents(2)})
-    assert accounts() == dict.fromkeys(charge.accounts, (0, 2))
+    assert accounts() == dict.fromkeys([account.name for account in charge.accounts], (0, 2))
 
 
 def test_price_change_does_not_affect_running_battle(fake_provider: FakeProvider, engine: Engine):

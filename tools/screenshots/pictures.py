@@ -117,6 +117,7 @@ PEOPLE = [
         "team-invitations": "/teams/{team}/invitations/", "team-settings": "/teams/{team}/settings/",
         "team-session": "/teams/{team}/sessions/{team_session}/",
         "team-boards": "/teams/{team}/boards/",
+        "team-spending": "/teams/{team}/spending/",
     }),
     Picture("places", "/?team={team}", Who.GUARDED, World.NEW, act=acts.open_places),
     Picture("team-new", "/teams/new/", Who.ADMINISTRATOR, World.NEW),

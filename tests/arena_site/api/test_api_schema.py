@@ -134,6 +134,7 @@ def test_responses_match_schema_without_extra_fields(client: Client, settings):
     contract.ask_all(client, about_person())
     settings.ARENA_TEAMS = "members"
     ask_about_teams(ask)
+    ask_about_spending(ask, make.team(member.user))
     ask_about_tokens_and_browsers(ask, make.browser(member))
     client.post("/accounts/reauthenticate/", {"password": "a-good-password"})
     ask("delete", "me/")
@@ -293,6 +294,12 @@ def ask_about_teams(ask: Callable[..., Any]) -> None:
     ids = {"slug": "physics", "public_id": second["id"]}
     assert ask("patch", "teams/{slug}/members/{public_id}/", {"role": "owner"}, **ids)["role"] == "owner"
     ask("delete", "teams/{slug}/members/{public_id}/", slug="physics", public_id=first["id"])
+
+
+def ask_about_spending(ask: Callable[..., Any], team: Team) -> None:
+    path = "teams/{slug}/spending/"
+    assert ask("get", path, slug=team.slug)["members"]
+    assert ask("patch", path, {"month_budget": "5.00"}, slug=team.slug)["whole"]["budget"] == "5"
 
 
 def ask_about_auto_mode(ask: Callable[..., Any], world: World) -> None:

@@ -11,6 +11,7 @@ from django.test import Client
 from openai import OpenAI, RateLimitError
 
 from accounts.actor import Actor
+from accounts.models import Role, Team
 from battles import actions
 from battles.auto.options import AutoOptions
 from battles.auto.port import Routed, RoutingRequest, Target, heaviest_weight
@@ -72,10 +73,10 @@ def set_prices(times: int = 1) -> None:
         set_price(model, price / 100, price)
 
 
-def start(actor: Actor, pair: tuple[str, str]) -> Battle:
+def start(actor: Actor, pair: tuple[str, str], place: Team | None = None) -> Battle:
     drawn[:] = pair
     set_prices()
-    return actions.start_session(actor=actor, prompt="one two three")
+    return actions.start_session(actor=actor, prompt="one two three", place=place)
 
 
 def result(call: PreparedCall, text: str = "The same words.") -> CallResult:
@@ -231,6 +232,22 @@ def test_own_account_is_the_same_for_any_pair(story: Story):
 
     one, other = in_both_worlds(story, ask)
     assert one == other
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_accounts_of_a_team_are_the_same_for_any_pair(story: Story):
+    found = []
+    for pair in PAIRS:
+        actor = make.member()
+        assert actor.user is not None
+        place = make.team(members={Role.MEMBER: [actor.user]})
+        Team.objects.filter(pk=place.pk).update(month_budget=10, member_month_budget=10)
+        story(actor, start(actor, pair, place))
+        balances = accounts()
+        names = (f"team:{place.pk}", f"team:{place.pk}/month", f"team:{place.pk}/{actor.key}")
+        found.append([balances[name] for name in names])
+        assert set(found[-1]) == {balances[person_account(actor.key)]}
+    assert found[0] == found[1]
 
 
 @pytest.mark.slow

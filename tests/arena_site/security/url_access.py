@@ -200,6 +200,8 @@ TEAMS: dict[str, dict[str, Right | None]] = {
     "/api/v1/teams/{slug}/members/{public_id}/": {"PATCH": Right.OWN, "DELETE": Right.OWN},
     "/api/v1/teams/{slug}/invitations/": {"GET": Right.OWN, "POST": Right.OWN},
     "/api/v1/teams/{slug}/invitations/{public_id}/": {"DELETE": Right.OWN},
+    "/teams/{slug}/spending/": {"GET": Right.SEE, "HEAD": Right.SEE, "POST": Right.MANAGE},
+    "/api/v1/teams/{slug}/spending/": {"GET": Right.SEE, "HEAD": Right.SEE, "PATCH": Right.MANAGE},
 }
 # Only a member's token of the scope `gateway`, never cookies (tests/gateway/test_bad_input.py).
 GATEWAY = [
