@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounts', '0003_team_boards'),
+        ('accounts', '0005_team_boards'),
         ('battles', '0003_teams'),
         ('models_registry', '0002_unknown_licences'),
     ]

@@ -10,7 +10,7 @@ from leaderboard.sql import read_sql
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounts', '0003_team_boards'),
+        ('accounts', '0005_team_boards'),
         ('battles', '0004_team_votes'),
         ('leaderboard', '0002_functions_and_triggers'),
         ('models_registry', '0002_unknown_licences'),

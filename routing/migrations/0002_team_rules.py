@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounts', '0003_team_models'),
+        ('accounts', '0006_team_models'),
         ('models_registry', '0003_team_models'),
         ('routing', '0001_first_release'),
     ]

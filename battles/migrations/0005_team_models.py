@@ -8,7 +8,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('battles', '0003_teams'),
+        ('battles', '0004_team_votes'),
         ('models_registry', '0003_team_models'),
     ]
 

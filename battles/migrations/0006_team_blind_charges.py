@@ -9,8 +9,8 @@ from battles.sql import read_sql
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounts', '0003_team_budgets'),
-        ('battles', '0003_teams'),
+        ('accounts', '0007_team_budgets'),
+        ('battles', '0005_team_models'),
     ]
 
     operations = [

@@ -7,8 +7,8 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounts', '0003_team_budgets'),
-        ('models_registry', '0002_unknown_licences'),
+        ('accounts', '0007_team_budgets'),
+        ('models_registry', '0003_team_models'),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounts', '0002_teams'),
+        ('accounts', '0004_issuer_groups'),
     ]
 
     operations = [
