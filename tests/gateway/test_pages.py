@@ -125,7 +125,9 @@ def test_page_has_code_first_and_every_model(model: Callable[..., Any]):
     names = [model(slug=f"m-{number}").slug for number in range(14)]
     page = Client().get("/software/").text
     assert page.index('id="code-python"') < page.index('id="models"') < page.index('id="code-javascript"')
-    assert re.findall(r"<code>(m-\d+)</code>", page) == sorted(names, key=lambda name: page.index(f"<code>{name}</code>"))
+    assert re.findall(r"<code>(m-\d+)</code>", page) == sorted(
+        names, key=lambda name: page.index(f"<code>{name}</code>")
+    )
     assert 'href="/accounts/tokens/?scopes=gateway#make"' in page
 
 

@@ -277,9 +277,13 @@ class Arena:
         try:
             yield
         finally:
-            for pid in [self.launcher.pid, *(process.pid for process in self.processes().values())]:
-                with suppress(PermissionError, ProcessLookupError):  # PostgreSQL of another user; it is restarted
-                    resource.prlimit(pid, resource.RLIMIT_FSIZE, unlimited)
+            freed: set[int] = set()
+            # Again for those that a process started before it was freed itself.
+            while limited := {self.launcher.pid, *(each.pid for each in self.processes().values())} - freed:
+                for pid in limited:
+                    with suppress(PermissionError, ProcessLookupError):  # PostgreSQL of another user; it is restarted
+                        resource.prlimit(pid, resource.RLIMIT_FSIZE, unlimited)
+                freed |= limited
 
     def has_restarted(self, program: str, killed: int) -> bool:
         return self.pid_of(program) not in (None, killed) and self.is_ready()
