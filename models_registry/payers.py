@@ -60,9 +60,9 @@ class Payer:
         remaining = self._remaining(shares)
         return next((account.name for account, rest in remaining.items() if rest < shares[account]), "")
 
-    def scarcest(self) -> tuple[str, Decimal | None]:
+    def scarcest(self, *, site_pays: bool = True) -> tuple[str, Decimal | None]:
         """Return the account with the least US dollars left, and these; None without a limit."""
-        remaining = self._remaining(self.accounts())
+        remaining = self._remaining(self.accounts(site_pays=site_pays))
         account = min(remaining, key=remaining.__getitem__, default=None)
         return ("", None) if account is None else (account.name, remaining[account])
 

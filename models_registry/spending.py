@@ -58,7 +58,8 @@ class OverBudget(Exception):
 
     def concerns(self, model: LanguageModel) -> bool:
         """Return whether no person can pay for calls to `model` now."""
-        return model.is_paid and self.account in ("", SITE, provider_account(model.provider_id))
+        accounts = {"", provider_account(model.provider_id)} | (set() if model.provider.team_id else {SITE})
+        return model.is_paid and self.account in accounts
 
 
 def bill(
@@ -86,9 +87,12 @@ def bill(
     prompt = max_prompt_tokens(model.upstream_name, size, extra_tokens=extra_tokens, context=model.context_length or 0)
     prompt *= MAX_CACHE_WRITE_FACTOR if writes_cache else 1
     maximum = max_cost(price, prompt_tokens=prompt, max_tokens=max_tokens or model.max_tokens) + fee
+    # A call outside of places to a team's model, such as a probe, is paid by the team, too.
+    team_id = model.provider.team_id if team_id is None else team_id
     return Charge(
         model=model, provider_id=model.provider_id, price=price, person="" if is_quoted else person, most=maximum,
         team_id=team_id, month=None if team_id is None or is_quoted else this_month(),
+        site_pays=model.provider.team_id is None,
     )  # fmt: skip
 
 

@@ -26,12 +26,16 @@ PRICE_QUANTUM = Decimal("1e-10")
 
 
 class _Rate(NamedTuple):
-    """Facts of a paid model that decide what a call may cost. system_tokens: of its system prompt."""
+    """Facts of a paid model that decide what a call may cost. system_tokens: of its system prompt.
+
+    site_pays: False for a team's own model.
+    """
 
     price: Price
     image_tokens: int
     system_tokens: int
     max_tokens: int
+    site_pays: bool
 
     @classmethod
     def of(cls, model: LanguageModel) -> "_Rate | None":
@@ -40,7 +44,7 @@ class _Rate(NamedTuple):
             return None
         image = max_tokens_per_image(model.upstream_name)
         system = spending.max_tokens_in(MessagesSize.of(with_system_prompt(model, [])), image=image)
-        return cls(price, image, system, model.max_tokens)
+        return cls(price, image, system, model.max_tokens, model.provider.team_id is None)
 
 
 def _read_rates(roster: drawable_cache.Roster) -> dict[int, _Rate]:
@@ -163,4 +167,5 @@ def _quote(rates: Sequence[_Rate], conversations: Sequence[Sequence[Message]], p
     total = sum(costs[-sides:], Decimal(0))
     share = (total / sides).quantize(spending.COST_QUANTUM, ROUND_DOWN)
     reservations = [total - share * (sides - 1), *[share] * (sides - 1)]
-    return BlindQuote(price, list(map(conversation_length, conversations)), reservations)
+    site_pays = any(rate.site_pays for rate in rates)
+    return BlindQuote(price, list(map(conversation_length, conversations)), reservations, site_pays)

@@ -43,7 +43,11 @@ class Question:
         rule = first_match(policy.rules_in_place(request.team_id), request, labels)
         kind = query_type(request.prompts, labels, request.context, needs_tools=request.needs_tools)
         payer = Payer.of(actor, request.team_id)
-        scarce_account, budget = payer.scarcest() if actor.is_known else ("", None)
+        site_pays = request.team_id is None or any(
+            model.is_paid and model.provider.team_id is None
+            for model in drawable_cache.roster_of(request.team_id).choosable
+        )
+        scarce_account, budget = payer.scarcest(site_pays=site_pays) if actor.is_known else ("", None)
         pool = rule.pool if rule is not None and rule.target == Rule.Target.POOL else ()
         candidates = candidates_for(request, kind.name, pool=pool, budget=budget)
         caps = [cap for cap in (request.max_cost, None if rule is None else rule.max_cost) if cap is not None]
