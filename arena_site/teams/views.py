@@ -18,7 +18,8 @@ from accounts.models import Team, TeamMember, User
 from accounts.models.teams import MAX_BUDGET, MAX_REQUESTS
 from accounts.teams.budgets import Budgets, change_budgets
 from accounts.teams.places import find_member
-from accounts.teams.roles import Right, has_right
+from accounts.teams.roles import Right
+from accounts.teams.views import team_context
 from arena_site.teams.spending import TeamSpendingPayload, as_csv, read_month, spending_payload
 from common.api.serializers import validated_data
 from common.api_responses import PayloadResponse
@@ -65,12 +66,11 @@ def _context(member: TeamMember, payload: TeamSpendingPayload) -> dict[str, obje
     earliest = member.team.created_at.astimezone(start_of_month(month).tzinfo).date().replace(day=1)
     earlier, later = read_month(f"{month.year - (month.month == 1)}-{(month.month - 2) % 12 + 1:02}"), next_month(month)
     return {
-        "team": member.team,
+        **team_context(member),
         "spending": payload,
         "month": month,
         "earlier": f"{earlier:%Y-%m}" if earlier >= earliest else "",
         "later": f"{later:%Y-%m}" if later <= this_month() else "",
-        "may_manage": has_right(member.role, Right.MANAGE),
     }
 
 
