@@ -17,6 +17,7 @@ from accounts.models import Role, Team, User
 from accounts.teams import actions
 from accounts.teams.roles import RIGHTS
 from battles.models import Battle, Session
+from models_registry.models import LanguageModel
 from tests import make
 from tests.arena_site.security.url_access import TEAMS
 
@@ -34,13 +35,15 @@ class World:
     session: Session
     invitation: str
     member: str  # id of the member
+    model: LanguageModel
 
     def path(self, address: str, *, slug: str = "") -> str:
         if "/invitations/" in address:
             public_id = self.invitation
         else:
             public_id = self.session.public_id if "/sessions/" in address else self.member
-        return address.format(slug=slug or self.team.slug, public_id="nothing" if slug else public_id)
+        ids = {"provider_id": self.model.provider_id, "model_id": self.model.pk}
+        return address.format(slug=slug or self.team.slug, public_id="nothing" if slug else public_id, **ids)
 
 
 @pytest.fixture
@@ -56,7 +59,7 @@ def world() -> World:
     make.turn(battle)
     make.complete_answers(battle)
     public_id = team.members.get(user=people[Role.MEMBER]).public_id or ""
-    return World(team, people, _outsiders(team, people[Role.OWNER]), session, row.public_id or "", public_id)
+    return World(team, people, _outsiders(team, people[Role.OWNER]), session, row.public_id or "", public_id, make.team_model(team))
 
 
 def _outsiders(team: Team, owner: User) -> dict[str, Client]:

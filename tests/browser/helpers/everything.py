@@ -216,19 +216,20 @@ def fill_in(address: str, world: World) -> list[str]:
         "/uploads/": {"public_id": world.document.public_id},
         "/leaderboard/snapshots/": {"public_id": AggregationRun.objects.published("overall")[0].public_id},
         "/leaderboard/": {"a": "gold", "b": "silver", "slug": "gold"},
-        "/teams/": {"slug": "physics"},
         "/accounts/confirm-email/": {"key": EmailConfirmationHMAC(EmailAddress.objects.get(user=user)).key},
         "/accounts/password/reset/": {
             "uidb36": user_pk_to_url_str(user), "key": default_token_generator.make_token(user),
         },
         "/accounts/2fa/webauthn/keys/": {"pk": passkey.pk},
         "/site/": {"page": "privacy"},
-        "/teams/{slug}/": {"slug": "physics", "public_id": Session.objects.get(is_shared=True).public_id},
+        "/teams/{slug}/": {
+            "slug": "physics", "public_id": Session.objects.get(is_shared=True).public_id,
+            "provider_id": own.provider_id, "model_id": own.pk,
+        },
         "/benchmarks/t/": {"public_id": benchmark.public_id, "case_id": drafted.earliest("pk").pk},
         "/benchmarks/r/": {
             "public_id": item.run.public_id, "item_id": item.pk, "case_id": item.case_id, "move": "pause",
         },
-        "/teams/": {"slug": "physics", "provider_id": own.provider_id, "model_id": own.pk},
         "/admin/{app_label}/": {"app_label": "battles"},
     }  # fmt: skip
     if address == "/s/{public_id}/":
