@@ -8,15 +8,15 @@ configuration. Prints a line for each step with its seconds.
 
 import argparse
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx2
+from tests.waiting import wait_for
+from tools.machine import is_ready, pip_configuration, pip_settings
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = "systemd-sysv,dbus,dbus-user-session,libpam-systemd,python3,python3-venv,make,git,ca-certificates,procps"
@@ -39,10 +39,10 @@ class Machine:
         run("git", "clone", "--quiet", "--depth=1", f"file://{ROOT}", tree)
         (tree / ".env").write_text(f"ARENA_PORT={self.port}\nARENA_LOCAL_MODEL=0\n")
         run("chroot", self.folder, "chown", "--recursive", f"{OWNER}:", TREE)
-        (self.folder / "etc/pip.conf").write_text(pip_configuration())
+        (self.folder / "etc/pip.conf").write_text(pip_configuration(pip_settings()))
 
     def boot(self) -> None:
-        files = [f"--bind-ro={file}" for file in named_files(pip_configuration())]
+        files = [f"--bind-ro={file}" for file in named_files(pip_configuration(pip_settings()))]
         with (self.folder.parent / "boot.log").open("ab") as log:
             command = ["systemd-nspawn", "--register=no", "--keep-unit", "--quiet", "--machine=arena-boot", *files]
             # A session of its own keeps its console off the terminal.
@@ -50,7 +50,7 @@ class Machine:
                 [*command, f"--directory={self.folder}", "--boot"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
-        wait_until(lambda: self.output("systemctl", "is-system-running") in ("running", "degraded"), BOOT_TIMEOUT_S)
+        wait_for(lambda: self.output("systemctl", "is-system-running") in ("running", "degraded"), BOOT_TIMEOUT_S)
 
     def power_off(self) -> None:
         if self.process and self.process.poll() is None:
@@ -84,10 +84,7 @@ class Machine:
         run(*self.command(*words, owner=owner))
 
     def is_ready(self) -> bool:
-        try:
-            return httpx2.get(f"http://127.0.0.1:{self.port}/readyz", timeout=10).status_code == 200
-        except httpx2.TransportError:
-            return False
+        return is_ready(f"http://127.0.0.1:{self.port}")
 
     def processes(self) -> list[str]:
         return self.output("pgrep", "--list-full", "--full", f"{TREE}/.venv/bin/python|postgres|valkey").splitlines()
@@ -125,10 +122,10 @@ def try_unit(machine: Machine, *, owner: bool) -> None:
         assert not not_owned, f"{not_owned} is not {OWNER}'s: the next start could not replace it"
     with step(f"unit {kind}: enable --now, until it is ready"):
         if owner:
-            wait_until(lambda: bool(machine.output(*systemctl, "is-system-running", owner=True)), BOOT_TIMEOUT_S)
+            wait_for(lambda: bool(machine.output(*systemctl, "is-system-running", owner=True)), BOOT_TIMEOUT_S)
             machine.run(*systemctl, "daemon-reload", owner=True)
         machine.run(*systemctl, "enable", "--now", "--quiet", "arena", owner=owner)
-        wait_until(machine.is_ready, START_TIMEOUT_S)
+        wait_for(machine.is_ready, START_TIMEOUT_S)
     for victim in ("the launcher", "every program"):
         with step(f"unit {kind}: kill {victim}, until it is ready again"):
             before = show("MainPID")
@@ -136,16 +133,16 @@ def try_unit(machine: Machine, *, owner: bool) -> None:
                 machine.run("kill", "-9", before)
             else:
                 machine.run(*systemctl, "kill", "--signal=KILL", "arena", owner=owner)
-            wait_until(lambda old=before: show("MainPID") not in ("", "0", old) and machine.is_ready(), START_TIMEOUT_S)
+            wait_for(lambda old=before: show("MainPID") not in ("", "0", old) and machine.is_ready(), START_TIMEOUT_S)
     with step(f"unit {kind}: restart, until it is ready"):
         machine.run(*systemctl, "restart", "arena", owner=owner)
-        wait_until(machine.is_ready, START_TIMEOUT_S)
+        wait_for(machine.is_ready, START_TIMEOUT_S)
     with step(f"unit {kind}: power off"):
         machine.power_off()
         assert not machine.is_ready()
     with step(f"unit {kind}: boot, until it is ready without a command"):
         machine.boot()
-        wait_until(machine.is_ready, START_TIMEOUT_S)
+        wait_for(machine.is_ready, START_TIMEOUT_S)
     with step(f"unit {kind}: disable --now"):
         machine.run(*systemctl, "disable", "--now", "--quiet", "arena", owner=owner)
         assert (show("Result"), machine.processes()) == ("success", []), (show("Result"), machine.processes())
@@ -162,27 +159,8 @@ def step(name: str) -> Iterator[None]:
     print(f"{name:62} {time.monotonic() - began:5.1f} s", flush=True)
 
 
-def wait_until(condition: Callable[[], bool], timeout: float) -> None:
-    deadline = time.monotonic() + timeout
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"Not so within {timeout:.0f} s.")
-        time.sleep(0.2)
-
-
 def run(*words: str | Path) -> None:
     subprocess.run(words, check=True)
-
-
-def pip_configuration() -> str:
-    """Return this machine's configuration of pip, also from its environment, as one file."""
-    command = [sys.executable, "-m", "pip", "config", "list"]
-    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    values: dict[str, str] = {}
-    for line in listed.splitlines():
-        name, _, value = line.partition("=")
-        values[name.rpartition(".")[2]] = value.strip("'").replace("\\n", "\n    ")
-    return "\n".join(["[global]", *(f"{name} = {value}" for name, value in values.items())]) + "\n"
 
 
 def named_files(configuration: str) -> list[str]:

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
-from packaging.requirements import Requirement
 from packaging.utils import parse_wheel_filename
+
+from tests.worlds import requirements
 
 REQUIREMENTS = Path(__file__).resolve().parents[1] / "requirements"
 # Those of a running arena, and of the tests that a release runs there.
@@ -29,7 +30,6 @@ OLD_NAMES = ("manylinux1", "manylinux2010", "manylinux2014")
 # Packages without a wheel for a machine, with what happens there.
 KNOWN: dict[str, str] = {}
 
-PIN = re.compile(r"^[\w.-]+==[^\\\n]+", re.MULTILINE)
 HASH = re.compile(r"--hash=sha256:(\w+)")
 MISSING = re.compile(r"No matching distribution found for (\S+?)==")
 GLIBC = re.compile(r"manylinux_2_(\d+)_")
@@ -71,8 +71,7 @@ def read(list_name: str) -> str:
 def pins(text: str, python: str) -> list[str]:
     """Return `name==version` of each package of a list that this Python installs."""
     environment = {"python_version": python, "python_full_version": f"{python}.9"}
-    found = map(Requirement, PIN.findall(text))
-    return [f"{pin.name}{pin.specifier}" for pin in found if pin.marker is None or pin.marker.evaluate(environment)]
+    return [f"{pin.name}{pin.specifier}" for pin in requirements.pins(text, environment)]
 
 
 def needed_glibc(wheel: str) -> int:

@@ -1,4 +1,4 @@
-"""Money of a team for its page, file and API: docs/adr/0086."""
+"""Money of a team for its page, file and API: docs/adr/0085."""
 
 import csv
 import io

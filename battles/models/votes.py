@@ -79,7 +79,7 @@ class VoteQuerySet(models.QuerySet["Vote"]):
         return self.blind().filter(origin=Battle.Origin.DRAW, team=team)
 
     def judged_in(self, team: int | None) -> "VoteQuerySet":
-        """Filter to the votes that reviews of a place judge (docs/adr/0085)."""
+        """Filter to the votes that reviews of a place judge (docs/adr/0084)."""
         return self.filter(on_site_boards=True) if team is None else self.filter(on_site_boards=False, team=team)
 
     def owned_by(self, actor: Actor) -> "VoteQuerySet":

@@ -1,4 +1,4 @@
-"""Boards of teams: their tallies are recounted with each snapshot (docs/adr/0085)."""
+"""Boards of teams: their tallies are recounted with each snapshot (docs/adr/0084)."""
 
 import logging
 from collections import defaultdict

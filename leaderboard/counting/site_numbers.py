@@ -1,4 +1,4 @@
-"""Shown numbers of votes and stars leave out those that count in teams alone (docs/adr/0085)."""
+"""Shown numbers of votes and stars leave out those that count in teams alone (docs/adr/0084)."""
 
 from dataclasses import dataclass
 from typing import Literal

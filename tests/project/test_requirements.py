@@ -1,6 +1,5 @@
 """The pinned requirements fit every supported Python, not only the one they were compiled with."""
 
-import re
 from importlib.metadata import requires
 from pathlib import Path
 
@@ -9,18 +8,15 @@ from django.conf import settings
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.worlds.requirements import pins
+
 DEBIAN_12 = {"python_version": "3.11", "python_full_version": "3.11.2", "extra": ""}
-
-
-def pins_of_debian(text: str) -> list[Requirement]:
-    pins = map(Requirement, re.findall(r"^[A-Za-z0-9._-]+==[^\\\n]+", text, re.MULTILINE))
-    return [pin for pin in pins if pin.marker is None or pin.marker.evaluate(DEBIAN_12)]
 
 
 @pytest.mark.parametrize("name", ["arena.txt", "dev.txt"])
 def test_requirements_of_debians_python_are_pinned(name: str):
     text = Path(settings.BASE_DIR / "requirements" / name).read_text()
-    pinned = {canonicalize_name(pin.name) for pin in pins_of_debian(text)}
+    pinned = {canonicalize_name(pin.name) for pin in pins(text, DEBIAN_12)}
     needed = {
         (package, canonicalize_name(requirement.name))
         for package in pinned

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from arena_site.version import VERSION
-from tools.container_run.engine import Engine
+from tools.container_run.engine import BASE, Engine
 
 ROOT = Path(__file__).parents[2]
 IMAGES = {"arena": "arena", "arena-local-model": "local-model", "arena-all": "arena-all"}
@@ -62,7 +62,7 @@ def report(step: str, began: float) -> None:
 
 
 def build_all(engine: Engine) -> None:
-    if engine.podman("image", "exists", "localhost/python:3.11-slim-bookworm", check=False).returncode:
+    if engine.podman("image", "exists", f"localhost/{BASE}", check=False).returncode:
         began = time.monotonic()
         engine.make_base()
         report("base of Debian's packages", began)

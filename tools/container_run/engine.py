@@ -2,14 +2,14 @@
 
 import json
 import os
-import re
 import resource
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tools.machine import pip_configuration, pip_settings
 
 BASE = "python:3.11-slim-bookworm"
 PACKAGES_OF_BASE = ("ca-certificates", "python-is-python3", "python3", "python3-venv")
@@ -64,12 +64,9 @@ class Engine:
 @contextmanager
 def _pip_volumes(folder: Path) -> Iterator[list[str]]:
     """Yield options that mount pip's index and certificates."""
-    listed = subprocess.run(
-        [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
-    ).stdout
-    settings = dict(re.findall(r"^(?:global|:env:)\.(cert|index-url)='(.*)'$", listed, re.MULTILINE))
+    settings = {name: value for name, value in pip_settings().items() if name in ("cert", "index-url")}
     with tempfile.NamedTemporaryFile("w", dir=folder) as file:
-        file.write("[global]\n" + "".join(f"{name} = {value}\n" for name, value in settings.items()))
+        file.write(pip_configuration(settings))
         file.flush()
         certificates = [settings["cert"]] if "cert" in settings else []
         yield [f"--volume={file.name}:/etc/pip.conf:ro", *(f"--volume={path}:{path}:ro" for path in certificates)]

@@ -16,12 +16,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import httpx2
 from markdown_it import MarkdownIt
 
 from arena_site.embedded.postgres import Postgres
 from tests.waiting import wait_for
 from tests.worlds.programs import running
+from tools.machine import is_ready
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "operating.md"
@@ -182,18 +182,11 @@ def world() -> Iterator[tuple[World, dict[str, str]]]:
             subprocess.Popen(["make", "--silent", "up"], cwd=tree, env=made.environment(), stdout=subprocess.DEVNULL)
         )
         stack.callback(launcher.terminate)
-        wait_for(lambda: is_ready(made.port) or launcher.poll() is not None, START_TIMEOUT_S)
+        wait_for(lambda: is_ready(f"http://127.0.0.1:{made.port}") or launcher.poll() is not None, START_TIMEOUT_S)
         if launcher.poll() is not None:
             raise SystemExit("make up ended. Is ARENA_PORT free?")
         # The blocks start arenas of their own on the next port.
         yield made, made.environment(EMPTY_DATABASE_URL=empty.url, ARENA_PORT=str(int(made.port) + 1))
-
-
-def is_ready(port: str) -> bool:
-    try:
-        return httpx2.get(f"http://127.0.0.1:{port}/readyz").status_code == 200
-    except httpx2.TransportError:
-        return False
 
 
 def main() -> int:

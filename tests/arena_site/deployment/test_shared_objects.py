@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from packaging.requirements import Requirement
 
 from arena_site.embedded.program import CANNOT_START_STATUS
 from tests.arena_site.deployment.elf import NEEDED, is_elf, names
 from tests.arena_site.deployment.test_deployment import dockerfile
+from tests.worlds.requirements import pins
 
 BASE = {
     line
@@ -35,10 +35,7 @@ def packages_of_image(target: str) -> set[str]:
 def needed_by_wheels(requirements: str) -> set[str]:
     text = (settings.BASE_DIR / "requirements" / requirements).read_text()
     needed, brought = set(), set()
-    pins = map(Requirement, re.findall(r"^[A-Za-z0-9._-]+==[^\\\n]+", text, re.MULTILINE))
-    for pin in pins:
-        if pin.marker is not None and not pin.marker.evaluate():  # of another Python
-            continue
+    for pin in pins(text):
         for file in distribution(pin.name).files or []:
             path = Path(file.locate())
             if path.is_file() and is_elf(path):

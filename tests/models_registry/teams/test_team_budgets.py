@@ -1,4 +1,4 @@
-"""Budgets of teams and quotas of their members: docs/adr/0086."""
+"""Budgets of teams and quotas of their members: docs/adr/0085."""
 
 from collections.abc import Callable
 from dataclasses import replace

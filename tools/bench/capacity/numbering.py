@@ -23,7 +23,7 @@ from tools.bench.arena import Bench
 from tools.bench.scenarios import print_row
 
 SECONDS, BLOCK, MODELS = 3, 1_000, 20
-BATTLES = 60_000
+BATTLES = 250_000
 PAUSE_OF_NUMBERER_S = 0.02
 PREPARE = f"""
 from battles.models import Battle, Session
