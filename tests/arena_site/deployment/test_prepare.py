@@ -77,7 +77,9 @@ def test_start_with_an_administrator_says_nothing_of_one(settings):
 def test_database_of_newer_version_is_refused(settings):
     MigrationRecorder(connection).record_applied("battles", "9999_unknown_yet")
     MigrationRecorder(connection).record_applied("auth", "0001_squashed_and_gone")  # other packages may drop theirs
-    sentence = rf"newer arena than this, version {VERSION}.* 1 migrations unknown here \(battles.9999_unknown_yet\)\. Use"
+    sentence = (
+        rf"newer arena than this, version {VERSION}.* 1 migrations unknown here \(battles.9999_unknown_yet\)\. Use"
+    )
     with pytest.raises(CommandError, match=sentence):
         prepare(settings)
 
