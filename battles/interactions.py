@@ -63,7 +63,7 @@ def _moment(value: str) -> datetime:
 
 
 def _model(calls: QuerySet[Call], value: str) -> QuerySet[Call]:
-    model = None if "\x00" in value else LanguageModel.objects.filter(slug=value).first()
+    model = LanguageModel.of_every_owner.named([value]).first()
     if model is None:
         raise InvalidInput(_("No model has this id."))
     return calls.filter(model=model)

@@ -38,6 +38,7 @@ from leaderboard.boards.history import read_history
 from leaderboard.boards.model_page import get_public_model, read_model_page
 from leaderboard.boards.places import BoardPlace, read_place
 from leaderboard.boards.snapshots import read_published
+from leaderboard.boards.standings import model_label
 from leaderboard.boards.table import standing_rows, tables
 from leaderboard.boards.team_settings import board_choices, read_settings
 from leaderboard.boards.titles import board_titles
@@ -165,7 +166,7 @@ def model(request: ActorRequest, slug: str) -> HttpResponse:
         "page": page,
         "overall": next((row for row in rows if row["line"]["board"] == OVERALL), None),
         "rows": rows,
-        "history": [{"id": slug, "name": page["model"]["name"], "points": points}],
+        "history": [{"id": slug, "name": model_label(page["model"]), "points": points}],
         "stars": read_weekly_stars([slug], place.team_id),
         "board_place": place,
     }
@@ -179,9 +180,9 @@ def compare_choice(request: ActorRequest) -> HttpResponse:
     place = read_place(request, NoSuchModel)
     a, b = request.GET.get("a", ""), request.GET.get("b", "")
     if a and b and a != b:
-        address = reverse("leaderboard:compare", args=[get_public_model(a).slug, get_public_model(b).slug])
-        return redirect(address + place.only)
-    context = {"same": bool(a and a == b), "board_place": place, **_pair_pickers(request, a, b)}
+        models = [get_public_model(name, place.team) for name in (a, b)]
+        return redirect(reverse("leaderboard:compare", args=[model.full_slug for model in models]) + place.only)
+    context = {"same": bool(a and a == b), "board_place": place, **_pair_pickers(request, a, b, place.team)}
     return render(request, "leaderboard/compare.html", context)
 
 
@@ -192,10 +193,9 @@ def compare(request: ActorRequest, a: str, b: str) -> HttpResponse:
     place = read_place(request, NoSuchModel)
     if a == b:
         raise Http404
-    pair = read_head_to_head(get_public_model(a), get_public_model(b), place.team)
-    return render(
-        request, "leaderboard/compare.html", {"pair": pair, "board_place": place, **_pair_pickers(request, a, b)}
-    )
+    pair = read_head_to_head(get_public_model(a, place.team), get_public_model(b, place.team), place.team)
+    context = {"pair": pair, "board_place": place, **_pair_pickers(request, a, b, place.team)}
+    return render(request, "leaderboard/compare.html", context)
 
 
 @public
@@ -217,7 +217,7 @@ def snapshot_list(request: ActorRequest) -> HttpResponse:
 def snapshot(request: ActorRequest, public_id: str) -> HttpResponse:
     place = read_place(request, NoSuchSnapshot)
     payload = snapshots.read_snapshot(public_id, place.team)
-    names = {line["model"]["id"]: line["model"]["name"] for line in payload["results"] + payload["collecting"]}
+    names = {line["model"]["id"]: model_label(line["model"]) for line in payload["results"] + payload["collecting"]}
     context = {
         "snapshot": payload,
         "facts": describe_facts(payload["facts"], names),
@@ -274,15 +274,16 @@ def _divided(text: str, *, heading: str) -> tuple[str, list[tuple[str, str]]]:
     return opening, list(zip(rest[::2], rest[1::2], strict=True))
 
 
-def _pair_pickers(request: HttpRequest, a: str, b: str) -> dict[str, object]:
+def _pair_pickers(request: HttpRequest, a: str, b: str, team: Team | None) -> dict[str, object]:
     shows_all = "all" in request.GET
-    one = read_picker("first", chosen=[a], shows_all=shows_all)
-    other = b or next((row.model.slug for row in one.rows if not row.is_chosen), "")
-    return {"one_picker": one, "other_picker": read_picker("second", chosen=[other], shows_all=shows_all)}
+    one = read_picker("first", chosen=[a], shows_all=shows_all, place=team)
+    other = b or next((row.model.full_slug for row in one.rows if not row.is_chosen), "")
+    return {"one_picker": one, "other_picker": read_picker("second", chosen=[other], shows_all=shows_all, place=team)}
 
 
 def _choices(query: queries.BoardQuery) -> dict[str, object]:
-    public = LanguageModel.objects.exclude(status=LanguageModel.Status.DRAFT).order_by()
+    models = LanguageModel.objects.on_boards_of(query.team_id)
+    public = models.exclude(status=LanguageModel.Status.DRAFT).order_by()
     rows = set(public.values_list("organization", "license", "license_kind"))
     return {
         "board_choices": _grouped(queries.board_names(shown=query.board, team=query.team)),

@@ -55,10 +55,12 @@ def icon_url(digest: str) -> str:
 
 
 def model_cards(models: Iterable[LanguageModel]) -> list[ModelCardPayload]:
-    """Return full descriptions; two queries if provider and prices are fetched."""
+    """Return full descriptions of one owner's models; two queries if provider and prices are fetched."""
     models = list(models)
+    owner = models[0].team_id if models else None
     families: dict[str, list[LanguageModel]] = {}
-    for version in LanguageModel.objects.public().filter(family__in={model.family for model in models}):
+    versions = LanguageModel.objects.on_boards_of(owner).public().filter(team=owner)
+    for version in versions.filter(family__in={model.family for model in models}).select_related("team", "provider"):
         families.setdefault(version.family, []).append(version)
     return [_card(model, sorted(families[model.family], key=attrgetter("version"))) for model in models]
 
@@ -98,7 +100,7 @@ def _setup(model: LanguageModel) -> SetupPayload:
 def _version(model: LanguageModel | None, before: LanguageModel | None) -> ModelVersionPayload:
     assert model is not None
     return {
-        "id": model.slug,
+        "id": model.full_slug,
         "name": model.name,
         "version": model.version,
         "status": cast(Status, model.status),

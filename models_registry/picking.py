@@ -111,11 +111,11 @@ class Picker:
 def read_picker(
     key: str, *, chosen: Collection[str] = (), search: str = "", shows_all: bool = False, place: Team | None = None
 ) -> Picker:
-    """key: of KINDS. chosen: slugs; without any, a picker of one model has the first. place: but for public pickers."""
+    """key: of KINDS. chosen: slugs; without any, a picker of one model has the first."""
     kind, search = KINDS[key], " ".join(storable(search).split())
     wanted = [storable(slug) for slug in list(chosen)[:MAX_CHOSEN] if slug]
     if kind.is_public:
-        return _public_picker(key, wanted, search, shows_all=shows_all)
+        return _public_picker(key, wanted, search, shows_all=shows_all, place=place)
     roster = drawable_cache.roster_of(None if place is None else place.pk)
     ready = sorted(roster.choosable, key=_name_order)
     ready_ids = {model.pk for model in ready}
@@ -123,14 +123,13 @@ def read_picker(
     others = [model for model in not_set_up if model.pk not in ready_ids]
     words = search.casefold().split()
     found = [model for model in (*ready, *others) if _matches(model, words)]
-    picked = _picked(kind, wanted, ready)
+    picked = _or_first([model for model in ready if not set(wanted).isdisjoint(model.slugs)], kind, ready)
     shown = found if shows_all else found[:MAX_ROWS]
     rows = [Row(model, model in picked, "" if model.pk in ready_ids else setup_gap(model)) for model in shown]
     return Picker(key, [*_kept(picked, shown), *rows], len(found), search, "" if place is None else place.slug)
 
 
-def _picked(kind: PickerKind, wanted: Collection[str], models: Sequence[LanguageModel]) -> list[LanguageModel]:
-    picked = [model for model in models if not set(wanted).isdisjoint(model.slugs)]
+def _or_first(picked: list[LanguageModel], kind: PickerKind, models: Sequence[LanguageModel]) -> list[LanguageModel]:
     must_have_one = kind.input == "radio" and not kind.empty_label
     return list(models[:1]) if must_have_one and not picked else picked
 
@@ -181,16 +180,20 @@ def _not_set_up_in(team_id: int) -> TTLCached[list[LanguageModel]]:
     )
 
 
-def _public_picker(key: str, wanted: Collection[str], search: str, *, shows_all: bool) -> Picker:
+def _public_picker(key: str, wanted: Collection[str], search: str, *, shows_all: bool, place: Team | None) -> Picker:
     models = LanguageModel.objects.public()
+    if place is not None:
+        models = LanguageModel.objects.on_boards_of(place.pk).public().select_related("team")
     matching = models.matching(search)
     found = list(matching if shows_all else matching[:MAX_ROWS])
     is_whole = shows_all or len(found) < MAX_ROWS
-    missing = set(wanted) - {model.slug for model in found}
-    known = [*models.filter(slug__in=missing), *found] if missing else found
-    picked = _picked(KINDS[key], wanted, known)
+    missing = set(wanted) - {model.full_slug for model in found}
+    known = [*models.named(missing), *found] if missing else found
+    # A plain slug is the site's model here: the team may have one of the same name beside it.
+    picked = _or_first([model for model in known if model.full_slug in wanted], KINDS[key], known)
     rows = [*_kept(picked, found), *(Row(model, model in picked) for model in found)]
-    return Picker(key, rows, len(found) if is_whole else matching.count(), search)
+    found_models = len(found) if is_whole else matching.count()
+    return Picker(key, rows, found_models, search, "" if place is None else place.slug)
 
 
 def _name_order(model: LanguageModel) -> tuple[bool, str, int]:

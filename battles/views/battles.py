@@ -12,6 +12,7 @@ from django_htmx.middleware import HtmxDetails
 from accounts.actor import ActorRequest, ensure_known_actor
 from accounts.models import Team
 from accounts.teams.places import chosen_place, place_of_form
+from accounts.teams.roles import Right, has_right
 from battles import actions
 from battles.auto.options import AUTO, REQUESTED_MODES, dial_name
 from battles.errors import AlreadyRegenerated, AlreadyVoted, NothingToStop, StillAnswering, UnknownTag
@@ -97,6 +98,7 @@ def new(request: PageRequest) -> HttpResponse:
     context = {
         "form": form,
         "place": place,
+        "place_of_page": place,
         "drawable_count": len(models),
         "has_too_few_models": len(models) < fewest,
         **_place_context(request, place),
@@ -180,9 +182,11 @@ def session_page(
     live = [battle["id"] for battle in battles if battle["stream_url"]]
     submitted = rename_form or form
     set_teams(request.actor, [session])
+    member = request.actor.memberships.get(session.team_id or 0)
     context = {
         "session": session,
-        "is_in_team": session.team_id in request.actor.memberships,
+        "is_in_team": member is not None,
+        "place_of_page": member.team if member is not None and has_right(member.role, Right.SEE) else None,
         "battles": battles,
         # Reloads pages without JavaScript, but not while they show an invalid form, whose input would be lost.
         "reload_anchor": live[-1] if live and not submitted.is_bound else None,

@@ -64,7 +64,12 @@ def team_session(request: PageRequest, slug: str, public_id: str) -> HttpRespons
     session = shared.filter(public_id=public_id).first() if "\x00" not in public_id else None
     if session is None:
         raise NotFound
-    context = {"session_shown": session, "team": member.team, "battles": team_session_battles(session)}
+    context = {
+        "session_shown": session,
+        "team": member.team,
+        "place_of_page": member.team,
+        "battles": team_session_battles(session),
+    }
     return render(request, "battles/team_session.html", context)
 
 

@@ -245,18 +245,20 @@ def _observed_and_expected(
 
 
 def _update_open_reviews(board: BoardVotes, effects: Effects) -> None:
-    index_by_name = {name: index for index, name in enumerate(board.counts.names)}
+    index_by_model = {model.pk: index for index, model in enumerate(board.models)}
     team = Board.parse(board.scope).team
     for review in AnomalyReview.objects.in_place(team).filter(state=AnomalyReview.State.OPEN):
         on_overall = review.votes.on_overall() if team is None else review.votes.on_overall_of_team(team)
         votes = on_overall.filter(
-            model_left__slug__in=index_by_name,
-            model_right__slug__in=index_by_name,
+            model_left__in=index_by_model,
+            model_right__in=index_by_model,
             order__lte=board.last_order,
             excluded_reason="" if review.over_cap else review.reason_of_votes,
         )
-        rows = votes.values_list("model_left__slug", "model_right__slug", "choice")
-        indices = [(index_by_name[left], index_by_name[right], OUTCOMES.index(choice)) for left, right, choice in rows]
+        rows = votes.values_list("model_left", "model_right", "choice")
+        indices = [
+            (index_by_model[left], index_by_model[right], OUTCOMES.index(choice)) for left, right, choice in rows
+        ]
         table = np.array(indices, dtype=np.int64).reshape(-1, 3)
         left, right, outcome = table.T
         own = count_votes(board.counts.names, left, right, outcome, np.ones(len(table), dtype=np.int64))

@@ -23,7 +23,7 @@ from leaderboard.boards.history import read_history
 from leaderboard.boards.matrix import read_matrix
 from leaderboard.boards.model_page import get_public_model, read_model_page
 from leaderboard.boards.places import read_place
-from leaderboard.boards.reveal import battle_places
+from leaderboard.boards.reveal import battle_places, numbers_of
 from leaderboard.errors import NoSuchBoard, NoSuchModel, NoSuchSnapshot
 from leaderboard.models import OVERALL
 from leaderboard.payload_types import (
@@ -93,7 +93,7 @@ class HeadToHead(APIView):
         if not a or not b or a == b:
             raise InvalidInput(fields={"b": [_("Name two different models as a and b.")]})
         team = _team(request, NoSuchModel)
-        return PayloadResponse(read_head_to_head(get_public_model(a), get_public_model(b), team))
+        return PayloadResponse(read_head_to_head(get_public_model(a, team), get_public_model(b, team), team))
 
 
 @method_decorator(public, name="dispatch")
@@ -105,15 +105,16 @@ class Matrix(APIView):
 
 class BattlePlaces(APIView):
     def get(self, request: Request, public_id: str) -> PayloadResponse[BattlePlacesPayload]:
-        battle = find_battle_with_related(cast(ActorRequest, request._request).actor, public_id)
+        actor = cast(ActorRequest, request._request).actor
+        battle = find_battle_with_related(actor, public_id)
         if battle is None:
             raise NotFound
         if battle.vote_or_none is None:
             raise NotVotedYet
         shown = battle_payload(battle)
-        places = battle_places([shown])
+        places = battle_places([shown], actor)
         sides: list[PlacePayload] = [
-            {"side": side["side"], "model": side["model"], **places[public_id, side["side"]]}
+            {"side": side["side"], "model": side["model"], **numbers_of(places.get((public_id, side["side"])))}
             for side in shown["sides"] or ()
         ]
         return PayloadResponse({"battle": public_id, "sides": sides})

@@ -7,6 +7,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 
 from common.text.money import dollars
+from leaderboard.boards.standings import model_label
 from leaderboard.payload_types import ResultPayload
 from models_registry.payloads import licence_label
 from models_registry.templatetags.model_cards import model_icon
@@ -29,7 +30,7 @@ def rank_cell(line: Line) -> str:
 
 def name_cell(line: Line) -> str:
     model = line.result["model"]
-    name = format_html("<bdi>{}</bdi>", model["name"])
+    name = format_html("<bdi>{}</bdi>", model_label(model))
     return format_html(
         "{} {}{}{}",
         model_icon(model["name"], model["icon"], model["organization"]),

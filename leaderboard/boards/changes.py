@@ -4,6 +4,7 @@ from typing import NamedTuple
 from accounts.models import Team
 from leaderboard.boards.cells import format_integer, score_text
 from leaderboard.boards.queries import board_payload
+from leaderboard.boards.standings import model_label
 from leaderboard.counting.board_keys import Board
 from leaderboard.errors import NoSuchSnapshot
 from leaderboard.models import AggregationRun
@@ -50,6 +51,8 @@ def read_changes(public_id: str, *, since: str = "", team: Team | None = None) -
     before = of_board.filter(public_id=since).first() if since else of_board.filter(pk__lt=after.pk).first()
     if before is None and since:
         raise NoSuchSnapshot
+    for run in filter(None, (before, after)):
+        run.team = team
     old, new = board_payload(name, before), board_payload(name, after)
     excluded = Counter(new["votes_excluded"])
     excluded.subtract(old["votes_excluded"])
@@ -97,7 +100,7 @@ def _texts(before: ResultPayload | None, after: ResultPayload | None, moved: flo
     named = after or before
     assert named is not None
     return ModelChange(
-        name=named["model"]["name"],
+        name=model_label(named["model"]),
         rank=_pair(*("–" if not line or line["rank"] is None else str(line["rank"]) for line in (before, after))),
         tier=_pair(*("–" if not line or line["tier"] is None else str(line["tier"]) for line in (before, after))),
         score=_pair(*(score_text(line) if line else "–" for line in (before, after))),

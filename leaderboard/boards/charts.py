@@ -3,6 +3,7 @@ from decimal import Decimal
 from leaderboard.boards import cells
 from leaderboard.boards.history import read_history
 from leaderboard.boards.queries import BoardQuery, read_board
+from leaderboard.boards.standings import model_label
 from leaderboard.boards.weekly_stars import read_weekly_stars
 from leaderboard.counting.pairs import meetings, meetings_table
 from leaderboard.models import COMPARE, Contestant
@@ -50,7 +51,7 @@ def read_charts(query: BoardQuery) -> dict[str, object]:
 
 
 def _chart_point(line: ResultPayload, *names: str) -> dict[str, object]:
-    return {"id": line["model"]["id"], "name": line["model"]["name"], **{name: line.get(name) for name in names}}
+    return {"id": line["model"]["id"], "name": model_label(line["model"]), **{name: line.get(name) for name in names}}
 
 
 def _matrix(query: BoardQuery, lines: list[ResultPayload]) -> dict[str, object]:
@@ -66,7 +67,7 @@ def _matrix(query: BoardQuery, lines: list[ResultPayload]) -> dict[str, object]:
             {"id": other, "share": pair.share_a, "votes": pair.votes} if (pair := opponents.get(keys[other])) else None
             for other in others
         ]
-        rows.append({"id": slug, "name": line["model"]["name"], "cells": cells})
+        rows.append({"id": slug, "name": model_label(line["model"]), "cells": cells})
     return {"rows": rows}
 
 
@@ -74,13 +75,14 @@ def _primary_keys(query: BoardQuery, ids: list[str]) -> dict[str, int]:
     if query.board.startswith(IMPORTED):
         contestants = Contestant.objects.filter(board__slug=query.board.removeprefix(IMPORTED), name__in=ids)
         return dict(contestants.order_by().values_list("name", "pk"))
-    return dict(LanguageModel.objects.filter(slug__in=ids).order_by().values_list("slug", "pk"))
+    models = LanguageModel.objects.on_boards_of(query.team_id).named(ids).order_by().select_related("team")
+    return {model.full_slug: model.pk for model in models.only("pk", "slug", "team__slug")}
 
 
 def _history(query: BoardQuery, lines: list[ResultPayload]) -> list[dict[str, object]]:
     if query.board.startswith(IMPORTED):
         return []
-    names = {line["model"]["id"]: line["model"]["name"] for line in lines}
+    names = {line["model"]["id"]: model_label(line["model"]) for line in lines}
     series = read_history(query.board, list(names), query.team)["series"]
     return [{"id": line["model"], "name": names[line["model"]], "points": line["points"]} for line in series]
 

@@ -1,5 +1,6 @@
 from django.utils.translation import gettext as _
 
+from leaderboard.counting.contestants import facts_for_readers
 from leaderboard.models import AnomalyReview
 
 
@@ -10,4 +11,5 @@ def evidence_text(review: AnomalyReview) -> str:
         "ties": _("%(observed)d of %(votes)d votes were ties; %(expected).0f were to be expected"),
         "chance": _("the %(votes)d votes look random"),
     }[review.evidence["kind"]]
-    return str(sentence % review.evidence)
+    team = review.team
+    return str(sentence % (review.evidence if team is None else facts_for_readers(review.evidence, team.slug)))

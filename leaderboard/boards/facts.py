@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy
 
 from common.payload_types import JsonObject
 from leaderboard.boards.cells import format_integer
+from leaderboard.boards.standings import model_label
 from leaderboard.payload_types import ResultPayload
 from leaderboard.rating.snapshot_facts import (
     AgreementFacts,
@@ -76,7 +77,7 @@ def agreement_rows(results: Sequence[ResultPayload]) -> list[AgreementRow]:
     """Return models with the score, in the order of `results`."""
     return [
         AgreementRow(
-            line["model"]["name"], _number(score, places=0), _number(weighted, places=0), _signed(weighted - score)
+            model_label(line["model"]), _number(score, places=0), _number(weighted, places=0), _signed(weighted - score)
         )
         for line in results
         if (score := line["score"]) is not None and (weighted := line["agreement_score"]) is not None

@@ -37,7 +37,7 @@ def read_head_to_head(first: LanguageModel, second: LanguageModel, team: Team | 
     by_scope = meetings_by_board([overall, *boards], first.pk, second.pk)
     met = {Board.parse(scope).name: pair for scope, pair in by_scope.items()}
     board = read_board(BoardQuery(team=team))
-    expected, separation = _compare(board, first.slug, second.slug)
+    expected, separation = _compare(board, first.full_slug, second.full_slug)
     titles = board_titles(sorted(met))
     return {
         "a": model_summary(first),

@@ -5,8 +5,10 @@ from django.utils import timezone
 
 from accounts.models import Team
 from leaderboard.counting.board_keys import Board
+from leaderboard.counting.contestants import full_slug, name_of
 from leaderboard.models import AggregationRun, Standing
 from leaderboard.payload_types import HistoryPayload, PointPayload, SeriesPayload
+from models_registry.models import LanguageModel
 
 WINDOW = timedelta(days=90)
 MAX_POINTS = 60
@@ -20,11 +22,12 @@ def read_history(board: str, slugs: Sequence[str], team: Team | None = None) -> 
     points_by_model: dict[str, list[PointPayload]] = {slug: [] for slug in slugs}
     standings = Standing.objects.filter(run__in=[pk for pk, _, _ in runs], score__isnull=False)
     numbers = ("score", "ci_low", "ci_high", "rank", "votes", "preliminary")
-    rows = standings.filter(model__slug__in=slugs).values("run_id", "model__slug", *numbers)
+    models = LanguageModel.objects.on_boards_of(place.team).named(slugs).order_by()
+    rows = standings.filter(model__in=models).values("run_id", *numbers, name=name_of("model"))
     published = {pk: (public_id, moment) for pk, public_id, moment in runs}
     for row in sorted(rows, key=lambda row: row["run_id"]):
         snapshot, moment = published[row["run_id"]]
-        points_by_model[row["model__slug"]].append(
+        points_by_model[full_slug(row["name"], team.slug if team else "")].append(
             {
                 "snapshot": snapshot,
                 "computed_at": moment,

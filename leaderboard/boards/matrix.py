@@ -32,10 +32,12 @@ def read_matrix(board: str, team: Team | None = None) -> MatrixPayload:
 
 def _public_ids(run: AggregationRun) -> dict[int, str]:
     standings = Standing.objects.filter(run=run).select_related("model", "contestant")
+    if run.team_id is not None:
+        standings = standings.select_related("model__team")
     ids = {}
     for standing in standings:
         if standing.model is not None:
-            ids[standing.model.pk] = standing.model.slug
+            ids[standing.model.pk] = standing.model.full_slug
         elif standing.contestant is not None:
             ids[standing.contestant.pk] = standing.contestant.name
     return ids

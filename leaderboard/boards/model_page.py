@@ -9,7 +9,7 @@ from leaderboard.boards.standings import StandingRow, standing_payload
 from leaderboard.boards.titles import board_titles
 from leaderboard.counting.board_keys import ARE_OF_PLACE, Board
 from leaderboard.counting.pairs import meetings_by_opponent
-from leaderboard.counting.revealed_calls import RevealCutoff, calls_of_model_sql
+from leaderboard.counting.revealed_calls import IS_OF_TEAM, RevealCutoff, calls_of_model_sql
 from leaderboard.errors import NoSuchModel
 from leaderboard.models import OVERALL, AggregationRun, Standing
 from leaderboard.models.listed import is_hidden
@@ -21,7 +21,7 @@ from leaderboard.payload_types import (
     TagPayload,
 )
 from leaderboard.rating.differences import observed_share
-from models_registry.models import LanguageModel
+from models_registry.models import LanguageModel, LanguageModelQuerySet
 from models_registry.payloads import model_cards, model_summary, prices_in_force
 from models_registry.spending import COST_QUANTUM
 
@@ -39,17 +39,23 @@ SELECT tag, count(*) FROM (
 """  # noqa: S608 (constants)
 
 
-def get_public_model(slug: str) -> LanguageModel:
-    """Return the model. Raises NoSuchModel, also for a draft."""
-    model = LanguageModel.objects.public().filter(slug=slug).first()
+def get_public_model(slug: str, team: Team | None = None) -> LanguageModel:
+    """Return a model of the site's or the team's boards. Raises NoSuchModel, also for a draft."""
+    model = _public_models(team).named([slug]).first()
     if model is None:
         raise NoSuchModel
     return model
 
 
+def _public_models(team: Team | None) -> LanguageModelQuerySet:
+    if team is None:
+        return LanguageModel.objects.public()
+    return LanguageModel.objects.on_boards_of(team.pk).public().select_related("team", "provider")
+
+
 def read_model_page(slug: str, team: Team | None = None) -> ModelStandingsPayload:
     """Return a model's standings on every board. Raises NoSuchModel."""
-    model = get_public_model(slug)
+    model = get_public_model(slug, team)
     standings = model_standings(model, team)
     overall_votes = next((line["votes"] for line in standings if line["board"] == OVERALL), 0)
     if team is None:
@@ -65,14 +71,12 @@ def read_model_page(slug: str, team: Team | None = None) -> ModelStandingsPayloa
         "live_votes": live_votes,
         "standings": standings,
         "opponents": model_opponents(model, team),
-        "calls": recent_calls(model.pk) if team is None else None,
+        "calls": recent_calls(model.pk, None if team is None else team.pk),
         "tags": _tags(model, team),
-        "versions": list(
-            LanguageModel.objects.public()
-            .filter(family=model.family)
-            .order_by("version")
-            .values("slug", "name", "version", "status")
-        ),
+        "versions": [
+            {"slug": version.full_slug, "name": version.name, "version": version.version, "status": version.status}
+            for version in _public_models(team).filter(family=model.family, team=model.team_id).order_by("version")
+        ],
     }
 
 
@@ -99,7 +103,7 @@ def model_standings(model: LanguageModel, team: Team | None = None) -> list[Mode
 def model_opponents(model: LanguageModel, team: Team | None = None) -> list[OpponentPayload]:
     """Return results on Overall with Wilson intervals; the surest wins first."""
     meetings = meetings_by_opponent(Board.of(OVERALL, team).scope, model.pk)
-    models = LanguageModel.objects.exclude(status=LanguageModel.Status.DRAFT).in_bulk([pair.b for pair in meetings])
+    models = _public_models(team).in_bulk([pair.b for pair in meetings])
     prices = prices_in_force(models)
     lines: list[OpponentPayload] = []
     for pair in meetings:
@@ -130,7 +134,7 @@ def _tags(model: LanguageModel, team: Team | None) -> list[TagPayload]:
 
 MAX_CALLS = 1000
 
-_SUMMARY = f"""
+_SUMMARY = """
 SELECT
     count(*) AS calls,
     percentile_cont(0.5) WITHIN GROUP (ORDER BY first_token_ms) FILTER (WHERE state = 'done') AS first_token_p50_ms,
@@ -143,17 +147,20 @@ SELECT
     count(*) FILTER (WHERE finish_reason = 'length') AS cut_short,
     count(*) FILTER (WHERE state = 'failed') AS failed
 FROM (
-    SELECT call.* FROM {calls_of_model_sql("%(model)s")} AND call.state IN ('done', 'stopped', 'failed')
+    SELECT call.* FROM {calls} AND call.state IN ('done', 'stopped', 'failed')
     ORDER BY call.started_at DESC LIMIT %(limit)s
 ) AS recent
-"""  # noqa: S608 (constants)
+"""
+_SUMMARY_ON_SITE = _SUMMARY.format(calls=calls_of_model_sql("%(model)s"))
+_SUMMARY_IN_TEAM = _SUMMARY.format(calls=calls_of_model_sql("%(model)s", IS_OF_TEAM))
 
 
-def recent_calls(model_id: int) -> CallsPayload | None:
+def recent_calls(model_id: int, team: int | None = None) -> CallsPayload | None:
     """Return figures of the last MAX_CALLS revealed calls (milliseconds, US dollars), or None without calls."""
     with read_cursor() as cursor:
-        cutoff = RevealCutoff.of_newest_snapshot()
-        cursor.execute(_SUMMARY, {"model": model_id, "limit": MAX_CALLS, **cutoff._asdict()})
+        cutoff = RevealCutoff.of_newest_snapshot(team)
+        summary = _SUMMARY_ON_SITE if team is None else _SUMMARY_IN_TEAM
+        cursor.execute(summary, {"model": model_id, "team": team, "limit": MAX_CALLS, **cutoff._asdict()})
         names = [column.name for column in cursor.description or []]
         figures = dict(zip(names, cursor.fetchone(), strict=True))
     if not figures["calls"]:

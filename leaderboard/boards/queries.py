@@ -17,6 +17,7 @@ from leaderboard.boards.titles import board_description, board_title, board_titl
 from leaderboard.counting import method, schedule
 from leaderboard.counting.board_keys import Board, counts_votes
 from leaderboard.counting.boards_of_teams import scopes_of_team
+from leaderboard.counting.contestants import facts_for_readers
 from leaderboard.errors import NoSuchBoard
 from leaderboard.models import OVERALL, AggregationRun, AggregationRunQuerySet
 from leaderboard.models.listed import LAST, is_hidden, listed_boards
@@ -104,6 +105,8 @@ def read_board(query: BoardQuery) -> LeaderboardPayload:
     board = board_payload(query.board, run, with_style_control=query.style_control, live=live)
     if live:
         board["collecting"] += _models_without_standing(board, live)
+    elif query.team is not None and query.board == OVERALL:
+        board["collecting"] += _models_without_votes(board, query.team)
     board["collecting"] = [line for line in board["collecting"] if query.matches(line["model"])]
     results = [line for line in board["results"] if query.matches(line["model"])]
     board["results"] = sort_results(results, sort_by=query.sort_by, order=query.order)
@@ -116,6 +119,8 @@ def newest_run(board: str, team: Team | None = None) -> AggregationRun | None:
     if team is not None and place.scope not in scopes_of_team(team.pk):
         raise NoSuchBoard
     run = AggregationRun.objects.snapshots(place.scope, place.team).first()
+    if run is not None and team is not None:
+        run.team = team
     if (run is None and board != OVERALL) or is_hidden(place.scope):
         raise NoSuchBoard
     return run
@@ -156,9 +161,13 @@ def board_payload(
         # Whether the scores are style-controlled; None if the board has no such scores.
         "style_control": with_style_control if has_style else None,
         "judges": _judges(run.facts) if run else None,
-        "facts": run.facts if run else {},
+        "facts": shown_facts(run) if run else {},
         "live": live_payload(board, run, live) if live else None,
     }
+
+
+def shown_facts(run: AggregationRun) -> JsonObject:
+    return run.facts if run.team is None else facts_for_readers(run.facts, run.team.slug)
 
 
 def _has_style(run: AggregationRun) -> bool:
@@ -192,6 +201,16 @@ def _models_without_standing(board: LeaderboardPayload, live: LiveFigures) -> li
         for pk, model in models.items()
     ]
     return sorted(lines, key=lambda line: -(line["live_votes"] or 0))
+
+
+def _models_without_votes(board: LeaderboardPayload, team: Team) -> list[CollectingPayload]:
+    known = {line["model"]["id"] for line in (*board["results"], *board["collecting"])}
+    models = LanguageModel.objects.in_place(team.pk).order_by("name", "version", "pk").configured()
+    return [
+        {"model": model_summary(model), "votes": 0, "live_votes": None, "elo": None}
+        for model in models
+        if model.full_slug not in known
+    ]
 
 
 def list_boards(team: Team | None = None) -> list[BoardPayload]:

@@ -20,6 +20,7 @@ def read_snapshot(public_id: str, team: Team | None = None) -> SnapshotPayload:
     run = AggregationRun.objects.published(team=None if team is None else team.pk).filter(public_id=public_id).first()
     if run is None:
         raise NoSuchSnapshot
+    run.team = team
     board = board_payload(Board.parse(run.scope).name, run)
     return {
         **snapshot_head_payload(run),

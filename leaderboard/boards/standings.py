@@ -3,6 +3,7 @@ from decimal import Decimal
 from operator import itemgetter
 from typing import NamedTuple, cast
 
+from leaderboard.counting.contestants import contestant_name, marked_name
 from leaderboard.models import AggregationRun, Contestant, Standing
 from leaderboard.models.imported import SCOPE as IMPORTED
 from leaderboard.payload_types import ResultPayload, StyleScorePayload
@@ -31,7 +32,8 @@ def read_standings(run: AggregationRun) -> list[StandingRow]:
         prices = prices_in_force(contestant.model_id for contestant in contestants if contestant.model_id is not None)
         summaries = [contestant_summary(contestant, prices=prices) for contestant in contestants]
     else:
-        standings = list(run.standings.select_related("model").defer(*[f"model__{name}" for name in deferred]))
+        related = "model" if run.team_id is None else "model__team"
+        standings = list(run.standings.select_related(related).defer(*[f"model__{name}" for name in deferred]))
         models = [standing.model for standing in standings if standing.model is not None]
         prices = prices_in_force(model.pk for model in models)
         summaries = [model_summary(model, prices=prices) for model in models]
@@ -58,6 +60,10 @@ def contestant_summary(contestant: Contestant, *, prices: Mapping[int, Price]) -
         "size_b": None,
         "icon": None,
     }
+
+
+def model_label(model: ModelPayload) -> str:
+    return marked_name(model["name"], model["id"])
 
 
 def standing_payload(
@@ -102,8 +108,9 @@ def standing_payload(
 
 
 def _agreement_score(row: StandingRow) -> float | None:
-    agreement: AgreementFacts | None = row.standing.run.facts.get("agreement")
-    return agreement["scores"].get(row.model["id"]) if agreement else None
+    run, name = row.standing.run, row.model["id"]
+    agreement: AgreementFacts | None = run.facts.get("agreement")
+    return agreement["scores"].get(name if run.team_id is None else contestant_name(name)) if agreement else None
 
 
 def _both_bad_interval(standing: Standing) -> tuple[float, float] | tuple[None, None]:

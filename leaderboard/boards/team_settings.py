@@ -59,7 +59,7 @@ def board_choices(team: Team) -> list[BoardChoice]:
 
 
 def _held_reviews(team: Team) -> Iterator[HeldReview]:
-    opened = list(AnomalyReview.objects.in_place(team.pk).filter(state=AnomalyReview.State.OPEN))
+    opened = list(AnomalyReview.objects.in_place(team.pk).filter(state=AnomalyReview.State.OPEN).select_related("team"))
     keys = {review.voter.removeprefix("user:") for review in opened if review.voter}
     people = User.objects.in_bulk([int(key) for key in keys if key.isdecimal()])
     for review in opened:

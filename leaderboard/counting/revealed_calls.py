@@ -10,6 +10,7 @@ from typing import NamedTuple, Self
 from django.db import connection
 
 from battles.calls import count_by_model
+from leaderboard.counting.board_keys import Board
 from leaderboard.models import OVERALL, AggregationRun
 
 # Figures that counted a call earlier would reveal the models, by their values before and after the answers.
@@ -27,7 +28,15 @@ _IS_OF_SITE = """
 """
 
 
-def calls_of_model_sql(model: str) -> str:
+# The same of a team, in its last sessions.
+IS_OF_TEAM = f"""
+battle.session_id IN (
+    SELECT id FROM battles_session WHERE team_id = %(team)s ORDER BY last_active_at DESC LIMIT {CALLS_PER_MODEL}
+)
+"""  # noqa: S608 (a constant)
+
+
+def calls_of_model_sql(model: str, is_of_place: str = _IS_OF_SITE) -> str:
     """Return the FROM and WHERE of a query whose parameters are a RevealCutoff. model: SQL expression of the id."""
     return f"""
 battles_call AS call
@@ -37,7 +46,7 @@ JOIN battles_battle AS battle ON battle.id = turn.battle_id
 LEFT JOIN battles_vote AS vote ON vote.battle_id = battle.id
 WHERE call.model_id = {model}
 AND (battle.mode <> 'blind' OR vote."order" <= %(last_order)s OR battle.voided_at < %(moment)s)
-AND {_IS_OF_SITE}
+AND {is_of_place}
 """
 
 
@@ -97,8 +106,9 @@ class RevealCutoff(NamedTuple):
     moment: datetime | None = None
 
     @classmethod
-    def of_newest_snapshot(cls) -> Self:
-        newest = AggregationRun.objects.snapshots(OVERALL).values_list("last_order", "started_at").first()
+    def of_newest_snapshot(cls, team: int | None = None) -> Self:
+        runs = AggregationRun.objects.snapshots(Board(OVERALL, team).scope, team)
+        newest = runs.values_list("last_order", "started_at").first()
         return cls(*newest) if newest else cls()
 
 

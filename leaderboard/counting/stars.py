@@ -15,6 +15,7 @@ from battles.models import StarRating
 from common.db.reading import read_cursor
 from common.payload_types import JsonObject
 from leaderboard.counting.board_keys import ARE_OF_PLACE, Board
+from leaderboard.counting.contestants import name_sql
 from leaderboard.export_rows import VoteRow
 from leaderboard.models import COMPARE, AggregationRun
 from leaderboard.rating.mean_stars import mean_stars
@@ -43,7 +44,7 @@ INSERT INTO leaderboard_pairtally (scope, left_id, right_id, outcome, n)
 SELECT %(scope)s, model_left_id, model_right_id, choice, count(*) FROM ({COMPARISONS}) AS vote GROUP BY 2, 3, 4
 """  # noqa: S608
 _LATEST_STARS = f"""
-SELECT model.slug, latest.voter, latest.stars
+SELECT {name_sql("model")}, latest.voter, latest.stars
 FROM (
     SELECT DISTINCT ON (answer_id) answer_id, stars, voter
     FROM battles_starrating WHERE "order" <= %(last_star)s AND ({ARE_OF_PLACE}) ORDER BY answer_id, "order" DESC
@@ -52,7 +53,7 @@ JOIN battles_answer AS answer ON answer.id = latest.answer_id JOIN battles_side 
 JOIN models_registry_languagemodel AS model ON model.id = side.model_id
 """  # noqa: S608
 _ROWS = f"""
-SELECT vote."order", vote.voter, model_left.slug, model_right.slug, vote.choice, vote.created_at,
+SELECT vote."order", vote.voter, {name_sql("model_left")}, {name_sql("model_right")}, vote.choice, vote.created_at,
     battle.categories, battle.language
 FROM ({COMPARISONS}) AS vote JOIN battles_battle AS battle ON battle.id = vote.battle_id
 JOIN models_registry_languagemodel AS model_left ON model_left.id = vote.model_left_id
@@ -89,13 +90,13 @@ def recount(last: int, team: int | None = None) -> None:
 
 
 def mean_stars_by_model(last: int, team: int | None = None) -> dict[str, JsonObject]:
-    """Return {slug: fields of leaderboard.rating.mean_stars.MeanStars}."""
+    """Return {contestant_name: fields of leaderboard.rating.mean_stars.MeanStars}."""
     ratings: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     with connection.cursor() as cursor:
         cursor.execute(_LATEST_STARS, {"last_star": last, "team": team})
-        for slug, voter, stars in cursor.fetchall():
-            ratings[slug][voter].append(stars)
-    return {slug: mean_stars(by_voter.values())._asdict() for slug, by_voter in sorted(ratings.items())}
+        for name, voter, stars in cursor.fetchall():
+            ratings[name][voter].append(stars)
+    return {name: mean_stars(by_voter.values())._asdict() for name, by_voter in sorted(ratings.items())}
 
 
 def count_renamed_since(run: AggregationRun) -> int:

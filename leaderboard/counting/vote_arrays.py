@@ -48,7 +48,7 @@ CONTEXT_COLUMNS = {
 
 @dataclass(frozen=True)
 class BoardVotes:
-    """Counts of a board. models[i] belongs to counts.names[i], sorted by slug.
+    """Counts of a board. models[i] belongs to counts.names[i], sorted.
 
     last_order: number of the last counted vote. last_star: of the star board only.
     """
@@ -99,7 +99,7 @@ def read_board(scope: str) -> BoardVotes:
         last_order = newest_order()
         rows = read_log(replace(empty_board(scope), last_order=last_order), VOTE_COLUMNS)
         rows["n"] = np.ones(len(rows["left"]), dtype=np.int64)
-        models = list(LanguageModel.objects.filter(pk__in=contestant_ids(rows)))
+        models = list(LanguageModel.of_every_owner.filter(pk__in=contestant_ids(rows)))
         return _board_votes(scope, models, rows, last_order)
     last_order = last_counted()
     rows = read_columns(_PAIR, "FROM leaderboard_pairtally WHERE n > 0 AND scope = %(scope)s", {"scope": scope})
@@ -111,9 +111,9 @@ def empty_board(scope: str) -> BoardVotes:
 
 
 def _board_votes(scope: str, models: list[LanguageModel], rows: dict[str, Integers], last_order: int) -> BoardVotes:
-    models = sorted(models, key=lambda model: model.slug)
+    models = sorted(models, key=lambda model: model.contestant_name)
     left, right = (indices_of(rows[side], models) for side in ("left", "right"))
-    names = [model.slug for model in models]
+    names = [model.contestant_name for model in models]
     return BoardVotes(scope, models, count_votes(names, left, right, rows["outcome"], rows["n"]), last_order)
 
 

@@ -13,6 +13,7 @@ from battles.models import Call
 from common.payload_types import JsonObject
 from common.tables.table import Table
 from common.text.money import plain_decimal
+from models_registry.models import TEAM_SEPARATOR
 
 # Small, as for conversations: the texts may be long.
 BATCH = 200
@@ -21,6 +22,7 @@ _FIELDS = {
     "call": "pk",
     "started_at": "started_at",
     "model": "model__slug",
+    "model_team": "model__team__slug",
     "provider": "model__provider__name",
     "mode": f"{_BATTLE}__mode",
     "session": f"{_BATTLE}__session__public_id",
@@ -122,6 +124,8 @@ def _row(cells: JsonObject) -> InteractionRow:
     person = f"user:{user}" if user else f"visitor:{visitor}" if visitor else None
     if cells.pop("after_vote"):
         cells |= {"vote": None, "excluded_reason": None}
+    if (model_team := cells.pop("model_team")) is not None:
+        cells["model"] = f"{model_team}{TEAM_SEPARATOR}{cells['model']}"
     if cells.pop("team") is not None and not settings.ARENA_OPERATORS_READ_TEAMS:
         cells |= {"prompt": None, "text": None, "reasoning": None}
     if cells.pop("shown_call") != cells["call"]:

@@ -1,15 +1,19 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from django.conf import settings
 from django.utils.translation import gettext as _
+from msgspec.structs import replace as replace_columns
 
+from accounts.models import Team
 from common.errors import InvalidInput
 from common.tables.table import Table
 from common.text.numbers import parse_whole_number
 from leaderboard.counting import stars
 from leaderboard.counting.board_keys import Board
+from leaderboard.counting.contestants import full_slug
 from leaderboard.errors import NoSuchSnapshot
 from leaderboard.export_rows import VoteRow
 from leaderboard.exports import imported_votes, votes
@@ -19,6 +23,8 @@ from leaderboard.exports.conversations import VoteWithPrompts, with_prompts
 from leaderboard.exports.stars import StarRow
 from leaderboard.models import COMPARE, AggregationRun
 from leaderboard.models.imported import SCOPE
+
+AnyRow = TypeVar("AnyRow", VoteRow, StarRow)
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,8 @@ class StarExport:
     table = STARS
 
     def batches(self) -> Iterator[list[StarRow]]:
-        return exported_stars.batches(self.export_range)
+        rows = exported_stars.batches(self.export_range)
+        return _with_full_slugs(rows, self.export_range, "model")
 
 
 @dataclass(frozen=True)
@@ -51,9 +58,24 @@ class Export:
         if self.prompts:
             return with_prompts(votes.batches(self.export_range), until=self.export_range.last_order)
         if board.name == COMPARE:
-            return stars.batches(self.export_range.last_change, votes.new_pseudonyms(), board.team)
-        read = imported_votes.batches if self.export_range.scope.startswith(SCOPE) else votes.batches
-        return read(self.export_range)
+            rows = stars.batches(self.export_range.last_change, votes.new_pseudonyms(), board.team)
+        else:
+            read = imported_votes.batches if self.export_range.scope.startswith(SCOPE) else votes.batches
+            rows = read(self.export_range)
+        return _with_full_slugs(rows, self.export_range, "model_left", "model_right")
+
+
+def _with_full_slugs(
+    batches: Iterator[list[AnyRow]], export_range: votes.ExportRange, *columns: str
+) -> Iterator[list[AnyRow]]:
+    team = Board.parse(export_range.scope).team
+    if team is None:
+        return batches
+    slug = Team.objects.values_list("slug", flat=True).get(pk=team)
+    return (
+        [replace_columns(row, **{name: full_slug(getattr(row, name), slug) for name in columns}) for row in rows]
+        for rows in batches
+    )
 
 
 def open_export(*, snapshot: str = "", since: str = "", prompts: bool = False, team: int | None = None) -> Export:

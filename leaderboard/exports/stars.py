@@ -7,6 +7,7 @@ import msgspec
 
 from common.db.reading import read_cursor
 from leaderboard.counting.board_keys import ARE_OF_PLACE, Board
+from leaderboard.counting.contestants import name_sql
 from leaderboard.counting.site_numbers import SiteNumbers
 from leaderboard.exports.votes import BATCH, ExportRange, new_pseudonyms
 
@@ -26,7 +27,8 @@ class StarRow(msgspec.Struct, frozen=True):
 
 
 _ROWS = f"""
-SELECT star."order", star.voter, answer.turn_id, answer.id, side.position, model.slug, star.stars, star.created_at,
+SELECT star."order", star.voter, answer.turn_id, answer.id, side.position, {name_sql("model")}, star.stars,
+    star.created_at,
     NOT EXISTS (
         SELECT FROM battles_starrating AS later
         WHERE later.answer_id = star.answer_id AND later."order" > star."order" AND later."order" <= %(last)s

@@ -8,9 +8,11 @@ from typing import TypeGuard
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from common.payload_types import JsonObject
 from leaderboard.counting import method
+from leaderboard.counting.contestants import contestant_name, facts_as_stored
 from leaderboard.export_rows import STYLE_COUNTS, VoteRow
 from leaderboard.models.imported import SCOPE as IMPORTED
 from leaderboard.rating.ballots import Ballots, BallotsBuilder
@@ -67,10 +69,14 @@ class PublishedSnapshot(msgspec.Struct):
     @property
     def has_own_elo(self) -> bool:
         """False for categories and languages: their Elo is Overall's."""
-        return self.board == "overall" or self.board.startswith(IMPORTED)
+        return self.board == "overall" or self.is_imported
+
+    @property
+    def is_imported(self) -> bool:
+        return self.board.startswith(IMPORTED)
 
     def contestant_name(self, line: JsonObject) -> str:
-        return str(line["model"]["name" if self.board.startswith(IMPORTED) else "id"])
+        return str(line["model"]["name"]) if self.is_imported else contestant_name(str(line["model"]["id"]))
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,8 @@ class ExportedVotes:
 def read_published(text: bytes) -> PublishedSnapshot:
     """Decode the API's JSON. Raises CannotRecompute."""
     try:
-        return msgspec.json.decode(text, type=PublishedSnapshot)
+        published = msgspec.json.decode(text, type=PublishedSnapshot)
+        return published if published.is_imported else replace(published, facts=facts_as_stored(published.facts))
     except msgspec.MsgspecError as error:
         raise CannotRecompute(f"This is not a snapshot as the API gives it: {error}.") from error
 
@@ -142,6 +149,8 @@ def _collect_votes(published: PublishedSnapshot, rows: Iterable[VoteRow], row_er
         if not row.is_on(published.board):
             row_errors.append(f"vote {row.order}: is not on the board {published.board}.")
         left, right = row.model_left, row.model_right
+        if not published.is_imported:
+            left, right = contestant_name(left), contestant_name(right)
         if row.counts:
             builder.add(
                 left, right, row.choice, n=row.n, voter=row.voter, style=_style_of(row), context=_context_of(row)

@@ -11,6 +11,7 @@ from django.db.models import Max
 
 from battles.models import Battle, Vote, VoteQuerySet
 from leaderboard.counting.board_keys import Board
+from leaderboard.counting.contestants import name_of
 from leaderboard.counting.site_numbers import SiteNumbers
 from leaderboard.export_rows import Context, Style, VoteRow
 from leaderboard.models import AUTO, OVERALL, SIDE_BY_SIDE, AggregationRun, VoteChange
@@ -18,8 +19,8 @@ from leaderboard.models import AUTO, OVERALL, SIDE_BY_SIDE, AggregationRun, Vote
 BATCH = 5_000
 
 _FIELDS = (
-    "order", "mode", "origin", "voter", "model_left__slug", "model_right__slug", "choice", "created_at", "turn_count",
-    "style",
+    "order", "mode", "origin", "voter", name_of("model_left"), name_of("model_right"), "choice", "created_at",
+    "turn_count", "style",
 )  # fmt: skip
 _STATE = ("excluded_reason", "categories", "language")
 
@@ -52,7 +53,8 @@ def current_range(team: int | None = None) -> ExportRange:
 def batches(export_range: ExportRange) -> Iterator[list[VoteRow]]:
     """Yield the rows in order, in batches with two queries each.
 
-    No query or transaction is open between batches; later changes are not visible. Each call has new pseudonyms.
+    Models have their contestant_name. No query or transaction is open between batches; later changes are not visible.
+    Each call has new pseudonyms.
     """
     if Board.parse(export_range.scope).team is not None:
         yield from _batches_of_team(export_range)

@@ -2,8 +2,10 @@
 SELECT vote.id, vote."order", kind."left", kind."right", vote.choice
 FROM unnest(%(left)s::text[], %(right)s::text[], %(outcome)s::text[], %(votes)s::int[])
     AS kind ("left", "right", outcome, votes)
-JOIN models_registry_languagemodel AS model_left ON model_left.slug = kind."left" AND model_left.team_id IS NULL
-JOIN models_registry_languagemodel AS model_right ON model_right.slug = kind."right" AND model_right.team_id IS NULL
+JOIN models_registry_languagemodel AS model_left ON model_left.slug = ltrim(kind."left", '~')
+    AND model_left.team_id IS NOT DISTINCT FROM CASE WHEN kind."left" LIKE '~%%' THEN %(team)s::bigint END
+JOIN models_registry_languagemodel AS model_right ON model_right.slug = ltrim(kind."right", '~')
+    AND model_right.team_id IS NOT DISTINCT FROM CASE WHEN kind."right" LIKE '~%%' THEN %(team)s::bigint END
 CROSS JOIN LATERAL (
     SELECT id, "order", choice FROM battles_vote
     WHERE model_left_id = model_left.id AND model_right_id = model_right.id

@@ -5,8 +5,10 @@ from django.template import Context
 from django.urls import reverse
 
 from leaderboard.boards.places import BoardPlace
+from leaderboard.boards.standings import model_label
 
 register = template.Library()
+register.filter(model_label)
 
 
 @register.simple_tag(takes_context=True)

@@ -1,6 +1,7 @@
 from django import template
 from django.utils.formats import number_format
 
+from leaderboard.boards.standings import model_label
 from leaderboard.payload_types import LeaderboardPayload
 
 register = template.Library()
@@ -10,7 +11,7 @@ register = template.Library()
 def mean_stars(board: LeaderboardPayload) -> list[dict[str, str | int]]:
     """Return [{name, mean, interval, answers}], highest mean first; empty without stars."""
     means = board["facts"].get("stars", {})
-    names = {line["model"]["id"]: line["model"]["name"] for line in [*board["results"], *board["collecting"]]}
+    names = {line["model"]["id"]: model_label(line["model"]) for line in [*board["results"], *board["collecting"]]}
     slugs = sorted((slug for slug in means if slug in names), key=lambda slug: -means[slug]["mean"])
     return [
         {

@@ -1,3 +1,5 @@
+from collections import defaultdict
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
@@ -13,11 +15,15 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Team
 from common.payload_types import JsonObject
+from common.text.storable import has_unstorable
 from models_registry.models.availability import Availability
 from models_registry.models.prices import Price
 from models_registry.models.providers import Provider
 from models_registry.providers.kinds import CAPS
 from models_registry.validators import validate_model_slug, validate_parameters
+
+# Stands in full slugs, and in no slug.
+TEAM_SEPARATOR = "~"
 
 _OWNERS_DIFFER = """
     IF NOT EXISTS (
@@ -33,6 +39,18 @@ class LanguageModelQuerySet(models.QuerySet["LanguageModel"]):
     def hiding_names(self) -> "LanguageModelQuerySet":
         """Filter a team's models to those that stand for the site's of their names."""
         return self.filter(status__in=[LanguageModel.Status.ACTIVE, LanguageModel.Status.PAUSED])
+
+    def named(self, names: Iterable[str]) -> "LanguageModelQuerySet":
+        """Filter by full_slug."""
+        of_owners: dict[str, list[str]] = defaultdict(list)
+        for name in names:
+            team, separator, slug = name.rpartition(TEAM_SEPARATOR)
+            if (team or not separator) and not has_unstorable(name):
+                of_owners[team].append(slug)
+        found = Q(team=None, slug__in=of_owners.pop("", []))
+        for team, slugs in of_owners.items():
+            found |= Q(team__slug=team, slug__in=slugs)
+        return self.filter(found)
 
     def public(self) -> "LanguageModelQuerySet":
         """Filter publicly listed models, with provider and prices."""
@@ -78,6 +96,11 @@ class SiteModelManager(_OwnersManager["LanguageModel"]):
 
     def get_queryset(self) -> LanguageModelQuerySet:
         return LanguageModelQuerySet(self.model, using=self._db).filter(team=None)
+
+    def on_boards_of(self, team_id: int | None) -> LanguageModelQuerySet:
+        """Return models that may have votes there: the site's, also if hidden or not wanted, and the team's."""
+        everything = LanguageModelQuerySet(self.model, using=self._db)
+        return self.get_queryset() if team_id is None else everything.filter(Q(team=None) | Q(team=team_id))
 
     def in_place(self, team_id: int | None) -> LanguageModelQuerySet:
         """Return a team's models, and the site's if it wants them and has none of this name. None: the site's."""
@@ -189,7 +212,15 @@ class LanguageModel(models.Model):
     @property
     def full_slug(self) -> str:
         """Return `<team>~<slug>` for a team's model: its slug may be the site's, too."""
-        return self.slug if self.team is None else f"{self.team.slug}~{self.slug}"
+        return self.slug if self.team is None else f"{self.team.slug}{TEAM_SEPARATOR}{self.slug}"
+
+    @property
+    def contestant_name(self) -> str:
+        """Return the name in counts and facts of boards, which no renaming of the team changes: `~<slug>` for its own.
+
+        A board has models of the site and of its own team only.
+        """
+        return self.slug if self.team_id is None else f"{TEAM_SEPARATOR}{self.slug}"
 
     @property
     def slugs(self) -> tuple[str, ...]:

@@ -1,4 +1,5 @@
 import json
+from urllib.parse import urlencode
 
 from django import template
 from django.urls import reverse
@@ -7,8 +8,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from accounts.teams.places import PARAMETER
 from common.payload_types import Json
-from models_registry.models import LanguageModel
+from models_registry.models import TEAM_SEPARATOR, LanguageModel
 from models_registry.payloads import model_icon_url
 from models_registry.picking import Row
 
@@ -29,10 +31,11 @@ def icon_of(model: LanguageModel) -> SafeString:
 
 
 @register.simple_tag
-def model_address(name: str) -> str:
-    """Return the address of the page about a model. name: its id in payloads."""
-    team, _separator, slug = name.rpartition("~")
-    return f"{reverse('team_models:list', args=[team])}#{slug}" if team else reverse("leaderboard:model", args=[slug])
+def model_address(name: str, team: str = "") -> str:
+    """Return the address of the page about a model. name: its id in payloads. team: of the boards to show."""
+    address = reverse("leaderboard:model", args=[name])
+    team = team or name.rpartition(TEAM_SEPARATOR)[0]
+    return f"{address}?{urlencode({PARAMETER: team})}" if team else address
 
 
 @register.simple_tag

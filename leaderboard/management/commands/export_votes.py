@@ -4,6 +4,7 @@ from typing import IO, Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from accounts.management.team_argument import add_team_argument, team_of_argument
 from common.errors import ArenaError
 from common.output_files import complete_file
 from common.tables.writers import WRITERS
@@ -20,16 +21,20 @@ class Command(BaseCommand):
         parser.add_argument(
             "--since", default="", metavar="TIME", help="a time, or the number of the last vote you have"
         )
+        add_team_argument(parser)
         parser.add_argument("--prompts", action="store_true", help="with prompts and answers, where there is consent")
 
     def handle(
-        self, *args: object, file: Path, ending: str | None, snapshot: str, since: str, prompts: bool, **options: object
-    ) -> None:
+        self, *args: object, file: Path, ending: str | None, snapshot: str, since: str, prompts: bool, team: str,
+        **options: object,
+    ) -> None:  # fmt: skip
         ending = ending or file.suffix.removeprefix(".")
         if ending not in WRITERS:
             raise CommandError(f"Choose a file that ends in one of {', '.join(WRITERS)}, or say --as.")
         try:
-            export = selection.open_export(snapshot=snapshot, since=since, prompts=prompts)
+            place = team_of_argument(team)
+            team_id = None if place is None else place.pk
+            export = selection.open_export(snapshot=snapshot, since=since, prompts=prompts, team=team_id)
         except ArenaError as error:
             raise CommandError(error.detail) from error
         if str(file) == "-":

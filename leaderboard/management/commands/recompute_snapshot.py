@@ -4,6 +4,8 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rest_framework.renderers import JSONRenderer
 
+from accounts.management.team_argument import add_team_argument, team_of_argument
+from accounts.models import Team
 from common.errors import ArenaError
 from common.tables.writers import as_jsonl
 from leaderboard.boards import snapshots
@@ -27,22 +29,25 @@ class Command(BaseCommand):
         parser.add_argument(
             "--standings", type=Path, metavar="FILE", help="the snapshot as the API gives it, instead of an id"
         )
+        add_team_argument(parser)
 
     def handle(
-        self, *args: object, snapshot: str | None, export: Path | None, standings: Path | None, **options: object
-    ) -> None:
+        self, *args: object, snapshot: str | None, export: Path | None, standings: Path | None, team: str,
+        **options: object,
+    ) -> None:  # fmt: skip
         if (snapshot is None) == (standings is None):
             raise CommandError("Which snapshot? Name its id, or the file that --standings names.")
         if standings is not None and export is None:
             raise CommandError("A snapshot from a file needs its votes from a file: --export.")
         try:
+            place = team_of_argument(team)
             if standings:
                 text = standings.read_bytes()
             else:
-                text = JSONRenderer().render(snapshots.read_snapshot(snapshot or ""))
+                text = JSONRenderer().render(snapshots.read_snapshot(snapshot or "", place))
             published = verification.read_published(text)
             with tempfile.TemporaryDirectory() as folder:
-                file = export or _export_to(published.id, Path(folder))
+                file = export or _export_to(published.id, place, Path(folder))
                 differences = verification.recompute(published, read_rows(file))
         except (NotAnExport, verification.CannotRecompute) as error:
             raise CommandError(str(error)) from error
@@ -64,8 +69,8 @@ class Command(BaseCommand):
             )
 
 
-def _export_to(snapshot: str, folder: Path) -> Path:
-    file = folder / "votes.jsonl"
+def _export_to(snapshot: str, place: Team | None, folder: Path) -> Path:
+    file, team = folder / "votes.jsonl", None if place is None else place.pk
     with file.open("wb") as out:
-        out.writelines(as_jsonl(selection.open_export(snapshot=snapshot).batches(), VOTES))
+        out.writelines(as_jsonl(selection.open_export(snapshot=snapshot, team=team).batches(), VOTES))
     return file

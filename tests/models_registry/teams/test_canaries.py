@@ -114,7 +114,7 @@ def test_revealed_battle_of_a_team_names_its_models_to_owner(team: Team, owner: 
 
     browser = make.browser(actor)
     page = browser.get(battle.session.get_absolute_url()).content.decode()
-    assert f'href="/teams/physics/models/#{CANARY}-' in page
+    assert f'href="/leaderboard/models/physics~{CANARY}-' in page
     payload = json.loads(browser.get(f"/api/v1/battles/{battle.public_id}/").content)
     assert {side["model"]["id"] for side in payload["sides"]} == {f"physics~{CANARY}-0", f"physics~{CANARY}-1"}
     assert not Call.objects.filter(model__team=None).exists()
