@@ -18,7 +18,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from accounts.models import AuditEntry, User
-from battles.models import ModerationCase, Report, Turn, VoteCounter
+from battles.models import ModerationCase, Report, Turn
 from common.db.replica import Problem, is_configured, watcher
 from leaderboard.counting import schedule
 from leaderboard.models import OVERALL, AggregationRun, AnomalyReview
@@ -29,11 +29,6 @@ from uploads.models import Upload
 
 # A turn is stuck after waiting this long for a worker, or this long after its lease expired.
 STUCK_AFTER = timedelta(seconds=30)
-
-
-def total_votes() -> int:
-    """Return the counter that numbers votes, instead of counting millions of rows."""
-    return VoteCounter.objects.values_list("last_order", flat=True).first() or 0
 
 
 @dataclass(frozen=True)

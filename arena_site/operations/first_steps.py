@@ -7,8 +7,8 @@ from datetime import datetime
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from arena_site.operations import facts
 from battles.admin.model_tests import TESTED
+from leaderboard.counting.new_votes import count_of_site
 from site_content.current import site
 
 # Action of the audit log. arena_site.backups may not be imported here: it uses this package.
@@ -70,7 +70,7 @@ def read_first_steps(*, set_up: int, spends_without_limit: bool, last_times: dic
             ),
             Step(
                 _("Cast the first vote"), _("Ask something, compare the two answers and vote."), "/",
-                facts.total_votes() > 0,
+                count_of_site() > 0,
             ),
             Step(
                 _("Make a backup"), _("Run “manage.py backup arena.zip”, best every day, and keep the file elsewhere."),

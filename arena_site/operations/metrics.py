@@ -24,6 +24,7 @@ from common.client_ip import is_in_networks
 from common.db import replica
 from common.valkey import counters, heartbeat
 from common.valkey.connections import UNREACHABLE
+from leaderboard.counting.new_votes import count_of_site
 from models_registry.models import Breaker
 
 logger = logging.getLogger(__name__)
@@ -169,7 +170,7 @@ def _battle_metrics() -> list[Metric]:
         battles,
         turns,
         GaugeMetricFamily("arena_queue_age_seconds", "How long the first waiting turn waits.", queue.age_s),
-        CounterMetricFamily("arena_votes", "Votes ever cast.", facts.total_votes()),
+        CounterMetricFamily("arena_votes", "Votes ever cast, without those of teams alone.", count_of_site()),
         GaugeMetricFamily("arena_moderation_waiting", "Cases in the moderation queue.", facts.cases().waiting),
         GaugeMetricFamily(
             "arena_snapshot_timestamp_seconds", "When Overall was last published; 0 before.",

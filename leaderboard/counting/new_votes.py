@@ -37,6 +37,17 @@ FROM (SELECT) AS here LEFT JOIN (
 """
 
 
+_OF_SITE = """
+SELECT counter.last_order - coalesce(run.skipped_orders, 0) - (
+    SELECT count(*) FROM battles_vote WHERE NOT on_site_boards AND "order" > coalesce(run.last_order, 0)
+)
+FROM battles_votecounter AS counter LEFT JOIN (
+    SELECT last_order, skipped_orders FROM leaderboard_aggregationrun WHERE scope = 'overall'
+    ORDER BY last_order DESC, id DESC LIMIT 1
+) AS run ON true
+"""
+
+
 class NewOfModel(NamedTuple):
     votes: int
     last: int  # number of the model's newest vote
@@ -84,6 +95,14 @@ class NewVotes(NamedTuple):
 
     def total(self, board: str) -> int:
         return sum(new.votes for new in self.on(board).values()) // 2
+
+
+def count_of_site() -> int:
+    """Return how many votes were ever cast that do not count in a team alone, by the counter that numbers votes."""
+    with read_cursor() as cursor:
+        cursor.execute(_OF_SITE)
+        row = cursor.fetchone()
+        return int(row[0]) if row else 0
 
 
 # Votes on Overall of teams that no run of the site has counted.

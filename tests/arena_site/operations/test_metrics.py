@@ -24,12 +24,15 @@ from battles.models import Battle, Call, Turn, Vote
 from battles.worker import turn_store
 from battles.worker.runner import Engine
 from common.valkey import counters
+from leaderboard.counting.new_votes import count_of_site
 from models_registry.models import Breaker, SpendingDay, budgets
 from models_registry.providers import FailureCode
 from models_registry.versions import set_price
 from tests import make
 from tests.fake_provider import FakeProvider
 from tests.leaderboard.tally_checks import aggregate
+from tests.leaderboard.teams.votes import cast_in
+from tests.leaderboard.vote_factory import cast_many, contestants
 from tests.site import Reader
 from tests.turn_steps import claim_turn, store_answer
 from tests.waiting import wait_for
@@ -371,3 +374,16 @@ def test_total_votes_equals_numbered_votes(client: Client):
         battle = make.answered_battle(make.model(), make.model(), actor=actor)
         cast_vote(battle=battle, choice=Vote.Choice.TIE, actor=actor)
     assert ask(client)["arena_votes_total", ()] == Vote.objects.count() == 3
+
+
+@pytest.mark.django_db
+def test_votes_of_teams_alone_are_not_in_metrics():
+    pair, team = contestants("a", "b"), make.team()
+    cast_many(*pair, left=3)
+    cast_in(team, pair, left=2)
+    cast_in(team, pair, left=1, on_site=True)
+    assert count_of_site() == 4
+    aggregate()
+    cast_in(team, pair, left=5)
+    cast_many(*pair, left=1)
+    assert count_of_site() == 5
