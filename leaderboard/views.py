@@ -22,6 +22,7 @@ from accounts.models import Team, User
 from accounts.open_streams import right_of_request, until_lost
 from accounts.teams.places import find_member
 from accounts.teams.roles import Right
+from accounts.teams.views import team_context
 from common import sse
 from common.caching import public
 from common.db.replica import reads_replica
@@ -36,7 +37,7 @@ from leaderboard.boards.facts import agreement_rows, describe_facts, sampling_sh
 from leaderboard.boards.head_to_head import read_head_to_head
 from leaderboard.boards.history import read_history
 from leaderboard.boards.model_page import get_public_model, read_model_page
-from leaderboard.boards.places import BoardPlace, read_place
+from leaderboard.boards.places import read_place
 from leaderboard.boards.snapshots import read_published
 from leaderboard.boards.standings import model_label
 from leaderboard.boards.table import standing_rows, tables
@@ -95,7 +96,8 @@ def board(request: HtmxRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def team_boards(request: ActorRequest, slug: str) -> HttpResponse:
-    team, user = find_member(request.actor, slug, Right.OWN).team, request.actor.user
+    member, user = find_member(request.actor, slug, Right.OWN), request.actor.user
+    team = member.team
     if request.method == "POST" and user is not None:
         if review := request.POST.get("review", ""):
             return _decide_team_review(request, team, user, review)
@@ -108,8 +110,7 @@ def team_boards(request: ActorRequest, slug: str) -> HttpResponse:
         )
         messages.success(request, _("Saved."))
         return redirect(request.path)
-    context = {"team": team, "settings": read_settings(team), "board_place": BoardPlace(team)}
-    return render(request, "leaderboard/team_boards.html", context)
+    return render(request, "leaderboard/team_boards.html", {**team_context(member), "settings": read_settings(team)})
 
 
 def _decide_team_review(request: HttpRequest, team: Team, user: User, review: str) -> HttpResponse:

@@ -36,7 +36,10 @@ class BoardPlace(NamedTuple):
 
     @property
     def heading(self) -> str:
-        return format_html(' <span class="hint">· <bdi>{}</bdi></span>', self.team.name) if self.team else ""
+        if self.team is None:
+            return ""
+        link = ' <span class="hint">· <a href="{}"><bdi>{}</bdi></a></span>'
+        return format_html(link, self.team.get_absolute_url(), self.team.name)
 
     @property
     def _parameter(self) -> str:

@@ -10,6 +10,7 @@ from accounts.actor import ActorRequest
 from accounts.models import Team, User
 from accounts.teams.places import find_member
 from accounts.teams.roles import Right, has_right
+from accounts.teams.views import team_context
 from models_registry import picking
 from models_registry.catalogue import discovery
 from models_registry.forms import PickForm
@@ -26,6 +27,13 @@ def _managed(request: ActorRequest, slug: str) -> tuple[Team, User]:
     member = find_member(request.actor, slug, Right.MANAGE)
     assert request.actor.user is not None  # a visitor is in no team
     return member.team, request.actor.user
+
+
+def _render(
+    request: ActorRequest, template: str, team: Team, context: dict[str, object], *, is_refused: bool = False
+) -> HttpResponse:
+    page = team_context(request.actor.memberships[team.pk])
+    return render(request, template, {**page, **context}, status=422 if is_refused else 200)
 
 
 def _provider_or_404(team: Team, provider_id: int) -> Provider:
@@ -49,11 +57,11 @@ def index(request: ActorRequest, slug: str) -> HttpResponse:
     manages = has_right(member.role, Right.MANAGE)
     own = [row for row in listing.model_rows(team) if manages or row.model.status != Status.DRAFT]
     context = {
-        "team": team, "manages": manages, "rows": own,
+        "manages": manages, "rows": own,
         "providers": listing.provider_rows(team) if manages else [],
         "site_rows": listing.site_rows(team),
     }  # fmt: skip
-    return render(request, "teams/models.html", context)
+    return _render(request, "teams/models.html", team, context)
 
 
 @require_safe
@@ -83,8 +91,7 @@ def new_provider(request: ActorRequest, slug: str) -> HttpResponse:
         added = form.save(commit=False)
         actions.save_provider(by=manager, provider=added, changed=form.changed_data)
         return redirect("team_models:provider", slug, added.pk)
-    context = {"team": team, "form": form}
-    return render(request, "teams/provider_new.html", context, status=422 if form.is_bound else 200)
+    return _render(request, "teams/provider_new.html", team, {"form": form}, is_refused=form.is_bound)
 
 
 @sensitive_post_parameters("key")
@@ -113,13 +120,13 @@ def _provider_page(
     catalogue = Catalogue.objects.filter(provider=row).first() or Catalogue(provider=row)
     search = request.GET.get("q", "")
     context = {
-        "team": team, "provider": row, "key": listing.key_words(row), "problem": row.setup_problem,
+        "provider": row, "key": listing.key_words(row), "problem": row.setup_problem,
         "form": form or TeamProviderForm(instance=row), "catalogue": catalogue, "search": search,
         "rows": discovery.offered_rows(row, catalogue, search), "pick": pick or PickForm(None, offers=catalogue.offers),
         "ticked": set(request.POST.getlist("names")), "named": named or NamedModelForm(),
     }  # fmt: skip
     is_refused = any(sent is not None and sent.is_bound for sent in (form, pick, named))
-    return render(request, "teams/provider.html", context, status=422 if is_refused else 200)
+    return _render(request, "teams/provider.html", team, context, is_refused=is_refused)
 
 
 @require_POST
@@ -184,8 +191,8 @@ def model(request: ActorRequest, slug: str, model_id: int) -> HttpResponse:
         messages.success(request, _("Saved."))
         return redirect("team_models:model", slug, changed.pk)
     row = _model_or_404(team, model_id)
-    context = {"team": team, "model": row, "form": form, "gap": picking.setup_gap(row)}
-    return render(request, "teams/model.html", context, status=422 if form.is_bound else 200)
+    context = {"model": row, "form": form, "gap": picking.setup_gap(row)}
+    return _render(request, "teams/model.html", team, context, is_refused=form.is_bound)
 
 
 @require_POST

@@ -152,6 +152,8 @@ def test_member_reads_the_board_and_outsiders_do_not(pair):
     text = page.content.decode()
     assert team.name in text
     assert "The votes are from 2 people" in text or "Nearly all votes are from two people" in text
+    charts = make.browser(make.Actor(user=member)).get("/leaderboard/charts/", {"team": team.slug}).text
+    assert "two people" in charts or "2 people" in charts
     random_board = Client().get("/leaderboard/", {"board": "category:gone"})
     for client in (Client(), make.browser(make.member())):
         assert client.get("/leaderboard/", {"team": team.slug}).status_code == random_board.status_code == 404

@@ -1,5 +1,7 @@
 """Held votes of a team's board: judged apart from the site's, decided by owners."""
 
+import re
+
 import pytest
 from django.contrib.auth.models import Permission
 
@@ -12,6 +14,7 @@ from tests import make
 from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.teams.votes import cast_in
 from tests.leaderboard.vote_factory import ballot, cast_all, contestants
+from tests.pages import compact
 
 pytestmark = pytest.mark.django_db
 EVIDENCE = {"kind": "ties", "observed": 6, "votes": 8, "expected": 2}
@@ -155,3 +158,41 @@ def test_owner_switches_boards_on_and_off(held):
     team.refresh_from_db()
     assert (team.counts_on_site_boards, TeamBoard.objects.exists()) == (True, False)
     assert AuditEntry.objects.filter(action="choose boards of team").count() == 2
+
+
+def test_owners_page_has_the_teams_frame():
+    owner = make.user()
+    team = make.team(owner, slug="physics")
+    text = compact(make.browser(make.Actor(user=owner)).get("/teams/physics/boards/").text)
+    assert re.findall(r"<h1>.*?<bdi>(.*?)</bdi>", text) == [team.name]
+    assert re.findall(r'<a href="([^"]+)" aria-current="page">', text) == ["/teams/physics/boards/"]
+
+
+@pytest.mark.parametrize("decision", ["excluded", "dismissed"])
+def test_owners_decide_about_votes_on_own_models(settings, decision: str):
+    settings.ARENA_MAX_HELD_SHARE = {"voters": 0.5, "groups": 0.5}
+    owner, member = make.user(), make.user()
+    team = make.team(owner, slug="physics", members={Role.MEMBER: [member]})
+    foxes = [make.model(slug="fox"), make.team_model(team, slug="fox")]
+    cast_in(team, foxes, voters=6, left=10, right=10)
+    suspicious = cast_all(
+        [ballot(*foxes, "right", team=team, on_site_boards=False, voter=f"user:{member.pk}") for _ in range(8)]
+    )
+    aggregate()
+    evidence = {**EVIDENCE, "kind": "model", "model": "~fox", "observed": 8}
+    last = max(vote.order for vote in suspicious)
+    assert reviews.open_review(reviews.Suspect(last, 20.0, 5, evidence, [], team=team.pk))
+    aggregate()
+    run = overall_of(team)
+    assert (run.votes_counted, run.votes_excluded) == (20, {"anomaly": 8})
+    client = make.browser(make.Actor(user=owner))
+    page = client.get("/teams/physics/boards/").text
+    assert "physics~fox took 8 of 8 votes; 2 were to be expected" in page
+    assert "28.6 % of Overall" in page
+    review = AnomalyReview.objects.get(team=team)
+    data = {"review": review.pk, "state": decision, "because": "looked at them"}
+    assert client.post("/teams/physics/boards/", data).status_code == 302
+    aggregate()
+    run = overall_of(team)
+    left = {"dismissed": (28, {}), "excluded": (20, {"moderation": 8})}[decision]
+    assert (run.votes_counted, run.votes_excluded) == left

@@ -220,3 +220,13 @@ def test_demotion_takes_effect_at_the_next_click(client: Client, team: Team, man
     assert add(client, "https://9.9.9.9/v1", key=KEY).status_code == 403
     remove_member(by=manager, member=team.members.get(user=manager))
     assert client.get("/teams/physics/models/").status_code == 404
+
+
+def test_pages_have_the_teams_frame(client: Client, team: Team):
+    own = make.team_model(team)
+    root = "/teams/physics/models/"
+    for address in (root, f"{root}providers/new/", f"{root}providers/{own.provider_id}/", f"{root}{own.pk}/"):
+        text = re.sub(r"\s+", " ", client.get(address).text)
+        assert re.findall(r"<h1>.*?<bdi>(.*?)</bdi>", text) == [team.name], address
+        assert re.findall(r'<a href="(/teams/[^"]+)" aria-current="page">', text) == [root], address
+        assert "Members" in text
