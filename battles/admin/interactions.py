@@ -38,7 +38,8 @@ class ModelFilter(_ChoiceFilter):
     parameter_name = "model"
 
     def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
-        return list(LanguageModel.objects.order_by("name").values_list("slug", "name"))
+        models = LanguageModel.of_every_owner.select_related("team").order_by("name")
+        return [(model.full_slug, model.name) for model in models.only("slug", "name", "team__slug")]
 
 
 class ModeFilter(_ChoiceFilter):

@@ -5,14 +5,20 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from accounts.models import Team, User
 from accounts.teams.actions import change_team
-from battles.models import Vote
+from battles import interactions
+from battles.models import Call, Vote
+from common.errors import InvalidInput
 from leaderboard.boards.dropped_votes import dropped_votes
 from leaderboard.exports import api
+from leaderboard.exports.interactions import InteractionExport
 from leaderboard.models import AggregationRun, TeamBoard
 from models_registry.models import LanguageModel
 from tests import make
@@ -203,3 +209,35 @@ def test_site_boards_contain_nothing_of_it(published, foxes: list[LanguageModel]
     for page in ("board", "charts", "compare_choice", "snapshots"):
         text = client.get(reverse(f"leaderboard:{page}")).text
         assert [word for word in ("physics", "Den") if word in text] == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/leaderboard/", "/leaderboard/charts/", "/leaderboard/models/fox/", "/leaderboard/compare/",
+        "/api/v1/leaderboard/matrix/",
+    ],
+)  # fmt: skip
+def test_queries_do_not_grow_with_own_models(published, team: Team, foxes, reader: Client, path: str):
+    def queries() -> int:
+        reader.get(path, {"team": "physics"})
+        with CaptureQueriesContext(connection) as captured:
+            assert reader.get(path, {"team": "physics"}).status_code == 200
+        return len(captured)
+
+    few = queries()
+    for number in range(4):
+        other = make.team_model(team, slug=f"owl-{number}", name=f"Owl {number}")
+        cast_in(team, [foxes[number % 2], other], voters=6, left=6, right=6)
+    aggregate()
+    assert queries() == few
+
+
+def test_operators_log_names_the_teams_model(foxes: list[LanguageModel]):
+    for fox in foxes:
+        Call.objects.create(model=fox, purpose="probe", lease_until=timezone.now(), attempt=1, fence=0, state="done")
+    for name in ("fox", OWN):
+        calls = interactions.select(interactions.readable_by(0), {"model": name})
+        assert [row.model for rows in InteractionExport(calls).batches() for row in rows] == [name]
+    with pytest.raises(InvalidInput):
+        interactions.select(interactions.readable_by(0), {"model": "chemistry~fox"})

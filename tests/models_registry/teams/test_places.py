@@ -23,7 +23,7 @@ OF_EVERY_OWNER = {
     "leaderboard/counting/tally_copies.py", "leaderboard/counting/vote_arrays.py",
     "models_registry/health/outcomes.py", "models_registry/versions.py",
     # The operator's: keys, probes, medians by id, the log of calls.
-    "battles/interactions.py", "arena_site/backups/restoring.py",
+    "battles/admin/interactions.py", "battles/interactions.py", "arena_site/backups/restoring.py",
     "arena_site/health.py", "arena_site/management/commands/encryption_keys.py",
     "models_registry/admin/health.py", "models_registry/admin/models.py", "models_registry/catalogue/discovery.py",
     "models_registry/health/reachability.py", "routing/deciding/call_medians.py",
