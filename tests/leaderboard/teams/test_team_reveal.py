@@ -71,7 +71,7 @@ def test_places_are_those_of_the_teams_board(member: User, team: Team, pair):
     assert 'href="/leaderboard/?team=physics"' in page
 
 
-def test_places_of_the_site_are_beside_if_the_vote_counts_there(member: User, team: Team, pair):
+def test_sites_places_are_beside_if_the_vote_counts_there(member: User, team: Team, pair):
     team.counts_on_site_boards = True
     team.save()
     battle = voted(member, team)
