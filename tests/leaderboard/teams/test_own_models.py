@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.models import Team, User
 from accounts.teams.actions import change_team
 from battles import interactions
-from battles.models import Call, Vote
+from battles.models import Answer, Battle, Call, Session, Side, Turn, Vote
 from common.errors import InvalidInput
 from leaderboard.boards.dropped_votes import dropped_votes
 from leaderboard.exports import api
@@ -241,3 +241,26 @@ def test_operators_log_names_the_teams_model(foxes: list[LanguageModel]):
         assert [row.model for rows in InteractionExport(calls).batches() for row in rows] == [name]
     with pytest.raises(InvalidInput):
         interactions.select(interactions.readable_by(0), {"model": "chemistry~fox"})
+
+
+def call_in(team: Team | None, model: LanguageModel, *, first_token_ms: int) -> None:
+    session = Session.objects.create(team=team)
+    battle = Battle.objects.create(session=session, mode=Battle.Mode.DIRECT, propensity=1)
+    turn = Turn.objects.create(battle=battle, index=0, prompt="p", state=Turn.State.DONE)
+    side = Side.objects.create(battle=battle, position="left", model=model)
+    answer = Answer.objects.create(turn=turn, side=side, state=Answer.State.DONE)
+    Call.objects.create(
+        answer=answer, model=model, attempt=1, fence=1, state="done", first_token_ms=first_token_ms, total_ms=900
+    )
+
+
+def test_last_answers_are_those_of_the_place(team: Team, foxes: list[LanguageModel], reader: Client):
+    site_model, own = foxes
+    call_in(None, site_model, first_token_ms=100)
+    call_in(team, site_model, first_token_ms=200)
+    call_in(team, own, first_token_ms=300)
+    call_in(make.team(), site_model, first_token_ms=400)
+    shown = [get(reader, f"leaderboard/models/{name}/")["calls"] for name in ("fox", OWN)]
+    assert [(calls["calls"], calls["first_token_p50_ms"]) for calls in shown] == [(1, 200), (1, 300)]
+    on_site = make.api().get("/api/v1/leaderboard/models/fox/").json()["calls"]
+    assert (on_site["calls"], on_site["first_token_p50_ms"]) == (1, 100)
