@@ -66,6 +66,10 @@ class Row(NamedTuple):
     is_kept: bool = False
 
     @property
+    def value(self) -> str:
+        return self.model.full_slug
+
+    @property
     def facts(self) -> list[str]:
         model, price = self.model, self.model.price
         facts = [model.team.name if model.team is not None else "", model.organization]
