@@ -24,7 +24,7 @@ from models_registry.models import LanguageModel
 from tests import make
 from tests.leaderboard.tally_checks import aggregate
 from tests.leaderboard.teams.votes import cast_in, cast_stars
-from tests.leaderboard.vote_factory import cast_many
+from tests.leaderboard.vote_factory import ballot, cast_all, cast_many
 
 pytestmark = pytest.mark.django_db
 OWN = "physics~fox"
@@ -264,3 +264,23 @@ def test_last_answers_are_those_of_the_place(team: Team, foxes: list[LanguageMod
     assert [(calls["calls"], calls["first_token_p50_ms"]) for calls in shown] == [(1, 200), (1, 300)]
     on_site = make.api().get("/api/v1/leaderboard/models/fox/").json()["calls"]
     assert (on_site["calls"], on_site["first_token_p50_ms"]) == (1, 100)
+
+
+def test_each_board_of_the_team_recomputes(team: Team, foxes: list[LanguageModel]):
+    for name in ("category:coding", "compare", "language:en", "side-by-side"):
+        TeamBoard.objects.create(team=team, name=name)
+    models = [*foxes, make.team_model(team, slug="ant"), make.model(slug="zebra")]
+    for left, right in ((0, 1), (2, 1), (3, 2), (1, 3)):
+        cast_in(team, [models[left], models[right]], voters=6, left=9, right=7, tie=2, both_bad=1)
+        for stars in ((2, 5), (4, 3), (3, 3)):
+            cast_stars([models[left], models[right]], stars, team=team)
+    cast_all(
+        [ballot(*foxes, choice, team=team, on_site_boards=False, mode="side_by_side") for choice in ("left", "tie") * 4]
+    )
+    aggregate()
+    runs = AggregationRun.objects.filter(team=team)
+    assert len(runs) == 5
+    for run in runs:
+        out = StringIO()
+        call_command("recompute_snapshot", run.public_id, team="physics", stdout=out)
+        assert "agrees" in out.getvalue(), run.scope
