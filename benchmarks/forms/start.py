@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import User
+from accounts.models import Team, User
 from benchmarks import actions
 from benchmarks.actions import EntrantRequest
 from benchmarks.actions.runs import has_images
@@ -97,7 +97,7 @@ class StartForm(forms.Form):
         prompts = [self._prompts[position] for position in positions if position in self._prompts]
         return [(self._models[slug], prompt) for slug in data.get("models", []) for prompt in prompts]
 
-    def create_run(self, owner: User, version: TemplateVersion) -> Run:
+    def create_run(self, owner: User, version: TemplateVersion, team: Team | None) -> Run:
         """Raises as actions.create_run does."""
         data = self.cleaned_data
         requests = [
@@ -108,7 +108,7 @@ class StartForm(forms.Form):
             for number, (model, prompt) in enumerate(self.pairs)
         ]  # fmt: skip
         return actions.create_run(
-            owner=owner, version=version, entrants=requests, name=data["name"], repeats=data["repeats"],
+            owner=owner, version=version, team=team, entrants=requests, name=data["name"], repeats=data["repeats"],
             concurrency=data["concurrency"], budget=data["budget"], reuse_days=data["reuse_days"],
             starts_at_once=data["starts_at_once"],
         )  # fmt: skip
