@@ -180,7 +180,7 @@ def start(request: PageRequest, public_id: str) -> HttpResponse:
     in_place = LanguageModel.objects.in_place(None if place is None else place.pk).configured()
     models = sorted(in_place, key=lambda model: (model.is_paid, model.name, model.version))
     data = request.POST if request.method == "POST" else None
-    form = StartForm(data, version=version, models=models)
+    form = StartForm(data, version=version, models=models, team=place)
     context: dict[str, object] = {
         "template": template, "version": version, "form": form, "models": models,
         "power": read_power(request.actor, version),
@@ -199,7 +199,7 @@ def start(request: PageRequest, public_id: str) -> HttpResponse:
     if is_valid and "estimate" not in data:
         try:
             with counted_run(request.actor):
-                run = form.create_run(member_of(request), version, place)
+                run = form.create_run(member_of(request), version)
         except ArenaError as refusal:
             form.add_refusal(refusal)
             is_valid = False
