@@ -125,13 +125,10 @@ class NewCheckSerializer(serializers.Serializer[None]):
     metric = serializers.CharField(max_length=80, allow_blank=True, default="")
 
 
-class PlaceField(serializers.CharField):
-    """Address of a team."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            required=False, allow_blank=True, max_length=40, help_text="Address of a team; empty: personal."
-        )
+def place_field() -> serializers.CharField:
+    return serializers.CharField(
+        required=False, allow_blank=True, max_length=40, help_text="Address of a team; empty: personal."
+    )
 
 
 class ContentSerializer(serializers.Serializer[None]):
@@ -195,13 +192,13 @@ def _stored(check: JsonObject) -> JsonObject:
 
 
 class NewTemplateSerializer(ContentSerializer):
-    team = PlaceField()
+    team = place_field()
 
 
 class CopyTemplateSerializer(serializers.Serializer[None]):
     """version: by default the newest."""
 
-    team = PlaceField()
+    team = place_field()
     version = serializers.IntegerField(min_value=1, max_value=1_000_000, required=False)
 
 
@@ -252,7 +249,7 @@ class NewEntrantSerializer(serializers.Serializer[None]):
 
 class EstimatedRunSerializer(serializers.Serializer[None]):
     template = serializers.CharField(max_length=40)
-    team = PlaceField()
+    team = place_field()
     version = serializers.IntegerField(min_value=1, max_value=1_000_000, required=False)
     models = serializers.ListField(
         child=serializers.CharField(max_length=LanguageModel.MAX_NAME), max_length=1_000, required=False
@@ -340,5 +337,5 @@ class NewImportFileSerializer(NewImportSerializer):
 
 class ApplyImportSerializer(serializers.Serializer[None]):
     template = serializers.CharField(max_length=40, allow_blank=True, default="")
-    team = PlaceField()
+    team = place_field()
     with_answers = serializers.BooleanField(default=False)
