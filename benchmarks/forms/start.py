@@ -116,8 +116,8 @@ class StartForm(forms.Form):
         ]  # fmt: skip
         return actions.create_run(
             owner=owner, version=version, team=self._team, entrants=requests, name=data["name"],
-            repeats=data["repeats"], concurrency=data["concurrency"], budget=data["budget"], reuse_days=data["reuse_days"],
-            starts_at_once=data["starts_at_once"],
+            repeats=data["repeats"], concurrency=data["concurrency"], budget=data["budget"],
+            reuse_days=data["reuse_days"], starts_at_once=data["starts_at_once"],
         )  # fmt: skip
 
     def _baseline_number(self) -> int | None:
