@@ -10,7 +10,7 @@ from accounts.models import StaffNetwork, Team, Visitor
 from accounts.teams.actions import remove_team
 from battles.actions import delete_sessions, delete_team_sessions
 from battles.models import NetworkCap, RoutingDecision, Session, VoteNetwork
-from benchmarks.actions.deletion import delete_old_runs
+from benchmarks.actions.deletion import delete_old_runs, delete_team_benchmarks, delete_unused_files
 from common.client_ip import MAX_NETWORK_DAYS
 from common.valkey.connections import UNREACHABLE, rewrite_append_only_file
 from gateway.models import Exchange
@@ -47,6 +47,7 @@ def purge() -> None:
         owned = Session.objects.exclude(owner_user=None, owner_visitor=None)
         failures = delete_sessions(owned.filter(last_active_at__lt=_before(days)))
     failures += _remove_archived_teams()
+    delete_unused_files()
     delete_old_runs(before=_before(days) if days else None)
     _delete_decisions(before=_before(min(days or MAX_DECISION_DAYS, MAX_DECISION_DAYS)))
     if failures:
@@ -54,11 +55,11 @@ def purge() -> None:
 
 
 def _remove_archived_teams() -> int:
-    """Delete the texts of teams that were archived long enough; return the number of sessions that stayed."""
+    """Delete the texts of teams that were archived long enough; return the number of sessions and runs that stayed."""
     failures = 0
     for team in Team.objects.due_for_removal():
         Exchange.objects.filter(token__team=team).exclude(texts=None).update(texts=None)
-        stayed = delete_team_sessions(team)
+        stayed = delete_team_sessions(team) + delete_team_benchmarks(team)
         failures += stayed
         if not stayed:
             remove_team(team)

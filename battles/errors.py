@@ -1,12 +1,11 @@
 import json
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import Role
+from accounts.models import Role, Team
 from accounts.teams.roles import Right, has_right
 from common.errors import ArenaError, InvalidInput, ServiceAway
 from common.payload_types import ErrorPayload, JsonObject
@@ -59,12 +58,17 @@ class TeamBudgetReached(BudgetReached):
         "requests": _("You have made all the requests that you have in %(team)s this month."),
     }
 
-    def __init__(self, limit: str, team: str, managers: Sequence[str], *, retry_after: float) -> None:
-        sentence = self.SENTENCES[limit] % {"team": team}
-        if managers:
-            raising = gettext("It can be raised by %(people)s.") % {"people": ", ".join(managers)}
-            sentence = f"{sentence} {raising}"
-        super().__init__(sentence, retry_after=retry_after)
+    def __init__(self, limit: str, team: Team, *, retry_after: float) -> None:
+        sentence = self.SENTENCES[limit] % {"team": team.name}
+        super().__init__(" ".join(filter(None, [sentence, raised_by(team)])), retry_after=retry_after)
+
+
+def raised_by(team: Team) -> str:
+    """Return a sentence that names people who can raise a budget, or ""."""
+    allowed = [role for role in Role if has_right(role, Right.MANAGE)]
+    managers = team.members.filter(role__in=allowed).select_related("user").order_by("-role", "joined_at", "pk")
+    people = ", ".join(str(member.user) for member in managers[:MAX_NAMED])
+    return gettext("It can be raised by %(people)s.") % {"people": people} if people else ""
 
 
 def budget_reached(payer: Payer, account: str) -> BudgetReached:
@@ -72,13 +76,10 @@ def budget_reached(payer: Payer, account: str) -> BudgetReached:
     team = payer.team
     if team is None or not account.startswith(team_account(team.pk)):
         return BudgetReached(retry_after=seconds_until_tomorrow())
-    allowed = [role for role in Role if has_right(role, Right.MANAGE)]
-    managers = team.members.filter(role__in=allowed).select_related("user").order_by("-role", "joined_at", "pk")
-    people = [str(member.user) for member in managers[:MAX_NAMED]]
     if account == team_account(team.pk):
-        return TeamBudgetReached("day", team.name, people, retry_after=seconds_until_tomorrow())
+        return TeamBudgetReached("day", team, retry_after=seconds_until_tomorrow())
     limits = {f"{team_account(team.pk)}/month": "month", member_account(team.pk, payer.person): "quota"}
-    return TeamBudgetReached(limits.get(account, "requests"), team.name, people, retry_after=seconds_until_next_month())
+    return TeamBudgetReached(limits.get(account, "requests"), team, retry_after=seconds_until_next_month())
 
 
 ARENA_OVER_BUDGET = _("The arena has reached its budget for today. It resets at midnight UTC.")

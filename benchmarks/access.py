@@ -1,33 +1,101 @@
 """Access to templates and runs; all others get 404."""
 
+from typing import NoReturn
+
 from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from accounts.actor import Actor
+from accounts.models import Team
+from accounts.teams.places import place_named
+from accounts.teams.roles import Right, has_right
+from benchmarks.errors import TemplateElsewhere
 from benchmarks.models import Run, Template, TemplateVersion
+from common.errors import NotAllowed
 from common.text.numbers import parse_whole_number
 
 
+def team_of(actor: Actor, thing: Template | Run) -> Team | None:
+    """Return the team that owns it, for the team's members only."""
+    member = actor.memberships.get(thing.team_id) if thing.team_id is not None else None
+    return None if member is None else member.team
+
+
+def _has_right(actor: Actor, team_id: int, right: Right) -> bool:
+    member = actor.memberships.get(team_id)
+    return member is not None and has_right(member.role, right)
+
+
+def _teams(actor: Actor, right: Right) -> list[int]:
+    return [pk for pk, member in actor.memberships.items() if has_right(member.role, right)]
+
+
+def mine(actor: Actor, owner: str, prefix: str = "") -> Q:
+    """Filter to the member's personal things and those of teams. owner: name of the field."""
+    teams = _teams(actor, Right.SEE)
+    of_teams = Q(**{f"{prefix}team__in": teams}) if teams else Q(pk__in=[])
+    return of_teams | _personal(actor, owner, prefix)
+
+
+def _personal(actor: Actor, owner: str, prefix: str = "") -> Q:
+    if actor.user is None or actor.is_limited_from(None):
+        return Q(pk__in=[])
+    return Q(**{f"{prefix}{owner}": actor.user, f"{prefix}team": None})
+
+
+def editable_templates(actor: Actor, prefix: str = "") -> Q:
+    """Filter as may_edit, without the site's."""
+    filters = _personal(actor, "owner_user", prefix)
+    if teams := _teams(actor, Right.EDIT):
+        filters |= Q(**{f"{prefix}team__in": teams})
+    if teams := _teams(actor, Right.USE):
+        filters |= Q(**{f"{prefix}team__in": teams, f"{prefix}owner_user": actor.user})
+    return filters
+
+
+def _owns(actor: Actor, owner_id: int | None, team_id: int | None) -> bool:
+    """Return whether the actor reads all of it."""
+    if team_id is not None:
+        return _has_right(actor, team_id, Right.SEE)
+    return actor.user is not None and owner_id == actor.user.pk and not actor.is_limited_from(None)
+
+
+def _may_change(actor: Actor, owner_id: int | None, team_id: int | None) -> bool:
+    """Members of a team change what they made, others by their right."""
+    if team_id is None:
+        return _owns(actor, owner_id, None)
+    is_maker = actor.user is not None and owner_id == actor.user.pk
+    return _has_right(actor, team_id, Right.USE if is_maker else Right.EDIT)
+
+
 def readable_templates(actor: Actor) -> QuerySet[Template]:
-    """Return the site's templates and the member's own."""
+    """Return the site's templates, the member's own and those of teams."""
     is_site = Q(visibility=Template.Visibility.SITE)
-    own = Q(owner_user=actor.user) if actor.user else Q(pk__in=[])
-    return Template.objects.filter(own | is_site)
+    return Template.objects.filter(mine(actor, "owner_user") | is_site)
 
 
 def may_edit(actor: Actor, template: Template) -> bool:
     if actor.user is None:
         return False
-    return template.owner_user_id == actor.user.pk or (
+    return _may_change(actor, template.owner_user_id, template.team_id) or (
         template.visibility == Template.Visibility.SITE and actor.user.is_administrator
     )
 
 
 def get_template_or_404(actor: Actor, public_id: str, *, to_edit: bool = False) -> Template:
     template = readable_templates(actor).filter(public_id=public_id).first()
-    if template is None or (to_edit and not may_edit(actor, template)):
+    if template is None:
         raise Http404
+    if to_edit and not may_edit(actor, template):
+        _refuse(actor, template)
     return template
+
+
+def _refuse(actor: Actor, thing: Template | Run) -> NoReturn:
+    """Raise NotAllowed for a team's thing that the actor only reads, Http404 for other things."""
+    if team_of(actor, thing) is not None:
+        raise NotAllowed
+    raise Http404
 
 
 def visible_versions(actor: Actor, template: Template) -> QuerySet[TemplateVersion]:
@@ -48,21 +116,41 @@ def find_version(actor: Actor, template: Template, number: int | str | None) -> 
 
 def shows_contents(actor: Actor, template: Template) -> bool:
     """Return whether prompts and references are readable."""
-    return not template.held_out or may_edit(actor, template)
+    is_teams = template.team_id is not None and _owns(actor, None, template.team_id)
+    return not template.held_out or is_teams or may_edit(actor, template)
+
+
+def place_of_run(actor: Actor, template: Template, slug: str | None) -> Team | None:
+    """Return the place of a new run. slug: as sent for place_named; None for the template's place.
+
+    Raises NotFound, NotAllowed for guests, and TemplateElsewhere for the template of another place.
+    """
+    if slug is None and (team := team_of(actor, template)) is not None:
+        slug = team.slug
+    is_personal = template.team_id is None and template.visibility == Template.Visibility.PRIVATE
+    place = None if slug is None and is_personal else place_named(actor, slug)
+    wanted = None if place is None else place.pk
+    if wanted != template.team_id and (template.team_id is not None or is_personal):
+        raise TemplateElsewhere
+    return place
 
 
 def readable_runs(actor: Actor) -> QuerySet[Run]:
-    """Return runs published with names and the member's own."""
-    return reported_runs(actor).filter(_own(actor) | Q(publishes_names=True))
+    """Return runs published with names, the member's own and those of teams."""
+    return reported_runs(actor).filter(mine(actor, "owner") | Q(publishes_names=True))
 
 
 def reported_runs(actor: Actor) -> QuerySet[Run]:
-    """Return runs whose report is readable: published ones and the member's own."""
-    return Run.objects.filter(_own(actor) | Q(published_at__isnull=False))
+    """Return runs whose report is readable: published ones, the member's own and those of teams."""
+    return Run.objects.filter(mine(actor, "owner") | Q(published_at__isnull=False))
 
 
-def _own(actor: Actor) -> Q:
-    return Q(owner=actor.user) if actor.user else Q(pk__in=[])
+def runs_in_place(actor: Actor, place: Team | None) -> QuerySet[Run]:
+    """Return the readable runs of a team; None: personal and published ones."""
+    runs = readable_runs(actor)
+    if place is not None:
+        return runs.filter(team=place)
+    return runs.filter(Q(team=None) | Q(published_at__isnull=False))
 
 
 def get_reported_run_or_404(actor: Actor, public_id: str) -> Run:
@@ -73,18 +161,48 @@ def get_reported_run_or_404(actor: Actor, public_id: str) -> Run:
 
 
 def has_runs(actor: Actor) -> bool:
-    return actor.user is not None and Run.objects.filter(owner=actor.user).exists()
+    return actor.user is not None and Run.objects.filter(mine(actor, "owner")).exists()
 
 
 def get_run_or_404(actor: Actor, public_id: str, *, to_change: bool = False) -> Run:
     run = readable_runs(actor).select_related("version__template").filter(public_id=public_id).first()
-    if run is None or (to_change and not owns(actor, run)):
+    if run is None:
         raise Http404
+    if to_change and not may_change(actor, run):
+        _refuse(actor, run)
+    return run
+
+
+def get_run_to_grade_or_404(actor: Actor, public_id: str) -> Run:
+    run = get_run_or_404(actor, public_id)
+    if not may_grade(actor, run):
+        _refuse(actor, run)
+    return run
+
+
+def get_run_to_publish_or_404(actor: Actor, public_id: str) -> Run:
+    run = get_run_or_404(actor, public_id)
+    if not may_publish(actor, run):
+        _refuse(actor, run)
     return run
 
 
 def owns(actor: Actor, run: Run) -> bool:
-    return actor.user is not None and run.owner_id == actor.user.pk
+    """Return whether costs, comments and problems of a run are readable."""
+    return _owns(actor, run.owner_id, run.team_id)
+
+
+def may_change(actor: Actor, run: Run) -> bool:
+    return _may_change(actor, run.owner_id, run.team_id)
+
+
+def may_grade(actor: Actor, run: Run) -> bool:
+    """In a team, all members judge its answers."""
+    return owns(actor, run) if run.team_id is None else _has_right(actor, run.team_id, Right.USE)
+
+
+def may_publish(actor: Actor, run: Run) -> bool:
+    return owns(actor, run) if run.team_id is None else _has_right(actor, run.team_id, Right.EDIT)
 
 
 def shows_contents_of(actor: Actor, run: Run) -> bool:

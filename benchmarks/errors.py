@@ -15,6 +15,14 @@ class VersionFrozen(WrongState):
     message = _("This version is frozen. Make a new draft.")
 
 
+class RunsOpen(ArenaError):
+    """Raised for a team that is to be archived."""
+
+    code = "runs_open"
+    message = _("Runs of the team are open. Cancel them first, or wait until they end.")
+    http_status = 409
+
+
 class TooManyRuns(ArenaError):
     code = "too_many_runs"
     message = _("You have as many runs under way as the arena allows. Wait for one to end, or cancel one.")
@@ -56,3 +64,15 @@ class RunNotPossible(InvalidInput):
 
     code = "run_not_possible"
     http_status = 422
+
+
+class TemplateElsewhere(RunNotPossible):
+    """Raised for a run in another place than its template's."""
+
+    message = _("The template belongs to another place. Copy it there first.")
+
+
+class ModelsOfTeam(ArenaError):
+    code = "models_of_team"
+    message = _("A run with models of the team stays in the team: the models must not become known outside.")
+    http_status = 409

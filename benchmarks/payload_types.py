@@ -1,4 +1,4 @@
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 import msgspec
 
@@ -79,7 +79,8 @@ class TemplateVersionPayload(TypedDict):
 
 
 class TemplateSummaryPayload(TypedDict):
-    """Template with its newest `version`. `mine`: you may change it."""
+    """Template with its newest `version`. `mine`: you may change it. `team`: address of the one that owns it; missing
+    without one."""
 
     id: str
     name: str
@@ -91,6 +92,7 @@ class TemplateSummaryPayload(TypedDict):
     mine: bool
     version: TemplateVersionPayload | None
     created_at: Moment
+    team: NotRequired[str]
 
 
 class TemplatePayload(TemplateSummaryPayload):
@@ -162,7 +164,7 @@ class EntrantPayload(TypedDict):
 
 class RunSummaryPayload(TypedDict):
     """Benchmark run. `reason` says why it is paused or failed. Amounts are US dollars; those of another member's run
-    are null."""
+    are null. `mine`: you may change it. `team`: as in a template."""
 
     id: str
     name: str
@@ -185,6 +187,7 @@ class RunSummaryPayload(TypedDict):
     created_at: Moment
     started_at: Moment | None
     finished_at: Moment | None
+    team: NotRequired[str]
 
 
 class RunPayload(RunSummaryPayload):

@@ -67,7 +67,8 @@ ITEM_ID_PREFIX = 22
 
 
 def template_summary(template: Template, actor: Actor, version: TemplateVersion | None) -> TemplateSummaryPayload:
-    return {
+    team = access.team_of(actor, template)
+    summary: TemplateSummaryPayload = {
         "id": template.public_id,
         "name": template.name,
         "description": template.description,
@@ -79,6 +80,7 @@ def template_summary(template: Template, actor: Actor, version: TemplateVersion 
         "version": None if version is None else version_payload(version),
         "created_at": template.created_at,
     }
+    return summary if team is None else {**summary, "team": team.slug}
 
 
 def version_payload(version: TemplateVersion) -> TemplateVersionPayload:
@@ -147,7 +149,12 @@ def estimate_payload(estimate: Estimate, prompts: Sequence[int], power: Power | 
         "expected_cost": plain_decimal(estimate.expected),
         "max_cost": plain_decimal(estimate.maximum),
         "too_long": [
-            {"model": entrant.model.slug, "prompt": prompt, "count": entrant.too_long_count, "cases": entrant.too_long}
+            {
+                "model": entrant.model.full_slug,
+                "prompt": prompt,
+                "count": entrant.too_long_count,
+                "cases": entrant.too_long,
+            }
             for entrant, prompt in zip(estimate.entrants, prompts, strict=True)
             if entrant.too_long_count
         ],
@@ -157,19 +164,19 @@ def estimate_payload(estimate: Estimate, prompts: Sequence[int], power: Power | 
 
 
 def run_summary(run: Run, actor: Actor, progress: ItemCounts) -> RunSummaryPayload:
-    owns = access.owns(actor, run)
+    owns, team = access.owns(actor, run), access.team_of(actor, run)
 
     def amount(value: Decimal | None) -> str | None:
         return plain_decimal(value) if owns and value is not None else None
 
-    return {
+    summary: RunSummaryPayload = {
         "id": run.public_id,
         "name": run.name,
         "template": run.version.template.public_id,
         "template_name": run.version.template.name,
         "version": run.version.number,
         "state": cast(RunState, run.state),
-        "reason": run.reason,
+        "reason": run.reason if owns or run.team_id is None else "",
         "repeats": run.repeats,
         "concurrency": run.concurrency,
         "budget": amount(run.budget),
@@ -180,11 +187,12 @@ def run_summary(run: Run, actor: Actor, progress: ItemCounts) -> RunSummaryPaylo
         "finished": progress.finished,
         "failed": progress.failed,
         "is_published": run.published_at is not None,
-        "mine": owns,
+        "mine": access.may_change(actor, run),
         "created_at": run.created_at,
         "started_at": run.started_at,
         "finished_at": run.finished_at,
     }
+    return summary if team is None else {**summary, "team": team.slug}
 
 
 def run_payload(progress: RunProgress, actor: Actor) -> RunPayload:
@@ -214,7 +222,7 @@ def _entrant(entrant: Entrant, counts: Mapping[str, int]) -> EntrantPayload:
     return {
         "id": entrant.pk,
         "name": str(entrant),
-        "model": None if entrant.model is None else entrant.model.slug,
+        "model": None if entrant.model is None else entrant.model.full_slug,
         "prompt": entrant.prompt.position + 1,
         "prompt_label": entrant.prompt.label,
         "parameters": entrant.parameters,
@@ -257,7 +265,7 @@ def item_payload(item: RunItem, run: Run) -> ItemPayload:
     return {
         "id": f"{run.public_id}-{item.pk}",
         "entrant": item.entrant_id,
-        "model": None if item.entrant.model is None else item.entrant.model.slug,
+        "model": None if item.entrant.model is None else item.entrant.model.full_slug,
         "case": item.case.key,
         "repeat": item.repeat,
         "state": cast(ItemState, item.state),

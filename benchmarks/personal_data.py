@@ -12,7 +12,7 @@ from benchmarks.queries.listing import progress_of
 
 @receiver(personal_data_requested)
 def export_templates(user: User, **_: object) -> dict[str, list[ExportedTemplatePayload]]:
-    templates = Template.objects.filter(owner_user=user).order_by("pk")
+    templates = Template.objects.filter(owner_user=user, team=None).order_by("pk")
     return {"benchmark_templates": [_with_cases(template, Actor(user)) for template in templates]}
 
 
@@ -24,7 +24,7 @@ def _with_cases(template: Template, actor: Actor) -> ExportedTemplatePayload:
 
 @receiver(personal_data_requested)
 def export_runs(user: User, **_: object) -> dict[str, list[RunSummaryPayload]]:
-    runs = list(Run.objects.filter(owner=user).select_related("version__template").order_by("pk"))
+    runs = list(Run.objects.filter(owner=user, team=None).select_related("version__template").order_by("pk"))
     progress = progress_of(runs)
     return {"benchmark_runs": [run_summary(run, Actor(user), progress[run.pk]) for run in runs]}
 

@@ -46,7 +46,8 @@ def token_for(run: Run, actor: Actor) -> str:
     """Return a signed token to follow the run; "" once it has ended."""
     if run.state in Run.ENDED:
         return ""
-    return RunToken(run.public_id, **reader_fields(actor.key if actor.is_known else "", actor.token)).signed()
+    team = run.team_id if run.team_id in actor.memberships else None
+    return RunToken(run.public_id, **reader_fields(actor.key if actor.is_known else "", actor.token, team)).signed()
 
 
 def stream_key(run_public_id: str) -> str:

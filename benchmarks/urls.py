@@ -18,6 +18,7 @@ urlpatterns = [
     path("t/<str:public_id>/files/<int:file_id>/", case_files.template_file, name="template_file"),
     path("t/<str:public_id>/paste/", templates.paste, name="paste"),
     path("t/<str:public_id>/draft/", templates.draft, name="draft"),
+    path("t/<str:public_id>/copy/", templates.copy, name="copy"),
     path("t/<str:public_id>/changes/", templates.changes, name="changes"),
     path("t/<str:public_id>/export.yaml", templates.export, name="export_template"),
     path("t/<str:public_id>/start/", runs.start, name="start"),

@@ -192,20 +192,36 @@ def _reserve_stepwise(
     return Charge.objects.bulk_create(bills)
 
 
-def reserve_affordable(bills: Mapping[int, Charge]) -> dict[int, Charge]:
-    """Reserve the bills that fit into the budgets; return their charges by key."""
-    affordable = dict(bills)
+def reserve_affordable(
+    bills: Mapping[int, Charge | None], *, share: Mapping[Account, Decimal] = NOTHING
+) -> tuple[dict[int, Charge | None], str]:
+    """Reserve the bills that fit into the budgets. Return them by key, and the first account that refused, or "".
+
+    bills: None for a free call. share: what each of them reserves in addition, such as a request.
+    """
+    affordable, refusing = dict(bills), ""
+    shared = {account.name for account in share}
     while affordable:
+        charges = [charge for charge in affordable.values() if charge is not None]
+        shares = {account: amount * len(affordable) for account, amount in share.items()}
         try:
-            return dict(zip(affordable, reserve(list(affordable.values())), strict=True))
+            reserve(charges, shares=shares)
         except OverBudget as error:
             logger.warning("calls are not made: over the budget of %s", error.account or "halted paid calls")
-            affordable = {
-                key: charge
-                for key, charge in affordable.items()
-                if error.account and error.account not in {account.name for account in charge.accounts}
-            }
-    return {}
+            refusing = refusing or error.account
+            if error.account in shared:
+                affordable = dict(list(affordable.items())[: len(affordable) // 2])
+            else:
+                affordable = {key: charge for key, charge in affordable.items() if not _is_refused(charge, error)}
+        else:
+            break
+    return affordable, refusing
+
+
+def _is_refused(charge: Charge | None, error: OverBudget) -> bool:
+    if charge is None:
+        return False
+    return not error.account or error.account in {account.name for account in charge.accounts}
 
 
 def settle(costs: Mapping[int, Decimal]) -> None:

@@ -8,12 +8,14 @@ from django.db.models.functions import Coalesce, Now
 from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
-from accounts.models import User, Visitor
+from accounts.models import Team, User, Visitor
 from common.db.execution import violates
 from uploads import extraction
 from uploads.errors import (
+    TEAM_FULL,
     EncodingFixed,
     EncodingUnfit,
+    FileGone,
     FileTooLarge,
     NoFile,
     QuotaReached,
@@ -23,7 +25,7 @@ from uploads.errors import (
 from uploads.files import storage
 from uploads.files.names import sanitize_name
 from uploads.limits import MAX_FILE_MB
-from uploads.models import Upload, UploadQuerySet
+from uploads.models import Extraction, Upload, UploadQuerySet
 from uploads.reading.findings import Unreadable
 from uploads.reading.kinds import READ_BY_WORKER, name_unsupported
 from uploads.reading.sniffing import FileType, detect_type
@@ -80,6 +82,46 @@ def _create_upload(actor: Actor, content: bytes, name: str, file_type: FileType,
             raise
         return Upload.objects.owned_by(actor).kept().get(sha256=sha256)  # a concurrent request stored the same file
     return upload
+
+
+@transaction.atomic
+def copy_upload(upload: Upload, *, user: User, team: Team | None) -> Upload:
+    """Return the same file as the member's own, or as a team's, given by the member.
+
+    Raises FileGone, QuotaReached, StorageFull, StorageAway and ServiceAway.
+    """
+    actor = Actor(user=user)
+    if team is not None:
+        Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    else:
+        _lock_owner(actor)
+    owned = Upload.objects.filter(team=team) if team is not None else Upload.objects.owned_by(actor)
+    copy = owned.kept().filter(sha256=upload.sha256).first()
+    if copy is not None:
+        return copy
+    if owned.kept().bytes_kept() + upload.size > settings.ARENA_UPLOAD_QUOTAS["member"]:
+        raise QuotaReached(TEAM_FULL if team is not None else "")
+    try:
+        content = storage.read(upload.stored_as) if upload.is_kept else None
+    except FileNotFoundError:
+        content = None
+    if content is None:
+        raise FileGone(FileGone.message % {"file": upload.name})
+    return _insert_copy(upload, user, team, storage.save(content))
+
+
+def _insert_copy(upload: Upload, user: User, team: Team | None, stored_as: str) -> Upload:
+    names = (
+        "name", "size", "sha256", "media_type", "kind", "state", "error", "pages", "characters", "encoding", "notes",
+    )  # fmt: skip
+    facts = {name: getattr(upload, name) for name in names}
+    copy = Upload.objects.create(owner_user=user, team=team, stored_as=stored_as, **facts)
+    if copy.state == Upload.State.EXTRACTING:
+        wake_after_commit(copy.pk)
+    for extraction_row in Extraction.objects.filter(upload=upload):
+        extraction_row.pk, extraction_row.upload = None, copy
+        extraction_row.save(force_insert=True)
+    return copy
 
 
 @transaction.atomic

@@ -43,6 +43,13 @@ class QuotaReached(ArenaError):
     http_status = 409
 
 
+TEAM_FULL = _("The team’s storage is full. Delete templates with files that it no longer needs.")
+
+
+class FileGone(InvalidInput):
+    message = _("“%(file)s” was deleted.")
+
+
 class StorageFull(ServiceAway):
     code = "storage_full"
     message = _("File storage is full. Your file was not saved. Please try again later.")

@@ -1,6 +1,7 @@
 from datetime import timedelta
 
 import msgspec
+import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
@@ -9,7 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
-from accounts.models import User, Visitor
+from accounts.models import Team, User, Visitor
 from common.ids import new_public_id
 from uploads.notes import note_message
 from uploads.reading.findings import Note, Reason
@@ -36,7 +37,7 @@ REASON_MESSAGES = {
 class UploadQuerySet(models.QuerySet["Upload"]):
     def owned_by(self, actor: Actor) -> "UploadQuerySet":
         if actor.user is not None:
-            return self.filter(owner_user=actor.user)
+            return self.filter(owner_user=actor.user, team=None)
         return self.filter(owner_visitor=actor.visitor) if actor.visitor is not None else self.none()
 
     def kept(self) -> "UploadQuerySet":
@@ -83,7 +84,8 @@ class UploadQuerySet(models.QuerySet["Upload"]):
     def expired(self, max_unused_age: timedelta) -> "UploadQuerySet":
         """Filter visitors' uploads unused for so long, and uploads without an owner."""
         never_used = Q(owner_user=None, used_at=None, created_at__lt=Now() - max_unused_age)
-        return self.filter(never_used | Q(owner_user=None, owner_visitor=None), deleted_at=None)
+        without_owner = Q(owner_user=None, owner_visitor=None)
+        return self.filter(never_used | without_owner, deleted_at=None, team=None)
 
 
 class Upload(models.Model):
@@ -101,6 +103,8 @@ class Upload(models.Model):
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     owner_user = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="uploads")
     owner_visitor = models.ForeignKey(Visitor, models.SET_NULL, null=True, blank=True, related_name="uploads")
+    # The owner, if there is one: a team's template uses it; owner_user is then who gave it.
+    team = models.ForeignKey(Team, models.PROTECT, null=True, blank=True, related_name="+", db_index=False)
     name = models.CharField(max_length=120)
     size = models.PositiveBigIntegerField()
     sha256 = models.CharField(max_length=64)
@@ -133,7 +137,17 @@ class Upload(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["owner_user", "sha256"], condition=Q(deleted_at=None), name="a_member_keeps_a_file_once"
+                fields=["owner_user", "sha256"],
+                condition=Q(deleted_at=None, team=None),
+                name="a_member_keeps_a_file_once",
+            ),
+            models.UniqueConstraint(
+                fields=["team", "sha256"],
+                condition=Q(deleted_at=None, team__isnull=False),
+                name="a_team_keeps_a_file_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(team=None) | Q(owner_visitor=None), name="an_upload_of_a_team_is_no_visitors"
             ),
             models.UniqueConstraint(
                 fields=["owner_visitor", "sha256"], condition=Q(deleted_at=None), name="a_visitor_keeps_a_file_once"
@@ -152,7 +166,8 @@ class Upload(models.Model):
             # Used by the library, and to add up the bytes of an owner.
             models.Index(fields=["owner_user", "-created_at"], name="uploads_of_a_user"),
             models.Index(fields=["owner_visitor", "-created_at"], name="uploads_of_a_visitor"),
-        ]
+        ]  # fmt: skip
+        triggers = [pgtrigger.ReadOnly(name="an_upload_stays_with_its_owner", fields=["team"])]
 
     def __str__(self) -> str:
         return self.name
@@ -163,7 +178,8 @@ class Upload(models.Model):
     @property
     def is_kept(self) -> bool:
         """Return False for a deleted file, and for one of a deleted account, which the next cleanup deletes."""
-        return self.deleted_at is None and not (self.owner_user_id is None and self.owner_visitor_id is None)
+        has_owner = (self.team_id, self.owner_user_id, self.owner_visitor_id) != (None, None, None)
+        return self.deleted_at is None and has_owner
 
     @property
     def is_ready(self) -> bool:

@@ -13,7 +13,7 @@ from uploads.signals import uploads_merged
 @receiver(visitor_claimed)
 def transfer_uploads(visitor: Visitor, user: User, **_: object) -> None:
     """Give the visitor's uploads to the member; of a file that both have, the member's stays."""
-    own_by_sha256 = dict(Upload.objects.filter(owner_user=user, deleted_at=None).values_list("sha256", "pk"))
+    own_by_sha256 = dict(Upload.objects.filter(owner_user=user, team=None, deleted_at=None).values_list("sha256", "pk"))
     for duplicate in Upload.objects.filter(owner_visitor=visitor, deleted_at=None, sha256__in=own_by_sha256):
         uploads_merged.send(
             sender=Upload, before=duplicate, after=Upload.objects.get(pk=own_by_sha256[duplicate.sha256])
@@ -25,11 +25,14 @@ def transfer_uploads(visitor: Visitor, user: User, **_: object) -> None:
 @receiver(personal_data_requested)
 def export_uploads(user: User, **_: object) -> dict[str, list[UploadPayload]]:
     return {
-        "uploads": [upload_summary(upload) for upload in Upload.objects.filter(owner_user=user).kept().order_by("pk")]
+        "uploads": [
+            upload_summary(upload) for upload in Upload.objects.filter(owner_user=user, team=None).kept().order_by("pk")
+        ]
     }
 
 
 @receiver(account_deleting)
 def disown_uploads(user: User, **_: object) -> None:
-    """Remove the owner and names that may identify them; the next cleanup deletes the files."""
-    Upload.objects.filter(owner_user=user).update(name="", owner_user=None)
+    """Remove the owner and names that may identify them; the next cleanup deletes the files, but those of teams."""
+    Upload.objects.filter(owner_user=user, team=None).update(name="", owner_user=None)
+    Upload.objects.filter(owner_user=user).update(owner_user=None)

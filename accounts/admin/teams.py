@@ -10,6 +10,7 @@ from accounts.errors import SlugTaken
 from accounts.models import Role, Team, TeamMember, User
 from accounts.teams import actions
 from common.admin.read_only import ReadOnlyAdmin
+from common.errors import ArenaError
 
 STATES = [("active", _("active")), ("waiting", _("without an owner")), ("archived", _("archived"))]
 
@@ -103,9 +104,16 @@ class TeamAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
     @admin.action(description=_("Archive: their members no longer see them"), permissions=["change"])
     def archive(self, request: HttpRequest, queryset: QuerySet[Team]) -> None:
+        archived = 0
         for team in queryset:
-            actions.archive_team(by=request.user, team=team)  # type: ignore[arg-type]
-        messages.success(request, _("The teams are archived. For 30 days they can be restored."))
+            try:
+                actions.archive_team(by=request.user, team=team)  # type: ignore[arg-type]
+            except ArenaError as refusal:  # without names of what members wrote
+                messages.error(request, f"{team}: {refusal.message}")
+            else:
+                archived += 1
+        if archived:
+            messages.success(request, _("The teams are archived. For 30 days they can be restored."))
 
     @admin.action(description=_("Restore archived teams"), permissions=["change"])
     def restore(self, request: HttpRequest, queryset: QuerySet[Team]) -> None:

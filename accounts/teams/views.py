@@ -208,7 +208,11 @@ def edit(request: PageRequest, slug: str) -> HttpResponse:
 @require_POST
 def archive(request: PageRequest, slug: str) -> HttpResponse:
     own = find_member(request.actor, slug, Right.OWN)
-    actions.archive_team(by=cast(User, request.user), team=own.team)
+    try:
+        actions.archive_team(by=cast(User, request.user), team=own.team)
+    except ArenaError as refusal:
+        messages.error(request, refusal.detail)
+        return redirect("teams:settings", slug)
     messages.success(request, _("The team %(team)s is archived.") % {"team": own.team})
     return redirect("teams:list")
 

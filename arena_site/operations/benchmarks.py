@@ -75,4 +75,5 @@ def queue_age_s() -> float:
 
 def paces() -> dict[str, int]:
     """Return how many calls of runs each provider takes at once, as learned."""
-    return dict(ProviderPace.objects.order_by("provider__name").values_list("provider__name", "allowed"))
+    of_site = ProviderPace.objects.filter(provider__team=None)
+    return dict(of_site.order_by("provider__name").values_list("provider__name", "allowed"))

@@ -123,14 +123,16 @@ def _is_no_text(name: str, value: object) -> bool:
 
 def _reserve(planned: Sequence[PlannedCall]) -> tuple[dict[int, Charge], set[int]]:
     """Return charges by position in `planned`, and the positions of calls over budget."""
-    reserved_before, bills = {}, {}
+    reserved_before: dict[int, Charge] = {}
+    bills: dict[int, Charge | None] = {}
     for number, plan in enumerate(planned):
         charge = plan.answer.charge if plan.answer else None
         if charge is not None and charge.cost is None:
             reserved_before[number] = charge
         elif bill := bill_for(plan, plan.person):
             bills[number] = bill
-    reserved = spending.reserve_affordable(bills)
+    affordable, _refusing = spending.reserve_affordable(bills)
+    reserved = {number: charge for number, charge in affordable.items() if charge is not None}
     unaffordable = bills.keys() - reserved.keys()
     if reserved_before and are_paid_calls_halted():
         unaffordable |= reserved_before.keys()

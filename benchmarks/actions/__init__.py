@@ -1,8 +1,16 @@
 from benchmarks.actions.built_in import store_built_in_templates
-from benchmarks.actions.drafts import add_cases, create_template, save_cases, save_draft, start_draft, update_template
+from benchmarks.actions.drafts import (
+    add_cases,
+    copy_template,
+    create_template,
+    save_cases,
+    save_draft,
+    start_draft,
+    update_template,
+)
 from benchmarks.actions.grading import grade_item
 from benchmarks.actions.leaving_out import leave_out
-from benchmarks.actions.publishing import publish_run, withdraw_run
+from benchmarks.actions.publishing import has_team_models, publish_run, withdraw_run
 from benchmarks.actions.rescoring import rescore_run
 from benchmarks.actions.runs import (
     EntrantRequest,
@@ -13,6 +21,7 @@ from benchmarks.actions.runs import (
     raise_budget,
     rename_run,
     resume_run,
+    resume_team_runs,
     retry_failed,
     start_run,
 )
@@ -23,11 +32,13 @@ __all__ = [
     "add_cases",
     "archive_template",
     "cancel_run",
+    "copy_template",
     "create_run",
     "create_template",
     "delete_template",
     "freeze_version",
     "grade_item",
+    "has_team_models",
     "leave_out",
     "pause_run",
     "pause_runs",
@@ -36,6 +47,7 @@ __all__ = [
     "rename_run",
     "rescore_run",
     "resume_run",
+    "resume_team_runs",
     "retry_failed",
     "save_cases",
     "save_draft",

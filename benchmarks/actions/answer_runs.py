@@ -42,7 +42,13 @@ def create_run_of_answers(
     if item_count > Run.MAX_ITEMS:
         raise RunNotPossible(_("A run has at most %(most)s items.") % {"most": Run.MAX_ITEMS})
     run = Run.objects.create(
-        version=version, owner=owner, name=name, repeats=repeats, entrant_count=len(names), item_count=item_count
+        version=version,
+        owner=owner,
+        team=version.template.team,
+        name=name,
+        repeats=repeats,
+        entrant_count=len(names),
+        item_count=item_count,
     )
     prompt = version.prompts.order_by("position")[0]
     entrants = Entrant.objects.bulk_create(
@@ -85,7 +91,9 @@ def _store_items(entrant: Entrant, prompt: Prompt, answers: Mapping[tuple[str, i
             for item, turn_texts in zip(items, texts, strict=True)
             for turn, text in enumerate(turn_texts)
         ]
-        replies = Reply.objects.bulk_create(Reply(owner=run.owner, text=text) for _item, _turn, text in given)
+        replies = Reply.objects.bulk_create(
+            Reply(owner=run.owner, team=run.team, text=text) for _item, _turn, text in given
+        )
         ItemReply.objects.bulk_create(
             ItemReply(item=item, turn=turn, reply=reply)
             for (item, turn, _text), reply in zip(given, replies, strict=True)

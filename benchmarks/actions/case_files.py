@@ -8,32 +8,46 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.actor import Actor
-from accounts.models import User
+from accounts.models import Team, User
 from benchmarks.actions.case_digests import case_digest
 from benchmarks.actions.templates import lock_draft
 from benchmarks.errors import RunNotPossible
 from benchmarks.imports.limits import MAX_KEY
-from benchmarks.models import Case, CaseFile, TemplateVersion
+from benchmarks.models import Case, CaseFile, Template, TemplateVersion
 from benchmarks.pasting import PastedFile
 from benchmarks.preparation.case_files import files_by_case
 from common.errors import FieldErrors, InvalidInput
-from uploads.actions import mark_used
+from uploads.actions import copy_upload, mark_used
 from uploads.models import Upload
 
 MAX_ERRORS = 20
 
 
-def find_uploads(owner: User | None, cases: Sequence[Sequence[PastedFile]]) -> dict[str, Upload]:
-    """Return the member's uploads of cases by public id. Raises InvalidInput."""
+def find_uploads(owner: User | None, cases: Sequence[Sequence[PastedFile]], template: Template) -> dict[str, Upload]:
+    """Return the uploads of cases, of the member or the template's team, by public id.
+
+    Those of a template's team are the team's copies. Raises InvalidInput and QuotaReached.
+    """
     wanted = {file.upload for files in cases for file in files if file.upload.isprintable()}
     if not any(cases):
         return {}
-    usable = Upload.objects.owned_by(Actor(user=owner)).kept().exclude(state=Upload.State.FAILED)
+    owned = Upload.objects.owned_by(Actor(user=owner))
+    if template.team_id is not None:
+        owned |= Upload.objects.filter(team=template.team_id)
+    usable = owned.kept().exclude(state=Upload.State.FAILED)
     uploads = {upload.public_id: upload for upload in usable.filter(public_id__in=wanted)}
     problems = list(dict.fromkeys(problem for files in cases if (problem := _problem(files, uploads))))
     if problems:
         raise InvalidInput(fields={"files": problems})
-    return uploads
+    if owner is None:
+        return uploads
+    return {public_id: in_place(upload, owner, template.team) for public_id, upload in uploads.items()}
+
+
+def in_place(upload: Upload, by: User, team: Team | None) -> Upload:
+    """Return the upload if it is the team's, or the person's without one; else a copy. Raises as copy_upload does."""
+    is_own = team is not None or upload.owner_user_id == by.pk
+    return upload if is_own and upload.team_id == (team and team.pk) else copy_upload(upload, user=by, team=team)
 
 
 def _problem(files: Sequence[PastedFile], uploads: Mapping[str, Upload]) -> str:
@@ -60,8 +74,11 @@ def store_files(cases: Sequence[tuple[Case, Sequence[tuple[str, Upload]]]]) -> N
 
 @transaction.atomic
 def change_files(case: Case, *, added: Sequence[Upload], variable: str = "", removed: Collection[int] = ()) -> None:
-    """Remove files by their ids, and add others, of a draft's case. Raises InvalidInput and WrongState."""
-    lock_draft(case.version)
+    """Remove files by their ids, and add others, of a draft's case. Raises InvalidInput, WrongState, QuotaReached."""
+    draft = lock_draft(case.version)
+    team = draft.template.team
+    if team is not None:
+        added = [in_place(upload, upload.owner_user, team) for upload in added if upload.owner_user is not None]
     case.files.filter(pk__in=removed).delete()
     remaining = list(case.files.select_related("upload"))
     new = [upload for upload in added if upload not in [file.upload for file in remaining]]
@@ -77,10 +94,21 @@ def change_files(case: Case, *, added: Sequence[Upload], variable: str = "", rem
     case.save(update_fields=["digest"])
 
 
-def copy_files(copies: Mapping[int, Case]) -> None:
-    """Copy the files of cases. copies: the copies by id of the original."""
+def copy_files(copies: Mapping[int, Case], *, by: User | None = None, team: Team | None = None) -> None:
+    """Copy the files of cases. copies: the copies by id of the original. by: the person for whose place they are.
+
+    Raises InvalidInput for files that are gone, and QuotaReached.
+    """
     files = files_by_case(copies)
-    store_files([(copies[pk], [(file.variable, file.upload) for file in originals]) for pk, originals in files.items()])
+    uploads = {file.upload_id: file.upload for originals in files.values() for file in originals}
+    if by is not None:
+        uploads = {pk: in_place(upload, by, team) for pk, upload in uploads.items()}
+    store_files(
+        [
+            (copies[pk], [(file.variable, uploads[file.upload_id]) for file in originals])
+            for pk, originals in files.items()
+        ]
+    )
 
 
 def require_usable_files(version: TemplateVersion) -> None:

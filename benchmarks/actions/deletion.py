@@ -3,13 +3,18 @@
 from datetime import datetime
 
 from django.db import connection, transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Now
 
+from accounts.models import Team
 from benchmarks.actions.runs import cancel_run
 from benchmarks.actions.templates import delete_template
 from benchmarks.errors import TemplateInUse, WrongState
-from benchmarks.models import Run, RunItem, Template
+from benchmarks.models import CaseFile, Run, RunItem, Template
 from benchmarks.sql import read_sql
+from uploads.files.cleanup import MAX_UNUSED_AGE
+from uploads.files.deletion import delete_upload
+from uploads.models import Upload
 
 BATCH = 2_000
 
@@ -29,7 +34,8 @@ def delete_run(run: Run) -> None:
 
 def delete_old_runs(*, before: datetime | None) -> None:
     """Delete runs that ended before the time, and those of deleted accounts; none that is published."""
-    is_old = Q(owner=None) if before is None else Q(owner=None) | Q(finished_at__lt=before)
+    without_owner = Q(owner=None, team=None)
+    is_old = without_owner if before is None else without_owner | Q(finished_at__lt=before)
     for run in Run.objects.filter(is_old, published_at=None, state__in=Run.ENDED).order_by("pk"):
         try:
             delete_run(run)
@@ -38,8 +44,11 @@ def delete_old_runs(*, before: datetime | None) -> None:
 
 
 def delete_belongings(owner_id: int) -> None:
-    """Delete a member's private runs and templates. Published runs and their templates stay, without an owner."""
-    runs = Run.objects.filter(owner=owner_id)
+    """Delete a member's private runs and templates. Published runs and their templates stay, without an owner.
+
+    So do those of teams, whose runs go on.
+    """
+    runs = Run.objects.filter(owner=owner_id, team=None)
     for run in runs.live():
         cancel_run(run)
     for run in runs.filter(published_at=None):
@@ -48,8 +57,37 @@ def delete_belongings(owner_id: int) -> None:
         except WrongState:
             run.name = ""  # its last calls are ending: delete_old_runs
             run.save(update_fields=["name"])
-    for template in Template.objects.filter(owner_user=owner_id, visibility=Template.Visibility.PRIVATE):
+    of_member = Template.objects.filter(owner_user=owner_id, team=None)
+    for template in of_member.filter(visibility=Template.Visibility.PRIVATE):
         try:
             delete_template(template)
         except TemplateInUse:
             continue
+
+
+def delete_team_benchmarks(team: Team) -> int:
+    """Delete a team's runs, templates and files; return the number of runs that stay, as a call is under way."""
+    stayed = 0
+    for run in Run.objects.filter(team=team).order_by("pk"):
+        if run.state not in Run.ENDED:
+            cancel_run(run)
+        try:
+            delete_run(run)
+        except WrongState:
+            stayed += 1
+    if stayed:
+        return stayed
+    for template in Template.objects.filter(team=team).order_by("pk"):
+        delete_template(template)
+    for upload in Upload.objects.filter(team=team).kept():
+        delete_upload(upload)
+    Upload.objects.filter(team=team).update(name="")
+    return 0
+
+
+def delete_unused_files() -> None:
+    """Delete files of teams that no case has any more."""
+    in_use = CaseFile.objects.filter(upload=OuterRef("pk"))
+    unused = Upload.objects.filter(~Exists(in_use), team__isnull=False, created_at__lt=Now() - MAX_UNUSED_AGE)
+    for upload in unused.kept():
+        delete_upload(upload)

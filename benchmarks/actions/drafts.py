@@ -10,7 +10,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from accounts import audit
-from accounts.models import User
+from accounts.models import Team, User
 from benchmarks.actions.case_digests import case_digest
 from benchmarks.actions.case_files import copy_files, find_uploads, store_files
 from benchmarks.actions.templates import lock_draft
@@ -37,12 +37,15 @@ class DraftContent:
 
 
 @transaction.atomic
-def create_template(*, owner: User, name: str, description: str = "") -> Template:
+def create_template(*, owner: User, name: str, description: str = "", team: Team | None = None) -> Template:
     """Store a template with an empty draft."""
     slug = slugify(name)[:110] or "template"
-    if Template.objects.filter(owner_user=owner, slug=slug).exists():
+    of_owner = (
+        Template.objects.filter(owner_user=owner, team=None) if team is None else Template.objects.filter(team=team)
+    )
+    if of_owner.filter(slug=slug).exists():
         slug = f"{slug}-{secrets.token_hex(4)}"
-    template = Template.objects.create(owner_user=owner, name=name, description=description, slug=slug)
+    template = Template.objects.create(owner_user=owner, team=team, name=name, description=description, slug=slug)
     version = TemplateVersion.objects.create(template=template)
     Prompt.objects.create(version=version, messages=[{"role": "user", "template": "{{ question }}"}])
     return template
@@ -87,12 +90,34 @@ def start_draft(template: Template) -> TemplateVersion:
         return TemplateVersion.objects.create(template=template)
     if newest.state == TemplateVersion.State.DRAFT:
         return newest
+    draft, copies = _copy_version(newest, template, number=newest.number + 1)
+    copy_files(copies)
+    return draft
+
+
+@transaction.atomic
+def copy_template(version: TemplateVersion, *, by: User, team: Team | None) -> Template:
+    """Store a version as the draft of a new template of the person, or of a team. Raises as copy_files does."""
+    original = version.template
+    copy = create_template(owner=by, name=original.name, description=original.description, team=team)
+    copy.held_out, copy.kind = original.held_out, original.kind
+    copy.save(update_fields=["held_out", "kind"])
+    copy.versions.all().delete()
+    _draft, copies = _copy_version(version, copy, number=1)
+    copy_files(copies, by=by, team=team)
+    return copy
+
+
+def _copy_version(
+    version: TemplateVersion, template: Template, *, number: int
+) -> tuple[TemplateVersion, dict[int, Case]]:
+    """Return the copy, and its cases by the id of the original."""
     draft = TemplateVersion.objects.create(
-        template=template, number=newest.number + 1, variables=newest.variables, parameters=newest.parameters,
-        errors_count=newest.errors_count, case_count=newest.case_count, threshold=newest.threshold,
-        relevant_difference=newest.relevant_difference,
+        template=template, number=number, variables=version.variables, parameters=version.parameters,
+        errors_count=version.errors_count, case_count=version.case_count, threshold=version.threshold,
+        relevant_difference=version.relevant_difference,
     )  # fmt: skip
-    prompts, checks, cases = list(newest.prompts.all()), list(newest.checks.all()), list(newest.cases.all())
+    prompts, checks, cases = list(version.prompts.all()), list(version.checks.all()), list(version.cases.all())
     originals = [case.pk for case in cases]
     copies: list[Prompt | Check | Case] = [*prompts, *checks, *cases]
     for row in copies:
@@ -100,8 +125,7 @@ def start_draft(template: Template) -> TemplateVersion:
     Prompt.objects.bulk_create(prompts)
     Check.objects.bulk_create(checks)
     Case.objects.bulk_create(cases, batch_size=1_000)
-    copy_files(dict(zip(originals, cases, strict=True)))
-    return draft
+    return draft, dict(zip(originals, cases, strict=True))
 
 
 @transaction.atomic
@@ -120,7 +144,7 @@ def add_cases(
     if twice:
         sentence = _("The template already has a case “%(key)s”.")
         raise InvalidInput(fields={"table": [sentence % {"key": key} for key in twice[:20]]})
-    uploads = find_uploads(by, [case.files for case in pasted])
+    uploads = find_uploads(by, [case.files for case in pasted], draft.template)
     files = [[(file.variable, uploads[file.upload]) for file in case.files] for case in pasted]
     taken |= {case.key for case in pasted}
     position = 1 + (draft.cases.aggregate(last=Max("position"))["last"] or 0)

@@ -11,10 +11,10 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
-from accounts.models import User
+from accounts.models import Team, User
 from benchmarks.actions.answer_runs import create_run_of_answers
 from benchmarks.actions.case_digests import case_digest
-from benchmarks.actions.case_files import store_files
+from benchmarks.actions.case_files import in_place, store_files
 from benchmarks.actions.drafts import create_template, start_draft
 from benchmarks.actions.import_sentences import sentence_of
 from benchmarks.actions.version_errors import errors_of_version
@@ -133,8 +133,9 @@ def read_import(content: bytes, request: Request) -> Imported:
 
 @transaction.atomic
 def apply_preview(
-    *, owner: User, preview_id: str, template: Template | None = None, with_answers: bool = False
-) -> TemplateVersion:
+    *, owner: User, preview_id: str, template: Template | None = None, team: Team | None = None,
+    with_answers: bool = False,
+) -> TemplateVersion:  # fmt: skip
     """Store a preview once, as create_draft does, and the file's answers as a run.
 
     Raises ImportGone, ImportRefused and WrongState; with answers also RunNotPossible and TooManyRuns.
@@ -144,7 +145,7 @@ def apply_preview(
         raise ImportGone
     imported = msgspec.msgpack.decode(zlib.decompress(stored.content), type=Imported)
     stored.delete()
-    draft = create_draft(owner=owner, imported=imported, template=template)
+    draft = create_draft(owner=owner, imported=imported, template=template, team=team)
     if with_answers and imported.replies:
         create_run_of_answers(owner=owner, version=draft, replies=imported.replies, name=stored.file_name[:120])
     return draft
@@ -153,7 +154,7 @@ def apply_preview(
 @transaction.atomic
 def create_from_table(
     *, owner: User, source_id: str, name: str, mapping: dict[str, str],
-    make_checks: Callable[[Sequence[object]], Sequence[Check]],
+    make_checks: Callable[[Sequence[object]], Sequence[Check]], team: Team | None = None,
 ) -> TemplateVersion:  # fmt: skip
     """Store a previewed table as a new template. make_checks: gets all expected answers.
 
@@ -163,7 +164,7 @@ def create_from_table(
     if not result.id or result.imported.template is None:
         raise ImportRefused(fields={"file": [line["sentence"] for line in result.lines if line["action"] == "refused"]})
     expected = [value for case in result.imported.template.cases for value in case.expected]
-    draft = apply_preview(owner=owner, preview_id=result.id)
+    draft = apply_preview(owner=owner, preview_id=result.id, team=team)
     Template.objects.filter(pk=draft.template_id).update(name=name)
     draft.checks.all().delete()
     Check.objects.bulk_create(
@@ -176,15 +177,20 @@ def create_from_table(
 
 
 @transaction.atomic
-def create_draft(*, owner: User, imported: Imported, template: Template | None = None) -> TemplateVersion:
-    """Store an import as a new or given template's draft. Raises ImportRefused, WrongState if it has one."""
+def create_draft(
+    *, owner: User, imported: Imported, template: Template | None = None, team: Team | None = None
+) -> TemplateVersion:
+    """Store an import as a new or given template's draft. team: of a new one.
+
+    Raises ImportRefused, QuotaReached, and WrongState for a template with a draft.
+    """
     content = imported.template
     if imported.is_refused or content is None:
         raise ImportRefused
     if template is None:
         template = create_template(
-            owner=owner, name=content.name[:120] or imported.format, description=content.description
-        )
+            owner=owner, name=content.name[:120] or imported.format, description=content.description, team=team
+        )  # fmt: skip
     elif template.versions.filter(state=TemplateVersion.State.DRAFT).exists():
         raise WrongState(_("The template has a draft. Import into a new template, or use the draft first."))
     draft = start_draft(template)
@@ -198,7 +204,7 @@ def create_draft(*, owner: User, imported: Imported, template: Template | None =
     Prompt.objects.bulk_create(_prompts(draft, content.prompts))
     checks = case_checks([], _raw_checks(content.checks))
     Check.objects.bulk_create(Check(version=draft, position=position, **check) for position, check in enumerate(checks))
-    uploads = _store_uploads(owner, content)
+    uploads = _store_uploads(owner, content, template.team)
     files = [[(file.variable, uploads[file.digest]) for file in case.files] for case in content.cases]
     cases = [
         _case(draft, position, case, sent)
@@ -209,14 +215,14 @@ def create_draft(*, owner: User, imported: Imported, template: Template | None =
     return draft
 
 
-def _store_uploads(owner: User, template: neutral.Template) -> dict[str, Upload]:
-    """Store the files of cases as the member's uploads, by digest. Raises ImportRefused and as store_upload does."""
+def _store_uploads(owner: User, template: neutral.Template, team: Team | None) -> dict[str, Upload]:
+    """Store the files of cases as uploads, by digest. Raises ImportRefused and as store_upload does."""
     names = {file.digest: file.name for case in template.cases for file in case.files}
     uploads = {digest: store_upload(Actor(user=owner), template.files[digest], name) for digest, name in names.items()}
     failed = [upload for upload in uploads.values() if upload.state == Upload.State.FAILED]
     if failed:
         raise ImportRefused(fields={"file": [f"{upload.name}: {upload.error_message}" for upload in failed]})
-    return uploads
+    return {digest: in_place(upload, owner, team) for digest, upload in uploads.items()}
 
 
 def _refused(imported: Imported, entry: Entry) -> Imported:

@@ -15,7 +15,8 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
 from accounts import audit
-from accounts.models import User
+from accounts.errors import NotInTeam
+from accounts.models import Team, User
 from benchmarks.actions.case_files import require_usable_files
 from benchmarks.actions.templates import freeze_version
 from benchmarks.errors import RunNotPossible, TooManyRuns, WrongState
@@ -46,6 +47,7 @@ def create_run(
     owner: User,
     version: TemplateVersion,
     entrants: Sequence[EntrantRequest],
+    team: Team | None = None,
     name: str = "",
     repeats: int = 1,
     concurrency: int = 16,
@@ -56,22 +58,25 @@ def create_run(
 ) -> Run:
     """Store a run and have it prepared; its calls begin then, or after start_run.
 
-    budget: US dollars. reuse_days: see Run. Freezes the version. Raises InvalidInput, RunNotPossible and TooManyRuns.
+    team: as access.place_of_run. budget: US dollars. reuse_days: see Run. Freezes the version. Raises InvalidInput,
+    RunNotPossible, TooManyRuns and NotInTeam.
     """
     _check_numbers(len(entrants), repeats, concurrency, attempts, reuse_days)
     with transaction.atomic():
         require_room_for_run(owner)
+        if team is not None:
+            _require_active(team)
         version = freeze_version(version)
         if version.case_count * len(entrants) * repeats > Run.MAX_ITEMS:
             raise InvalidInput(_("A run has at most %(most)s items.") % {"most": Run.MAX_ITEMS})
         require_usable_files(version)
-        models = _models_to_ask(entrants, with_images=has_images(version))
+        models = _models_to_ask(entrants, team, with_images=has_images(version))
         is_paid = any(model.is_paid for model in models.values())
         if is_paid:
             _check_budget(budget, entrants, version.parameters)
         run = Run.objects.create(
-            version=version, owner=owner, name=name, repeats=repeats, concurrency=concurrency, attempts=attempts,
-            budget=budget, is_paid=is_paid, starts_at_once=starts_at_once, reuse_days=reuse_days,
+            version=version, owner=owner, team=team, name=name, repeats=repeats, concurrency=concurrency,
+            attempts=attempts, budget=budget, is_paid=is_paid, starts_at_once=starts_at_once, reuse_days=reuse_days,
             order_seed=secrets.randbits(32), entrant_count=len(entrants),
         )  # fmt: skip
         _create_entrants(run, entrants)
@@ -102,6 +107,12 @@ def require_room_for_run(owner: User) -> None:
         raise TooManyRuns(_("The arena has as many runs under way as it allows. Try again later."))
 
 
+def _require_active(team: Team) -> None:
+    """Lock the team until COMMIT, so that it cannot be archived meanwhile. Raises NotInTeam."""
+    if not Team.objects.active().select_for_update(no_key=True).filter(pk=team.pk).exists():
+        raise NotInTeam
+
+
 def _check_numbers(entrants: int, repeats: int, concurrency: int, attempts: int, reuse_days: int | None) -> None:
     problems = {
         name: [_("Choose a number from 1 to %(most)s.") % {"most": maximum}]
@@ -122,11 +133,15 @@ def has_images(version: TemplateVersion) -> bool:
     return CaseFile.objects.filter(case__version=version, upload__kind=Upload.Kind.IMAGE).exists()
 
 
-def _models_to_ask(entrants: Sequence[EntrantRequest], *, with_images: bool) -> dict[int, LanguageModel]:
+def _models_to_ask(
+    entrants: Sequence[EntrantRequest], team: Team | None, *, with_images: bool
+) -> dict[int, LanguageModel]:
     """Return the models with providers and prices, by id. Raises RunNotPossible with each that cannot be asked."""
-    queryset = LanguageModel.objects.select_related("provider").prefetch_related("prices")
+    in_place = LanguageModel.objects.in_place(None if team is None else team.pk)
+    queryset = in_place.select_related("provider").prefetch_related("prices")
     models = {model.pk: model for model in queryset.filter(pk__in=[entrant.model.pk for entrant in entrants])}
-    problems: dict[str, list[str]] = {}
+    missing = {entrant.model.slug for entrant in entrants if entrant.model.pk not in models}
+    problems = {slug: [_("There is no model “%(id)s”.") % {"id": slug}] for slug in missing}
     for model in models.values():
         if model.status != LanguageModel.Status.ACTIVE:
             problems[model.slug] = [_("%(name)s is not active.") % {"name": model.name}]
@@ -183,6 +198,13 @@ def pause_runs(runs: QuerySet[Run], *, by: User) -> int:
 def resume_run(run: Run) -> Run:
     """Let a paused run go on. Raises WrongState."""
     return _move(run, {Run.State.PAUSED}, Run.State.RUNNING)
+
+
+def resume_team_runs(team: Team) -> None:
+    """Let those go on that wait for a team's budget or a member's quota, which may have been raised."""
+    for run in Run.objects.filter(team=team, state=Run.State.PAUSED, reason__in=Run.OF_TEAM).order_by("pk"):
+        with suppress(WrongState):
+            resume_run(run)
 
 
 def _move(run: Run, before: set[Run.State], after: Run.State, *, reason: str = "") -> Run:

@@ -8,6 +8,7 @@ from rest_framework.viewsets import ViewSet
 
 from accounts.api.idempotency import idempotent
 from accounts.models import Scope
+from accounts.teams.places import place_named
 from benchmarks import access
 from benchmarks.actions import importing
 from benchmarks.api.requests import actor_of, member_of, validated
@@ -57,7 +58,9 @@ class ImportViewSet(ViewSet):
         template = None
         if chosen["template"]:
             template = access.get_template_or_404(actor_of(request), chosen["template"], to_edit=True)
+        place = place_named(actor_of(request), chosen.get("team")) if template is None else None
         draft = importing.apply_preview(
-            owner=member, preview_id=public_id.replace("\0", ""), template=template, with_answers=chosen["with_answers"]
-        )
+            owner=member, preview_id=public_id.replace("\0", ""), template=template, team=place,
+            with_answers=chosen["with_answers"],
+        )  # fmt: skip
         return Created(template_payload(draft.template, actor_of(request)))

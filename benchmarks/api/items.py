@@ -37,7 +37,7 @@ def read_items(run: Run, params: Mapping[str, str], *, limit: int, is_searchable
             replies = ItemReply.objects.filter(item=OuterRef("pk"), reply__text__icontains=search)
             matches |= Q(case__variables__icontains=search) | Q(Exists(replies))
         items = items.filter(matches)
-    page = list(items.select_related("case", "entrant__model")[: limit + 1])
+    page = list(items.select_related("case", "entrant__model__team")[: limit + 1])
     shown = page[:limit]
     return ItemPage(shown, str(shown[-1].pk) if len(page) > limit else "")
 

@@ -11,7 +11,7 @@ from rest_framework.viewsets import ViewSet
 from accounts.api.idempotency import idempotent
 from accounts.models import Scope
 from benchmarks import access, actions
-from benchmarks.api.requests import actor_of, validated
+from benchmarks.api.requests import actor_of, place_filter, validated
 from benchmarks.api.serializers import PublishSerializer
 from benchmarks.exports.formats import WRITERS
 from benchmarks.exports.responses import export_response
@@ -72,7 +72,8 @@ class RunReportViewSet(ViewSet):
     @action(detail=True, methods=["post"])
     @idempotent
     def publish(self, request: Request, public_id: str) -> PayloadResponse[RunPayload]:
-        run, data = self.get_object(to_change=True), validated(PublishSerializer(data=request.data))
+        run = access.get_run_to_publish_or_404(actor_of(request), public_id)
+        data = validated(PublishSerializer(data=request.data))
         if data["readers"] == "none":
             actions.withdraw_run(run)
         else:
@@ -92,5 +93,7 @@ class RunExport(APIView):
 class HeatMap(APIView):
     def get(self, request: Request) -> PayloadResponse[HeatMapPayload]:
         wanted = [public_id.replace("\0", "") for public_id in request.query_params.getlist("template")]
-        heat_map = read_heat_map(actor_of(request), wanted, with_average="average" in request.query_params)
+        heat_map = read_heat_map(
+            actor_of(request), wanted, place=place_filter(request), with_average="average" in request.query_params
+        )
         return PayloadResponse(heat_map_payload(heat_map))

@@ -6,7 +6,8 @@ from rest_framework.request import Request
 from rest_framework.serializers import Serializer
 
 from accounts.actor import Actor, ActorRequest
-from accounts.models import User
+from accounts.models import Team, User
+from accounts.teams.places import PARAMETER, place_named
 from common.errors import NotSignedIn
 from common.payload_types import JsonObject
 
@@ -21,6 +22,11 @@ def member_of(request: Request) -> User:
     if user is None:
         raise NotSignedIn
     return user
+
+
+def place_filter(request: Request) -> Team | None:
+    """Return the place that `?team=` names, else the token's. Raises NotFound, NotAllowed."""
+    return place_named(actor_of(request), request.query_params.get(PARAMETER))
 
 
 def validated(serializer: Serializer[None]) -> JsonObject:

@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import cast
 
@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet
 
 from accounts.api.idempotency import idempotent
-from accounts.models import Scope
+from accounts.models import Scope, Team
 from benchmarks import access, actions, streaming
 from benchmarks.actions import EntrantRequest
 from benchmarks.actions.run_limit import counted_run
@@ -66,7 +66,7 @@ class Estimate(APIView):
         serializer = EstimatedRunSerializer(data=request.data)
         data = validated(serializer)
         version = _version(request, data)
-        entrants = _entrants(version, serializer)
+        entrants = _entrants(version, serializer, _place(request, version, data))
         estimated = estimate(
             version, [(entrant.model, cast(Prompt, entrant.prompt)) for entrant in entrants],
             repeats=data["repeats"], parameters=data["parameters"], concurrency=data["concurrency"],
@@ -86,7 +86,7 @@ class RunViewSet(ViewSet):
         return run_payload(read_run_progress(run), actor_of(self.request))
 
     def list(self, request: Request) -> PayloadResponse[Page[RunSummaryPayload]]:
-        form, actor = ListForm(request.query_params), actor_of(request)
+        form, actor = ListForm(request.query_params, actor_of(request)), actor_of(request)
         form.full_clean()
 
         def summaries(runs: list[Run]) -> list[RunSummaryPayload]:
@@ -100,9 +100,11 @@ class RunViewSet(ViewSet):
         member, serializer = member_of(request), NewRunSerializer(data=request.data)
         data = validated(serializer)
         version = _version(request, data)
+        place = _place(request, version, data)
         with counted_run(actor_of(request)):
             run = actions.create_run(
-                owner=member, version=version, entrants=_entrants(version, serializer), name=data["name"],
+                owner=member, version=version, team=place, entrants=_entrants(version, serializer, place),
+                name=data["name"],
                 repeats=data["repeats"], concurrency=data["concurrency"], attempts=data["attempts"],
                 budget=data["budget"], reuse_days=data["reuse_days"], starts_at_once=data["start"],
             )  # fmt: skip
@@ -187,11 +189,12 @@ class ItemViewSet(ViewSet):
     scopes = {"POST": Scope.BENCHMARK}
     lookup_field = "public_id"
 
-    def _find(self, *, to_change: bool = False) -> tuple[Run, int]:
+    def _find(self, *, to_grade: bool = False) -> tuple[Run, int]:
         """Return the run and the item's number."""
         actor, public_id = actor_of(self.request), self.kwargs["public_id"]
         number = parse_whole_number(public_id[ITEM_ID_PREFIX + 1 :])
-        run = access.get_run_or_404(actor, public_id[:ITEM_ID_PREFIX], to_change=to_change)
+        find_run = access.get_run_to_grade_or_404 if to_grade else access.get_run_or_404
+        run = find_run(actor, public_id[:ITEM_ID_PREFIX])
         if number is None or public_id[ITEM_ID_PREFIX] != "-" or not access.shows_contents_of(actor, run):
             raise NotFound
         return run, number
@@ -206,7 +209,7 @@ class ItemViewSet(ViewSet):
     @action(detail=True, methods=["post"])
     @idempotent
     def grade(self, request: Request, public_id: str) -> Created[GradePayload]:
-        run, number = self._find(to_change=True)
+        run, number = self._find(to_grade=True)
         data = validated(NewGradeSerializer(data=request.data))
         item = RunItem.objects.filter(entrant__run=run, pk=number).first()
         if item is None:
@@ -221,13 +224,16 @@ def _version(request: Request, data: JsonObject) -> TemplateVersion:
     return find_version(template, actor_of(request), data.get("version"))
 
 
-def _entrants(version: TemplateVersion, serializer: EstimatedRunSerializer) -> list[EntrantRequest]:
+def _place(request: Request, version: TemplateVersion, data: JsonObject) -> Team | None:
+    return access.place_of_run(actor_of(request), version.template, data.get("team"))
+
+
+def _entrants(version: TemplateVersion, serializer: EstimatedRunSerializer, place: Team | None) -> list[EntrantRequest]:
     """Raises InvalidInput without entrants, RunNotPossible for unknown models and prompts."""
     sent, common = serializer.entrants_sent, serializer.validated_data["parameters"]
     if not 1 <= len(sent) <= Run.MAX_ENTRANTS:
         raise InvalidInput(fields={"entrants": [_("Choose a number from 1 to %(most)s.") % {"most": Run.MAX_ENTRANTS}]})
-    models = LanguageModel.objects.public().filter(slug__in={entrant["model"] for entrant in sent})
-    by_slug, prompts = {model.slug: model for model in models}, list(version.prompts.all())
+    by_slug, prompts = _models_by_name({entrant["model"] for entrant in sent}, place), list(version.prompts.all())
     problems: dict[str, list[str]] = {}
     for entrant in sent:
         if entrant["model"] not in by_slug:
@@ -243,3 +249,11 @@ def _entrants(version: TemplateVersion, serializer: EstimatedRunSerializer) -> l
         )
         for entrant in sent
     ]  # fmt: skip
+
+
+def _models_by_name(names: Collection[str], place: Team | None) -> dict[str, LanguageModel]:
+    """Return listed models of a place by their slugs; of two with a slug, the active one."""
+    slugs = {name.rpartition("~")[2] for name in names}
+    models = LanguageModel.objects.in_place(None if place is None else place.pk).public().filter(slug__in=slugs)
+    ordered = sorted(models, key=lambda model: model.status == LanguageModel.Status.ACTIVE)
+    return {name: model for model in ordered for name in model.slugs}

@@ -9,6 +9,7 @@ from benchmarks.api.serializers import (
     ApplyImportSerializer,
     ChangeRunSerializer,
     ChangeTemplateSerializer,
+    CopyTemplateSerializer,
     EstimatedRunSerializer,
     LeaveOutSerializer,
     NewCasesSerializer,
@@ -25,10 +26,11 @@ from benchmarks.imports.limits import MAX_FILE_BYTES
 from benchmarks.models import Run, RunItem
 from common.api.schema import LIMIT, TEXT, File, Operation, Operations, Parameter, one_of
 from common.errors import NotFound, TooManyRequests
-from uploads.errors import NoFile
+from uploads.errors import NoFile, QuotaReached
 
 _SEARCH = Parameter("search", "Part of a name.", TEXT)
 _WHOSE = Parameter("whose", "Your own, or those of the whole site; both without it.", one_of("own", "site"))
+_TEAM = Parameter("team", "The address of a team: only its own; empty: personal ones.", TEXT)
 _NUMBER = {"type": "integer", "minimum": 1}
 _NUMBER_OR_ZERO = {"type": "integer", "minimum": 0}
 _PROMPTS = [{"messages": [{"role": "user", "template": "What is the capital of {{ country }}?"}]}]
@@ -44,8 +46,9 @@ _CONTENT = (
 OPERATIONS: Operations = {
     (TemplateViewSet, "list"): Operation(
         summary="Templates",
-        description="Your own and the site's, those you ran last first, without archived ones.",
-        parameters=(_SEARCH, _WHOSE),
+        description="Your own, your teams' and the site's, those you ran last first, without archived ones.",
+        parameters=(_SEARCH, _WHOSE, _TEAM),
+        refuses=(NotFound,),
     ),
     (TemplateViewSet, "create"): Operation(
         summary="Make a template with a draft",
@@ -83,6 +86,14 @@ OPERATIONS: Operations = {
         example={"cases": [{"key": "fr", "variables": {"country": "France"}, "expected": ["Paris"]}]},
         refuses=(errors.WrongState, errors.CasesRefused, errors.ChecksRefused),
     ),
+    (TemplateViewSet, "copy"): Operation(
+        summary="Copy a version into a new template",
+        description="Nothing moves between a person and a team: `team` names the place of the copy, whose draft has "
+        "the version's contents and files. 404 if they are held out and not yours.",
+        takes=CopyTemplateSerializer,
+        example={"team": "physics"},
+        refuses=(NotFound, QuotaReached),
+    ),
     (TemplateViewSet, "freeze"): Operation(
         summary="Freeze the draft",
         description="A run freezes its version, too. It never changes from then on.",
@@ -104,15 +115,18 @@ OPERATIONS: Operations = {
     ),
     (RunViewSet, "list"): Operation(
         summary="Runs",
-        description="Your own and published ones, the latest first.",
-        parameters=(_SEARCH, _WHOSE, Parameter("state", "Runs in one state.", one_of(*Run.State.values))),
+        description="Your own, your teams' and published ones, the latest first.",
+        parameters=(_SEARCH, _WHOSE, _TEAM, Parameter("state", "Runs in one state.", one_of(*Run.State.values))),
+        refuses=(NotFound,),
     ),
     (RunViewSet, "create"): Operation(
         summary="Start a run",
         description="Each entrant, a model with one of the version's prompts, is asked each case `repeats` times. "
         "`models` is short for entrants with the first prompt. A run of paid models needs a `budget` in US dollars "
         "and never spends more. `reuse_days` gives answers of your own equal calls "
-        "again. With `start` false it waits for `start/` once it is prepared.",
+        "again, in a team those of the team's. With `start` false it waits for `start/` once it is prepared. "
+        "A template of a team is run in the team; for one of the site, `team` names the place, whose models and money "
+        "it uses.",
         takes=NewRunSerializer,
         example=_RUN,
         refuses=(NotFound, errors.RunNotPossible, errors.TooManyRuns, TooManyRequests),
@@ -197,10 +211,10 @@ OPERATIONS: Operations = {
     (RunReportViewSet, "publish"): Operation(
         summary="Publish a run, or make it private again",
         description="`names`: everybody reads the run. `numbers`: everybody reads the report alone, without names and "
-        "prompts. `none`: it is private.",
+        "prompts. `none`: it is private. Owners and managers publish a team's runs, but none of the team's own models.",
         takes=PublishSerializer,
         example={"readers": "numbers"},
-        refuses=(errors.WrongState,),
+        refuses=(errors.WrongState, errors.ModelsOfTeam),
     ),
     (RunExport, "get"): Operation(
         summary="A run as a file",
@@ -226,11 +240,13 @@ OPERATIONS: Operations = {
     ),
     (HeatMap, "get"): Operation(
         summary="Models by templates",
-        description="Means of the newest finished runs that you may read.",
+        description="Means of the newest finished runs that you may read: of a team, or personal and published ones.",
         parameters=(
+            _TEAM,
             Parameter("template", "Id of a template; may be repeated.", TEXT),
             Parameter("average", "Add averages over the templates.", one_of("1")),
         ),
+        refuses=(NotFound,),
     ),
     (ImportViewSet, "create"): Operation(
         summary="Look at a file of another tool",

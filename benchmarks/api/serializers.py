@@ -32,6 +32,7 @@ from common.api.fields import ChoiceField
 from common.payload_types import JsonObject
 from common.text.encodings import CODECS
 from common.text.storable import has_unstorable
+from models_registry.models import LanguageModel
 from models_registry.validators import validate_parameters
 
 MAX_CASES_PER_REQUEST = 1_000
@@ -124,6 +125,12 @@ class NewCheckSerializer(serializers.Serializer[None]):
     metric = serializers.CharField(max_length=80, allow_blank=True, default="")
 
 
+def place_field() -> serializers.CharField:
+    return serializers.CharField(
+        required=False, allow_blank=True, max_length=40, help_text="Address of a team; empty: personal."
+    )
+
+
 class ContentSerializer(serializers.Serializer[None]):
     """Name and settings of a template; fields of a version replace its draft."""
 
@@ -185,7 +192,14 @@ def _stored(check: JsonObject) -> JsonObject:
 
 
 class NewTemplateSerializer(ContentSerializer):
-    pass
+    team = place_field()
+
+
+class CopyTemplateSerializer(serializers.Serializer[None]):
+    """version: by default the newest."""
+
+    team = place_field()
+    version = serializers.IntegerField(min_value=1, max_value=1_000_000, required=False)
 
 
 class ChangeTemplateSerializer(ContentSerializer):
@@ -227,7 +241,7 @@ class NewCasesSerializer(serializers.Serializer[None]):
 
 
 class NewEntrantSerializer(serializers.Serializer[None]):
-    model = serializers.CharField(max_length=120)
+    model = serializers.CharField(max_length=LanguageModel.MAX_NAME)
     prompt = serializers.IntegerField(min_value=1, max_value=MAX_PROMPTS, default=1)
     parameters = ParametersField(default=dict)
     is_baseline = serializers.BooleanField(default=False)
@@ -235,8 +249,11 @@ class NewEntrantSerializer(serializers.Serializer[None]):
 
 class EstimatedRunSerializer(serializers.Serializer[None]):
     template = serializers.CharField(max_length=40)
+    team = place_field()
     version = serializers.IntegerField(min_value=1, max_value=1_000_000, required=False)
-    models = serializers.ListField(child=serializers.CharField(max_length=120), max_length=1_000, required=False)
+    models = serializers.ListField(
+        child=serializers.CharField(max_length=LanguageModel.MAX_NAME), max_length=1_000, required=False
+    )
     entrants = serializers.ListField(child=NewEntrantSerializer(), max_length=1_000, required=False)
     repeats = serializers.IntegerField(min_value=1, max_value=Run.MAX_REPEATS, default=1)
     concurrency = serializers.IntegerField(min_value=1, max_value=Run.MAX_CONCURRENCY, default=16)
@@ -320,4 +337,5 @@ class NewImportFileSerializer(NewImportSerializer):
 
 class ApplyImportSerializer(serializers.Serializer[None]):
     template = serializers.CharField(max_length=40, allow_blank=True, default="")
+    team = place_field()
     with_answers = serializers.BooleanField(default=False)

@@ -11,11 +11,13 @@ from rest_framework.viewsets import ViewSet
 from accounts.actor import Actor
 from accounts.api.idempotency import idempotent
 from accounts.models import Scope, User
+from accounts.teams.places import place_named
 from benchmarks import access, actions
 from benchmarks.api.requests import actor_of, member_of, validated
 from benchmarks.api.serializers import (
     ChangeTemplateSerializer,
     ContentSerializer,
+    CopyTemplateSerializer,
     NewCasesSerializer,
     NewTemplateSerializer,
 )
@@ -47,7 +49,7 @@ class TemplateViewSet(ViewSet):
         return access.get_template_or_404(actor_of(self.request), self.kwargs["public_id"], to_edit=to_edit)
 
     def list(self, request: Request) -> PayloadResponse[Page[TemplateSummaryPayload]]:
-        form, actor = ListForm(request.query_params), actor_of(request)
+        form, actor = ListForm(request.query_params, actor_of(request)), actor_of(request)
         form.full_clean()
 
         def summaries(templates: list[Template]) -> list[TemplateSummaryPayload]:
@@ -65,8 +67,11 @@ class TemplateViewSet(ViewSet):
     def create(self, request: Request) -> Created[TemplatePayload]:
         member, serializer = member_of(request), NewTemplateSerializer(data=request.data)
         data = validated(serializer)
+        place = place_named(actor_of(request), data.get("team"))
         with transaction.atomic():
-            template = actions.create_template(owner=member, name=data["name"], description=data["description"])
+            template = actions.create_template(
+                owner=member, team=place, name=data["name"], description=data["description"]
+            )
             _update(template, serializer, member)
             if serializer.changes_content:
                 draft = template.versions.get()
@@ -115,6 +120,17 @@ class TemplateViewSet(ViewSet):
             raise CasesRefused(fields={"cases": sentences or [error.detail]}) from error
         draft.refresh_from_db()
         return Created({"stored": stored, "case_count": draft.case_count})
+
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def copy(self, request: Request, public_id: str) -> Created[TemplatePayload]:
+        template, member, actor = self.get_object(), member_of(request), actor_of(request)
+        data = validated(CopyTemplateSerializer(data=request.data))
+        version = find_version(template, actor, data.get("version"))
+        if not access.shows_contents(actor, template):
+            raise NotFound
+        copy = actions.copy_template(version, by=member, team=place_named(actor, data.get("team")))
+        return Created(template_payload(copy, actor))
 
     @action(detail=True, methods=["post"])
     @idempotent

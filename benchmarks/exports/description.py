@@ -28,7 +28,7 @@ def described_run(run: Run) -> JsonObject:
 def described_entrant(entrant: Entrant, key: str) -> JsonObject:
     model = entrant.model
     return {
-        "entrant": key, "label": entrant.label, "model": model.slug if model else entrant.imported,
+        "entrant": key, "label": entrant.label, "model": model.full_slug if model else entrant.imported,
         "name": model.name if model else entrant.imported, "upstream": model.upstream_name if model else "",
         "prompt": entrant.prompt.position, "parameters": entrant.parameters, "is_baseline": entrant.is_baseline,
         "left_out_at": entrant.left_out_at,

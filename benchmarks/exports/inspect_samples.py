@@ -18,7 +18,7 @@ _STOPS = {"stop": "stop", "length": "max_tokens", "tool_calls": "tool_calls", "c
 
 
 def model_of(entrant: Entrant) -> str:
-    return entrant.model.slug if entrant.model else entrant.imported
+    return entrant.model.full_slug if entrant.model else entrant.imported
 
 
 def read_samples(export: RunExport, entrant: Entrant, rows: Sequence[ItemRow]) -> Iterator[JsonObject]:

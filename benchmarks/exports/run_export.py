@@ -55,7 +55,7 @@ class RunExport:
 
     @cached_property
     def entrants(self) -> list[Entrant]:
-        return list(self.run.entrants.select_related("model", "prompt").order_by("position"))
+        return list(self.run.entrants.select_related("model__team", "prompt").order_by("position"))
 
     @cached_property
     def names(self) -> dict[str, str]:

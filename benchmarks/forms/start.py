@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import User
+from accounts.models import Team, User
 from benchmarks import actions
 from benchmarks.actions import EntrantRequest
 from benchmarks.actions.runs import has_images
@@ -52,10 +52,17 @@ class StartForm(forms.Form):
     )  # fmt: skip
     starts_at_once = forms.BooleanField(label=_("Start as soon as it is prepared"), required=False, initial=True)
 
-    def __init__(self, data: QueryDict | None, *, version: TemplateVersion, models: Sequence[LanguageModel]) -> None:
+    def __init__(
+        self, data: QueryDict | None, *, version: TemplateVersion, models: Sequence[LanguageModel],
+        team: Team | None = None,
+    ) -> None:  # fmt: skip
         needs_images = has_images(version)
         free = [model for model in models if not model.is_paid and (model.sees_images or not needs_images)]
         super().__init__(data, initial={"models": [model.slug for model in free[:3] or models[:1]]})
+        self._team = team
+        if team is not None:
+            sentence = _("Only of the team’s runs, to exactly the same calls. Empty: every call is made.")
+            self.fields["reuse_days"].help_text = sentence
         self._models = {model.slug: model for model in models}
         self._prompts = {str(prompt.position): prompt for prompt in version.prompts.all()}
         slugs = [(slug, str(model)) for slug, model in self._models.items()]
@@ -108,9 +115,9 @@ class StartForm(forms.Form):
             for number, (model, prompt) in enumerate(self.pairs)
         ]  # fmt: skip
         return actions.create_run(
-            owner=owner, version=version, entrants=requests, name=data["name"], repeats=data["repeats"],
-            concurrency=data["concurrency"], budget=data["budget"], reuse_days=data["reuse_days"],
-            starts_at_once=data["starts_at_once"],
+            owner=owner, version=version, team=self._team, entrants=requests, name=data["name"],
+            repeats=data["repeats"], concurrency=data["concurrency"], budget=data["budget"],
+            reuse_days=data["reuse_days"], starts_at_once=data["starts_at_once"],
         )  # fmt: skip
 
     def _baseline_number(self) -> int | None:

@@ -5,6 +5,19 @@ from django.db.models import Q
 from benchmarks.models.templates import Case
 from uploads.models import Upload
 
+_FILE_OF_ANOTHER_PLACE = """
+    IF NOT EXISTS (
+        SELECT FROM benchmarks_case AS owner
+        JOIN benchmarks_templateversion AS version ON version.id = owner.version_id
+        JOIN benchmarks_template AS template ON template.id = version.template_id
+        JOIN uploads_upload AS upload ON upload.team_id IS NOT DISTINCT FROM template.team_id
+        WHERE owner.id = NEW.case_id AND upload.id = NEW.upload_id
+    ) THEN
+        RAISE EXCEPTION 'a_cases_file_is_of_its_place' USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
+"""
+
 
 class CaseFile(models.Model):
     """File of a case: a document's text goes before the prompt, a picture beside it."""
@@ -25,6 +38,10 @@ class CaseFile(models.Model):
             models.CheckConstraint(condition=Q(position__lt=6), name="a_case_has_six_files_at_most"),
         ]
         triggers = [
+            pgtrigger.Trigger(
+                name="a_cases_file_is_of_its_place", when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.Update, func=_FILE_OF_ANOTHER_PLACE,
+            ),
             pgtrigger.Trigger(
                 name="files_of_a_run_never_change", when=pgtrigger.Before,
                 operation=pgtrigger.Insert | pgtrigger.Update | pgtrigger.Delete,

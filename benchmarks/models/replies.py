@@ -4,6 +4,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import Team
 from battles.models import Call
 from benchmarks.models.runs import RunItem
 from models_registry.models import LanguageModel
@@ -14,6 +15,8 @@ class Reply(models.Model):
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="benchmark_replies", db_index=False
     )
+    # The run's place; its replies are given again to runs of the same place.
+    team = models.ForeignKey(Team, models.PROTECT, null=True, related_name="+", db_index=False)
     text = models.TextField()
     reasoning = models.TextField(blank=True)
     finish_reason = models.CharField(max_length=40, blank=True)
@@ -31,7 +34,11 @@ class Reply(models.Model):
             models.Index(
                 fields=["owner", "answer_key", "-created_at"], name="replies_to_reuse", condition=~Q(answer_key="")
             ),
-        ]
+            models.Index(
+                fields=["team", "answer_key", "-created_at"], name="replies_of_a_team_to_reuse",
+                condition=Q(team__isnull=False) & ~Q(answer_key=""),
+            ),
+        ]  # fmt: skip
 
     def __str__(self) -> str:
         return f"reply {self.pk}"

@@ -7,8 +7,11 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import Team
+from battles.errors import raised_by
 from benchmarks.models.templates import Case, Prompt, TemplateVersion
 from common.ids import new_public_id
 from models_registry.models import LanguageModel, Provider
@@ -17,6 +20,44 @@ if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
 
     from benchmarks.models.reports import RunReport
+
+
+_TEMPLATE_OF_ANOTHER_PLACE = """
+    IF (TG_OP = 'INSERT' OR NEW.version_id <> OLD.version_id) AND NOT EXISTS (
+        SELECT FROM benchmarks_templateversion AS version
+        JOIN benchmarks_template AS template ON template.id = version.template_id
+        WHERE version.id = NEW.version_id AND (
+            template.team_id = NEW.team_id OR template.team_id IS NULL
+            AND (NEW.team_id IS NULL OR template.visibility = 'site')
+        )
+    ) OR NEW.checks_version_id IS NOT NULL AND NOT EXISTS (
+        SELECT FROM benchmarks_templateversion AS asked
+        JOIN benchmarks_templateversion AS checking ON checking.template_id = asked.template_id
+        WHERE asked.id = NEW.version_id AND checking.id = NEW.checks_version_id
+    ) THEN
+        RAISE EXCEPTION 'a_runs_template_is_of_its_place' USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
+"""
+_MODEL_OF_ANOTHER_PLACE = """
+    IF EXISTS (
+        SELECT FROM models_registry_languagemodel AS model JOIN benchmarks_run AS run ON run.id = NEW.run_id
+        WHERE model.id = NEW.model_id AND model.team_id IS NOT NULL AND model.team_id IS DISTINCT FROM run.team_id
+    ) THEN
+        RAISE EXCEPTION 'an_entrants_model_is_of_its_place' USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
+"""
+_MODEL_BECOMES_KNOWN = """
+    IF EXISTS (
+        SELECT FROM benchmarks_entrant AS entrant
+        JOIN models_registry_languagemodel AS model ON model.id = entrant.model_id
+        WHERE entrant.run_id = NEW.id AND model.team_id IS NOT NULL
+    ) THEN
+        RAISE EXCEPTION 'a_published_run_has_the_sites_models' USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
+"""
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -61,11 +102,18 @@ class Run(models.Model):
             "day_budget",
             _("A daily budget of the arena is used up. The run goes on by itself after midnight UTC."),
         )
+        # The account of the team, or of the member in it, that refused: reason_sentence has who can raise it.
+        TEAM_DAY = "team_day", _("The team has reached its budget for today.")
+        TEAM_MONTH = "team_month", _("The team has reached its budget for this month.")
+        QUOTA = "quota", _("The quota for this month is used up.")
+        REQUESTS = "requests", _("The requests for this month are used up.")
         HALTED = "paid_calls_halted", _("The administrators have stopped all paid calls.")
         REFUSED_KEY = "refused_key", _("A provider refuses its key. An administrator has to mend it.")
         NO_KEY = "no_key", _("A provider’s key is missing. An administrator has to mend it.")
         MODELS_AWAY = "models_away", _("A model is inactive or fails all the time. Resume the run later.")
         NOT_PREPARABLE = "not_preparable", _("Some cases cannot be prepared.")
+
+    OF_TEAM = (Reason.TEAM_DAY, Reason.TEAM_MONTH, Reason.QUOTA, Reason.REQUESTS)
 
     MAX_REPEATS, MAX_CONCURRENCY, MAX_ATTEMPTS = 32, 256, 5
     MAX_ENTRANTS, MAX_ITEMS = 50, 200_000
@@ -76,6 +124,8 @@ class Run(models.Model):
     # Its checks score the run; null: those of `version`.
     checks_version = models.ForeignKey(TemplateVersion, models.PROTECT, null=True, related_name="rescored_runs")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="benchmark_runs")
+    # The owner, if there is one; owner is then who started it, and pays with the team.
+    team = models.ForeignKey(Team, models.PROTECT, null=True, related_name="benchmark_runs", db_index=False)
     name = models.CharField(max_length=120, blank=True)
     state = models.CharField(max_length=9, choices=State, default=State.PREPARING)
     # A Reason, and details for people.
@@ -140,7 +190,24 @@ class Run(models.Model):
             # RunQuerySet.live, for the sweeper and for shares between runs.
             models.Index(
                 fields=["state"], name="runs_under_way", condition=~Q(state__in=["done", "failed", "cancelled"])
-            )
+            ),
+            models.Index(fields=["team", "-created_at"], name="runs_of_a_team", condition=Q(team__isnull=False)),
+        ]
+        triggers = [
+            pgtrigger.ReadOnly(name="a_run_stays_with_its_owner", fields=["team"]),
+            pgtrigger.Trigger(
+                name="a_runs_template_is_of_its_place",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("version_id", "checks_version_id"),  # type: ignore[no-untyped-call]
+                func=_TEMPLATE_OF_ANOTHER_PLACE,
+            ),
+            pgtrigger.Trigger(
+                name="a_published_run_has_the_sites_models",
+                when=pgtrigger.Before,
+                operation=pgtrigger.UpdateOf("published_at"),  # type: ignore[no-untyped-call]
+                condition=pgtrigger.Q(new__team__isnull=False, new__published_at__isnull=False),
+                func=_MODEL_BECOMES_KNOWN,
+            ),
         ]
 
     def __str__(self) -> str:
@@ -153,8 +220,13 @@ class Run(models.Model):
     @property
     def reason_sentence(self) -> str:
         """Return why the run is paused or failed, else ""."""
-        has_reason = self.reason and self.state in (self.State.PAUSED, self.State.FAILED)
-        return str(dict(self.Reason.choices).get(self.reason, self.reason)) if has_reason else ""
+        if not self.reason or self.state not in (self.State.PAUSED, self.State.FAILED):
+            return ""
+        sentence = str(dict(self.Reason.choices).get(self.reason, self.reason))
+        if self.team is None or self.reason not in self.OF_TEAM:
+            return sentence
+        goes_on = gettext("The run goes on then, or when the budget begins anew.")
+        return " ".join(filter(None, [sentence, raised_by(self.team), goes_on]))
 
     @property
     def person(self) -> str:
@@ -201,6 +273,14 @@ class Entrant(models.Model):
             models.CheckConstraint(
                 condition=Q(model__isnull=False, imported="") | (Q(model__isnull=True) & ~Q(imported="")),
                 name="an_entrant_is_asked_or_imported",
+            ),
+        ]
+        triggers = [
+            pgtrigger.Trigger(
+                name="an_entrants_model_is_of_its_place",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("model_id", "run_id"),  # type: ignore[no-untyped-call]
+                func=_MODEL_OF_ANOTHER_PLACE,
             ),
         ]
 

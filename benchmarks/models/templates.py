@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import Team
 from common.ids import new_public_id
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class Template(models.Model):
     owner_user = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="benchmark_templates"
     )
+    # The owner, if there is one; owner_user is then who made it.
+    team = models.ForeignKey(Team, models.PROTECT, null=True, related_name="benchmark_templates", db_index=False)
     slug = models.SlugField(max_length=120)
     name = models.CharField(max_length=120)
     description = models.TextField(blank=True)
@@ -51,8 +54,17 @@ class Template(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["owner_user", "slug"], name="a_member_names_a_template_once"),
+            models.UniqueConstraint(
+                fields=["owner_user", "slug"], condition=Q(team=None), name="a_member_names_a_template_once"
+            ),
+            models.UniqueConstraint(
+                fields=["team", "slug"], condition=Q(team__isnull=False), name="a_team_names_a_template_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(team=None) | Q(visibility="private"), name="a_thing_belongs_to_a_person_or_a_team"
+            ),
         ]
+        triggers = [pgtrigger.ReadOnly(name="a_template_stays_with_its_owner", fields=["team"])]
 
     def __str__(self) -> str:
         return self.name

@@ -152,7 +152,8 @@ def _check_rules(run: Run) -> None:
         findings |= {key: finding for (key, *_rest), finding in refused if finding is not None}
         _renew_lease(run.pk)
     if findings:
-        store_refusal(Actor(user=run.owner), {finding.rule.pk: finding for finding in findings.values()}.values())
+        if run.owner is not None:
+            store_refusal(Actor(user=run.owner), {finding.rule.pk: finding for finding in findings.values()}.values())
         sentence = _("This arena does not allow “%(category)s”.")
         raise NotPreparable(
             [

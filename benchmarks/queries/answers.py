@@ -59,7 +59,7 @@ class ItemDetail:
 
 def read_item(run: Run, item_id: int) -> ItemDetail | None:
     """Return an item of the run, None if it has no such item."""
-    related = ("case", "entrant__model", "entrant__prompt")
+    related = ("case", "entrant__model__team", "entrant__prompt")
     item = RunItem.objects.filter(entrant__run=run, pk=item_id).select_related(*related).first()
     if item is None:
         return None

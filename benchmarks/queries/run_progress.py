@@ -205,7 +205,7 @@ def _failed(n: int) -> str:
 
 def read_run_progress(run: Run) -> RunProgress:
     """Return a run's progress; eight queries at most."""
-    entrants = run.entrants.select_related("model", "prompt").prefetch_related("counts")
+    entrants = run.entrants.select_related("model__team", "prompt").prefetch_related("counts")
     progress = RunProgress(run, [entrant_progress(entrant) for entrant in entrants])
     if progress.failed:
         _add_failures(progress)

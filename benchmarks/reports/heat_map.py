@@ -8,7 +8,8 @@ import msgspec
 from django.db.models import OuterRef, Subquery
 
 from accounts.actor import Actor
-from benchmarks.access import readable_runs
+from accounts.models import Team
+from benchmarks.access import runs_in_place
 from benchmarks.models import Run, RunReport, Template
 from benchmarks.statistics.averages import TemplateMean, averages
 from benchmarks.statistics.headers import EntrantHeader
@@ -44,9 +45,11 @@ class HeatMap:
     rows: list[HeatRow]
 
 
-def read_heat_map(actor: Actor, wanted: Collection[str] = (), *, with_average: bool = False) -> HeatMap:
-    """Return the heat map of readable runs. wanted: templates' public ids; empty: all of them."""
-    runs = readable_runs(actor).filter(state=Run.State.DONE).order_by("-created_at")
+def read_heat_map(
+    actor: Actor, wanted: Collection[str] = (), *, place: Team | None = None, with_average: bool = False
+) -> HeatMap:
+    """Return the heat map of a place's readable runs. wanted: templates' public ids; empty: all of them."""
+    runs = runs_in_place(actor, place).filter(state=Run.State.DONE).order_by("-created_at")
     if wanted:
         runs = runs.filter(version__template__public_id__in=wanted)
     newest = RunReport.objects.filter(run=OuterRef("pk")).order_by("-number")

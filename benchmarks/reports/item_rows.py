@@ -66,7 +66,7 @@ def shared_rows(run: Run) -> dict[int, ItemRow]:
             is_baseline=entrant.is_baseline, errors_count=cast(ErrorsCount, checks.errors_count),
             relevant_difference=checks.relevant_difference, repeat=0, state="queued",
         )
-        for entrant in run.entrants.select_related("model", "prompt").order_by("position")
+        for entrant in run.entrants.select_related("model__team", "prompt").order_by("position")
     }  # fmt: skip
 
 
@@ -83,7 +83,10 @@ def entrant_key(entrant: Entrant) -> str:
 
 
 def _model_name(entrant: Entrant) -> str:
-    return entrant.model.name if entrant.model else entrant.imported
+    model = entrant.model
+    if model is None or model.team is None:
+        return entrant.imported if model is None else model.name
+    return f"{model.name} ({model.full_slug})"  # a model of the site may have the name, too
 
 
 def _read(entrant_id: int, *, with_texts: bool) -> Iterator[_Read]:

@@ -19,8 +19,8 @@ held AS (
     RETURNING item.id
 ),
 reply AS (
-    INSERT INTO benchmarks_reply (model_id, owner_id, text, reasoning, finish_reason, answer_key, call_id)
-    SELECT model_id, %(owner)s, text, reasoning, finish_reason, answer_key, call_id
+    INSERT INTO benchmarks_reply (model_id, owner_id, team_id, text, reasoning, finish_reason, answer_key, call_id)
+    SELECT model_id, %(owner)s, %(team)s, text, reasoning, finish_reason, answer_key, call_id
     FROM outcome JOIN held USING (id)
     WHERE text IS NOT NULL
     RETURNING id, call_id

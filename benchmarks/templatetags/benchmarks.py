@@ -1,16 +1,22 @@
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from typing import TypedDict
 
 import msgspec
 from django import template
+from django.db.models import QuerySet
 from django.utils.formats import number_format
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
+from accounts.actor import Actor
+from accounts.models import Team
 from battles.templatetags.battles import seconds
+from benchmarks import access
 from benchmarks.editing.text_diffs import Part
+from benchmarks.models import Run, Template
 from benchmarks.queries.matrix import SIGNS, Cell, Sign
 from benchmarks.queries.run_progress import failure_message
 from benchmarks.reports.document import chart_x
@@ -18,6 +24,28 @@ from benchmarks.statistics.payload import Interval
 from common.text.money import rounded_dollars
 
 register = template.Library()
+
+# Rows of each kind on a team's page.
+LATEST = 5
+
+
+@register.filter
+def team_for(thing: Template | Run, actor: Actor) -> Team | None:
+    return access.team_of(actor, thing)
+
+
+class _Latest(TypedDict):
+    runs: QuerySet[Run]
+    templates: QuerySet[Template]
+
+
+@register.simple_tag
+def benchmarks_of(team: Team) -> _Latest:
+    """Return the team's latest runs and templates."""
+    runs = Run.objects.filter(team=team).select_related("version__template", "owner")
+    templates = Template.objects.filter(team=team, archived_at=None).select_related("owner_user")
+    return {"runs": runs.order_by("-created_at", "-pk")[:LATEST], "templates": templates.order_by("-pk")[:LATEST]}
+
 
 _MARKS = re.compile(r"({{.*?}}|{%.*?%}|{#.*?#})", re.DOTALL)
 

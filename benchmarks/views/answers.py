@@ -65,7 +65,7 @@ def _item_page(
         raise Http404
     grades = read_item_grades(page.item, request.actor)
     owns = access.owns(request.actor, run)
-    may_grade = owns and bool(page.replies)
+    may_grade = access.may_grade(request.actor, run) and bool(page.replies)
     hides_names = may_grade and request.GET.get("names") == "hidden"
     context = {
         "run": run, "page": page, "expected": expected_text(page.case.expected),
@@ -82,7 +82,7 @@ def _item_page(
 @require_POST
 def grade(request: PageRequest, public_id: str, item_id: int) -> HttpResponse:
     """Store a grade of an item; to htmx, show its grades."""
-    run = access.get_run_or_404(request.actor, public_id, to_change=True)
+    run = access.get_run_to_grade_or_404(request.actor, public_id)
     graded = get_object_or_404(RunItem, entrant__run=run, pk=item_id)
     form = GradeForm(request.POST)
     if form.is_valid():

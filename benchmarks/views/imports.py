@@ -9,11 +9,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts.models import Team
 from benchmarks import access
 from benchmarks.actions import importing
 from benchmarks.forms.imports import ColumnsForm, ImportForm, formats
 from benchmarks.models import Template
-from benchmarks.views.pages import PageRequest, member_of
+from benchmarks.views.pages import PageRequest, member_of, place_of
 from common.errors import ArenaError
 
 LISTED_LINES = 200
@@ -39,7 +40,7 @@ def preview(request: PageRequest) -> HttpResponse:
     """Show the form; with a file, the report on it."""
     template = _template(request)
     form = ImportForm(request.POST, request.FILES) if request.method == "POST" else ImportForm()
-    context: dict[str, object] = {"form": form, "template": template}
+    context: dict[str, object] = {"form": form, "template": template, "chosen_place": _place(request, template)}
     if not form.is_valid():
         return render(request, "benchmarks/import.html", context, status=422 if form.is_bound else 200)
     request.actor.count("upload", fail_open=True)
@@ -58,7 +59,10 @@ def columns(request: PageRequest) -> HttpResponse:
         choices = importing.previewed_choices(owner=member, source_id=source_id)
         form = ColumnsForm(request.POST, columns=choices.columns, sheets=choices.sheets, encodings=choices.encodings)
         if not form.is_valid():
-            context = {"form": ImportForm(), "template": template, "columns": form, "source_id": source_id}
+            context = {
+                "form": ImportForm(), "template": template, "columns": form, "source_id": source_id,
+                "chosen_place": _place(request, template),
+            }  # fmt: skip
             return render(request, "benchmarks/import.html", context, status=422)
         request.actor.count("upload", fail_open=True)
         result = importing.preview_again(
@@ -78,6 +82,7 @@ def _report(request: PageRequest, template: Template | None, result: importing.I
         "form": ImportForm(), "template": template, "preview": result, "parts": _parts_of(result),
         "content": imported.template, "format": formats().get(imported.format, imported.format),
         "columns": form if form.fields else None, "source_id": result.source_id,
+        "chosen_place": _place(request, template),
     }  # fmt: skip
     return render(request, "benchmarks/import.html", context, status=200 if result.id else 422)
 
@@ -104,6 +109,10 @@ def _template(request: PageRequest) -> Template | None:
     return access.get_template_or_404(request.actor, public_id, to_edit=True) if public_id else None
 
 
+def _place(request: PageRequest, template: Template | None) -> Team | None:
+    return place_of(request) if template is None else access.team_of(request.actor, template)
+
+
 @login_required
 @require_POST
 def apply(request: PageRequest) -> HttpResponse:
@@ -112,7 +121,7 @@ def apply(request: PageRequest) -> HttpResponse:
     try:
         draft = importing.apply_preview(
             owner=member_of(request), preview_id=request.POST.get("preview", ""), template=template,
-            with_answers="with_answers" in request.POST,
+            team=_place(request, template), with_answers="with_answers" in request.POST,
         )  # fmt: skip
     except ArenaError as refusal:
         sentences = [sentence for texts in (refusal.fields or {}).values() for sentence in texts]

@@ -19,9 +19,9 @@ def index(request: PageRequest) -> HttpResponse:
     """Show templates or runs; to htmx, only the list."""
     tab = request.GET.get("show", "")
     tab = tab if tab in TABS else TABS[0]
-    form = ListForm(request.GET)
+    form = ListForm(request.GET, request.actor)
     form.full_clean()
-    context: dict[str, object] = {"tab": tab, "form": form}
+    context: dict[str, object] = {"tab": tab, "form": form, "team_query": form.team_query}
     if tab == "runs":
         runs = Paginator(list_runs(request.actor, form), PER_PAGE).get_page(request.GET.get("page"))
         rows = list(runs)

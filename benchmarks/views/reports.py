@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
+from accounts.teams.places import chosen_place
 from benchmarks import access, actions
 from benchmarks.exports.responses import file_name
 from benchmarks.models import Run
@@ -21,17 +22,18 @@ from benchmarks.reports.readable import readable_reports
 from benchmarks.views.pages import PageRequest
 from common.errors import ArenaError
 
+_PUBLISHED = [
+    ("names", gettext_lazy("Everybody: the report, and all answers")),
+    ("numbers", gettext_lazy("Everybody: the report alone, without names and prompts")),
+]
+
 
 class PublishForm(forms.Form):
     """number: of the report, empty for always the newest."""
 
     readers = forms.ChoiceField(
         label=gettext_lazy("Who may read it"), widget=forms.RadioSelect,
-        choices=[
-            ("none", gettext_lazy("You alone")),
-            ("names", gettext_lazy("Everybody: the report, and all answers")),
-            ("numbers", gettext_lazy("Everybody: the report alone, without names and prompts")),
-        ],
+        choices=[("none", gettext_lazy("You alone")), *_PUBLISHED],
     )  # fmt: skip
     number = forms.TypedChoiceField(
         label=pgettext_lazy("of a run", "Report"), required=False, coerce=int, empty_value=None
@@ -40,6 +42,8 @@ class PublishForm(forms.Form):
     def __init__(self, data: QueryDict | None = None, *, run: Run, shown: int | None = None) -> None:
         number = shown if run.published_at is None else run.published_number
         super().__init__(data, initial={"readers": _readers(run), "number": number})
+        if run.team_id is not None:
+            cast(forms.ChoiceField, self.fields["readers"]).choices = [("none", _("The team alone")), *_PUBLISHED]
         numbers = run.reports.order_by("number").values_list("number", flat=True)
         choices = [(stored_number, _("Report %(number)s") % {"number": stored_number}) for stored_number in numbers]
         cast(forms.TypedChoiceField, self.fields["number"]).choices = [("", _("always the newest")), *choices]
@@ -67,9 +71,12 @@ def compare(request: PageRequest, public_id: str) -> HttpResponse:
 def heat_map(request: PageRequest) -> HttpResponse:
     """Show models × templates; to htmx, only the table."""
     wanted, with_average = request.GET.getlist("template"), "average" in request.GET
-    result = read_heat_map(request.actor, wanted, with_average=with_average)
-    choices = result.templates if not wanted else read_heat_map(request.actor).templates
-    context = {"map": result, "choices": choices, "wanted": wanted, "with_average": with_average}
+    place = chosen_place(request)
+    result = read_heat_map(request.actor, wanted, place=place, with_average=with_average)
+    choices = result.templates if not wanted else read_heat_map(request.actor, place=place).templates
+    context = {
+        "map": result, "choices": choices, "wanted": wanted, "with_average": with_average, "chosen_place": place,
+    }  # fmt: skip
     name = "benchmarks/heatmap.html#map" if request.htmx else "benchmarks/heatmap.html"
     return render(request, name, context)
 
@@ -90,7 +97,9 @@ def report(request: PageRequest, public_id: str) -> HttpResponse:
         shown = {"results": shown_report.results, "is_so_far": shown_report.is_so_far}
         return render(request, "benchmarks/results.html", shown)
     context = {
-        "run": shown_report.run, "report": shown_report, "owns": access.owns(request.actor, shown_report.run),
+        "run": shown_report.run, "report": shown_report, "team": access.team_of(request.actor, shown_report.run),
+        "owns": access.may_publish(request.actor, shown_report.run),
+        "has_team_models": actions.has_team_models(shown_report.run),
         "is_stored": not shown_report.is_so_far,
         "is_readable": access.readable_runs(request.actor).filter(pk=shown_report.run.pk).exists(),
         "reports": readable_reports(request.actor, shown_report.run).order_by("number").defer("payload"),
@@ -117,7 +126,7 @@ def report_file(request: PageRequest, public_id: str) -> HttpResponse:
 @login_required
 @require_POST
 def publish(request: PageRequest, public_id: str) -> HttpResponse:
-    run = access.get_run_or_404(request.actor, public_id, to_change=True)
+    run = access.get_run_to_publish_or_404(request.actor, public_id)
     form = PublishForm(request.POST, run=run)
     if not form.is_valid():
         messages.error(request, _("Choose who may read the report."))

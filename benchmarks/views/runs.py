@@ -12,6 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 
+from accounts.models import Team
+from accounts.teams.places import PARAMETER
 from battles.streaming import protocol
 from benchmarks import access, actions, streaming
 from benchmarks.actions.run_limit import counted_run
@@ -19,13 +21,13 @@ from benchmarks.estimates import estimate
 from benchmarks.exports.formats import WRITERS
 from benchmarks.exports.responses import export_response
 from benchmarks.forms.start import StartForm
-from benchmarks.models import Run, TemplateVersion
+from benchmarks.models import Run, Template, TemplateVersion
 from benchmarks.queries.run_progress import read_run_progress
 from benchmarks.reports.grades import read_run_grades
 from benchmarks.reports.power import power_sentence, read_power
 from benchmarks.reports.readable import find_report, readable_reports
 from benchmarks.reports.results import read_results
-from benchmarks.views.pages import PageRequest, member_of, redirect_to
+from benchmarks.views.pages import PageRequest, member_of, place_of, redirect_to
 from common.errors import ArenaError
 from common.text.money import plain_decimal
 from common.text.numbers import parse_whole_number
@@ -60,14 +62,18 @@ def _page(request: PageRequest, run: Run, form: BudgetForm | None = None, *, sta
     context: dict[str, object] = {
         "run": run,
         "progress": progress,
-        "owns": access.owns(request.actor, run),
+        "owns": access.may_change(request.actor, run),
+        "may_grade": access.may_grade(request.actor, run),
+        "team": access.team_of(request.actor, run),
+        # Budgets of a team, and its people who can raise them, are its own affair.
+        "shows_money": run.team_id is None or access.owns(request.actor, run),
         "shows_contents": access.shows_contents_of(request.actor, run),
         "stream": streaming.token_for(run, request.actor) if progress.has_work else "",
         "after": streaming.position_now(),
         "budget_form": form or BudgetForm(initial={"to": run.budget and plain_decimal(run.budget)}),
     }
     if progress.answered and run.state in (Run.State.RUNNING, Run.State.PAUSED, Run.State.SCORING):
-        context["shows_so_far"] = context["owns"]
+        context["shows_so_far"] = access.owns(request.actor, run)
     if run.state in (Run.State.DONE, Run.State.CANCELLED) and progress.ended_calls:
         context |= _results(request, run)
         newest = _newest_version(request, run)
@@ -155,6 +161,13 @@ def export(request: PageRequest, public_id: str, ending: str) -> StreamingHttpRe
     return export_response(run, ending, actor=request.actor, wide=request.GET.get("wide", ""))
 
 
+def _place_of_run(request: PageRequest, template: Template) -> Team | None:
+    """Return the template's place; for the site's, that of the page."""
+    if template.visibility == Template.Visibility.SITE:
+        return place_of(request)
+    return access.place_of_run(request.actor, template, request.POST.get(PARAMETER))
+
+
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def start(request: PageRequest, public_id: str) -> HttpResponse:
@@ -163,16 +176,22 @@ def start(request: PageRequest, public_id: str) -> HttpResponse:
     version = access.find_version(request.actor, template, request.GET.get("version"))
     if version is None:
         raise Http404
-    models = sorted(LanguageModel.objects.configured(), key=lambda model: (model.is_paid, model.name, model.version))
+    place = _place_of_run(request, template)
+    in_place = LanguageModel.objects.in_place(None if place is None else place.pk).configured()
+    models = sorted(in_place, key=lambda model: (model.is_paid, model.name, model.version))
     data = request.POST if request.method == "POST" else None
-    form = StartForm(data, version=version, models=models)
+    form = StartForm(data, version=version, models=models, team=place)
     context: dict[str, object] = {
         "template": template, "version": version, "form": form, "models": models,
-        "power": read_power(request.actor, version), "all_url": f"?all=1&version={version.number}",
-        "picker": read_picker("several", chosen=form["models"].value() or [], shows_all="all" in request.GET),
-        "baselines": read_picker(
-            "baseline", chosen=[form["baseline"].value() or ""], shows_all="all" in request.GET
+        "power": read_power(request.actor, version),
+        "all_url": f"?all=1&version={version.number}{f'&team={place.slug}' if place else ''}",
+        "picker": read_picker(
+            "several", chosen=form["models"].value() or [], shows_all="all" in request.GET, place=place
         ),
+        "baselines": read_picker(
+            "baseline", chosen=[form["baseline"].value() or ""], shows_all="all" in request.GET, place=place
+        ),
+        "chosen_place": place,
     }  # fmt: skip
     if data is None:
         return render(request, "benchmarks/start.html", context)

@@ -15,7 +15,7 @@ from benchmarks.checks.reasons import placed
 from benchmarks.forms.starting import ColumnsOfTableForm, TableForm
 from benchmarks.forms.templates import NewTemplateForm
 from benchmarks.imports.content import Request
-from benchmarks.views.pages import PageRequest, member_of
+from benchmarks.views.pages import PageRequest, member_of, place_of
 from common.errors import ArenaError, FieldErrors
 
 LISTED_LINES = 10
@@ -33,18 +33,19 @@ def new(request: PageRequest) -> HttpResponse:
         return _store_table(request)
     if "table" in request.POST:
         return _look_at_table(request)
-    form = NewTemplateForm(request.POST or None)
+    form, place = NewTemplateForm(request.POST or None), place_of(request)
     if not form.is_valid():
-        context = {"form": form, "table": TableForm()}
+        context = {"form": form, "table": TableForm(), "chosen_place": place}
         return render(request, "benchmarks/new.html", context, status=422 if form.is_bound else 200)
-    template = actions.create_template(owner=member_of(request), **form.cleaned_data)
+    template = actions.create_template(owner=member_of(request), team=place, **form.cleaned_data)
     return redirect("benchmarks:edit", template.public_id)
 
 
 def _look_at_table(request: PageRequest) -> HttpResponse:
-    table = TableForm(request.POST, request.FILES)
+    table, place = TableForm(request.POST, request.FILES), place_of(request)
     if not table.is_valid():
-        return render(request, "benchmarks/new.html", {"form": NewTemplateForm(), "table": table}, status=422)
+        context: dict[str, object] = {"form": NewTemplateForm(), "table": table, "chosen_place": place}
+        return render(request, "benchmarks/new.html", context, status=422)
     request.actor.count("upload", fail_open=True)
     name, content = table.source()
     result = importing.preview(
@@ -54,27 +55,29 @@ def _look_at_table(request: PageRequest) -> HttpResponse:
     left_out = [line for line in result.lines if line["action"] == "left_out" or line["code"] in _NAMED_CHANGES]
     left_out = left_out[:LISTED_LINES]
     if not result.source_id:
-        context = {"form": NewTemplateForm(), "table": table, "lines": lines}
+        context = {"form": NewTemplateForm(), "table": table, "lines": lines, "chosen_place": place}
         return render(request, "benchmarks/new.html", context, status=422)
     title = "" if name == "table.tsv" else name.rpartition(".")[0]
     columns = ColumnsOfTableForm(columns=result.imported.columns, name=title[:120])
-    context = {"columns": columns, "source_id": result.source_id, "lines": lines, "left_out": left_out}
+    context = {
+        "columns": columns, "source_id": result.source_id, "lines": lines, "left_out": left_out, "chosen_place": place,
+    }  # fmt: skip
     return render(request, "benchmarks/new.html", context, status=200 if result.id else 422)
 
 
 def _store_table(request: PageRequest) -> HttpResponse:
-    member, source_id = member_of(request), request.POST["source"]
+    member, source_id, place = member_of(request), request.POST["source"], place_of(request)
     try:
         columns = ColumnsOfTableForm(
             request.POST, columns=importing.previewed_choices(owner=member, source_id=source_id).columns
         )
-        context: dict[str, object] = {"columns": columns, "source_id": source_id}
+        context: dict[str, object] = {"columns": columns, "source_id": source_id, "chosen_place": place}
         if not columns.is_valid():
             return render(request, "benchmarks/new.html", context, status=422)
         request.actor.count("upload", fail_open=True)
         draft = importing.create_from_table(
             owner=member, source_id=source_id, name=columns.cleaned_data["name"], mapping=columns.mapping,
-            make_checks=columns.checks,
+            make_checks=columns.checks, team=place,
         )  # fmt: skip
     except importing.ImportGone as refusal:
         messages.error(request, refusal.detail)

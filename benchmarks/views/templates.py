@@ -11,6 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from accounts.models import Team
+from accounts.teams.places import usable_teams
 from benchmarks import access, actions
 from benchmarks.checks.check_set import raw_check
 from benchmarks.editing.changes import read_changes
@@ -26,8 +28,8 @@ from benchmarks.forms.templates import Editor
 from benchmarks.models import Template, TemplateVersion
 from benchmarks.pasting import read_table
 from benchmarks.queries.cases import PER_PAGE, CasePage, read_cases
-from benchmarks.views.pages import PageRequest, member_of
-from common.errors import InvalidInput
+from benchmarks.views.pages import PageRequest, member_of, place_of
+from common.errors import ArenaError, InvalidInput
 from common.text.numbers import format_numbers, parse_whole_number
 
 
@@ -44,9 +46,10 @@ def show(request: PageRequest, public_id: str) -> HttpResponse:
     shows_contents = access.shows_contents(request.actor, template)
     context: dict[str, object] = {
         "template": template, "version": version, "versions": versions, "shows_contents": shows_contents,
-        "may_edit": access.may_edit(request.actor, template),
+        "may_edit": access.may_edit(request.actor, template), "team": access.team_of(request.actor, template),
     }  # fmt: skip
     if version is not None and shows_contents:
+        context["copy_places"] = _copy_places(request, template)
         search, after = request.GET.get("search", "").strip(), request.GET.get("after", "")
         context |= {"page": read_cases(version, after=after, search=search), "search": search}
         if not request.htmx:
@@ -54,6 +57,31 @@ def show(request: PageRequest, public_id: str) -> HttpResponse:
             context |= {"prompts": version.prompts.all(), "checks": checks}
             context["promptfoo_notes"] = PromptfooExport(version).notes
     return render(request, "benchmarks/template.html#cases" if request.htmx else "benchmarks/template.html", context)
+
+
+def _copy_places(request: PageRequest, template: Template) -> list[Team | None]:
+    """Return the other places to which the person may copy it, None for personal; [] for people without a team."""
+    user = request.actor.user
+    teams = [] if user is None else usable_teams(user)
+    places = [None, *teams] if teams else []
+    return [place for place in places if template.visibility == Template.Visibility.SITE or place != template.team]
+
+
+@login_required
+@require_POST
+def copy(request: PageRequest, public_id: str) -> HttpResponse:
+    """Copy a version into a new template of another place."""
+    template = access.get_template_or_404(request.actor, public_id)
+    version = access.find_version(request.actor, template, request.GET.get("version"))
+    if version is None or not access.shows_contents(request.actor, template):
+        raise Http404
+    try:
+        made = actions.copy_template(version, by=member_of(request), team=place_of(request))
+    except ArenaError as refusal:
+        messages.error(request, refusal.detail)
+        return redirect("benchmarks:template", public_id)
+    messages.success(request, _("This is the copy."))
+    return redirect("benchmarks:template", made.public_id)
 
 
 def draft_or_404(request: PageRequest, public_id: str) -> tuple[Template, TemplateVersion]:

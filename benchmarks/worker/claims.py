@@ -27,7 +27,8 @@ from benchmarks.sql import read_sql
 from benchmarks.worker import reuse
 from models_registry import spending
 from models_registry.models import Charge, LanguageModel
-from models_registry.models.ledger import are_paid_calls_halted
+from models_registry.models.ledger import are_paid_calls_halted, member_account, team_account
+from models_registry.payers import Payer
 from models_registry.providers.base import Message
 from models_registry.providers.kinds import CAPS
 from uploads.models import Upload
@@ -174,7 +175,7 @@ def _plan(run: Run, entrant: Entrant, item: _DueItem, uploads: Mapping[int, Uplo
     # Breakers count a run as one conversation, so that its owner alone cannot close a model.
     return PlannedCall(
         model, messages, purpose=Call.Purpose.ITEM, lease=RunItem.LEASE, overrides=entrant.parameters,
-        asker=run.person, conversation=f"run:{run.pk}",
+        asker=run.person, conversation=f"run:{run.pk}", team_id=run.team_id,
     )  # fmt: skip
 
 
@@ -200,32 +201,48 @@ def _reuse(run: Run, planned: _Planned, keys: Mapping[int, str]) -> tuple[_Plann
 
 
 def _reserve(run: Run, planned: _Planned) -> tuple[_Planned, dict[int, Charge], str]:
-    """Reserve money. Returns the items that may start, charges by item id, and why the run must pause, or ""."""
+    """Reserve money and requests. Returns items that may start, charges by item id, and why the run must pause."""
     bills = {
-        pk: bill
+        pk: spending.bill(
+            plan.model, plan.messages, person=run.person, team_id=run.team_id, max_tokens=_cap(plan)
+        )
         for pk, (_, plan) in planned.items()
-        if (bill := spending.bill(plan.model, plan.messages, person=run.person, max_tokens=_cap(plan)))
-    }
-    if not bills:
+    }  # fmt: skip
+    request = Payer(run.person, run.team).request() if run.team is not None and run.person else {}
+    if not request and not any(bills.values()):
         return planned, {}, ""
     reason, remaining = "", None if run.budget is None else run.budget - run.reserved - run.spent
-    affordable: dict[int, Charge] = {}
+    affordable: dict[int, Charge | None] = {}
     for pk, bill in bills.items():
-        if remaining is not None and bill.most > remaining:
+        most = Decimal(0) if bill is None else bill.most
+        if remaining is not None and most > remaining:
             reason = Run.Reason.BUDGET
             continue
-        remaining = None if remaining is None else remaining - bill.most
+        remaining = None if remaining is None else remaining - most
         affordable[pk] = bill
-    charges = spending.reserve_affordable(affordable)
-    if len(charges) < len(affordable):
-        reason = Run.Reason.HALTED if are_paid_calls_halted() else Run.Reason.DAY_BUDGET
-    if run.reserved or charges:
-        reason = ""  # calls under way will release money
-    paid = {pk: pair for pk, pair in planned.items() if pk in charges or pk not in bills}
+    reserved, refusing = spending.reserve_affordable(affordable, share=request)
+    charges = {pk: charge for pk, charge in reserved.items() if charge is not None}
+    if len(reserved) < len(affordable):
+        reason = _reason_of(run, refusing)
+    if run.reserved or charges or (reserved and reason == Run.Reason.REQUESTS):
+        reason = ""  # calls under way will release money; there may be some requests left
     total = sum((charge.most for charge in charges.values()), Decimal(0))
     if total:
         Run.objects.filter(pk=run.pk).update(reserved=F("reserved") + total)
-    return paid, charges, reason
+    return {pk: pair for pk, pair in planned.items() if pk in reserved}, charges, reason
+
+
+def _reason_of(run: Run, account: str) -> str:
+    """account: the first that refused, or ""."""
+    if run.team_id is not None:
+        quota = member_account(run.team_id, run.person)
+        reasons = {
+            team_account(run.team_id): Run.Reason.TEAM_DAY, f"{team_account(run.team_id)}/month": Run.Reason.TEAM_MONTH,
+            quota: Run.Reason.QUOTA, f"{quota}/requests": Run.Reason.REQUESTS,
+        }  # fmt: skip
+        if account in reasons:
+            return reasons[account]
+    return Run.Reason.HALTED if are_paid_calls_halted() else Run.Reason.DAY_BUDGET
 
 
 def _cap(plan: PlannedCall) -> int:

@@ -52,7 +52,7 @@ class Plan:
 
 def read_facts(run_id: int) -> RunFacts:
     run = Run.objects.select_related("version", "checks_version").get(pk=run_id)
-    return RunFacts(run.pk, run.owner_id, run.attempts, CheckSet(run.scoring_version))
+    return RunFacts(run.pk, run.owner_id, run.team_id, run.attempts, CheckSet(run.scoring_version))
 
 
 def read_plan(run_id: int) -> Plan:

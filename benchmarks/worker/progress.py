@@ -8,6 +8,7 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.db.models.functions import Greatest, Now
+from django.utils import timezone
 
 from battles.calls import mark_calls_lost
 from battles.models import Call
@@ -15,7 +16,7 @@ from benchmarks.models import Entrant, ItemCall, Run, RunItem
 from benchmarks.models.entrant_calls import let_go_on
 from benchmarks.reports.store import compute_report, store_report
 from benchmarks.worker.claims import ClaimedItem
-from models_registry.models.ledger import seconds_until_tomorrow
+from models_registry.models.ledger import seconds_until_next_month, seconds_until_tomorrow
 from models_registry.providers import FailureCode
 
 logger = logging.getLogger(__name__)
@@ -69,18 +70,26 @@ def _report(run: Run) -> None:
 
 @transaction.atomic
 def pause(run_id: int, reason: str, paced_from: datetime | None) -> bool:
-    """Pause a running run by itself; a day's budget lets it go on after midnight UTC.
+    """Pause a running run by itself; a day's or month's budget lets it go on after its end.
 
     paced_from: as in the plan that has the reason. A run that was resumed since then goes on.
     """
     run = Run.objects.lock(run_id)
     if run.state != Run.State.RUNNING or run.paced_from != paced_from:
         return False
-    wait = Now() + timedelta(seconds=seconds_until_tomorrow()) if reason == Run.Reason.DAY_BUDGET else None
-    paused = {"state": Run.State.PAUSED, "reason": reason, "day_wait_until": wait, "driven_until": None}
+    paused = {"state": Run.State.PAUSED, "reason": reason, "day_wait_until": _end_of(reason), "driven_until": None}
     Run.objects.filter(pk=run_id).update(**paused)
     logger.warning("run %s is paused: %s", run_id, reason)
     return True
+
+
+def _end_of(reason: str) -> datetime | None:
+    """Return when a budget begins anew; None for other reasons."""
+    if reason in (Run.Reason.DAY_BUDGET, Run.Reason.TEAM_DAY):
+        return timezone.now() + timedelta(seconds=seconds_until_tomorrow())
+    if reason in Run.OF_TEAM:
+        return timezone.now() + timedelta(seconds=seconds_until_next_month())
+    return None
 
 
 @transaction.atomic

@@ -28,12 +28,14 @@ def answer_key(plan: PlannedCall, repeat: int) -> str:
 
 
 def find_replies(run: Run, keys: Collection[str]) -> dict[str, int]:
-    """Return the ids of the owner's newest replies by answer key."""
-    if run.reuse_days is None or run.owner_id is None or not keys:
+    """Return the ids of the place's newest replies by answer key: of the team, or the owner's personal ones."""
+    if run.reuse_days is None or not keys or (run.owner_id is None and run.team_id is None):
         return {}
-    replies = Reply.objects.filter(
-        owner=run.owner_id, answer_key__in=keys, created_at__gt=Now() - timedelta(days=run.reuse_days)
-    )
+    if run.team_id is not None:
+        of_place = Reply.objects.filter(team=run.team_id)
+    else:
+        of_place = Reply.objects.filter(owner=run.owner_id, team=None)
+    replies = of_place.filter(answer_key__in=keys, created_at__gt=Now() - timedelta(days=run.reuse_days))
     return dict(replies.order_by("created_at", "pk").values_list("answer_key", "pk"))
 
 

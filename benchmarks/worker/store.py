@@ -68,6 +68,7 @@ class RunFacts:
 
     run_id: int
     owner_id: int | None
+    team_id: int | None
     attempts: int
     checks: CheckSet
 
@@ -156,7 +157,8 @@ def store_group(run: RunFacts, group: Sequence[Ended], paces: Mapping[int, int])
                 row["state"] = RunItem.State.SKIPPED
     with connection.cursor() as cursor:
         cursor.execute(
-            read_sql("store_items.sql"), {"outcomes": msgspec.json.encode(rows).decode(), "owner": run.owner_id}
+            read_sql("store_items.sql"),
+            {"outcomes": msgspec.json.encode(rows).decode(), "owner": run.owner_id, "team": run.team_id},
         )
         if len(cursor.fetchall()) < len(group):
             logger.info("some items of run %s were taken over", run.run_id)

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import Count, Sum, Value
 
+from accounts.models import Team, User
 from benchmarks import actions
 from benchmarks.actions import EntrantRequest
 from benchmarks.models import Case, Check, Prompt, Run, RunCount, RunItem, Template, TemplateVersion
@@ -18,11 +19,13 @@ ENDED = {Run.State.DONE, Run.State.FAILED, Run.State.CANCELLED, Run.State.PAUSED
 
 
 def version(
-    cases: int = 3, *, template: str = "say {{ word }}", turns: Sequence[str] = (), **fields: Any
-) -> TemplateVersion:
+    cases: int = 3, *, template: str = "say {{ word }}", turns: Sequence[str] = (), owner: User | None = None,
+    team: Team | None = None, **fields: Any,
+) -> TemplateVersion:  # fmt: skip
     """Create a template whose prompts ask for `word0`, `word1`, …, and whose check wants it in the answer."""
-    owner = make.user()
-    made = Template.objects.create(owner_user=owner, slug=f"template-{owner.pk}", name="Words")
+    owner = owner or make.user()
+    slug = f"template-{Template.objects.count()}"
+    made = Template.objects.create(owner_user=owner, team=team, slug=slug, name="Words")
     version = TemplateVersion.objects.create(template=made, **fields)
     Prompt.objects.create(version=version, messages=[{"role": "user", "template": template}], turns=list(turns))
     Check.objects.create(version=version, key="has-the-word", scorer="contains")
@@ -37,7 +40,8 @@ def run(
     version: TemplateVersion, *models: LanguageModel, is_prepared: bool = True, budget: str = "", **options: Any
 ) -> Run:
     run = actions.create_run(
-        owner=version.template.owner_user, version=version, entrants=[EntrantRequest(model) for model in models],
+        owner=version.template.owner_user, team=version.template.team, version=version,
+        entrants=[EntrantRequest(model) for model in models],
         budget=Decimal(budget) if budget else None, **options,
     )  # fmt: skip
     if is_prepared and not prepare(run.pk):  # a running site's worker may prepare it, too

@@ -4,7 +4,9 @@ from decimal import Decimal
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from accounts.actor import Actor
 from accounts.models import User
+from accounts.teams.places import require_place_id
 from benchmarks.actions import EntrantRequest, create_run
 from benchmarks.models import TemplateVersion
 from common.errors import ArenaError
@@ -27,17 +29,22 @@ class Command(BaseCommand):
         versions = TemplateVersion.objects.order_by("-number")
         version = (
             versions.filter(template__public_id=options["template"]).first()
-            or versions.filter(template__slug=options["template"], template__owner_user=owner).first()
+            or versions.filter(
+                template__slug=options["template"], template__owner_user=owner, template__team=None
+            ).first()
         )
         if owner is None or version is None:
             raise CommandError("There is no such member or template.")
         slugs = [str(slug) for slug in options["models"]]  # type: ignore[attr-defined]
-        models = {model.slug: model for model in LanguageModel.objects.filter(slug__in=slugs)}
+        team = version.template.team
+        in_place = LanguageModel.objects.in_place(None if team is None else team.pk)
+        models = {slug: model for model in in_place for slug in model.slugs if slug in slugs}
         if missing := [slug for slug in slugs if slug not in models]:
             raise CommandError(f"There is no model {', '.join(missing)}.")
         try:
+            require_place_id(Actor(user=owner), None if team is None else team.pk)
             run = create_run(
-                owner=owner, version=version, entrants=[EntrantRequest(models[slug]) for slug in slugs],
+                owner=owner, version=version, team=team, entrants=[EntrantRequest(models[slug]) for slug in slugs],
                 repeats=int(str(options["repeats"])), concurrency=int(str(options["concurrency"])),
                 budget=options["budget"],  # type: ignore[arg-type]
             )  # fmt: skip

@@ -354,6 +354,7 @@ def ask_about_benchmarks(ask: Callable[..., Any], owner: User, ids: dict[str, li
     ask("get", f"{templates}{{public_id}}/cases/", public_id=made)
     ask("post", f"{templates}{{public_id}}/freeze/", public_id=made)
     ask("post", f"{templates}{{public_id}}/versions/", public_id=made)
+    ask("post", f"{templates}{{public_id}}/copy/", {"team": ""}, public_id=made)
     ask("delete", f"{templates}{{public_id}}/", public_id=made)
     assert ask("get", templates)["results"][0]["version"]
     for path in ("", "versions/", "export.yaml"):

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -45,7 +46,7 @@ from fido2.webauthn import (  # noqa: E402
 
 from accounts import actions as accounts  # noqa: E402
 from accounts.actor import Actor  # noqa: E402
-from accounts.models import Ban, Role, User, Visitor  # noqa: E402
+from accounts.models import Ban, Role, Team, User, Visitor  # noqa: E402
 from accounts.teams.actions import create_team, invite  # noqa: E402
 from arena_site import pages  # noqa: E402
 from battles import actions  # noqa: E402
@@ -170,8 +171,23 @@ def add_states(user: User, world: World) -> list[str]:
     return [
         f"/benchmarks/r/{later.public_id}/compare/?with={run.public_id}",
         f"/benchmarks/r/{paused.public_id}/",
+        *add_team_runs(user, models),
         link,
     ]
+
+
+def add_team_runs(user: User, models: Sequence[LanguageModel]) -> list[str]:
+    """Add a template of the team with a finished run, and one that waits for the team's budget; return their paths."""
+    team = Team.objects.get(slug="physics")
+    own = LanguageModel.of_every_owner.get(team=team)
+    sample = benchmark_samples.sample(user, [own, *models[:1]], team)
+    waiting = benchmark_samples.live_run(user, sample.run.version, [own])
+    Run.objects.filter(pk=waiting.pk).update(state="paused", reason="team_day", budget=1)
+    run, template = sample.run.public_id, sample.template.public_id
+    return [
+        f"/benchmarks/r/{waiting.public_id}/", f"/benchmarks/r/{run}/report/", f"/benchmarks/t/{template}/?version=1",
+        f"/benchmarks/t/{template}/start/", "/benchmarks/new/?team=physics", "/benchmarks/?show=runs&team=physics",
+    ]  # fmt: skip
 
 
 def add_team(user: User) -> str:

@@ -12,7 +12,7 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from accounts.actor import Actor
-from accounts.models import User
+from accounts.models import Team, User
 from battles.models import Call
 from benchmarks import actions
 from benchmarks.actions import EntrantRequest
@@ -65,9 +65,12 @@ class Sample:
         return CaseFile.objects.get(case__version=self.run.version_id).pk
 
 
-def template(owner: User, name: str = "Capitals of the world", *, cases: bool = True) -> Template:
+def template(
+    owner: User, name: str = "Capitals of the world", *, cases: bool = True, team: Team | None = None
+) -> Template:
     """Create a template whose draft has a prompt, a check and the cases of CAPITALS."""
-    made = actions.create_template(owner=owner, name=name, description="Short facts that every model should know.")
+    description = "Short facts that every model should know."
+    made = actions.create_template(owner=owner, name=name, description=description, team=team)
     prompt = Prompt(
         label="plain",
         messages=[
@@ -88,8 +91,8 @@ def document(owner: User) -> Upload:
     return store_upload(Actor(user=owner), b"The capital of France is Paris.", "atlas.txt")
 
 
-def sample(owner: User, models: Sequence[LanguageModel]) -> Sample:
-    made = template(owner)
+def sample(owner: User, models: Sequence[LanguageModel], team: Team | None = None) -> Sample:
+    made = template(owner, team=team)
     run = finished_run(owner, made.versions.get(), models)
     actions.start_draft(made)
     return Sample(made, run)
@@ -100,7 +103,7 @@ def finished_run(owner: User, version: TemplateVersion, models: Sequence[Languag
     """Create a finished run; the first model knows all, the next ones less."""
     run = actions.create_run(
         owner=owner, version=version, entrants=[EntrantRequest(model) for model in models],
-        name="First look",
+        name="First look", team=version.template.team,
     )  # fmt: skip
     prepare(run)
     cases = list(run.version.cases.all())
@@ -125,7 +128,9 @@ def finished_run(owner: User, version: TemplateVersion, models: Sequence[Languag
 def live_run(owner: User, version: TemplateVersion, models: Sequence[LanguageModel]) -> Run:
     """Create a running run without answers."""
     entrants = [EntrantRequest(model) for model in models]
-    run = actions.create_run(owner=owner, version=version, entrants=entrants, name="Under way")
+    run = actions.create_run(
+        owner=owner, version=version, entrants=entrants, name="Under way", team=version.template.team
+    )
     prepare(run)
     run.refresh_from_db()
     return run
@@ -170,8 +175,8 @@ def answer(item: RunItem, text: str, *, is_right: bool) -> None:
     )  # fmt: skip
     ItemCall.objects.create(item=item, turn=0, fence=1, call=call)
     reply = Reply.objects.create(
-        model=item.entrant.model, owner=item.run.owner, text=text, reasoning="Let me think.", call=call,
-        finish_reason="stop",
+        model=item.entrant.model, owner=item.run.owner, team=item.run.team, text=text, reasoning="Let me think.",
+        call=call, finish_reason="stop",
     )  # fmt: skip
     ItemReply.objects.create(item=item, reply=reply)
     Score.objects.create(item=item, check_key="names the capital", value=float(is_right), passed=is_right)
