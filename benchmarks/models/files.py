@@ -39,7 +39,7 @@ class CaseFile(models.Model):
         ]
         triggers = [
             pgtrigger.Trigger(
-                name="a_cases_file_is_of_its_place", when=pgtrigger.Before,
+                name="a_cases_file_is_of_its_place", when=pgtrigger.After, timing=pgtrigger.Immediate,
                 operation=pgtrigger.Insert | pgtrigger.Update, func=_FILE_OF_ANOTHER_PLACE,
             ),
             pgtrigger.Trigger(

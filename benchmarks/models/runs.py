@@ -197,7 +197,8 @@ class Run(models.Model):
             pgtrigger.ReadOnly(name="a_run_stays_with_its_owner", fields=["team"]),
             pgtrigger.Trigger(
                 name="a_runs_template_is_of_its_place",
-                when=pgtrigger.Before,
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,
                 operation=pgtrigger.Insert | pgtrigger.UpdateOf("version_id", "checks_version_id"),  # type: ignore[no-untyped-call]
                 func=_TEMPLATE_OF_ANOTHER_PLACE,
             ),
@@ -278,7 +279,8 @@ class Entrant(models.Model):
         triggers = [
             pgtrigger.Trigger(
                 name="an_entrants_model_is_of_its_place",
-                when=pgtrigger.Before,
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,
                 operation=pgtrigger.Insert | pgtrigger.UpdateOf("model_id", "run_id"),  # type: ignore[no-untyped-call]
                 func=_MODEL_OF_ANOTHER_PLACE,
             ),
