@@ -11,7 +11,7 @@ from battles.models import Category
 from battles.text.classifier import classify
 from common.admin.trial_page import TrialPageMixin
 from common.payload_types import JsonObject
-from models_registry.admin.base import RegistryAdmin
+from models_registry.admin.base import OwnedAdmin
 
 
 class TryForm(forms.Form):
@@ -21,8 +21,9 @@ class TryForm(forms.Form):
 
 
 @admin.register(Category)
-class CategoryAdmin(TrialPageMixin, RegistryAdmin):
+class CategoryAdmin(TrialPageMixin, OwnedAdmin):
     form = CategoryForm
+    list_select_related = ["team"]
     list_display = ["name", "slug", "is_active", "conditions"]
     list_filter = ["is_active"]
     search_fields = ["name", "slug", "description"]

@@ -12,7 +12,7 @@ from battles.moderation import policy
 from battles.moderation.dry_run import try_rules
 from common.admin.trial_page import TrialPageMixin
 from common.payload_types import JsonObject
-from models_registry.admin.base import RegistryAdmin
+from models_registry.admin.base import OwnedAdmin, RegistryAdmin
 from models_registry.models import Provider
 
 
@@ -35,8 +35,9 @@ class TryForm(forms.Form):
 
 
 @admin.register(ModerationRule)
-class ModerationRuleAdmin(TrialPageMixin, RegistryAdmin):
+class ModerationRuleAdmin(TrialPageMixin, OwnedAdmin):
     form = RuleForm
+    list_select_related = ["team"]
     trial_form = TryForm
     trial_template = "admin/battles/moderationrule/try.html"
     trial_title = _("Try the moderation rules")

@@ -15,11 +15,13 @@ from battles.editing.forms import PromptSuggestionForm
 from battles.models import FeedbackTag, PromptSuggestion
 from common.admin.translated_text import TranslatedField
 from common.text.translated import Texts
+from models_registry.admin.base import OwnersMixin
 
 
 @admin.register(PromptSuggestion)
-class PromptSuggestionAdmin(AuditedAdmin):
+class PromptSuggestionAdmin(OwnersMixin):
     form = PromptSuggestionForm
+    list_select_related = ["team"]
     list_display = ["__str__", "position", "is_shown"]
 
     class Media:

@@ -5,18 +5,20 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.core.validators import MaxLengthValidator
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from battles import suggestions
 from battles.labels.categories import BUILT_IN
-from battles.models import Category, ModerationRule, PromptSuggestion
+from battles.models import Action, Category, ModerationRule, PromptSuggestion
 from battles.moderation.rule_timing import MAX_RULE_S, search_seconds
 from battles.text.labels import UNDETERMINED
 from battles.text.matching import InvalidPattern, Matcher
 from common.admin.translated_text import TranslatedField
 
 MAX_PHRASES = 200
+MAX_SLUG_OF_TEAM = 39
 MAX_PATTERNS, MAX_PATTERN_CHARACTERS = 500, 300
 _LANGUAGE = re.compile(rf"[a-z]{{2}}|{UNDETERMINED}")
 
@@ -65,6 +67,11 @@ class CategoryForm(forms.ModelForm):  # type: ignore[type-arg]
             "fewest_turns": _("1: any battle."),
         }
 
+    def _get_validation_exclusions(self) -> set[str]:
+        """Check that the address is its owner's only one."""
+        excluded: set[str] = super()._get_validation_exclusions()  # type: ignore[misc]
+        return excluded - {"team"}
+
     def clean_slug(self) -> str:
         slug = str(self.cleaned_data["slug"])
         if slug in BUILT_IN:
@@ -88,6 +95,23 @@ class CategoryForm(forms.ModelForm):  # type: ignore[type-arg]
             if not _LANGUAGE.fullmatch(language):
                 raise ValidationError(_("“%(code)s” is not a two-letter code."), params={"code": language})
         return languages
+
+
+class TeamCategoryForm(CategoryForm):
+    class Meta(CategoryForm.Meta):
+        widgets = {"description": forms.Textarea(attrs={"rows": 2})}
+        help_texts = CategoryForm.Meta.help_texts | {
+            "is_active": _("If unchecked, no new votes are filed here. Existing ones stay."),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk is not None:
+            del self.fields["slug"]  # votes have it
+        else:
+            # TEAM_MARK comes in front.
+            self.fields["slug"].validators.append(MaxLengthValidator(MAX_SLUG_OF_TEAM))
+            self.fields["slug"].widget.attrs["maxlength"] = MAX_SLUG_OF_TEAM
 
 
 class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -140,6 +164,29 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
             problem = _("“%(line)s” is not a valid expression: %(problem)s.") if str(error) else fits_anything
             self.add_error("patterns", ValidationError(problem, params={"line": line, "problem": str(error)}))
             return None
+
+
+class TeamRuleForm(RuleForm):
+    """Form without the moderation endpoint and its queue, which are the site's."""
+
+    class Meta(RuleForm.Meta):
+        fields = ["category", "kind", "patterns", "action", "note"]
+        labels = {"category": _("Name"), "note": _("Note for managers")}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        Kind = ModerationRule.Kind
+        self.fields["kind"].choices = [(kind.value, kind.label) for kind in (Kind.PHRASES, Kind.EXPRESSIONS)]  # type: ignore[attr-defined]
+        self.fields["action"].choices = [  # type: ignore[attr-defined]
+            (action.value, action.label) for action in (Action.WARN, Action.BLOCK, Action.OFF)
+        ]
+        if self.instance.pk is None:
+            self.initial["action"] = Action.WARN
+        self.fields["note"].help_text = ""
+        self.fields["patterns"].help_text = _(
+            "One a line; any of them is enough. A phrase is found as whole words, “contract*” also in “contracts”. "
+            "Expressions are RE2's and read texts in lower case without accents."
+        )
 
 
 class PromptSuggestionForm(forms.ModelForm):  # type: ignore[type-arg]

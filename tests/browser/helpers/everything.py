@@ -52,6 +52,7 @@ from battles import actions  # noqa: E402
 from battles.models import (  # noqa: E402
     Attachment,
     Battle,
+    Category,
     ModerationEndpoint,
     ModerationRule,
     RoutingDecision,
@@ -178,6 +179,7 @@ def add_team(user: User) -> str:
     """Add a team with a shared session, and one that invites the person; return the path of the link."""
     team = make.team(user, slug="physics", name="Physics")
     own = make.team_model(team, name="Bert", slug="bert")
+    Category.of_every_owner.create(team=team, slug="optics", name="Optics", phrases=["lens"])
     Catalogue.objects.create(provider=own.provider, fetched_at=Now(), listed=[Offer("honest").to_json()])
     gold, silver = (LanguageModel.objects.get(slug=slug) for slug in ("gold", "silver"))
     shared = Session.objects.create(owner_user=user, team=team, title="Light", is_shared=True)
@@ -224,7 +226,8 @@ def fill_in(address: str, world: World) -> list[str]:
         "/site/": {"page": "privacy"},
         "/teams/{slug}/": {
             "slug": "physics", "public_id": Session.objects.get(is_shared=True).public_id,
-            "provider_id": own.provider_id, "model_id": own.pk,
+            "provider_id": own.provider_id, "model_id": own.pk, "kind": "categories",
+            "row_id": Category.of_every_owner.get(team__slug="physics").pk,
         },
         "/benchmarks/t/": {"public_id": benchmark.public_id, "case_id": drafted.earliest("pk").pk},
         "/benchmarks/r/": {
