@@ -14,7 +14,7 @@ OPERATIONS: Operations = {
         "`context` has facts that rules decide by: the application has `tools`, it has `data_loaded`, it is "
         "in a `workflow`. `dial` is a number from 0 (cheapest) to 1 (best), or `cheap`, `balanced` or `best`. "
         "`max_cost` limits the expected US dollars of the answer, `max_first_token_ms` the model's usual time until "
-        "its first text; `models` narrows the choice. With the target `arena` "
+        "its first text; `models` narrows the choice, `team` names the place. With the target `arena` "
         "the question is worth a battle: the models stay hidden until its vote. `POST sessions/` with the mode `auto` "
         "decides and starts it. Of the prompt nothing is stored.",
         takes=RouteRequestSerializer,
@@ -28,6 +28,7 @@ OPERATIONS: Operations = {
         parameters=(
             Parameter("target", "Decisions of one kind.", one_of(*RoutingDecision.Target.values)),
             Parameter("query_type", "Decisions about one type of question, such as `coding`.", TEXT),
+            Parameter("team", "The address of a team: your decisions in it; empty: personal ones.", TEXT),
             Parameter("session", "The id of a session: its decisions.", TEXT),
         ),
     ),
