@@ -37,6 +37,7 @@ urlpatterns = [
     path("benchmarks/", include("benchmarks.urls")),
     path("models/", include("models_registry.urls")),
     path("teams/<slug:slug>/models/", include("models_registry.teams.urls")),
+    path("teams/<slug:slug>/rules/", include("routing.teams.urls")),
     path("teams/<slug:slug>/questions/", include("battles.team_urls")),
     path("", include("site_content.urls")),
     path("teams/<slug:slug>/spending/", spending, name="team_spending"),

@@ -45,5 +45,6 @@ OPERATIONS: Operations = {
     (SnapshotList, "get"): Operation(
         summary="Trainings of auto mode, the latest first",
         description="With the figures of its parts on held-out votes. The newest published one decides.",
+        parameters=(Parameter("team", "The address of a team: its own trainings.", TEXT),),
     ),
 }

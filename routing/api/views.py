@@ -92,6 +92,8 @@ class DecisionViewSet(ViewSet):
 
 class SnapshotList(APIView):
     def get(self, request: Request) -> PayloadResponse[Page[RouterSnapshotPayload]]:
-        snapshots = RouterSnapshot.objects.select_related("board").defer("parameters").order_by("-pk")
+        place = place_named(_actor(request), request.query_params.get(PARAMETER))
+        of_place = RouterSnapshot.objects.in_place(None if place is None else place.pk)
+        snapshots = of_place.select_related("board").defer("parameters").order_by("-pk")
         numbers = SiteNumbers.read("battles_vote", until=newest_order())
         return paginated(snapshots, request, lambda snapshot: snapshot_payload(snapshot, numbers))

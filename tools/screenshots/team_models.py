@@ -19,6 +19,7 @@ from battles.models import Category, ModerationRule, PromptSuggestion  # noqa: E
 from models_registry.models import Catalogue  # noqa: E402
 from models_registry.providers.catalogue import Offer  # noqa: E402
 from models_registry.versions import set_price  # noqa: E402
+from routing.models import Rule  # noqa: E402
 from tests import make  # noqa: E402
 
 NAMES = ["mistral-large-2609", "mistral-small-2609", "ministral-8b-2609", "magistral-medium-2609", "pixtral-12b"]
@@ -41,7 +42,9 @@ def main() -> None:
     optics = Category.of_every_owner.create(team=team, slug="optics", name="Optics", phrases=["lens*", "prism"])
     ModerationRule.of_every_owner.create(team=team, category="Homework", patterns=["exercise sheet"], action="warn")
     PromptSuggestion.of_every_owner.create(team=team, texts={"en": "Why does a prism split light?"})
-    ids = {"team_provider": provider.pk, "team_model": large.pk, "team_category": optics.pk}
+    rule = Rule.objects.create(team=team, order=10, note="Optics", category="~optics", target="model", model=large)
+    Rule.objects.create(team=team, order=20, note="Long prompts", min_characters=4000, target="arena", is_active=True)
+    ids = {"team_provider": provider.pk, "team_model": large.pk, "team_category": optics.pk, "team_rule": rule.pk}
     print(json.dumps({"team": team.slug, **ids}))
 
 

@@ -94,8 +94,8 @@ def paths(arena: Arena) -> Iterator[str]:
 def _filled(address: str, arena: Arena) -> list[str]:
     if "{" not in address:
         return [address]
-    if address.startswith(("/teams/{slug}/models/", "/teams/{slug}/questions/")):
-        return [address.format(slug="none", provider_id=1, model_id=1, kind="categories", row_id=1)]
+    if address.startswith(("/teams/{slug}/models/", "/teams/{slug}/questions/", "/teams/{slug}/rules/")):
+        return [address.format(slug="none", provider_id=1, model_id=1, kind="categories", row_id=1, rule_id=1)]
     if address == "/leaderboard/compare/{a}/{b}/":
         return [f"/leaderboard/compare/{a}/{b}/" for a, b in arena.pairs]
     if address.startswith(("/benchmarks/r/", "/benchmarks/t/")):
