@@ -42,6 +42,15 @@ def change_team(*, by: User, team: Team, name: str, slug: str, colour: str) -> N
         raise _slug_taken() from error
 
 
+@transaction.atomic
+def allow_private_hosts(*, by: User, team: Team, hosts: list[str]) -> None:
+    """Store the hosts in private networks that the team's providers may have, in place of earlier ones."""
+    before = Team.objects.select_for_update(no_key=True).get(pk=team.pk).private_hosts
+    team.private_hosts = hosts
+    team.save(update_fields=["private_hosts"])  # caches of its models read it again
+    audit.record(by, "allow private hosts", f"team {team.slug}", before=before, hosts=hosts)
+
+
 def _refuse_reserved(slug: str) -> None:
     if slug in RESERVED_SLUGS:
         raise _slug_taken()
