@@ -123,8 +123,7 @@ class TeamAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         hosts = form.cleaned_data.pop("private_hosts")
         if set(form.changed_data) - {"owner", "private_hosts"}:
             actions.change_team(by=by, team=obj, **form.cleaned_data)
-        if "private_hosts" in form.changed_data:
-            actions.allow_private_hosts(by=by, team=obj, hosts=hosts)
+        actions.allow_private_hosts(by=by, team=obj, hosts=hosts)
         if owner is not None:
             actions.add_member(by=by, team=obj, user=owner, role=Role.OWNER)
 

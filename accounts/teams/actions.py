@@ -46,6 +46,8 @@ def change_team(*, by: User, team: Team, name: str, slug: str, colour: str) -> N
 def allow_private_hosts(*, by: User, team: Team, hosts: list[str]) -> None:
     """Store the hosts in private networks that the team's providers may have, in place of earlier ones."""
     before = Team.objects.select_for_update(no_key=True).get(pk=team.pk).private_hosts
+    if before == hosts:
+        return
     team.private_hosts = hosts
     team.save(update_fields=["private_hosts"])  # caches of its models read it again
     audit.record(by, "allow private hosts", f"team {team.slug}", before=before, hosts=hosts)

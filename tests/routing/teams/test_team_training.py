@@ -125,7 +125,8 @@ def test_database_keeps_snapshots_in_their_place(pair):
     publish("1", pair, [[0.0, 0.0], [1.0, -2.0]], team=team)
     with pytest.raises(ProgrammingError, match="Cannot update"), transaction.atomic():
         RouterSnapshot.objects.update(team=None)
-    facts = {"slot": "x", "state": "done", "started_at": timezone.now(), "finished_at": timezone.now(), "duration_ms": 1}
+    now = timezone.now()
+    facts = {"slot": "x", "state": "done", "started_at": now, "finished_at": now, "duration_ms": 1}
     board = AggregationRun.objects.create(scope=f"team:{team.pk}/overall", team=team, **facts)
     for place in (None, make.team()):
         with pytest.raises(IntegrityError, match="a_router_snapshots_board_is_of_its_place"), transaction.atomic():
