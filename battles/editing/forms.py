@@ -1,4 +1,4 @@
-"""Forms of categories, moderation rules and suggestions."""
+"""Forms of categories, moderation rules and suggestions, and of a test of a model."""
 
 import re
 from typing import Any
@@ -200,3 +200,10 @@ class PromptSuggestionForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = PromptSuggestion
         fields = ["texts", "position", "is_shown"]
+
+
+class ModelTestForm(forms.Form):
+    prompt = forms.CharField(
+        label=_("Prompt"), max_length=20_000, initial=_("Introduce yourself in two sentences."),
+        widget=forms.Textarea(attrs={"rows": 4, "cols": 90}),
+    )  # fmt: skip

@@ -194,6 +194,8 @@ TEAMS: dict[str, dict[str, Right | None]] = {
     "/teams/{slug}/models/providers/{provider_id}/remove/": {"POST": Right.MANAGE},
     "/teams/{slug}/models/{model_id}/": {"GET": Right.MANAGE, "POST": Right.MANAGE},
     "/teams/{slug}/models/{model_id}/status/": {"POST": Right.MANAGE},
+    "/teams/{slug}/models/{model_id}/test/": {"GET": Right.MANAGE, "POST": Right.MANAGE},
+    "/teams/{slug}/models/{model_id}/test/{test_id}/": {"GET": Right.MANAGE, "HEAD": Right.MANAGE},
     "/teams/{slug}/rules/": {"GET": Right.MANAGE, "HEAD": Right.MANAGE},
     "/teams/{slug}/rules/new/": {"GET": Right.MANAGE, "POST": Right.MANAGE},
     "/teams/{slug}/rules/{rule_id}/": {"GET": Right.MANAGE, "POST": Right.MANAGE},
