@@ -46,7 +46,7 @@ class World:
         ids = {
             "provider_id": self.model.provider_id, "model_id": self.model.pk, "kind": "categories",
             "row_id": Category.of_every_owner.get().pk, "rule_id": Rule.objects.get(team=self.team).pk,
-            "test_id": "none",
+            "test_id": "none", "change_id": 1,
         }  # fmt: skip
         return address.format(slug=slug or self.team.slug, public_id="nothing" if slug else public_id, **ids)
 

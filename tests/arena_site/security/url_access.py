@@ -191,6 +191,7 @@ TEAMS: dict[str, dict[str, Right | None]] = {
     "/teams/{slug}/models/providers/{provider_id}/": {"GET": Right.MANAGE, "POST": Right.MANAGE},
     "/teams/{slug}/models/providers/{provider_id}/list/": {"POST": Right.MANAGE},
     "/teams/{slug}/models/providers/{provider_id}/add/": {"POST": Right.MANAGE},
+    "/teams/{slug}/models/providers/{provider_id}/changes/{change_id}/": {"POST": Right.MANAGE},
     "/teams/{slug}/models/providers/{provider_id}/remove/": {"POST": Right.MANAGE},
     "/teams/{slug}/models/{model_id}/": {"GET": Right.MANAGE, "POST": Right.MANAGE},
     "/teams/{slug}/models/{model_id}/status/": {"POST": Right.MANAGE},

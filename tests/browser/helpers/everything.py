@@ -231,6 +231,7 @@ def fill_in(address: str, world: World) -> list[str]:
             "provider_id": own.provider_id, "model_id": own.pk, "kind": "categories",
             "row_id": Category.of_every_owner.get(team__slug="physics").pk,
             "rule_id": Rule.objects.get(team__slug="physics").pk, "test_id": "none",
+            "change_id": 1,
         },
         "/benchmarks/t/": {"public_id": benchmark.public_id, "case_id": drafted.earliest("pk").pk},
         "/benchmarks/r/": {
