@@ -65,7 +65,7 @@ class TeamRuleForm(RuleForm):
     """Rule of the team in which its instance is."""
 
     class Meta(RuleForm.Meta):
-        fields = [  # type: ignore[assignment]
+        fields = [
             "note", "is_active", *(name for name in CONDITIONS if name != "token"), *DECISION,
         ]  # fmt: skip
 
@@ -75,4 +75,5 @@ class TeamRuleForm(RuleForm):
         for name in ("model", "pool"):
             self.fields[name].queryset = models.public()  # type: ignore[attr-defined]
         self.fields["pool"].widget = forms.CheckboxSelectMultiple()
-        self.fields["pool"].choices = forms.models.ModelChoiceIterator(self.fields["pool"])  # type: ignore[attr-defined]
+        # Set again, so that the new widget has them.
+        self.fields["pool"].choices = self.fields["pool"].choices  # type: ignore[attr-defined]

@@ -22,10 +22,9 @@ class DecisionOutcomePayload(TypedDict):
 
 class DecisionPayload(RoutePayload):
     """Stored decision. `session` and `battle`: those that it started. Expected costs are US dollars, of the model and
-    of the best one; hidden with the models. `team`: its address; missing in personal ones."""
+    of the best one; hidden with the models."""
 
     created_at: Moment
-    team: NotRequired[str]
     session: str | None
     battle: str | None
     type_confidence: float

@@ -104,8 +104,8 @@ class TeamCategoryForm(CategoryForm):
             "is_active": _("If unchecked, no new votes are filed here. Existing ones stay."),
         }
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
         if self.instance.pk is not None:
             del self.fields["slug"]  # votes have it
         else:
@@ -173,8 +173,8 @@ class TeamRuleForm(RuleForm):
         fields = ["category", "kind", "patterns", "action", "note"]
         labels = {"category": _("Name"), "note": _("Note for managers")}
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
         Kind = ModerationRule.Kind
         self.fields["kind"].choices = [(kind.value, kind.label) for kind in (Kind.PHRASES, Kind.EXPRESSIONS)]  # type: ignore[attr-defined]
         self.fields["action"].choices = [  # type: ignore[attr-defined]

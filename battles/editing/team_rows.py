@@ -1,7 +1,6 @@
 """Categories, moderation rules and suggestions of teams. Callers check the right to manage."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from django.db import models, transaction
 
@@ -10,13 +9,14 @@ from accounts.models import Team, User
 from battles.errors import CategoryHasVotes, TooManyRowsOfTeam
 from battles.models import Category, ModerationRule, PromptSuggestion, Vote
 
-# Of each kind.
+# The most of each kind.
 MAX_ROWS = 50
 Row = Category | ModerationRule | PromptSuggestion
 
 
-def rows_of(kind: type[Row], team: Team) -> "models.QuerySet[Any]":
-    return kind.of_every_owner.filter(team=team)
+def rows_of(kind: type[Row], team: Team) -> "models.QuerySet[Row]":
+    rows: models.QuerySet[Row] = kind.of_every_owner.filter(team=team)
+    return rows
 
 
 @transaction.atomic

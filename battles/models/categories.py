@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from battles.models.owners import SiteManager, fixed_owner, team_field
 from battles.text.custom_category import Rule
 
-# In front of the address of a team's category, wherever one of the site can have the same.
+# Precedes the address of a team's category, wherever one of the site can have the same.
 TEAM_MARK = "~"
 
 

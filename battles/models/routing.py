@@ -60,7 +60,7 @@ class RoutingDecision(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     # Actor.key; "" once the account is deleted.
     person = models.CharField(max_length=40, blank=True)
-    # In which it was made; None: personal.
+    # The place in which it was made; None: personal.
     team = models.ForeignKey(Team, models.PROTECT, null=True, db_index=False, related_name="+")
     token = models.ForeignKey(ApiToken, models.SET_NULL, null=True, related_name="+")
     session = models.ForeignKey(Session, models.PROTECT, null=True, related_name="+")

@@ -71,5 +71,5 @@ def _locked(team: Team) -> list[Rule]:
 
 
 def _record(by: User, verb: str, rule: Rule, *, changed: Sequence[str] = ()) -> None:
-    details = {"changed": list(changed)} if changed else {}
-    audit.record(by, f"{verb} rule of auto mode", f"team {rule.team.slug if rule.team else ''}: {rule}", **details)
+    subject = f"team {rule.team.slug if rule.team else ''}: {rule}"
+    audit.record(by, f"{verb} rule of auto mode", subject, changed=list(changed))

@@ -1,8 +1,10 @@
 """Rules of auto mode that hold in a team, before those of the site."""
 
 from collections.abc import Iterator, Mapping
+from typing import cast
 
 from django.contrib import messages
+from django.db.models import Field
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -38,10 +40,10 @@ def _rule(member: TeamMember, rule_id: int) -> Rule:
 def _conditions(rule: Rule, categories: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the rule's conditions with their values in words."""
     for name in CONDITIONS:
-        value, field = getattr(rule, name), Rule._meta.get_field(name)
+        value, field = getattr(rule, name), cast("Field[object, object]", Rule._meta.get_field(name))
         if value not in (None, ""):
-            shown = categories.get(value, value) if name == "category" else dict(field.choices or ()).get(value, value)
-            yield str(field.verbose_name), str(shown)
+            words = categories if name == "category" else dict(field.flatchoices)
+            yield str(field.verbose_name), str(words.get(value, value))
 
 
 @require_safe

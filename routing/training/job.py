@@ -49,16 +49,16 @@ def train_teams_if_due() -> None:
     since = Coalesce(Subquery(newest.values("trained_until")[:1]), 0)
     teams = Team.objects.active().annotate(since=since, last=Subquery(newest.values("pk")[:1]))
     trained = 0
-    for team in teams.order_by(F("last").asc(nulls_first=True), "pk"):
+    for team_id, after in teams.order_by(F("last").asc(nulls_first=True), "pk").values_list("pk", "since"):
         if trained == MAX_TEAMS:
             return
-        own = Vote.objects.blind().filter(team=team, excluded_reason="", order__gt=team.since)
+        own = Vote.objects.blind().filter(team=team_id, excluded_reason="", order__gt=after)
         if len(own.values_list("pk")[:MIN_VOTES]) == MIN_VOTES:
             trained += 1
             try:
-                train_router(slot=f"{_today()} team:{team.pk}", team_id=team.pk)
+                train_router(slot=f"{_today()} team:{team_id}", team_id=team_id)
             except Exception:  # the other teams' turn comes
-                logger.exception("auto mode of team %s cannot be trained", team.pk)
+                logger.exception("auto mode of team %s cannot be trained", team_id)
 
 
 def _today() -> str:
