@@ -3,7 +3,7 @@
 from battles.errors import BudgetReached, NoModelAvailable, NoModelFits
 from battles.models import RoutingDecision
 from common.api.schema import TEXT, Operation, Operations, Parameter, one_of
-from common.errors import TooManyRequests
+from common.errors import NotFound, TooManyRequests
 from routing.api.serializers import OutcomeSerializer, RouteRequestSerializer
 from routing.api.views import DecisionViewSet, Route, SnapshotList
 
@@ -19,7 +19,7 @@ OPERATIONS: Operations = {
         "decides and starts it. Of the prompt nothing is stored.",
         takes=RouteRequestSerializer,
         example={"prompt": "Name three rivers.", "dial": 0.5},
-        refuses=(TooManyRequests, NoModelFits, BudgetReached, NoModelAvailable),
+        refuses=(NotFound, TooManyRequests, NoModelFits, BudgetReached, NoModelAvailable),
     ),
     (DecisionViewSet, "list"): Operation(
         summary="Your decisions, the latest first",
@@ -31,6 +31,7 @@ OPERATIONS: Operations = {
             Parameter("team", "The address of a team: your decisions in it; empty: personal ones.", TEXT),
             Parameter("session", "The id of a session: its decisions.", TEXT),
         ),
+        refuses=(NotFound,),
     ),
     (DecisionViewSet, "retrieve"): Operation(
         summary="A decision", description="The models of a battle are hidden until its vote."
@@ -46,5 +47,6 @@ OPERATIONS: Operations = {
         summary="Trainings of auto mode, the latest first",
         description="With the figures of its parts on held-out votes. The newest published one decides.",
         parameters=(Parameter("team", "The address of a team: its own trainings.", TEXT),),
+        refuses=(NotFound,),
     ),
 }
