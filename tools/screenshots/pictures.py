@@ -173,7 +173,7 @@ TEAMS = _all(Who.MEMBER, World.PLAYED, {
     "team-model-test": "/teams/{team}/models/{team_model}/test/",
     "team-rules": "/teams/{team}/rules/", "team-rule-new": "/teams/{team}/rules/new/",
     "team-rule": "/teams/{team}/rules/{team_rule}/",
-    "team-questions": "/teams/{team}/questions/", "team-question-new": "/teams/{team}/questions/rules/new/",
+    "team-questions": "/teams/{team}/questions/", "team-question-new": "/teams/{team}/questions/suggestions/new/",
     "team-question": "/teams/{team}/questions/categories/{team_category}/",
 })  # fmt: skip
 # Tables whose lists and forms differ from Django's.
