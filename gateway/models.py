@@ -96,7 +96,8 @@ class Exchange(models.Model):
         triggers = [
             pgtrigger.Trigger(
                 name="an_exchange_is_of_one_place",
-                when=pgtrigger.Before,
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,  # a restore defers it
                 operation=pgtrigger.Insert
                 | pgtrigger.UpdateOf("team_id", "token_id", "decision_id", "battle_id", "call_id"),  # type: ignore[no-untyped-call]
                 func=_OF_ANOTHER_PLACE,

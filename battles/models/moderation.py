@@ -207,7 +207,8 @@ class ModerationVerdict(models.Model):
         triggers = [
             pgtrigger.Trigger(
                 name="a_verdict_is_by_a_rule_of_the_site",
-                when=pgtrigger.Before,
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,  # a restore defers it
                 operation=pgtrigger.Insert | pgtrigger.UpdateOf("rule_id"),  # type: ignore[no-untyped-call]
                 func=_RULE_IS_A_TEAMS,
             )

@@ -120,7 +120,8 @@ class RoutingDecision(models.Model):
             pgtrigger.ReadOnly(name="facts_of_a_decision_never_change", fields=DECISION_FACTS),
             pgtrigger.Trigger(
                 name="a_decision_is_of_one_place",
-                when=pgtrigger.Before,
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,  # a restore defers it
                 operation=pgtrigger.Insert | pgtrigger.UpdateOf("session_id", "token_id"),  # type: ignore[no-untyped-call]
                 func=_OF_ANOTHER_PLACE,
             ),

@@ -77,7 +77,8 @@ class RouterSnapshot(models.Model):
             pgtrigger.ReadOnly(name="a_router_snapshot_never_changes", fields=SNAPSHOT_FACTS),
             pgtrigger.Trigger(
                 name="a_router_snapshots_board_is_of_its_place",
-                when=pgtrigger.Before,
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,  # a restore defers it
                 operation=pgtrigger.Insert,
                 condition=pgtrigger.Q(new__board__isnull=False),
                 func=_BOARD_IS_ANOTHER_PLACES,
