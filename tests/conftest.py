@@ -196,6 +196,7 @@ def _fill_caches() -> None:
 def nothing_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep drawable models cached while queries are counted."""
     monkeypatch.setattr(drawable_cache.cached_roster, "ttl_s", 3600)
+    monkeypatch.setattr(drawable_cache, "TTL_S", 3600)
 
 
 @pytest.fixture

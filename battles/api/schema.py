@@ -24,6 +24,7 @@ from site_content.errors import TermsNotAccepted
 from uploads.errors import CannotBeRead, NotReadYet
 
 _STARTING = (
+    NotFound,
     TermsNotAccepted,
     NotReadYet,
     CannotBeRead,

@@ -67,10 +67,10 @@ def test_failed_session_deletion_does_not_stop_others(monkeypatch: pytest.Monkey
     Session.objects.update(discarded_at=timezone.now() - UNDO_WINDOW - timedelta(seconds=1))
     delete = sessions.delete_session
 
-    def delete_but_the_first(session: Session) -> None:
+    def delete_but_the_first(session: Session, *, voter: str) -> None:
         if session.pk == first.session_id:
             raise RuntimeError("its votes are in no tally")
-        delete(session)
+        delete(session, voter=voter)
 
     monkeypatch.setattr(sessions, "delete_session", delete_but_the_first)
     sweep()

@@ -90,6 +90,7 @@ def test_accounts_of_a_team_take_one_statement():
     assert [each.name for each in Charge.objects.all()[0].accounts] == sorted(accounts())
 
 
+@pytest.mark.usefixtures("nothing_is_forgotten")
 @pytest.mark.parametrize("is_paid", [True, False])
 def test_battle_in_a_team_takes_one_statement_more(is_paid: bool):
     for _ in range(3):
