@@ -235,7 +235,8 @@ def teams_left_by(user: User) -> list[TeamLeft]:
     for member in TeamMember.objects.active().filter(user=user).select_related("team").order_by("team__name"):
         is_last = _is_last_owner(member)
         manager = _successor_of(member) if is_last else None
-        left.append(TeamLeft(member.team, manager and manager.user, is_last and manager is None))
+        successor = None if manager is None else manager.user
+        left.append(TeamLeft(member.team, successor, is_last and manager is None))
     return left
 
 
