@@ -9,12 +9,13 @@ from django.utils import timezone
 from accounts.models import StaffNetwork, Team, Visitor
 from accounts.teams.actions import remove_team
 from battles.actions import delete_sessions, delete_team_sessions
-from battles.models import NetworkCap, RoutingDecision, Session, VoteNetwork
+from battles.models import Category, ModerationRule, NetworkCap, PromptSuggestion, RoutingDecision, Session, VoteNetwork
 from benchmarks.actions.deletion import delete_old_runs, delete_team_benchmarks, delete_unused_files
 from common.client_ip import MAX_NETWORK_DAYS
 from common.valkey.connections import UNREACHABLE, rewrite_append_only_file
 from gateway.models import Exchange
 from leaderboard.models import AnomalyReview
+from routing.models import RouterSnapshot, Rule
 
 logger = logging.getLogger(__name__)
 
@@ -58,12 +59,20 @@ def _remove_archived_teams() -> int:
     """Delete the texts of teams that were archived long enough; return the number of sessions and runs that stayed."""
     failures = 0
     for team in Team.objects.due_for_removal():
-        Exchange.objects.filter(token__team=team).exclude(texts=None).update(texts=None)
+        Exchange.objects.filter(team=team).exclude(texts=None).update(texts=None)
         stayed = delete_team_sessions(team) + delete_team_benchmarks(team)
         failures += stayed
         if not stayed:
+            _delete_questions(team)
             remove_team(team)
     return failures
+
+
+def _delete_questions(team: Team) -> None:
+    for model in (Category, ModerationRule, PromptSuggestion):
+        model.of_every_owner.filter(team=team).delete()
+    Rule.objects.filter(team=team).delete()
+    RouterSnapshot.objects.filter(team=team).delete()  # their parameters were learned from its texts
 
 
 def _delete_decisions(*, before: datetime) -> None:

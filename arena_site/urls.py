@@ -9,6 +9,7 @@ from arena_site.operations.metrics import metrics
 from arena_site.pages import UnknownEndpoint
 from arena_site.styleguide import styleguide
 from arena_site.teams.views import TeamSpending, spending
+from battles.views import team_model_tests
 from gateway.views import software
 
 # Staff sign in on the site's own page, which limits wrong passwords and asks for the second factor.
@@ -36,7 +37,15 @@ urlpatterns = [
     path("", include("leaderboard.urls")),
     path("benchmarks/", include("benchmarks.urls")),
     path("models/", include("models_registry.urls")),
+    path("teams/<slug:slug>/models/<int:model_id>/test/", team_model_tests.start, name="team_model_test"),
+    path(
+        "teams/<slug:slug>/models/<int:model_id>/test/<str:test_id>/",
+        team_model_tests.show,
+        name="team_model_test_result",
+    ),
     path("teams/<slug:slug>/models/", include("models_registry.teams.urls")),
+    path("teams/<slug:slug>/rules/", include("routing.teams.urls")),
+    path("teams/<slug:slug>/questions/", include("battles.team_urls")),
     path("", include("site_content.urls")),
     path("teams/<slug:slug>/spending/", spending, name="team_spending"),
     path("teams/", include("accounts.teams.urls")),

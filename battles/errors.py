@@ -220,3 +220,15 @@ class TooLateToRestore(ArenaError):
     code = "too_late"
     message = _("The session is already deleted.")
     http_status = 404
+
+
+class TooManyRowsOfTeam(ArenaError):
+    code = "too_many_rows"
+    message = _("The team has the maximum number of these. Remove one first.")
+    http_status = 409
+
+
+class CategoryHasVotes(ArenaError):
+    code = "category_has_votes"
+    message = _("Votes are filed under this category, so it stays. Switch it off: no new ones are filed.")
+    http_status = 409

@@ -3,6 +3,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Generic, TypeVar
 from weakref import WeakSet
 
@@ -15,6 +16,9 @@ from common.db.reading import reads_primary
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+# Values of teams that a process keeps of one kind.
+MAX_TEAMS = 1_000
 
 # All caches of the process.
 registered: "WeakSet[_Cached]" = WeakSet()
@@ -108,6 +112,31 @@ class TTLCached(_Cached, Generic[T]):
     def _on_change(self, instance: Model, **_: object) -> None:
         if self._is_concerned(instance):
             self.invalidate_with_commit()
+
+
+class TTLCachedByTeam(Generic[T]):
+    """A TTLCached for each team's id; saving or deleting a team's row of `invalidated_by` drops that team's value."""
+
+    def __init__(self, load: Callable[[int], T], *, ttl_s: float, invalidated_by: tuple[type[Model], ...]) -> None:
+        self._of_team: Callable[[int], TTLCached[T]] = lru_cache(maxsize=MAX_TEAMS)(
+            lambda team_id: TTLCached(partial(load, team_id), ttl_s=ttl_s)
+        )
+        for model in invalidated_by:
+            post_save.connect(self._on_change, sender=model)
+            post_delete.connect(self._on_change, sender=model)
+
+    def __call__(self, team_id: int) -> T:
+        return self._of_team(team_id)()
+
+    def _on_change(self, instance: Model, **_: object) -> None:
+        team_id: int | None = instance.team_id  # type: ignore[attr-defined]
+        if team_id is not None:
+            self._of_team(team_id).invalidate_with_commit()
+
+
+def is_of_site(row: Model) -> bool:
+    """Return whether a row that can be a team's is the site's."""
+    return getattr(row, "team_id", None) is None
 
 
 class RefreshedCached(_Cached, Generic[T]):

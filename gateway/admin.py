@@ -4,7 +4,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import Team
 from battles.models import Battle
 from common.admin.estimated_count import EstimatedCountAdmin
 from common.admin.read_only import ReadOnlyAdmin
@@ -26,7 +25,7 @@ class ExchangeAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
     search_fields = ["public_id", "user__email", "decision__public_id", "asked_model"]
     search_help_text = _("The id of an exchange or its decision, a member's e-mail address, or the model asked for.")
     fields = [
-        "public_id", "created_at", "user", "token", "asked_model", "answered_by", "decision", "call", "battle",
+        "public_id", "created_at", "user", "token", "team", "asked_model", "answered_by", "decision", "call", "battle",
         "fallbacks", "is_stream", "is_cached", "prompt_tokens", "completion_tokens", "cost", "finish_reason", "error",
     ]  # fmt: skip
     readonly_fields = ["answered_by"]
@@ -47,7 +46,5 @@ class ExchangeAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
 
 
 def _is_readable(exchange: Exchange) -> bool:
-    """Return False for texts of teams; of a deleted token nothing says whether it was one's."""
-    if settings.ARENA_OPERATORS_READ_TEAMS:
-        return True
-    return exchange.token.team_id is None if exchange.token is not None else not Team.objects.exists()
+    """Return False for texts of teams."""
+    return settings.ARENA_OPERATORS_READ_TEAMS or exchange.team_id is None

@@ -1,11 +1,12 @@
 import json
 
+import pgtrigger
 from django.db import connection, models
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import ApiToken, User
+from accounts.models import ApiToken, Team, User
 from battles.models import Battle, Call, RoutingDecision
 from common.ids import new_public_id
 from gateway.sql import read_sql
@@ -13,8 +14,24 @@ from gateway.sql import read_sql
 # Parameters of store_exchange.sql.
 SETTLED_COLUMNS = [
     "public_id", "user_id", "token_id", "asked_model", "decision_id", "call_id", "fallbacks", "is_stream",
-    "prompt_tokens", "completion_tokens", "cost", "finish_reason", "error", "session_digest",
+    "prompt_tokens", "completion_tokens", "cost", "finish_reason", "error", "session_digest", "team_id",
 ]  # fmt: skip
+_OF_ANOTHER_PLACE = """
+    IF EXISTS (
+        SELECT FROM accounts_apitoken WHERE id = NEW.token_id AND team_id IS DISTINCT FROM NEW.team_id
+    ) OR EXISTS (
+        SELECT FROM battles_routingdecision WHERE id = NEW.decision_id AND team_id IS DISTINCT FROM NEW.team_id
+    ) OR EXISTS (
+        SELECT FROM battles_battle AS battle JOIN battles_session AS session ON session.id = battle.session_id
+        WHERE battle.id = NEW.battle_id AND session.team_id IS DISTINCT FROM NEW.team_id
+    ) OR EXISTS (
+        SELECT FROM battles_call AS call JOIN models_registry_languagemodel AS model ON model.id = call.model_id
+        WHERE call.id = NEW.call_id AND model.team_id IS NOT NULL AND model.team_id IS DISTINCT FROM NEW.team_id
+    ) THEN
+        RAISE EXCEPTION 'an_exchange_is_of_one_place' USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
+"""
 
 
 class ExchangeQuerySet(models.QuerySet["Exchange"]):
@@ -40,6 +57,8 @@ class Exchange(models.Model):
     # The token's owner; the token may be deleted.
     user = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     token = models.ForeignKey(ApiToken, models.SET_NULL, null=True, related_name="exchanges")
+    # The token's, kept without it; None: personal.
+    team = models.ForeignKey(Team, models.PROTECT, null=True, db_index=False, related_name="+")
     # `model` of the request: a slug, "auto" and its like, or "battle".
     asked_model = models.CharField(max_length=200)
     decision = models.ForeignKey(RoutingDecision, models.SET_NULL, null=True, related_name="exchanges")
@@ -73,6 +92,16 @@ class Exchange(models.Model):
             # Used by the owner's page of tokens, and by pruning.
             models.Index(fields=["token", "-id"], name="exchanges_of_a_token"),
             models.Index(fields=["created_at"], name="exchanges_by_time"),
+        ]
+        triggers = [
+            pgtrigger.Trigger(
+                name="an_exchange_is_of_one_place",
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,  # a restore defers it
+                operation=pgtrigger.Insert
+                | pgtrigger.UpdateOf("team_id", "token_id", "decision_id", "battle_id", "call_id"),  # type: ignore[no-untyped-call]
+                func=_OF_ANOTHER_PLACE,
+            )
         ]
 
     def __str__(self) -> str:

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from django.db.models import Count, Sum
 from django.dispatch import receiver
@@ -18,7 +18,10 @@ from gateway.models import Exchange
 
 
 class ExportedExchange(TypedDict):
-    """texts: if the token keeps them. Costs and tokens of a battle without a vote are null: they tell models apart."""
+    """team: only of exchanges in one. texts: if the token keeps them.
+
+    Costs and tokens of a battle without a vote are null: they tell models apart.
+    """
 
     id: str
     created_at: datetime
@@ -30,17 +33,20 @@ class ExportedExchange(TypedDict):
     finish_reason: str
     error: str
     texts: JsonObject | None
+    team: NotRequired[str]
 
 
 @receiver(personal_data_requested)
 def export_exchanges(user: User, **_: object) -> dict[str, list[ExportedExchange]]:
-    exchanges = Exchange.objects.filter(user=user).select_related("call__model__team", "battle__vote").order_by("pk")
+    exchanges = (
+        Exchange.objects.filter(user=user).select_related("call__model__team", "battle__vote", "team").order_by("pk")
+    )
     return {"gateway_exchanges": [_exported(exchange) for exchange in exchanges.iterator(500)]}
 
 
 def _exported(exchange: Exchange) -> ExportedExchange:
     is_hidden = exchange.battle is not None and exchange.battle.hides_names
-    return {
+    exported: ExportedExchange = {
         "id": exchange.public_id,
         "created_at": exchange.created_at,
         "asked_model": exchange.asked_model,
@@ -52,6 +58,7 @@ def _exported(exchange: Exchange) -> ExportedExchange:
         "error": exchange.error,
         "texts": exchange.texts,
     }
+    return exported if exchange.team is None else {**exported, "team": exchange.team.slug}
 
 
 @receiver(account_deleting)

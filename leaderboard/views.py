@@ -206,7 +206,7 @@ def snapshot_list(request: ActorRequest) -> HttpResponse:
     place = read_place(request)
     page = Paginator(read_published(request.GET, place.team), SNAPSHOTS_PER_PAGE).get_page(request.GET.get("page"))
     names = [Board.parse(run.scope).name for run in page]
-    titles = board_titles(set(names))
+    titles = board_titles(set(names), place.team_id)
     runs = [(run, name, titles[name]) for run, name in zip(page, names, strict=True)]
     context = {"page_obj": page, "runs": runs, "board_place": place}
     return render(request, "leaderboard/snapshots.html", context)

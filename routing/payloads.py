@@ -15,10 +15,10 @@ from routing.payload_types import (
 
 
 def decision_payload(decision: RoutingDecision) -> DecisionPayload:
-    """decision: with session, battle, its vote and outcome."""
+    """decision: with session, battle, its vote, outcome and team."""
     costs = (None, None) if is_hidden(decision) else (decision.cost_expected, decision.cost_best)
     expected, best = (None if cost is None else plain_decimal(cost) for cost in costs)
-    return {
+    payload: DecisionPayload = {
         **route_payload(decision),
         "created_at": decision.created_at,
         "session": decision.session.public_id if decision.session is not None else None,
@@ -33,6 +33,7 @@ def decision_payload(decision: RoutingDecision) -> DecisionPayload:
         "cost_best": best,
         "outcome": _outcome(getattr(decision, "outcome", None)),
     }
+    return payload if decision.team is None else {**payload, "team": decision.team.slug}
 
 
 def _outcome(outcome: DecisionOutcome | None) -> DecisionOutcomePayload | None:

@@ -8,3 +8,4 @@ def train_router() -> None:
     from routing.training import job  # imports scipy, which other processes do not need
 
     job.train_if_due()
+    job.train_teams_if_due()

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Sequence
 
 from django import forms
@@ -12,6 +13,8 @@ from accounts.teams import actions
 from common.admin.read_only import ReadOnlyAdmin
 from common.errors import ArenaError
 
+# A name or an address of IPv4 or IPv6, as urlsplit gives it.
+_HOST = re.compile(r"[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?|[0-9a-f:]*:[0-9a-f:.]*")
 STATES = [("active", _("active")), ("waiting", _("without an owner")), ("archived", _("archived"))]
 
 
@@ -37,6 +40,27 @@ class TeamAdminForm(forms.ModelForm):  # type: ignore[type-arg]
         if slug in actions.RESERVED_SLUGS:
             raise forms.ValidationError(SlugTaken.message)
         return slug
+
+
+class ChangedTeamForm(TeamAdminForm):
+    class Meta(TeamAdminForm.Meta):
+        fields = ["name", "slug", "colour", "private_hosts"]
+        help_texts = {
+            "private_hosts": _(
+                "Names or addresses, separated by commas, that the team's providers may have in private networks. "
+                "Its managers can then send requests to any port there."
+            ),
+        }
+
+    def clean_private_hosts(self) -> list[str]:
+        hosts = [str(host).strip().strip("[]").lower() for host in self.cleaned_data["private_hosts"]]
+        for host in hosts:
+            if not _HOST.fullmatch(host):
+                raise forms.ValidationError(
+                    _("“%(host)s” is not a host: enter a name or an address, without scheme and port."),
+                    params={"host": host},
+                )
+        return sorted(set(hosts))
 
 
 class NewTeamForm(TeamAdminForm):
@@ -74,13 +98,13 @@ class TeamAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def get_form(
         self, request: HttpRequest, obj: Team | None = None, change: bool = False, **kwargs: object
     ) -> type["forms.ModelForm[Team]"]:
-        form = NewTeamForm if obj is None else TeamAdminForm
+        form = NewTeamForm if obj is None else ChangedTeamForm
         return super().get_form(request, obj, change, **{**kwargs, "form": form})
 
     def get_fields(self, request: HttpRequest, obj: Team | None = None) -> Sequence[str]:  # type: ignore[override]
         editable = ["name", "slug", "colour", "owner"]
         dates = ["created_by", "created_at", "waits_since", "archived_at", "removed_at"]
-        return editable if obj is None else [*editable, *dates]
+        return editable if obj is None else [*editable, "private_hosts", *dates]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Team | None = None) -> list[str]:
         return [] if obj is None else ["created_by", "created_at", "waits_since", "archived_at", "removed_at"]
@@ -97,8 +121,10 @@ class TeamAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         if not change:
             obj.pk = actions.create_team(by=by, owner=owner, **form.cleaned_data).pk
             return
-        if set(form.changed_data) - {"owner"}:
+        hosts = form.cleaned_data.pop("private_hosts")
+        if set(form.changed_data) - {"owner", "private_hosts"}:
             actions.change_team(by=by, team=obj, **form.cleaned_data)
+        actions.allow_private_hosts(by=by, team=obj, hosts=hosts)
         if owner is not None:
             actions.add_member(by=by, team=obj, user=owner, role=Role.OWNER)
 

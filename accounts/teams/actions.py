@@ -47,6 +47,17 @@ def change_team(*, by: User, team: Team, name: str, slug: str, colour: str) -> N
         raise _slug_taken() from error
 
 
+@transaction.atomic
+def allow_private_hosts(*, by: User, team: Team, hosts: list[str]) -> None:
+    """Store the hosts in private networks that the team's providers may have, in place of earlier ones."""
+    before = Team.objects.select_for_update(no_key=True).get(pk=team.pk).private_hosts
+    if before == hosts:
+        return
+    team.private_hosts = hosts
+    team.save(update_fields=["private_hosts"])  # caches of its models read it again
+    audit.record(by, "allow private hosts", f"team {team.slug}", before=before, hosts=hosts)
+
+
 def _refuse_reserved(slug: str) -> None:
     if slug in RESERVED_SLUGS:
         raise _slug_taken()
@@ -233,7 +244,8 @@ def teams_left_by(user: User) -> list[TeamLeft]:
     for member in TeamMember.objects.active().filter(user=user).select_related("team").order_by("team__name"):
         is_last = _is_last_owner(member)
         manager = _successor_of(member) if is_last else None
-        left.append(TeamLeft(member.team, manager.user if manager else None, is_last and manager is None))
+        successor = None if manager is None else manager.user
+        left.append(TeamLeft(member.team, successor, is_last and manager is None))
     return left
 
 

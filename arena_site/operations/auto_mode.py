@@ -88,7 +88,7 @@ def read_auto_mode() -> AutoMode:
         .values_list("hour", "target", "query_type")
         .annotate(n=Count("pk"))
     )
-    snapshots = RouterSnapshot.objects.defer("parameters")
+    snapshots = RouterSnapshot.objects.in_place(None).defer("parameters")
     newest = snapshots.first()
     if not rows:
         snapshot = snapshots.published().first() if newest else None

@@ -121,7 +121,7 @@ def _check_request(
     quote = _quote(battle_request, plan, prompt, uploads, team_id) if plan.mode == Battle.Mode.BLIND else None
     if quote is not None:
         budget.check_affordable(Payer.of(actor, team_id), quote)
-    findings = check_prompt(actor=actor, prompt=prompt, uploads=uploads)
+    findings = check_prompt(actor=actor, prompt=prompt, uploads=uploads, team_id=team_id)
     agreed = consent.version() if battle_request.consent else ""
     return CheckedRequest(prompt, plan, uploads, findings, agreed, auto, quote)
 

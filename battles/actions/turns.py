@@ -51,7 +51,7 @@ def follow_up(*, actor: Actor, battle: Battle, prompt: str, attachments: Sequenc
     uploads = get_attachable_uploads(actor, attachments)
     # Count before moderation, so that each attempt counts; moderation may call an endpoint, so no row is locked yet.
     actor.count("turn", fail_open=actor.user is not None, extra_counters=_limits_of_chosen_models(battle))
-    findings = check_prompt(actor=actor, prompt=prompt, uploads=uploads, battle=battle)
+    findings = check_prompt(actor=actor, prompt=prompt, uploads=uploads, battle=battle, team_id=session.team_id)
     with transaction.atomic():
         battle = Battle.objects.select_for_update().get(pk=battle.pk)  # one follow-up at a time
         last = battle.turns.order_by("-index")[0]

@@ -9,7 +9,7 @@ from battles import feedback
 from battles.actions.turns import refuse_unless_open
 from battles.errors import AlreadyVoted, NotVotedYet, StillAnswering, TakesNoStars, TakesNoVote, UnknownTag
 from battles.labels import daily_caps
-from battles.labels.labelling import LabelColumns, label
+from battles.labels.labelling import LabelColumns, categories_of_team, label
 from battles.models import Answer, Battle, Position, Session, Side, StarRating, Turn, Vote
 from battles.notify import notify_vote
 from battles.queries import lock_battle_for_vote
@@ -68,11 +68,12 @@ def _store_vote(actor: Actor, battle_id: int, choice: Vote.Choice) -> Vote:
     reason = _reason_not_to_count(battle, judged)
     if not reason and daily_caps.is_reached(actor):
         reason = Vote.ExcludedReason.OVER_DAILY_CAP
+    labels, place = _labels(battle, judged), _place_of_evidence(battle.session, [left.model, right.model])
     vote = Vote.objects.create(
         battle=battle, mode=battle.mode, origin=battle.origin, choice=choice, model_left_id=left.model_id,
         model_right_id=right.model_id, turn_count=len(judged), style=_style(battle, judged), voter=actor.key,
-        excluded_reason=reason, **_place_of_evidence(battle.session, [left.model, right.model]),
-        **_labels(battle, judged),
+        excluded_reason=reason, team_categories=_team_categories(place["team_id"], judged, labels["language"]), **place,
+        **labels,
     )  # fmt: skip
     daily_caps.record_network(vote, actor)
     transaction.on_commit(notify_vote)
@@ -114,6 +115,10 @@ def _labels(battle: Battle, judged: list[Turn]) -> LabelColumns:
             "prompt_digest": battle.prompt_digest,
         }  # fmt: skip
     return label([turn.prompt for turn in judged], files=[file for turn in judged for file in turn.attached])
+
+
+def _team_categories(team_id: int | None, judged: list[Turn], language: str) -> list[str] | None:
+    return None if team_id is None else categories_of_team(team_id, [turn.prompt for turn in judged], language)
 
 
 def _style(battle: Battle, judged: list[Turn]) -> dict[str, StyleCounts | VoteContext]:

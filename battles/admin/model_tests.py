@@ -16,6 +16,7 @@ from accounts import audit
 from accounts.actor import Actor
 from accounts.open_streams import reader_fields
 from battles import tasks
+from battles.editing.forms import ModelTestForm
 from battles.streaming.protocol import TurnToken
 from battles.worker import model_tests
 from common.payload_types import JsonObject
@@ -29,13 +30,6 @@ TEMPLATE = "admin/battles/model_test.html"
 TABLE_TEMPLATE = "admin/battles/model_tests.html"
 # Action of the audit log.
 TESTED = "test model"
-
-
-class ModelTestForm(forms.Form):
-    prompt = forms.CharField(
-        label=_("Prompt"), max_length=20_000, initial=_("Introduce yourself in two sentences."),
-        widget=forms.Textarea(attrs={"rows": 4, "cols": 90}),
-    )  # fmt: skip
 
 
 class ModelChoices(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]

@@ -2,75 +2,18 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.core.exceptions import ValidationError
 from django.db.models import ForeignKey, Model
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from battles.admin.categories import LinesField
+from battles.editing.forms import RuleForm
 from battles.models import ModerationEndpoint, ModerationRule
 from battles.moderation import policy
 from battles.moderation.dry_run import try_rules
-from battles.moderation.rule_timing import MAX_RULE_S, search_seconds
-from battles.text.matching import InvalidPattern, Matcher
 from common.admin.trial_page import TrialPageMixin
 from common.payload_types import JsonObject
-from models_registry.admin.base import RegistryAdmin
+from models_registry.admin.base import OwnedAdmin, RegistryAdmin
 from models_registry.models import Provider
-
-MAX_PATTERNS, MAX_PATTERN_CHARACTERS = 500, 300
-
-
-class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
-    patterns = LinesField(
-        label=_("What is looked for"),
-        help_text=_(
-            "One a line; any of them is enough. A phrase is found as whole words, “contract*” also in “contracts”, and "
-            "however it is hidden: by signs, spaces or invisible characters between its letters, look-alikes, accents. "
-            "Expressions are RE2's and read texts in lower case without accents. Of the endpoint, the names of its "
-            "categories, such as “hate/threatening”."
-        ),
-    )
-
-    class Meta:
-        model = ModerationRule
-        fields = ["category", "kind", "patterns", "threshold", "action", "note"]
-
-    def clean_patterns(self) -> list[str]:
-        patterns: list[str] = self.cleaned_data["patterns"]
-        if len(patterns) > MAX_PATTERNS:
-            raise ValidationError(_("At most %(most)d lines."), params={"most": MAX_PATTERNS})
-        if too_long := next((line for line in patterns if len(line) > MAX_PATTERN_CHARACTERS), ""):
-            words = {"line": f"{too_long[:30]}…", "most": MAX_PATTERN_CHARACTERS}
-            raise ValidationError(_("“%(line)s” is longer than %(most)d characters."), params=words)
-        return patterns
-
-    def clean(self) -> dict[str, object]:
-        cleaned = super().clean() or {}
-        kind, patterns = cleaned.get("kind"), cleaned.get("patterns", [])
-        if kind and kind != ModerationRule.Kind.ENDPOINT:
-            matchers = [self._parse_line(line, ModerationRule(kind=str(kind), patterns=[line])) for line in patterns]
-            if not self.errors:
-                self._check_speed([matcher for matcher in matchers if matcher is not None], patterns)
-        return cleaned
-
-    def _check_speed(self, matchers: list[Matcher], patterns: list[str]) -> None:
-        """Add an error if the rule would delay every prompt."""
-        if search_seconds(matchers, patterns) > MAX_RULE_S:
-            problem = _(
-                "Searching a long prompt takes more than %(most)d ms. Use fewer or simpler expressions; repetitions "
-                "such as “{0,100}” are slowest."
-            )
-            self.add_error("patterns", ValidationError(problem, params={"most": MAX_RULE_S * 1000}))
-
-    def _parse_line(self, line: str, rule: ModerationRule) -> Matcher | None:
-        try:
-            return rule.matcher
-        except InvalidPattern as error:
-            fits_anything = _("“%(line)s” is empty or matches every text.")
-            problem = _("“%(line)s” is not a valid expression: %(problem)s.") if str(error) else fits_anything
-            self.add_error("patterns", ValidationError(problem, params={"line": line, "problem": str(error)}))
-            return None
 
 
 class TryForm(forms.Form):
@@ -92,8 +35,9 @@ class TryForm(forms.Form):
 
 
 @admin.register(ModerationRule)
-class ModerationRuleAdmin(TrialPageMixin, RegistryAdmin):
+class ModerationRuleAdmin(TrialPageMixin, OwnedAdmin):
     form = RuleForm
+    list_select_related = ["team"]
     trial_form = TryForm
     trial_template = "admin/battles/moderationrule/try.html"
     trial_title = _("Try the moderation rules")

@@ -10,28 +10,18 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.audited import AuditedAdmin
-from battles import feedback, suggestions
+from battles import feedback
+from battles.editing.forms import PromptSuggestionForm
 from battles.models import FeedbackTag, PromptSuggestion
 from common.admin.translated_text import TranslatedField
 from common.text.translated import Texts
-
-
-class PromptSuggestionForm(forms.ModelForm):  # type: ignore[type-arg]
-    texts = TranslatedField(
-        label=capfirst(_("prompt")),
-        max_characters=suggestions.MAX_CHARACTERS,
-        widget=forms.Textarea(attrs={"rows": 3, "cols": 80}),
-        help_text=_("Shown to readers of these languages; to others it is not."),
-    )
-
-    class Meta:
-        model = PromptSuggestion
-        fields = ["texts", "position", "is_shown"]
+from models_registry.admin.base import OwnersMixin
 
 
 @admin.register(PromptSuggestion)
-class PromptSuggestionAdmin(AuditedAdmin):
+class PromptSuggestionAdmin(OwnersMixin):
     form = PromptSuggestionForm
+    list_select_related = ["team"]
     list_display = ["__str__", "position", "is_shown"]
 
     class Media:

@@ -1,6 +1,10 @@
+from typing import cast
+
 from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
 
+from accounts.actor import ActorRequest
+from accounts.teams.places import PARAMETER, place_named
 from battles import feedback
 from battles.payload_types import FeedbackTagPayload, SuggestionPayload
 from battles.suggestions import suggestions
@@ -20,4 +24,6 @@ def _tag_payload(tag: feedback.Tag) -> FeedbackTagPayload:
 
 class SuggestionViewSet(ViewSet):
     def list(self, request: Request) -> PayloadResponse[Page[SuggestionPayload]]:
-        return paginated(suggestions(), request, lambda prompt: {"prompt": prompt})
+        place = place_named(cast(ActorRequest, request._request).actor, request.query_params.get(PARAMETER))
+        texts = suggestions(None if place is None else place.pk)
+        return paginated(texts, request, lambda prompt: {"prompt": prompt})

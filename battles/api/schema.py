@@ -201,7 +201,10 @@ OPERATIONS: Operations = {
         description="Those that the arena offers; votes may have others, which were retired later.",
     ),
     (SuggestionViewSet, "list"): Operation(
-        summary="Prompts that the start page suggests", description="In the request's language."
+        summary="Prompts that the start page suggests",
+        description="In the request's language.",
+        parameters=(Parameter("team", "The address of a team: its own first.", TEXT),),
+        refuses=(NotFound,),
     ),
     (BattleViewSet, "publish"): Operation(
         summary="Publish a battle: a page for anyone with the link",

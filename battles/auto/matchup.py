@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from accounts.actor import Actor
 from battles.auto.options import AutoOptions
 from battles.auto.port import Routed, RoutingRequest, Target, route
-from battles.labels import Labels
-from battles.labels.labelling import label
+from battles.labels.labelling import labels_in_place
 from battles.models import Attachment
 from battles.prompting.lineup import BattleRequest, MatchupPlan, Mode, ModelRequirements, RoutedPair
 from models_registry.models import LanguageModel
@@ -57,10 +56,9 @@ def decide(
     team_id: int | None = None,
 ) -> AutoDecision:
     """Raises as routing.route."""
-    columns = label([prompt], files=[Attachment.facts(upload) for upload in uploads])
     request = RoutingRequest(
         (prompt,),
-        labels=Labels(tuple(columns["categories"]), columns["language"]),
+        labels=labels_in_place(team_id, [prompt], files=[Attachment.facts(upload) for upload in uploads]),
         needs_images=requirements.images,
         characters=requirements.characters,
         context=options.context,

@@ -21,6 +21,8 @@ class RoutePayload(TypedDict):
     """Decision of auto mode. `target`: `model`, `stay` and `fallback` name one model, `arena` is a battle, whose models
     and alternatives are hidden until its vote. `confidence`: that the model is the best choice."""
 
+    # The address of the team in stored decisions; missing in personal ones.
+    team: NotRequired[str]
     decision: str
     target: RouteTarget
     model: str | None

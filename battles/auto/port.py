@@ -12,7 +12,7 @@ from accounts.actor import Actor
 from battles.auto.options import DEFAULT_DIAL, NO_CONTEXT, RoutingContext
 from battles.errors import NoModelAvailable
 from battles.labels import Labels
-from battles.labels.labelling import IMAGES, label
+from battles.labels.labelling import IMAGES, labels_in_place
 from battles.models import RoutingDecision
 from battles.prompting.lineup import RETRY_AFTER_S, ModelRequirements, unavailable_errors
 from common.errors import InvalidInput
@@ -78,9 +78,9 @@ class RoutingRequest:
         """Return `labels`, or those of the prompts."""
         if self.labels is not None:
             return self.labels
-        columns = label(self.prompts)
+        labels = labels_in_place(self.team_id, self.prompts)
         images = {IMAGES} if self.needs_images else set()
-        return Labels(tuple(sorted({*columns["categories"], *images})), columns["language"])
+        return Labels(tuple(sorted({*labels.categories, *images})), labels.language)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ def store_decision(
 ) -> RoutingDecision:
     decision = RoutingDecision.objects.create(
         person=actor.key if actor.is_known else "",
+        team_id=request.team_id,
         token_id=request.token,
         session=session,
         battle=battle,

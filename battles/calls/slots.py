@@ -35,10 +35,12 @@ def take_slots(
     providers = {model.provider_id for model in models if background or is_limited(model)}
     if not providers:
         return [True] * len(models)
+    of_teams: dict[int, int] = {}
     if teams := {model.team_id for model in models if model.team_id is not None}:
-        providers |= set(Provider.of_every_owner.filter(team__in=teams).values_list("pk", flat=True))
+        of_teams = dict(Provider.of_every_owner.filter(team__in=teams).values_list("pk", "team"))
+        providers |= of_teams.keys()
     list(Provider.of_every_owner.select_for_update(no_key=True).filter(pk__in=providers).order_by("pk"))
-    slots = _BackgroundSlots(providers, paces) if background else _Slots(providers)
+    slots = _BackgroundSlots(providers, paces, of_teams) if background else _Slots(providers)
     return [slots.take(model) for model in models]
 
 
@@ -76,9 +78,11 @@ class _Slots:
 class _BackgroundSlots:
     """Slots that people's calls leave free at locked providers."""
 
-    def __init__(self, providers: set[int], paces: Mapping[int, int]) -> None:
+    def __init__(self, providers: set[int], paces: Mapping[int, int], teams: Mapping[int, int]) -> None:
+        """teams: of providers that are a team's."""
         self._paces = paces
         self._providers = providers
+        self._teams = teams
         self._in_use: Counter[_Key] = Counter()
         self._background: Counter[int] = Counter()
         self._waiting: set[int] = set()
@@ -90,7 +94,7 @@ class _BackgroundSlots:
             if state == Call.State.WAITING:
                 self._waiting.add(provider_id)
                 continue
-            self._in_use.update({("model", model_id): n, ("provider", provider_id): n})
+            self._in_use.update(dict.fromkeys(self._keys(model_id, provider_id), n))
             self._background[provider_id] += n if purpose in Call.BACKGROUND else 0
 
     def take(self, model: LanguageModel) -> bool:
@@ -108,8 +112,6 @@ class _BackgroundSlots:
 
     def _has_room(self, key: _Key, limit: int | None) -> bool:
         kind, number = key
-        if kind == "team":  # its background calls are few: probes
-            return True
         if limit is None:
             return kind == "model" or self._background[number] < settings.ARENA_BACKGROUND_CALLS
         if limit == 1:
@@ -117,7 +119,7 @@ class _BackgroundSlots:
         return self._in_use[key] + 1 <= limit - headroom(limit)
 
     def _lately_live(self) -> set[_Key]:
-        """Return models and providers with a person's call within QUIET."""
+        """Return models, providers and teams with a person's call within QUIET."""
         if self._busy is None:
             lasted = Coalesce(F("total_ms"), 0) * Value(timedelta(milliseconds=1))
             ended_at = F("started_at") + ExpressionWrapper(lasted, output_field=DurationField())
@@ -127,9 +129,14 @@ class _BackgroundSlots:
             self._busy = {
                 key
                 for model_id, provider_id in rows.values_list("model_id", "model__provider_id").distinct()
-                for key in (("model", model_id), ("provider", provider_id))
+                for key in self._keys(model_id, provider_id)
             }
         return self._busy
+
+    def _keys(self, model_id: int, provider_id: int) -> list[_Key]:
+        team = self._teams.get(provider_id)
+        keys = [("model", model_id), ("provider", provider_id)]
+        return keys if team is None else [*keys, ("team", team)]
 
 
 def headroom(limit: int) -> int:

@@ -1,6 +1,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from battles.models import Category
+from battles.models.categories import TEAM_MARK
 
 # Name and rule of each category of battles.text.classifier, shown to readers of a board.
 BUILT_IN = {
@@ -18,7 +19,17 @@ BUILT_IN = {
 }
 
 
-def category_names() -> dict[str, str]:
-    """Return names by key: built-in ones, then the operator's, also inactive ones."""
+def category_names(team_id: int | None = None) -> dict[str, str]:
+    """Return names by key: built-in ones, then the operator's and the team's, also inactive ones."""
     custom = Category.objects.values_list("slug", "name")
-    return {key: str(name) for key, (name, _rule) in BUILT_IN.items()} | dict(custom)
+    own = Category.of_every_owner.filter(team=team_id) if team_id is not None else ()
+    names = {key: str(name) for key, (name, _rule) in BUILT_IN.items()} | dict(custom)
+    return names | {category.key: category.name for category in own}
+
+
+def find_category(key: str, team_id: int | None) -> Category | None:
+    """Return the site's category, or the team's of a key with TEAM_MARK."""
+    if not key.startswith(TEAM_MARK):
+        return Category.objects.filter(slug=key).first()
+    own = Category.of_every_owner.filter(team=team_id, slug=key.removeprefix(TEAM_MARK))
+    return own.first() if team_id is not None else None

@@ -12,6 +12,7 @@ from django.db import connection, transaction
 
 from battles.labels import Labels, custom_categories
 from battles.models import Category, Turn, Vote, VoteQuerySet
+from battles.models.categories import TEAM_MARK
 from battles.models.turns import AttachedFile
 from battles.signals import labels_change, relabelling_begins
 from battles.text.classifier import VERSION, classify
@@ -62,6 +63,22 @@ def label(
         "labelled_by": version(rules),
         "prompt_digest": prompt_digest(prompts, [str(file["sha256"]) for file in files]),
     }
+
+
+def categories_of_team(team_id: int | None, prompts: Sequence[str], language: str) -> list[str]:
+    """Return the addresses of the team's own categories that the prompts fit; [] without a team."""
+    if team_id is None:
+        return []
+    return [rule.slug for rule in custom_categories.rules_of_team(team_id) if rule.matches(prompts, language)]
+
+
+def labels_in_place(
+    team_id: int | None, prompts: Sequence[str], *, files: Sequence[Mapping[str, object]] = ()
+) -> Labels:
+    """Return the labels of a conversation for a decision: a team's own categories with TEAM_MARK."""
+    columns = label(prompts, files=files)
+    own = [f"{TEAM_MARK}{slug}" for slug in categories_of_team(team_id, prompts, columns["language"])]
+    return Labels((*columns["categories"], *own), columns["language"])
 
 
 def relabel_pending(pending: VoteQuerySet) -> int:

@@ -4,7 +4,11 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from battles.models.owners import SiteManager, fixed_owner, team_field
 from battles.text.custom_category import Rule
+
+# Precedes the address of a team's category, wherever one of the site can have the same.
+TEAM_MARK = "~"
 
 
 class CategoryQuerySet(models.QuerySet["Category"]):
@@ -12,10 +16,14 @@ class CategoryQuerySet(models.QuerySet["Category"]):
         return [category.rule for category in self.filter(is_active=True).order_by("slug")]
 
 
-class Category(models.Model):
-    """An operator's category: battles that meet all its conditions get a board of their own."""
+_SiteCategories = SiteManager.from_queryset(CategoryQuerySet)
 
-    slug = models.SlugField(_("address"), max_length=40, unique=True)
+
+class Category(models.Model):
+    """A category of the site's operator or a team: battles that meet all its conditions get a board of their own."""
+
+    team = team_field()
+    slug = models.SlugField(_("address"), max_length=40)
     name = models.CharField(_("name"), max_length=80)
     description = models.TextField(_("description"), blank=True, max_length=500)
     is_active = models.BooleanField(_("in use"), default=True)
@@ -29,18 +37,27 @@ class Category(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
-    objects = CategoryQuerySet.as_manager()
+    # The first one is Django's default, which the administration uses.
+    of_every_owner = CategoryQuerySet.as_manager()
+    objects = _SiteCategories()
 
     class Meta:
         ordering = ["name"]
         verbose_name_plural = _("categories")
         constraints = [
+            models.UniqueConstraint(
+                fields=["slug", "team"],
+                nulls_distinct=False,
+                name="an_owner_names_a_category_once",
+                violation_error_message=_("There is a category with this address already."),
+            ),
             models.CheckConstraint(
                 condition=~Q(phrases=[], languages=[], fewest_characters=0, fewest_turns__lte=1),
                 name="a_category_has_a_rule",
                 violation_error_message=_("Say what belongs to it: words, languages, a length or a number of turns."),
-            )
+            ),
         ]
+        triggers = [fixed_owner("a_category_keeps_its_owner")]
 
     def __str__(self) -> str:
         return self.name
@@ -51,3 +68,8 @@ class Category(models.Model):
             slug=self.slug, phrases=tuple(self.phrases), languages=tuple(self.languages),
             fewest_characters=self.fewest_characters, fewest_turns=self.fewest_turns,
         )  # fmt: skip
+
+    @property
+    def key(self) -> str:
+        """Return the address, of a team's category with TEAM_MARK."""
+        return self.slug if self.team_id is None else f"{TEAM_MARK}{self.slug}"

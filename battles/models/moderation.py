@@ -1,5 +1,6 @@
 from typing import TYPE_CHECKING
 
+import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -10,12 +11,21 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User, Visitor
 from battles.models.battles import Battle
+from battles.models.owners import SiteManager, fixed_owner, team_field
 from battles.models.turns import Turn
 from battles.text.matching import Matcher, expression_matcher, phrase_matcher
 from models_registry.models import Provider
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
+
+
+_RULE_IS_A_TEAMS = """
+    IF EXISTS (SELECT FROM battles_moderationrule WHERE id = NEW.rule_id AND team_id IS NOT NULL) THEN
+        RAISE EXCEPTION 'a_verdict_is_by_a_rule_of_the_site' USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
+"""
 
 
 class Action(models.TextChoices):
@@ -26,13 +36,17 @@ class Action(models.TextChoices):
 
 
 class ModerationRule(models.Model):
-    """Patterns and an action. Verdicts refer to rules, so these are switched off, not deleted."""
+    """Patterns and an action. Verdicts refer to rules of the site, so these are switched off, not deleted.
+
+    A team's rules warn or refuse in the team, and leave nothing for moderators.
+    """
 
     class Kind(models.TextChoices):
         PHRASES = "phrases", _("words or phrases")
         EXPRESSIONS = "expressions", _("regular expressions")
         ENDPOINT = "endpoint", _("categories of the moderation endpoint")
 
+    team = team_field()
     category = models.CharField(
         _("category"), max_length=80, help_text=_("Shown to people whose prompt is refused or flagged.")
     )
@@ -50,6 +64,10 @@ class ModerationRule(models.Model):
     )
     changed_at = models.DateTimeField(auto_now=True)
 
+    # The first one is Django's default, which the administration uses.
+    of_every_owner = models.Manager["ModerationRule"]()
+    objects = SiteManager["ModerationRule"]()
+
     class Meta:
         ordering = ["category", "pk"]
         verbose_name = _("moderation rule")
@@ -59,7 +77,12 @@ class ModerationRule(models.Model):
                 condition=Q(threshold__gt=0, threshold__lte=1), name="a_moderation_threshold_is_a_score"
             ),
             models.CheckConstraint(condition=~Q(patterns=[]), name="a_moderation_rule_looks_for_something"),
+            models.CheckConstraint(
+                condition=Q(team=None) | ~Q(action="log") & ~Q(kind="endpoint"),
+                name="a_teams_moderation_rule_warns_or_refuses_by_itself",
+            ),
         ]
+        triggers = [fixed_owner("a_moderation_rule_keeps_its_owner")]
 
     def __str__(self) -> str:
         return f"{self.category} ({self.get_kind_display()})"
@@ -181,6 +204,15 @@ class ModerationVerdict(models.Model):
     class Meta:
         verbose_name = _("moderation verdict")
         verbose_name_plural = _("moderation verdicts")
+        triggers = [
+            pgtrigger.Trigger(
+                name="a_verdict_is_by_a_rule_of_the_site",
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,  # a restore defers it
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("rule_id"),  # type: ignore[no-untyped-call]
+                func=_RULE_IS_A_TEAMS,
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.category}: {self.get_action_display()}"

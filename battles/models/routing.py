@@ -6,7 +6,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accounts.actor import Actor
-from accounts.models import ApiToken
+from accounts.models import ApiToken, Team
 from battles.models.battles import Battle
 from battles.models.sessions import Session
 from battles.text.labels import UNDETERMINED
@@ -16,13 +16,29 @@ from models_registry.models import LanguageModel
 DECISION_FACTS = [
     "public_id", "created_at", "query_type", "type_confidence", "categories", "language", "context", "policy", "target",
     "model", "runner_up", "confidence", "win_chance", "cost_expected", "cost_best", "dial", "propensity", "explored",
-    "candidates", "reason", "details", "micros",
+    "candidates", "reason", "details", "micros", "team",
 ]  # fmt: skip
+_OF_ANOTHER_PLACE = """
+    IF EXISTS (
+        SELECT FROM models_registry_languagemodel
+        WHERE id IN (NEW.model_id, NEW.runner_up_id) AND team_id IS NOT NULL AND team_id IS DISTINCT FROM NEW.team_id
+    ) OR EXISTS (
+        SELECT FROM battles_session WHERE id = NEW.session_id AND team_id IS DISTINCT FROM NEW.team_id
+    ) OR EXISTS (
+        SELECT FROM accounts_apitoken WHERE id = NEW.token_id AND team_id IS DISTINCT FROM NEW.team_id
+    ) THEN
+        RAISE EXCEPTION 'a_decision_is_of_one_place' USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
+"""
 
 
 class RoutingDecisionQuerySet(models.QuerySet["RoutingDecision"]):
     def owned_by(self, actor: Actor) -> "RoutingDecisionQuerySet":
-        return self.filter(person=actor.key) if actor.is_known else self.none()
+        if not actor.is_known:
+            return self.none()
+        own = self.filter(person=actor.key)
+        return own if actor.token is None else own.filter(team=actor.place_id)
 
     def chosen_freely(self) -> "RoutingDecisionQuerySet":
         """Filter to models and battles that neither a rule nor the conversation determined."""
@@ -44,6 +60,8 @@ class RoutingDecision(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     # Actor.key; "" once the account is deleted.
     person = models.CharField(max_length=40, blank=True)
+    # The place in which it was made; None: personal.
+    team = models.ForeignKey(Team, models.PROTECT, null=True, db_index=False, related_name="+")
     token = models.ForeignKey(ApiToken, models.SET_NULL, null=True, related_name="+")
     session = models.ForeignKey(Session, models.PROTECT, null=True, related_name="+")
     battle = models.OneToOneField(Battle, models.PROTECT, null=True, related_name="decision")
@@ -98,7 +116,16 @@ class RoutingDecision(models.Model):
             models.Index(fields=["person", "-id"], name="decisions_of_a_person"),
             models.Index(fields=["created_at"], name="decisions_by_time"),
         ]
-        triggers = [pgtrigger.ReadOnly(name="facts_of_a_decision_never_change", fields=DECISION_FACTS)]
+        triggers = [
+            pgtrigger.ReadOnly(name="facts_of_a_decision_never_change", fields=DECISION_FACTS),
+            pgtrigger.Trigger(
+                name="a_decision_is_of_one_place",
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,  # a restore defers it
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("session_id", "token_id"),  # type: ignore[no-untyped-call]
+                func=_OF_ANOTHER_PLACE,
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.public_id

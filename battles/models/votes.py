@@ -146,6 +146,8 @@ class Vote(models.Model):
     # Columns that may change: voter, labels, and whether the vote counts.
     voter = models.CharField(max_length=40, db_index=True)
     categories = ArrayField(models.CharField(max_length=40), default=list, db_default=[], blank=True)
+    # Those of its team that fit, as addresses; NULL without a team.
+    team_categories = ArrayField(models.CharField(max_length=40), null=True, blank=True, editable=False)
     language = models.CharField(max_length=3, default=UNDETERMINED, db_default=UNDETERMINED)
     # Version of the classifier that set the labels; empty before.
     labelled_by = models.CharField(max_length=60, blank=True, default="", db_default="")
@@ -166,6 +168,9 @@ class Vote(models.Model):
             models.CheckConstraint(condition=Q(mode__in=Battle.VOTED_MODES), name="a_vote_is_on_a_battle_of_two"),
             models.CheckConstraint(
                 condition=Q(on_site_boards=True) | Q(team__isnull=False), name="a_vote_counts_for_the_site_or_a_team"
+            ),
+            models.CheckConstraint(
+                condition=Q(team_categories=None) | Q(team__isnull=False), name="only_a_team_has_categories_of_a_team"
             ),
         ]
         indexes = [

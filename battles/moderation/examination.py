@@ -26,14 +26,19 @@ _children = threading.BoundedSemaphore(2)
 
 
 def check_prompt(
-    *, actor: Actor, prompt: str, uploads: Sequence[Upload] = (), battle: Battle | None = None
+    *,
+    actor: Actor,
+    prompt: str,
+    uploads: Sequence[Upload] = (),
+    battle: Battle | None = None,
+    team_id: int | None = None,
 ) -> list[Finding]:
-    """Return findings in a prompt, joined to the battle's earlier ones, and in its files' text.
+    """Return findings in a prompt, joined to the battle's earlier ones, and in its files' text. team_id: the place.
 
     No query while every rule is off. May wait for the moderation endpoint: call it outside transactions.
     Raises PromptRefused after storing a case, and NotExamined.
     """
-    rules = policy.current()
+    rules = policy.in_place(team_id)
     if not rules:
         return []
     earlier = battle.turns.order_by("index").values_list("prompt", flat=True) if battle is not None else ()
@@ -42,8 +47,11 @@ def check_prompt(
 
 
 def check_passages(*, actor: Actor, passages: Sequence[Sequence[str]]) -> None:
-    """Refuse passages, lists of consecutive texts, of what is not stored. Raises as check_prompt."""
-    if rules := policy.current():
+    """Refuse passages, lists of consecutive texts, of what is not stored, in the token's place.
+
+    Raises as check_prompt.
+    """
+    if rules := policy.in_place(actor.place_id):
         _examine(rules, actor, passages)
 
 
@@ -61,9 +69,9 @@ def _examine(
     return findings
 
 
-def refused_by_rules(prompts: Iterable[Sequence[str]]) -> list[Finding | None]:
+def refused_by_rules(prompts: Iterable[Sequence[str]], *, team_id: int | None = None) -> list[Finding | None]:
     """Return for each prompt, a list of its texts, the finding that refuses it. Asks no endpoint."""
-    rules = policy.current()
+    rules = policy.in_place(team_id)
     return [first_blocking(_rule_findings(rules, [texts])) for texts in prompts]
 
 
@@ -72,11 +80,16 @@ def store_findings(findings: Iterable[Finding], turn: Turn) -> None:
     findings = list(findings)
     if not findings:
         return
+    of_site, of_team = _of_site(findings), [finding for finding in findings if finding.rule.team_id is not None]
     verdicts = ModerationVerdict.objects.filter(case__battle=turn.battle, turn__isnull=False)
-    known_rules = set(verdicts.values_list("rule", flat=True))
-    new = [finding for finding in findings if finding.rule.pk not in known_rules]
+    known_rules = set(verdicts.values_list("rule", flat=True)) if of_site else set()
+    new = [finding for finding in of_site if finding.rule.pk not in known_rules]
     if new:
         _create_verdicts(open_case(turn.battle), new, turn)
+    if of_team:  # they leave no verdicts
+        earlier = turn.battle.turns.exclude(pk=turn.pk).values_list("warnings", flat=True)
+        known = {category for warnings in earlier for category in warnings}
+        new += [finding for finding in of_team if finding.rule.category not in known]
     turn.warnings = list(dict.fromkeys(finding.rule.category for finding in new if finding.rule.action == Action.WARN))
     if turn.warnings:
         turn.save(update_fields=["warnings"])
@@ -118,8 +131,13 @@ def first_blocking(findings: Iterable[Finding]) -> Finding | None:
 
 @transaction.atomic
 def store_refusal(actor: Actor, findings: Iterable[Finding], battle: Battle | None = None) -> None:
-    """Store what refused a person's prompt, for the moderators."""
-    _create_verdicts(open_case(battle) if battle is not None else _refusals_case(actor), findings)
+    """Store what refused a person's prompt, for the moderators; rules of teams are not theirs."""
+    if of_site := _of_site(findings):
+        _create_verdicts(open_case(battle) if battle is not None else _refusals_case(actor), of_site)
+
+
+def _of_site(findings: Iterable[Finding]) -> list[Finding]:
+    return [finding for finding in findings if finding.rule.team_id is None]
 
 
 def _refusals_case(actor: Actor) -> ModerationCase:

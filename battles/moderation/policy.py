@@ -1,11 +1,11 @@
 """Cached moderation rules that are active."""
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from battles.models import Action, ModerationEndpoint, ModerationRule
 from battles.text.matching import InvalidPattern, Matcher
-from common.cache import TTLCached
+from common.cache import TTLCached, TTLCachedByTeam, is_of_site
 from models_registry.models import Provider
 
 logger = logging.getLogger(__name__)
@@ -44,4 +44,19 @@ def _matchers(rules: list[ModerationRule]) -> list[tuple[ModerationRule, Matcher
     return matchers
 
 
-current = TTLCached(_load, ttl_s=5, invalidated_by=(ModerationRule, ModerationEndpoint, Provider))
+def _load_of_team(team_id: int) -> tuple[tuple[ModerationRule, Matcher], ...]:
+    rules = ModerationRule.of_every_owner.filter(team=team_id).exclude(action=Action.OFF)
+    return tuple(_matchers(list(rules.order_by("pk"))))
+
+
+current = TTLCached(
+    _load, ttl_s=5, invalidated_by=(ModerationRule, ModerationEndpoint, Provider), is_concerned=is_of_site
+)
+_of_team = TTLCachedByTeam(_load_of_team, ttl_s=5, invalidated_by=(ModerationRule,))
+
+
+def in_place(team_id: int | None) -> Policy:
+    """Return the site's rules, then the team's."""
+    of_site = current()
+    own = () if team_id is None else _of_team(team_id)
+    return replace(of_site, matchers=(*of_site.matchers, *own)) if own else of_site

@@ -1,6 +1,6 @@
 from collections import defaultdict
 from datetime import datetime
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from django.db.models import Q
 from django.dispatch import receiver
@@ -39,7 +39,7 @@ def export_reports(user: User, **_: object) -> dict[str, list[dict[str, object]]
 
 
 class ExportedDecision(TypedDict):
-    """model, runner_up: null while a battle is open."""
+    """model, runner_up: null while a battle is open. team: only of decisions in one."""
 
     id: str
     created_at: datetime
@@ -52,18 +52,19 @@ class ExportedDecision(TypedDict):
     runner_up: str | None
     reason: str
     dial: float
+    team: NotRequired[str]
 
 
 @receiver(personal_data_requested)
 def export_decisions(user: User, **_: object) -> dict[str, list[ExportedDecision]]:
     decisions = RoutingDecision.objects.owned_by(Actor(user=user)).order_by("pk")
-    related = decisions.select_related("model", "runner_up", "battle__vote").defer("candidates")
+    related = decisions.select_related("model__team", "runner_up__team", "battle__vote", "team").defer("candidates")
     return {"decisions_of_auto_mode": [_exported_decision(decision) for decision in related.iterator(500)]}
 
 
 def _exported_decision(decision: RoutingDecision) -> ExportedDecision:
     hidden = is_hidden(decision)
-    return {
+    exported: ExportedDecision = {
         "id": decision.public_id,
         "created_at": decision.created_at,
         "query_type": decision.query_type,
@@ -76,6 +77,7 @@ def _exported_decision(decision: RoutingDecision) -> ExportedDecision:
         "reason": decision.reason,
         "dial": decision.dial,
     }
+    return exported if decision.team is None else {**exported, "team": decision.team.slug}
 
 
 @receiver(account_deleting)

@@ -102,8 +102,8 @@ def tag_words(tag: str) -> str:
 
 
 @register.simple_tag
-def prompt_suggestions() -> list[str]:
-    return suggestions()
+def prompt_suggestions(place: Team | None) -> list[str]:
+    return suggestions(None if place is None else place.pk)
 
 
 @register.simple_tag

@@ -1,4 +1,4 @@
-"""Tests of models: an answer to an administrator's prompt, streamed like a turn's.
+"""Tests of models: an answer to the prompt of an administrator or a team's manager, streamed like a turn's.
 
 Prompt and answer are in Valkey only and expire within minutes; the call, its cost and its outcome are logged.
 """
@@ -28,6 +28,7 @@ from common.valkey.connections import UNREACHABLE, connection
 from models_registry.health import outcomes, server_tests
 from models_registry.health.server_tests import ServerTest
 from models_registry.models import Breaker, LanguageModel
+from models_registry.payers import Payer
 from models_registry.providers import ChatProvider, FailureCode
 from models_registry.providers.base import Message
 
@@ -44,12 +45,15 @@ _KEY_ERRORS = {FailureCode.REFUSED_KEY, FailureCode.NO_KEY}
 class ModelTest(msgspec.Struct):
     """A test: its request, and its result once `is_over`. Milliseconds and US dollars.
 
-    waits: for a free slot of its provider. upstream: the provider's message, without keys.
+    waits: for a free slot of its provider. person, team_id: of a manager, who pays with the team; else the site does.
+    upstream: the provider's message, without keys.
     """
 
     model_id: int
     prompt: str
     waits: bool = False
+    person: str = ""
+    team_id: int | None = None
     is_over: bool = False
     text: str = ""
     reasoning: str = ""
@@ -73,10 +77,13 @@ def _key(test_id: str) -> str:
     return f"model-test:{test_id}"
 
 
-def store_request(model: LanguageModel, prompt: str) -> str:
+def store_request(model: LanguageModel, prompt: str, *, payer: Payer | None = None) -> str:
     """Store a test for a worker and return its random id. Raises one of common.valkey.connections.UNREACHABLE."""
     test_id = secrets.token_urlsafe(16)
-    request = msgspec.json.encode(ModelTest(model.pk, prompt)).decode()
+    test = ModelTest(model.pk, prompt)
+    if payer is not None:
+        test.person, test.team_id = payer.person, payer.team_id
+    request = msgspec.json.encode(test).decode()
     connection().set(_key(test_id), request, ex=REQUEST_TTL_S)
     return test_id
 
@@ -179,13 +186,15 @@ def _clear(channel: TurnChannel) -> None:
 
 def _create_call(test: ModelTest) -> PreparedCall | None:
     """Return None if the provider has no free slot, or the model is gone."""
-    model = LanguageModel.objects.select_related("provider").filter(pk=test.model_id).first()
+    # Its page looked the model up among its owner's.
+    model = LanguageModel.of_every_owner.select_related("provider__team").filter(pk=test.model_id).first()
     if model is None:
         return None
     with transaction.atomic():
         planned = PlannedCall(
-            model, messages(model, test.prompt), purpose=Call.Purpose.TEST, lease=outcomes.PROBE_LEASE
-        )
+            model, messages(model, test.prompt), purpose=Call.Purpose.TEST, lease=outcomes.PROBE_LEASE,
+            person=test.person, team_id=test.team_id,
+        )  # fmt: skip
         [call] = store.create_calls([planned])
         if call.must_wait:
             transaction.set_rollback(True)

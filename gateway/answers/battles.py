@@ -75,8 +75,9 @@ def _start(caller: Caller, chat: ChatBody) -> Exchange:
         battle_request=BattleRequest(auto=auto),
     )  # fmt: skip
     return Exchange.objects.create(
-        user=caller.actor.user, token=caller.token, asked_model=chat.model, is_stream=chat.is_stream, battle=battle
-    )
+        user=caller.actor.user, token=caller.token, team_id=caller.actor.place_id, asked_model=chat.model,
+        is_stream=chat.is_stream, battle=battle,
+    )  # fmt: skip
 
 
 class BattleAnswer(CompletionResponse):

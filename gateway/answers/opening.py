@@ -29,7 +29,7 @@ def open_answer(caller: Caller, chat: ChatBody, door: Door, *, session: str, cla
     caller.actor.count("gateway", fail_open=True, extra_counters=of_models)
     exchange = Exchange(
         user=caller.actor.user, token=caller.token, asked_model=chat.model, is_stream=chat.is_stream,
-        session_digest=digest,
+        session_digest=digest, team_id=caller.actor.place_id,
     )  # fmt: skip
     with take_slot(caller.actor.key) as slot:
         return _open_in_slot(Request(caller, chat, exchange, candidates, door, claim=claim), slot)

@@ -20,7 +20,7 @@ from leaderboard.aggregation.fit_boards import (
 )
 from leaderboard.aggregation.publishing import has_changed, store, votes_since
 from leaderboard.counting import new_votes, schedule, stars, tallies
-from leaderboard.counting.board_keys import BOARDS_OF_VOTE, SCOPE_OF_TEAM, Board
+from leaderboard.counting.board_keys import BOARDS_OF_TEAMS_VOTE, SCOPE_OF_TEAM, Board
 from leaderboard.counting.boards_of_teams import boards_of_teams
 from leaderboard.counting.live_elo import elo_of_teams
 from leaderboard.counting.revealed_calls import RevealCutoff, median_first_token_ms_of_teams
@@ -31,7 +31,7 @@ from leaderboard.models import COMPARE, AggregationRun, PairTally, Position, Tea
 logger = logging.getLogger(__name__)
 
 _VOTES = f"""
-FROM battles_vote AS vote CROSS JOIN {BOARDS_OF_VOTE}
+FROM battles_vote AS vote CROSS JOIN {BOARDS_OF_TEAMS_VOTE}
 WHERE vote.team_id = ANY(%(teams)s) AND vote."order" <= %(last_order)s AND {SCOPE_OF_TEAM} = ANY(%(scopes)s)
 """
 _RECOUNT = f"""

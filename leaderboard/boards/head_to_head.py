@@ -38,7 +38,7 @@ def read_head_to_head(first: LanguageModel, second: LanguageModel, team: Team | 
     met = {Board.parse(scope).name: pair for scope, pair in by_scope.items()}
     board = read_board(BoardQuery(team=team))
     expected, separation = _compare(board, first.full_slug, second.full_slug)
-    titles = board_titles(sorted(met))
+    titles = board_titles(sorted(met), None if team is None else team.pk)
     return {
         "a": model_summary(first),
         "b": model_summary(second),

@@ -85,7 +85,8 @@ def model_standings(model: LanguageModel, team: Team | None = None) -> list[Mode
     newest = newest_runs(team).listed().values("pk")
     standings = list(Standing.objects.filter(run__in=newest, model=model, votes__gt=0).select_related("run"))
     boards = [(standing, Board.parse(standing.run.scope).name) for standing in standings]
-    summary, titles = model_summary(model), board_titles(name for _, name in boards)
+    titles = board_titles((name for _, name in boards), None if team is None else team.pk)
+    summary = model_summary(model)
     lines: list[ModelOnBoardPayload] = [
         {
             "board": name,

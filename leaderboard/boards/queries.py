@@ -131,6 +131,7 @@ def board_payload(
 ) -> LeaderboardPayload:
     """Return unsorted results; `live` has the current Elo and adds new votes."""
     rows = read_standings(run) if run else []
+    team_id = Board.parse(run.scope).team if run else None
     listed = [row for row in rows if row.standing.score is not None]
     has_style = run is not None and _has_style(run)
     with_style_control = with_style_control and has_style
@@ -156,8 +157,8 @@ def board_payload(
             for row in rows
             if row.standing.score is None and row.standing.votes
         ],
-        "title": board_title(board),
-        "description": board_description(board),
+        "title": board_title(board, team_id),
+        "description": board_description(board, team_id),
         # Whether the scores are style-controlled; None if the board has no such scores.
         "style_control": with_style_control if has_style else None,
         "judges": _judges(run.facts) if run else None,
@@ -222,13 +223,13 @@ def list_boards(team: Team | None = None) -> list[BoardPayload]:
     listed = {Board.parse(scope).name: number for scope, number in numbers}
     return [
         {**board_head(key, runs.get(key), models=listed.get(key, 0)), "title": title}
-        for key, title in _sorted_titles(runs).items()
+        for key, title in _sorted_titles(runs, team).items()
     ]
 
 
 def board_names(*, shown: str = "", team: Team | None = None) -> dict[str, str]:
     listed = newest_runs(team).listed().values_list("scope", flat=True)
-    return _sorted_titles({*(Board.parse(scope).name for scope in listed), shown} - {""})
+    return _sorted_titles({*(Board.parse(scope).name for scope in listed), shown} - {""}, team)
 
 
 def newest_runs(team: Team | None) -> AggregationRunQuerySet:
@@ -236,8 +237,9 @@ def newest_runs(team: Team | None) -> AggregationRunQuerySet:
     return runs.newest_of_each_board() if team is None else runs.newest_of(scopes_of_team(team.pk))
 
 
-def _sorted_titles(boards: Iterable[str]) -> dict[str, str]:
-    titles = board_titles({OVERALL, *(board for board in boards if not is_hidden(board))})
+def _sorted_titles(boards: Iterable[str], team: Team | None) -> dict[str, str]:
+    shown = {OVERALL, *(board for board in boards if not is_hidden(board))}
+    titles = board_titles(shown, None if team is None else team.pk)
     return {key: titles[key] for key in sorted(titles, key=lambda key: (*board_order(key), titles[key]))}
 
 

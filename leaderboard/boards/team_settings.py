@@ -5,16 +5,16 @@ from typing import NamedTuple
 from django.db import connection
 
 from accounts.models import Team, User
-from battles.models import StarRating
+from battles.models import Category, StarRating
 from leaderboard.boards.evidence import evidence_text
 from leaderboard.boards.queries import board_order
 from leaderboard.boards.titles import board_titles
 from leaderboard.counting import reviews
-from leaderboard.counting.board_keys import BOARDS_OF_VOTE
+from leaderboard.counting.board_keys import BOARDS_OF_TEAMS_VOTE
 from leaderboard.models import COMPARE, OVERALL, AnomalyReview, TeamBoard
 
 _NAMES = f"""
-SELECT DISTINCT board.scope FROM battles_vote AS vote CROSS JOIN {BOARDS_OF_VOTE} WHERE vote.team_id = %s
+SELECT DISTINCT board.scope FROM battles_vote AS vote CROSS JOIN {BOARDS_OF_TEAMS_VOTE} WHERE vote.team_id = %s
 """  # noqa: S608 (constants)
 
 
@@ -51,9 +51,11 @@ def board_choices(team: Team) -> list[BoardChoice]:
     with connection.cursor() as cursor:
         cursor.execute(_NAMES, [team.pk])
         names = {name for (name,) in cursor.fetchall()} | on
+    categories = Category.of_every_owner.filter(team=team, is_active=True)
+    names |= {f"category:{category.key}" for category in categories}
     if StarRating.objects.filter(team=team).exists():
         names.add(COMPARE)
-    titles = board_titles(names - {OVERALL})
+    titles = board_titles(names - {OVERALL}, team.pk)
     ordered = sorted(titles, key=lambda name: (*board_order(name), titles[name]))
     return [BoardChoice(name, titles[name], name in on) for name in ordered]
 

@@ -3,8 +3,8 @@ from collections.abc import Iterable
 from django.utils.translation import get_language_info, gettext_lazy
 from django.utils.translation import gettext as _
 
-from battles.labels.categories import BUILT_IN, category_names
-from battles.models import Category
+from battles.labels.categories import BUILT_IN, category_names, find_category
+from battles.models.categories import TEAM_MARK
 from battles.text.labels import UNDETERMINED
 from leaderboard.models import AUTO, COMPARE, OVERALL, SIDE_BY_SIDE, ImportedBoard
 from leaderboard.models.listed import listed_boards
@@ -22,17 +22,17 @@ DESCRIPTIONS = {
 }
 
 
-def board_titles(boards: Iterable[str]) -> dict[str, str]:
-    """Return {key: title}; at most two queries, for categories and imported boards."""
+def board_titles(boards: Iterable[str], team_id: int | None = None) -> dict[str, str]:
+    """Return {name: title}; at most two queries, in a team three, for categories and imported boards."""
     keys = list(boards)
     slugs = [key.partition(":")[2] for key in keys if key.startswith("imported:")]
     imported = dict(ImportedBoard.objects.filter(slug__in=slugs).values_list("slug", "title")) if slugs else {}
-    categories = category_names() if any(key.startswith("category:") for key in keys) else {}
+    categories = category_names(team_id) if any(key.startswith("category:") for key in keys) else {}
     chosen = {scope: board.title for scope, board in listed_boards().items() if board.title}
     return {key: chosen.get(key) or _title(key, categories, imported) for key in keys}
 
 
-def board_description(board: str) -> str:
+def board_description(board: str, team_id: int | None = None) -> str:
     """Describe the board's votes or source as part of a sentence; "" if the title suffices."""
     kind, _colon, name = board.partition(":")
     if board in DESCRIPTIONS:
@@ -40,21 +40,22 @@ def board_description(board: str) -> str:
     if kind == "category" and name in BUILT_IN:
         return _("the prompt %(rule)s") % {"rule": BUILT_IN[name][1]}
     if kind == "category":
-        return Category.objects.filter(slug=name).values_list("description", flat=True).first() or ""
+        category = find_category(name, team_id)
+        return category.description if category is not None else ""
     if kind == "imported" and (imported := ImportedBoard.objects.filter(slug=name).first()):
         return " · ".join(filter(None, (imported.source, imported.licence)))
     return ""
 
 
-def board_title(board: str) -> str:
-    return board_titles([board])[board]
+def board_title(board: str, team_id: int | None = None) -> str:
+    return board_titles([board], team_id)[board]
 
 
 def _title(board: str, categories: dict[str, str], imported: dict[str, str]) -> str:
     kind, _colon, name = board.partition(":")
     match kind:
         case "category":
-            return categories.get(name) or name.replace("-", " ").capitalize()
+            return categories.get(name) or name.removeprefix(TEAM_MARK).replace("-", " ").capitalize()
         case "language":
             return _language(name)
         case "imported":

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from accounts.models import Team
 from battles.models import Battle
+from battles.models.categories import TEAM_MARK
 from leaderboard.models import AUTO, COMPARE, OVERALL, SIDE_BY_SIDE
 
 # Results of pairs that were chosen by who may win depend on that choice, so these votes have boards of their own.
@@ -24,7 +25,15 @@ LATERAL (
         WHERE vote.mode = 'blind' AND vote.origin = 'draw'
 ) AS board
 """
-# Key of a board of `vote`'s team, from the one that BOARDS_OF_VOTE gives.
+# The same for boards of the vote's team, which has categories of its own; the vote has team_categories, too.
+BOARDS_OF_TEAMS_VOTE = BOARDS_OF_VOTE.replace(
+    ") AS board",
+    f"""
+    UNION ALL SELECT 'category:{TEAM_MARK}' || category FROM unnest(vote.team_categories) AS category
+        WHERE vote.mode = 'blind' AND vote.origin = 'draw'
+) AS board""",  # noqa: S608 (constants)
+)
+# Key of a board of `vote`'s team, from the one that BOARDS_OF_TEAMS_VOTE gives.
 SCOPE_OF_TEAM = "'team:' || vote.team_id || '/' || board.scope"
 # Condition on rows with a key: the boards of the site.
 ARE_OF_SITE = "scope NOT LIKE 'team:%%'"
@@ -39,6 +48,7 @@ _VOTES_ON = {
     OVERALL: DRAWN_PAIRS,
     "language": f"{DRAWN_PAIRS} AND language = %(name)s",
     "category": f"{DRAWN_PAIRS} AND categories @> ARRAY[%(name)s]::varchar[]",
+    f"category:{TEAM_MARK}": f"{DRAWN_PAIRS} AND team_categories @> ARRAY[%(name)s]::varchar[]",
     SIDE_BY_SIDE: "mode = 'side_by_side'",
     AUTO: "mode = 'blind' AND origin = 'router'",
 }
@@ -60,9 +70,9 @@ class Board(NamedTuple):
 
     @property
     def scope(self) -> str:
-        """Return "", which no board has, if a name looks like a team's key."""
+        """Return "", which no board has, if a name looks like a team's key or is of a team's category."""
         if self.team is None:
-            return "" if _OF_TEAM.fullmatch(self.name) else self.name
+            return "" if _OF_TEAM.fullmatch(self.name) or self.is_teams_category else self.name
         return f"team:{self.team}/{self.name}"
 
     @property
@@ -73,12 +83,17 @@ class Board(NamedTuple):
     def label(self) -> str:
         return self.name.partition(":")[2]
 
+    @property
+    def is_teams_category(self) -> bool:
+        return self.name.startswith(f"category:{TEAM_MARK}")
+
 
 def votes_on(scope: str) -> tuple[str, dict[str, str | int | None]]:
     """Return an SQL condition on rows of battles_vote, and its named parameters."""
     board = Board.parse(scope)
     place = "on_site_boards" if board.team is None else "team_id = %(team)s"
-    return f"{place} AND {_VOTES_ON[board.kind]}", {"name": board.label, "team": board.team}
+    kind = f"category:{TEAM_MARK}" if board.is_teams_category else board.kind
+    return f"{place} AND {_VOTES_ON[kind]}", {"name": board.label.removeprefix(TEAM_MARK), "team": board.team}
 
 
 def board_keys(mode: str, origin: str, categories: Iterable[str], language: str) -> list[str]:

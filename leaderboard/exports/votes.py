@@ -10,6 +10,7 @@ import msgspec
 from django.db.models import Max
 
 from battles.models import Battle, Vote, VoteQuerySet
+from battles.models.categories import TEAM_MARK
 from leaderboard.counting.board_keys import Board
 from leaderboard.counting.contestants import name_of
 from leaderboard.counting.site_numbers import SiteNumbers
@@ -20,7 +21,7 @@ BATCH = 5_000
 
 _FIELDS = (
     "order", "mode", "origin", "voter", name_of("model_left"), name_of("model_right"), "choice", "created_at",
-    "turn_count", "style",
+    "turn_count", "style", "team_categories",
 )  # fmt: skip
 _STATE = ("excluded_reason", "categories", "language")
 
@@ -113,7 +114,7 @@ def _history(first: int, last: int) -> dict[int, list[VoteChange]]:
 def _row(
     facts: tuple[Any, ...], changes: list[VoteChange], export_range: ExportRange, pseudonym: Callable[[str], str]
 ) -> VoteRow:
-    _, order, mode, origin, voter, left, right, choice, created_at, turn_count, style, *current = facts
+    _, order, mode, origin, voter, left, right, choice, created_at, turn_count, style, own, *current = facts
     before = next((change.before for change in changes if change.number > export_range.last_change), None)
     state = before or dict(zip(_STATE, current, strict=True))
     exclusions = [
@@ -122,6 +123,7 @@ def _row(
         if change.kind == VoteChange.Kind.EXCLUDED and change.number <= export_range.last_change
     ]
     is_excluded = bool(state["excluded_reason"])
+    of_team = [] if Board.parse(export_range.scope).team is None else [f"{TEAM_MARK}{slug}" for slug in own or ()]
     return VoteRow(
         order=order,
         voter=pseudonym(voter),
@@ -130,7 +132,7 @@ def _row(
         choice=choice,
         created_at=created_at,
         board=_kind_of_board(mode, origin),
-        categories=state["categories"],
+        categories=[*state["categories"], *of_team],
         language=state["language"],
         turn_count=turn_count,
         style=msgspec.convert(style, Style) if style else None,

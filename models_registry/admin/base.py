@@ -55,7 +55,7 @@ class RegistryAdmin(AuditedAdmin):
         return {"changed": changed}
 
 
-class OwnedAdmin(RegistryAdmin):
+class OwnersMixin(AuditedAdmin):
     """Rows of the site and of teams, which only a site with teams tells apart."""
 
     def get_list_display(self, request: HttpRequest) -> list[object]:  # type: ignore[override]
@@ -65,6 +65,10 @@ class OwnedAdmin(RegistryAdmin):
     def get_list_filter(self, request: HttpRequest) -> list[object]:  # type: ignore[override]
         shown = super().get_list_filter(request)
         return [*shown, ("team", RelatedOnlyFieldListFilter)] if has_teams() else list(shown)
+
+
+class OwnedAdmin(OwnersMixin, RegistryAdmin):
+    """RegistryAdmin of rows of the site and of teams."""
 
 
 def _is_protected(row: Model) -> bool:

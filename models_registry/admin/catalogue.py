@@ -21,6 +21,9 @@ class CatalogueChangeAdmin(ReadOnlyAdmin):
     fields = ["model", "kind", "summary", "found_at", "state", "decided_at", "decided_by"]
     actions = ["accept", "dismiss"]
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[CatalogueChange]:
+        return CatalogueChange.objects.of_site()
+
     def has_decide_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("models_registry.change_languagemodel")
 

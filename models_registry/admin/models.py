@@ -63,7 +63,7 @@ class LanguageModelAdmin(HealthAdmin, OwnedAdmin):
         return queryset.annotate(newest_version=Subquery(family.values("version")[:1])).prefetch_related("prices")
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
-        proposals = CatalogueChange.objects.waiting().count()
+        proposals = CatalogueChange.objects.of_site().waiting().count()
         return super().changelist_view(request, {**(extra_context or {}), "proposals": proposals})
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:

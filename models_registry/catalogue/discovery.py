@@ -69,8 +69,8 @@ def _refresh(provider: Provider) -> Catalogue:
         Provider.of_every_owner.filter(pk=provider.pk, needs_key=False).update(
             is_answering=True, probed_at=timezone.now()
         )
-        # Administrators decide about the site's models; a team's page has the list beside its own prices.
-        proposed = changes.propose_changes(provider, offers) if provider.team_id is None else 0
+        # Administrators decide about the site's models, managers about their team's.
+        proposed = changes.propose_changes(provider, offers)
     if proposed:
         logger.info("the catalogue of provider %s: %d new differences", provider.pk, proposed)
     return row.get()

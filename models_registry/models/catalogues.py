@@ -52,6 +52,10 @@ class CatalogueChangeQuerySet(models.QuerySet["CatalogueChange"]):
     def waiting(self) -> "CatalogueChangeQuerySet":
         return self.filter(state=CatalogueChange.State.PROPOSED)
 
+    def of_site(self) -> "CatalogueChangeQuerySet":
+        """Leave out those of teams, which their managers decide."""
+        return self.filter(model__team=None)
+
 
 class CatalogueChange(models.Model):
     """Difference between a provider's list and a registered model, which an administrator decides."""

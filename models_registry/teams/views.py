@@ -12,9 +12,9 @@ from accounts.teams.places import find_member
 from accounts.teams.roles import Right, has_right
 from accounts.teams.views import team_context
 from models_registry import picking
-from models_registry.catalogue import discovery
+from models_registry.catalogue import changes, discovery
 from models_registry.forms import PickForm
-from models_registry.models import Catalogue, LanguageModel, Provider
+from models_registry.models import Catalogue, CatalogueChange, LanguageModel, Provider
 from models_registry.providers.catalogue import CatalogueRefused
 from models_registry.teams import actions, listing
 from models_registry.teams.forms import NamedModelForm, TeamModelForm, TeamProviderForm
@@ -123,6 +123,7 @@ def _provider_page(
         "provider": row, "key": listing.key_words(row), "problem": row.setup_problem,
         "form": form or TeamProviderForm(instance=row), "catalogue": catalogue, "search": search,
         "rows": discovery.offered_rows(row, catalogue, search), "pick": pick or PickForm(None, offers=catalogue.offers),
+        "changes": CatalogueChange.objects.waiting().filter(model__provider=row).select_related("model"),
         "ticked": set(request.POST.getlist("names")), "named": named or NamedModelForm(),
     }  # fmt: skip
     is_refused = any(sent is not None and sent.is_bound for sent in (form, pick, named))
@@ -163,6 +164,20 @@ def add_models(request: ActorRequest, slug: str, provider_id: int) -> HttpRespon
     sentence = ngettext("%(n)d model was added.", "%(n)d models were added.", len(added))
     messages.success(request, sentence % {"n": len(added)})
     return redirect("team_models:list", slug)
+
+
+@require_POST
+def decide_change(request: ActorRequest, slug: str, provider_id: int, change_id: int) -> HttpResponse:
+    """Accept or dismiss a difference between the provider's list and a model."""
+    team, manager = _managed(request, slug)
+    row = _provider_or_404(team, provider_id)
+    waiting = CatalogueChange.objects.waiting().filter(model__provider=row).select_related("model")
+    change = waiting.filter(pk=change_id).first()
+    if change is not None:  # another manager may have decided it
+        decide = changes.accept if request.POST.get("decision") == "accept" else changes.dismiss
+        decide(change, by=manager)
+        messages.success(request, _("Saved."))
+    return redirect("team_models:provider", slug, row.pk)
 
 
 @require_POST

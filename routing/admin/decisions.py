@@ -59,7 +59,7 @@ class RoutingDecisionAdmin(EstimatedCountAdmin, ReadOnlyAdmin):
     search_fields = ["public_id", "battle__public_id", "person"]
     search_help_text = _("The id of a decision, the address of its battle, or user:12 or visitor:34.")
     fields = [
-        "public_id", "created_at", "person", "token", "session", "battle", "query_type", "type_confidence",
+        "public_id", "created_at", "person", "team", "token", "session", "battle", "query_type", "type_confidence",
         "categories", "language", "context", "policy", "target", "model", "runner_up", "reason", "sentence", "details",
         "confidence", "win_chance", "cost_expected", "cost_best", "dial", "propensity", "explored", "candidate_table",
         "micros",

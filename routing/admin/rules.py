@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 from django import forms
 from django.contrib import admin
-from django.core.exceptions import ValidationError
-from django.core.validators import RegexValidator
 from django.db.models import Model
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
@@ -19,67 +17,15 @@ from accounts.models import Team
 from battles.auto.options import DEFAULT_DIAL, MAX_WORKFLOW_CHARACTERS, RoutingContext
 from battles.auto.port import Routed, RoutingRequest, route
 from battles.auto.reasons import reason_sentence
-from battles.labels.categories import category_names
 from common.admin.single_row import SingleRowMixin
 from common.admin.trial_page import TrialPageMixin
 from common.payload_types import JsonObject
-from models_registry.models import LanguageModel
 from routing.admin.decisions import candidate_table
 from routing.deciding.query_types import type_names
+from routing.forms import CONDITIONS, DECISION, RuleForm
 from routing.models import RoutingThresholds, Rule
 
-_CODE = RegexValidator(r"^([a-z]{2,3})$", _("Enter a code of two or three small letters, such as “fr”."))
-_CONDITIONS = (
-    "category", "language", "min_characters", "max_characters", "needs_tools", "needs_images", "data_loaded",
-    "workflow", "token",
-)  # fmt: skip
-_DECISION = ("target", "model", "pool", "dial", "max_cost")
 _THRESHOLDS = ("min_confidence", "max_explored_share", "stay_margin")
-
-
-def _category_choices() -> list[tuple[str, str]]:
-    return [("", gettext("any")), *category_names().items()]
-
-
-class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
-    category = forms.ChoiceField(label=_("Category"), choices=_category_choices, required=False)
-    language = forms.CharField(
-        label=_("Language"), max_length=3, validators=[_CODE], required=False, help_text=_("As “fr”. Empty: any.")
-    )
-    pool = forms.ModelMultipleChoiceField(
-        label=_("Pool"), queryset=LanguageModel.objects.none(), to_field_name="slug", required=False,
-        help_text=_("Models that auto mode chooses from, if the target is a pool."),
-    )  # fmt: skip
-
-    class Meta:
-        model = Rule
-        fields = ["team", "order", "note", "is_active", *_CONDITIONS, *_DECISION]
-        help_texts = {
-            "team": _("Empty: the rule is the site's. Save a rule of a team before you choose its pool."),
-            "order": _("The active rule with the lowest number that matches decides."),
-            "workflow": _("The step that the calling application states. Empty: any."),
-            "token": _("Requests with this token of the API only. Empty: all."),
-            "model": _("If the target is one model. Questions of this rule never go to another one."),
-            "dial": _("0: the cheapest model. 1: the best. Empty: what the person or the application chose."),
-            "max_cost": _("Dearer models are left out. Empty: no limit."),
-        }
-
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
-        self.fields["pool"].queryset = LanguageModel.objects.in_place(self.instance.team_id).public()  # type: ignore[attr-defined]
-
-    def clean_pool(self) -> list[str]:
-        return sorted(model.slug for model in self.cleaned_data["pool"])
-
-    def clean(self) -> dict[str, object]:
-        cleaned = super().clean() or {}
-        minimum, maximum = cleaned.get("min_characters"), cleaned.get("max_characters")
-        if minimum is not None and maximum is not None and minimum > maximum:
-            self.add_error("max_characters", ValidationError(_("This is less than the least number of characters.")))
-        model, team = cleaned.get("model"), cleaned.get("team", self.instance.team)
-        if model is not None and model.team not in (None, team):
-            self.add_error("model", ValidationError(_("Choose a model of the site or of the rule's own team.")))
-        return cleaned
 
 
 class TryForm(forms.Form):
@@ -135,8 +81,8 @@ class RuleAdmin(TrialPageMixin, AuditedAdmin):
     autocomplete_fields = ["model", "token"]
     fieldsets = [
         (None, {"fields": ["order", "note", "is_active"]}),
-        (_("When"), {"fields": _CONDITIONS, "description": _("All conditions must hold. Empty ones always do.")}),
-        (_("Then"), {"fields": _DECISION}),
+        (_("When"), {"fields": CONDITIONS, "description": _("All conditions must hold. Empty ones always do.")}),
+        (_("Then"), {"fields": DECISION}),
     ]
 
     def get_fieldsets(self, request: HttpRequest, obj: Rule | None = None) -> list[object]:  # type: ignore[override]
@@ -156,10 +102,10 @@ class RuleAdmin(TrialPageMixin, AuditedAdmin):
 
     @admin.display(description=_("when"))
     def conditions(self, rule: Rule) -> str:
-        return ", ".join(f"{name}: {value}" for name, value in _values(rule, _CONDITIONS).items()) or gettext("always")
+        return ", ".join(f"{name}: {value}" for name, value in _values(rule, CONDITIONS).items()) or gettext("always")
 
     def state_of(self, row: Rule) -> dict[str, object]:
-        return {"order": row.order, "is_active": row.is_active, **_values(row, ("team", *_CONDITIONS, *_DECISION))}
+        return {"order": row.order, "is_active": row.is_active, **_values(row, ("team", *CONDITIONS, *DECISION))}
 
 
 def _values(rule: Rule, names: Iterable[str]) -> dict[str, object]:

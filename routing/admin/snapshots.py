@@ -15,7 +15,7 @@ class RouterSnapshotAdmin(ReadOnlyAdmin):
     list_filter = ["state", "created_at"]
     search_fields = ["public_id", "slot", "checksum"]
     fields = [
-        "public_id", "created_at", "slot", "state", "message", "method", "features_version", "board", "votes",
+        "public_id", "created_at", "team", "slot", "state", "message", "method", "features_version", "board", "votes",
         "trained_until", "head_table", "price_table", "checksum", "seconds",
     ]  # fmt: skip
     readonly_fields = ["head_table", "price_table"]

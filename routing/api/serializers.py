@@ -54,6 +54,9 @@ def read_messages(messages: list[Json]) -> Conversation:
 
 class RouteRequestSerializer(serializers.Serializer[None]):
     prompt = TextField(required=False)
+    team = serializers.CharField(
+        required=False, allow_blank=True, max_length=40, help_text="Address of a team; empty: personal."
+    )
     messages = serializers.ListField(child=serializers.JSONField(), required=False)
     context = ContextSerializer(default=RoutingContext)  # type: ignore[assignment]  # hides Field.context
     dial = DialField(default=DEFAULT_DIAL)

@@ -10,6 +10,7 @@ from rest_framework.viewsets import ViewSet
 from accounts.actor import Actor, ActorRequest, ensure_known_actor
 from accounts.api.idempotency import idempotent
 from accounts.models import Scope
+from accounts.teams.places import PARAMETER, place_named
 from battles.auto.payload_types import RoutePayload
 from battles.auto.payloads import route_payload
 from battles.auto.port import route
@@ -41,7 +42,8 @@ class Route(APIView):
         serializer.is_valid(raise_exception=True)
         actor = ensure_known_actor(cast(ActorRequest, request._request))
         actor.count("route", fail_open=True)
-        routing_request = serializer.routing_request(token=actor.token, team_id=actor.place_id)
+        place = place_named(actor, serializer.validated_data.get(PARAMETER))
+        routing_request = serializer.routing_request(token=actor.token, team_id=None if place is None else place.pk)
         decision = store_decision(actor=actor, request=routing_request, routed=route(routing_request, actor))
         return PayloadResponse(route_payload(decision))
 
@@ -52,7 +54,7 @@ class DecisionViewSet(ViewSet):
 
     def get_queryset(self) -> QuerySet[RoutingDecision]:
         owned = RoutingDecision.objects.owned_by(_actor(self.request))
-        return owned.select_related("session", "battle__vote", "outcome").order_by("-pk")
+        return owned.select_related("session", "battle__vote", "outcome", "team").order_by("-pk")
 
     def get_object(self) -> RoutingDecision:
         decision = self.get_queryset().filter(public_id=self.kwargs["public_id"]).first()
@@ -62,6 +64,9 @@ class DecisionViewSet(ViewSet):
 
     def list(self, request: Request) -> PayloadResponse[Page[DecisionPayload]]:
         decisions = self.get_queryset()
+        if PARAMETER in request.query_params:
+            place = place_named(_actor(request), request.query_params[PARAMETER])
+            decisions = decisions.filter(team=place)
         target = request.query_params.get("target", "")
         if target:
             if target not in RoutingDecision.Target.values:
@@ -87,6 +92,8 @@ class DecisionViewSet(ViewSet):
 
 class SnapshotList(APIView):
     def get(self, request: Request) -> PayloadResponse[Page[RouterSnapshotPayload]]:
-        snapshots = RouterSnapshot.objects.select_related("board").defer("parameters").order_by("-pk")
+        place = place_named(_actor(request), request.query_params.get(PARAMETER))
+        of_place = RouterSnapshot.objects.in_place(None if place is None else place.pk)
+        snapshots = of_place.select_related("board").defer("parameters").order_by("-pk")
         numbers = SiteNumbers.read("battles_vote", until=newest_order())
         return paginated(snapshots, request, lambda snapshot: snapshot_payload(snapshot, numbers))

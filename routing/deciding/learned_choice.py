@@ -25,7 +25,7 @@ class Estimate(NamedTuple):
 
 def choose_freely(question: Question, *, explores: bool = True) -> Routed:
     """Choose a model, or with `explores` the pair of a battle that teaches the router."""
-    held = held_router()
+    held = held_router(question.request.team_id)
     if len(question.allowed.rows) == 1:
         return _only_one(question)
     if held.router is None:
@@ -44,7 +44,7 @@ def choose_freely(question: Question, *, explores: bool = True) -> Routed:
 
 def find_better(question: Question, *, than: int) -> Routed | None:
     """Return the decision for a model that wins clearly more often than the one with this id, or None."""
-    held = held_router()
+    held = held_router(question.request.team_id)
     if held.router is None:
         return None
     estimate = _estimate(question, held, held.router)

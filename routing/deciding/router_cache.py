@@ -1,21 +1,25 @@
-"""The newest published router, and the models in the order of Overall, held in the process."""
+"""The newest published router of each place, and the models in the order of its Overall, held in the process."""
 
 import logging
+from functools import lru_cache
 from typing import NamedTuple
 
 from common.cache import RefreshedCached
-from leaderboard.models import OVERALL, AggregationRun, Standing
+from leaderboard.counting.board_keys import Board
+from leaderboard.models import OVERALL, AggregationRun, AggregationRunQuerySet, Standing
 from routing.learning.router import Router, UnusableSnapshot
 from routing.models import RouterSnapshot
 
 logger = logging.getLogger(__name__)
 
+# Places whose routers a process keeps: at most some megabytes each.
+MAX_HELD = 32
 # Interval of queries for a newer snapshot.
 REFRESH_S = 10
 
 
 class HeldRouter(NamedTuple):
-    """router: None before the first training. ranking: ids of the models of Overall, best first."""
+    """router: None before the first training. ranking: ids of the models of the place's Overall, best first."""
 
     snapshot: int
     router: Router | None
@@ -27,16 +31,44 @@ class HeldRouter(NamedTuple):
         return f"learned {self.snapshot}"
 
 
-_held = HeldRouter(0, None, 0, ())
+_NOTHING = HeldRouter(0, None, 0, ())
 
 
-def _read() -> HeldRouter:
-    global _held
-    snapshot = RouterSnapshot.objects.published().values_list("pk", flat=True).first() or 0
-    board = AggregationRun.objects.snapshots(OVERALL).values_list("pk", flat=True).first() or 0
-    router = _held.router if snapshot == _held.snapshot else _load(snapshot)
-    _held = HeldRouter(snapshot, router, board, _held.ranking if board == _held.board else _ranking(board))
-    return _held
+class _Place:
+    """Router and ranking of the site, or of a team that has them; read anew when there are newer ones."""
+
+    def __init__(self, team_id: int | None) -> None:
+        self.team_id = team_id
+        self.held = _NOTHING
+        self.cached = RefreshedCached(self._read, ttl_s=REFRESH_S)
+
+    def _read(self) -> HeldRouter:
+        of_place = RouterSnapshot.objects.in_place(self.team_id).published()
+        snapshot = of_place.values_list("pk", flat=True).first() or 0
+        board = overall_of_place(self.team_id).values_list("pk", flat=True).first() or 0
+        held = self.held
+        router = held.router if snapshot == held.snapshot else _load(snapshot)
+        self.held = HeldRouter(snapshot, router, board, held.ranking if board == held.board else _ranking(board))
+        return self.held
+
+
+_of_place = lru_cache(maxsize=MAX_HELD)(_Place)
+
+
+def held_router(team_id: int | None = None) -> HeldRouter:
+    """Return the router of a team that was trained, else the site's; a team's ranking comes first."""
+    of_site = _of_place(None).cached()
+    if team_id is None:
+        return of_site
+    own = _of_place(team_id).cached()
+    if own.router is None:
+        own = own._replace(snapshot=of_site.snapshot, router=of_site.router)
+    return own if own.board else own._replace(board=of_site.board, ranking=of_site.ranking)
+
+
+def overall_of_place(team_id: int | None) -> AggregationRunQuerySet:
+    """Return snapshots of Overall, the newest first."""
+    return AggregationRun.objects.snapshots(Board(OVERALL, team_id).scope, team_id)
 
 
 def _load(snapshot: int) -> Router | None:
@@ -58,9 +90,4 @@ def _ranking(board: int) -> tuple[int, ...]:
 
 def forget() -> None:
     """Read everything anew at the next call."""
-    global _held
-    _held = HeldRouter(0, None, 0, ())
-    held_router.invalidate()
-
-
-held_router = RefreshedCached(_read, ttl_s=REFRESH_S)
+    _of_place.cache_clear()

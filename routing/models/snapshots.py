@@ -3,23 +3,40 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import Team
 from common.ids import new_public_id
 from leaderboard.models import AggregationRun
 
 SNAPSHOT_FACTS = [
     "public_id", "slot", "state", "method", "features_version", "board", "parameters", "prices", "heads", "votes",
-    "trained_until", "checksum", "seconds", "message", "created_at",
+    "trained_until", "checksum", "seconds", "message", "created_at", "team",
 ]  # fmt: skip
+_BOARD_IS_ANOTHER_PLACES = """
+    IF EXISTS (
+        SELECT FROM leaderboard_aggregationrun
+        WHERE id = NEW.board_id AND team_id IS NOT NULL AND team_id IS DISTINCT FROM NEW.team_id
+    ) THEN
+        RAISE EXCEPTION 'a_router_snapshots_board_is_of_its_place' USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
+"""
 
 
 class RouterSnapshotQuerySet(models.QuerySet["RouterSnapshot"]):
+    def in_place(self, team_id: int | None) -> "RouterSnapshotQuerySet":
+        """Filter to those of the team; None: of the site."""
+        return self.filter(team=team_id)
+
     def published(self) -> "RouterSnapshotQuerySet":
         """Filter to trained routers, newest first."""
         return self.filter(state=RouterSnapshot.State.PUBLISHED).order_by("-pk")
 
 
 class RouterSnapshot(models.Model):
-    """Result of one training; immutable. The newest published one decides."""
+    """Result of one training; immutable. The newest published one of a place decides there.
+
+    A team without one has the site's.
+    """
 
     class State(models.TextChoices):
         PUBLISHED = "published", _("published")
@@ -28,6 +45,8 @@ class RouterSnapshot(models.Model):
         FAILED = "failed", _("failed")
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
+    # None: the site.
+    team = models.ForeignKey(Team, models.PROTECT, null=True, editable=False, related_name="+", verbose_name=_("team"))
     # The scheduled time or the request of this training.
     slot = models.CharField(max_length=60, unique=True)
     state = models.CharField(max_length=9, choices=State)
@@ -54,7 +73,17 @@ class RouterSnapshot(models.Model):
         verbose_name = _("training of auto mode")
         verbose_name_plural = _("trainings of auto mode")
         ordering = ["-pk"]
-        triggers = [pgtrigger.ReadOnly(name="a_router_snapshot_never_changes", fields=SNAPSHOT_FACTS)]
+        triggers = [
+            pgtrigger.ReadOnly(name="a_router_snapshot_never_changes", fields=SNAPSHOT_FACTS),
+            pgtrigger.Trigger(
+                name="a_router_snapshots_board_is_of_its_place",
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,  # a restore defers it
+                operation=pgtrigger.Insert,
+                condition=pgtrigger.Q(new__board__isnull=False),
+                func=_BOARD_IS_ANOTHER_PLACES,
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.public_id

@@ -1,17 +1,22 @@
 """Training: one row of RouterSnapshot for each slot."""
 
 import hashlib
+import logging
 import time
 from dataclasses import replace
 from datetime import UTC
 
 import numpy as np
 from django.db import connection, transaction
+from django.db.models import F, OuterRef, Subquery
+from django.db.models.functions import Coalesce
 
+from accounts.models import Team
+from battles.models import Vote
 from common.allocator import keep_freed_arrays
 from leaderboard.counting import schedule
-from leaderboard.models import OVERALL, AggregationRun
 from routing.deciding.candidates import current_table
+from routing.deciding.router_cache import overall_of_place
 from routing.learning.choosing import dial_table, win_chances
 from routing.learning.features import VERSION
 from routing.learning.heads import METHOD, HeadReport, clustered_lower_bound, fit_router, train
@@ -20,7 +25,11 @@ from routing.models import RouterSnapshot
 from routing.training.predictions import expected_costs, predict_losses, predict_scores
 from routing.training.vote_log import VoteLog, read_votes
 
+logger = logging.getLogger(__name__)
+
 MIN_VOTES = 30
+# Trained in one night.
+MAX_TEAMS = 50
 # Newest prompts that the prices of the dials are found on.
 MAX_PRICED_PROMPTS = 5_000
 # Votes since the published router that compare it with its successor.
@@ -31,10 +40,32 @@ State = RouterSnapshot.State
 
 
 def train_if_due() -> RouterSnapshot | None:
-    return train_router(slot=schedule.database_now().astimezone(UTC).date().isoformat())
+    return train_router(slot=_today())
 
 
-def train_router(*, slot: str) -> RouterSnapshot | None:
+def train_teams_if_due() -> None:
+    """Train for teams that cast enough votes since their last training, those that wait longest first."""
+    newest = RouterSnapshot.objects.in_place(OuterRef("pk")).order_by("-pk")  # type: ignore[arg-type]
+    since = Coalesce(Subquery(newest.values("trained_until")[:1]), 0)
+    teams = Team.objects.active().annotate(since=since, last=Subquery(newest.values("pk")[:1]))
+    trained = 0
+    for team_id, after in teams.order_by(F("last").asc(nulls_first=True), "pk").values_list("pk", "since"):
+        if trained == MAX_TEAMS:
+            return
+        own = Vote.objects.blind().filter(team=team_id, excluded_reason="", order__gt=after)
+        if len(own.values_list("pk")[:MIN_VOTES]) == MIN_VOTES:
+            trained += 1
+            try:
+                train_router(slot=f"{_today()} team:{team_id}", team_id=team_id)
+            except Exception:  # the other teams' turn comes
+                logger.exception("auto mode of team %s cannot be trained", team_id)
+
+
+def _today() -> str:
+    return schedule.database_now().astimezone(UTC).date().isoformat()
+
+
+def train_router(*, slot: str, team_id: int | None = None) -> RouterSnapshot | None:
     """Train and store the snapshot; return None if the slot has one or another training is active."""
     started = time.monotonic()
     keep_freed_arrays()
@@ -42,12 +73,13 @@ def train_router(*, slot: str) -> RouterSnapshot | None:
         with transaction.atomic():
             if not _try_lock() or RouterSnapshot.objects.filter(slot=slot).exists():
                 return None
-            snapshot = _train(slot)
+            snapshot = _train(slot, team_id)
             snapshot.seconds = round(time.monotonic() - started, 3)
             snapshot.save(force_insert=True)
             return snapshot
     except Exception as error:
-        failed = RouterSnapshot(slot=slot, state=State.FAILED, message=f"{type(error).__name__}: {error}"[:1000])
+        message = f"{type(error).__name__}: {error}"[:1000]
+        failed = RouterSnapshot(slot=slot, team_id=team_id, state=State.FAILED, message=message)
         RouterSnapshot.objects.bulk_create([failed], ignore_conflicts=True)
         raise
 
@@ -60,11 +92,11 @@ def _try_lock() -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def _train(slot: str) -> RouterSnapshot:
-    log = read_votes()
+def _train(slot: str, team_id: int | None) -> RouterSnapshot:
+    log = read_votes(team_id)
     snapshot = RouterSnapshot(
-        slot=slot, method=METHOD, features_version=VERSION, votes=len(log), trained_until=log.until,
-        board=AggregationRun.objects.snapshots(OVERALL).first(),
+        slot=slot, team_id=team_id, method=METHOD, features_version=VERSION, votes=len(log), trained_until=log.until,
+        board=overall_of_place(team_id).first(),
     )  # fmt: skip
     if len(log) < MIN_VOTES:
         snapshot.state = State.FEW_VOTES
@@ -72,10 +104,10 @@ def _train(slot: str) -> RouterSnapshot:
         return snapshot
     trained = train(log.votes)
     snapshot.heads = list(trained.heads)
-    if message := _worse_than_published(log, trained.heads):
+    if message := _worse_than_published(log, trained.heads, team_id):
         snapshot.state, snapshot.message = State.WORSE, message
         return snapshot
-    router = replace(trained.router, prices=find_prices(trained.router, log))
+    router = replace(trained.router, prices=find_prices(trained.router, log, team_id))
     snapshot.state = State.PUBLISHED
     snapshot.parameters = router.to_bytes()
     snapshot.prices = list(router.prices)
@@ -83,12 +115,12 @@ def _train(slot: str) -> RouterSnapshot:
     return snapshot
 
 
-def _worse_than_published(log: VoteLog, heads: list[HeadReport]) -> str:
+def _worse_than_published(log: VoteLog, heads: list[HeadReport], team_id: int | None) -> str:
     """Return a sentence if the published router predicts the votes since its training better; else "".
 
     Its rival has the new scales, and only the votes before.
     """
-    published = RouterSnapshot.objects.published().first()
+    published = RouterSnapshot.objects.in_place(team_id).published().first()
     if published is None:
         return ""
     is_new = log.order > published.trained_until
@@ -109,9 +141,9 @@ def _worse_than_published(log: VoteLog, heads: list[HeadReport]) -> str:
     return f"On {len(new)} newer votes its log loss is {mean:.4f} above that of {published.public_id}."
 
 
-def find_prices(router: Router, log: VoteLog) -> tuple[float, ...]:
+def find_prices(router: Router, log: VoteLog, team_id: int | None = None) -> tuple[float, ...]:
     """Return λ of the dials for the newest prompts and the models that can be drawn now."""
-    table = current_table(None)
+    table = current_table(team_id)
     if len(table.models) < 2:
         return router.prices
     models = [model.pk for model in table.models]

@@ -6,7 +6,9 @@ import numpy as np
 from django.db.models import Q
 from numpy.typing import NDArray
 
+from accounts.models import Team
 from battles.models import Battle, Turn, Vote, VoteQuerySet
+from battles.models.categories import TEAM_MARK
 from battles.text.labels import Labels
 from routing.deciding.query_types import router_labels
 from routing.learning.grounded import OUTCOMES, Floats
@@ -14,6 +16,8 @@ from routing.learning.votes import TrainingVotes, feature_matrix, label_matrix
 
 # The newest; more make no better router, and take memory and time.
 MAX_VOTES = 100_000
+# The same in a team: each team is trained alone.
+MAX_VOTES_IN_TEAM = 20_000
 _BATCH = 2_000
 
 
@@ -29,6 +33,7 @@ class VoteRow(NamedTuple):
     language: str
     propensity: float
     origin: str
+    team_categories: Sequence[str] | None
 
 
 @dataclass(frozen=True)
@@ -50,26 +55,33 @@ class VoteLog:
         return int(self.order.max(initial=0))
 
 
-def trainable_votes() -> VoteQuerySet:
-    """Filter to counted blind votes whose prompts were neither deleted nor hidden nor a team's."""
-    visible = Q(battle__hidden_at=None, battle__session__discarded_at=None, team=None)
-    return Vote.objects.blind().filter(visible, excluded_reason="", order__isnull=False)
+def trainable_votes(team_id: int | None = None) -> VoteQuerySet:
+    """Filter to counted blind votes whose prompts were neither deleted nor hidden: the site's, and the team's own."""
+    places = Q(team=None) if _uses_votes_of_site(team_id) else Q(pk__in=[])
+    if team_id is not None:
+        places |= Q(team=team_id)
+    visible = Q(battle__hidden_at=None, battle__session__discarded_at=None)
+    return Vote.objects.blind().filter(places, visible, excluded_reason="", order__isnull=False)
 
 
-def read_votes() -> VoteLog:
-    """Read the newest MAX_VOTES votes, oldest first."""
-    votes = trainable_votes()
+def _uses_votes_of_site(team_id: int | None) -> bool:
+    return team_id is None or Team.objects.filter(pk=team_id, uses_site_models=True).exists()
+
+
+def read_votes(team_id: int | None = None) -> VoteLog:
+    """Read the newest votes, oldest first. team_id: of a team, whose own are read beside the site's."""
+    votes, most = trainable_votes(team_id), MAX_VOTES if team_id is None else MAX_VOTES_IN_TEAM
     columns = (
         "order", "battle_id", "model_left_id", "model_right_id", "choice", "voter", "prompt_digest", "categories",
-        "language", "battle__propensity", "origin",
+        "language", "battle__propensity", "origin", "team_categories",
     )  # fmt: skip
-    rows = [VoteRow(*row) for row in votes.order_by("-order").values_list(*columns)[:MAX_VOTES]]
+    rows = [VoteRow(*row) for row in votes.order_by("-order").values_list(*columns)[:most]]
     rows.reverse()
     prompts: list[list[str]] = []
     features = feature_matrix(_remember(_prompts_of(row.battle for row in rows), prompts))
     models = sorted({model for row in rows for model in (row.left, row.right)})
     number = {model: place for place, model in enumerate(models)}
-    labels = [router_labels(Labels(tuple(row.categories), row.language)) for row in rows]
+    labels = [router_labels(_labels(row)) for row in rows]
     names, matrix = label_matrix(labels)
     training = TrainingVotes(
         models=tuple(models),
@@ -90,6 +102,11 @@ def read_votes() -> VoteLog:
         np.array([row.propensity for row in rows], dtype=np.float64),
         np.array([row.origin == Battle.Origin.DRAW for row in rows], dtype=np.bool_),
     )
+
+
+def _labels(row: VoteRow) -> Labels:
+    own = [f"{TEAM_MARK}{slug}" for slug in row.team_categories or ()]
+    return Labels((*row.categories, *own), row.language)
 
 
 def _prompts_of(battles: Iterable[int]) -> Iterator[list[str]]:

@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.forms import TokenForm
-from accounts.models import ApiToken, Scope, User
+from accounts.models import ApiToken, Role, Scope, User
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -161,3 +161,14 @@ def test_command_explains_invalid_arguments(arguments: list[str], sentence: str)
 def test_token_form_offers_every_scope():
     offered = [scope for scope, _label in TokenForm.base_fields["scopes"].choices]
     assert offered == list(Scope)
+
+
+def test_command_creates_token_of_a_team():
+    user = make.user("nick@example.org")
+    team = make.team(slug="physics", members={Role.MEMBER: [user]})
+    create("nick@example.org", "--team", "physics")
+    assert ApiToken.objects.get().team == team
+    make.team(slug="history", members={Role.GUEST: [user]})
+    for address in ("history", "nothing", ""):
+        with pytest.raises(CommandError, match="cannot use a team"):
+            create("nick@example.org", "--team", address)

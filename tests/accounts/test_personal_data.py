@@ -245,7 +245,7 @@ def test_last_administrator_cannot_be_deleted():
     assert reauthenticated_client(last).delete(ME).status_code == 204
 
 
-def test_page_that_deletes_an_account_names_teams_and_next_owners(member: Actor):
+def test_deletion_page_names_teams_and_next_owners(member: Actor):
     manager = make.user()
     make.team(member.user, name="Physics", members={Role.MANAGER: [manager]})
     make.team(member.user, name="Chemistry")

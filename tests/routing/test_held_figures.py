@@ -3,7 +3,6 @@
 import threading
 from decimal import Decimal
 
-import numpy as np
 import pytest
 from django.utils import timezone
 
@@ -13,31 +12,17 @@ from battles.models import Battle, Call, Side
 from common.cache import RefreshedCached
 from leaderboard.models import AggregationRun, Standing
 from models_registry.models import LanguageModel, Price
+from routing.deciding import router_cache
 from routing.deciding.call_medians import call_medians, read_call_medians
-from routing.deciding.router_cache import held_router
-from routing.learning.features import CELLS
-from routing.learning.router import DIALS, Router
 from routing.models import RouterSnapshot
 from tests import make
+from tests.routing.trained import publish
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db
 
 CHAT = RoutingRequest(("How are you today?",), dial=1.0, allow_battle=False)
 CODE = RoutingRequest(("Write a Python function that reverses a list.",), dial=1.0, allow_battle=False)
-
-
-def publish(slot: str, models: list[LanguageModel], strengths: list[list[float]], state: str = "published") -> bytes:
-    """Publish a router; strengths: in general, and beside it for coding, by model."""
-    n_grams = np.zeros((CELLS, len(models) + 1), np.float32)
-    router = Router(
-        models=tuple(model.pk for model in models), labels=("coding",), votes=900, tie_factor=1.2,
-        strengths=np.array([*strengths, [0.0, 0.0]]), covariance=np.tile(np.eye(2) * 1e-4, (len(models) + 1, 1, 1)),
-        features=n_grams, feature_variances=n_grams, prices=tuple(20.0 * (1 - dial) for dial in DIALS),
-    )  # fmt: skip
-    parameters = router.to_bytes()
-    RouterSnapshot.objects.create(slot=slot, state=state, parameters=parameters, votes=900)
-    return parameters
 
 
 def chosen(request: RoutingRequest) -> tuple[str, str]:
@@ -49,11 +34,11 @@ def test_published_router_decides_until_the_next():
     ada, bob = (make.model(slug=slug) for slug in ("ada", "bob"))
     assert chosen(CHAT) == ("ada", "weights")
     publish("1", [ada, bob], [[0.0, 0.0], [1.0, -2.0]])
-    held_router.invalidate()
+    router_cache.forget()
     assert (chosen(CHAT), chosen(CODE)) == (("bob", "learned"), ("ada", "learned"))
     publish("2", [ada, bob], [[3.0, 0.0], [1.0, 0.0]])
     publish("3", [ada, bob], [[0.0, 0.0], [9.0, 0.0]], state="worse")
-    held_router.invalidate()
+    router_cache.forget()
     assert chosen(CHAT) == ("ada", "learned")
     assert route(CHAT, Actor()).policy == f"learned {RouterSnapshot.objects.get(slot='2').pk}"
 

@@ -5,11 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from accounts.models import Team
 from models_registry.models import LanguageModel
 from routing.deciding import learned_choice
 from routing.deciding.router_cache import HeldRouter
 from routing.learning.choosing import Choice, Options
-from routing.learning.router import Scores
+from routing.learning.features import CELLS
+from routing.learning.router import DIALS, Router, Scores
+from routing.models import RouterSnapshot
 
 
 class FixedRouter:
@@ -62,5 +65,24 @@ def hold(
     router = FixedRouter({model.pk: strength for model, strength in strengths.items()}, **how)
     held = HeldRouter(7, router, 1, tuple(model.pk for model in ranking))
     patch.setattr(learned_choice, "choose", choose)
-    patch.setattr(learned_choice, "held_router", lambda: held)
+    patch.setattr(learned_choice, "held_router", lambda team_id: held)
     return router
+
+
+def publish(
+    slot: str,
+    models: list[LanguageModel],
+    strengths: list[list[float]],
+    state: str = "published",
+    team: Team | None = None,
+) -> bytes:
+    """Publish a router; strengths: in general, and beside it for coding, by model."""
+    n_grams = np.zeros((CELLS, len(models) + 1), np.float32)
+    router = Router(
+        models=tuple(model.pk for model in models), labels=("coding",), votes=900, tie_factor=1.2,
+        strengths=np.array([*strengths, [0.0, 0.0]]), covariance=np.tile(np.eye(2) * 1e-4, (len(models) + 1, 1, 1)),
+        features=n_grams, feature_variances=n_grams, prices=tuple(20.0 * (1 - dial) for dial in DIALS),
+    )  # fmt: skip
+    parameters = router.to_bytes()
+    RouterSnapshot.objects.create(slot=slot, team=team, state=state, parameters=parameters, votes=900)
+    return parameters

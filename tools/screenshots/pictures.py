@@ -170,6 +170,11 @@ TEAMS = _all(Who.MEMBER, World.PLAYED, {
     "team-models": "/teams/{team}/models/", "team-provider-new": "/teams/{team}/models/providers/new/",
     "team-provider": "/teams/{team}/models/providers/{team_provider}/",
     "team-model": "/teams/{team}/models/{team_model}/",
+    "team-model-test": "/teams/{team}/models/{team_model}/test/",
+    "team-rules": "/teams/{team}/rules/", "team-rule-new": "/teams/{team}/rules/new/",
+    "team-rule": "/teams/{team}/rules/{team_rule}/",
+    "team-questions": "/teams/{team}/questions/", "team-question-new": "/teams/{team}/questions/suggestions/new/",
+    "team-question": "/teams/{team}/questions/categories/{team_category}/",
 })  # fmt: skip
 # Tables whose lists and forms differ from Django's.
 TABLES = [
@@ -257,7 +262,8 @@ LEFT_OUT = {
         "/benchmarks/r/{public_id}/do/{move}/", "/benchmarks/r/{public_id}/items/{item_id}/grade/",
         "/benchmarks/r/{public_id}/publish/", "/benchmarks/import/apply/", "/benchmarks/import/columns/",
         "/teams/{slug}/models/site/", "/teams/{slug}/models/providers/{provider_id}/?*/",
-        "/teams/{slug}/models/{model_id}/status/",
+        "/teams/{slug}/models/{model_id}/status/", "/teams/{slug}/questions/{kind}/{row_id}/remove/",
+        "/teams/{slug}/rules/{rule_id}/?*/", "/teams/{slug}/models/{model_id}/test/{test_id}/",
         "/accounts/browsers/{public_id}/sign-out/", "/accounts/browsers/others/sign-out/",
         "/accounts/connections/{key}/?*/", "/accounts/sso/{key}/", "/accounts/sso/{key}/sign-out/",
         "/accounts/tokens/{public_id}/revoke/", "/admin/logout/", "/admin/battles/*/try/",

@@ -26,7 +26,7 @@ class Command(BaseCommand):
         except (TooFewVotes, UnusableFile) as error:
             raise CommandError(str(error)) from error
         self._print_replay(result)
-        snapshot = RouterSnapshot.objects.published().defer("parameters").first()
+        snapshot = RouterSnapshot.objects.in_place(None).published().defer("parameters").first()
         RouterEvaluation.objects.create(snapshot=snapshot, votes=result["later_votes"], result=dict(result))
 
     def _print_gap(self, gap: GapResult) -> None:

@@ -12,8 +12,21 @@ from accounts.models import ApiToken, AuditEntry, Ban, Invitation, Role, Scope, 
 from accounts.teams import actions
 from arena_site.retention import purge
 from battles.actions import cast_vote, give_feedback, report
-from battles.models import Answer, Battle, Call, ModerationCase, Session, Turn, Vote
+from battles.models import (
+    Answer,
+    Battle,
+    Call,
+    Category,
+    ModerationCase,
+    ModerationRule,
+    PromptSuggestion,
+    Session,
+    Turn,
+    Vote,
+)
 from gateway.models import Exchange
+from models_registry.models import Provider
+from routing.models import RouterSnapshot, Rule
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -99,7 +112,9 @@ def test_texts_of_a_teams_token_are_not_shown(client: Client, is_deleted: bool):
     owner = make.user()
     team = make.team(owner)
     token = ApiToken.issue(user=owner, name="t", scopes=[Scope.GATEWAY], team=team)[0]
-    exchange = Exchange.objects.create(user=owner, token=token, asked_model="auto", texts={"a": "canary-prompt"})
+    exchange = Exchange.objects.create(
+        user=owner, token=token, team=team, asked_model="auto", texts={"a": "canary-prompt"}
+    )
     if is_deleted:
         token.delete()
 
@@ -187,7 +202,7 @@ def test_archived_team_loses_its_texts_after_30_days(battle: Battle):
     later = make.team(owner, slug="history", name="History")
     personal = Session.objects.create(owner_user=owner, title="mine")
     token = ApiToken.issue(user=owner, name="t", scopes=[Scope.GATEWAY], team=team)[0]
-    Exchange.objects.create(user=owner, token=token, asked_model="auto", texts={"a": "b"})
+    Exchange.objects.create(user=owner, token=token, team=team, asked_model="auto", texts={"a": "b"})
     soon = timezone.now() + timedelta(days=60)
     actions.invite(by=owner, team=team, role=Role.MEMBER, uses=3, expires_at=soon)
     for archived in (team, later):
@@ -213,3 +228,41 @@ def test_archived_team_loses_its_texts_after_30_days(battle: Battle):
     actions.restore_team(by=owner, team=team)
     team.refresh_from_db()
     assert team.archived_at is not None
+
+
+def test_administrators_allow_hosts_in_private_networks(client: Client):
+    team = make.team(slug="physics")
+    address = f"/admin/accounts/team/{team.pk}/change/"
+    sent = {"name": team.name, "slug": "physics", "colour": "red"}
+    hosts = {"private_hosts": "GPU.institute.example, 10.1.2.3,[fd00::1]"}
+    assert client.post(address, sent | hosts).status_code == 302
+    team.refresh_from_db()
+    assert team.private_hosts == ["10.1.2.3", "fd00::1", "gpu.institute.example"]
+    entry = AuditEntry.objects.get(action="allow private hosts")
+    assert (entry.subject, entry.details["before"]) == ("team physics", [])
+    assert entry.details["hosts"] == team.private_hosts
+    for wrong in ("http://10.1.2.3", "gpu.example:8080", "a b", "x/y"):
+        assert "is not a host" in client.post(address, {**sent, "private_hosts": wrong}).content.decode()
+    make.provider("http://gpu.institute.example:8000/v1", team=team)
+    assert Provider.of_every_owner.get(team=team).allows_private
+    assert client.post(address, sent | {"private_hosts": ""}).status_code == 302
+    assert not Provider.of_every_owner.get(team=team).allows_private
+
+
+def test_questions_of_a_removed_team_are_deleted():
+    team = make.team(slug="physics")
+    for model, fields in (
+        (Category, {"slug": "optics", "name": "Optics", "phrases": ["lens"]}),
+        (ModerationRule, {"category": "Homework", "patterns": ["sheet"], "action": "warn"}),
+        (PromptSuggestion, {"texts": {"en": "Why?"}}),
+    ):
+        model.of_every_owner.create(team=team, **fields)
+    Rule.objects.create(team=team, target="arena")
+    RouterSnapshot.objects.create(team=team, slot="x", state="published")
+    actions.archive_team(by=make.user(), team=team)
+    Team.objects.update(archived_at=timezone.now() - timedelta(days=31))
+    purge()
+    for model in (Category, ModerationRule, PromptSuggestion):
+        assert not model.of_every_owner.filter(team=team).exists()
+    for model in (Rule, RouterSnapshot):
+        assert not model.objects.filter(team=team).exists()

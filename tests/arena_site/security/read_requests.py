@@ -94,8 +94,10 @@ def paths(arena: Arena) -> Iterator[str]:
 def _filled(address: str, arena: Arena) -> list[str]:
     if "{" not in address:
         return [address]
-    if address.startswith("/teams/{slug}/models/"):
-        return [address.format(slug="none", provider_id=1, model_id=1)]
+    if address.startswith(("/teams/{slug}/models/", "/teams/{slug}/questions/", "/teams/{slug}/rules/")):
+        ids = {"kind": "categories", "test_id": "none"}
+        numbers = dict.fromkeys(("provider_id", "model_id", "row_id", "rule_id", "change_id"), 1)
+        return [address.format(slug="none", **ids, **numbers)]
     if address == "/leaderboard/compare/{a}/{b}/":
         return [f"/leaderboard/compare/{a}/{b}/" for a, b in arena.pairs]
     if address.startswith(("/benchmarks/r/", "/benchmarks/t/")):

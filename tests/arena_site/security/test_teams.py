@@ -16,8 +16,9 @@ from accounts.actor import Actor
 from accounts.models import Role, Team, User
 from accounts.teams import actions
 from accounts.teams.roles import RIGHTS
-from battles.models import Battle, Session
+from battles.models import Battle, Category, Session
 from models_registry.models import LanguageModel
+from routing.models import Rule
 from tests import make
 from tests.arena_site.security.url_access import TEAMS
 
@@ -42,7 +43,11 @@ class World:
             public_id = self.invitation
         else:
             public_id = self.session.public_id if "/sessions/" in address else self.member
-        ids = {"provider_id": self.model.provider_id, "model_id": self.model.pk}
+        ids = {
+            "provider_id": self.model.provider_id, "model_id": self.model.pk, "kind": "categories",
+            "row_id": Category.of_every_owner.get().pk, "rule_id": Rule.objects.get(team=self.team).pk,
+            "test_id": "none", "change_id": 1,
+        }  # fmt: skip
         return address.format(slug=slug or self.team.slug, public_id="nothing" if slug else public_id, **ids)
 
 
@@ -59,7 +64,10 @@ def world() -> World:
     make.turn(battle)
     make.complete_answers(battle)
     public_id = team.members.get(user=people[Role.MEMBER]).public_id or ""
-    return World(team, people, _outsiders(team, people[Role.OWNER]), session, row.public_id or "", public_id, make.team_model(team))
+    Category.of_every_owner.create(team=team, slug="canary", name="Canary", phrases=["canary"])
+    Rule.objects.create(team=team, target="arena", note="canary")
+    outsiders, model = _outsiders(team, people[Role.OWNER]), make.team_model(team)
+    return World(team, people, outsiders, session, row.public_id or "", public_id, model)
 
 
 def _outsiders(team: Team, owner: User) -> dict[str, Client]:

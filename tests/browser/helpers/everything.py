@@ -53,6 +53,7 @@ from battles import actions  # noqa: E402
 from battles.models import (  # noqa: E402
     Attachment,
     Battle,
+    Category,
     ModerationEndpoint,
     ModerationRule,
     RoutingDecision,
@@ -70,6 +71,7 @@ from leaderboard.models import AggregationRun, AnomalyReview  # noqa: E402
 from models_registry.models import LanguageModel, Provider  # noqa: E402
 from models_registry.models.catalogues import Catalogue, CatalogueChange  # noqa: E402
 from models_registry.providers.catalogue import Offer  # noqa: E402
+from routing.models import Rule  # noqa: E402
 from site_content.actions import publish_page  # noqa: E402
 from site_content.models import PageVersion  # noqa: E402
 from tests import api_fixtures, make  # noqa: E402
@@ -194,6 +196,8 @@ def add_team(user: User) -> str:
     """Add a team with a shared session, and one that invites the person; return the path of the link."""
     team = make.team(user, slug="physics", name="Physics")
     own = make.team_model(team, name="Bert", slug="bert")
+    Category.of_every_owner.create(team=team, slug="optics", name="Optics", phrases=["lens"])
+    Rule.objects.create(team=team, target="model", model=own, note="Optics")
     Catalogue.objects.create(provider=own.provider, fetched_at=Now(), listed=[Offer("honest").to_json()])
     gold, silver = (LanguageModel.objects.get(slug=slug) for slug in ("gold", "silver"))
     shared = Session.objects.create(owner_user=user, team=team, title="Light", is_shared=True)
@@ -240,7 +244,10 @@ def fill_in(address: str, world: World) -> list[str]:
         "/site/": {"page": "privacy"},
         "/teams/{slug}/": {
             "slug": "physics", "public_id": Session.objects.get(is_shared=True).public_id,
-            "provider_id": own.provider_id, "model_id": own.pk,
+            "provider_id": own.provider_id, "model_id": own.pk, "kind": "categories",
+            "row_id": Category.of_every_owner.get(team__slug="physics").pk,
+            "rule_id": Rule.objects.get(team__slug="physics").pk, "test_id": "none",
+            "change_id": 1,
         },
         "/benchmarks/t/": {"public_id": benchmark.public_id, "case_id": drafted.earliest("pk").pk},
         "/benchmarks/r/": {

@@ -141,3 +141,21 @@ def test_calls_of_a_team_at_once_are_limited(team: Team, settings: pytest.Fixtur
     until = timezone.now() + timedelta(hours=1)
     Call.objects.create(model=first, purpose=Call.Purpose.GATEWAY, attempt=1, fence=0, lease_until=until)
     assert take_slots([second, foreign]) == [False, True]
+
+
+@pytest.mark.parametrize(("limit", "started"), [(1, 1), (2, 1), (4, 3)])
+def test_background_calls_count_among_a_teams_calls(
+    team: Team, settings: pytest.FixtureRequest, limit: int, started: int
+):
+    settings.ARENA_TEAM_CALLS = limit  # type: ignore[attr-defined]
+    first = make.team_model(team, at="https://9.9.9.1/v1")
+    second = make.team_model(team, at="https://9.9.9.2/v1")
+    foreign = make.team_model(make.team())
+
+    free = take_slots([first, second, first, second], background=True)
+    assert (sum(free), take_slots([foreign], background=True)) == (started, [True])
+    until = timezone.now() + timedelta(hours=1)
+    for _ in range(started):
+        Call.objects.create(model=first, purpose=Call.Purpose.ITEM, attempt=1, fence=0, lease_until=until)
+    assert take_slots([second], background=True) == [False]
+    assert sum(take_slots([first, second, first, second])) == limit - started

@@ -10,7 +10,7 @@ from django.utils.html import escape
 from accounts.actor import Actor
 from accounts.models import AuditEntry, Role, Team, User
 from accounts.teams.actions import remove_member, set_role
-from models_registry.models import Catalogue, LanguageModel, Provider
+from models_registry.models import Catalogue, CatalogueChange, LanguageModel, Provider
 from tests import make
 from tests.fake_provider import FakeProvider
 
@@ -122,6 +122,36 @@ def test_manager_adds_provider_and_models_of_its_list(client: Client, team: Team
     entries = list(AuditEntry.objects.filter(action__in=["add provider", "add language model"]))
     assert len(entries) == 3
     assert not any(KEY in str(entry.details) for entry in entries)
+
+
+def test_managers_decide_about_changes_of_their_providers_list(
+    client: Client, team: Team, fake_provider: FakeProvider, admin_client: Client
+):
+    page = add(client, fake_provider.base_url, key=KEY).headers["Location"]
+    fake_provider.serves = {"data": [{"id": "honest", "context_length": 4096}, {"id": "slow"}]}
+    client.post(f"{page}list/")
+    client.post(f"{page}add/", {"names": ["honest", "slow"], "status": "active"})
+    fake_provider.serves = {"data": [{"id": "honest", "context_length": 8192}]}
+    client.post(f"{page}list/")
+
+    longer, gone = CatalogueChange.objects.order_by("model__slug")
+    shown = client.get(page).content.decode()
+    assert "4096 → 8192" in shown
+    assert "no longer lists it" in shown
+    listed = admin_client.get("/admin/models_registry/cataloguechange/").content.decode()
+    assert "8192" not in listed
+    client.post(f"{page}changes/{longer.pk}/", {"decision": "accept"})
+    client.post(f"{page}changes/{gone.pk}/", {"decision": "dismiss"})
+    client.post(f"{page}changes/{gone.pk}/", {"decision": "accept"})
+    assert "Changes in its list" not in client.get(page).content.decode()
+    own = LanguageModel.of_every_owner.filter(team=team).order_by("slug")
+    assert list(own.values_list("context_length", "status")) == [(8192, "active"), (None, "active")]
+
+    foreign = make.team_model(make.team())
+    other = CatalogueChange.objects.create(model=foreign, kind="gone")
+    client.post(f"{page}changes/{other.pk}/", {"decision": "accept"})
+    other.refresh_from_db()
+    assert other.state == "proposed"
 
 
 @pytest.mark.parametrize(

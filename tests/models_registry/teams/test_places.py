@@ -31,6 +31,13 @@ OF_EVERY_OWNER = {
     "models_registry/drawable_cache.py", "models_registry/forms.py", "models_registry/picking.py",
     "models_registry/teams/forms.py", "models_registry/teams/listing.py",
     "models_registry/models/language_models.py", "models_registry/models/providers.py",
+    # Categories, moderation rules and suggestions of a named team; models that its managers test.
+    "arena_site/retention.py",
+    "battles/editing/team_rows.py", "battles/views/team_model_tests.py", "battles/worker/model_tests.py",
+    "battles/labels/categories.py", "battles/labels/custom_categories.py",
+    "battles/models/categories.py", "battles/models/moderation.py", "battles/models/owners.py",
+    "battles/models/suggestions.py", "battles/moderation/policy.py", "battles/suggestions.py",
+    "leaderboard/boards/team_settings.py",
 }  # fmt: skip
 
 
