@@ -136,7 +136,7 @@ def _render_targets(run: Run) -> None:
 
 def _check_rules(run: Run) -> None:
     """Refuse a run with a prompt that the arena's rules block. Rules may be newer than a stored prompt."""
-    if not policy.current().matchers:
+    if not policy.in_place(run.team_id).matchers:
         return
     stored = RenderedPrompt.objects.filter(case__version=run.version_id, prompt__in=run.entrants.values("prompt"))
     remaining = stored.order_by("case__position", "prompt").values_list("case__key", "messages", "turns")
@@ -148,7 +148,7 @@ def _check_rules(run: Run) -> None:
             [*(str(message["content"]) for message in messages), *turns, *case_files.texts_of(messages, uploads)]
             for _key, messages, turns in batch
         ]
-        refused = zip(batch, refused_by_rules(texts), strict=True)
+        refused = zip(batch, refused_by_rules(texts, team_id=run.team_id), strict=True)
         findings |= {key: finding for (key, *_rest), finding in refused if finding is not None}
         _renew_lease(run.pk)
     if findings:

@@ -14,11 +14,13 @@ from accounts.models import Role, Team, User
 from accounts.open_streams import StreamRight, find_lost
 from accounts.teams import actions as team_actions
 from accounts.teams.budgets import Budgets, change_budgets
+from battles.models import ModerationCase, ModerationRule
 from battles.worker.runner import Engine
 from benchmarks import actions, streaming
 from benchmarks.actions import EntrantRequest
 from benchmarks.errors import RunsOpen
 from benchmarks.models import ItemReply, Reply, Run
+from benchmarks.preparation.run_preparation import prepare
 from benchmarks.sweep import sweep
 from benchmarks.worker import claims, plan, progress
 from benchmarks.worker.claims import Claim
@@ -207,3 +209,15 @@ def test_team_with_open_runs_is_not_archived(team: Team, member: User):
         actions.create_run(
             owner=member, team=team, version=run.version, entrants=[EntrantRequest(make.team_model(team))]
         )
+
+
+def test_rules_of_a_team_refuse_its_runs_only(team: Team, member: User):
+    ModerationRule.of_every_owner.create(team=team, category="Homework", patterns=["word1"], action="block")
+    of_team = factory.run(factory.version(3, owner=member, team=team), make.model(), is_prepared=False)
+    personal = factory.run(factory.version(3, owner=member), make.model(), is_prepared=False)
+
+    assert (prepare(of_team.pk), prepare(personal.pk)) == (False, True)
+
+    of_team.refresh_from_db()
+    assert of_team.detail == "case-1: This arena does not allow “Homework”."
+    assert not ModerationCase.objects.exists()  # moderators learn nothing
