@@ -2,6 +2,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
+import pgtrigger
 from django.db import models
 from django.db.models import DecimalField, F, OuterRef, Q, Subquery, Sum, Value
 from django.db.models.functions import Cast, Coalesce, Concat, Now
@@ -197,6 +198,22 @@ class Charge(models.Model):
             models.Index(fields=["day", "model"], name="charges_of_a_day"),
             # Used by a team's spending page.
             models.Index(fields=["team", "created_at"], name="charges_of_a_team", condition=Q(team__isnull=False)),
+        ]
+        triggers = [
+            pgtrigger.Trigger(
+                name="a_charges_model_is_of_its_place",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("model_id", "team_id"),  # type: ignore[no-untyped-call]
+                func="""
+                    IF EXISTS (
+                        SELECT FROM models_registry_languagemodel
+                        WHERE id = NEW.model_id AND team_id IS NOT NULL AND team_id IS DISTINCT FROM NEW.team_id
+                    ) THEN
+                        RAISE EXCEPTION 'a_charges_model_is_of_its_place' USING ERRCODE = 'check_violation';
+                    END IF;
+                    RETURN NEW;
+                """,
+            )
         ]
 
     def __str__(self) -> str:

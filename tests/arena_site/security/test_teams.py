@@ -24,6 +24,7 @@ from tests.arena_site.security.url_access import TEAMS
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 SENT = {"role": "member", "uses": 2, "days": 3, "name": "New", "slug": "new-address", "colour": "red"}
+SENT["status"] = "paused"
 NO_SUCH_METHOD, NOT_ALLOWED, HIDDEN = 405, 403, 404
 
 
@@ -43,7 +44,8 @@ class World:
         else:
             public_id = self.session.public_id if "/sessions/" in address else self.member
         ids = {"provider_id": self.model.provider_id, "model_id": self.model.pk}
-        return address.format(slug=slug or self.team.slug, public_id="nothing" if slug else public_id, **ids)
+        query = "?picker=one" if address.endswith("/choices/") else ""
+        return address.format(slug=slug or self.team.slug, public_id="nothing" if slug else public_id, **ids) + query
 
 
 @pytest.fixture
@@ -59,7 +61,8 @@ def world() -> World:
     make.turn(battle)
     make.complete_answers(battle)
     public_id = team.members.get(user=people[Role.MEMBER]).public_id or ""
-    return World(team, people, _outsiders(team, people[Role.OWNER]), session, row.public_id or "", public_id, make.team_model(team))
+    outsiders = _outsiders(team, people[Role.OWNER])
+    return World(team, people, outsiders, session, row.public_id or "", public_id, make.team_model(team))
 
 
 def _outsiders(team: Team, owner: User) -> dict[str, Client]:
