@@ -148,6 +148,7 @@ OPERATIONS: Operations = {
             errors.NotExamined,
             errors.BudgetReached,
             errors.ModelsOverBudget,
+            NotInTeam,
         ),
     ),
     (BattleViewSet, "stream"): Operation(
@@ -171,6 +172,7 @@ OPERATIONS: Operations = {
             TooManyRequests,
             errors.BudgetReached,
             errors.ModelsOverBudget,
+            NotInTeam,
         ),
     ),
     (BattleViewSet, "vote"): Operation(
@@ -185,6 +187,7 @@ OPERATIONS: Operations = {
             errors.BattleIsHidden,
             errors.TakesNoVote,
             TooManyRequests,
+            NotInTeam,
         ),
     ),
     (BattleViewSet, "feedback"): Operation(
