@@ -18,6 +18,7 @@ from accounts.limiting.usage import limit_rows, today_payload
 from accounts.models import ApiToken, SignIn, User
 from accounts.personal_data import personal_data_response
 from accounts.sign_in.sessions import active_sign_ins
+from accounts.teams.actions import teams_left_by
 from accounts.teams.places import chosen_place, place_named, usable_teams
 from accounts.token_usage import token_usage_of
 from common.errors import NotFound
@@ -125,7 +126,8 @@ def delete(request: HttpRequest) -> HttpResponse:
     user = cast(User, request.user)
     form = DeleteForm(request.POST or None, email=user.email)
     if not form.is_valid():
-        return render(request, "account/delete.html", {"form": form}, status=422 if form.is_bound else 200)
+        context = {"form": form, "teams": teams_left_by(user)}
+        return render(request, "account/delete.html", context, status=422 if form.is_bound else 200)
     actions.delete_account(user)
     logout(request)
     messages.success(request, _("Your account is deleted. Your votes stay, without your name."))

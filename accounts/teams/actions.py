@@ -1,6 +1,7 @@
 """Callers check rights by teams.roles."""
 
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db import IntegrityError, transaction
 from django.db.models import Case, F, Func, Value, When
@@ -9,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from accounts import audit
 from accounts.errors import InvitationUsed, InvitedUnderAnotherAddress, LastOwner, SlugTaken, TooManyInvitations
-from accounts.models import ApiToken, Invitation, Role, Team, TeamMember, User
+from accounts.models import ApiToken, Ban, Invitation, Role, Team, TeamMember, User
 from accounts.teams.roles import Right, has_right
 from common.errors import NotFound
 
@@ -205,15 +206,31 @@ def hand_over(member: TeamMember) -> None:
     The longest-serving manager becomes owner; without one, the team waits for an administrator.
     """
     team = _lock(member.team)
-    others = TeamMember.objects.filter(team=team).exclude(pk=member.pk)
     if not _is_last_owner(member):
         return
-    manager = others.filter(role=Role.MANAGER).order_by("joined_at", "pk").first()
+    manager = _successor_of(member)
     if manager is None:
         Team.objects.filter(pk=team.pk).update(waits_since=Now())
     else:
         TeamMember.objects.filter(pk=manager.pk).update(role=Role.OWNER)
     audit.record(None, "hand over team", f"team {team.slug}", owner=manager and manager.user_id)
+
+
+class TeamLeft(NamedTuple):
+    """A team that a deleted account leaves. has_no_owner: it waits for an administrator then."""
+
+    team: Team
+    successor: User | None
+    has_no_owner: bool
+
+
+def teams_left_by(user: User) -> list[TeamLeft]:
+    left = []
+    for member in TeamMember.objects.active().filter(user=user).select_related("team").order_by("team__name"):
+        is_last = _is_last_owner(member)
+        manager = _successor_of(member) if is_last else None
+        left.append(TeamLeft(member.team, manager and manager.user, is_last and manager is None))
+    return left
 
 
 def _lock(team: Team) -> Team:
@@ -225,11 +242,18 @@ def _is_last_owner(member: TeamMember) -> bool:
     return list(owners.values_list("pk", flat=True)) == [member.pk]
 
 
+def _successor_of(member: TeamMember) -> TeamMember | None:
+    """Return the longest-serving manager who can sign in; that person becomes owner when the last one goes."""
+    managers = TeamMember.objects.filter(team=member.team_id, role=Role.MANAGER, user__is_active=True)
+    blocked = Ban.objects.in_force().filter(user__isnull=False)
+    managers = managers.exclude(user__in=blocked.values("user"))
+    return managers.select_related("user").order_by("joined_at", "pk").first()
+
+
 def _refuse_without_owner(member: TeamMember) -> None:
     if not _is_last_owner(member):
         return
-    managers = TeamMember.objects.filter(team=member.team_id, role=Role.MANAGER).select_related("user")
-    first = managers.order_by("joined_at", "pk").first()
+    first = _successor_of(member)
     raise LastOwner(_("Make %(person)s an owner first, for example.") % {"person": first.user} if first else "")
 
 

@@ -134,8 +134,9 @@ def _refuse_if_in_use() -> None:
 
 
 def _load_tables(archive: zipfile.ZipFile, manifest: Manifest) -> None:
-    """Copy the tables in any order; foreign keys are checked at the end."""
+    """Copy the tables in any order; what one row demands of another is checked at the end."""
     try:
+        tables.defer_constraints()
         tables.empty([table for table in connection.introspection.table_names() if table in manifest.tables])
         for name, table in manifest.tables.items():
             with archive.open(TABLES + name) as member:

@@ -55,6 +55,11 @@ def empty(tables: list[str]) -> None:
     _execute(sql.SQL("TRUNCATE {}").format(_names(tables)))
 
 
+def defer_constraints() -> None:
+    """Check foreign keys and constraint triggers at the transaction's end, also those that are checked at once."""
+    _execute(sql.SQL("SET CONSTRAINTS ALL DEFERRED"))
+
+
 def drop_everything() -> None:
     """Drop the schema's tables, with their sequences, and functions, but not those of extensions."""
     with connection.cursor() as cursor:

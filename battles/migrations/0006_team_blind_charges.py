@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.RunSQL(read_sql("settle_blind_charges.sql"), migrations.RunSQL.noop),
+        migrations.RunSQL(read_sql("settle_blind_charges_2.sql"), read_sql("settle_blind_charges.sql")),
         migrations.AddField(
             model_name='blindcharge',
             name='month',

@@ -264,7 +264,8 @@ class Side(models.Model):
         triggers = [
             pgtrigger.Trigger(
                 name="a_sides_model_is_of_its_place",
-                when=pgtrigger.Before,
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,  # a restore defers it
                 operation=pgtrigger.Insert | pgtrigger.UpdateOf("model_id"),  # type: ignore[no-untyped-call]
                 declare=[("owner", "bigint")],
                 func=_MODEL_IS_ANOTHER_TEAMS,

@@ -8,7 +8,7 @@ BEGIN
     END IF;
     WITH ended AS MATERIALIZED (
         SELECT
-            charge.id, charge.account, charge.day, charge.team_id, charge.month, charge.most,
+            charge.id, charge.account, charge.day, charge.most,
             CASE
                 WHEN changed.attempt = 0 OR (answer.state = 'failed' AND answer.text = '') THEN 0
                 ELSE least(charge.most, round(
@@ -27,17 +27,7 @@ BEGIN
         FROM ended
         WHERE charge.id = ended.id
     ), totals AS (
-        SELECT account.name AS account, account.day, sum(ended.most) AS released, sum(ended.cost) AS spent
-        FROM ended
-        CROSS JOIN LATERAL (
-            VALUES
-                (CASE WHEN ended.account LIKE 'person:%' THEN ended.account END, ended.day),
-                ('team:' || ended.team_id, ended.day),
-                ('team:' || ended.team_id || '/month', ended.month),
-                ('team:' || ended.team_id || '/' || substring(ended.account FROM 'user:[0-9]+$'), ended.month)
-        ) AS account (name, day)
-        WHERE account.name IS NOT NULL
-        GROUP BY account.name, account.day
+        SELECT account, day, sum(most) AS released, sum(cost) AS spent FROM ended GROUP BY account, day
     ), held AS MATERIALIZED (
         SELECT day.id, totals.released, totals.spent
         FROM models_registry_spendingday AS day JOIN totals ON totals.account = day.account AND totals.day = day.day

@@ -57,7 +57,7 @@ class Migration(migrations.Migration):
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='languagemodel',
-            trigger=pgtrigger.compiler.Trigger(name='a_models_provider_is_its_owners', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n    IF NOT EXISTS (\n        SELECT FROM models_registry_provider WHERE id = NEW.provider_id AND team_id IS NOT DISTINCT FROM NEW.team_id\n    ) THEN\n        RAISE EXCEPTION 'a_models_provider_is_its_owners' USING ERRCODE = 'check_violation';\n    END IF;\n    RETURN NEW;\n", hash='2b2657db438455ad4de7fabd640cb07ac39f1fe9', operation='INSERT OR UPDATE OF "provider_id"', pgid='pgtrigger_a_models_provider_is_its_owners_fa3d4', table='models_registry_languagemodel', when='BEFORE')),
+            trigger=pgtrigger.compiler.Trigger(name='a_models_provider_is_its_owners', sql=pgtrigger.compiler.UpsertTriggerSql(constraint='CONSTRAINT', func="\n    IF NOT EXISTS (\n        SELECT FROM models_registry_provider WHERE id = NEW.provider_id AND team_id IS NOT DISTINCT FROM NEW.team_id\n    ) THEN\n        RAISE EXCEPTION 'a_models_provider_is_its_owners' USING ERRCODE = 'check_violation';\n    END IF;\n    RETURN NEW;\n", hash='9da8a8e5d643374baa63618c84fa8d2ff9382ae0', operation='INSERT OR UPDATE OF "provider_id"', pgid='pgtrigger_a_models_provider_is_its_owners_fa3d4', table='models_registry_languagemodel', timing='DEFERRABLE INITIALLY IMMEDIATE', when='AFTER')),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='provider',

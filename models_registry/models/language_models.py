@@ -169,7 +169,8 @@ class LanguageModel(models.Model):
             pgtrigger.ReadOnly(name="a_model_stays_with_its_owner", fields=["team"]),
             pgtrigger.Trigger(
                 name="a_models_provider_is_its_owners",
-                when=pgtrigger.Before,
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,  # a restore defers it
                 operation=pgtrigger.Insert | pgtrigger.UpdateOf("provider_id"),  # type: ignore[no-untyped-call]
                 func=_OWNERS_DIFFER,
             ),

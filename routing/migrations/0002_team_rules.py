@@ -22,6 +22,6 @@ class Migration(migrations.Migration):
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='rule',
-            trigger=pgtrigger.compiler.Trigger(name='a_rules_model_is_of_its_place', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (NEW."model_id" IS NOT NULL)', func="\n    IF EXISTS (\n        SELECT FROM models_registry_languagemodel\n        WHERE id = NEW.model_id AND team_id IS NOT NULL AND team_id IS DISTINCT FROM NEW.team_id\n    ) THEN\n        RAISE EXCEPTION 'a_rules_model_is_of_its_place' USING ERRCODE = 'check_violation';\n    END IF;\n    RETURN NEW;\n", hash='25fcc86874952206809d2b31ce8248c1ae810508', operation='INSERT OR UPDATE OF "model_id", "team_id"', pgid='pgtrigger_a_rules_model_is_of_its_place_d6a9a', table='routing_rule', when='BEFORE')),
+            trigger=pgtrigger.compiler.Trigger(name='a_rules_model_is_of_its_place', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (NEW."model_id" IS NOT NULL)', constraint='CONSTRAINT', func="\n    IF EXISTS (\n        SELECT FROM models_registry_languagemodel\n        WHERE id = NEW.model_id AND team_id IS NOT NULL AND team_id IS DISTINCT FROM NEW.team_id\n    ) THEN\n        RAISE EXCEPTION 'a_rules_model_is_of_its_place' USING ERRCODE = 'check_violation';\n    END IF;\n    RETURN NEW;\n", hash='39c702f13006d928f37add1098c47c4c6d4d7506', operation='INSERT OR UPDATE OF "model_id", "team_id"', pgid='pgtrigger_a_rules_model_is_of_its_place_d6a9a', table='routing_rule', timing='DEFERRABLE INITIALLY IMMEDIATE', when='AFTER')),
         ),
     ]

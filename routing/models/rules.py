@@ -102,7 +102,8 @@ class Rule(models.Model):
         triggers = [
             pgtrigger.Trigger(
                 name="a_rules_model_is_of_its_place",
-                when=pgtrigger.Before,
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,  # a restore defers it
                 operation=pgtrigger.Insert | pgtrigger.UpdateOf("model_id", "team_id"),  # type: ignore[no-untyped-call]
                 condition=pgtrigger.Q(new__model__isnull=False),
                 func=_MODEL_IS_ANOTHER_TEAMS,

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts import actions
 from accounts.actor import VISITOR_COOKIE, Actor, visitor_cookie_value
-from accounts.models import ApiToken, AuditEntry, Ban, IdempotencyKey, Invitation, Scope, User, Visitor
+from accounts.models import ApiToken, AuditEntry, Ban, IdempotencyKey, Invitation, Role, Scope, User, Visitor
 from battles.actions import cast_vote, give_feedback, report
 from battles.models import Session, Turn, Vote
 from leaderboard.aggregation.job import aggregate
@@ -243,3 +243,15 @@ def test_last_administrator_cannot_be_deleted():
     assert (refused.status_code, refused.json()["code"]) == (409, "last_administrator")
     make.user(is_staff=True, is_superuser=True)
     assert reauthenticated_client(last).delete(ME).status_code == 204
+
+
+def test_page_that_deletes_an_account_names_teams_and_next_owners(member: Actor):
+    manager = make.user()
+    make.team(member.user, name="Physics", members={Role.MANAGER: [manager]})
+    make.team(member.user, name="Chemistry")
+    make.team(name="Music", members={Role.MEMBER: [member.user]})
+
+    page = reauthenticated_client(member.user).get(DELETE).text.partition("You leave these teams")[2]
+
+    assert page.index("Chemistry") < page.index("Its members can only read") < page.index("Music")
+    assert page.index("Physics") < page.index(f"{manager} becomes owner.")

@@ -14,11 +14,11 @@ from models_registry.profiles import Profile, change_profile, profile_of
 
 pytestmark = pytest.mark.django_db
 KEY = "sk-live-4f9c-do-not-show-7Q2z"
-# Fields that belong to one installation: keys, observations and history.
+# Fields that belong to one installation: keys, observations and history. Models of teams are not exported.
 NOT_EXPORTED_OF_PROVIDERS = {
-    "id", "key_encrypted", "key_last_four", "key_fingerprint", "is_answering", "probed_at", "created_at",
+    "id", "team", "key_encrypted", "key_last_four", "key_fingerprint", "is_answering", "probed_at", "created_at",
 }  # fmt: skip
-NOT_EXPORTED_OF_MODELS = {"id", "provider", "family", "version", "retired_at", "has_votes", "created_at"}
+NOT_EXPORTED_OF_MODELS = {"id", "team", "provider", "family", "version", "retired_at", "has_votes", "created_at"}
 
 
 def make_everything() -> LanguageModel:

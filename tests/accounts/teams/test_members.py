@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts import actions as account_actions
 from accounts.actions import delete_account
 from accounts.errors import InvitationUsed, InvitedUnderAnotherAddress, LastOwner, SlugTaken
-from accounts.models import ApiToken, Invitation, Role, Scope, Team, TeamMember, User
+from accounts.models import ApiToken, Ban, Invitation, Role, Scope, Team, TeamMember, User
 from accounts.teams import actions
 from tests import make
 from tests.concurrency import race
@@ -120,6 +120,16 @@ def test_longest_serving_manager_follows_deleted_owner():
     assert roles(team) == {
         "first@example.org": "owner", "second@example.org": "manager", "other@example.org": "member",
     }  # fmt: skip
+
+
+def test_blocked_manager_does_not_follow_deleted_owner():
+    owner, managers = make.user(), [make.user("blocked@example.org"), make.user("next@example.org")]
+    team = make.team(owner, members={Role.MANAGER: managers})
+    Ban.objects.create(user=managers[0], reason="spam")
+
+    delete_account(owner)
+
+    assert roles(team) == {"blocked@example.org": "manager", "next@example.org": "owner"}
 
 
 def test_team_without_manager_waits_for_administrator():
