@@ -105,7 +105,8 @@ class ModerationEndpoint(models.Model):
         triggers = [
             pgtrigger.Trigger(
                 name="a_teams_key_moderates_no_prompts",
-                when=pgtrigger.Before,
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,  # a restore defers it
                 operation=pgtrigger.Insert | pgtrigger.UpdateOf("provider_id"),  # type: ignore[no-untyped-call]
                 func="""
                     IF EXISTS (

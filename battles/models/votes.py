@@ -239,7 +239,8 @@ class Vote(models.Model):
             pgtrigger.Protect(name="a_vote_is_never_deleted", operation=pgtrigger.Delete),
             pgtrigger.Trigger(
                 name="a_vote_is_of_its_sessions_place",
-                when=pgtrigger.Before,
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,  # a restore defers it
                 operation=pgtrigger.Insert,
                 func=_VOTE_IS_OF_ANOTHER_PLACE,
             ),
@@ -320,7 +321,8 @@ class StarRating(models.Model):
             pgtrigger.Protect(name="given_stars_are_never_deleted", operation=pgtrigger.Delete),
             pgtrigger.Trigger(
                 name="stars_are_of_their_sessions_place",
-                when=pgtrigger.Before,
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,  # a restore defers it
                 operation=pgtrigger.Insert,
                 func=_STARS_ARE_OF_ANOTHER_PLACE,
             ),

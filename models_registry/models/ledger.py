@@ -202,7 +202,8 @@ class Charge(models.Model):
         triggers = [
             pgtrigger.Trigger(
                 name="a_charges_model_is_of_its_place",
-                when=pgtrigger.Before,
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,  # a restore defers it
                 operation=pgtrigger.Insert | pgtrigger.UpdateOf("model_id", "team_id"),  # type: ignore[no-untyped-call]
                 func="""
                     IF EXISTS (

@@ -110,7 +110,8 @@ class Rule(models.Model):
             ),
             pgtrigger.Trigger(
                 name="a_rules_token_is_of_its_team",
-                when=pgtrigger.Before,
+                when=pgtrigger.After,
+                timing=pgtrigger.Immediate,  # a restore defers it
                 operation=pgtrigger.Insert | pgtrigger.UpdateOf("token_id", "team_id"),  # type: ignore[no-untyped-call]
                 condition=pgtrigger.Q(new__team__isnull=False, new__token__isnull=False),
                 func=_NAMES_ANOTHER_TEAMS_CALLERS,
