@@ -53,6 +53,14 @@ class Account(NamedTuple):
     limit: str = ""
 
 
+def lock_order(account: Account) -> tuple[int, str, date]:
+    """Return the key by which every transaction locks accounts, so that they cannot deadlock.
+
+    Payers come first: a turn that ends locks them before the provider and the site.
+    """
+    return ("team", "person", "provider", SITE).index(account.name.partition(":")[0]), account.name, account.day
+
+
 def provider_account(provider_id: int | str) -> str:
     return f"provider:{provider_id}"
 
@@ -222,10 +230,10 @@ class Charge(models.Model):
 
     @property
     def accounts(self) -> list[Account]:
-        """Return the accounts that pay, in the order of locks, as settle.sql."""
+        """Return the accounts that pay, in the order of locks."""
         payers = accounts_of_payer(self.person, self.team_id, day=self.day, month=self.month, site_pays=self.site_pays)
         site = [Account(SITE, self.day)] if self.site_pays else []
-        return sorted([*payers, Account(provider_account(self.provider_id), self.day), *site])
+        return sorted([*payers, Account(provider_account(self.provider_id), self.day), *site], key=lock_order)
 
 
 class PaidCallsHalt(models.Model):

@@ -1,7 +1,7 @@
 """The arena of the last release answers after the update as before it; bodies gain only named fields.
 
-tests/data/releases/<version>.answers.json.gz has the answers of the release's own code. To make it for another release, copy
-this file and tests/worlds/released/ into a checkout of that release and run this test there with KEEP_ANSWERS=1.
+tests/data/releases/<version>.answers.json.gz has the answers of the release's own code. To make it for another release,
+copy this file and tests/worlds/released/ into a checkout of that release and run this test there with KEEP_ANSWERS=1.
 """
 
 import gzip
