@@ -19,11 +19,12 @@ from battles.api.votes import OwnVotes
 from battles.models import Battle, Vote
 from battles.payload_types import ExportedSessionPayload
 from common.api.schema import TEXT, File, Operation, Operations, Parameter, one_of
-from common.errors import TooManyRequests
+from common.errors import NotFound, TooManyRequests
 from site_content.errors import TermsNotAccepted
 from uploads.errors import CannotBeRead, NotReadYet
 
 _STARTING = (
+    NotFound,
     TermsNotAccepted,
     NotReadYet,
     CannotBeRead,
@@ -65,6 +66,7 @@ OPERATIONS: Operations = {
             Parameter("upload", "The id of an upload: sessions with a prompt it is attached to.", TEXT),
             Parameter("team", "The address of a team: your sessions in it; empty: personal ones.", TEXT),
         ),
+        refuses=(NotFound,),
     ),
     (SessionViewSet, "create"): Operation(
         summary="Start a session with its first battle",

@@ -28,7 +28,8 @@ from leaderboard.rating.anomalies.screening import (
     screen_voters,
 )
 from leaderboard.rating.bradley_terry import Flags, Indices
-from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
+from leaderboard.rating.counts import Counts, count_votes
+from leaderboard.rating.outcomes import OUTCOMES
 from leaderboard.rating.snapshot_facts import FitLine
 from leaderboard.rating.snapshot_fit import fit_snapshot
 

@@ -8,7 +8,7 @@ from django.db import connection
 from numpy.typing import NDArray
 from psycopg.pq import Format
 
-from leaderboard.rating.counts import OUTCOMES
+from leaderboard.rating.outcomes import OUTCOMES
 
 # A PostgreSQL value has at most 1 GB, so that larger sources are read in several statements.
 ROWS_PER_READ = 5_000_000

@@ -14,7 +14,8 @@ from leaderboard.counting.columns import Integers, read_columns_by
 from leaderboard.counting.vote_arrays import VOTE_COLUMNS, BoardVotes, contestant_ids, indices_of
 from leaderboard.models import TallyCopy, VoteChange
 from leaderboard.rating.bradley_terry import Indices
-from leaderboard.rating.counts import OUTCOMES, Counts
+from leaderboard.rating.counts import Counts
+from leaderboard.rating.outcomes import OUTCOMES
 from models_registry.models import LanguageModel
 
 # A copy is read in one query; reading the rows of a large arena takes half a second.

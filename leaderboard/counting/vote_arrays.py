@@ -13,7 +13,8 @@ from leaderboard.rating.ballots import Ballots
 from leaderboard.rating.bradley_terry import Floats, Indices
 from leaderboard.rating.clustering import VoterVotes
 from leaderboard.rating.context.covariates import CONTEXT, context_covariates
-from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
+from leaderboard.rating.counts import Counts, count_votes
+from leaderboard.rating.outcomes import OUTCOMES
 from leaderboard.rating.style_control import FEATURES, style_features
 from models_registry.models import LanguageModel
 

@@ -14,7 +14,7 @@ from arro3.io import read_csv
 from numpy.typing import NDArray
 
 from leaderboard.imports import tables
-from leaderboard.rating.counts import OUTCOMES
+from leaderboard.rating.outcomes import OUTCOMES
 
 # A million votes take 0.2 to 0.9 s of processor time; `tables.read_table`, by rows, takes 12 to 16 s.
 BATCH = 250_000

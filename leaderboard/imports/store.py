@@ -11,7 +11,7 @@ from leaderboard.export_rows import STYLE_COUNTS
 from leaderboard.imports.columns import Moments, NeedsRows, TableColumns, VoteColumns
 from leaderboard.imports.tables import BadLine, TableVote, read_table
 from leaderboard.models import Contestant, ImportedBoard
-from leaderboard.rating.counts import OUTCOMES
+from leaderboard.rating.outcomes import OUTCOMES
 
 BATCH = 20_000
 MAX_BAD_LINES = 1_000  # reported; reading stops there

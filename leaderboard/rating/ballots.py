@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from leaderboard.rating.bradley_terry import Floats, Indices
 from leaderboard.rating.clustering import LEFT_SHARES, VoterVotes
 from leaderboard.rating.context.covariates import CONTEXT, UNKNOWN, context_covariates
-from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
+from leaderboard.rating.counts import Counts, count_votes
 from leaderboard.rating.name_numbers import NameNumbers
+from leaderboard.rating.outcomes import OUTCOMES
 from leaderboard.rating.style_control import FEATURES, style_features
 
 _OUTCOME_INDEX = {outcome: index for index, outcome in enumerate(OUTCOMES)}

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
 from leaderboard.rating.bradley_terry import Flags, Floats, Indices
-from leaderboard.rating.counts import OUTCOMES
+from leaderboard.rating.outcomes import OUTCOMES
 from leaderboard.rating.pairs import symmetrized
 
 LEFT_SHARES = np.array([1.0, 0.0, 0.5, 0.5])

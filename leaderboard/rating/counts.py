@@ -6,6 +6,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from leaderboard.rating.outcomes import OUTCOMES
 from leaderboard.rating.pairs import (
     MAX_SHARE_LISTED,
     MIN_MODELS_LISTED,
@@ -16,8 +17,6 @@ from leaderboard.rating.pairs import (
     Pairs,
     symmetrized,
 )
-
-OUTCOMES = ("left", "right", "tie", "both_bad")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from leaderboard.rating.elo import SCALE, START, K
 
-SHARES = np.array([1.0, 0.0, 0.5, 0.5])  # of the left side, by index in counts.OUTCOMES
+SHARES = np.array([1.0, 0.0, 0.5, 0.5])  # of the left side, by index in OUTCOMES
 
 
 @dataclass

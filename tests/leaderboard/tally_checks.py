@@ -11,7 +11,7 @@ from leaderboard.counting.tally_copies import read_copied_boards
 from leaderboard.counting.vote_arrays import BoardVotes, read_boards
 from leaderboard.counting.vote_log import last_counted
 from leaderboard.models import AggregationRun, EloRating, PairTally, Standing, VoterPairTally
-from leaderboard.rating.counts import OUTCOMES
+from leaderboard.rating.outcomes import OUTCOMES
 from models_registry.models import LanguageModel
 from tests.leaderboard.vote_factory import ballot, cast_all, contestants
 

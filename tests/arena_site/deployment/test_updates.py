@@ -1,15 +1,17 @@
-"""During an update this release's code serves on the released schema, and the released code on the new one.
+"""During an update the released code serves while the database is migrated, and on the new schema.
 
 released_migrations.json has the newest migration of each app in the last release; only `make release` writes it, and
-a backup of each release. Before the first one there is none, and an update begins at the newest schema.
+a backup of each release. The commit that last changed it is the release.
 """
 
+import io
 import itertools
 import json
 import os
 import re
 import subprocess
 import sys
+import tarfile
 import threading
 import time
 import tomllib
@@ -39,28 +41,16 @@ pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
 RELEASED = json.loads((settings.BASE_DIR / release.FILE).read_text())
 BACKUPS = sorted((settings.BASE_DIR / release.BACKUPS).glob("*.zip"))
 CHANGELOG = (settings.BASE_DIR / "CHANGELOG.md").read_text()
-MIGRATE_AND_IMPORT_MODELS = """
-import json, sys, django
+IMPORT_MODELS = """
+import django
 django.setup()
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
-released = json.loads(sys.argv[1])
-executor = MigrationExecutor(connection)
-graph = executor.loader.graph
-known = {node for leaf in released.items() for node in graph.forwards_plan(leaf)}
-# An app that is not released yet may need later migrations of the others.
-others = [
-    leaf for leaf in graph.leaf_nodes()
-    if leaf[0] not in released
-    and all(node in known for node in graph.forwards_plan(leaf) if node[0] in released)
-]
-executor.migrate([*others, *released.items()])
 from django.core.management import call_command
 from models_registry.health.reachability import probe_keyless_providers
+call_command("migrate", verbosity=0)
 call_command("import_models")
 probe_keyless_providers()
 """
-# What a later migration may do: tested also while none follows the released ones.
+# What a later migration may do: tested also while there is none.
 EXPANSION = [
     'ALTER TABLE battles_vote ADD COLUMN "later" integer',
     'CREATE INDEX CONCURRENTLY later_votes ON battles_vote ("later")',
@@ -119,10 +109,11 @@ def unserved(before: Schema, after: Schema) -> list[str]:
 
 @dataclass
 class OldArena:
-    """This release's processes on a database of the last one."""
+    """Processes of an arena; code: the folder of their version."""
 
     database: str
     environment: dict[str, str]
+    code: Path = settings.BASE_DIR
     statuses: list[int] = field(default_factory=list)
 
     @property
@@ -131,12 +122,12 @@ class OldArena:
 
     def python(self, *arguments: str) -> None:
         command = [sys.executable, "-W", "ignore", *arguments]
-        subprocess.run(command, cwd=settings.BASE_DIR, env=self.environment, check=True)
+        subprocess.run(command, cwd=self.code, env=self.environment, check=True)
 
     @contextmanager
     def running(self, *arguments: str) -> Iterator[None]:
         command = [sys.executable, *arguments]
-        process = subprocess.Popen(command, cwd=settings.BASE_DIR, env=self.environment)
+        process = subprocess.Popen(command, cwd=self.code, env=self.environment)
         try:
             yield
         finally:
@@ -160,6 +151,18 @@ class OldArena:
             return connection.execute('SELECT count("order") FROM battles_vote').fetchone()[0]
 
 
+def released_code(folder: Path) -> Path:
+    """Write the code of the last release into `folder`, or skip: a copy without history has none."""
+    git = ["git", "-C", str(settings.BASE_DIR)]
+    found = subprocess.run([*git, "log", "-1", "--format=%H", "--", release.FILE], capture_output=True, text=True)
+    if not found.stdout:
+        pytest.skip("the release is not in the history of this copy")
+    archive = subprocess.run([*git, "archive", found.stdout.strip()], capture_output=True, check=True)
+    with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
+        files.extractall(folder, filter="data")
+    return folder
+
+
 @pytest.fixture
 def old_arena(tmp_path: Path, fake_provider: FakeProvider) -> Iterator[OldArena]:
     models = tmp_path / "models.yaml"
@@ -176,8 +179,8 @@ def old_arena(tmp_path: Path, fake_provider: FakeProvider) -> Iterator[OldArena]
             "ARENA_ALLOW_PRIVATE_PROVIDERS": "true",
             "ARENA_PORT": str(free_port()),
         }
-        arena = OldArena(database, environment)
-        arena.python("-c", MIGRATE_AND_IMPORT_MODELS, json.dumps(RELEASED["migrations"]))
+        arena = OldArena(database, environment, released_code(tmp_path / "released"))
+        arena.python("-c", IMPORT_MODELS)
         stack.enter_context(arena.running(*WORKER))
         stack.enter_context(arena.running(*WEB, environment["ARENA_PORT"]))
         wait_for(arena.is_up)
@@ -194,7 +197,7 @@ def battle_and_vote(reader: Reader, *, through_page: bool) -> None:
         assert response.status_code == 201, response.text
 
 
-def test_votes_get_no_5xx_on_old_schema_and_while_migrating(old_arena: OldArena):
+def test_released_code_answers_while_migrating_and_afterwards(old_arena: OldArena):
     before, migrated = schema_of(old_arena.database), threading.Event()
 
     def person(number: int) -> int:
@@ -212,7 +215,7 @@ def test_votes_get_no_5xx_on_old_schema_and_while_migrating(old_arena: OldArena)
         casting = [people.submit(person, number) for number in range(3)]
         try:
             wait_for(lambda: old_arena.stored() >= 6 or any(each.done() for each in casting))
-            old_arena.python("manage.py", "migrate", "--verbosity", "0")
+            replace(old_arena, code=settings.BASE_DIR).python("manage.py", "migrate", "--verbosity", "0")
             with psycopg.connect(old_arena.database, autocommit=True) as connection:
                 for statement in EXPANSION:
                     connection.execute(statement)

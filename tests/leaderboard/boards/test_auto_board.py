@@ -24,7 +24,7 @@ from leaderboard.counting.new_votes import NewVotes
 from leaderboard.exports.columns import VOTES
 from leaderboard.exports.readers import read_rows
 from leaderboard.models import AggregationRun, AnomalyReview, EloRating, PairTally, SamplingPlan, VoterPairTally
-from leaderboard.rating.counts import OUTCOMES
+from leaderboard.rating.outcomes import OUTCOMES
 from models_registry.models import LanguageModel
 from tests import make
 from tests.leaderboard.public_data.exports import export, publish, rows

@@ -10,7 +10,7 @@ from leaderboard.export_rows import STYLE_COUNTS
 from leaderboard.imports import columns, reference
 from leaderboard.imports.reference import fit_table
 from leaderboard.imports.tables import BadLine, NotATable, TableVote, read_table
-from leaderboard.rating.counts import OUTCOMES
+from leaderboard.rating.outcomes import OUTCOMES
 from tests.worlds.ratings import reference_votes
 from tests.worlds.vote_tables import COUNTS, SINGLE, table
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from leaderboard.rating.ballots import ballots_of_names
-from leaderboard.rating.counts import OUTCOMES
 from leaderboard.rating.name_numbers import NameNumbers
+from leaderboard.rating.outcomes import OUTCOMES
 
 ROWS = 40_000  # some blocks
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from leaderboard.rating.ballots import Ballots, BallotsBuilder
-from leaderboard.rating.counts import OUTCOMES
+from leaderboard.rating.outcomes import OUTCOMES
 from leaderboard.rating.snapshot_fit import SnapshotFit, StyleInput, fit_snapshot
 
 PARAMETERS = {"listed_from_votes": 5, "established_from_votes": 30, "virtual_ties": 0.5, "offset": 1500}

@@ -21,7 +21,7 @@ from leaderboard.imports.columns import TableColumns
 from leaderboard.rating.ballots import ballots_of, ballots_of_names
 from leaderboard.rating.board_fit import fit_board, fit_side_counts
 from leaderboard.rating.bradley_terry import maximum_likelihood
-from leaderboard.rating.counts import OUTCOMES
+from leaderboard.rating.outcomes import OUTCOMES
 from leaderboard.rating.ranks import rank_board
 from leaderboard.rating.reference import fit_reference
 from leaderboard.rating.style_control import fit_style, scaling_of

@@ -19,7 +19,8 @@ from leaderboard.rating.ballots import ballots_of_names
 from leaderboard.rating.board_fit import fit_side_counts, fit_tally
 from leaderboard.rating.bradley_terry import POINTS, Floats, Tally
 from leaderboard.rating.clustering import VoterVotes
-from leaderboard.rating.counts import OUTCOMES, Counts, count_votes
+from leaderboard.rating.counts import Counts, count_votes
+from leaderboard.rating.outcomes import OUTCOMES
 from leaderboard.rating.ranks import rank_board
 from leaderboard.rating.sampling import pair_gains
 from leaderboard.rating.style.design_matrix import Ints
